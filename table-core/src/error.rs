@@ -1,0 +1,352 @@
+//! One error for everything that can go wrong.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// A result of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What was attempted, on which row, what is wrong, and what would be right.
+///
+/// Match on [`kind`](Self::kind); show the `Display` text to people. It names tables and keys, and never the
+/// value of a property.
+///
+/// ```
+/// use table_core::{DynamicEntity, ErrorKind, Store};
+///
+/// # let dir = tempfile::tempdir()?;
+/// let store = Store::open(dir.path().join("company.tables"))?;
+/// let company = store.create_table("Company")?;
+/// let jun = DynamicEntity::new("Marketing", "empid_000002");
+/// company.insert(&jun)?;
+///
+/// let error = company.insert(&jun).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::EntityAlreadyExists);
+/// assert_eq!((error.kind().code(), error.kind().status()), ("EntityAlreadyExists", 409));
+/// assert_eq!(
+///     error.to_string(),
+///     "cannot insert into table `Company`, partition `Marketing`, row `empid_000002`: \
+///      the entity exists already"
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    kind: ErrorKind,
+    attempted: &'static str,
+    table: Option<Box<str>>,
+    partition: Option<Box<str>>,
+    row: Option<Box<str>>,
+    index: Option<usize>,
+    position: Option<usize>,
+    because: Cow<'static, str>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+macro_rules! kinds {
+    ($($(#[doc = $doc:literal])+ $kind:ident = $code:literal, $status:literal, $text:literal;)+) => {
+        /// What is wrong, for a program to act on.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum ErrorKind {
+            $($(#[doc = $doc])+ $kind,)+
+        }
+
+        impl ErrorKind {
+            /// The service's own code for the error. What only an embedded store can meet is `InternalError`
+            /// or `ServerBusy`, as a failing server would say.
+            pub const fn code(self) -> &'static str {
+                match self { $(Self::$kind => $code,)+ }
+            }
+
+            /// The HTTP status that the service sends with it.
+            pub const fn status(self) -> u16 {
+                match self { $(Self::$kind => $status,)+ }
+            }
+
+            const fn text(self) -> &'static str {
+                match self { $(Self::$kind => $text,)+ }
+            }
+
+            /// Every kind, for tables of them in tests and documents.
+            #[doc(hidden)]
+            pub const ALL: &'static [Self] = &[$(Self::$kind,)+];
+        }
+    };
+}
+
+kinds! {
+    /// An insert found an entity under its keys.
+    EntityAlreadyExists = "EntityAlreadyExists", 409, "the entity exists already";
+    /// A replace, merge or delete found no entity.
+    EntityNotFound = "ResourceNotFound", 404, "there is no such entity";
+    /// The entity's version is another than the operation demands: somebody wrote it meanwhile.
+    ConditionNotMet = "UpdateConditionNotSatisfied", 412, "the entity's ETag is another; read it again";
+    /// There is a table of this name, in whatever case.
+    TableAlreadyExists = "TableAlreadyExists", 409, "the table exists already";
+    /// There is no table of this name, or the handle's table was dropped.
+    TableNotFound = "TableNotFound", 404, "there is no such table";
+    /// The table's name holds characters that it may not.
+    InvalidTableName = "InvalidResourceName", 400, "not a table name";
+    /// The table's name is shorter or longer than it may be.
+    TableNameLength = "OutOfRangeInput", 400, "not a table name";
+    /// A key is longer than 512 UTF-16 units, or the pair is longer than the store's limit.
+    KeyTooLong = "KeyValueTooLarge", 400, "a key is too long";
+    /// A key holds a character that it may not.
+    InvalidKey = "OutOfRangeInput", 400, "a key holds a forbidden character";
+    /// A property's name is not an identifier, or is one of the store's own.
+    PropertyNameInvalid = "PropertyNameInvalid", 400, "not a property name";
+    /// A property's name is longer than 255 UTF-16 units.
+    PropertyNameTooLong = "PropertyNameTooLong", 400, "a property name is too long";
+    /// A string or binary value is larger than 64 KiB.
+    PropertyValueTooLarge = "PropertyValueTooLarge", 400, "a property's value is too large";
+    /// A value is outside the range of its type.
+    ValueOutOfRange = "OutOfRangeInput", 400, "a property's value is out of range";
+    /// The entity has, or would have after a merge, more than 252 properties.
+    TooManyProperties = "TooManyProperties", 400, "the entity has too many properties";
+    /// The entity is, or would be after a merge, larger than 1 MiB.
+    EntityTooLarge = "EntityTooLarge", 400, "the entity is too large";
+    /// A batch has no operation or more than 100.
+    BatchLength = "InvalidInput", 400, "a batch has 1 to 100 operations";
+    /// The entities of a batch come to 4 MiB or more.
+    BatchTooLarge = "RequestBodyTooLarge", 413, "the batch is too large";
+    /// Two operations of a batch name one entity.
+    DuplicateRow = "InvalidDuplicateRow", 400, "another operation of the batch has the same row key";
+    /// An entity of a batch belongs to another partition.
+    DifferentPartitions = "CommandsInBatchActOnDifferentPartitions", 400,
+        "the entity is of another partition than the batch";
+    /// The text of a filter can't be read; [`position`](Error::position) says where.
+    InvalidFilter = "InvalidInput", 400, "the filter can't be read";
+    /// A query asks for what no query may: a page of no entities or of more than 1,000, say.
+    InvalidQuery = "InvalidInput", 400, "the query is not possible";
+    /// A continuation token is damaged, of another version, or belongs to another query.
+    InvalidContinuation = "InvalidInput", 400, "the continuation token is not of this query";
+    /// Every reader slot is taken by a live snapshot.
+    TooManyReaders = "ServerBusy", 503, "no reader slot is free";
+    /// The disk, or the file-size limit, leaves no room. Nothing was written.
+    DiskFull = "InternalError", 500, "the disk is full";
+    /// The store has reached its map size. Nothing was written.
+    MapFull = "InternalError", 500, "the store has reached its map size";
+    /// One transaction would change more pages than LMDB can hold. Nothing was written.
+    TransactionTooLarge = "InternalError", 500, "the change is too large for one transaction";
+    /// Bytes on disk are not what was written.
+    Corrupt = "InternalError", 500, "the stored bytes are damaged";
+    /// The operating system refused. Nothing was written.
+    Io = "InternalError", 500, "the operating system refused";
+    /// A commit failed in a way that leaves open whether it happened; the store must be opened anew.
+    OutcomeUnknown = "InternalError", 500, "it is unknown whether the last commit reached the disk";
+    /// The file is no store, or of another format version or key limit.
+    Incompatible = "InternalError", 500, "the store can't be opened by this version";
+    /// The store is open in this process with other options.
+    OptionsConflict = "InternalError", 500, "the store is open already with other options";
+    /// The file system can't keep a memory-mapped, locked file (NFS, SMB, 9p).
+    UnsupportedFileSystem = "InternalError", 500, "the file system can't hold a store";
+    /// A copy would overwrite something.
+    TargetExists = "InternalError", 500, "the target exists already";
+    /// A thread that was writing this store panicked in the middle of it. Nothing was written.
+    WriterPanicked = "InternalError", 500, "the thread that was committing the change panicked";
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind) -> Self {
+        Self(Box::new(Inner {
+            kind,
+            attempted: "",
+            table: None,
+            partition: None,
+            row: None,
+            index: None,
+            position: None,
+            because: Cow::Borrowed(""),
+            source: None,
+        }))
+    }
+
+    /// What is wrong.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The table it happened in, if one is concerned.
+    pub fn table_name(&self) -> Option<&str> {
+        self.0.table.as_deref()
+    }
+
+    /// The partition key concerned.
+    pub fn partition_key(&self) -> Option<&str> {
+        self.0.partition.as_deref()
+    }
+
+    /// The row key concerned.
+    pub fn row_key(&self) -> Option<&str> {
+        self.0.row.as_deref()
+    }
+
+    /// Which operation of a batch failed, counted from zero.
+    pub fn index(&self) -> Option<usize> {
+        self.0.index
+    }
+
+    /// Where a filter's text went wrong, as a byte offset into it.
+    pub fn position(&self) -> Option<usize> {
+        self.0.position
+    }
+
+    /// The detail: the number that is too large, the character that is not allowed.
+    #[must_use]
+    pub(crate) fn because(mut self, because: impl Into<Cow<'static, str>>) -> Self {
+        self.0.because = because.into();
+        self
+    }
+
+    /// What was attempted, as it follows "cannot ": the outermost caller's word stands.
+    #[must_use]
+    pub(crate) fn attempted(mut self, attempted: &'static str) -> Self {
+        self.0.attempted = attempted;
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn table(mut self, name: &str) -> Self {
+        self.0.table = Some(shown(name));
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn partition(mut self, key: &str) -> Self {
+        self.0.partition = Some(shown(key));
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn row(mut self, key: &str) -> Self {
+        self.0.row = Some(shown(key));
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn at_index(mut self, index: usize) -> Self {
+        self.0.index = Some(index);
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn at_position(mut self, position: usize) -> Self {
+        self.0.position = Some(position);
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn caused_by(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.0.source = Some(Box::new(source));
+        self
+    }
+
+    /// The same error for another member of a group that failed as one. The source is given as text.
+    pub(crate) fn duplicate(&self) -> Self {
+        let inner = &*self.0;
+        let because = match &inner.source {
+            Some(source) if inner.because.is_empty() => Cow::Owned(source.to_string()),
+            _ => inner.because.clone(),
+        };
+        Self::new(inner.kind).because(because)
+    }
+}
+
+/// A key as an error shows it. A refused key may be of any length; its start says enough.
+fn shown(text: &str) -> Box<str> {
+    const SHOWN: usize = 200;
+    match text.char_indices().nth(SHOWN) {
+        None => text.into(),
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()).into(),
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inner = &*self.0;
+        if !inner.attempted.is_empty() {
+            write!(f, "cannot {}", inner.attempted)?;
+            let places = [("table", &inner.table), ("partition", &inner.partition), ("row", &inner.row)];
+            let mut separator = " ";
+            for (what, name) in places {
+                if let Some(name) = name {
+                    write!(f, "{separator}{what} `{}`", name.escape_debug())?;
+                    separator = ", ";
+                }
+            }
+            if let Some(index) = inner.index {
+                write!(f, "{separator}operation {index}")?;
+            }
+            f.write_str(": ")?;
+        }
+        match (&*inner.because, &inner.source) {
+            ("", Some(source)) => write!(f, "{}: {source}", inner.kind)?,
+            ("", None) => write!(f, "{}", inner.kind)?,
+            (because, _) => f.write_str(because)?,
+        }
+        if let Some(position) = inner.position {
+            write!(f, " (at byte {position})")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Error({:?}: {self})", self.0.kind)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_deref().map(|source| {
+            let source: &(dyn std::error::Error + 'static) = source;
+            source
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_names_the_place_and_the_reason() {
+        let error = Error::new(ErrorKind::ConditionNotMet)
+            .attempted("merge into")
+            .table("Company")
+            .partition("Sales")
+            .row("empid_000001")
+            .at_index(3);
+        assert_eq!(
+            error.to_string(),
+            "cannot merge into table `Company`, partition `Sales`, row `empid_000001`, operation 3: \
+             the entity's ETag is another; read it again"
+        );
+        assert_eq!(error.index(), Some(3));
+    }
+
+    #[test]
+    fn a_long_or_odd_key_is_shown_short_and_escaped() {
+        let error = Error::new(ErrorKind::InvalidKey).attempted("insert into").row(&"\n".repeat(1_000));
+        assert!(error.to_string().len() < 500, "{error}");
+        assert!(!error.to_string().contains('\n'));
+    }
+
+    #[test]
+    fn every_kind_has_a_code_of_its_status() {
+        for kind in ErrorKind::ALL {
+            assert!((400..=599).contains(&kind.status()), "{kind:?}");
+            assert!(kind.code().chars().all(|c| c.is_ascii_alphabetic()), "{kind:?}");
+            assert!(!kind.to_string().ends_with('.'), "{kind:?}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The service's limits, each with the reason it stands here.
+//!
+//! Everything that the embedded store accepts, Azure Table storage accepts too: so these are the service's
+//! numbers, not LMDB's. The one number that is this store's alone is [`KEY_PAIR_BYTES`].
+
+/// Most properties of the caller's that one entity may have. The service allows 255 and counts
+/// `PartitionKey`, `RowKey` and `Timestamp` among them.
+pub const PROPERTIES: usize = 252;
+
+/// Longest partition key or row key, in UTF-16 code units (1 KiB).
+pub const KEY_UNITS: usize = 512;
+
+/// Longest partition key and row key together, in bytes of their stored form.
+///
+/// LMDB takes keys of 1,982 bytes; four go to the table's number and one to the separator.
+/// A pair of keys in ASCII always fits.
+pub const KEY_PAIR_BYTES: usize = 1_977;
+
+/// Longest property name, in UTF-16 code units.
+pub const NAME_UNITS: usize = 255;
+
+/// Longest string value, in UTF-16 code units (64 KiB).
+pub const STRING_UNITS: usize = 32_768;
+
+/// Longest binary value, in bytes.
+pub const BINARY_BYTES: usize = 65_536;
+
+/// Largest entity, as [`DynamicEntity::size`](crate::DynamicEntity::size) counts it.
+pub const ENTITY_BYTES: usize = 1_048_576;
+
+/// Most operations in one batch (entity group transaction).
+pub const BATCH_OPERATIONS: usize = 100;
+
+/// The payload of a batch must stay below this: the sum of the sizes of its entities.
+pub const BATCH_BYTES: usize = 4 * 1_048_576;
+
+/// Most entities in one page of a query.
+pub const PAGE_ENTITIES: usize = 1_000;
+
+/// Shortest table name, in characters.
+pub const TABLE_NAME_MIN: usize = 3;
+
+/// Longest table name, in characters.
+pub const TABLE_NAME_MAX: usize = 63;
+
+/// Deepest nesting of a filter. The service gives no number; this one keeps evaluation off the end of the
+/// stack whatever text arrives.
+pub const FILTER_DEPTH: usize = 64;

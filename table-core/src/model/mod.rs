@@ -1,0 +1,15 @@
+//! The data model: values, times, keys and entities. Nothing here does I/O.
+
+mod entity;
+mod etag;
+pub(crate) mod key;
+pub(crate) mod names;
+pub(crate) mod ticks;
+mod value;
+
+pub use entity::DynamicEntity;
+pub use etag::{ETag, IfMatch, ParseETagError};
+pub use ticks::{ParseTicksError, Ticks, TicksOutOfRange};
+pub use value::{EdmType, Value, ValueRef};
+
+pub(crate) use names::Name;

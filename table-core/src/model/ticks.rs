@@ -1,0 +1,410 @@
+//! Points in time as the service counts them.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+const PER_SECOND: u64 = 10_000_000;
+const PER_DAY: u64 = 86_400 * PER_SECOND;
+/// Ticks from 0001-01-01 to 1970-01-01.
+const UNIX_EPOCH_TICKS: u64 = 621_355_968_000_000_000;
+
+/// A point in time in UTC: the number of 100 ns ticks since 0001-01-01T00:00:00.
+///
+/// This is .NET's `DateTime.Ticks`, the form in which the design guide puts times into keys. The largest value
+/// is the last tick of the year 9999.
+///
+/// ```
+/// use table_core::Ticks;
+///
+/// let t: Ticks = "2014-07-31T18:00:00Z".parse()?;
+/// assert_eq!(t.get(), 635_424_120_000_000_000);
+/// assert_eq!(t.to_string(), "2014-07-31T18:00:00Z");
+///
+/// // The newest sorts first: the log-tail pattern.
+/// let later = Ticks::new(t.get() + 1).unwrap();
+/// assert!(later.inverted() < t.inverted());
+/// assert_eq!(Ticks::from_inverted(t.inverted()), Some(t));
+/// # Ok::<(), table_core::ParseTicksError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ticks(u64);
+
+impl Ticks {
+    /// 0001-01-01T00:00:00Z.
+    pub const MIN: Self = Self(0);
+    /// The last tick of the year 9999: .NET's `DateTime.MaxValue.Ticks`.
+    pub const MAX: Self = Self(3_155_378_975_999_999_999);
+    /// 1601-01-01T00:00:00Z, the earliest time that a `DateTime` property may hold.
+    pub const MIN_PROPERTY: Self = Self(504_911_232_000_000_000);
+    /// 1970-01-01T00:00:00Z.
+    pub const UNIX_EPOCH: Self = Self(UNIX_EPOCH_TICKS);
+
+    /// The time with this number of ticks, or `None` beyond the year 9999.
+    pub const fn new(ticks: u64) -> Option<Self> {
+        if ticks <= Self::MAX.0 { Some(Self(ticks)) } else { None }
+    }
+
+    /// The number of ticks since 0001-01-01.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// `DateTime.MaxValue.Ticks - ticks`: the form whose text sorts the newest first.
+    pub const fn inverted(self) -> u64 {
+        Self::MAX.0 - self.0
+    }
+
+    /// The time whose [inverted](Self::inverted) form this is.
+    pub const fn from_inverted(inverted: u64) -> Option<Self> {
+        match Self::MAX.0.checked_sub(inverted) {
+            Some(ticks) => Some(Self(ticks)),
+            None => None,
+        }
+    }
+
+    /// The present time by the system's clock; clocks set before the year 1 or after 9999 give the nearest
+    /// time there is.
+    pub fn now() -> Self {
+        match Self::try_from(SystemTime::now()) {
+            Ok(now) => now,
+            Err(TicksOutOfRange { .. }) => Self::MAX,
+        }
+    }
+
+    /// The time so much later, or `None` beyond the year 9999. Less than a tick is left out.
+    pub fn checked_add(self, span: Duration) -> Option<Self> {
+        Self::new(self.0.checked_add(ticks_of(span)?)?)
+    }
+
+    /// The time so much earlier, or `None` before the year 1. Less than a tick is left out.
+    pub fn checked_sub(self, span: Duration) -> Option<Self> {
+        self.0.checked_sub(ticks_of(span)?).map(Self)
+    }
+
+    /// The time from `earlier` to this one; zero if `earlier` is later.
+    pub fn saturating_since(self, earlier: Self) -> Duration {
+        let ticks = self.0.saturating_sub(earlier.0);
+        Duration::from_secs(ticks / PER_SECOND) + Duration::from_nanos(ticks % PER_SECOND * 100)
+    }
+
+    /// Year, month, day, hour, minute, second and ticks of the second.
+    pub(crate) fn civil(self) -> Civil {
+        let (year, month, day) = civil_from_days(self.0 / PER_DAY);
+        let in_day = self.0 % PER_DAY;
+        let seconds = in_day / PER_SECOND;
+        Civil {
+            year,
+            month,
+            day,
+            hour: seconds / 3600,
+            minute: seconds / 60 % 60,
+            second: seconds % 60,
+            fraction: in_day % PER_SECOND,
+        }
+    }
+}
+
+fn ticks_of(span: Duration) -> Option<u64> {
+    span.as_secs().checked_mul(PER_SECOND)?.checked_add(u64::from(span.subsec_nanos() / 100))
+}
+
+/// A time taken apart; all in UTC.
+#[derive(Clone, Copy)]
+pub(crate) struct Civil {
+    pub(crate) year: u64,
+    pub(crate) month: u64,
+    pub(crate) day: u64,
+    pub(crate) hour: u64,
+    pub(crate) minute: u64,
+    pub(crate) second: u64,
+    /// In ticks, below 10,000,000.
+    pub(crate) fraction: u64,
+}
+
+/// Days before each month in a year that starts in March, so that the leap day comes last.
+const BEFORE_MONTH: [u64; 12] = [0, 31, 61, 92, 122, 153, 184, 214, 245, 275, 306, 337];
+
+/// Year, month and day of a day counted from 0001-01-01 in the proleptic Gregorian calendar.
+fn civil_from_days(days: u64) -> (u64, u64, u64) {
+    // Counted from 0000-03-01, four hundred years have 146,097 days and every leap day ends a year.
+    let days = days + 306;
+    let (cycle, in_cycle) = (days / 146_097, days % 146_097);
+    let year_of_cycle = (in_cycle - in_cycle / 1_460 + in_cycle / 36_524 - in_cycle / 146_096) / 365;
+    let day_of_year = in_cycle - (365 * year_of_cycle + year_of_cycle / 4 - year_of_cycle / 100);
+    let mut from_march = 0;
+    let mut before = 0;
+    for (index, start) in (0_u64..).zip(BEFORE_MONTH) {
+        if start <= day_of_year {
+            (from_march, before) = (index, start);
+        }
+    }
+    let year = cycle * 400 + year_of_cycle + u64::from(from_march >= 10);
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    (year, month, day_of_year - before + 1)
+}
+
+/// Days from 0001-01-01 to this date, or `None` where there is no such date.
+fn days_from_civil(year: u64, month: u64, day: u64) -> Option<u64> {
+    if !(1..=9999).contains(&year) || !(1..=12).contains(&month) || day < 1 {
+        return None;
+    }
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let length = match month {
+        2 => 28 + u64::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    };
+    if day > length {
+        return None;
+    }
+    let from_march = (month + 9) % 12;
+    let year = if month < 3 { year - 1 } else { year };
+    let before = BEFORE_MONTH.get(usize::try_from(from_march).ok()?)?;
+    Some(year * 365 + year / 4 - year / 100 + year / 400 + before + day - 1 - 306)
+}
+
+/// `2014-07-31T18:00:00.1234567Z`, without the fraction where it is zero.
+impl fmt::Display for Ticks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let t = self.civil();
+        write!(f, "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", t.year, t.month, t.day, t.hour, t.minute, t.second)?;
+        if t.fraction != 0 {
+            write!(f, ".{:07}", t.fraction)?;
+        }
+        f.write_str("Z")
+    }
+}
+
+/// The text is not a time that [`Ticks`] can hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParseTicksError(());
+
+impl fmt::Display for ParseTicksError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not a UTC time such as `2014-07-31T18:00:00Z`, with at most seven decimals of a second")
+    }
+}
+
+impl std::error::Error for ParseTicksError {}
+
+/// Reads ISO 8601 in UTC: a date, or a date and a time to the minute, the second or up to seven decimals of it,
+/// with `Z` or without.
+impl FromStr for Ticks {
+    type Err = ParseTicksError;
+
+    fn from_str(text: &str) -> Result<Self, ParseTicksError> {
+        parse(text).ok_or(ParseTicksError(()))
+    }
+}
+
+fn parse(text: &str) -> Option<Ticks> {
+    let text = text.strip_suffix('Z').unwrap_or(text);
+    let (date, time) = match text.split_once('T') {
+        Some((date, time)) => (date, Some(time)),
+        None => (text, None),
+    };
+    let mut parts = date.split('-');
+    let days =
+        days_from_civil(number(parts.next()?, 4)?, number(parts.next()?, 2)?, number(parts.next()?, 2)?)?;
+    if parts.next().is_some() {
+        return None;
+    }
+    let mut ticks = days * PER_DAY;
+    if let Some(time) = time {
+        let mut parts = time.split(':');
+        let (hour, minute) = (number(parts.next()?, 2)?, number(parts.next()?, 2)?);
+        let (second, fraction) = match parts.next() {
+            None => (0, 0),
+            Some(text) => match text.split_once('.') {
+                None => (number(text, 2)?, 0),
+                Some((second, fraction)) => (number(second, 2)?, decimals(fraction)?),
+            },
+        };
+        if parts.next().is_some() || hour > 23 || minute > 59 || second > 59 {
+            return None;
+        }
+        ticks += (hour * 3600 + minute * 60 + second) * PER_SECOND + fraction;
+    }
+    Ticks::new(ticks)
+}
+
+/// A number of exactly so many digits.
+fn number(text: &str, digits: usize) -> Option<u64> {
+    if text.len() == digits && text.bytes().all(|b| b.is_ascii_digit()) { text.parse().ok() } else { None }
+}
+
+/// One to seven decimals of a second, in ticks.
+fn decimals(text: &str) -> Option<u64> {
+    let missing = 7_usize.checked_sub(text.len())?;
+    Some(number(text, text.len())? * 10_u64.pow(u32::try_from(missing).ok()?))
+}
+
+/// A time before the year 1 or after the year 9999.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TicksOutOfRange(());
+
+impl fmt::Display for TicksOutOfRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the time is outside the years 1 to 9999")
+    }
+}
+
+impl std::error::Error for TicksOutOfRange {}
+
+/// Floors to the tick.
+impl TryFrom<SystemTime> for Ticks {
+    type Error = TicksOutOfRange;
+
+    fn try_from(time: SystemTime) -> Result<Self, TicksOutOfRange> {
+        let ticks = match time.duration_since(UNIX_EPOCH) {
+            Ok(after) => ticks_of(after).and_then(|ticks| ticks.checked_add(UNIX_EPOCH_TICKS)),
+            Err(before) => {
+                let before = before.duration();
+                // Flooring a time before the epoch means going further back.
+                let partial = u64::from(before.subsec_nanos() % 100 != 0);
+                ticks_of(before)
+                    .and_then(|ticks| ticks.checked_add(partial))
+                    .and_then(|ticks| UNIX_EPOCH_TICKS.checked_sub(ticks))
+            }
+        };
+        ticks.and_then(Self::new).ok_or(TicksOutOfRange(()))
+    }
+}
+
+impl From<Ticks> for SystemTime {
+    fn from(ticks: Ticks) -> Self {
+        if ticks >= Ticks::UNIX_EPOCH {
+            UNIX_EPOCH + ticks.saturating_since(Ticks::UNIX_EPOCH)
+        } else {
+            UNIX_EPOCH - Ticks::UNIX_EPOCH.saturating_since(ticks)
+        }
+    }
+}
+
+#[cfg(feature = "jiff")]
+mod with_jiff {
+    use super::{PER_SECOND, Ticks, TicksOutOfRange, UNIX_EPOCH_TICKS};
+    use jiff::Timestamp;
+
+    /// Floors to the tick.
+    impl TryFrom<Timestamp> for Ticks {
+        type Error = TicksOutOfRange;
+
+        fn try_from(time: Timestamp) -> Result<Self, TicksOutOfRange> {
+            let ticks = time.as_nanosecond().div_euclid(100) + i128::from(UNIX_EPOCH_TICKS);
+            u64::try_from(ticks).ok().and_then(Self::new).ok_or(TicksOutOfRange(()))
+        }
+    }
+
+    /// jiff's range ends a few hours before the last tick of 9999.
+    impl TryFrom<Ticks> for Timestamp {
+        type Error = TicksOutOfRange;
+
+        fn try_from(ticks: Ticks) -> Result<Self, TicksOutOfRange> {
+            let seconds = i64::try_from(ticks.get() / PER_SECOND).map_err(|_| TicksOutOfRange(()))?
+                - i64::try_from(UNIX_EPOCH_TICKS / PER_SECOND).map_err(|_| TicksOutOfRange(()))?;
+            let nanos = i32::try_from(ticks.get() % PER_SECOND * 100).map_err(|_| TicksOutOfRange(()))?;
+            Self::new(seconds, nanos).map_err(|_| TicksOutOfRange(()))
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn jiff_and_ticks_agree() {
+            for text in ["2026-11-20T20:37:52.6107149Z", "1969-12-31T23:59:59.9999999Z", "0001-01-01T00:00:00Z"] {
+                let ticks: Ticks = text.parse().unwrap();
+                let stamp: Timestamp = text.parse().unwrap();
+                assert_eq!(Ticks::try_from(stamp).unwrap(), ticks);
+                assert_eq!(Timestamp::try_from(ticks).unwrap(), stamp);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_times_have_their_dotnet_ticks() {
+        for (text, ticks) in [
+            ("0001-01-01T00:00:00Z", 0),
+            ("1601-01-01T00:00:00Z", 504_911_232_000_000_000),
+            ("1970-01-01T00:00:00Z", 621_355_968_000_000_000),
+            ("2000-02-29T23:59:59.9999999Z", 630_874_655_999_999_999),
+            ("9999-12-31T23:59:59.9999999Z", 3_155_378_975_999_999_999),
+        ] {
+            let parsed: Ticks = text.parse().unwrap();
+            assert_eq!(parsed.get(), ticks, "{text}");
+            assert_eq!(parsed.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn every_day_of_ten_thousand_years_survives_the_calendar() {
+        let mut previous = (0, 12, 31);
+        for days in 0..=Ticks::MAX.get() / PER_DAY {
+            let (year, month, day) = civil_from_days(days);
+            assert_eq!(days_from_civil(year, month, day), Some(days));
+            assert!((year, month, day) > previous);
+            previous = (year, month, day);
+        }
+        assert_eq!(previous, (9999, 12, 31));
+    }
+
+    #[test]
+    fn malformed_times_are_refused() {
+        for text in [
+            "",
+            "2014",
+            "2014-7-31",
+            "2014-02-29",
+            "2014-13-01",
+            "0000-01-01",
+            "2014-07-31T24:00:00Z",
+            "2014-07-31T18:60:00Z",
+            "2014-07-31T18:00:60Z",
+            "2014-07-31T18:00:00.12345678Z",
+            "2014-07-31T18:00:00.Z",
+            "2014-07-31T18Z",
+            "2014-07-31T18:00:00+01:00",
+            "2014-07-31 18:00:00Z",
+            "+014-07-31",
+        ] {
+            assert!(text.parse::<Ticks>().is_err(), "{text}");
+        }
+        assert_eq!("2014-07-31T18:00".parse::<Ticks>(), "2014-07-31T18:00:00Z".parse());
+        assert_eq!("2014-07-31T18:00:00.5Z".parse::<Ticks>().unwrap().to_string(), "2014-07-31T18:00:00.5000000Z");
+    }
+
+    #[test]
+    fn system_times_floor_to_the_tick() {
+        let after = UNIX_EPOCH + Duration::from_nanos(199);
+        assert_eq!(Ticks::try_from(after).unwrap().get(), UNIX_EPOCH_TICKS + 1);
+        let before = UNIX_EPOCH - Duration::from_nanos(1);
+        assert_eq!(Ticks::try_from(before).unwrap().get(), UNIX_EPOCH_TICKS - 1);
+        for ticks in [0, 1, UNIX_EPOCH_TICKS - 1, UNIX_EPOCH_TICKS + 1, Ticks::MAX.get()] {
+            let ticks = Ticks::new(ticks).unwrap();
+            assert_eq!(Ticks::try_from(SystemTime::from(ticks)), Ok(ticks));
+        }
+    }
+
+    #[test]
+    fn inverting_twice_gives_the_time_back() {
+        assert_eq!(Ticks::MAX.inverted(), 0);
+        assert_eq!(Ticks::from_inverted(Ticks::MAX.get() + 1), None);
+        assert_eq!(Ticks::from_inverted(Ticks::MIN.inverted()), Some(Ticks::MIN));
+    }
+
+    #[test]
+    fn arithmetic_ends_at_the_calendar() {
+        assert_eq!(Ticks::MAX.checked_add(Duration::from_nanos(100)), None);
+        assert_eq!(Ticks::MIN.checked_sub(Duration::from_nanos(100)), None);
+        assert_eq!(Ticks::MIN.checked_add(Duration::MAX), None);
+        assert_eq!(Ticks::MIN.checked_add(Duration::from_secs(1)).unwrap().get(), PER_SECOND);
+    }
+}

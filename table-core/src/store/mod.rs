@@ -1,0 +1,4 @@
+//! The store on LMDB.
+
+pub(crate) mod lmdb;
+pub(crate) mod meta;
