@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind};
 /// Read transactions are not tied to a thread, so snapshots and iterators can move between threads.
 pub(crate) type LmdbEnv = Env<WithoutTls>;
 /// A database as bytes; its handle stays valid as long as the environment.
-pub(crate) type Db = heed::Database<Bytes, Bytes>;
+pub(crate) type Db = heed::Database<'static, Bytes, Bytes>;
 pub(crate) type ReadTxn<'e> = heed::RoTxn<'e, WithoutTls>;
 pub(crate) type WriteTxn<'e> = heed::RwTxn<'e>;
 
