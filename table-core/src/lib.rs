@@ -10,4 +10,9 @@ pub use error::{Error, ErrorKind, Result};
 pub use model::{
     DynamicEntity, ETag, EdmType, IfMatch, ParseETagError, ParseTicksError, Ticks, TicksOutOfRange, Value, ValueRef,
 };
+pub use query::{Continuation, Explain, Filter, KeyBounds, Property, Query, QueryClass, prop};
 pub use uuid::Uuid;
+pub use store::{
+    Batch, BulkFailure, BulkReport, CheckReport, Durability, DynamicTable, OpenOptions, Page, Problem, RowView, Rows,
+    Snapshot, SnapshotInfo, SnapshotRows, Store, StoreStats, TableStats, Views,
+};

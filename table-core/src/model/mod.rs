@@ -8,6 +8,7 @@ pub(crate) mod ticks;
 mod value;
 
 pub use entity::DynamicEntity;
+pub(crate) use entity::{keys_size, property_size};
 pub use etag::{ETag, IfMatch, ParseETagError};
 pub use ticks::{ParseTicksError, Ticks, TicksOutOfRange};
 pub use value::{EdmType, Value, ValueRef};

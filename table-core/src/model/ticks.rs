@@ -18,7 +18,7 @@ const UNIX_EPOCH_TICKS: u64 = 621_355_968_000_000_000;
 /// use table_core::Ticks;
 ///
 /// let t: Ticks = "2014-07-31T18:00:00Z".parse()?;
-/// assert_eq!(t.get(), 635_424_120_000_000_000);
+/// assert_eq!(t.get(), 635_424_264_000_000_000);
 /// assert_eq!(t.to_string(), "2014-07-31T18:00:00Z");
 ///
 /// // The newest sorts first: the log-tail pattern.

@@ -1,1 +1,31 @@
-//! Queries.
+//! Queries: what to read, how that becomes a range and a filter, and where the next page starts.
+//!
+//! A [`Query`] is planned without a store. The plan holds bounds on the keys, which an executor turns into its
+//! own, and a predicate for what no bound can say.
+
+mod base64url;
+mod bounds;
+mod builder;
+mod compare;
+mod eval;
+mod explain;
+mod filter;
+mod lexer;
+mod lower;
+mod parse;
+mod plan;
+mod print;
+mod token;
+
+pub use bounds::KeyBounds;
+pub use builder::Query;
+pub use explain::{Explain, QueryClass};
+pub use filter::{Filter, Property, prop};
+pub use token::Continuation;
+
+pub(crate) use eval::{Fields, Predicate};
+pub(crate) use plan::{Plan, plan};
+pub(crate) use token::{Position, fingerprint};
+
+#[cfg(test)]
+mod tests;

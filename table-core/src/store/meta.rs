@@ -103,10 +103,6 @@ impl<'a> Fields<'a> {
         Some(*head)
     }
 
-    pub(crate) fn u8(&mut self) -> Option<u8> {
-        self.take::<1>().map(|[byte]| byte)
-    }
-
     pub(crate) fn u16(&mut self) -> Option<u16> {
         self.take().map(u16::from_le_bytes)
     }

@@ -1,4 +1,252 @@
 //! The store on LMDB.
 
+mod apply;
+mod batch;
+mod bulk;
+mod catalog;
+mod check;
+mod commit;
+mod counts;
+mod dict;
+mod key;
 pub(crate) mod lmdb;
 pub(crate) mod meta;
+pub(crate) mod open;
+mod prepare;
+mod read;
+mod reclaim;
+mod row;
+mod row_write;
+mod scan;
+mod snapshot;
+mod stats;
+mod table;
+mod view;
+
+#[cfg(test)]
+mod format_tests;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use self::catalog::{Entry, TableState};
+use self::commit::Writer;
+use self::open::Environment;
+use self::reclaim::Reclaimer;
+use self::snapshot::Live;
+use crate::error::{Error, ErrorKind, Result};
+
+pub use self::batch::Batch;
+pub use self::bulk::{BulkFailure, BulkReport};
+pub use self::check::{CheckReport, Problem};
+pub use self::open::{Durability, OpenOptions};
+pub use self::scan::{Page, Rows, SnapshotRows, Views};
+pub use self::snapshot::{Snapshot, SnapshotInfo};
+pub use self::stats::{StoreStats, TableStats};
+pub use self::table::DynamicTable;
+pub use self::view::RowView;
+
+/// Tables of entities in a directory on disk.
+///
+/// A store is cheap to clone and may be shared between threads; several processes may have it open. Every change is
+/// one transaction: it happens whole, or not at all, and when the call returns it is on disk.
+///
+/// ```
+/// use table_core::{DynamicEntity, IfMatch, Store};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("company.tables");
+/// let store = Store::open(&path)?;
+/// let company = store.create_table("Company")?;
+///
+/// company.insert(&DynamicEntity::new("Sales", "empid_000001").with("LastName", "Jones"))?;
+/// let jones = company.get("Sales", "empid_000001")?.unwrap();
+/// assert_eq!(jones.get("LastName").and_then(|name| name.as_str()), Some("Jones"));
+///
+/// // Only the version that was read is deleted.
+/// company.delete("Sales", "empid_000001", jones.etag().unwrap())?;
+/// assert_eq!(company.get("Sales", "empid_000001")?, None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+/// What every handle of a store shares; one for each store that the process has open.
+pub(crate) struct Inner {
+    environment: Environment,
+    tables: RwLock<HashMap<u32, Arc<TableState>>>,
+    writer: Writer,
+    live: Live,
+    reclaimer: Reclaimer,
+}
+
+impl Inner {
+    /// The process's knowledge of a table, shared between its handles.
+    fn state(&self, entry: &Entry) -> Arc<TableState> {
+        let known = self.tables.read().unwrap_or_else(PoisonError::into_inner).get(&entry.id).cloned();
+        known.unwrap_or_else(|| {
+            let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
+            tables.entry(entry.id).or_insert_with(|| Arc::new(TableState::new(entry))).clone()
+        })
+    }
+
+    fn forget(&self, table: u32) {
+        self.tables.write().unwrap_or_else(PoisonError::into_inner).remove(&table);
+    }
+}
+
+impl Store {
+    /// Opens the store in this directory, durable and ready; creates it if there is none.
+    ///
+    /// A second open of one store in a process gives the same store.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::options().open(path)
+    }
+
+    /// How to open a store other than with the defaults.
+    pub fn options() -> OpenOptions {
+        OpenOptions::default()
+    }
+
+    /// Creates a table. Names are compared without regard to case and kept as given.
+    pub fn create_table(&self, name: &str) -> Result<DynamicTable> {
+        let entry = self.change_catalog(|txn, dbs, meta| catalog::create(dbs, txn, meta, name));
+        entry.map(|entry| self.handle(&entry)).map_err(|e| e.attempted("create").table(name))
+    }
+
+    /// The table of this name.
+    pub fn dynamic_table(&self, name: &str) -> Result<DynamicTable> {
+        let find = || {
+            self.inner.writer.check_running()?;
+            let txn = self.inner.environment.read_txn()?;
+            let found = catalog::find(&self.inner.environment.dbs, &txn, name)?;
+            found.ok_or_else(|| {
+                Error::new(ErrorKind::TableNotFound).because("there is no such table; create it first")
+            })
+        };
+        find().map(|entry| self.handle(&entry)).map_err(|e| e.attempted("open").table(name))
+    }
+
+    /// The table of this name, created if there is none.
+    pub fn create_table_if_missing(&self, name: &str) -> Result<DynamicTable> {
+        loop {
+            match self.dynamic_table(name) {
+                Err(e) if e.kind() == ErrorKind::TableNotFound => {}
+                found => return found,
+            }
+            match self.create_table(name) {
+                // Somebody else was quicker.
+                Err(e) if e.kind() == ErrorKind::TableAlreadyExists => {}
+                created => return created,
+            }
+        }
+    }
+
+    /// The names of all tables, in alphabetical order without regard to case.
+    pub fn tables(&self) -> Result<Vec<String>> {
+        let list = || {
+            self.inner.writer.check_running()?;
+            let txn = self.inner.environment.read_txn()?;
+            catalog::list(&self.inner.environment.dbs, &txn)
+        };
+        let entries = list().map_err(|e| e.attempted("list the tables"))?;
+        Ok(entries.into_iter().map(|entry| entry.name.into()).collect())
+    }
+
+    /// Drops a table with all its entities.
+    ///
+    /// It takes one small transaction, however many there are, and the name is free at once. The space comes back
+    /// in the background, in small steps between other writes; [`reclaim`](Self::reclaim) waits for it.
+    pub fn drop_table(&self, name: &str) -> Result<()> {
+        let entry = self
+            .change_catalog(|txn, dbs, meta| catalog::bury(dbs, txn, meta, name))
+            .map_err(|e| e.attempted("drop").table(name))?;
+        self.inner.forget(entry.id);
+        reclaim::start(&self.inner);
+        Ok(())
+    }
+
+    /// Frees the space of dropped tables before it returns; returns how many rows that were.
+    ///
+    /// A store does this by itself in the background. Other writers get their turns in between.
+    pub fn reclaim(&self) -> Result<u64> {
+        reclaim::run(&self.inner).map_err(|e| e.attempted("reclaim the space of dropped tables"))
+    }
+
+    /// A view of all tables at one moment. Reads through it see nothing of later writes, and never wait for a
+    /// writer.
+    pub fn snapshot(&self) -> Result<Snapshot> {
+        Snapshot::new(&self.inner).map_err(|e| e.attempted("take a snapshot"))
+    }
+
+    /// Writes a compacted copy of the store, as it is at this moment, into a new directory. Writers go on meanwhile.
+    pub fn copy_to(&self, target: impl AsRef<Path>) -> Result<()> {
+        self.inner.writer.check_running()?;
+        open::copy_to(&self.inner.environment.env, target.as_ref()).map_err(|e| e.attempted("copy the store"))
+    }
+
+    /// The directory that the store lies in.
+    pub fn path(&self) -> &Path {
+        &self.inner.environment.path
+    }
+
+    /// Frees the reader slots of processes that died; returns how many there were.
+    ///
+    /// This happens when a store is opened and when no slot is left. A long-lived process may call it from time to
+    /// time: until it happens, space that a dead reader saw is not used again.
+    pub fn clear_stale_readers(&self) -> Result<usize> {
+        self.inner.environment.clear_stale_readers()
+    }
+
+    fn handle(&self, entry: &Entry) -> DynamicTable {
+        DynamicTable::new(self.inner.clone(), self.inner.state(entry))
+    }
+
+    /// Runs a change of the catalog in a transaction of its own.
+    fn change_catalog(
+        &self,
+        change: impl FnOnce(&mut lmdb::WriteTxn<'_>, &lmdb::Databases, &mut meta::Meta) -> Result<Entry>,
+    ) -> Result<Entry> {
+        let inner = &*self.inner;
+        let _lead = inner.writer.lead()?;
+        let run = || {
+            let dbs = &inner.environment.dbs;
+            let mut txn = inner.environment.env.write_txn().map_err(lmdb::error)?;
+            let mut meta = catalog::read_meta(dbs, &txn)?;
+            let entry = change(&mut txn, dbs, &mut meta)?;
+            dbs.main.put(&mut txn, meta::META_KEY, &meta.encode()).map_err(lmdb::error)?;
+            txn.commit().map_err(lmdb::error)?;
+            Ok(entry)
+        };
+        run().map_err(|error| inner.writer.judge(inner, error))
+    }
+}
+
+impl OpenOptions {
+    /// Opens the store in this directory; see [`Store::open`].
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<Store> {
+        let path = path.as_ref();
+        let inner = open::open(path, self, |environment| {
+            Ok(Arc::new(Inner {
+                environment,
+                tables: RwLock::default(),
+                writer: Writer::default(),
+                live: Live::default(),
+                reclaimer: Reclaimer::default(),
+            }))
+        })?;
+        // A process that died may have left dropped tables behind.
+        reclaim::start(&inner);
+        Ok(Store { inner })
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store").field("path", &self.inner.environment.path).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,74 @@
+//! Base64 with the alphabet of URLs and without padding, of which each byte string has one text.
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+pub(super) fn encode(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let group = (0..3).fold(0, |group, i| group << 8 | u32::from(chunk.get(i).copied().unwrap_or(0)));
+        for shift in [18, 12, 6, 0].iter().take(chunk.len() + 1) {
+            let sextet = usize::try_from(group >> shift & 0x3f).unwrap_or(0);
+            text.extend(ALPHABET.get(sextet).copied().map(char::from));
+        }
+    }
+    text
+}
+
+/// The bytes, or `None` where the text is not what [`encode`] gives.
+pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 2);
+    for chunk in text.as_bytes().chunks(4) {
+        let mut group: u32 = 0;
+        for letter in chunk {
+            let sextet = ALPHABET.iter().position(|known| known == letter)?;
+            group = group << 6 | u32::try_from(sextet).ok()?;
+        }
+        // Bits that no byte takes must be zero, or two texts would give the same bytes.
+        let (whole, unused) = match chunk.len() {
+            4 => (3, 0),
+            3 => (2, 2),
+            2 => (1, 4),
+            _ => return None,
+        };
+        if group & ((1 << unused) - 1) != 0 {
+            return None;
+        }
+        let [_, low @ ..] = (group >> unused << (8 * (3 - whole))).to_be_bytes();
+        bytes.extend(low.iter().take(whole));
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn known_texts() {
+        for (bytes, text) in [
+            (&b""[..], ""),
+            (b"f", "Zg"),
+            (b"fo", "Zm8"),
+            (b"foo", "Zm9v"),
+            (b"foob", "Zm9vYg"),
+            (b"\xfb\xff\xfe", "-__-"),
+        ] {
+            assert_eq!(encode(bytes), text);
+            assert_eq!(decode(text).as_deref(), Some(bytes));
+        }
+        for text in ["Z", "Zg==", "Zh", "Zm9", "Zm9v+", "Zm 9v", "Zm9vé"] {
+            assert_eq!(decode(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn one_text_for_one_byte_string(bytes: Vec<u8>, text in "[A-Za-z0-9_-]{0,9}") {
+            prop_assert_eq!(decode(&encode(&bytes)), Some(bytes));
+            if let Some(bytes) = decode(&text) {
+                prop_assert_eq!(encode(&bytes), text);
+            }
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Ranges of keys, kept symbolic: an executor lowers them to what it has, bytes or strings.
+
+use std::fmt;
+use std::ops::{Bound, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+
+use super::compare::Operator;
+use crate::model::key;
+
+/// Where a range of keys starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Lower {
+    Unbounded,
+    Included(String),
+    Excluded(String),
+}
+
+/// Where a range of keys ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Upper {
+    Unbounded,
+    Included(String),
+    Excluded(String),
+    /// After the last key that starts with the text. Such a place has no text, only bytes.
+    Prefix(String),
+}
+
+/// A set of keys that lie side by side in the service's order.
+///
+/// It is a set of *valid* keys, which hold no control characters: so bounds that do are replaced by what they
+/// mean, and from here on a bound holds no character below U+0020.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KeyRange {
+    lower: Lower,
+    upper: Upper,
+}
+
+impl Lower {
+    /// Between a key and its extension by a control character there is no valid key.
+    fn of(bound: Bound<&str>) -> Self {
+        match bound {
+            Bound::Unbounded | Bound::Included("") => Self::Unbounded,
+            Bound::Included(text) => match before_control(text) {
+                Some(head) => Self::Excluded(head.to_owned()),
+                None => Self::Included(text.to_owned()),
+            },
+            Bound::Excluded(text) => Self::Excluded(before_control(text).unwrap_or(text).to_owned()),
+        }
+    }
+
+    /// The first byte string that is not below the range.
+    fn cut(&self) -> Vec<u8> {
+        match self {
+            Self::Unbounded => Vec::new(),
+            Self::Included(text) => encoded(text, None),
+            Self::Excluded(text) => encoded(text, Some(0x00)),
+        }
+    }
+}
+
+impl Upper {
+    fn of(bound: Bound<&str>) -> Self {
+        match bound {
+            Bound::Unbounded => Self::Unbounded,
+            Bound::Included(text) => Self::Included(before_control(text).unwrap_or(text).to_owned()),
+            Bound::Excluded(text) => match before_control(text) {
+                Some(head) => Self::Included(head.to_owned()),
+                None => Self::Excluded(text.to_owned()),
+            },
+        }
+    }
+
+    /// The first byte string that is above the range. No encoded character has the byte 0xff.
+    fn cut(&self) -> Vec<u8> {
+        match self {
+            Self::Unbounded => vec![0xff],
+            Self::Included(text) => encoded(text, Some(0x00)),
+            Self::Excluded(text) => encoded(text, None),
+            Self::Prefix(text) => encoded(text, Some(0xff)),
+        }
+    }
+}
+
+/// The text up to its first control character, if it has one.
+fn before_control(text: &str) -> Option<&str> {
+    text.get(..text.bytes().position(|byte| byte < 0x20)?)
+}
+
+fn encoded(text: &str, tail: Option<u8>) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len() + 1);
+    key::encode(text, &mut bytes);
+    bytes.extend(tail);
+    bytes
+}
+
+impl KeyRange {
+    /// Every key.
+    pub(crate) fn all() -> Self {
+        Self { lower: Lower::Unbounded, upper: Upper::Unbounded }
+    }
+
+    /// No key.
+    pub(crate) fn none() -> Self {
+        Self { lower: Lower::Unbounded, upper: Upper::Excluded(String::new()) }
+    }
+
+    /// This key alone.
+    pub(crate) fn exactly(text: &str) -> Self {
+        Self::new(Bound::Included(text), Bound::Included(text))
+    }
+
+    /// Every key that starts with the text.
+    pub(crate) fn prefix(text: &str) -> Self {
+        let upper = match before_control(text) {
+            Some(head) => Upper::Included(head.to_owned()),
+            None if text.is_empty() => Upper::Unbounded,
+            None => Upper::Prefix(text.to_owned()),
+        };
+        Self { lower: Lower::of(Bound::Included(text)), upper }
+    }
+
+    pub(crate) fn new(lower: Bound<&str>, upper: Bound<&str>) -> Self {
+        Self { lower: Lower::of(lower), upper: Upper::of(upper) }
+    }
+
+    /// The keys that compare so with the text; what all but one satisfy is no range.
+    pub(super) fn comparing(operator: Operator, text: &str) -> Option<Self> {
+        use Bound::{Excluded, Included, Unbounded};
+        Some(match operator {
+            Operator::Eq => Self::exactly(text),
+            Operator::Ne => return None,
+            Operator::Gt => Self::new(Excluded(text), Unbounded),
+            Operator::Ge => Self::new(Included(text), Unbounded),
+            Operator::Lt => Self::new(Unbounded, Excluded(text)),
+            Operator::Le => Self::new(Unbounded, Included(text)),
+        })
+    }
+
+    pub(crate) fn lower(&self) -> &Lower {
+        &self.lower
+    }
+
+    pub(crate) fn upper(&self) -> &Upper {
+        &self.upper
+    }
+
+    /// The keys that both ranges hold.
+    #[must_use]
+    pub(crate) fn intersect(self, other: Self) -> Self {
+        let lower = if other.lower.cut() > self.lower.cut() { other.lower } else { self.lower };
+        let upper = if other.upper.cut() < self.upper.cut() { other.upper } else { self.upper };
+        Self { lower, upper }
+    }
+
+    /// Whether no bound is set.
+    pub(crate) fn is_all(&self) -> bool {
+        (&self.lower, &self.upper) == (&Lower::Unbounded, &Upper::Unbounded)
+    }
+
+    /// Whether the bounds contradict each other.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lower.cut() >= self.upper.cut()
+    }
+
+    /// The key, if the bounds leave one alone.
+    pub(crate) fn as_point(&self) -> Option<&str> {
+        match (&self.lower, &self.upper) {
+            (Lower::Included(first), Upper::Included(last)) if first == last => Some(last),
+            // Nothing sorts before the empty key, so that its lower bound is none.
+            (Lower::Unbounded, Upper::Included(last)) if last.is_empty() => Some(last),
+            _ => None,
+        }
+    }
+
+    /// The text that every key must start with, and may go on from in any way.
+    pub(crate) fn as_prefix(&self) -> Option<&str> {
+        match (&self.lower, &self.upper) {
+            (Lower::Included(first), Upper::Prefix(prefix)) if first == prefix => Some(prefix),
+            _ => None,
+        }
+    }
+
+    /// Whether the range holds a valid key.
+    pub(crate) fn contains(&self, text: &str) -> bool {
+        let above = match &self.lower {
+            Lower::Unbounded => true,
+            Lower::Included(first) => key::compare(text, first).is_ge(),
+            Lower::Excluded(bound) => key::compare(text, bound).is_gt(),
+        };
+        above
+            && match &self.upper {
+                Upper::Unbounded => true,
+                Upper::Included(last) => key::compare(text, last).is_le(),
+                Upper::Excluded(bound) => key::compare(text, bound).is_lt(),
+                Upper::Prefix(prefix) => text.starts_with(prefix.as_str()) || key::compare(text, prefix).is_lt(),
+            }
+    }
+}
+
+/// For people: `"Sales"`, `from "a" before "b"`, `starting with "S"`, `all`, `none`.
+impl fmt::Display for KeyRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_empty() {
+            return f.write_str("none");
+        }
+        if let Some(point) = self.as_point() {
+            return write!(f, "{point:?}");
+        }
+        if let Some(prefix) = self.as_prefix() {
+            return write!(f, "starting with {prefix:?}");
+        }
+        let separator = match &self.lower {
+            Lower::Unbounded => "",
+            Lower::Included(text) => {
+                write!(f, "from {text:?}")?;
+                " "
+            }
+            Lower::Excluded(text) => {
+                write!(f, "after {text:?}")?;
+                " "
+            }
+        };
+        match &self.upper {
+            Upper::Unbounded if separator.is_empty() => f.write_str("all"),
+            Upper::Unbounded => Ok(()),
+            Upper::Included(text) => write!(f, "{separator}through {text:?}"),
+            Upper::Excluded(text) => write!(f, "{separator}before {text:?}"),
+            Upper::Prefix(text) => write!(f, "{separator}through all that start with {text:?}"),
+        }
+    }
+}
+
+/// A range of keys: `"a".."b"`, `"a"..="b"`, `"a"..`, `..`, or a pair of [`Bound`]s; over `&str`, `String` or
+/// whatever else is text.
+///
+/// Keys sort by UTF-16 code unit, as the service's do.
+///
+/// ```
+/// use std::ops::Bound;
+/// use table_core::{KeyBounds, Query};
+///
+/// let last = String::from("empid_000199");
+/// let staff = Query::new().partition("Sales").rows("empid_000100"..=&last);
+/// let rest = Query::new().partition("Sales").rows((Bound::Excluded(&last), Bound::Unbounded));
+/// assert_eq!((.."x").key_bounds(), (Bound::Unbounded, Bound::Excluded("x")));
+/// ```
+pub trait KeyBounds {
+    /// Where the range starts and where it ends.
+    fn key_bounds(&self) -> (Bound<&str>, Bound<&str>);
+}
+
+// Not for every `RangeBounds<S>`: `Range<&String>` is that of two `S`, and `..` of any.
+macro_rules! key_bounds {
+    ($($range:ty)*) => {$(
+        impl<S: AsRef<str>> KeyBounds for $range {
+            fn key_bounds(&self) -> (Bound<&str>, Bound<&str>) {
+                (self.start_bound().map(AsRef::as_ref), self.end_bound().map(AsRef::as_ref))
+            }
+        }
+    )*};
+}
+
+key_bounds! { Range<S> RangeFrom<S> RangeInclusive<S> RangeTo<S> RangeToInclusive<S> (Bound<S>, Bound<S>) }
+
+impl KeyBounds for RangeFull {
+    fn key_bounds(&self) -> (Bound<&str>, Bound<&str>) {
+        (Bound::Unbounded, Bound::Unbounded)
+    }
+}

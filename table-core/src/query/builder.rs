@@ -1,0 +1,155 @@
+//! What to read, as the user says it.
+
+use super::bounds::{KeyBounds, KeyRange};
+use super::explain::Explain;
+use super::filter::Filter;
+use super::plan::plan;
+use crate::error::Error;
+
+/// Which entities of a table to read, what of them, and in which order.
+///
+/// Entities come in the order of their partition keys and then their row keys. Bounds on the keys and a filter
+/// all apply together; those that say something of a range of keys, wherever they stand, make the range that is
+/// read smaller. [`explain`](Self::explain) says what will be read and why.
+///
+/// ```
+/// use table_core::{Query, QueryClass, prop};
+///
+/// let query = Query::new().partition("Sales").row_prefix("empid_").filter(prop("Age").ge(40));
+/// assert_eq!(query.explain()?.class(), QueryClass::Range);
+/// assert_eq!(query.explain()?.to_string(), "range of \"Sales\", rows starting with \"empid_\"; filter: Age ge 40");
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a query does nothing until a table runs it"]
+pub struct Query {
+    pub(super) partition: KeyRange,
+    pub(super) row: KeyRange,
+    pub(super) filter: Option<Filter>,
+    pub(super) select: Option<Vec<Box<str>>>,
+    pub(super) top: Option<usize>,
+    pub(super) reverse: bool,
+}
+
+impl Default for Query {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Query {
+    /// Every entity of the table, whole.
+    pub fn new() -> Self {
+        Self {
+            partition: KeyRange::all(),
+            row: KeyRange::all(),
+            filter: None,
+            select: None,
+            top: None,
+            reverse: false,
+        }
+    }
+
+    /// Only this partition. Bounds that are given more than once all apply.
+    pub fn partition(self, partition_key: impl AsRef<str>) -> Self {
+        self.with_partition(KeyRange::exactly(partition_key.as_ref()))
+    }
+
+    /// Only partitions in this range.
+    ///
+    /// ```
+    /// # use table_core::Query;
+    /// let query = Query::new().partitions("A".."C").partitions("B"..);
+    /// assert_eq!(query.explain()?.partition(), "from \"B\" before \"C\"");
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    pub fn partitions(self, range: impl KeyBounds) -> Self {
+        let (lower, upper) = range.key_bounds();
+        let range = KeyRange::new(lower, upper);
+        self.with_partition(range)
+    }
+
+    /// Only partitions whose key starts with this text.
+    pub fn partition_prefix(self, prefix: impl AsRef<str>) -> Self {
+        self.with_partition(KeyRange::prefix(prefix.as_ref()))
+    }
+
+    /// Only the row of this key; with a partition, that is one entity.
+    pub fn row(self, row_key: impl AsRef<str>) -> Self {
+        self.with_row(KeyRange::exactly(row_key.as_ref()))
+    }
+
+    /// Only rows in this range. It makes less be read only within [one partition](Self::partition); over several,
+    /// it is a filter.
+    pub fn rows(self, range: impl KeyBounds) -> Self {
+        let (lower, upper) = range.key_bounds();
+        let range = KeyRange::new(lower, upper);
+        self.with_row(range)
+    }
+
+    /// Only rows whose key starts with this text.
+    pub fn row_prefix(self, prefix: impl AsRef<str>) -> Self {
+        self.with_row(KeyRange::prefix(prefix.as_ref()))
+    }
+
+    /// Only entities that satisfy the filter. Filters that are given more than once all apply.
+    ///
+    /// Comparisons of keys that the filter joins by `and` are bounds, as if given by the methods above.
+    ///
+    /// ```
+    /// use table_core::{Filter, Query, QueryClass};
+    ///
+    /// let filter = Filter::parse("PartitionKey eq 'Sales' and RowKey eq 'empid_000001' and Age ge 40")?;
+    /// let explain = Query::new().filter(filter).explain()?;
+    /// assert_eq!(explain.class(), QueryClass::Point);
+    /// assert_eq!(explain.filter(), Some("Age ge 40"));
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    pub fn filter(mut self, filter: Filter) -> Self {
+        self.filter = Some(match self.filter.take() {
+            Some(known) => known & filter,
+            None => filter,
+        });
+        self
+    }
+
+    /// Only these properties; the last list given counts. Keys and timestamp always come, and an empty list
+    /// leaves them alone. A property that an entity doesn't have is left out.
+    ///
+    /// ```
+    /// # use table_core::Query;
+    /// let query = Query::new().partition("Sales").select(["FirstName", "Email"]);
+    /// ```
+    pub fn select<S: AsRef<str>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+        self.select = Some(names.into_iter().map(|name| name.as_ref().into()).collect());
+        self
+    }
+
+    /// At most so many entities, over all pages together; the last number given counts. None, if it is zero.
+    pub fn top(mut self, entities: usize) -> Self {
+        self.top = Some(entities);
+        self
+    }
+
+    /// In descending order of the keys; said twice, in ascending order again. The service has ascending order
+    /// alone.
+    pub fn rev(mut self) -> Self {
+        self.reverse = !self.reverse;
+        self
+    }
+
+    /// What running the query will read, and why.
+    pub fn explain(&self) -> Result<Explain, Error> {
+        plan(self).map(|plan| plan.explain())
+    }
+
+    fn with_partition(mut self, range: KeyRange) -> Self {
+        self.partition = self.partition.intersect(range);
+        self
+    }
+
+    fn with_row(mut self, range: KeyRange) -> Self {
+        self.row = self.row.intersect(range);
+        self
+    }
+}

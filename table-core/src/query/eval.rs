@@ -1,0 +1,125 @@
+//! Filters as they are run on rows.
+
+use std::borrow::Cow;
+
+use super::compare::{self, Operator};
+use super::filter::{self, Filter, Join, Node};
+use crate::error::{Error, ErrorKind};
+use crate::model::names::Name;
+use crate::model::{Ticks, Value, ValueRef};
+
+/// What a predicate reads of a row. Properties are asked for by their slot: the position of their name in
+/// [`Predicate::names`], which the executor resolves once for a query.
+pub(crate) trait Fields {
+    fn partition_key(&self) -> Cow<'_, str>;
+    fn row_key(&self) -> Cow<'_, str>;
+    fn timestamp(&self) -> Ticks;
+    fn property(&self, slot: usize) -> Result<Option<ValueRef<'_>>, Error>;
+}
+
+/// A filter made ready to run on any number of rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Predicate {
+    test: Test,
+    names: Vec<Name>,
+}
+
+#[derive(Clone, Debug)]
+enum Test {
+    Compare { column: Column, operator: Operator, constant: Value },
+    Not(Box<Test>),
+    All(Box<[Test]>),
+    Any(Box<[Test]>),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Column {
+    PartitionKey,
+    RowKey,
+    Timestamp,
+    Slot(usize),
+}
+
+impl Predicate {
+    pub(super) fn new(filter: &Filter) -> Result<Self, Error> {
+        let mut names = Vec::new();
+        let test = compile(filter.node(), &mut names)?;
+        Ok(Self { test, names })
+    }
+
+    /// The distinct properties that the filter reads, keys and timestamp aside.
+    pub(crate) fn names(&self) -> &[Name] {
+        &self.names
+    }
+
+    /// Whether the row satisfies the filter.
+    pub(crate) fn matches<F: Fields + ?Sized>(&self, fields: &F) -> Result<bool, Error> {
+        run(&self.test, fields)
+    }
+}
+
+/// The filter's depth is limited, and so is this recursion and that of `run`.
+fn compile(node: &Node, names: &mut Vec<Name>) -> Result<Test, Error> {
+    Ok(match node {
+        Node::Compare(comparison) => Test::Compare {
+            column: column(&comparison.property, names),
+            operator: comparison.operator,
+            constant: comparison.constant.clone(),
+        },
+        Node::IsTrue(name) => {
+            Test::Compare { column: column(name, names), operator: Operator::Eq, constant: Value::Boolean(true) }
+        }
+        Node::Not(inner) => Test::Not(Box::new(compile(inner, names)?)),
+        Node::Join(join, terms) => {
+            let tests = terms.iter().map(|term| compile(term, names)).collect::<Result<_, _>>()?;
+            match join {
+                Join::And => Test::All(tests),
+                Join::Or => Test::Any(tests),
+            }
+        }
+        Node::TooDeep => return Err(Error::new(ErrorKind::InvalidFilter).because(filter::too_deep())),
+    })
+}
+
+fn column(name: &Name, names: &mut Vec<Name>) -> Column {
+    match &**name {
+        "PartitionKey" => Column::PartitionKey,
+        "RowKey" => Column::RowKey,
+        "Timestamp" => Column::Timestamp,
+        _ => Column::Slot(names.iter().position(|known| known == name).unwrap_or_else(|| {
+            names.push(name.clone());
+            names.len() - 1
+        })),
+    }
+}
+
+fn run<F: Fields + ?Sized>(test: &Test, fields: &F) -> Result<bool, Error> {
+    match test {
+        Test::Compare { column, operator, constant } => {
+            let holds = |stored| compare::holds(stored, *operator, constant.as_value_ref());
+            Ok(match column {
+                Column::PartitionKey => holds(ValueRef::String(&fields.partition_key())),
+                Column::RowKey => holds(ValueRef::String(&fields.row_key())),
+                Column::Timestamp => holds(ValueRef::DateTime(fields.timestamp())),
+                Column::Slot(slot) => fields.property(*slot)?.is_some_and(holds),
+            })
+        }
+        Test::Not(inner) => run(inner, fields).map(|holds| !holds),
+        Test::All(tests) => {
+            for test in tests {
+                if !run(test, fields)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
+        Test::Any(tests) => {
+            for test in tests {
+                if run(test, fields)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! What a query reads, in words.
+
+use std::fmt;
+
+use super::compare::Operator;
+use super::filter::{Filter, Join, Node};
+use super::plan::{Plan, is_key};
+
+/// How much a query reads, from the least to the most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum QueryClass {
+    /// No row: the bounds contradict each other, or no entity is asked for.
+    Nothing,
+    /// One row: both keys are given.
+    Point,
+    /// Rows of one partition that lie side by side.
+    Range,
+    /// Every row of one partition.
+    PartitionScan,
+    /// Rows of several partitions: those in a range of partition keys, or all. The service calls either a table
+    /// scan, since a range of partitions may lie on any number of servers.
+    TableScan,
+}
+
+/// `partition scan`.
+impl fmt::Display for QueryClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Nothing => "nothing",
+            Self::Point => "point read",
+            Self::Range => "range",
+            Self::PartitionScan => "partition scan",
+            Self::TableScan => "table scan",
+        })
+    }
+}
+
+/// What running a query will read: its class, its bounds, what is left to filter, and why. Its `Display` says it
+/// all in a line.
+///
+/// ```
+/// use table_core::{Filter, Query, QueryClass};
+///
+/// let filter = Filter::parse("PartitionKey eq 'Sales' and (RowKey eq 'a' or RowKey eq 'b')")?;
+/// let explain = Query::new().filter(filter).explain()?;
+/// assert_eq!(explain.class(), QueryClass::PartitionScan);
+/// assert_eq!(explain.partition(), "\"Sales\"");
+/// assert_eq!(
+///     explain.to_string(),
+///     "partition scan of \"Sales\"; filter: RowKey eq 'a' or RowKey eq 'b'; \
+///      why: `or` between keys is no range"
+/// );
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explain {
+    class: QueryClass,
+    partition: String,
+    row: String,
+    /// `row` or `rows`, if they are to be filtered.
+    row_filter: Option<&'static str>,
+    filter: Option<String>,
+    reasons: Vec<&'static str>,
+    select: Option<Vec<Box<str>>>,
+    top: Option<usize>,
+    reverse: bool,
+}
+
+impl Explain {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let rows = if plan.row.as_point().is_some() { "row" } else { "rows" };
+        Self {
+            class: plan.class,
+            partition: plan.partition.to_string(),
+            row: plan.row.to_string(),
+            row_filter: plan.row_residual.then_some(rows),
+            filter: plan.residual.as_ref().map(ToString::to_string),
+            reasons: reasons(plan),
+            select: plan.select.clone(),
+            top: plan.top,
+            reverse: plan.reverse,
+        }
+    }
+
+    /// How much is read.
+    pub fn class(&self) -> QueryClass {
+        self.class
+    }
+
+    /// The partitions, for people: `"Sales"`, `from "A" before "B"`, `starting with "S"`, `all`, `none`.
+    pub fn partition(&self) -> &str {
+        &self.partition
+    }
+
+    /// The rows, for people. Over several partitions they are no bound: every row is read, and these are kept.
+    pub fn row(&self) -> &str {
+        &self.row
+    }
+
+    /// What each row that is read is tested for, as a filter's text: that part of the filter that bounds on the
+    /// keys do not say.
+    pub fn filter(&self) -> Option<&str> {
+        self.filter.as_deref()
+    }
+
+    /// Why no less is read; empty for a point and a range that leave nothing to say.
+    pub fn reasons(&self) -> &[&'static str] {
+        &self.reasons
+    }
+}
+
+fn reasons(plan: &Plan) -> Vec<&'static str> {
+    let mut reasons = Vec::new();
+    if plan.class == QueryClass::Nothing {
+        reasons.push(if plan.top == Some(0) { "no entity is asked for" } else { "the bounds leave no key" });
+        return reasons;
+    }
+    if plan.class == QueryClass::TableScan && plan.row_residual {
+        reasons.push("row keys are a bound only within one partition");
+    }
+    if let Some(filter) = &plan.residual {
+        left_over(filter, &mut reasons);
+    }
+    if reasons.is_empty() {
+        match plan.class {
+            QueryClass::TableScan if plan.partition.is_all() => reasons.push("no partition key is given"),
+            QueryClass::TableScan => reasons.push("the partition keys are a range"),
+            QueryClass::PartitionScan => reasons.push("no row key is given"),
+            _ => {}
+        }
+    }
+    reasons
+}
+
+/// Why the terms that speak of keys are no bounds.
+fn left_over(filter: &Filter, reasons: &mut Vec<&'static str>) {
+    let mut term = |node: &Node| {
+        let (mut keys, mut others) = (false, false);
+        node.each_name(&mut |name| if is_key(name) { keys = true } else { others = true });
+        if !keys {
+            return;
+        }
+        let reason = match node {
+            Node::Compare(comparison) if comparison.operator == Operator::Ne => "`ne` on a key leaves two ranges",
+            Node::Join(Join::Or, _) if others => "`or` between keys and properties is no range",
+            Node::Join(Join::Or, _) => "`or` between keys is no range",
+            Node::Not(_) => "`not` over keys and properties together is no range",
+            _ => return,
+        };
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    };
+    match filter.node() {
+        Node::Join(Join::And, terms) => terms.iter().for_each(term),
+        node => term(node),
+    }
+}
+
+impl fmt::Display for Explain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { class, partition, row, .. } = self;
+        match class {
+            QueryClass::Nothing => write!(f, "{class}")?,
+            QueryClass::Point => write!(f, "{class} of {partition}, {row}")?,
+            QueryClass::Range => write!(f, "{class} of {partition}, rows {row}")?,
+            QueryClass::PartitionScan => write!(f, "{class} of {partition}")?,
+            QueryClass::TableScan if partition == "all" => write!(f, "{class}")?,
+            QueryClass::TableScan => write!(f, "{class} of partitions {partition}")?,
+        }
+        if *class != QueryClass::Nothing {
+            match (self.row_filter, &self.filter) {
+                (Some(rows), Some(filter)) => write!(f, "; filter: {rows} {row}, and {filter}")?,
+                (Some(rows), None) => write!(f, "; filter: {rows} {row}")?,
+                (None, Some(filter)) => write!(f, "; filter: {filter}")?,
+                (None, None) => {}
+            }
+            match self.select.as_deref() {
+                None => {}
+                Some([]) => f.write_str("; keys alone")?,
+                Some(names) => write!(f, "; select: {}", names.join(", "))?,
+            }
+            if self.reverse {
+                f.write_str("; descending")?;
+            }
+            if let Some(top) = self.top {
+                write!(f, "; top {top}")?;
+            }
+        }
+        if !self.reasons.is_empty() {
+            write!(f, "; why: {}", self.reasons.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Query, prop};
+    use super::*;
+
+    fn explained(query: &Query) -> String {
+        query.explain().unwrap().to_string()
+    }
+
+    fn filtered(text: &str) -> String {
+        explained(&Query::new().filter(Filter::parse(text).unwrap()))
+    }
+
+    #[test]
+    fn every_class_says_what_and_why() {
+        for (text, expected) in [
+            ("PartitionKey eq 'p' and RowKey eq 'r'", "point read of \"p\", \"r\""),
+            ("RowKey ge 'a' and RowKey lt 'b' and PartitionKey eq 'p'", "range of \"p\", rows from \"a\" before \"b\""),
+            (
+                "PartitionKey eq 'Sales' and Age ge 40",
+                "partition scan of \"Sales\"; filter: Age ge 40; why: no row key is given",
+            ),
+            ("Age ge 40", "table scan; filter: Age ge 40; why: no partition key is given"),
+            (
+                "PartitionKey ge 'a' and PartitionKey lt 'b'",
+                "table scan of partitions from \"a\" before \"b\"; why: the partition keys are a range",
+            ),
+            (
+                "RowKey eq 'r' and Age ge 40",
+                "table scan; filter: row \"r\", and Age ge 40; why: row keys are a bound only within one partition",
+            ),
+            (
+                "PartitionKey eq 'a' or PartitionKey eq 'b'",
+                "table scan; filter: PartitionKey eq 'a' or PartitionKey eq 'b'; why: `or` between keys is no range",
+            ),
+            (
+                "PartitionKey eq 'p' and (RowKey eq 'a' or A eq 1)",
+                "partition scan of \"p\"; filter: RowKey eq 'a' or A eq 1; \
+                 why: `or` between keys and properties is no range",
+            ),
+            (
+                "PartitionKey eq 'p' and RowKey ne 'a' and RowKey gt ''",
+                "range of \"p\", rows after \"\"; filter: RowKey ne 'a'; why: `ne` on a key leaves two ranges",
+            ),
+            (
+                "PartitionKey eq 'p' and not (RowKey eq 'a' and A eq 1)",
+                "partition scan of \"p\"; filter: not (RowKey eq 'a' and A eq 1); \
+                 why: `not` over keys and properties together is no range",
+            ),
+            ("PartitionKey eq 'a' and PartitionKey eq 'b'", "nothing; why: the bounds leave no key"),
+            ("PartitionKey eq 1", "nothing; why: the bounds leave no key"),
+        ] {
+            assert_eq!(filtered(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_rest_of_the_query_is_told() {
+        let query = Query::new().partition("p").row_prefix("r").top(3).rev();
+        assert_eq!(
+            explained(&query.clone().select(["A", "B", "RowKey", "A"])),
+            "range of \"p\", rows starting with \"r\"; select: A, B; descending; top 3"
+        );
+        assert_eq!(
+            explained(&query.clone().rev().select([""; 0]).filter(prop("A").eq(1))),
+            "range of \"p\", rows starting with \"r\"; filter: A eq 1; keys alone; top 3"
+        );
+        assert_eq!(explained(&query.top(0)), "nothing; why: no entity is asked for");
+    }
+
+    #[test]
+    fn nothing_has_no_bounds_to_show() {
+        let explain = Query::new().partition("a").partition("b").explain().unwrap();
+        assert_eq!((explain.class(), explain.partition()), (QueryClass::Nothing, "none"));
+    }
+}

@@ -1,0 +1,451 @@
+//! Filters as trees, and their builder.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::ops::{BitAnd, BitOr, Not};
+use std::str::FromStr;
+
+use super::compare::Operator;
+use crate::error::{Error, ErrorKind};
+use crate::limits;
+use crate::model::names::{self, Name};
+use crate::model::Value;
+
+/// A condition on the keys and properties of an entity.
+///
+/// Built from [`prop`] and `&`, `|`, `!`, or read from the text that the service takes as `$filter`; its
+/// `Display` is that text.
+///
+/// ```
+/// use table_core::{Filter, prop};
+///
+/// let built = prop("Age").ge(40) & !(prop("LastName").eq("O'Hara") | prop("Retired").is_true());
+/// let text = "Age ge 40 and not (LastName eq 'O''Hara' or Retired)";
+/// assert_eq!(built.to_string(), text);
+/// assert_eq!(Filter::parse(text)?, built);
+/// # Ok::<(), table_core::Error>(())
+/// ```
+///
+/// # What a comparison means
+///
+/// A property that is missing, or whose type is another than the constant's, compares false: also with `ne`. So
+/// `Age ne 40` leaves out entities without an age, and `not (Age eq 40)` has them.
+///
+/// | type | order |
+/// | --- | --- |
+/// | String, and the keys | by UTF-16 code unit, as .NET's ordinal comparison; no culture, no case folding |
+/// | Int32, Int64, Double | by value, exactly, whichever two of them meet; `0.0` equals `-0.0`; a NaN differs from every number, itself too, and all its other comparisons are false |
+/// | DateTime, and `Timestamp` | earlier before later, to the tick |
+/// | Guid | by its sixteen bytes in the order in which they are written |
+/// | Binary | by byte; a beginning before its continuation |
+/// | Boolean | false before true |
+///
+/// # The text
+///
+/// ```text
+/// filter     = and-terms *( "or" and-terms )
+/// and-terms  = term *( "and" term )
+/// term       = *"not" ( "(" filter ")" | comparison | property )
+/// comparison = property operator constant | constant operator property
+/// operator   = "eq" | "ne" | "gt" | "ge" | "lt" | "le"
+/// constant   = 'it''s' | 34 | 34L | 1.5 | 1e3 | NaN | INF | -INF | true | false
+///            | datetime'2014-07-31T18:00:00Z' | guid'c9da6455-213d-42c9-9a79-3e9149a57833'
+///            | X'c0ffee' | binary'c0ffee'
+/// ```
+///
+/// A property by itself is true if it is a Boolean that is true. `PartitionKey`, `RowKey` and `Timestamp` are
+/// properties too. There are no functions, no arithmetic and no `null`, as in the service. Text starting with
+/// `S` is `Name ge 'S' and Name lt 'T'`. Brackets may stand at most
+/// [`FILTER_DEPTH`](crate::limits::FILTER_DEPTH) deep; chains of `and` and `or` may be of any length.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Filter {
+    node: Node,
+    /// How deep the brackets of its text are nested.
+    depth: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Node {
+    Compare(Comparison),
+    /// A property by itself.
+    IsTrue(Name),
+    /// Never of another negation.
+    Not(Box<Node>),
+    /// Of two or more, none of them a join of the same kind: however long a chain, the tree is flat.
+    Join(Join, VecDeque<Node>),
+    /// What a builder can't refuse; planning does. Nothing is kept of it, so that no operation on a filter can
+    /// run off the end of the stack.
+    TooDeep,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Comparison {
+    pub(super) property: Name,
+    pub(super) operator: Operator,
+    pub(super) constant: Value,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Join {
+    And,
+    Or,
+}
+
+impl Join {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::And => "and",
+            Self::Or => "or",
+        }
+    }
+}
+
+impl Node {
+    /// How deep the brackets of the node's text are nested.
+    fn depth(&self) -> usize {
+        match self {
+            Self::Compare(_) | Self::IsTrue(_) => 0,
+            Self::Not(inner) => inner.depth() + usize::from(inner.is_bracketed_after_not()),
+            Self::Join(join, terms) => {
+                let depths = terms.iter().map(|term| term.depth() + usize::from(term.is_bracketed_in(*join)));
+                depths.max().unwrap_or(0)
+            }
+            Self::TooDeep => limits::FILTER_DEPTH + 1,
+        }
+    }
+
+    /// `and` binds tighter than `or`.
+    pub(super) fn is_bracketed_in(&self, join: Join) -> bool {
+        join == Join::And && matches!(self, Self::Join(Join::Or, _))
+    }
+
+    /// OData has `not` bind tighter than a comparison, this grammar does not: in brackets it is the same to both.
+    pub(super) fn is_bracketed_after_not(&self) -> bool {
+        !matches!(self, Self::IsTrue(_))
+    }
+
+    /// Calls `visit` with the name of every property in the node.
+    pub(super) fn each_name<'a>(&'a self, visit: &mut impl FnMut(&'a Name)) {
+        match self {
+            Self::Compare(comparison) => visit(&comparison.property),
+            Self::IsTrue(name) => visit(name),
+            Self::Not(inner) => inner.each_name(visit),
+            Self::Join(_, terms) => terms.iter().for_each(|term| term.each_name(visit)),
+            Self::TooDeep => {}
+        }
+    }
+}
+
+impl Filter {
+    /// Reads the text of a filter.
+    ///
+    /// The error says what was found, what was expected, and [where](Error::position). The service takes an empty
+    /// text for no filter; here it is an error, and a query without a filter is made by not giving one.
+    ///
+    /// ```
+    /// use table_core::{ErrorKind, Filter};
+    ///
+    /// let error = Filter::parse("Age > 40").unwrap_err();
+    /// assert_eq!((error.kind(), error.position()), (ErrorKind::InvalidFilter, Some(4)));
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "cannot parse the filter: found `>`, expected a comparison: `eq`, `ne`, `gt`, `ge`, `lt` or `le` \
+    ///      (at byte 4)"
+    /// );
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        super::parse::parse(text)
+    }
+
+    pub(super) fn compare(property: Name, operator: Operator, constant: Value) -> Self {
+        let constant = match constant {
+            // A filter's text has one NaN.
+            Value::Double(v) if v.is_nan() => Value::Double(f64::NAN),
+            other => other,
+        };
+        Self { node: Node::Compare(Comparison { property, operator, constant }), depth: 0 }
+    }
+
+    pub(super) fn is_true(property: Name) -> Self {
+        Self { node: Node::IsTrue(property), depth: 0 }
+    }
+
+    pub(super) fn from_node(node: Node) -> Self {
+        Self { depth: node.depth(), node }.within_limit()
+    }
+
+    pub(super) fn node(&self) -> &Node {
+        &self.node
+    }
+
+    /// How deep the brackets of the filter's text are nested.
+    pub(super) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Refuses what the builder could not: a filter that is too deep, and names that no property can have.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        if self.node == Node::TooDeep {
+            return Err(Error::new(ErrorKind::InvalidFilter).because(too_deep()));
+        }
+        let mut checked = Ok(());
+        self.node.each_name(&mut |name| {
+            if checked.is_ok() {
+                checked = check_name(name);
+            }
+        });
+        checked
+    }
+
+    fn within_limit(self) -> Self {
+        if self.depth > limits::FILTER_DEPTH {
+            Self { node: Node::TooDeep, depth: limits::FILTER_DEPTH + 1 }
+        } else {
+            self
+        }
+    }
+
+    fn join(self, join: Join, other: Self) -> Self {
+        let bracketed = |filter: &Self| filter.depth + usize::from(filter.node.is_bracketed_in(join));
+        let depth = bracketed(&self).max(bracketed(&other));
+        if depth > limits::FILTER_DEPTH {
+            return Self { node: Node::TooDeep, depth }.within_limit();
+        }
+        let node = match (self.node, other.node) {
+            (Node::Join(a, mut terms), Node::Join(b, mut more)) if a == join && b == join => {
+                // Into the longer, so that a chain costs its length whichever way it is built.
+                if terms.len() < more.len() {
+                    while let Some(term) = terms.pop_back() {
+                        more.push_front(term);
+                    }
+                    terms = more;
+                } else {
+                    terms.append(&mut more);
+                }
+                Node::Join(join, terms)
+            }
+            (Node::Join(a, mut terms), node) if a == join => {
+                terms.push_back(node);
+                Node::Join(join, terms)
+            }
+            (node, Node::Join(b, mut terms)) if b == join => {
+                terms.push_front(node);
+                Node::Join(join, terms)
+            }
+            (a, b) => Node::Join(join, VecDeque::from([a, b])),
+        };
+        Self { node, depth }
+    }
+}
+
+pub(super) fn too_deep() -> String {
+    format!("the brackets are nested more than {} deep", limits::FILTER_DEPTH)
+}
+
+/// Whether an entity can have a property of this name.
+pub(super) fn check_name(name: &str) -> Result<(), Error> {
+    if names::SYSTEM.contains(&name) {
+        return Ok(());
+    }
+    names::check_property(name).map_err(|error| Error::new(ErrorKind::InvalidFilter).because(error.to_string()))
+}
+
+impl BitAnd for Filter {
+    type Output = Self;
+
+    fn bitand(self, other: Self) -> Self {
+        self.join(Join::And, other)
+    }
+}
+
+impl BitOr for Filter {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        self.join(Join::Or, other)
+    }
+}
+
+/// A double negation is none.
+impl Not for Filter {
+    type Output = Self;
+
+    fn not(self) -> Self {
+        match self.node {
+            Node::TooDeep => self,
+            Node::Not(inner) => {
+                Self { depth: self.depth - usize::from(inner.is_bracketed_after_not()), node: *inner }
+            }
+            node => {
+                let depth = self.depth + usize::from(node.is_bracketed_after_not());
+                Self { node: Node::Not(Box::new(node)), depth }.within_limit()
+            }
+        }
+    }
+}
+
+impl FromStr for Filter {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::parse(text)
+    }
+}
+
+impl fmt::Debug for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Filter({self})")
+    }
+}
+
+/// A property by its name, to build a [`Filter`] from; made by [`prop`].
+///
+/// ```
+/// use table_core::prop;
+///
+/// let age = prop("Age");
+/// let filter = age.ge(18) & age.lt(65);
+/// assert_eq!(filter.to_string(), "Age ge 18 and Age lt 65");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Property(Name);
+
+/// The property of this name; `PartitionKey`, `RowKey` and `Timestamp` are properties too.
+///
+/// A name that no property can have is an error when the query is planned. A property whose name is a word of the
+/// filter language (`eq`, `not`, `true`) can be compared, but the filter's text can't be read back.
+///
+/// ```
+/// use table_core::{Ticks, prop};
+///
+/// let recent = prop("Timestamp").ge("2026-11-20T00:00:00Z".parse::<Ticks>()?);
+/// assert_eq!(recent.to_string(), "Timestamp ge datetime'2026-11-20T00:00:00Z'");
+/// # Ok::<(), table_core::ParseTicksError>(())
+/// ```
+pub fn prop(name: &str) -> Property {
+    Property(name.into())
+}
+
+impl Property {
+    fn compare(&self, operator: Operator, constant: impl Into<Value>) -> Filter {
+        Filter::compare(self.0.clone(), operator, constant.into())
+    }
+
+    /// The property equals the value.
+    #[must_use]
+    pub fn eq(&self, value: impl Into<Value>) -> Filter {
+        self.compare(Operator::Eq, value)
+    }
+
+    /// The property is there, is of the value's type, and differs from it.
+    #[must_use]
+    pub fn ne(&self, value: impl Into<Value>) -> Filter {
+        self.compare(Operator::Ne, value)
+    }
+
+    /// The property is greater than the value.
+    #[must_use]
+    pub fn gt(&self, value: impl Into<Value>) -> Filter {
+        self.compare(Operator::Gt, value)
+    }
+
+    /// The property is the value or greater.
+    #[must_use]
+    pub fn ge(&self, value: impl Into<Value>) -> Filter {
+        self.compare(Operator::Ge, value)
+    }
+
+    /// The property is less than the value.
+    #[must_use]
+    pub fn lt(&self, value: impl Into<Value>) -> Filter {
+        self.compare(Operator::Lt, value)
+    }
+
+    /// The property is the value or less.
+    #[must_use]
+    pub fn le(&self, value: impl Into<Value>) -> Filter {
+        self.compare(Operator::Le, value)
+    }
+
+    /// The property is a Boolean that is true: its name by itself in a filter's text.
+    #[must_use]
+    pub fn is_true(&self) -> Filter {
+        Filter::is_true(self.0.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chain_is_flat_however_it_is_built() {
+        let term = |i: i32| prop("A").eq(i);
+        let left = (1..5).fold(term(0), |filter, i| filter & term(i));
+        let right = (0..4).rev().fold(term(4), |filter, i| term(i) & filter);
+        let pairs = (term(0) & term(1)) & ((term(2) & term(3)) & term(4));
+        assert_eq!(left, right);
+        assert_eq!(left, pairs);
+        assert!(matches!(left.node(), Node::Join(Join::And, terms) if terms.len() == 5));
+        assert_eq!(left.depth, 0);
+    }
+
+    #[test]
+    fn depth_is_that_of_the_texts_brackets() {
+        let a = || prop("A").eq(1);
+        let flag = || prop("B").is_true();
+        for (filter, depth) in [
+            (a(), 0),
+            (!flag(), 0),
+            (!a(), 1),
+            (!!a(), 0),
+            (a() & a() | a(), 0),
+            ((a() | a()) & a(), 1),
+            (!(a() & a()), 1),
+            (!(a() & !(a() | !flag())), 2),
+            ((!(a() | a()) | a()) & a(), 2),
+        ] {
+            assert_eq!(filter.depth, depth, "{filter}");
+            assert_eq!(filter.node.depth(), depth, "{filter}");
+        }
+    }
+
+    #[test]
+    fn a_filter_that_is_too_deep_is_refused_when_planned() {
+        let nested = |levels: usize| {
+            (0..levels).fold(prop("A").eq(1), |f, _| (f | prop("B").eq(2)) & prop("C").eq(3))
+        };
+        assert!(nested(64).check().is_ok());
+        let error = nested(65).check().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidFilter);
+        assert_eq!(error.to_string(), "the brackets are nested more than 64 deep");
+        assert_eq!((!nested(65) | prop("A").eq(1)).node, Node::TooDeep);
+    }
+
+    #[test]
+    fn a_million_operators_run_off_no_stack() {
+        let survives = |filter: Filter| {
+            let copy = filter.clone();
+            assert!(filter == copy);
+            assert!(!filter.to_string().is_empty() && !format!("{filter:?}").is_empty());
+            assert_eq!(filter.check().is_err(), filter.node == Node::TooDeep);
+        };
+        let a = || prop("A").eq(1);
+        survives((0..1_000_000).fold(a(), |f, _| !f));
+        survives((0..1_000_000).fold(a(), |f, _| !(f & a())));
+        survives((0..1_000_000).fold(a(), |f, _| f & a()));
+        survives((0..1_000_000).fold(a(), |f, _| a() & f));
+        survives((0..1_000_000).fold(a(), |f, i| if i % 2 == 0 { f & a() } else { f | a() }));
+    }
+
+    #[test]
+    fn names_are_checked_when_planned() {
+        for name in ["", "a b", "1", "a'"] {
+            let error = (prop("A").eq(1) & !prop(name).eq(1)).check().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidFilter, "{name}");
+        }
+        for name in ["PartitionKey", "RowKey", "Timestamp", "A", "größe", "not"] {
+            assert!(prop(name).is_true().check().is_ok(), "{name}");
+        }
+    }
+}

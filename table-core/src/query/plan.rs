@@ -1,0 +1,176 @@
+//! From a query to bounds on the keys and a predicate for the rest.
+
+use super::bounds::KeyRange;
+use super::builder::Query;
+use super::eval::{Fields, Predicate};
+use super::explain::{Explain, QueryClass};
+use super::filter::{Comparison, Filter, Join, Node};
+use super::lower;
+use crate::error::{Error, ErrorKind};
+use crate::model::Value;
+use crate::model::names;
+
+/// Most names in a select.
+const SELECTED: usize = 255;
+
+/// A query as an executor runs it.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) partition: KeyRange,
+    /// Bounds what is read if the partition is a point; otherwise `row_residual` says whether it is to be tested.
+    pub(crate) row: KeyRange,
+    pub(crate) row_residual: bool,
+    /// What of the filter the bounds do not say.
+    pub(crate) residual: Option<Filter>,
+    pub(crate) predicate: Option<Predicate>,
+    /// Distinct names of properties, keys and timestamp aside; `None` is all.
+    pub(crate) select: Option<Vec<Box<str>>>,
+    pub(crate) top: Option<usize>,
+    pub(crate) reverse: bool,
+    pub(crate) class: QueryClass,
+}
+
+/// Plans a query: pure, and the same whoever runs it.
+pub(crate) fn plan(query: &Query) -> Result<Plan, Error> {
+    planned(query).map_err(|error| error.attempted("plan the query"))
+}
+
+fn planned(query: &Query) -> Result<Plan, Error> {
+    let mut narrowed = Narrowed { partition: query.partition.clone(), row: query.row.clone(), residual: None };
+    if let Some(filter) = &query.filter {
+        filter.check()?;
+        narrowed.by(filter.node(), false);
+    }
+    let Narrowed { partition, row, residual } = narrowed;
+    let class = if partition.is_empty() || row.is_empty() || query.top == Some(0) {
+        QueryClass::Nothing
+    } else if partition.as_point().is_none() {
+        QueryClass::TableScan
+    } else if row.as_point().is_some() {
+        QueryClass::Point
+    } else if row.is_all() {
+        QueryClass::PartitionScan
+    } else {
+        QueryClass::Range
+    };
+    Ok(Plan {
+        row_residual: partition.as_point().is_none() && !row.is_all(),
+        predicate: residual.as_ref().map(Predicate::new).transpose()?,
+        select: query.select.as_deref().map(selected).transpose()?,
+        top: query.top,
+        reverse: query.reverse,
+        partition,
+        row,
+        residual,
+        class,
+    })
+}
+
+fn selected(names: &[Box<str>]) -> Result<Vec<Box<str>>, Error> {
+    if names.len() > SELECTED {
+        return Err(Error::new(ErrorKind::InvalidQuery)
+            .because(format!("the select has {} names; it may have {SELECTED}", names.len())));
+    }
+    let mut selected: Vec<Box<str>> = Vec::with_capacity(names.len());
+    for name in names {
+        if names::SYSTEM.contains(&&**name) || selected.contains(name) {
+            continue;
+        }
+        names::check_property(name)?;
+        selected.push(name.clone());
+    }
+    Ok(selected)
+}
+
+/// Bounds, and what is left of a filter beside them.
+struct Narrowed {
+    partition: KeyRange,
+    row: KeyRange,
+    residual: Option<Filter>,
+}
+
+impl Narrowed {
+    /// Takes in a term of the top-level `and` chain. A negated `or` is a chain of negations: every condition is
+    /// either true or false, so De Morgan's law holds where inverting a comparison would not.
+    fn by(&mut self, node: &Node, negated: bool) {
+        match node {
+            Node::Not(inner) => self.by(inner, !negated),
+            Node::Join(join, terms) if (*join == Join::And) != negated => {
+                terms.iter().for_each(|term| self.by(term, negated));
+            }
+            Node::Compare(comparison) if is_key(&comparison.property) => self.by_key(comparison, negated),
+            // A key is text, never a truth.
+            Node::IsTrue(name) if is_key(name) => self.by_constant(negated),
+            node => self.leave(Filter::from_node(node.clone()), negated),
+        }
+    }
+
+    /// A key is always there and always text: its comparison with text can be inverted, and one with anything
+    /// else is false.
+    fn by_key(&mut self, comparison: &Comparison, negated: bool) {
+        let Value::String(text) = &comparison.constant else { return self.by_constant(negated) };
+        let operator = if negated { comparison.operator.negated() } else { comparison.operator };
+        let Some(range) = KeyRange::comparing(operator, text) else {
+            let filter = Filter::compare(comparison.property.clone(), operator, comparison.constant.clone());
+            return self.leave(filter, false);
+        };
+        let bounds = if &*comparison.property == "PartitionKey" { &mut self.partition } else { &mut self.row };
+        let known = std::mem::replace(bounds, KeyRange::all());
+        *bounds = known.intersect(range);
+    }
+
+    fn by_constant(&mut self, truth: bool) {
+        if !truth {
+            self.partition = KeyRange::none();
+        }
+    }
+
+    fn leave(&mut self, filter: Filter, negated: bool) {
+        let filter = if negated { !filter } else { filter };
+        self.residual = Some(match self.residual.take() {
+            Some(residual) => residual & filter,
+            None => filter,
+        });
+    }
+}
+
+pub(super) fn is_key(name: &str) -> bool {
+    matches!(name, "PartitionKey" | "RowKey")
+}
+
+impl Plan {
+    /// The range of an executor's keys `table | PartitionKey | 0x00 | RowKey`: the first, and the first after;
+    /// or `None` if there is nothing to read.
+    pub(crate) fn byte_range(&self, table_prefix: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+        if self.class == QueryClass::Nothing {
+            return None;
+        }
+        lower::byte_range(&self.partition, &self.row, table_prefix)
+    }
+
+    /// The part of that range that comes, in the query's direction, strictly after this row.
+    pub(crate) fn byte_range_after(
+        &self,
+        table_prefix: &[u8],
+        partition: &str,
+        row: &str,
+    ) -> Option<(Vec<u8>, Vec<u8>)> {
+        let row = lower::stored_key(table_prefix, partition, row);
+        lower::beyond(self.byte_range(table_prefix)?, row, self.reverse, table_prefix)
+    }
+
+    /// Whether a row from the range belongs to the answer.
+    pub(crate) fn accepts<F: Fields + ?Sized>(&self, fields: &F) -> Result<bool, Error> {
+        if self.row_residual && !self.row.contains(&fields.row_key()) {
+            return Ok(false);
+        }
+        match &self.predicate {
+            Some(predicate) => predicate.matches(fields),
+            None => Ok(true),
+        }
+    }
+
+    pub(crate) fn explain(&self) -> Explain {
+        Explain::new(self)
+    }
+}

@@ -1,0 +1,328 @@
+//! Carrying out prepared plans inside one write transaction.
+//!
+//! A plan that is refused leaves the transaction as it was: conditions are looked at before the first put, and
+//! plans that only insert put with "no overwrite" and take back what they put. An error of LMDB is another matter:
+//! it spoils the transaction, and the whole group is run again without its culprit.
+
+use std::sync::Arc;
+
+use heed::{MdbError, PutFlags};
+
+use super::Inner;
+use super::catalog::{self, TableState};
+use super::counts::Counts;
+use super::dict::{Dict, ENTITY_TYPE};
+use super::lmdb::{self, Databases, WriteTxn};
+use super::meta::{META_KEY, Meta};
+use super::prepare::{self, Action, Image, Place, Prepared};
+use super::row::{self, Row};
+use super::row_write::{self, RowWriter};
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
+use crate::model::{IfMatch, Name, Ticks, Value};
+
+/// A write transaction and what it will leave in the small records.
+pub(crate) struct Group<'e> {
+    pub(crate) dbs: &'e Databases,
+    pub(crate) txn: WriteTxn<'e>,
+    pub(crate) meta: Meta,
+    /// The clock when the group began: one look serves every plan in it.
+    now: Ticks,
+    tables: Vec<Touched>,
+    scratch: Scratch,
+}
+
+/// A table that the group has written to.
+struct Touched {
+    state: Arc<TableState>,
+    counts: Counts,
+    /// The dictionary with the group's own additions, if it has any, and how much of it is on disk.
+    grown: Option<(Dict, (usize, usize))>,
+}
+
+#[derive(Default)]
+struct Scratch {
+    /// Rows that could only be put into bytes in the transaction.
+    rows: Vec<u8>,
+    changes: Vec<Change>,
+    writer: RowWriter,
+    order: Vec<Place>,
+}
+
+/// What is to happen to one row, once every condition of the plan holds.
+struct Change {
+    /// Length and checksum of the row that is there.
+    old: Option<(usize, u64)>,
+    new: New,
+}
+
+enum New {
+    Nothing,
+    FromPlan,
+    Scratch(std::ops::Range<usize>),
+}
+
+impl<'e> Group<'e> {
+    pub(crate) fn begin(inner: &'e Inner) -> Result<Self> {
+        let txn = inner.environment.env.write_txn().map_err(lmdb::error)?;
+        let dbs = &inner.environment.dbs;
+        let meta = catalog::read_meta(dbs, &txn)?;
+        Ok(Self { dbs, txn, meta, now: Ticks::now(), tables: Vec::new(), scratch: Scratch::default() })
+    }
+
+    /// The time that the next plan gets: the clock's, or one tick more than the last where the clock is behind.
+    fn next_timestamp(&self) -> Result<Ticks> {
+        let after = Ticks::new(self.meta.high_water.get() + 1).ok_or_else(|| {
+            Error::new(ErrorKind::Incompatible).because("the store's time has reached the end of the year 9999")
+        })?;
+        Ok(self.now.max(after))
+    }
+
+    /// The place of a table among those touched; it must not have been dropped.
+    fn touch(&mut self, state: &Arc<TableState>) -> Result<usize> {
+        if let Some(at) = self.tables.iter().position(|touched| touched.state.id == state.id) {
+            return Ok(at);
+        }
+        state.check_generation(self.dbs, &self.txn, self.meta.generation)?;
+        let counts = Counts::read(self.dbs.main, &self.txn, state.id).map_err(|e| e.table(&state.name))?;
+        self.tables.push(Touched { state: state.clone(), counts, grown: None });
+        Ok(self.tables.len() - 1)
+    }
+
+    /// Carries out a plan. The outer error spoils the transaction; the inner one refuses the plan alone.
+    pub(crate) fn apply(&mut self, plan: &mut Prepared) -> Result<Result<Ticks>> {
+        let (timestamp, at) = match self.next_timestamp().and_then(|time| Ok((time, self.touch(&plan.table)?))) {
+            Ok(ready) => ready,
+            Err(refused) => return Ok(Err(plan.locate(refused, 0))),
+        };
+        let Some(touched) = self.tables.get_mut(at) else { return Ok(Ok(timestamp)) };
+        let mut writing = Writing { dbs: self.dbs, txn: &mut self.txn, touched, scratch: &mut self.scratch };
+        let done = if plan.inserts_only() {
+            writing.insert(plan, timestamp)?
+        } else {
+            match writing.examine(plan) {
+                Ok(()) => writing.put(plan, timestamp).map(Ok)?,
+                Err(refused) => Err(refused),
+            }
+        };
+        Ok(done.map(|()| {
+            self.meta.high_water = timestamp;
+            timestamp
+        }))
+    }
+
+    /// Writes the small records and commits.
+    pub(crate) fn commit(mut self) -> Result<()> {
+        self.dbs.main.put(&mut self.txn, META_KEY, &self.meta.encode()).map_err(lmdb::error)?;
+        for touched in &mut self.tables {
+            let id = touched.state.id;
+            touched.counts.write(self.dbs.main, &mut self.txn, id)?;
+            if let Some((dict, on_disk)) = &touched.grown {
+                dict.write_new(*on_disk, self.dbs.names, &mut self.txn, id)?;
+            }
+        }
+        self.txn.commit().map_err(lmdb::error)?;
+        for touched in self.tables {
+            if let Some((dict, _)) = touched.grown {
+                touched.state.learn(Arc::new(dict));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The parts of a group that one plan works with.
+struct Writing<'g, 'e> {
+    dbs: &'e Databases,
+    txn: &'g mut WriteTxn<'e>,
+    touched: &'g mut Touched,
+    scratch: &'g mut Scratch,
+}
+
+impl Writing<'_, '_> {
+    /// Puts every row, which must not be there yet; takes all back if one is.
+    fn insert(&mut self, plan: &mut Prepared, timestamp: Ticks) -> Result<Result<()>> {
+        let before = self.touched.counts;
+        for index in 0..plan.steps.len() {
+            let (key, image) = plan.key_and_image(index);
+            let checksum = row_write::stamp(image, timestamp, row::key_seed(key));
+            match self.dbs.data.put_with_flags(self.txn, PutFlags::NO_OVERWRITE, key, image) {
+                Ok(()) => self.touched.counts.add(key.len() + image.len(), checksum),
+                Err(heed::Error::Mdb(MdbError::KeyExist)) => {
+                    for step in plan.steps.iter().take(index) {
+                        self.dbs.data.delete(self.txn, plan.key(step)).map_err(lmdb::error)?;
+                    }
+                    self.touched.counts = before;
+                    return Ok(Err(plan.locate(Error::new(ErrorKind::EntityAlreadyExists), index)));
+                }
+                Err(error) => return Err(lmdb::error(error)),
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Looks at the old rows, checks every condition and puts into bytes what is not yet. Writes nothing.
+    fn examine(&mut self, plan: &Prepared) -> Result<()> {
+        self.scratch.rows.clear();
+        self.scratch.changes.clear();
+        let known = self.touched.grown.as_ref().map(|(dict, _)| dict.len());
+        for index in 0..plan.steps.len() {
+            match self.examine_step(plan, index) {
+                Ok(change) => self.scratch.changes.push(change),
+                Err(refused) => {
+                    // Names that only a refused plan brought are forgotten.
+                    match (&mut self.touched.grown, known) {
+                        (Some((dict, _)), Some(known)) => dict.truncate(known),
+                        (grown, None) => *grown = None,
+                        (None, Some(_)) => {}
+                    }
+                    return Err(plan.locate(refused, index));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn examine_step(&mut self, plan: &Prepared, index: usize) -> Result<Change> {
+        let Some(step) = plan.steps.get(index) else { return Ok(Change { old: None, new: New::Nothing }) };
+        let key = plan.key(step);
+        let seed = row::key_seed(key);
+        let new = match &step.image {
+            Image::None => New::Nothing,
+            Image::Ready(_) => New::FromPlan,
+            Image::Deferred(properties) => {
+                New::Scratch(encode_now(self.dbs, self.txn, self.touched, self.scratch, properties, seed)?)
+            }
+        };
+        let found = self.dbs.data.get(self.txn, key).map_err(lmdb::error)?;
+        let old = match found {
+            None => None,
+            Some(bytes) => {
+                let old = Row::parse(bytes)?;
+                old.verify(seed)?;
+                Some((old, key.len() + bytes.len()))
+            }
+        };
+        let old_row = old.as_ref().map(|(row, _)| row);
+        let merges = match step.action {
+            Action::Insert if old_row.is_some() => return Err(Error::new(ErrorKind::EntityAlreadyExists)),
+            Action::Insert | Action::InsertOrReplace => false,
+            Action::InsertOrMerge => old_row.is_some(),
+            Action::Replace(condition) | Action::Delete(condition) => {
+                meets(old_row, condition)?;
+                false
+            }
+            Action::Merge(condition) => {
+                meets(old_row, condition)?;
+                true
+            }
+        };
+        let new = match old_row {
+            Some(old) if merges => {
+                let Scratch { rows, writer, .. } = &mut *self.scratch;
+                writer.clear();
+                let bytes = match &new {
+                    New::Scratch(range) => rows.get(range.clone()).unwrap_or_default(),
+                    New::FromPlan | New::Nothing => match &step.image {
+                        Image::Ready(range) => plan.image(range),
+                        _ => &[],
+                    },
+                };
+                writer.merge(old, &Row::parse(bytes)?, seed)?;
+                if writer.len() > limits::PROPERTIES {
+                    return Err(row_write::too_many(writer.len()));
+                }
+                let from = writer.finish(rows)?;
+                let merged = from..rows.len();
+                self.check_merged_size(key, merged.clone())?;
+                New::Scratch(merged)
+            }
+            _ => new,
+        };
+        Ok(Change { old: old.map(|(row, length)| (length, row.checksum())), new })
+    }
+
+    /// A merged entity may be larger than either of its parts.
+    fn check_merged_size(&self, key: &[u8], range: std::ops::Range<usize>) -> Result<()> {
+        let bytes = self.scratch.rows.get(range).unwrap_or_default();
+        // No entity is larger than this: two bytes for each stored one, and the most that names can come to.
+        let bound = 2 * (key.len() + bytes.len()) + limits::PROPERTIES * (12 + 2 * limits::NAME_UNITS);
+        if bound <= limits::ENTITY_BYTES {
+            return Ok(());
+        }
+        let dict = match &self.touched.grown {
+            Some((dict, _)) => Arc::new(dict.clone()),
+            None => self.touched.state.reload(self.dbs, self.txn)?,
+        };
+        let size = super::view::RowView::new(key.into(), Row::parse(bytes)?, dict).to_entity()?.size();
+        if size > limits::ENTITY_BYTES { Err(prepare::too_large(size)) } else { Ok(()) }
+    }
+
+    /// Puts and deletes what was found right.
+    fn put(&mut self, plan: &mut Prepared, timestamp: Ticks) -> Result<()> {
+        let Scratch { rows, changes, .. } = &mut *self.scratch;
+        for (index, change) in changes.iter().enumerate() {
+            let Some(step) = plan.steps.get(index) else { continue };
+            let counts = &mut self.touched.counts;
+            if let Some((length, checksum)) = change.old {
+                counts.subtract(length, checksum);
+            }
+            let (key, image) = match &change.new {
+                New::Nothing => {
+                    self.dbs.data.delete(self.txn, plan.key(step)).map_err(lmdb::error)?;
+                    continue;
+                }
+                New::Scratch(range) => (plan.key(step), rows.get_mut(range.clone()).unwrap_or_default()),
+                New::FromPlan => plan.key_and_image(index),
+            };
+            let checksum = row_write::stamp(image, timestamp, row::key_seed(key));
+            counts.add(key.len() + image.len(), checksum);
+            self.dbs.data.put(self.txn, key, image).map_err(lmdb::error)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether the row is there, in the version demanded.
+fn meets(old: Option<&Row<'_>>, condition: IfMatch) -> Result<()> {
+    match (old, condition) {
+        (None, _) => Err(Error::new(ErrorKind::EntityNotFound)),
+        (Some(_), IfMatch::Any) => Ok(()),
+        (Some(old), IfMatch::ETag(etag)) if old.timestamp() == etag.timestamp() => Ok(()),
+        (Some(_), IfMatch::ETag(_)) => Err(Error::new(ErrorKind::ConditionNotMet)),
+    }
+}
+
+/// Puts a row into bytes, numbering the names that have no number yet.
+fn encode_now(
+    dbs: &Databases,
+    txn: &WriteTxn<'_>,
+    touched: &mut Touched,
+    scratch: &mut Scratch,
+    properties: &[(Name, Value)],
+    seed: u64,
+) -> Result<std::ops::Range<usize>> {
+    let dict = match &mut touched.grown {
+        Some((dict, _)) => dict,
+        None => {
+            // Another process may have numbered them meanwhile.
+            let dict = (*touched.state.reload(dbs, txn)?).clone();
+            let on_disk = dict.len();
+            &mut touched.grown.insert((dict, on_disk)).0
+        }
+    };
+    for (name, value) in properties {
+        if dict.id(name).is_none() && !dict.names_full() {
+            dict.push_name(name.clone());
+        }
+        if let (ENTITY_TYPE, Value::String(text)) = (&**name, value) {
+            if dict.symbol_id(text).is_none() && dict.takes_symbol(text) {
+                dict.push_symbol(text.as_str().into());
+            }
+        }
+    }
+    scratch.writer.clear();
+    prepare::write(properties, dict, &mut scratch.order, &mut scratch.writer, seed);
+    let from = scratch.writer.finish(&mut scratch.rows)?;
+    Ok(from..scratch.rows.len())
+}

@@ -1,0 +1,123 @@
+//! Several operations as one.
+
+use super::prepare::{self, Action, Operation, Prepared};
+use super::table::DynamicTable;
+use crate::error::Result;
+use crate::model::{DynamicEntity, ETag, IfMatch};
+
+/// Up to 100 operations on one partition of a table that happen together or not at all: the service's entity group
+/// transaction.
+///
+/// The operations are checked in order, and the error of the first that fails says [which](crate::Error::index).
+///
+/// ```
+/// use table_core::{DynamicEntity, ErrorKind, IfMatch, Store};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let store = Store::open(dir.path().join("company.tables"))?;
+/// let company = store.create_table("Company")?;
+/// company
+///     .batch("Sales")
+///     .insert(DynamicEntity::new("Sales", "department").with("HeadCount", 1))
+///     .insert(DynamicEntity::new("Sales", "empid_000001").with("LastName", "Jones"))
+///     .commit()?;
+///
+/// let error = company
+///     .batch("Sales")
+///     .merge(DynamicEntity::new("Sales", "department").with("HeadCount", 2), IfMatch::Any)
+///     .insert(DynamicEntity::new("Sales", "empid_000001"))
+///     .commit()
+///     .unwrap_err();
+/// assert_eq!((error.kind(), error.index()), (ErrorKind::EntityAlreadyExists, Some(1)));
+/// let department = company.get("Sales", "department")?.unwrap();
+/// assert_eq!(department.get("HeadCount").and_then(|count| count.as_i32()), Some(1)); // nothing happened
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a batch does nothing until it is committed"]
+pub struct Batch {
+    table: DynamicTable,
+    partition: String,
+    operations: Vec<Planned>,
+}
+
+#[derive(Clone, Debug)]
+enum Planned {
+    Write(Action, DynamicEntity),
+    Delete(String, IfMatch),
+}
+
+impl Batch {
+    pub(crate) fn new(table: DynamicTable, partition: String) -> Self {
+        Self { table, partition, operations: Vec::new() }
+    }
+
+    fn with(mut self, action: Action, entity: DynamicEntity) -> Self {
+        self.operations.push(Planned::Write(action, entity));
+        self
+    }
+
+    /// Adds an entity; there must be none of its keys.
+    pub fn insert(self, entity: DynamicEntity) -> Self {
+        self.with(Action::Insert, entity)
+    }
+
+    /// Puts an entity in the place of the one there.
+    pub fn replace(self, entity: DynamicEntity, condition: impl Into<IfMatch>) -> Self {
+        self.with(Action::Replace(condition.into()), entity)
+    }
+
+    /// Sets the given properties of the entity there.
+    pub fn merge(self, entity: DynamicEntity, condition: impl Into<IfMatch>) -> Self {
+        self.with(Action::Merge(condition.into()), entity)
+    }
+
+    /// Adds an entity, or puts it in the place of the one there.
+    pub fn insert_or_replace(self, entity: DynamicEntity) -> Self {
+        self.with(Action::InsertOrReplace, entity)
+    }
+
+    /// Adds an entity, or sets its properties on the one there.
+    pub fn insert_or_merge(self, entity: DynamicEntity) -> Self {
+        self.with(Action::InsertOrMerge, entity)
+    }
+
+    /// Removes the entity of this row key.
+    pub fn delete(mut self, row_key: impl Into<String>, condition: impl Into<IfMatch>) -> Self {
+        self.operations.push(Planned::Delete(row_key.into(), condition.into()));
+        self
+    }
+
+    /// The partition of every entity in it.
+    pub fn partition_key(&self) -> &str {
+        &self.partition
+    }
+
+    /// How many operations there are.
+    pub fn len(&self) -> usize {
+        self.operations.len()
+    }
+
+    /// Whether there is no operation yet.
+    pub fn is_empty(&self) -> bool {
+        self.operations.is_empty()
+    }
+
+    /// Carries out every operation, or none. The ETag is that of every entity written: they share their time.
+    pub fn commit(&self) -> Result<ETag> {
+        self.table.submit(self.prepare()?)
+    }
+
+    pub(crate) fn table(&self) -> &DynamicTable {
+        &self.table
+    }
+
+    pub(crate) fn prepare(&self) -> Result<Prepared> {
+        let operation = |planned| match planned {
+            &Planned::Write(action, ref entity) => Operation::on(action, entity),
+            &Planned::Delete(ref row, condition) => Operation::delete(&self.partition, row, condition),
+        };
+        let operations: Vec<_> = self.operations.iter().map(operation).collect();
+        prepare::batch(self.table.state(), &self.partition, &operations)
+    }
+}

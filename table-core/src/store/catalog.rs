@@ -1,0 +1,220 @@
+//! Which tables there are, and what a process keeps of each.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::counts::Counts;
+use super::dict::Dict;
+use super::lmdb::{self, Databases, WriteTxn};
+use super::meta::{self, Fields, META_KEY, Meta};
+use crate::error::{Error, ErrorKind};
+use crate::model::names;
+
+/// A table as this process knows it; shared by every handle.
+#[derive(Debug)]
+pub(crate) struct TableState {
+    pub(crate) id: u32,
+    /// The name as it was given at creation.
+    pub(crate) name: Box<str>,
+    dict: RwLock<Arc<Dict>>,
+    /// The catalog's generation at which the table was last seen to exist.
+    generation: AtomicU64,
+    /// The LMDB transaction at which it was last seen to exist: a read at the same one need not look again.
+    checked_at: AtomicUsize,
+}
+
+impl TableState {
+    pub(crate) fn new(entry: &Entry) -> Self {
+        Self {
+            id: entry.id,
+            name: entry.name.clone(),
+            dict: RwLock::default(),
+            generation: AtomicU64::new(u64::MAX),
+            checked_at: AtomicUsize::new(usize::MAX),
+        }
+    }
+
+    /// The dictionary as far as it is known.
+    pub(crate) fn dict(&self) -> Arc<Dict> {
+        self.dict.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes in a dictionary whose entries are all committed.
+    pub(crate) fn learn(&self, dict: Arc<Dict>) {
+        let mut known = self.dict.write().unwrap_or_else(PoisonError::into_inner);
+        let (names, symbols) = known.len();
+        let (new_names, new_symbols) = dict.len();
+        // Two threads may have read different amounts; numbers never change, so the longer one holds the other.
+        if new_names >= names && new_symbols >= symbols {
+            *known = dict;
+        }
+    }
+
+    /// The dictionary with everything that this snapshot has.
+    #[cold]
+    pub(crate) fn reload(&self, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<Arc<Dict>, Error> {
+        let mut dict = (*self.dict()).clone();
+        dict.read_new(dbs.names, txn, self.id).map_err(|e| e.table(&self.name))?;
+        let dict = Arc::new(dict);
+        self.learn(dict.clone());
+        Ok(dict)
+    }
+
+    /// Checks in a snapshot that the table has not been dropped.
+    pub(crate) fn check_exists(&self, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<(), Error> {
+        // Transactions of one number see one state.
+        if self.checked_at.load(Ordering::Acquire) == txn.id() {
+            return Ok(());
+        }
+        self.check_generation(dbs, txn, read_meta(dbs, txn)?.generation)?;
+        self.checked_at.store(txn.id(), Ordering::Release);
+        Ok(())
+    }
+
+    /// Checks in a transaction of this generation that the table has not been dropped.
+    pub(crate) fn check_generation(
+        &self,
+        dbs: &Databases,
+        txn: &heed::RoTxn<'_>,
+        generation: u64,
+    ) -> Result<(), Error> {
+        if self.generation.load(Ordering::Acquire) == generation {
+            return Ok(());
+        }
+        match find(dbs, txn, &self.name)? {
+            Some(entry) if entry.id == self.id => {
+                self.generation.store(generation, Ordering::Release);
+                Ok(())
+            }
+            found => {
+                let because = if found.is_some() {
+                    "the table was dropped and created anew; get a new handle"
+                } else {
+                    "the table was dropped"
+                };
+                Err(Error::new(ErrorKind::TableNotFound).because(because).table(&self.name))
+            }
+        }
+    }
+}
+
+/// Reads the store's own record.
+pub(crate) fn read_meta(dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<Meta, Error> {
+    match dbs.main.get(txn, META_KEY).map_err(lmdb::error)? {
+        Some(record) => Meta::decode(record),
+        None => Err(Error::new(ErrorKind::Corrupt).because("the store's own record is missing")),
+    }
+}
+
+/// A table in the catalog.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) id: u32,
+    pub(crate) name: Box<str>,
+}
+
+impl Entry {
+    fn decode(key: &[u8], record: &[u8]) -> Result<Self, Error> {
+        let read = || {
+            let mut body = Fields(meta::opened(key, record)?);
+            let id = body.u32()?;
+            let name = std::str::from_utf8(body.0).ok()?;
+            (folded(name).as_bytes() == key).then(|| Self { id, name: name.into() })
+        };
+        read().ok_or_else(|| Error::new(ErrorKind::Corrupt).because("an entry of the table catalog is damaged"))
+    }
+
+    fn encode(&self, key: &[u8]) -> Vec<u8> {
+        let mut record = Vec::with_capacity(4 + self.name.len() + meta::CHECKSUM);
+        record.extend_from_slice(&self.id.to_le_bytes());
+        record.extend_from_slice(self.name.as_bytes());
+        record.extend_from_slice(&[0; meta::CHECKSUM]);
+        meta::seal(key, &mut record);
+        record
+    }
+}
+
+/// Names are compared without regard to case; they are ASCII.
+fn folded(name: &str) -> String {
+    name.to_ascii_lowercase()
+}
+
+/// The table of this name.
+pub(crate) fn find(dbs: &Databases, txn: &heed::RoTxn<'_>, name: &str) -> Result<Option<Entry>, Error> {
+    names::check_table(name)?;
+    let key = folded(name);
+    match dbs.catalog.get(txn, key.as_bytes()).map_err(lmdb::error)? {
+        None => Ok(None),
+        Some(record) => Entry::decode(key.as_bytes(), record).map(Some).map_err(|e| e.table(name)),
+    }
+}
+
+/// Every table, by folded name.
+pub(crate) fn list(dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<Vec<Entry>, Error> {
+    let mut entries = Vec::new();
+    for pair in dbs.catalog.iter(txn).map_err(lmdb::error)? {
+        let (key, record) = pair.map_err(lmdb::error)?;
+        entries.push(Entry::decode(key, record)?);
+    }
+    Ok(entries)
+}
+
+/// Adds a table; there must be none of this name.
+pub(crate) fn create(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    meta: &mut Meta,
+    name: &str,
+) -> Result<Entry, Error> {
+    if let Some(found) = find(dbs, txn, name)? {
+        let because = format!("there is a table `{}`; names differ in more than case", found.name);
+        return Err(Error::new(ErrorKind::TableAlreadyExists).because(because).table(name));
+    }
+    let id = meta.next_table;
+    meta.next_table = id.checked_add(1).ok_or_else(|| {
+        Error::new(ErrorKind::Incompatible).because("the store has given out every table number there is")
+    })?;
+    meta.generation += 1;
+    let entry = Entry { id, name: name.into() };
+    let key = folded(name);
+    dbs.catalog.put(txn, key.as_bytes(), &entry.encode(key.as_bytes())).map_err(lmdb::error)?;
+    Counts::default().write(dbs.main, txn, id)?;
+    Ok(entry)
+}
+
+/// Takes a table out of the catalog and leaves its rows to be reclaimed.
+pub(crate) fn bury(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    meta: &mut Meta,
+    name: &str,
+) -> Result<Entry, Error> {
+    let Some(entry) = find(dbs, txn, name)? else {
+        return Err(Error::new(ErrorKind::TableNotFound).table(name));
+    };
+    meta.generation += 1;
+    dbs.catalog.delete(txn, folded(name).as_bytes()).map_err(lmdb::error)?;
+    let key = grave_key(entry.id);
+    dbs.graves.put(txn, &key, &entry.encode(&key)).map_err(lmdb::error)?;
+    Counts::remove(dbs.main, txn, entry.id)?;
+    Ok(entry)
+}
+
+/// Where a dropped table stands among those to be reclaimed.
+pub(crate) fn grave_key(table: u32) -> [u8; 4] {
+    table.to_be_bytes()
+}
+
+/// The numbers of the dropped tables whose rows are still there.
+pub(crate) fn graves(dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<Vec<u32>, Error> {
+    let mut tables = Vec::new();
+    for pair in dbs.graves.iter(txn).map_err(lmdb::error)? {
+        let (key, record) = pair.map_err(lmdb::error)?;
+        let id = meta::opened(key, record).and_then(|body| Fields(body).u32());
+        match (id, <[u8; 4]>::try_from(key)) {
+            (Some(id), Ok(bytes)) if id == u32::from_be_bytes(bytes) => tables.push(id),
+            _ => return Err(Error::new(ErrorKind::Corrupt).because("an entry of the dropped tables is damaged")),
+        }
+    }
+    Ok(tables)
+}

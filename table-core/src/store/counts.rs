@@ -1,0 +1,71 @@
+//! How much each table holds, kept with every write.
+
+use super::lmdb::{self, Db, WriteTxn};
+use super::meta::{self, Fields};
+use crate::error::{Error, ErrorKind};
+
+/// Entities and bytes of a table, and a digest of its rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) entities: u64,
+    /// Stored bytes of keys and rows.
+    pub(crate) bytes: u64,
+    /// The sum of the rows' checksums, which depend on their keys: a scan of the whole table that adds them up
+    /// knows whether it saw exactly the table's rows, though each row be sound in itself.
+    pub(crate) digest: u64,
+}
+
+const BYTES: usize = 24;
+
+impl Counts {
+    pub(crate) fn add(&mut self, length: usize, checksum: u64) {
+        self.entities = self.entities.wrapping_add(1);
+        self.bytes = self.bytes.wrapping_add(u64::try_from(length).unwrap_or(u64::MAX));
+        self.digest = self.digest.wrapping_add(checksum);
+    }
+
+    pub(crate) fn subtract(&mut self, length: usize, checksum: u64) {
+        self.entities = self.entities.wrapping_sub(1);
+        self.bytes = self.bytes.wrapping_sub(u64::try_from(length).unwrap_or(u64::MAX));
+        self.digest = self.digest.wrapping_sub(checksum);
+    }
+
+    /// Reads the counts of a table, which has them from its creation on.
+    pub(crate) fn read(main: Db, txn: &heed::RoTxn<'_>, table: u32) -> Result<Self, Error> {
+        let key = key(table);
+        let read = |record| {
+            let mut body = Fields(meta::opened(&key, record)?);
+            Some(Self { entities: body.u64()?, bytes: body.u64()?, digest: body.u64()? })
+        };
+        let record = main.get(txn, &key).map_err(lmdb::error)?;
+        record
+            .and_then(read)
+            .ok_or_else(|| Error::new(ErrorKind::Corrupt).because("the table's counts are missing or damaged"))
+    }
+
+    pub(crate) fn write(&self, main: Db, txn: &mut WriteTxn<'_>, table: u32) -> Result<(), Error> {
+        let mut record = [0; BYTES + meta::CHECKSUM];
+        let fields = self
+            .entities
+            .to_le_bytes()
+            .into_iter()
+            .chain(self.bytes.to_le_bytes())
+            .chain(self.digest.to_le_bytes());
+        for (to, from) in record.iter_mut().zip(fields) {
+            *to = from;
+        }
+        let key = key(table);
+        meta::seal(&key, &mut record);
+        main.put(txn, &key, &record).map_err(lmdb::error)
+    }
+
+    pub(crate) fn remove(main: Db, txn: &mut WriteTxn<'_>, table: u32) -> Result<(), Error> {
+        main.delete(txn, &key(table)).map(|_| ()).map_err(lmdb::error)
+    }
+}
+
+/// Where the counts lie in LMDB's unnamed database.
+pub(crate) fn key(table: u32) -> [u8; 7] {
+    let [a, b, c, d] = table.to_be_bytes();
+    [0, b'n', b'#', a, b, c, d]
+}

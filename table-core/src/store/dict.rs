@@ -1,0 +1,232 @@
+//! Each table's dictionary: property names, and the few texts of `EntityType`, as numbers.
+//!
+//! Numbers are given once and never change, so what a process has read stays true. A number enters a process's
+//! dictionary only when the transaction that gave it has committed.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::OnceLock;
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::lmdb::{self, Db, WriteTxn};
+use super::meta;
+use crate::error::{Error, ErrorKind};
+use crate::model::Name;
+
+/// Names that a table numbers; those that come later stand in the rows themselves, so that data used as names
+/// can't grow the dictionary without end.
+pub(crate) const MAX_NAMES: usize = 60_000;
+/// Texts of `EntityType` that a table numbers, and the longest of them in bytes.
+const MAX_SYMBOLS: usize = 1_000;
+const MAX_SYMBOL_BYTES: usize = 64;
+
+/// The property whose texts are numbered: it says what a row is, and is alike on many.
+pub(crate) const ENTITY_TYPE: &str = "EntityType";
+
+/// The kinds of dictionary entry, as they stand in the key after the table's number.
+const NAME_BY_ID: u8 = 0;
+const ID_BY_NAME: u8 = 1;
+const SYMBOL_BY_ID: u8 = 2;
+const ID_BY_SYMBOL: u8 = 3;
+
+/// One direction of numbering: texts by number and numbers by text.
+#[derive(Clone, Debug, Default)]
+struct Numbered {
+    texts: Vec<Name>,
+    ids: HashMap<Name, u16, TextHash>,
+}
+
+impl Numbered {
+    fn push(&mut self, text: Name) -> Option<u16> {
+        let id = u16::try_from(self.texts.len()).ok()?;
+        self.texts.push(text.clone());
+        self.ids.insert(text, id);
+        Some(id)
+    }
+
+    fn truncate(&mut self, length: usize) {
+        for text in self.texts.drain(length.min(self.texts.len())..) {
+            self.ids.remove(&text);
+        }
+    }
+}
+
+/// What a process knows of a table's dictionary.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Dict {
+    names: Numbered,
+    symbols: Numbered,
+}
+
+impl Dict {
+    pub(crate) fn name(&self, id: u16) -> Option<&Name> {
+        self.names.texts.get(usize::from(id))
+    }
+
+    pub(crate) fn id(&self, name: &str) -> Option<u16> {
+        self.names.ids.get(name).copied()
+    }
+
+    pub(crate) fn symbol(&self, id: u16) -> Option<&Name> {
+        self.symbols.texts.get(usize::from(id))
+    }
+
+    pub(crate) fn symbol_id(&self, text: &str) -> Option<u16> {
+        self.symbols.ids.get(text).copied()
+    }
+
+    /// How many names and symbols there are.
+    pub(crate) fn len(&self) -> (usize, usize) {
+        (self.names.texts.len(), self.symbols.texts.len())
+    }
+
+    pub(crate) fn names_full(&self) -> bool {
+        self.names.texts.len() >= MAX_NAMES
+    }
+
+    /// Whether this text of `EntityType` is to be numbered.
+    pub(crate) fn takes_symbol(&self, text: &str) -> bool {
+        text.len() <= MAX_SYMBOL_BYTES && self.symbols.texts.len() < MAX_SYMBOLS
+    }
+
+    pub(crate) fn push_name(&mut self, name: Name) -> Option<u16> {
+        self.names.push(name)
+    }
+
+    pub(crate) fn push_symbol(&mut self, text: Name) -> Option<u16> {
+        self.symbols.push(text)
+    }
+
+    /// Forgets what was pushed since the dictionary had this length.
+    pub(crate) fn truncate(&mut self, (names, symbols): (usize, usize)) {
+        self.names.truncate(names);
+        self.symbols.truncate(symbols);
+    }
+
+    /// Reads the entries that the dictionary does not have yet.
+    pub(crate) fn read_new(&mut self, db: Db, txn: &heed::RoTxn<'_>, table: u32) -> Result<(), Error> {
+        read_new(&mut self.names, db, txn, table, NAME_BY_ID)?;
+        read_new(&mut self.symbols, db, txn, table, SYMBOL_BY_ID)
+    }
+
+    /// Writes the entries from this length on.
+    pub(crate) fn write_new(
+        &self,
+        (names, symbols): (usize, usize),
+        db: Db,
+        txn: &mut WriteTxn<'_>,
+        table: u32,
+    ) -> Result<(), Error> {
+        write_new(&self.names, names, db, txn, (table, NAME_BY_ID, ID_BY_NAME))?;
+        write_new(&self.symbols, symbols, db, txn, (table, SYMBOL_BY_ID, ID_BY_SYMBOL))
+    }
+
+    /// Compares the dictionary in memory, read by number, with its entries by text.
+    pub(crate) fn check(&self, db: Db, txn: &heed::RoTxn<'_>, table: u32) -> Result<(), Error> {
+        for (numbered, kind) in [(&self.names, ID_BY_NAME), (&self.symbols, ID_BY_SYMBOL)] {
+            for (id, text) in (0_u16..).zip(&numbered.texts) {
+                let key = entry_key(table, kind, text.as_bytes());
+                let stored = db.get(txn, &key).map_err(lmdb::error)?;
+                if stored.and_then(|record| meta::opened(&key, record)) != Some(&id.to_le_bytes()) {
+                    return Err(damaged(format!("the entry of `{text}` is missing or damaged")));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many entries a dictionary has on disk: each text by number and by itself.
+pub(crate) fn entries(dict: &Dict) -> usize {
+    let (names, symbols) = dict.len();
+    2 * (names + symbols)
+}
+
+/// The prefix under which a table's entries lie.
+pub(crate) fn table_prefix(table: u32) -> [u8; 4] {
+    table.to_be_bytes()
+}
+
+fn entry_key(table: u32, kind: u8, rest: &[u8]) -> Vec<u8> {
+    let mut key = Vec::with_capacity(5 + rest.len());
+    key.extend_from_slice(&table_prefix(table));
+    key.push(kind);
+    key.extend_from_slice(rest);
+    key
+}
+
+#[cold]
+fn damaged(because: String) -> Error {
+    Error::new(ErrorKind::Corrupt).because(format!("the dictionary of property names is damaged: {because}"))
+}
+
+fn read_new(
+    numbered: &mut Numbered,
+    db: Db,
+    txn: &heed::RoTxn<'_>,
+    table: u32,
+    kind: u8,
+) -> Result<(), Error> {
+    loop {
+        let Ok(id) = u16::try_from(numbered.texts.len()) else { return Ok(()) };
+        let key = entry_key(table, kind, &id.to_be_bytes());
+        let Some(record) = db.get(txn, &key).map_err(lmdb::error)? else { return Ok(()) };
+        let text = meta::opened(&key, record)
+            .and_then(|text| std::str::from_utf8(text).ok())
+            .ok_or_else(|| damaged(format!("entry {id} can't be read")))?;
+        numbered.push(text.into());
+    }
+}
+
+fn write_new(
+    numbered: &Numbered,
+    from: usize,
+    db: Db,
+    txn: &mut WriteTxn<'_>,
+    (table, by_id, by_text): (u32, u8, u8),
+) -> Result<(), Error> {
+    for (id, text) in (0_u16..).zip(&numbered.texts).skip(from) {
+        let entries = [
+            (entry_key(table, by_id, &id.to_be_bytes()), text.as_bytes()),
+            (entry_key(table, by_text, text.as_bytes()), &id.to_le_bytes()),
+        ];
+        for (key, body) in entries {
+            let mut record = Vec::with_capacity(body.len() + meta::CHECKSUM);
+            record.extend_from_slice(body);
+            record.extend_from_slice(&[0; meta::CHECKSUM]);
+            meta::seal(&key, &mut record);
+            db.put(txn, &key, &record).map_err(lmdb::error)?;
+        }
+    }
+    Ok(())
+}
+
+/// Hashes names with the checksum's own function, which is quicker on short texts than the standard library's,
+/// and seeds it per process, so that chosen names can't collide on purpose.
+#[derive(Clone, Copy, Debug, Default)]
+struct TextHash;
+
+impl BuildHasher for TextHash {
+    type Hasher = TextHasher;
+
+    fn build_hasher(&self) -> TextHasher {
+        static SEED: OnceLock<u64> = OnceLock::new();
+        TextHasher(*SEED.get_or_init(|| RandomState::new().build_hasher().finish()))
+    }
+}
+
+struct TextHasher(u64);
+
+impl Hasher for TextHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = xxh3_64_with_seed(bytes, self.0);
+    }
+
+    /// The byte that ends a `str` in its hash; one text is all that is ever hashed.
+    fn write_u8(&mut self, _: u8) {}
+}

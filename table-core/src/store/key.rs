@@ -1,0 +1,108 @@
+//! A row's place in the data database: table number, partition key, 0x00, row key.
+//!
+//! Keys hold no control characters, so 0x00 separates without escaping and a partition ends at 0x01.
+
+use std::borrow::Cow;
+
+use crate::error::{Error, ErrorKind};
+use crate::limits;
+use crate::model::key::{self, Part};
+
+/// Bytes of the table's number, big-endian so that tables lie one after another.
+pub(crate) const TABLE: usize = 4;
+const SEPARATOR: u8 = 0;
+
+/// Appends the stored key of a row.
+pub(crate) fn encode(table: u32, partition: &str, row: &str, out: &mut Vec<u8>) {
+    out.reserve(TABLE + partition.len() + 1 + row.len());
+    out.extend_from_slice(&table.to_be_bytes());
+    key::encode(partition, out);
+    out.push(SEPARATOR);
+    key::encode(row, out);
+}
+
+/// Checks a pair of keys that is to be written.
+pub(crate) fn check(partition: &str, row: &str) -> Result<(), Error> {
+    key::check(Part::Partition, partition)?;
+    key::check(Part::Row, row)?;
+    if fits(partition, row) {
+        Ok(())
+    } else {
+        Err(Error::new(ErrorKind::KeyTooLong).because(format!(
+            "the partition key and the row key have {} bytes together; the store takes {}",
+            partition.len() + row.len(),
+            limits::KEY_PAIR_BYTES
+        )))
+    }
+}
+
+/// Whether a row can have these keys at all, as far as their length goes.
+pub(crate) fn fits(partition: &str, row: &str) -> bool {
+    partition.len() + row.len() <= limits::KEY_PAIR_BYTES
+}
+
+/// A stored key taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StoredKey<'a> {
+    pub(crate) table: u32,
+    partition: &'a [u8],
+    row: &'a [u8],
+}
+
+impl<'a> StoredKey<'a> {
+    pub(crate) fn parse(stored: &'a [u8]) -> Option<Self> {
+        let (table, rest) = stored.split_first_chunk::<TABLE>()?;
+        let at = rest.iter().position(|byte| *byte == SEPARATOR)?;
+        let (partition, row) = rest.split_at_checked(at)?;
+        Some(Self { table: u32::from_be_bytes(*table), partition, row: row.get(1..)? })
+    }
+
+    /// The partition key, or `None` where the bytes are no text.
+    pub(crate) fn partition(&self) -> Option<Cow<'a, str>> {
+        key::decode(self.partition)
+    }
+
+    /// The row key, or `None` where the bytes are no text.
+    pub(crate) fn row(&self) -> Option<Cow<'a, str>> {
+        key::decode(self.row)
+    }
+}
+
+/// Names the row of a stored key in an error.
+#[cold]
+pub(crate) fn locate(error: Error, stored: &[u8]) -> Error {
+    match StoredKey::parse(stored) {
+        None => error,
+        Some(key) => {
+            let text = |bytes| key::decode(bytes).unwrap_or_else(|| String::from_utf8_lossy(bytes));
+            error.partition(&text(key.partition)).row(&text(key.row))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_come_apart_again() {
+        for (partition, row) in [("", ""), ("Sales", "empid_000001"), ("\u{e000}", "\u{1f600}")] {
+            let mut stored = Vec::new();
+            encode(7, partition, row, &mut stored);
+            let key = StoredKey::parse(&stored).unwrap();
+            assert_eq!(key.table, 7);
+            assert_eq!(key.partition().as_deref(), Some(partition));
+            assert_eq!(key.row().as_deref(), Some(row));
+        }
+    }
+
+    #[test]
+    fn the_pair_is_checked_at_the_limit_and_one_past() {
+        let (partition, row) = ("名".repeat(512), "x".repeat(512));
+        assert_eq!(partition.len() + row.len(), 2_048);
+        assert_eq!(check(&partition, &row).unwrap_err().kind(), ErrorKind::KeyTooLong);
+        let row = "x".repeat(limits::KEY_PAIR_BYTES - partition.len());
+        check(&partition, &row).unwrap();
+        assert_eq!(check(&partition, &(row + "x")).unwrap_err().kind(), ErrorKind::KeyTooLong);
+    }
+}

@@ -1,0 +1,260 @@
+//! LMDB's two header pages, read from the file and not through the map.
+//!
+//! LMDB believes its header: it maps what the header says there is, and a page past the end of the file kills the
+//! process that touches it. So the header is read first, and what can be known from it is checked.
+//!
+//! The layout is that of LMDB 0.9's data format 1 on a 64-bit little-endian machine. LMDB writes its words as the
+//! machine has them; elsewhere the header is left to LMDB.
+
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use crate::error::{Error, ErrorKind};
+use crate::store::lmdb;
+use crate::store::meta::Fields;
+
+/// Whether this machine's LMDB has the layout that is read here.
+pub(super) const LAYOUT_KNOWN: bool = cfg!(all(target_endian = "little", target_pointer_width = "64"));
+
+const MAGIC: u32 = 0xbeef_c0de;
+const FORMAT: u32 = 1;
+/// Page header, then magic, version, address, map size, two databases, last page, transaction.
+const META_BYTES: usize = 16 + 4 + 4 + 8 + 8 + 48 + 48 + 8 + 8;
+/// The flag of a header page.
+const META: u16 = 0x08;
+/// The root of a database that holds nothing.
+const NO_PAGE: u64 = u64::MAX;
+
+/// What keeps a data file from being mapped. The text follows the file's name.
+#[derive(Debug)]
+pub(super) enum Flaw {
+    Unread(io::Error),
+    Unfit(ErrorKind, String),
+}
+
+impl Flaw {
+    pub(super) fn corrupt(what: impl Into<String>) -> Self {
+        Self::Unfit(ErrorKind::Corrupt, what.into())
+    }
+
+    fn foreign(what: impl Into<String>) -> Self {
+        Self::Unfit(ErrorKind::Incompatible, what.into())
+    }
+
+    /// LMDB would take an empty file for a new one, and fill it.
+    pub(super) fn empty() -> Self {
+        Self::foreign("is empty, so no store; remove it to have a store made there")
+    }
+
+    pub(super) fn of(self, data: &Path) -> Error {
+        let path = data.display();
+        match self {
+            Self::Unread(error) => {
+                let because = format!("reading `{path}`: {error}");
+                lmdb::io_error(error).because(because)
+            }
+            Self::Unfit(kind, what) => Error::new(kind).because(format!("`{path}` {what}")),
+        }
+    }
+}
+
+/// The newest commit, as its header page describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    /// Bytes of a page: a power of two.
+    pub(super) page_size: u64,
+    /// The last page that any commit has used. It may be free, and then the file may end before it.
+    pub(super) last_page: u64,
+    /// The commit's number.
+    pub(super) transaction: u64,
+    /// Where the list of free pages starts, unless it is empty.
+    pub(super) free_root: Option<u64>,
+    /// Where the unnamed database starts, unless it is empty.
+    pub(super) main_root: Option<u64>,
+}
+
+impl Header {
+    /// Reads both pages and takes the newer one, as LMDB does.
+    pub(super) fn read(file: &mut (impl Read + Seek)) -> Result<Self, Flaw> {
+        let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread)?;
+        if length == 0 {
+            return Err(Flaw::empty());
+        }
+        let first = Self::read_one(file, 0)?;
+        let second = Self::read_one(file, first.page_size)?;
+        if first.page_size != second.page_size {
+            return Err(Flaw::corrupt("is damaged: its two header pages give different page sizes"));
+        }
+        let newer = if first.transaction < second.transaction { second } else { first };
+        // Commits alternate between the pages; LMDB finds a commit's page by its number.
+        let (even, parity) = (newer == first, newer.transaction % 2);
+        if even != (parity == 0) {
+            return Err(Flaw::corrupt("is damaged: its newest commit stands on the wrong header page"));
+        }
+        Ok(newer)
+    }
+
+    /// Bytes that the file has if it is whole.
+    pub(super) fn bytes(&self) -> u64 {
+        // Checked when the page was read.
+        (self.last_page + 1) * self.page_size
+    }
+
+    fn read_one(file: &mut (impl Read + Seek), offset: u64) -> Result<Self, Flaw> {
+        let mut page = Vec::with_capacity(META_BYTES);
+        file.seek(SeekFrom::Start(offset)).map_err(Flaw::Unread)?;
+        file.take(u64::try_from(META_BYTES).unwrap_or_default())
+            .read_to_end(&mut page)
+            .map_err(Flaw::Unread)?;
+        let parsed = Self::parse(&page);
+        if offset > 0 {
+            // The first page was LMDB's, so this file is, and damaged.
+            return parsed.ok().flatten().ok_or_else(|| {
+                Flaw::corrupt(if page.len() < META_BYTES {
+                    "is cut off within its header; restore it from a copy"
+                } else {
+                    "is damaged: its second header page is none"
+                })
+            });
+        }
+        parsed?.ok_or_else(|| Flaw::foreign("is not a file of LMDB's data format 1, so no store"))
+    }
+
+    /// `None`: not a header page. An error: one that can't be used.
+    fn parse(page: &[u8]) -> Result<Option<Self>, Flaw> {
+        let mut fields = Fields(page);
+        let Some((flags, magic, version)) = (|| {
+            fields.bytes(8 + 2)?;
+            let flags = fields.u16()?;
+            fields.bytes(4)?;
+            Some((flags, fields.u32()?, fields.u32()?))
+        })() else {
+            return Ok(None);
+        };
+        if magic != MAGIC || flags & META == 0 {
+            return Ok(None);
+        }
+        if version != FORMAT {
+            return Err(Flaw::foreign(format!(
+                "has LMDB's data format {version}; this library reads {FORMAT}"
+            )));
+        }
+        let rest = (|| {
+            fields.bytes(8 + 8)?;
+            let page_size = u64::from(fields.u32()?);
+            fields.bytes(36)?;
+            let free_root = fields.u64()?;
+            fields.bytes(40)?;
+            let (main_root, last_page, transaction) = (fields.u64()?, fields.u64()?, fields.u64()?);
+            let root = |page| (page != NO_PAGE).then_some(page);
+            let (free_root, main_root) = (root(free_root), root(main_root));
+            Some(Self { page_size, last_page, transaction, free_root, main_root })
+        })();
+        let Some(header) = rest else {
+            return Err(Flaw::corrupt("is cut off within its header; restore it from a copy"));
+        };
+        if !header.page_size.is_power_of_two() || !(512..=65_536).contains(&header.page_size) {
+            return Err(Flaw::corrupt(format!("is damaged: its pages have {} bytes", header.page_size)));
+        }
+        let bytes = header.last_page.checked_add(1).and_then(|pages| pages.checked_mul(header.page_size));
+        if header.last_page == 0 || bytes.and_then(|bytes| isize::try_from(bytes).ok()).is_none() {
+            return Err(Flaw::corrupt(format!("is damaged: its last page is number {}", header.last_page)));
+        }
+        Ok(Some(header))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Both header pages of a new, empty environment, the second newer by one commit if `transaction` is odd.
+    fn headers(page_size: u32, last_page: u64, transaction: u64) -> Vec<u8> {
+        let page = |number: u64, transaction: u64| {
+            let mut page = Vec::new();
+            page.extend(number.to_le_bytes());
+            page.extend([0, 0, 8, 0, 0, 0, 0, 0]);
+            page.extend(MAGIC.to_le_bytes());
+            page.extend(FORMAT.to_le_bytes());
+            page.extend([0; 16]);
+            page.extend(page_size.to_le_bytes());
+            page.extend([0; 36]);
+            page.extend(NO_PAGE.to_le_bytes());
+            page.extend([0; 40]);
+            page.extend(7_u64.to_le_bytes());
+            page.extend(last_page.to_le_bytes());
+            page.extend(transaction.to_le_bytes());
+            page.resize(usize::try_from(page_size).unwrap(), 0);
+            page
+        };
+        [page(0, transaction & !1), page(1, transaction.saturating_sub(1) | 1)].concat()
+    }
+
+    fn read(bytes: &[u8]) -> Result<Header, (ErrorKind, String)> {
+        Header::read(&mut Cursor::new(bytes)).map_err(|flaw| {
+            let error = flaw.of(Path::new("data.mdb"));
+            (error.kind(), error.to_string())
+        })
+    }
+
+    #[test]
+    fn the_newer_page_is_taken() {
+        for (transaction, newest) in [(4, 4), (5, 5)] {
+            let header = read(&headers(4_096, 9, transaction)).unwrap();
+            assert_eq!((header.transaction, header.page_size, header.last_page), (newest, 4_096, 9));
+            assert_eq!((header.free_root, header.main_root), (None, Some(7)));
+            assert_eq!(header.bytes(), 40_960);
+        }
+    }
+
+    #[test]
+    fn other_files_are_refused_with_the_reason() {
+        let good = headers(4_096, 9, 4);
+        let with = |at: usize, bytes: &[u8]| {
+            let mut file = good.clone();
+            file[at..at + bytes.len()].copy_from_slice(bytes);
+            file
+        };
+        for (file, kind, text) in [
+            (Vec::new(), ErrorKind::Incompatible, "is empty"),
+            (b"PK".to_vec(), ErrorKind::Incompatible, "not a file of LMDB"),
+            (vec![0; 65_536], ErrorKind::Incompatible, "not a file of LMDB"),
+            (with(16, &[0]), ErrorKind::Incompatible, "not a file of LMDB"),
+            (with(20, &[2]), ErrorKind::Incompatible, "data format 2"),
+            (with(40, &[1]), ErrorKind::Corrupt, "4097 bytes"),
+            (with(40, &[0, 0, 0, 1]), ErrorKind::Corrupt, "16777216 bytes"),
+            (with(4_096 + 16, &[0]), ErrorKind::Corrupt, "second header page"),
+            (with(136, &[0xff; 8]), ErrorKind::Corrupt, "last page"),
+            (with(136, &[0; 8]), ErrorKind::Corrupt, "last page"),
+            (with(144, &[7]), ErrorKind::Corrupt, "wrong header page"),
+            (good[..100].to_vec(), ErrorKind::Corrupt, "cut off"),
+            (good[..4_096].to_vec(), ErrorKind::Corrupt, "cut off"),
+            (good[..4_200].to_vec(), ErrorKind::Corrupt, "cut off"),
+        ] {
+            let (found, message) = read(&file).unwrap_err();
+            assert_eq!(found, kind, "{message}");
+            assert!(message.contains(text), "{message}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_stands_there_is_a_header_or_an_error(
+            page_size in prop_oneof![Just(512_u32), Just(4_096)],
+            damage in proptest::collection::vec((0_usize..1_024, any::<u8>()), 0..20),
+            length in 0_usize..1_024,
+        ) {
+            let mut file = headers(page_size, 9, 4);
+            for (at, byte) in damage {
+                file[at] = byte;
+            }
+            let whole = read(&file);
+            prop_assert!(whole.is_err() || whole.is_ok_and(|header| header.bytes() > 0));
+            prop_assert!(read(&file[..length.min(512)]).is_err());
+        }
+    }
+}

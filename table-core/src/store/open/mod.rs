@@ -1,0 +1,253 @@
+//! Opening a store.
+//!
+//! A store is a directory with LMDB's `data.mdb` and `lock.mdb`. Opening one goes this way:
+//!
+//! 1. [`filesystem`]: a network file system is refused before anything is written.
+//! 2. [`create`]: a missing store is made in private and put in place in one step ([`place`]).
+//! 3. [`registry`]: a store that this process has open is shared.
+//! 4. [`header`], [`walk`]: the file is as long as its pages, or at least as those in use.
+//! 5. [`map`]: LMDB opens it. Only now is any page touched through the map.
+//! 6. The store's own record says whether this library can read it.
+//!
+//! [`copy`] writes a store into another directory, by the same steps as making one.
+
+mod copy;
+mod create;
+mod filesystem;
+mod header;
+mod map;
+mod options;
+mod place;
+mod registry;
+mod walk;
+
+use std::any::Any;
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use heed::types::Bytes;
+use heed::{CommitOrAbort, MdbError};
+
+pub(crate) use self::copy::copy_to;
+use self::create::NAMES;
+use self::header::{Flaw, Header, LAYOUT_KNOWN};
+use self::map::Sizes;
+pub use self::options::{Durability, OpenOptions};
+use self::place::DATA;
+use self::registry::Identity;
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::lmdb::{self, Databases, LmdbEnv, ReadTxn};
+use crate::store::meta::{META_KEY, Meta};
+
+/// An open environment with the databases of a store.
+#[derive(Debug)]
+pub(crate) struct Environment {
+    pub(crate) env: LmdbEnv,
+    pub(crate) dbs: Databases,
+    /// What it was opened with.
+    pub(crate) options: OpenOptions,
+    /// The store's directory, absolute and without links.
+    pub(crate) path: PathBuf,
+}
+
+/// Opens the store in the directory `path`, or shares it if this process has it open. `wrap` makes of a newly opened
+/// environment what is shared; it must not open the same store.
+///
+/// The store is closed when its environment is: whatever holds a clone of `env`, as a transaction of
+/// [`Environment::static_read_txn`] does, should hold the shared value too. Else it can't be opened again meanwhile.
+pub(crate) fn open<T: Any + Send + Sync>(
+    path: &Path,
+    options: &OpenOptions,
+    wrap: impl FnOnce(Environment) -> Result<Arc<T>>,
+) -> Result<Arc<T>> {
+    let open = || {
+        let dir = locate(path, options)?;
+        let data = dir.join(DATA);
+        let identity = Identity::of(&data).map_err(|error| place::failed("reading", &data, error))?;
+        registry::shared(&identity, options, || {
+            let environment = Environment::open(dir, options, &identity)?;
+            let closed = environment.env.clone().prepare_for_closing();
+            Ok((wrap(environment)?, closed))
+        })
+    };
+    open().map_err(|error| error.attempted("open the store"))
+}
+
+/// The directory of the store, with its data file in place.
+fn locate(path: &Path, options: &OpenOptions) -> Result<PathBuf> {
+    let incompatible = |because| Err(Error::new(ErrorKind::Incompatible).because(because));
+    let absolute = std::path::absolute(path).map_err(|error| place::failed("finding", path, error))?;
+    match fs::metadata(&absolute) {
+        Ok(found) if !found.is_dir() => {
+            return incompatible(format!("`{}` is a file; a store is a directory", path.display()));
+        }
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(place::failed("finding", path, error));
+        }
+        _ => {}
+    }
+    filesystem::check(&absolute)?;
+    let data = absolute.join(DATA);
+    match fs::symlink_metadata(&data) {
+        Ok(found) if found.is_file() => {}
+        Ok(found) if found.is_symlink() => {
+            // Through another directory it would have another lock file.
+            return incompatible(format!(
+                "`{}` is a symbolic link; a store's files lie side by side, so link the directory instead",
+                data.display()
+            ));
+        }
+        Ok(_) => return incompatible(format!("`{}` is not a file, so no store's", data.display())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if !options.create {
+                return Err(
+                    lmdb::io_error(error).because(format!("there is no store at `{}`", path.display()))
+                );
+            }
+            create::create(&absolute)?;
+        }
+        Err(error) => return Err(place::failed("reading", &data, error)),
+    }
+    absolute.canonicalize().map_err(|error| place::failed("finding", path, error))
+}
+
+impl Environment {
+    fn open(path: PathBuf, options: &OpenOptions, identity: &Identity) -> Result<Self> {
+        place::remove_leftovers(&path);
+        let data = path.join(DATA);
+        let mut file = File::open(&data).map_err(|error| place::failed("reading", &data, error))?;
+        let whole = is_whole(&mut file).map_err(|flaw| flaw.of(&data))?;
+        let sizes =
+            Sizes { map: options.map_size, readers: options.max_readers, durability: options.durability };
+        let env = map::open(&path, sizes)?;
+        check_identity(&env, &data, identity)?;
+        if !whole {
+            // Nobody writes while the lock is held, so what the walk sees is what there is. Beginning and dropping
+            // a transaction touches the header pages alone.
+            let lock = env.write_txn().map_err(lmdb::error)?;
+            check_reachable(&mut file).map_err(|flaw| flaw.of(&data))?;
+            drop(lock);
+        }
+        env.clear_stale_readers().map_err(lmdb::error)?;
+        let dbs = open_databases(&env, &path)?;
+        Ok(Self { env, dbs, options: options.clone(), path })
+    }
+
+    /// A snapshot.
+    pub(crate) fn read_txn(&self) -> Result<ReadTxn<'_>> {
+        retrying(&self.env, || self.env.read_txn()).map_err(lmdb::error)
+    }
+
+    /// A snapshot that keeps the environment open by itself.
+    pub(crate) fn static_read_txn(&self) -> Result<ReadTxn<'static>> {
+        retrying(&self.env, || self.env.clone().static_read_txn()).map_err(lmdb::error)
+    }
+
+    /// Frees the reader slots of processes that have died, and says how many there were. Until then their
+    /// snapshots keep old pages from being used again.
+    pub(crate) fn clear_stale_readers(&self) -> Result<usize> {
+        self.env.clear_stale_readers().map_err(lmdb::error)
+    }
+}
+
+/// Runs what takes a reader slot; if none is free, once more after those of dead processes are.
+fn retrying<R>(env: &LmdbEnv, mut take: impl FnMut() -> heed::Result<R>) -> heed::Result<R> {
+    match take() {
+        Err(heed::Error::Mdb(MdbError::ReadersFull)) => {
+            env.clear_stale_readers()?;
+            take()
+        }
+        taken => taken,
+    }
+}
+
+/// Whether the file is as long as its header says. The header is read first: a commit that comes between makes the
+/// file longer, never shorter.
+fn is_whole(file: &mut File) -> Result<bool, Flaw> {
+    if !LAYOUT_KNOWN {
+        return match file.metadata() {
+            Ok(metadata) if metadata.len() == 0 => Err(Flaw::empty()),
+            Ok(_) => Ok(true),
+            Err(error) => Err(Flaw::Unread(error)),
+        };
+    }
+    let header = Header::read(file)?;
+    let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread)?;
+    Ok(length >= header.bytes())
+}
+
+/// Whether a file that is not whole has at least all that can be reached. Nobody may be writing.
+fn check_reachable(file: &mut File) -> Result<(), Flaw> {
+    let header = Header::read(file)?;
+    let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread)?;
+    if length >= header.bytes() { Ok(()) } else { walk::reachable(file, &header, length).map(drop) }
+}
+
+/// Makes sure that LMDB has opened the file that was examined: somebody may have replaced it meanwhile.
+fn check_identity(env: &LmdbEnv, data: &Path, identity: &Identity) -> Result<()> {
+    let file = env.try_clone_inner_file().map_err(lmdb::error)?;
+    let mapped = Identity::of_open(&file, data).map_err(|error| place::failed("reading", data, error))?;
+    if mapped == *identity {
+        Ok(())
+    } else {
+        Err(Error::new(ErrorKind::Io)
+            .because(format!("`{}` was replaced while it was being opened; open it again", data.display())))
+    }
+}
+
+/// Opens the databases of a store that this library can read.
+fn open_databases(env: &LmdbEnv, path: &Path) -> Result<Databases> {
+    let txn = retrying(env, || env.read_txn()).map_err(lmdb::error)?;
+    let opened = env.open_databases_and_commit(txn, |opener, txn| {
+        let open = |name| opener.open_database::<Bytes, Bytes>(txn, name);
+        let Some(main) = open(None)? else { return Ok(CommitOrAbort::Abort(not_a_store(path))) };
+        // The record first: in another program's file, opening databases by name may go wrong in any way.
+        let readable = match main.get(txn, META_KEY)? {
+            Some(meta) => Meta::decode(meta).and_then(|meta| check_key_limit(env, path, &meta)),
+            None => Err(not_a_store(path)),
+        };
+        if let Err(error) = readable {
+            return Ok(CommitOrAbort::Abort(error));
+        }
+        let [data, names, catalog, graves] = NAMES.map(|name| open(Some(name)));
+        Ok(match (data?, names?, catalog?, graves?) {
+            (Some(data), Some(names), Some(catalog), Some(graves)) => {
+                CommitOrAbort::Commit([main, data, names, catalog, graves])
+            }
+            _ => CommitOrAbort::Abort(
+                Error::new(ErrorKind::Corrupt)
+                    .because(format!("the store at `{}` lacks one of its databases", path.display())),
+            ),
+        })
+    });
+    match opened.map_err(lmdb::error)? {
+        CommitOrAbort::Commit([main, data, names, catalog, graves]) => {
+            Ok(Databases { main, data, names, catalog, graves })
+        }
+        CommitOrAbort::Abort(error) => Err(error),
+    }
+}
+
+fn not_a_store(path: &Path) -> Error {
+    Error::new(ErrorKind::Incompatible)
+        .because(format!("`{}` holds an LMDB environment that is not a store", path.display()))
+}
+
+/// LMDB's limit is the build's: a smaller one could not take apart pages with longer keys.
+fn check_key_limit(env: &LmdbEnv, path: &Path, meta: &Meta) -> Result<()> {
+    let limit = env.max_key_size();
+    if usize::try_from(meta.max_key).is_ok_and(|stored| stored <= limit) {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Incompatible).because(format!(
+        "the store at `{}` may hold keys of {} bytes, and this build of LMDB takes {limit}; \
+         build heed with its feature `longer-keys`",
+        path.display(),
+        meta.max_key
+    )))
+}
+
+#[cfg(test)]
+mod tests;

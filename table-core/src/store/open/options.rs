@@ -1,0 +1,172 @@
+//! How a store is opened.
+
+/// Address space for the store's map. It is reserved, not used: a store takes what its data takes.
+#[cfg(all(unix, target_pointer_width = "64"))]
+pub(super) const DEFAULT_MAP_SIZE: usize = 1 << 40;
+/// Windows and 32-bit systems give memory or scarce addresses to what is reserved.
+#[cfg(not(all(unix, target_pointer_width = "64")))]
+pub(super) const DEFAULT_MAP_SIZE: usize = 1 << 30;
+
+/// A multiple of every page size in use (4, 16 and 64 KiB): LMDB takes whole pages of the system's.
+const GRANULE: usize = 64 * 1024;
+
+/// What a commit promises when it returns.
+///
+/// Neither level can damage the store, and a process that dies takes nothing with it: they differ in what a
+/// failing machine may lose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Durability {
+    /// What was committed survives a power failure.
+    #[default]
+    Durable,
+    /// One flush per commit instead of two. A power failure may undo the last commits, each as a whole and the
+    /// latest first; what is left is consistent.
+    Relaxed,
+}
+
+/// How a store is opened: made by `Store::options()`, finished with `open`.
+///
+/// ```
+/// use table_core::{Durability, Store};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("company.tables");
+/// let store = Store::options().durability(Durability::Relaxed).max_readers(4_096).open(&path)?;
+/// # drop(store);
+///
+/// // Only a store that is there already:
+/// let store = Store::options().create(false).open(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenOptions {
+    pub(crate) durability: Durability,
+    pub(crate) map_size: usize,
+    pub(crate) max_readers: u32,
+    pub(crate) verify_reads: bool,
+    pub(crate) group_limit: usize,
+    pub(crate) create: bool,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self {
+            durability: Durability::Durable,
+            map_size: DEFAULT_MAP_SIZE,
+            max_readers: 1_024,
+            verify_reads: true,
+            group_limit: 256,
+            create: true,
+        }
+    }
+}
+
+impl OpenOptions {
+    /// What a commit promises when it returns. The default is [`Durability::Durable`].
+    #[must_use]
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// The size, in bytes, that the store may grow to, rounded up to whole pages. A store that is larger
+    /// already can be read and not written.
+    ///
+    /// The default is 1 TiB on 64-bit Unix, where it costs nothing (where the system has fewer addresses, as
+    /// many as it gives), and 1 GiB elsewhere. Every process that opens the store should give the same size.
+    #[must_use]
+    pub fn map_size(mut self, bytes: usize) -> Self {
+        let largest = usize::MAX - usize::MAX % GRANULE;
+        self.map_size = bytes.max(1).checked_next_multiple_of(GRANULE).unwrap_or(largest);
+        self
+    }
+
+    /// How many snapshots and iterators may be alive at once, over all processes. The default is 1,024; zero
+    /// counts as one.
+    ///
+    /// The process that opens the store first decides; one that comes while the store is open elsewhere gets
+    /// that process's number.
+    #[must_use]
+    pub fn max_readers(mut self, readers: u32) -> Self {
+        self.max_readers = readers.max(1);
+        self
+    }
+
+    /// Whether every read verifies the checksums of what it returns, and that nothing between was skipped. The
+    /// default is `true`.
+    #[must_use]
+    pub fn verify_reads(mut self, verify: bool) -> Self {
+        self.verify_reads = verify;
+        self
+    }
+
+    /// How many threads' batches may share one commit; 1 gives each its own. The default is 256; zero counts as one.
+    ///
+    /// A commit waits for the disk. Threads that write at one time share that wait, and a thread alone never waits
+    /// for company.
+    #[must_use]
+    pub fn group_limit(mut self, batches: usize) -> Self {
+        self.group_limit = batches.max(1);
+        self
+    }
+
+    /// Whether a store that is missing is made. The default is `true`.
+    #[must_use]
+    pub fn create(mut self, create: bool) -> Self {
+        self.create = create;
+        self
+    }
+
+    /// Which option keeps a store that is open with `self` from being opened again with `asked`, and both values.
+    /// `create` says nothing about a store that is there.
+    pub(super) fn conflict(&self, asked: &Self) -> Option<String> {
+        let values = |options: &Self| {
+            [
+                ("durability", format!("{:?}", options.durability)),
+                ("map_size", options.map_size.to_string()),
+                ("max_readers", options.max_readers.to_string()),
+                ("verify_reads", options.verify_reads.to_string()),
+                ("group_limit", options.group_limit.to_string()),
+            ]
+        };
+        let mut pairs = values(self).into_iter().zip(values(asked));
+        let ((name, open), (_, asked)) = pairs.find(|(open, asked)| open != asked)?;
+        Some(format!(
+            "the store is open in this process with `{name}` {open}, not {asked}; \
+             use the same options, or close it first"
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_whole_pages_whatever_is_asked() {
+        for bytes in [0, 1, 4_096, 65_536, 65_537, 1 << 30, usize::MAX - 1, usize::MAX] {
+            let size = OpenOptions::default().map_size(bytes).map_size;
+            assert!(size > 0 && size.is_multiple_of(65_536), "{bytes}: {size}");
+            assert!(size >= bytes || bytes > usize::MAX - 65_536, "{bytes}: {size}");
+        }
+        assert_eq!(OpenOptions::default().max_readers(0).max_readers, 1);
+    }
+
+    #[test]
+    fn a_conflict_names_the_option_and_both_values() {
+        let open = OpenOptions::default();
+        assert_eq!(open.conflict(&open.clone().create(false)), None);
+        let asked = [
+            (open.clone().durability(Durability::Relaxed), "`durability` Durable, not Relaxed"),
+            (open.clone().map_size(65_536), "`map_size` 1099511627776, not 65536"),
+            (open.clone().max_readers(7), "`max_readers` 1024, not 7"),
+            (open.clone().verify_reads(false), "`verify_reads` true, not false"),
+            (open.clone().group_limit(1), "`group_limit` 256, not 1"),
+        ];
+        for (asked, text) in asked {
+            let conflict = open.conflict(&asked).unwrap();
+            assert!(conflict.contains(text), "{conflict}");
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! How a data file comes into its place: made where nobody looks, then given its name in one step.
+//!
+//! A crash while LMDB lays out a new file leaves one that it refuses ever after. So a file is made, filled and
+//! flushed in a private directory, and only then appears under its name. A hard link never replaces what is there,
+//! so of several that race one wins, and the others find a whole store.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::error::{Error, Result};
+use crate::store::lmdb;
+
+/// The name LMDB gives its data file. Beside it lies `lock.mdb`, which must never be opened here: closing any
+/// descriptor of it would release the locks that LMDB holds through its own.
+pub(super) const DATA: &str = "data.mdb";
+
+/// What the names of private directories start with.
+const PRIVATE: &str = ".new-";
+
+/// What the operating system refused, and where.
+#[cold]
+pub(super) fn failed(doing: &str, path: &Path, error: io::Error) -> Error {
+    let because = format!("{doing} `{}`: {error}", path.display());
+    lmdb::io_error(error).because(because)
+}
+
+/// Runs `make` with the directory in place. Directories that were missing are durable before it runs; if it fails
+/// they are gone again, unless somebody else has put something into them.
+pub(super) fn within<R>(dir: &Path, make: impl FnOnce() -> Result<R>) -> Result<R> {
+    let missing: Vec<&Path> = dir.ancestors().take_while(|dir| !dir.exists()).collect();
+    let result = make_directories(dir, &missing).and_then(|()| make());
+    if result.is_err() {
+        for dir in missing {
+            if fs::remove_dir(dir).is_err() {
+                break;
+            }
+        }
+    }
+    result
+}
+
+fn make_directories(dir: &Path, missing: &[&Path]) -> Result<()> {
+    fs::create_dir_all(dir).map_err(|error| failed("making the directory", dir, error))?;
+    for parent in missing.iter().filter_map(|dir| dir.parent()) {
+        sync(parent).map_err(|error| failed("flushing the directory", parent, error))?;
+    }
+    Ok(())
+}
+
+/// A directory inside the store's that belongs to one attempt alone, removed with all it holds.
+///
+/// It is *inside* because the store's directory may be a mount point, and a link can't leave its file system.
+pub(super) struct Private {
+    path: PathBuf,
+    store: PathBuf,
+}
+
+impl Private {
+    pub(super) fn new(store: &Path) -> Result<Self> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        // Process numbers repeat, over time and between containers that share a volume; the clock tells them apart.
+        let clock = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = store.join(format!("{PRIVATE}{}-{clock:x}-{count}", std::process::id()));
+        fs::create_dir(&path).map_err(|error| failed("making the directory", &path, error))?;
+        Ok(Self { path, store: store.to_owned() })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives the finished data file, which must be flushed, its place. `false` if there is one already.
+    pub(super) fn publish(self) -> Result<bool> {
+        let place = self.store.join(DATA);
+        let placed = link(&self.path.join(DATA), &place, &self.store)
+            .map_err(|error| failed("putting in place", &place, error))?;
+        sync(&self.store).map_err(|error| failed("flushing the directory", &self.store, error))?;
+        Ok(placed)
+    }
+}
+
+impl Drop for Private {
+    fn drop(&mut self) {
+        // What can't be removed now, the next opening removes.
+        fs::remove_dir_all(&self.path).unwrap_or_default();
+    }
+}
+
+/// Removes what crashed attempts have left. The data file must be in place: an attempt that still runs then
+/// finds its directory gone and opens the store that there is.
+pub(super) fn remove_leftovers(store: &Path) {
+    for entry in fs::read_dir(store).into_iter().flatten().flatten() {
+        let private =
+            entry.file_name().as_encoded_bytes().starts_with(OsStr::new(PRIVATE).as_encoded_bytes());
+        if private && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            fs::remove_dir_all(entry.path()).unwrap_or_default();
+        }
+    }
+}
+
+fn link(from: &Path, to: &Path, store: &Path) -> io::Result<bool> {
+    match fs::hard_link(from, to) {
+        Ok(()) => Ok(true),
+        Err(error) => match error.kind() {
+            io::ErrorKind::AlreadyExists => Ok(false),
+            // `EPERM` and `EOPNOTSUPP` are what a file system without hard links says.
+            io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported => rename(from, to, store),
+            _ => Err(error),
+        },
+    }
+}
+
+/// Renames unless the name is taken: for file systems without hard links, such as exFAT. A rename replaces what is
+/// there, so those who come here take turns; the lock is the descriptor's, and goes with the process.
+fn rename(from: &Path, to: &Path, store: &Path) -> io::Result<bool> {
+    let turn = File::open(store)?;
+    turn.lock()?;
+    if to.try_exists()? {
+        return Ok(false);
+    }
+    fs::rename(from, to)?;
+    Ok(true)
+}
+
+/// Makes the entries of a directory durable.
+#[cfg(unix)]
+fn sync(dir: &Path) -> io::Result<()> {
+    match File::open(dir)?.sync_all() {
+        // Some file systems know no such thing, and keep their entries durable by themselves.
+        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
+            Ok(())
+        }
+        synced => synced,
+    }
+}
+
+/// Windows has no call for it; NTFS journals its entries.
+#[cfg(not(unix))]
+fn sync(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::scratch;
+    use super::*;
+    use crate::error::ErrorKind;
+
+    fn names(dir: &Path) -> Vec<String> {
+        let mut names: Vec<_> = fs::read_dir(dir)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn the_first_to_publish_wins_and_nothing_private_stays() {
+        let dir = scratch();
+        let [first, second] = [(); 2].map(|()| Private::new(dir.path()).unwrap());
+        fs::write(first.path().join(DATA), "first").unwrap();
+        fs::write(second.path().join(DATA), "second").unwrap();
+        assert!(first.publish().unwrap());
+        assert!(!second.publish().unwrap());
+        assert_eq!(names(dir.path()), [DATA]);
+        assert_eq!(fs::read_to_string(dir.path().join(DATA)).unwrap(), "first");
+    }
+
+    #[test]
+    fn without_hard_links_the_first_still_wins() {
+        let dir = scratch();
+        let (place, from) = (dir.path().join(DATA), |name: &str| dir.path().join(name));
+        fs::write(from("first"), "first").unwrap();
+        fs::write(from("second"), "second").unwrap();
+        assert!(rename(&from("first"), &place, dir.path()).unwrap());
+        assert!(!rename(&from("second"), &place, dir.path()).unwrap());
+        assert_eq!(fs::read_to_string(place).unwrap(), "first");
+    }
+
+    #[test]
+    fn leftovers_go_and_other_things_stay() {
+        let dir = scratch();
+        for name in [".new-1-2-3", "lost+found", ".newer"] {
+            fs::create_dir(dir.path().join(name)).unwrap();
+        }
+        fs::write(dir.path().join(".new-1-2-3").join(DATA), "half").unwrap();
+        fs::write(dir.path().join(".new-file"), "").unwrap();
+        remove_leftovers(dir.path());
+        assert_eq!(names(dir.path()), [".new-file", ".newer", "lost+found"]);
+    }
+
+    #[test]
+    fn directories_made_for_a_failure_are_gone_again() {
+        let dir = scratch();
+        let deep = dir.path().join("a/b/c");
+        let error = within(&deep, || {
+            assert!(deep.is_dir());
+            Err::<(), _>(Error::new(ErrorKind::Corrupt))
+        });
+        assert!(error.is_err());
+        assert!(names(dir.path()).is_empty());
+        within(&deep, || Ok(())).unwrap();
+        within(&deep, || Err::<(), _>(Error::new(ErrorKind::Corrupt))).unwrap_err();
+        assert!(deep.is_dir(), "it was there before");
+    }
+}

@@ -1,0 +1,125 @@
+//! The stores that this process has open.
+//!
+//! LMDB's locks are the process's, not the descriptor's: a second environment on one file would, when closed, release
+//! the first one's. So each file is open once, and whoever opens it again shares it.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use heed::EnvClosingEvent;
+
+use super::map::PATIENCE;
+use super::options::OpenOptions;
+use crate::error::{Error, ErrorKind, Result};
+
+/// Which file it is, by whatever path it was reached.
+#[cfg(unix)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Identity {
+    device: u64,
+    inode: u64,
+}
+
+#[cfg(unix)]
+impl Identity {
+    pub(super) fn of(path: &Path) -> io::Result<Self> {
+        fs::metadata(path).map(Self::new)
+    }
+
+    /// That of a file which was opened by the path, and may no longer be what stands there.
+    pub(super) fn of_open(file: &File, _: &Path) -> io::Result<Self> {
+        file.metadata().map(Self::new)
+    }
+
+    fn new(metadata: fs::Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        Self { device: metadata.dev(), inode: metadata.ino() }
+    }
+}
+
+/// Which file it is: elsewhere, the path without its links.
+#[cfg(not(unix))]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Identity(std::path::PathBuf);
+
+#[cfg(not(unix))]
+impl Identity {
+    pub(super) fn of(path: &Path) -> io::Result<Self> {
+        path.canonicalize().map(Self)
+    }
+
+    pub(super) fn of_open(_: &File, path: &Path) -> io::Result<Self> {
+        Self::of(path)
+    }
+}
+
+/// A store's place in the registry. Its lock is held while the store is being opened.
+type Slot = Arc<Mutex<Option<Opened>>>;
+
+struct Opened {
+    store: Weak<dyn Any + Send + Sync>,
+    options: OpenOptions,
+    /// Tells when the environment is really closed, which may be long after `store` is gone.
+    closed: EnvClosingEvent,
+}
+
+impl Opened {
+    fn is_closed(&self) -> bool {
+        self.closed.wait_timeout(Duration::ZERO)
+    }
+}
+
+static STORES: Mutex<BTreeMap<Identity, Slot>> = Mutex::new(BTreeMap::new());
+
+/// The guarded values are whole between any two statements, so a panic elsewhere takes nothing from them.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn slot(identity: &Identity) -> Slot {
+    let mut stores = lock(&STORES);
+    // Nobody waits at a slot that only the registry holds; if its environment is closed too, it is done with.
+    stores.retain(|_, slot| {
+        Arc::strong_count(slot) > 1 || lock(slot).as_ref().is_some_and(|opened| !opened.is_closed())
+    });
+    Arc::clone(stores.entry(identity.clone()).or_default())
+}
+
+/// The store that is open under this identity, or else the one that `open` makes, with the event of its closing.
+pub(super) fn shared<T: Any + Send + Sync>(
+    identity: &Identity,
+    options: &OpenOptions,
+    open: impl FnOnce() -> Result<(Arc<T>, EnvClosingEvent)>,
+) -> Result<Arc<T>> {
+    let slot = slot(identity);
+    let mut opened = lock(&slot);
+    if let Some(former) = &*opened {
+        if let Some(store) = former.store.upgrade() {
+            let conflict = |because| Error::new(ErrorKind::OptionsConflict).because(because);
+            if let Some(because) = former.options.conflict(options) {
+                return Err(conflict(because));
+            }
+            return store
+                .downcast()
+                .map_err(|_| conflict("the store is open in this process as another type".into()));
+        }
+        // Its last handle may be on its way out on another thread. Opening before that is done would cost the new
+        // environment its locks.
+        if !former.closed.wait_timeout(PATIENCE) {
+            return Err(Error::new(ErrorKind::OptionsConflict).because(
+                "the store was closed in this process, yet a snapshot or an iterator of it is still alive; \
+                 drop that first",
+            ));
+        }
+    }
+    *opened = None;
+    let (store, closed) = open()?;
+    let weak = Arc::downgrade(&store);
+    *opened = Some(Opened { store: weak, options: options.clone(), closed });
+    Ok(store)
+}

@@ -1,0 +1,316 @@
+//! Operations checked and put into bytes, before any transaction.
+//!
+//! What can be refused without the store is refused here. What is left to do inside the transaction is to look at
+//! the old rows, stamp the new ones and put them.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::catalog::TableState;
+use super::dict::{Dict, ENTITY_TYPE};
+use super::key;
+use super::row;
+use super::row_write::{self, NameRef, RowWriter};
+use crate::error::{Error, ErrorKind};
+use crate::limits;
+use crate::model::{DynamicEntity, IfMatch, Name, Value, names};
+
+/// What is to happen to one row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    Insert,
+    Replace(IfMatch),
+    Merge(IfMatch),
+    InsertOrReplace,
+    InsertOrMerge,
+    Delete(IfMatch),
+}
+
+impl Action {
+    /// As it follows "cannot " in an error.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Insert => "insert into",
+            Self::Replace(_) => "replace in",
+            Self::Merge(_) => "merge into",
+            Self::InsertOrReplace => "insert or replace in",
+            Self::InsertOrMerge => "insert or merge into",
+            Self::Delete(_) => "delete from",
+        }
+    }
+}
+
+/// One operation as the caller gave it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Operation<'a> {
+    pub(crate) action: Action,
+    pub(crate) partition: &'a str,
+    pub(crate) row: &'a str,
+    /// The properties; none for a delete.
+    pub(crate) properties: &'a [(Name, Value)],
+}
+
+impl<'a> Operation<'a> {
+    pub(crate) fn on(action: Action, entity: &'a DynamicEntity) -> Self {
+        Self {
+            action,
+            partition: entity.partition_key(),
+            row: entity.row_key(),
+            properties: entity.entries(),
+        }
+    }
+
+    pub(crate) fn delete(partition: &'a str, row: &'a str, condition: IfMatch) -> Self {
+        Self { action: Action::Delete(condition), partition, row, properties: &[] }
+    }
+}
+
+/// The image of a row to be written.
+#[derive(Debug)]
+pub(crate) enum Image {
+    /// Nothing: the operation deletes.
+    None,
+    /// In the plan's bytes.
+    Ready(Range<usize>),
+    /// Some name has no number yet, so the row can only be put into bytes inside the transaction.
+    Deferred(Box<[(Name, Value)]>),
+}
+
+/// One operation, ready for a transaction.
+#[derive(Debug)]
+pub(crate) struct Step {
+    pub(crate) action: Action,
+    key: Range<usize>,
+    pub(crate) image: Image,
+}
+
+/// The operations of one batch: they happen together or not at all.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) table: Arc<TableState>,
+    pub(crate) steps: Vec<Step>,
+    /// Keys and rows, one after another.
+    bytes: Vec<u8>,
+    /// Whether the caller gave a batch, so that errors say which operation.
+    pub(crate) numbered: bool,
+}
+
+impl Prepared {
+    pub(crate) fn key(&self, step: &Step) -> &[u8] {
+        self.bytes.get(step.key.clone()).unwrap_or_default()
+    }
+
+    pub(crate) fn image(&self, range: &Range<usize>) -> &[u8] {
+        self.bytes.get(range.clone()).unwrap_or_default()
+    }
+
+    /// A row, to be stamped in place, and its key.
+    pub(crate) fn key_and_image(&mut self, step: usize) -> (&[u8], &mut [u8]) {
+        let Some(Step { key, image: Image::Ready(image), .. }) = self.steps.get(step) else {
+            return (&[], &mut []);
+        };
+        // The key stands before its row.
+        match self.bytes.split_at_mut_checked(image.start) {
+            Some((before, rest)) => (
+                before.get(key.clone()).unwrap_or_default(),
+                rest.get_mut(..image.len()).unwrap_or_default(),
+            ),
+            None => (&[], &mut []),
+        }
+    }
+
+    /// Whether every operation inserts: then nothing need be looked at before it is put.
+    pub(crate) fn inserts_only(&self) -> bool {
+        self.steps.iter().all(|step| step.action == Action::Insert && matches!(step.image, Image::Ready(_)))
+    }
+
+    /// About how many bytes the plan writes; what one transaction takes in is bounded by it.
+    pub(crate) fn weight(&self) -> usize {
+        self.bytes.len() + self.steps.len() * 64
+    }
+
+    /// Names the operation in an error.
+    #[cold]
+    pub(crate) fn locate(&self, error: Error, step: usize) -> Error {
+        let error = error.table(&self.table.name);
+        let Some(found) = self.steps.get(step) else { return error };
+        let error = key::locate(error.attempted(found.action.words()), self.key(found));
+        if self.numbered { error.at_index(step) } else { error }
+    }
+}
+
+/// Checks one operation that stands alone.
+pub(crate) fn single(table: &Arc<TableState>, operation: Operation<'_>) -> Result<Prepared, Error> {
+    let mut builder = Builder::new(table, 1);
+    builder.add(operation).map_err(|e| place(e, table, &operation))?;
+    Ok(builder.plan)
+}
+
+/// Checks the operations of a batch against each of the service's rules for one.
+pub(crate) fn batch(
+    table: &Arc<TableState>,
+    partition: &str,
+    operations: &[Operation<'_>],
+) -> Result<Prepared, Error> {
+    let whole = |error: Error| error.attempted("commit a batch to").table(&table.name).partition(partition);
+    let length = operations.len();
+    if length == 0 || length > limits::BATCH_OPERATIONS {
+        let because = format!("the batch has {length} operations; it may have 1 to {}", limits::BATCH_OPERATIONS);
+        return Err(whole(Error::new(ErrorKind::BatchLength).because(because)));
+    }
+    let mut builder = Builder::new(table, length);
+    builder.plan.numbered = true;
+    let mut payload = 0;
+    for (index, operation) in operations.iter().enumerate() {
+        let placed = |error: Error| place(error, table, operation).at_index(index);
+        if operation.partition != partition {
+            let because = format!(
+                "the entity is of partition `{}`, the batch of `{}`",
+                operation.partition.escape_debug(),
+                partition.escape_debug()
+            );
+            return Err(placed(Error::new(ErrorKind::DifferentPartitions).because(because)));
+        }
+        payload += builder.add(*operation).map_err(placed)?;
+    }
+    if payload >= limits::BATCH_BYTES {
+        let because =
+            format!("the entities come to {payload} bytes; they must stay below {}", limits::BATCH_BYTES);
+        return Err(whole(Error::new(ErrorKind::BatchTooLarge).because(because)));
+    }
+    let plan = builder.plan;
+    match second_of_a_row(&plan) {
+        Some(index) => Err(plan.locate(Error::new(ErrorKind::DuplicateRow), index)),
+        None => Ok(plan),
+    }
+}
+
+/// The first operation whose row an earlier one has.
+fn second_of_a_row(plan: &Prepared) -> Option<usize> {
+    let mut order: Vec<_> = plan.steps.iter().map(|step| plan.key(step)).zip(0_usize..).collect();
+    order.sort_unstable();
+    let pairs = order.iter().zip(order.iter().skip(1));
+    pairs.filter(|((a, _), (b, _))| a == b).map(|(_, (_, index))| *index).min()
+}
+
+#[cold]
+fn place(error: Error, table: &TableState, operation: &Operation<'_>) -> Error {
+    error
+        .attempted(operation.action.words())
+        .table(&table.name)
+        .partition(operation.partition)
+        .row(operation.row)
+}
+
+struct Builder {
+    plan: Prepared,
+    dict: Arc<Dict>,
+    writer: RowWriter,
+    order: Vec<Place>,
+}
+
+impl Builder {
+    fn new(table: &Arc<TableState>, length: usize) -> Self {
+        Self {
+            plan: Prepared {
+                table: table.clone(),
+                steps: Vec::with_capacity(length),
+                bytes: Vec::new(),
+                numbered: false,
+            },
+            dict: table.dict(),
+            writer: RowWriter::default(),
+            order: Vec::new(),
+        }
+    }
+
+    /// Checks an operation and puts it into bytes; returns its size as the limits count it.
+    fn add(&mut self, operation: Operation<'_>) -> Result<usize, Error> {
+        key::check(operation.partition, operation.row)?;
+        let keys = crate::model::keys_size(operation.partition, operation.row);
+        let size = keys + check_properties(operation.properties, &self.dict)?;
+        if size > limits::ENTITY_BYTES {
+            return Err(too_large(size));
+        }
+        let bytes = &mut self.plan.bytes;
+        let from = bytes.len();
+        key::encode(self.plan.table.id, operation.partition, operation.row, bytes);
+        let key = from..bytes.len();
+        let image = if matches!(operation.action, Action::Delete(_)) {
+            Image::None
+        } else {
+            let seed = row::key_seed(bytes.get(key.clone()).unwrap_or_default());
+            self.writer.clear();
+            if write(operation.properties, &self.dict, &mut self.order, &mut self.writer, seed) {
+                let at = self.writer.finish(bytes)?;
+                Image::Ready(at..bytes.len())
+            } else {
+                Image::Deferred(operation.properties.into())
+            }
+        };
+        self.plan.steps.push(Step { action: operation.action, key, image });
+        Ok(size)
+    }
+}
+
+#[cold]
+pub(crate) fn too_large(size: usize) -> Error {
+    Error::new(ErrorKind::EntityTooLarge)
+        .because(format!("the entity has {size} bytes; it may have {}", limits::ENTITY_BYTES))
+}
+
+/// Checks names and values; returns what they count for in the entity's size.
+fn check_properties(properties: &[(Name, Value)], dict: &Dict) -> Result<usize, Error> {
+    if properties.len() > limits::PROPERTIES {
+        return Err(row_write::too_many(properties.len()));
+    }
+    let mut size = 0;
+    for (name, value) in properties {
+        // A name that has a number has been checked before.
+        if dict.id(name).is_none() {
+            names::check_property(name)?;
+        }
+        value.check(name)?;
+        size += crate::model::property_size(name, value.size());
+    }
+    Ok(size)
+}
+
+/// Where a property goes: its number, whether the name stands in the row, its place among those given.
+pub(crate) type Place = (u16, usize);
+
+/// Writes a row's properties in order; `false` if some name or symbol has no number yet and is to get one.
+pub(crate) fn write(
+    properties: &[(Name, Value)],
+    dict: &Dict,
+    order: &mut Vec<Place>,
+    writer: &mut RowWriter,
+    seed: u64,
+) -> bool {
+    order.clear();
+    for (index, (name, _)) in properties.iter().enumerate() {
+        match dict.id(name) {
+            Some(id) => order.push((id, index)),
+            None if dict.names_full() => order.push((row::INLINE, index)),
+            None => return false,
+        }
+    }
+    let name_at = |index: usize| properties.get(index).map(|(name, _)| &**name);
+    order.sort_unstable_by(|(a, i), (b, j)| {
+        let by_name = || if *a == row::INLINE { name_at(*i).cmp(&name_at(*j)) } else { std::cmp::Ordering::Equal };
+        a.cmp(b).then_with(by_name)
+    });
+    for (id, index) in order.iter() {
+        let Some((name, value)) = properties.get(*index) else { continue };
+        let symbol = match value {
+            Value::String(text) if **name == *ENTITY_TYPE => match dict.symbol_id(text) {
+                None if dict.takes_symbol(text) => return false,
+                known => known,
+            },
+            _ => None,
+        };
+        let name = if *id == row::INLINE { NameRef::Inline(name) } else { NameRef::Id(*id) };
+        writer.push(name, value.as_value_ref(), symbol, seed);
+    }
+    true
+}

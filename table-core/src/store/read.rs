@@ -1,0 +1,74 @@
+//! Reading one row.
+
+use super::Inner;
+use super::catalog::TableState;
+use super::key;
+use super::lmdb;
+use super::row::{self, Row};
+use super::view::{self, RowView};
+use crate::error::{Error, ErrorKind, Result};
+
+/// Finds a row in a snapshot.
+pub(crate) fn get<'t>(
+    inner: &Inner,
+    txn: &'t heed::RoTxn<'_>,
+    table: &TableState,
+    partition: &str,
+    row: &str,
+) -> Result<Option<RowView<'t>>> {
+    let environment = &inner.environment;
+    table.check_exists(&environment.dbs, txn)?;
+    if !key::fits(partition, row) {
+        // Longer than any row's: there is none.
+        return Ok(None);
+    }
+    let mut key = Vec::new();
+    key::encode(table.id, partition, row, &mut key);
+    let verify = environment.options.verify_reads;
+    let Some(bytes) = environment.dbs.data.get(txn, &key).map_err(lmdb::error)? else {
+        return if verify { verify_miss(inner, txn, &key).map(|()| None) } else { Ok(None) };
+    };
+    let row = Row::parse(bytes)?;
+    let seed = row::key_seed(&key);
+    if verify {
+        row.verify(seed)?;
+    }
+    let mut dict = table.dict();
+    if !view::covers(&dict, &row) {
+        dict = table.reload(&environment.dbs, txn)?;
+    }
+    Ok(Some(if verify {
+        RowView::verified(key.into(), row, dict, seed)
+    } else {
+        RowView::new(key.into(), row, dict)
+    }))
+}
+
+/// Makes sure that a row which was not found is not there: its neighbours must be sound, one on each side.
+///
+/// A flipped bit in a page that leads to the row's would lead the search astray, and what it finds there lies on
+/// the wrong side.
+fn verify_miss(inner: &Inner, txn: &heed::RoTxn<'_>, key: &[u8]) -> Result<()> {
+    let data = inner.environment.dbs.data;
+    let before = data.get_lower_than(txn, key).map_err(lmdb::error)?;
+    let after = data.get_greater_than(txn, key).map_err(lmdb::error)?;
+    let right = before.is_none_or(|(found, _)| found < key) && after.is_none_or(|(found, _)| found > key);
+    if !right {
+        return Err(key::locate(out_of_order(), key));
+    }
+    for (key, bytes) in before.into_iter().chain(after) {
+        verify_row(key, bytes)?;
+    }
+    Ok(())
+}
+
+/// Checks a row that is only a neighbour.
+pub(crate) fn verify_row(key: &[u8], bytes: &[u8]) -> Result<()> {
+    let verify = || Row::parse(bytes)?.verify(row::key_seed(key));
+    verify().map_err(|damaged| key::locate(damaged.into(), key))
+}
+
+#[cold]
+pub(crate) fn out_of_order() -> Error {
+    Error::new(ErrorKind::Corrupt).because("the rows are out of order: a page of the store is damaged")
+}

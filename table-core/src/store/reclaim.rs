@@ -1,0 +1,112 @@
+//! Freeing the space of dropped tables, a little at a time.
+//!
+//! A step is a transaction of its own that takes the writers' queue like any other, finds in the store what is left
+//! to do, and does some of it. So it can stop at any moment, go on after a restart, and run in several processes.
+
+use std::ops::Bound;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+
+use super::lmdb::{self, Databases, Db, WriteTxn};
+use super::{Inner, catalog};
+use crate::error::{ErrorKind, Result};
+
+/// The most that one step removes.
+const STEP_ROWS: usize = 2_000;
+const STEP_BYTES: usize = 64 * 1024 * 1024;
+
+/// Whether this process has a thread that frees space.
+#[derive(Debug, Default)]
+pub(crate) struct Reclaimer(AtomicBool);
+
+/// Frees space in the background, if there is any to free. The thread ends when there is none, or when the last
+/// handle of the store is dropped.
+pub(crate) fn start(inner: &Arc<Inner>) {
+    let left = || -> Result<bool> {
+        let txn = inner.environment.read_txn()?;
+        inner.environment.dbs.graves.is_empty(&txn).map(|none| !none).map_err(lmdb::error)
+    };
+    if !left().unwrap_or(false) || inner.reclaimer.0.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    let weak = Arc::downgrade(inner);
+    let spawned = std::thread::Builder::new().name("table-core reclaim".into()).spawn(move || background(&weak));
+    if spawned.is_err() {
+        // No thread to be had: the next drop or open tries again.
+        inner.reclaimer.0.store(false, Ordering::Release);
+    }
+}
+
+fn background(weak: &Weak<Inner>) {
+    while let Some(inner) = weak.upgrade() {
+        // Nobody hears of an error here. What it left is tried again at the next drop or open, and `reclaim` tells.
+        if step(&inner).is_ok_and(|removed| removed.is_some()) {
+            drop(inner);
+            std::thread::yield_now();
+            continue;
+        }
+        inner.reclaimer.0.store(false, Ordering::Release);
+        return;
+    }
+}
+
+/// Frees all there is to free; returns the rows removed.
+pub(crate) fn run(inner: &Inner) -> Result<u64> {
+    let mut total = 0;
+    while let Some(removed) = step(inner)? {
+        total += u64::try_from(removed).unwrap_or(u64::MAX);
+    }
+    Ok(total)
+}
+
+/// One transaction; returns the rows it removed, or `None` if nothing is left to do.
+fn step(inner: &Inner) -> Result<Option<usize>> {
+    let _lead = inner.writer.lead()?;
+    let mut rows = STEP_ROWS;
+    loop {
+        match try_step(inner, rows) {
+            // Removing takes new pages before it frees old ones: with little room, less at a time.
+            Err(e) if rows > 1 && matches!(e.kind(), ErrorKind::DiskFull | ErrorKind::MapFull) => rows /= 8,
+            result => return result.map_err(|e| inner.writer.judge(inner, e)),
+        }
+        rows = rows.max(1);
+    }
+}
+
+fn try_step(inner: &Inner, most: usize) -> Result<Option<usize>> {
+    let dbs = &inner.environment.dbs;
+    let mut txn = inner.environment.env.write_txn().map_err(lmdb::error)?;
+    let Some(table) = catalog::graves(dbs, &txn)?.first().copied() else { return Ok(None) };
+    let removed = remove_some(dbs, &mut txn, table, most)?;
+    txn.commit().map_err(lmdb::error)?;
+    Ok(Some(removed))
+}
+
+/// Removes rows of a dropped table; when none is left, its dictionary; and last, the note that it was dropped.
+fn remove_some(dbs: &Databases, txn: &mut WriteTxn<'_>, table: u32, most: usize) -> Result<usize> {
+    let rows = remove_first(dbs.data, txn, table, most)?;
+    if rows > 0 {
+        return Ok(rows);
+    }
+    if remove_first(dbs.names, txn, table, most)? == 0 {
+        dbs.graves.delete(txn, &catalog::grave_key(table)).map_err(lmdb::error)?;
+    }
+    Ok(0)
+}
+
+/// Removes the first entries whose key starts with the table's number.
+fn remove_first(db: Db, txn: &mut WriteTxn<'_>, table: u32, most: usize) -> Result<usize> {
+    let prefix = table.to_be_bytes();
+    let (mut bytes, mut last) = (0, None);
+    for entry in db.prefix_iter(txn, &prefix).map_err(lmdb::error)?.take(most) {
+        let (key, value) = entry.map_err(lmdb::error)?;
+        bytes += key.len() + value.len();
+        last = Some(key.to_vec());
+        if bytes >= STEP_BYTES {
+            break;
+        }
+    }
+    let Some(last) = last else { return Ok(0) };
+    let range = (Bound::Included(prefix.as_slice()), Bound::Included(last.as_slice()));
+    db.delete_range(txn, &range).map_err(lmdb::error)
+}

@@ -1,0 +1,355 @@
+//! A stored row, read in place.
+//!
+//! `docs/format.md` has the layout. Everything is read bytewise and lazily: a row is never decoded further than
+//! asked, and bytes that are not a row give [`None`] or an error, whatever they are.
+
+use uuid::Uuid;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::error::{Error, ErrorKind};
+use crate::model::{Ticks, ValueRef};
+
+pub(crate) const VERSION: u8 = 1;
+/// Version, flags, number of properties, timestamp.
+pub(crate) const HEADER: usize = 11;
+pub(crate) const CHECKSUM: usize = 8;
+/// Slots of six bytes instead of four: some value starts beyond the first 4,095 bytes.
+pub(crate) const WIDE: u8 = 1;
+/// Some value is larger than [`SMALL`] and carries a checksum of its own.
+pub(crate) const LARGE: u8 = 2;
+pub(crate) const NARROW_SLOT: usize = 4;
+pub(crate) const WIDE_SLOT: usize = 6;
+/// The largest offset in a narrow slot.
+pub(crate) const NARROW_MAX: usize = 0xfff;
+/// The largest value that the row's own checksum covers.
+pub(crate) const SMALL: usize = 256;
+/// Bytes of a large value's own checksum.
+pub(crate) const LARGE_CHECKSUM: usize = 4;
+/// The number of a property whose name stands before its value.
+pub(crate) const INLINE: u16 = 0xffff;
+
+/// How a value is written; the numbers are the format's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tag {
+    String,
+    Binary,
+    False,
+    True,
+    Int32,
+    Int64,
+    Double,
+    DateTime,
+    Guid,
+    /// A string that stands in the table's dictionary.
+    Symbol,
+}
+
+impl Tag {
+    const ALL: [Self; 10] = [
+        Self::String,
+        Self::Binary,
+        Self::False,
+        Self::True,
+        Self::Int32,
+        Self::Int64,
+        Self::Double,
+        Self::DateTime,
+        Self::Guid,
+        Self::Symbol,
+    ];
+
+    pub(crate) fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(code)).copied()
+    }
+
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::String => 0,
+            Self::Binary => 1,
+            Self::False => 2,
+            Self::True => 3,
+            Self::Int32 => 4,
+            Self::Int64 => 5,
+            Self::Double => 6,
+            Self::DateTime => 7,
+            Self::Guid => 8,
+            Self::Symbol => 9,
+        }
+    }
+}
+
+/// The seed that binds a row's checksums to its key, so that a row found under another key is refused.
+pub(crate) fn key_seed(key: &[u8]) -> u64 {
+    xxh3_64_with_seed(key, 0)
+}
+
+/// The checksum of a large value.
+pub(crate) fn large_checksum(value: &[u8], seed: u64) -> [u8; LARGE_CHECKSUM] {
+    let [a, b, c, d, ..] = xxh3_64_with_seed(value, seed).to_le_bytes();
+    [a, b, c, d]
+}
+
+/// The checksum of a row: of everything before it but the large values, whose own checksums are covered.
+pub(crate) fn row_checksum(row: &Row<'_>, seed: u64) -> Option<u64> {
+    if !row.has_large() {
+        return Some(xxh3_64_with_seed(row.covered(), seed));
+    }
+    let covered = row.covered();
+    let heap = row.heap_start();
+    let mut hash = seed;
+    let mut from = 0;
+    for index in 0..row.len() {
+        let slot = row.slot(index)?;
+        if slot.length() > SMALL {
+            let end = (heap + slot.end).checked_sub(LARGE_CHECKSUM)?;
+            hash = xxh3_64_with_seed(covered.get(from..heap + slot.start)?, hash);
+            from = end;
+        }
+    }
+    Some(xxh3_64_with_seed(covered.get(from..)?, hash))
+}
+
+/// One property as the slot table has it; the offsets count from the start of the heap.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    pub(crate) id: u16,
+    pub(crate) tag: u8,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+impl Slot {
+    /// As stored: with a large value's checksum.
+    pub(crate) fn length(&self) -> usize {
+        self.end.saturating_sub(self.start)
+    }
+}
+
+/// The bytes of a row; only the header has been looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row<'a> {
+    bytes: &'a [u8],
+    count: usize,
+    flags: u8,
+    timestamp: Ticks,
+}
+
+/// The bytes are not a row, or not the row that was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Damaged(pub(crate) &'static str);
+
+impl From<Damaged> for Error {
+    #[cold]
+    fn from(damaged: Damaged) -> Self {
+        Self::new(ErrorKind::Corrupt).because(damaged.0)
+    }
+}
+
+impl<'a> Row<'a> {
+    /// Reads the header. Checksums are for [`verify`](Self::verify).
+    pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, Damaged> {
+        const SHORT: Damaged = Damaged("the row is cut short");
+        let (header, _) = bytes.split_first_chunk::<HEADER>().ok_or(SHORT)?;
+        let [version, flags, count, timestamp @ ..] = *header;
+        if version != VERSION {
+            return Err(Damaged("the row is of an unknown version"));
+        }
+        if flags & !(WIDE | LARGE) != 0 {
+            return Err(Damaged("the row has unknown flags"));
+        }
+        let timestamp =
+            Ticks::new(u64::from_le_bytes(timestamp)).ok_or(Damaged("the row's time is out of range"))?;
+        let row = Self { bytes, count: usize::from(count), flags, timestamp };
+        if row.heap_start() + CHECKSUM > bytes.len() { Err(SHORT) } else { Ok(row) }
+    }
+
+    /// Compares the row's checksum; large values are compared when they are read.
+    pub(crate) fn verify(&self, seed: u64) -> Result<(), Damaged> {
+        if row_checksum(self, seed) == Some(self.checksum()) {
+            Ok(())
+        } else {
+            Err(Damaged("the row's checksum does not fit"))
+        }
+    }
+
+    /// Compares every checksum there is.
+    pub(crate) fn verify_whole(&self, seed: u64) -> Result<(), Damaged> {
+        self.verify(seed)?;
+        for index in 0..self.count {
+            self.payload(&self.checked_slot(index)?, Some(seed))?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn timestamp(&self) -> Ticks {
+        self.timestamp
+    }
+
+    /// How many properties the row has.
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+
+    pub(crate) fn stored_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub(crate) fn has_large(&self) -> bool {
+        self.flags & LARGE != 0
+    }
+
+    fn slot_size(&self) -> usize {
+        if self.flags & WIDE == 0 { NARROW_SLOT } else { WIDE_SLOT }
+    }
+
+    fn heap_start(&self) -> usize {
+        HEADER + self.count * self.slot_size()
+    }
+
+    /// Everything before the checksum.
+    fn covered(&self) -> &'a [u8] {
+        self.bytes.split_last_chunk::<CHECKSUM>().map_or(&[], |(covered, _)| covered)
+    }
+
+    /// The checksum as stored.
+    pub(crate) fn checksum(&self) -> u64 {
+        self.bytes.last_chunk::<CHECKSUM>().map_or(0, |sum| u64::from_le_bytes(*sum))
+    }
+
+    fn heap(&self) -> &'a [u8] {
+        self.covered().get(self.heap_start()..).unwrap_or_default()
+    }
+
+    /// Number, tag and start of the property at this place.
+    fn entry(&self, index: usize) -> Option<(u16, u8, usize)> {
+        let rest = self.bytes.get(HEADER + index * self.slot_size()..)?;
+        if self.flags & WIDE == 0 {
+            let [a, b, c, d] = *rest.first_chunk::<NARROW_SLOT>()?;
+            let packed = u16::from_le_bytes([c, d]);
+            Some((u16::from_le_bytes([a, b]), d >> 4, usize::from(packed) & NARROW_MAX))
+        } else {
+            let [a, b, tag, c, d, e] = *rest.first_chunk::<WIDE_SLOT>()?;
+            let start = usize::from(c) | usize::from(d) << 8 | usize::from(e) << 16;
+            Some((u16::from_le_bytes([a, b]), tag, start))
+        }
+    }
+
+    /// The property at this place in the order of numbers.
+    pub(crate) fn slot(&self, index: usize) -> Option<Slot> {
+        if index >= self.count {
+            return None;
+        }
+        let (id, tag, start) = self.entry(index)?;
+        let end = if index + 1 == self.count { self.heap().len() } else { self.entry(index + 1)?.2 };
+        Some(Slot { id, tag, start, end })
+    }
+
+    pub(crate) fn checked_slot(&self, index: usize) -> Result<Slot, Damaged> {
+        self.slot(index).ok_or(Damaged("the row is cut short"))
+    }
+
+    /// The property of this number, by bisection.
+    pub(crate) fn find(&self, id: u16) -> Option<Slot> {
+        let (mut low, mut high) = (0, self.count);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let (found, ..) = self.entry(middle)?;
+            match found.cmp(&id) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Equal => return self.slot(middle),
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+
+    /// The property whose name stands in the row.
+    pub(crate) fn find_inline(&self, name: &str, seed: Option<u64>) -> Result<Option<Slot>, Damaged> {
+        // Those stand last.
+        for index in (0..self.count).rev() {
+            let slot = self.checked_slot(index)?;
+            if slot.id != INLINE {
+                break;
+            }
+            let (found, _) = inline_name(self.payload(&slot, seed)?)?;
+            if found == name {
+                return Ok(Some(slot));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The stored bytes of a property, with a large value's checksum.
+    pub(crate) fn stored(&self, slot: &Slot) -> Result<&'a [u8], Damaged> {
+        self.heap().get(slot.start..slot.end).ok_or(Damaged("a property lies outside its row"))
+    }
+
+    /// The bytes of a property; with a seed, a large one is compared with its checksum.
+    pub(crate) fn payload(&self, slot: &Slot, seed: Option<u64>) -> Result<&'a [u8], Damaged> {
+        let stored = self.stored(slot)?;
+        if stored.len() <= SMALL {
+            return Ok(stored);
+        }
+        match stored.split_last_chunk::<LARGE_CHECKSUM>() {
+            Some((payload, sum))
+                if payload.len() > SMALL
+                    && self.has_large()
+                    && seed.is_none_or(|seed| large_checksum(payload, seed) == *sum) =>
+            {
+                Ok(payload)
+            }
+            _ => Err(Damaged("a property's checksum does not fit")),
+        }
+    }
+}
+
+/// Splits a payload into the name that stands before the value, and the value.
+pub(crate) fn inline_name(payload: &[u8]) -> Result<(&str, &[u8]), Damaged> {
+    const BAD: Damaged = Damaged("a property's name can't be read");
+    let (length, rest) = payload.split_first_chunk::<2>().ok_or(BAD)?;
+    let (name, value) = rest.split_at_checked(usize::from(u16::from_le_bytes(*length))).ok_or(BAD)?;
+    Ok((std::str::from_utf8(name).map_err(|_| BAD)?, value))
+}
+
+/// The value of a payload; a symbol's text is looked up by the caller.
+pub(crate) enum Decoded<'a> {
+    Value(ValueRef<'a>),
+    Symbol(u16),
+}
+
+/// Reads a value.
+pub(crate) fn decode(tag: u8, payload: &[u8]) -> Result<Decoded<'_>, Damaged> {
+    const BAD: Damaged = Damaged("a property's value can't be read");
+    let tag = Tag::from_code(tag).ok_or(BAD)?;
+    let value = match tag {
+        Tag::String => std::str::from_utf8(payload).ok().map(ValueRef::String),
+        Tag::Binary => Some(ValueRef::Binary(payload)),
+        Tag::False | Tag::True => payload.is_empty().then_some(ValueRef::Boolean(tag == Tag::True)),
+        Tag::Int32 => integer(payload).and_then(|v| i32::try_from(v).ok()).map(ValueRef::Int32),
+        Tag::Int64 => integer(payload).map(ValueRef::Int64),
+        Tag::Double => exactly(payload).map(|bytes| ValueRef::Double(f64::from_le_bytes(bytes))),
+        Tag::DateTime => {
+            exactly(payload).and_then(|bytes| Ticks::new(u64::from_le_bytes(bytes))).map(ValueRef::DateTime)
+        }
+        Tag::Guid => exactly(payload).map(|bytes| ValueRef::Guid(Uuid::from_bytes(bytes))),
+        Tag::Symbol => {
+            return exactly(payload).map(|bytes| Decoded::Symbol(u16::from_le_bytes(bytes))).ok_or(BAD);
+        }
+    };
+    value.map(Decoded::Value).ok_or(BAD)
+}
+
+fn exactly<const N: usize>(payload: &[u8]) -> Option<[u8; N]> {
+    payload.try_into().ok()
+}
+
+/// A signed integer in the fewest of 0, 1, 2, 4 and 8 bytes that hold it.
+fn integer(payload: &[u8]) -> Option<i64> {
+    match *payload {
+        [] => Some(0),
+        [a] => Some(i64::from(i8::from_le_bytes([a]))),
+        [a, b] => Some(i64::from(i16::from_le_bytes([a, b]))),
+        [a, b, c, d] => Some(i64::from(i32::from_le_bytes([a, b, c, d]))),
+        _ => exactly(payload).map(i64::from_le_bytes),
+    }
+}

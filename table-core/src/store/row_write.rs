@@ -1,0 +1,190 @@
+//! Rows as bytes to be stored: building, merging and stamping them.
+
+use super::row::{
+    self, CHECKSUM, HEADER, INLINE, LARGE, NARROW_MAX, NARROW_SLOT, Row, SMALL, Tag, VERSION,
+    WIDE, WIDE_SLOT,
+};
+use crate::error::{Error, ErrorKind};
+use crate::limits;
+use crate::model::{Ticks, ValueRef};
+
+/// How a property is named in the row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NameRef<'a> {
+    /// By its number in the dictionary.
+    Id(u16),
+    /// By the name itself, when the dictionary is full.
+    Inline(&'a str),
+}
+
+/// Collects properties in the order of their numbers, those with inline names last, in the order of the names.
+#[derive(Debug, Default)]
+pub(crate) struct RowWriter {
+    slots: Vec<(u16, u8, u32)>,
+    heap: Vec<u8>,
+    large: bool,
+}
+
+impl RowWriter {
+    pub(crate) fn clear(&mut self) {
+        self.slots.clear();
+        self.heap.clear();
+        self.large = false;
+    }
+
+    /// Starts a property; its value follows on the heap, ended by [`close`](Self::close).
+    fn open(&mut self, id: u16, tag: u8) -> usize {
+        let start = self.heap.len();
+        // A row stays far below 4 GiB: an entity has at most 252 values of 64 KiB.
+        self.slots.push((id, tag, u32::try_from(start).unwrap_or(u32::MAX)));
+        start
+    }
+
+    fn close(&mut self, start: usize, seed: u64) {
+        if self.heap.len() - start > SMALL {
+            self.large = true;
+            let sum = row::large_checksum(self.heap.get(start..).unwrap_or_default(), seed);
+            self.heap.extend_from_slice(&sum);
+        }
+    }
+
+    /// Adds a property. `symbol` is the number of a string that stands in the dictionary.
+    pub(crate) fn push(&mut self, name: NameRef<'_>, value: ValueRef<'_>, symbol: Option<u16>, seed: u64) {
+        let tag = match (value, symbol) {
+            (_, Some(_)) => Tag::Symbol,
+            (ValueRef::String(_), _) => Tag::String,
+            (ValueRef::Binary(_), _) => Tag::Binary,
+            (ValueRef::Boolean(false), _) => Tag::False,
+            (ValueRef::Boolean(true), _) => Tag::True,
+            (ValueRef::Int32(_), _) => Tag::Int32,
+            (ValueRef::Int64(_), _) => Tag::Int64,
+            (ValueRef::Double(_), _) => Tag::Double,
+            (ValueRef::DateTime(_), _) => Tag::DateTime,
+            (ValueRef::Guid(_), _) => Tag::Guid,
+        };
+        let start = match name {
+            NameRef::Id(id) => self.open(id, tag.code()),
+            NameRef::Inline(name) => {
+                let start = self.open(INLINE, tag.code());
+                // A checked name has at most 255 UTF-16 units, 765 bytes.
+                self.heap.extend_from_slice(&u16::try_from(name.len()).unwrap_or(u16::MAX).to_le_bytes());
+                self.heap.extend_from_slice(name.as_bytes());
+                start
+            }
+        };
+        match (symbol, value) {
+            (Some(symbol), _) => self.heap.extend_from_slice(&symbol.to_le_bytes()),
+            (None, ValueRef::String(v)) => self.heap.extend_from_slice(v.as_bytes()),
+            (None, ValueRef::Binary(v)) => self.heap.extend_from_slice(v),
+            (None, ValueRef::Boolean(_)) => {}
+            (None, ValueRef::Int32(v)) => self.integer(i64::from(v)),
+            (None, ValueRef::Int64(v)) => self.integer(v),
+            (None, ValueRef::Double(v)) => self.heap.extend_from_slice(&v.to_le_bytes()),
+            (None, ValueRef::DateTime(v)) => self.heap.extend_from_slice(&v.get().to_le_bytes()),
+            (None, ValueRef::Guid(v)) => self.heap.extend_from_slice(v.as_bytes()),
+        }
+        self.close(start, seed);
+    }
+
+    fn integer(&mut self, value: i64) {
+        if value == 0 {
+        } else if let Ok(v) = i8::try_from(value) {
+            self.heap.extend_from_slice(&v.to_le_bytes());
+        } else if let Ok(v) = i16::try_from(value) {
+            self.heap.extend_from_slice(&v.to_le_bytes());
+        } else if let Ok(v) = i32::try_from(value) {
+            self.heap.extend_from_slice(&v.to_le_bytes());
+        } else {
+            self.heap.extend_from_slice(&value.to_le_bytes());
+        }
+    }
+
+    /// Copies a property of a row with the same key.
+    fn copy(&mut self, from: &Row<'_>, index: usize, seed: u64) -> Result<(), Error> {
+        let slot = from.checked_slot(index)?;
+        // Compared before it is sealed anew with the row.
+        from.payload(&slot, Some(seed))?;
+        let stored = from.stored(&slot)?;
+        self.open(slot.id, slot.tag);
+        self.large |= stored.len() > SMALL;
+        self.heap.extend_from_slice(stored);
+        Ok(())
+    }
+
+    /// Takes every property of `old` and of `new`, and of those that both have, the one of `new`.
+    pub(crate) fn merge(&mut self, old: &Row<'_>, new: &Row<'_>, seed: u64) -> Result<(), Error> {
+        let (mut i, mut j) = (0, 0);
+        loop {
+            let order = match (i < old.len(), j < new.len()) {
+                (false, false) => return Ok(()),
+                (true, false) => std::cmp::Ordering::Less,
+                (false, true) => std::cmp::Ordering::Greater,
+                (true, true) => compare_names(old, i, new, j)?,
+            };
+            if order.is_lt() {
+                self.copy(old, i, seed)?;
+            } else {
+                self.copy(new, j, seed)?;
+            }
+            i += usize::from(order.is_le());
+            j += usize::from(order.is_ge());
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Appends the row, not yet stamped, and returns where it starts.
+    pub(crate) fn finish(&self, out: &mut Vec<u8>) -> Result<usize, Error> {
+        let at = out.len();
+        let count = u8::try_from(self.slots.len()).map_err(|_| too_many(self.slots.len()))?;
+        let last = self.slots.last().map_or(0, |slot| slot.2);
+        let wide = usize::try_from(last).unwrap_or(usize::MAX) > NARROW_MAX;
+        let flags = if wide { WIDE } else { 0 } | if self.large { LARGE } else { 0 };
+        let slot_size = if wide { WIDE_SLOT } else { NARROW_SLOT };
+        out.reserve(HEADER + self.slots.len() * slot_size + self.heap.len() + CHECKSUM);
+        out.extend_from_slice(&[VERSION, flags, count, 0, 0, 0, 0, 0, 0, 0, 0]);
+        for (id, tag, start) in &self.slots {
+            let [a, b] = id.to_le_bytes();
+            let [c, d, e, _] = start.to_le_bytes();
+            if wide {
+                out.extend_from_slice(&[a, b, *tag, c, d, e]);
+            } else {
+                out.extend_from_slice(&[a, b, c, d | tag << 4]);
+            }
+        }
+        out.extend_from_slice(&self.heap);
+        out.extend_from_slice(&[0; CHECKSUM]);
+        Ok(at)
+    }
+}
+
+#[cold]
+pub(crate) fn too_many(count: usize) -> Error {
+    Error::new(ErrorKind::TooManyProperties)
+        .because(format!("the entity has {count} properties; it may have {}", limits::PROPERTIES))
+}
+
+/// Compares two properties in the order in which rows hold them.
+fn compare_names(a: &Row<'_>, i: usize, b: &Row<'_>, j: usize) -> Result<std::cmp::Ordering, Error> {
+    let (x, y) = (a.checked_slot(i)?, b.checked_slot(j)?);
+    if x.id != INLINE || y.id != INLINE {
+        return Ok(x.id.cmp(&y.id));
+    }
+    let (x, _) = row::inline_name(a.payload(&x, None)?)?;
+    let (y, _) = row::inline_name(b.payload(&y, None)?)?;
+    Ok(x.cmp(y))
+}
+
+/// Sets the time of a row and its checksum; returns the checksum.
+pub(crate) fn stamp(bytes: &mut [u8], timestamp: Ticks, seed: u64) -> u64 {
+    if let Some(at) = bytes.get_mut(HEADER - 8..HEADER) {
+        at.copy_from_slice(&timestamp.get().to_le_bytes());
+    }
+    let sum = Row::parse(bytes).ok().and_then(|row| row::row_checksum(&row, seed)).unwrap_or(0);
+    if let Some(at) = bytes.last_chunk_mut::<CHECKSUM>() {
+        *at = sum.to_le_bytes();
+    }
+    sum
+}

@@ -1,0 +1,168 @@
+//! A table whose entities are known only when the program runs.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::catalog::TableState;
+use super::prepare::{self, Action, Operation, Prepared};
+use super::scan::{Page, Rows};
+use super::snapshot::Snapshot;
+use super::{Batch, Inner, read};
+use crate::error::Result;
+use crate::model::{DynamicEntity, ETag, IfMatch};
+use crate::query::{Continuation, Explain, Query};
+
+/// A handle on a table, to read and write entities of any shape.
+///
+/// It is cheap to clone and may be shared between threads. When the table is dropped, by whatever process, the
+/// handle's operations fail with [`TableNotFound`](crate::ErrorKind::TableNotFound), also if a table of the name is
+/// created anew.
+///
+/// ```
+/// use table_core::{DynamicEntity, ErrorKind, IfMatch, Store};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let store = Store::open(dir.path().join("company.tables"))?;
+/// let company = store.create_table("Company")?;
+/// let jun = DynamicEntity::new("Marketing", "empid_000002").with("FirstName", "Jun").with("Age", 47);
+/// let first = company.insert(&jun)?;
+///
+/// // A merge changes what it names and leaves the rest alone.
+/// let birthday = DynamicEntity::new("Marketing", "empid_000002").with("Age", 48);
+/// company.merge(&birthday, first)?;
+/// let jun = company.get("Marketing", "empid_000002")?.unwrap();
+/// assert_eq!(jun.properties().len(), 2);
+///
+/// // The version that was first read is no more.
+/// let error = company.replace(&jun, first).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::ConditionNotMet);
+/// company.replace(&jun, IfMatch::Any)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct DynamicTable {
+    inner: Arc<Inner>,
+    state: Arc<TableState>,
+}
+
+impl DynamicTable {
+    pub(crate) fn new(inner: Arc<Inner>, state: Arc<TableState>) -> Self {
+        Self { inner, state }
+    }
+
+    pub(crate) fn inner(&self) -> &Inner {
+        &self.inner
+    }
+
+    pub(crate) fn state(&self) -> &Arc<TableState> {
+        &self.state
+    }
+
+    /// The table's name, as it was given at creation.
+    pub fn name(&self) -> &str {
+        &self.state.name
+    }
+
+    /// The entity of these keys, or `None`.
+    pub fn get(&self, partition_key: &str, row_key: &str) -> Result<Option<DynamicEntity>> {
+        let get = || {
+            self.inner.writer.check_running()?;
+            let txn = self.inner.environment.read_txn()?;
+            let found = read::get(&self.inner, &txn, &self.state, partition_key, row_key)?;
+            found.map(|view| view.to_entity()).transpose()
+        };
+        get().map_err(|e| {
+            e.attempted("read from").table(self.name()).partition(partition_key).row(row_key)
+        })
+    }
+
+    /// Adds an entity; fails if there is one of its keys.
+    pub fn insert(&self, entity: &DynamicEntity) -> Result<ETag> {
+        self.write(Operation::on(Action::Insert, entity))
+    }
+
+    /// Puts an entity in the place of the one there: properties that it lacks are gone. Fails if there is none.
+    pub fn replace(&self, entity: &DynamicEntity, condition: impl Into<IfMatch>) -> Result<ETag> {
+        self.write(Operation::on(Action::Replace(condition.into()), entity))
+    }
+
+    /// Sets the given properties of the entity there and leaves its others alone. Fails if there is none.
+    pub fn merge(&self, entity: &DynamicEntity, condition: impl Into<IfMatch>) -> Result<ETag> {
+        self.write(Operation::on(Action::Merge(condition.into()), entity))
+    }
+
+    /// Adds an entity, or puts it in the place of the one there.
+    pub fn insert_or_replace(&self, entity: &DynamicEntity) -> Result<ETag> {
+        self.write(Operation::on(Action::InsertOrReplace, entity))
+    }
+
+    /// Adds an entity, or sets its properties on the one there.
+    pub fn insert_or_merge(&self, entity: &DynamicEntity) -> Result<ETag> {
+        self.write(Operation::on(Action::InsertOrMerge, entity))
+    }
+
+    /// Removes the entity of these keys; fails if there is none.
+    pub fn delete(&self, partition_key: &str, row_key: &str, condition: impl Into<IfMatch>) -> Result<()> {
+        self.write(Operation::delete(partition_key, row_key, condition.into())).map(|_| ())
+    }
+
+    /// A batch of operations on one partition, to be committed together or not at all.
+    pub fn batch(&self, partition_key: impl Into<String>) -> Batch {
+        Batch::new(self.clone(), partition_key.into())
+    }
+
+    fn write(&self, operation: Operation<'_>) -> Result<ETag> {
+        self.submit(prepare::single(&self.state, operation)?)
+    }
+
+    pub(crate) fn submit(&self, plan: Prepared) -> Result<ETag> {
+        self.inner.writer.submit(&self.inner, plan).map(ETag::from_timestamp)
+    }
+
+    /// The entities that the query finds, in order, from a snapshot of this moment.
+    pub fn query(&self, query: &Query) -> Result<Rows> {
+        Rows::new(&self.inner, &self.state, query).map_err(|e| e.attempted("query").table(self.name()))
+    }
+
+    /// A page of what the query finds: at most `size` entities, 1,000 at most, from the start or from where another
+    /// page ended.
+    ///
+    /// Each page is a snapshot of its own. So what is written between two pages is seen if it lies ahead; an entity
+    /// that stays is neither skipped nor given twice.
+    ///
+    /// ```
+    /// # use table_core::{Continuation, DynamicEntity, Query, Store};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let store = Store::open(dir.path().join("company.tables"))?;
+    /// # let company = store.create_table("Company")?;
+    /// # for id in 0..5 {
+    /// #     company.insert(&DynamicEntity::new("Sales", format!("empid_{id:06}")))?;
+    /// # }
+    /// let query = Query::new().partition("Sales");
+    /// let first = company.page(&query, 3, None)?;
+    /// assert_eq!(first.entities.len(), 3);
+    ///
+    /// // A token is text: it can be kept anywhere, and used after a restart.
+    /// let text = first.next.unwrap().to_string();
+    /// let token: Continuation = text.parse()?;
+    /// let second = company.page(&query, 3, Some(&token))?;
+    /// assert_eq!(second.entities.len(), 2);
+    /// assert!(second.next.is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn page(&self, query: &Query, size: usize, after: Option<&Continuation>) -> Result<Page> {
+        let snapshot = Snapshot::new(&self.inner).map_err(|e| e.attempted("query").table(self.name()))?;
+        snapshot.page(self, query, size, after)
+    }
+
+    /// How the query will be answered: by a point, a range, a scan of a partition or of the table, and why.
+    pub fn explain(&self, query: &Query) -> Result<Explain> {
+        query.explain().map_err(|e| e.table(self.name()))
+    }
+}
+
+impl fmt::Debug for DynamicTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DynamicTable").field("name", &self.state.name).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,262 @@
+//! A stored row as a reader sees it: decoded as far as asked.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use super::dict::{Dict, ENTITY_TYPE};
+use super::key::{self, StoredKey};
+use super::row::{self, Damaged, Decoded, INLINE, Row, Slot};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{DynamicEntity, ETag, Name, Ticks, Value, ValueRef};
+use crate::query::Fields;
+
+/// An entity in place: its bytes lie in the store's memory map, and a property is decoded when it is asked for.
+///
+/// Reading one property of an entity of 200 costs about what reading one of six does. A view lives as long as the
+/// [`Snapshot`](crate::Snapshot) it was read from.
+///
+/// ```
+/// # use table_core::{DynamicEntity, Store};
+/// # let dir = tempfile::tempdir()?;
+/// # let store = Store::open(dir.path().join("company.tables"))?;
+/// # let company = store.create_table("Company")?;
+/// company.insert(&DynamicEntity::new("Sales", "empid_000001").with("Age", 34))?;
+///
+/// let snapshot = store.snapshot()?;
+/// let view = snapshot.view(&company, "Sales", "empid_000001")?.unwrap();
+/// assert_eq!(view.get("Age")?.and_then(|age| age.as_i32()), Some(34));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct RowView<'a> {
+    key: Cow<'a, [u8]>,
+    row: Row<'a>,
+    dict: Arc<Dict>,
+    /// With it, large values are compared with their checksums.
+    seed: Option<u64>,
+}
+
+impl<'a> RowView<'a> {
+    /// A view whose large values are taken on trust.
+    pub(crate) fn new(key: Cow<'a, [u8]>, row: Row<'a>, dict: Arc<Dict>) -> Self {
+        Self { key, row, dict, seed: None }
+    }
+
+    /// A view whose large values are compared with their checksums.
+    pub(crate) fn verified(key: Cow<'a, [u8]>, row: Row<'a>, dict: Arc<Dict>, seed: u64) -> Self {
+        Self { key, row, dict, seed: Some(seed) }
+    }
+
+    /// The partition key.
+    pub fn partition_key(&self) -> Cow<'_, str> {
+        self.stored_key().and_then(|key| key.partition()).unwrap_or_default()
+    }
+
+    /// The row key.
+    pub fn row_key(&self) -> Cow<'_, str> {
+        self.stored_key().and_then(|key| key.row()).unwrap_or_default()
+    }
+
+    /// The bytes that the entity takes in the store, its key aside.
+    pub(crate) fn stored_bytes(&self) -> usize {
+        self.row.stored_bytes()
+    }
+
+    fn stored_key(&self) -> Option<StoredKey<'_>> {
+        StoredKey::parse(&self.key)
+    }
+
+    /// When the entity was last written.
+    pub fn timestamp(&self) -> Ticks {
+        self.row.timestamp()
+    }
+
+    /// The entity's version.
+    pub fn etag(&self) -> ETag {
+        ETag::from_timestamp(self.row.timestamp())
+    }
+
+    /// How many properties the entity has.
+    pub fn len(&self) -> usize {
+        self.row.len()
+    }
+
+    /// Whether the entity has no property besides its keys.
+    pub fn is_empty(&self) -> bool {
+        self.row.len() == 0
+    }
+
+    /// The value of a property, or `None` where the entity has none of this name.
+    pub fn get(&self, name: &str) -> Result<Option<ValueRef<'_>>> {
+        match self.dict.id(name) {
+            Some(id) => self.get_by_id(id),
+            None if self.dict.names_full() => {
+                let slot = self.row.find_inline(name, self.seed).map_err(|e| self.damaged(e))?;
+                slot.map(|slot| self.value(&slot)).transpose()
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// The value of the property that has this number.
+    pub(crate) fn get_by_id(&self, id: u16) -> Result<Option<ValueRef<'_>>> {
+        self.row.find(id).map(|slot| self.value(&slot)).transpose()
+    }
+
+    /// The properties, in the order in which the table first saw their names.
+    pub fn properties(&self) -> impl Iterator<Item = Result<(&str, ValueRef<'_>)>> {
+        (0..self.row.len()).map(|index| {
+            let slot = self.row.checked_slot(index).map_err(|e| self.damaged(e))?;
+            Ok((self.name(&slot)?, self.value(&slot)?))
+        })
+    }
+
+    /// The whole entity, owned.
+    pub fn to_entity(&self) -> Result<DynamicEntity> {
+        let mut properties = Vec::with_capacity(self.row.len());
+        for index in 0..self.row.len() {
+            let slot = self.row.checked_slot(index).map_err(|e| self.damaged(e))?;
+            properties.push((self.shared_name(&slot)?, self.owned(&slot)?));
+        }
+        self.entity_of(properties)
+    }
+
+    /// The entity with some of its properties: those of the numbers, which rise, and of the inline names.
+    pub(crate) fn to_selected(&self, ids: &[u16], inline: &[Box<str>]) -> Result<DynamicEntity> {
+        let mut properties = Vec::with_capacity(ids.len().min(self.row.len()));
+        for id in ids {
+            if let Some(slot) = self.row.find(*id) {
+                properties.push((self.shared_name(&slot)?, self.owned(&slot)?));
+            }
+        }
+        for name in inline {
+            if let Some(slot) = self.row.find_inline(name, self.seed).map_err(|e| self.damaged(e))? {
+                properties.push((self.shared_name(&slot)?, self.owned(&slot)?));
+            }
+        }
+        self.entity_of(properties)
+    }
+
+    fn entity_of(&self, properties: Vec<(Name, Value)>) -> Result<DynamicEntity> {
+        let keys = self.stored_key().and_then(|key| Some((key.partition()?, key.row()?)));
+        let (partition, row) = keys.ok_or_else(|| self.damaged(Damaged("the row's key can't be read")))?;
+        Ok(DynamicEntity::stored(partition.into_owned(), row.into_owned(), self.etag(), properties))
+    }
+
+    fn name(&self, slot: &Slot) -> Result<&str> {
+        if slot.id == INLINE {
+            let payload = self.row.payload(slot, self.seed).map_err(|e| self.damaged(e))?;
+            return row::inline_name(payload).map(|(name, _)| name).map_err(|e| self.damaged(e));
+        }
+        self.dict.name(slot.id).map(|name| &**name).ok_or_else(|| self.unknown())
+    }
+
+    fn shared_name(&self, slot: &Slot) -> Result<Name> {
+        if slot.id == INLINE {
+            return self.name(slot).map(Into::into);
+        }
+        self.dict.name(slot.id).cloned().ok_or_else(|| self.unknown())
+    }
+
+    fn value(&self, slot: &Slot) -> Result<ValueRef<'_>> {
+        let mut payload = self.row.payload(slot, self.seed).map_err(|e| self.damaged(e))?;
+        if slot.id == INLINE {
+            payload = row::inline_name(payload).map_err(|e| self.damaged(e))?.1;
+        }
+        match row::decode(slot.tag, payload).map_err(|e| self.damaged(e))? {
+            Decoded::Value(value) => Ok(value),
+            Decoded::Symbol(id) => {
+                self.dict.symbol(id).map(|text| ValueRef::String(text)).ok_or_else(|| self.unknown())
+            }
+        }
+    }
+
+    fn owned(&self, slot: &Slot) -> Result<Value> {
+        self.value(slot).map(ValueRef::to_value)
+    }
+
+    #[cold]
+    fn damaged(&self, damaged: Damaged) -> Error {
+        key::locate(damaged.into(), &self.key)
+    }
+
+    #[cold]
+    fn unknown(&self) -> Error {
+        let error = Error::new(ErrorKind::Corrupt).because("the row has a property that the dictionary lacks");
+        key::locate(error, &self.key)
+    }
+}
+
+/// Whether this dictionary has every name and symbol of the row: one that another process has written may be new.
+pub(crate) fn covers(dict: &Dict, row: &Row<'_>) -> bool {
+    let (names, symbols) = dict.len();
+    // Numbers rise along the row, and those with inline names come when the dictionary is full.
+    let last = row.len().checked_sub(1).and_then(|last| row.slot(last));
+    let names_known = last.is_none_or(|slot| {
+        if slot.id == INLINE { dict.names_full() } else { usize::from(slot.id) < names }
+    });
+    names_known
+        && dict.id(ENTITY_TYPE).and_then(|id| row.find(id)).is_none_or(|slot| {
+            match row.payload(&slot, None).and_then(|payload| row::decode(slot.tag, payload)) {
+                Ok(Decoded::Symbol(id)) => usize::from(id) < symbols,
+                _ => true,
+            }
+        })
+}
+
+impl fmt::Debug for RowView<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.to_entity() {
+            Ok(entity) => entity.fmt(f),
+            Err(error) => error.fmt(f),
+        }
+    }
+}
+
+/// A view with the numbers of the properties that a filter asks for.
+pub(crate) struct Filtered<'v, 'a> {
+    pub(crate) view: &'v RowView<'a>,
+    pub(crate) slots: &'v [Column],
+}
+
+/// A property that a query asks for, by number or, where the dictionary is full, by name.
+#[derive(Clone, Debug)]
+pub(crate) enum Column {
+    Id(u16),
+    Inline(Box<str>),
+    /// No row of the table has it.
+    Absent,
+}
+
+impl Column {
+    pub(crate) fn of(dict: &Dict, name: &str) -> Self {
+        match dict.id(name) {
+            Some(id) => Self::Id(id),
+            None if dict.names_full() => Self::Inline(name.into()),
+            None => Self::Absent,
+        }
+    }
+}
+
+impl Fields for Filtered<'_, '_> {
+    fn partition_key(&self) -> Cow<'_, str> {
+        self.view.partition_key()
+    }
+
+    fn row_key(&self) -> Cow<'_, str> {
+        self.view.row_key()
+    }
+
+    fn timestamp(&self) -> Ticks {
+        self.view.timestamp()
+    }
+
+    fn property(&self, slot: usize) -> Result<Option<ValueRef<'_>>> {
+        match self.slots.get(slot) {
+            Some(Column::Id(id)) => self.view.get_by_id(*id),
+            Some(Column::Inline(name)) => self.view.get(name),
+            Some(Column::Absent) | None => Ok(None),
+        }
+    }
+}
