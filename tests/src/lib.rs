@@ -41,3 +41,8 @@ impl Drop for Scratch {
         drop(std::fs::remove_dir_all(&self.0));
     }
 }
+
+/// The README's program, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub mod readme {}

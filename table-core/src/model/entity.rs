@@ -55,13 +55,11 @@ impl DynamicEntity {
     /// Sets a property and returns the value it had. Names and values are checked when the entity is written.
     pub fn set(&mut self, name: &str, value: impl Into<Value>) -> Option<Value> {
         let value = value.into();
-        match self.properties.iter_mut().find(|(known, _)| **known == *name) {
-            Some((_, old)) => Some(std::mem::replace(old, value)),
-            None => {
-                self.properties.push((name.into(), value));
-                None
-            }
+        if let Some((_, old)) = self.properties.iter_mut().find(|(known, _)| **known == *name) {
+            return Some(std::mem::replace(old, value));
         }
+        self.properties.push((name.into(), value));
+        None
     }
 
     /// Takes a property out.
@@ -140,7 +138,7 @@ impl fmt::Debug for DynamicEntity {
         f.debug_struct("DynamicEntity")
             .field("partition_key", &self.partition_key)
             .field("row_key", &self.row_key)
-            .field("timestamp", &self.timestamp().map(|t| t.to_string()))
+            .field("etag", &self.etag.map(|etag| etag.to_string()))
             .field("properties", &Properties(&self.properties))
             .finish()
     }

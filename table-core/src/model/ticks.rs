@@ -149,7 +149,7 @@ fn days_from_civil(year: u64, month: u64, day: u64) -> Option<u64> {
     if !(1..=9999).contains(&year) || !(1..=12).contains(&month) || day < 1 {
         return None;
     }
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let length = match month {
         2 => 28 + u64::from(leap),
         4 | 6 | 9 | 11 => 30,

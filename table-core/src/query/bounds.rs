@@ -191,7 +191,9 @@ impl KeyRange {
                 Upper::Unbounded => true,
                 Upper::Included(last) => key::compare(text, last).is_le(),
                 Upper::Excluded(bound) => key::compare(text, bound).is_lt(),
-                Upper::Prefix(prefix) => text.starts_with(prefix.as_str()) || key::compare(text, prefix).is_lt(),
+                Upper::Prefix(prefix) => {
+                    text.starts_with(prefix.as_str()) || key::compare(text, prefix).is_lt()
+                }
             }
     }
 }

@@ -63,6 +63,7 @@ impl Query {
     /// assert_eq!(query.explain()?.partition(), "from \"B\" before \"C\"");
     /// # Ok::<(), table_core::Error>(())
     /// ```
+    #[expect(clippy::needless_pass_by_value, reason = "a range is written where it is given")]
     pub fn partitions(self, range: impl KeyBounds) -> Self {
         let (lower, upper) = range.key_bounds();
         let range = KeyRange::new(lower, upper);
@@ -81,6 +82,7 @@ impl Query {
 
     /// Only rows in this range. It makes less be read only within [one partition](Self::partition); over several,
     /// it is a filter.
+    #[expect(clippy::needless_pass_by_value, reason = "a range is written where it is given")]
     pub fn rows(self, range: impl KeyBounds) -> Self {
         let (lower, upper) = range.key_bounds();
         let range = KeyRange::new(lower, upper);

@@ -129,7 +129,11 @@ fn integer_with_double(integer: i64, double: f64) -> Option<Ordering> {
         (mantissa << left, false)
     } else {
         let right = UNIT_EXPONENT - exponent;
-        if right > MANTISSA_BITS { (0, true) } else { (mantissa >> right, mantissa & ((1 << right) - 1) != 0) }
+        if right > MANTISSA_BITS {
+            (0, true)
+        } else {
+            (mantissa >> right, mantissa & ((1 << right) - 1) != 0)
+        }
     };
     let (whole, with_fraction) =
         if double < 0.0 { (-whole, Ordering::Greater) } else { (whole, Ordering::Less) };
@@ -138,6 +142,12 @@ fn integer_with_double(integer: i64, double: f64) -> Option<Ordering> {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::as_conversions,
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "rounded doubles are wanted, and whole ones in range convert exactly"
+)]
 mod tests {
     use proptest::prelude::*;
 

@@ -1,6 +1,7 @@
 //! Filters as they are run on rows.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use super::compare::{self, Operator};
 use super::filter::{self, Filter, Join, Node};
@@ -42,9 +43,11 @@ enum Column {
 
 impl Predicate {
     pub(super) fn new(filter: &Filter) -> Result<Self, Error> {
-        let mut names = Vec::new();
-        let test = compile(filter.node(), &mut names)?;
-        Ok(Self { test, names })
+        let mut slots = BTreeMap::new();
+        let test = compile(filter.node(), &mut slots)?;
+        let mut names: Vec<_> = slots.into_iter().collect();
+        names.sort_unstable_by_key(|(_, slot)| *slot);
+        Ok(Self { test, names: names.into_iter().map(|(name, _)| name).collect() })
     }
 
     /// The distinct properties that the filter reads, keys and timestamp aside.
@@ -59,19 +62,21 @@ impl Predicate {
 }
 
 /// The filter's depth is limited, and so is this recursion and that of `run`.
-fn compile(node: &Node, names: &mut Vec<Name>) -> Result<Test, Error> {
+fn compile(node: &Node, slots: &mut BTreeMap<Name, usize>) -> Result<Test, Error> {
     Ok(match node {
         Node::Compare(comparison) => Test::Compare {
-            column: column(&comparison.property, names),
+            column: column(&comparison.property, slots),
             operator: comparison.operator,
             constant: comparison.constant.clone(),
         },
-        Node::IsTrue(name) => {
-            Test::Compare { column: column(name, names), operator: Operator::Eq, constant: Value::Boolean(true) }
-        }
-        Node::Not(inner) => Test::Not(Box::new(compile(inner, names)?)),
+        Node::IsTrue(name) => Test::Compare {
+            column: column(name, slots),
+            operator: Operator::Eq,
+            constant: Value::Boolean(true),
+        },
+        Node::Not(inner) => Test::Not(Box::new(compile(inner, slots)?)),
         Node::Join(join, terms) => {
-            let tests = terms.iter().map(|term| compile(term, names)).collect::<Result<_, _>>()?;
+            let tests = terms.iter().map(|term| compile(term, slots)).collect::<Result<_, _>>()?;
             match join {
                 Join::And => Test::All(tests),
                 Join::Or => Test::Any(tests),
@@ -81,15 +86,15 @@ fn compile(node: &Node, names: &mut Vec<Name>) -> Result<Test, Error> {
     })
 }
 
-fn column(name: &Name, names: &mut Vec<Name>) -> Column {
+fn column(name: &Name, slots: &mut BTreeMap<Name, usize>) -> Column {
     match &**name {
         "PartitionKey" => Column::PartitionKey,
         "RowKey" => Column::RowKey,
         "Timestamp" => Column::Timestamp,
-        _ => Column::Slot(names.iter().position(|known| known == name).unwrap_or_else(|| {
-            names.push(name.clone());
-            names.len() - 1
-        })),
+        _ => {
+            let next = slots.len();
+            Column::Slot(*slots.entry(name.clone()).or_insert(next))
+        }
     }
 }
 

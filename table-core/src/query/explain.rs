@@ -142,7 +142,9 @@ fn left_over(filter: &Filter, reasons: &mut Vec<&'static str>) {
             return;
         }
         let reason = match node {
-            Node::Compare(comparison) if comparison.operator == Operator::Ne => "`ne` on a key leaves two ranges",
+            Node::Compare(comparison) if comparison.operator == Operator::Ne => {
+                "`ne` on a key leaves two ranges"
+            }
             Node::Join(Join::Or, _) if others => "`or` between keys and properties is no range",
             Node::Join(Join::Or, _) => "`or` between keys is no range",
             Node::Not(_) => "`not` over keys and properties together is no range",
@@ -212,7 +214,10 @@ mod tests {
     fn every_class_says_what_and_why() {
         for (text, expected) in [
             ("PartitionKey eq 'p' and RowKey eq 'r'", "point read of \"p\", \"r\""),
-            ("RowKey ge 'a' and RowKey lt 'b' and PartitionKey eq 'p'", "range of \"p\", rows from \"a\" before \"b\""),
+            (
+                "RowKey ge 'a' and RowKey lt 'b' and PartitionKey eq 'p'",
+                "range of \"p\", rows from \"a\" before \"b\"",
+            ),
             (
                 "PartitionKey eq 'Sales' and Age ge 40",
                 "partition scan of \"Sales\"; filter: Age ge 40; why: no row key is given",

@@ -8,8 +8,8 @@ use std::str::FromStr;
 use super::compare::Operator;
 use crate::error::{Error, ErrorKind};
 use crate::limits;
-use crate::model::names::{self, Name};
 use crate::model::Value;
+use crate::model::names::{self, Name};
 
 /// A condition on the keys and properties of an entity.
 ///
@@ -35,7 +35,7 @@ use crate::model::Value;
 /// | --- | --- |
 /// | String, and the keys | by UTF-16 code unit, as .NET's ordinal comparison; no culture, no case folding |
 /// | Int32, Int64, Double | by value, exactly, whichever two of them meet; `0.0` equals `-0.0`; a NaN differs from every number, itself too, and all its other comparisons are false |
-/// | DateTime, and `Timestamp` | earlier before later, to the tick |
+/// | `DateTime`, and `Timestamp` | earlier before later, to the tick |
 /// | Guid | by its sixteen bytes in the order in which they are written |
 /// | Binary | by byte; a beginning before its continuation |
 /// | Boolean | false before true |
@@ -119,7 +119,7 @@ impl Node {
         join == Join::And && matches!(self, Self::Join(Join::Or, _))
     }
 
-    /// OData has `not` bind tighter than a comparison, this grammar does not: in brackets it is the same to both.
+    /// `OData` has `not` bind tighter than a comparison, this grammar does not: in brackets it is the same to both.
     pub(super) fn is_bracketed_after_not(&self) -> bool {
         !matches!(self, Self::IsTrue(_))
     }
@@ -247,7 +247,8 @@ pub(super) fn check_name(name: &str) -> Result<(), Error> {
     if names::SYSTEM.contains(&name) {
         return Ok(());
     }
-    names::check_property(name).map_err(|error| Error::new(ErrorKind::InvalidFilter).because(error.to_string()))
+    names::check_property(name)
+        .map_err(|error| Error::new(ErrorKind::InvalidFilter).because(error.to_string()))
 }
 
 impl BitAnd for Filter {
@@ -412,9 +413,8 @@ mod tests {
 
     #[test]
     fn a_filter_that_is_too_deep_is_refused_when_planned() {
-        let nested = |levels: usize| {
-            (0..levels).fold(prop("A").eq(1), |f, _| (f | prop("B").eq(2)) & prop("C").eq(3))
-        };
+        let nested =
+            |levels: usize| (0..levels).fold(prop("A").eq(1), |f, _| (f | prop("B").eq(2)) & prop("C").eq(3));
         assert!(nested(64).check().is_ok());
         let error = nested(65).check().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidFilter);

@@ -200,13 +200,7 @@ impl<'a> Lexer<'a> {
         if self.rest(end).starts_with(|next| is_word(next) || next == '.' || next == '\'') {
             return Err(malformed());
         }
-        let value = if !whole {
-            match digits.parse::<f64>() {
-                Ok(double) if double.is_finite() => Value::Double(double),
-                Ok(_) => return Err(error(start, "the number is too large for a Double")),
-                Err(_) => return Err(malformed()),
-            }
-        } else {
+        let value = if whole {
             let Ok(integer) = digits.parse::<i64>() else {
                 return Err(error(start, "the number is too large for an Int64"));
             };
@@ -216,6 +210,11 @@ impl<'a> Lexer<'a> {
                 Err(_) => {
                     return Err(error(start, "the number is too large for an Int32; an Int64 ends with `L`"));
                 }
+            }
+        } else {
+            match digits.parse::<f64>() {
+                Ok(double) if double.is_finite() => Value::Double(double),
+                _ => return Err(error(start, "the number is too large for a Double")),
             }
         };
         Ok((value, end))

@@ -225,7 +225,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(20_000))]
+        #![proptest_config(ProptestConfig::with_cases(4_000))]
 
         #[test]
         fn a_range_holds_what_its_bounds_say(
@@ -303,7 +303,10 @@ mod tests {
             range(KeyRange::exactly("p"), KeyRange::prefix("r")),
             bytes(b"\0\0\0\x07p\0r", b"\0\0\0\x07p\0r\xff")
         );
-        assert_eq!(range(KeyRange::prefix("p"), KeyRange::exactly("r")), bytes(b"\0\0\0\x07p", b"\0\0\0\x07p\xff"));
+        assert_eq!(
+            range(KeyRange::prefix("p"), KeyRange::exactly("r")),
+            bytes(b"\0\0\0\x07p", b"\0\0\0\x07p\xff")
+        );
         let last = byte_range(&all(), &all(), &[0xff; 4]).unwrap();
         assert_eq!(last, bytes(&[0xff; 4], &[0xff; 5]));
         assert_eq!(byte_range(&all(), &all(), b"\0\0\0\xff").unwrap().1, b"\0\0\x01\0");
@@ -340,7 +343,10 @@ mod tests {
         assert_eq!(text(KeyRange::exactly("")), "\"\"");
         assert_eq!(text(KeyRange::prefix("S")), "starting with \"S\"");
         assert_eq!(text(KeyRange::prefix("")), "all");
-        assert_eq!(text(KeyRange::new(Bound::Included("a"), Bound::Excluded("b"))), "from \"a\" before \"b\"");
+        assert_eq!(
+            text(KeyRange::new(Bound::Included("a"), Bound::Excluded("b"))),
+            "from \"a\" before \"b\""
+        );
         assert_eq!(text(KeyRange::new(Bound::Excluded("a"), Bound::Unbounded)), "after \"a\"");
         assert_eq!(
             text(KeyRange::new(Bound::Included("a"), Bound::Unbounded).intersect(KeyRange::prefix(""))),

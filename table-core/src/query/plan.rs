@@ -36,7 +36,8 @@ pub(crate) fn plan(query: &Query) -> Result<Plan, Error> {
 }
 
 fn planned(query: &Query) -> Result<Plan, Error> {
-    let mut narrowed = Narrowed { partition: query.partition.clone(), row: query.row.clone(), residual: None };
+    let mut narrowed =
+        Narrowed { partition: query.partition.clone(), row: query.row.clone(), residual: None };
     if let Some(filter) = &query.filter {
         filter.check()?;
         narrowed.by(filter.node(), false);
@@ -96,7 +97,9 @@ impl Narrowed {
         match node {
             Node::Not(inner) => self.by(inner, !negated),
             Node::Join(join, terms) if (*join == Join::And) != negated => {
-                terms.iter().for_each(|term| self.by(term, negated));
+                for term in terms {
+                    self.by(term, negated);
+                }
             }
             Node::Compare(comparison) if is_key(&comparison.property) => self.by_key(comparison, negated),
             // A key is text, never a truth.
@@ -114,7 +117,8 @@ impl Narrowed {
             let filter = Filter::compare(comparison.property.clone(), operator, comparison.constant.clone());
             return self.leave(filter, false);
         };
-        let bounds = if &*comparison.property == "PartitionKey" { &mut self.partition } else { &mut self.row };
+        let bounds =
+            if &*comparison.property == "PartitionKey" { &mut self.partition } else { &mut self.row };
         let known = std::mem::replace(bounds, KeyRange::all());
         *bounds = known.intersect(range);
     }

@@ -20,10 +20,12 @@ const SEED: u64 = u64::from_be_bytes(*b"continue");
 
 /// Where to go on with a query whose answer came in pages.
 ///
-/// Its text is safe in URLs, and nothing in it is secret from who may read the table: it holds the keys of the
-/// last entity of the page, and how much of [`top`](crate::Query::top) is left. It is good for the same query
-/// against the same table alone; changed or mixed up tokens are refused. It can be held for any time, since pages
-/// are not one snapshot: an entity written meanwhile is seen if it lies ahead.
+/// Its text is safe in URLs. It holds the keys of the last entity of the page and how much of
+/// [`top`](crate::Query::top) is left, and none of it is encrypted. It is good for the same query against the same
+/// table alone: a damaged token, and one of another query, are refused. It is not signed: who forges one can start
+/// elsewhere within the bounds of the query, no more.
+///
+/// It can be held for any time. Pages are not one snapshot: an entity written meanwhile is seen if it lies ahead.
 ///
 /// ```
 /// use table_core::{Continuation, ErrorKind};
@@ -166,7 +168,9 @@ pub(crate) fn fingerprint(plan: &Plan, table_id: u32) -> u64 {
         Some(names) => {
             canonical.0.push(1);
             canonical.length(names.len());
-            names.iter().for_each(|name| canonical.bytes(name.as_bytes()));
+            for name in names {
+                canonical.bytes(name.as_bytes());
+            }
         }
     }
     canonical.0.extend([u8::from(plan.reverse), u8::from(plan.top.is_some())]);
@@ -230,7 +234,9 @@ impl Canonical {
                     Join::Or => 5,
                 });
                 self.length(terms.len());
-                terms.iter().for_each(|term| self.node(term));
+                for term in terms {
+                    self.node(term);
+                }
             }
         }
     }
@@ -271,7 +277,10 @@ mod tests {
             token(Some(0)),
             token(Some(u64::MAX)),
             Continuation::new(Position { partition: "", row: "", remaining: None }, u64::MAX),
-            Continuation::new(Position { partition: "\u{1f600}", row: &"名".repeat(512), remaining: Some(1) }, 0),
+            Continuation::new(
+                Position { partition: "\u{1f600}", row: &"名".repeat(512), remaining: Some(1) },
+                0,
+            ),
         ] {
             let text = token.to_string();
             assert!(text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_')), "{text}");
@@ -324,7 +333,10 @@ mod tests {
         assert_eq!(held.resume(7).unwrap(), position);
         let error = held.resume(8).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidContinuation);
-        assert!(error.to_string().ends_with("the token belongs to another query or another table"), "{error}");
+        assert!(
+            error.to_string().ends_with("the token belongs to another query or another table"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -17,6 +17,7 @@ use super::meta::{META_KEY, Meta};
 use super::prepare::{self, Action, Image, Place, Prepared};
 use super::row::{self, Row};
 use super::row_write::{self, RowWriter};
+use super::view::{self, RowView};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::{IfMatch, Name, Ticks, Value};
@@ -232,10 +233,9 @@ impl Writing<'_, '_> {
                 if writer.len() > limits::PROPERTIES {
                     return Err(row_write::too_many(writer.len()));
                 }
-                let from = writer.finish(rows)?;
-                let merged = from..rows.len();
-                self.check_merged_size(key, merged.clone())?;
-                New::Scratch(merged)
+                let whole = writer.finish(rows)?..rows.len();
+                self.check_merged_size(key, whole.clone())?;
+                New::Scratch(whole)
             }
             _ => new,
         };
@@ -250,11 +250,17 @@ impl Writing<'_, '_> {
         if bound <= limits::ENTITY_BYTES {
             return Ok(());
         }
-        let dict = match &self.touched.grown {
+        let row = Row::parse(bytes)?;
+        let known = match &self.touched.grown {
             Some((dict, _)) => Arc::new(dict.clone()),
-            None => self.touched.state.reload(self.dbs, self.txn)?,
+            None => self.touched.state.dict(),
         };
-        let size = super::view::RowView::new(key.into(), Row::parse(bytes)?, dict).to_entity()?.size();
+        let dict = if view::covers(&known, &row) {
+            known
+        } else {
+            self.touched.state.reload(self.dbs, self.txn)?
+        };
+        let size = RowView::new(key.into(), row, dict).to_entity()?.size();
         if size > limits::ENTITY_BYTES { Err(prepare::too_large(size)) } else { Ok(()) }
     }
 
@@ -302,23 +308,24 @@ fn encode_now(
     properties: &[(Name, Value)],
     seed: u64,
 ) -> Result<std::ops::Range<usize>> {
-    let dict = match &mut touched.grown {
-        Some((dict, _)) => dict,
-        None => {
-            // Another process may have numbered them meanwhile.
-            let dict = (*touched.state.reload(dbs, txn)?).clone();
-            let on_disk = dict.len();
-            &mut touched.grown.insert((dict, on_disk)).0
-        }
+    let grown = if let Some(grown) = touched.grown.take() {
+        grown
+    } else {
+        // Another process may have numbered them meanwhile.
+        let dict = (*touched.state.reload(dbs, txn)?).clone();
+        let on_disk = dict.len();
+        (dict, on_disk)
     };
+    let (dict, _) = touched.grown.insert(grown);
     for (name, value) in properties {
         if dict.id(name).is_none() && !dict.names_full() {
             dict.push_name(name.clone());
         }
-        if let (ENTITY_TYPE, Value::String(text)) = (&**name, value) {
-            if dict.symbol_id(text).is_none() && dict.takes_symbol(text) {
-                dict.push_symbol(text.as_str().into());
-            }
+        if let (ENTITY_TYPE, Value::String(text)) = (&**name, value)
+            && dict.symbol_id(text).is_none()
+            && dict.takes_symbol(text)
+        {
+            dict.push_symbol(text.as_str().into());
         }
     }
     scratch.writer.clear();

@@ -103,7 +103,7 @@ impl Batch {
         self.operations.is_empty()
     }
 
-    /// Carries out every operation, or none. The ETag is that of every entity written: they share their time.
+    /// Carries out every operation, or none. The `ETag` is that of every entity written: they share their time.
     pub fn commit(&self) -> Result<ETag> {
         self.table.submit(self.prepare()?)
     }
@@ -113,11 +113,13 @@ impl Batch {
     }
 
     pub(crate) fn prepare(&self) -> Result<Prepared> {
-        let operation = |planned| match planned {
-            &Planned::Write(action, ref entity) => Operation::on(action, entity),
-            &Planned::Delete(ref row, condition) => Operation::delete(&self.partition, row, condition),
-        };
-        let operations: Vec<_> = self.operations.iter().map(operation).collect();
+        let mut operations = Vec::with_capacity(self.operations.len());
+        for planned in &self.operations {
+            operations.push(match planned {
+                Planned::Write(action, entity) => Operation::on(*action, entity),
+                Planned::Delete(row, condition) => Operation::delete(&self.partition, row, *condition),
+            });
+        }
         prepare::batch(self.table.state(), &self.partition, &operations)
     }
 }

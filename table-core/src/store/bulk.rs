@@ -1,5 +1,7 @@
 //! Loading much at once.
 
+use std::sync::Arc;
+
 use super::commit::GROUP_BYTES;
 use super::prepare::Prepared;
 use super::{Batch, Store};
@@ -96,7 +98,7 @@ impl Store {
     }
 
     fn own(&self, batch: &Batch) -> Result<()> {
-        if std::ptr::eq(batch.table().inner(), &*self.inner) {
+        if std::ptr::eq(batch.table().inner(), Arc::as_ptr(&self.inner)) {
             Ok(())
         } else {
             Err(Error::new(ErrorKind::TableNotFound)

@@ -110,7 +110,7 @@ impl<'t> Check<'t> {
         if self.report.problems.len() < MOST_PROBLEMS {
             let row = error.partition_key().zip(error.row_key());
             self.report.problems.push(Problem {
-                table: table.or(error.table_name()).map(Into::into),
+                table: table.or_else(|| error.table_name()).map(Into::into),
                 row: row.map(|(partition, row)| (partition.into(), row.into())),
                 what: error.to_string(),
             });
@@ -127,8 +127,9 @@ impl<'t> Check<'t> {
         let entries = self.noted(catalog::list(self.dbs, self.txn)).unwrap_or_default();
         let graves = self.noted(catalog::graves(self.dbs, self.txn)).unwrap_or_default();
         self.graves = graves.into_iter().collect();
+        let next_table = meta.map_or(u32::MAX, |meta| meta.next_table);
         for entry in &entries {
-            self.table(entry, meta.map_or(u32::MAX, |meta| meta.next_table));
+            self.table(entry, next_table);
         }
         let seen = self.rows();
         if let Some(seen) = self.noted(seen) {

@@ -184,8 +184,9 @@ fn write_new(
     from: usize,
     db: Db,
     txn: &mut WriteTxn<'_>,
-    (table, by_id, by_text): (u32, u8, u8),
+    kinds: (u32, u8, u8),
 ) -> Result<(), Error> {
+    let (table, by_id, by_text) = kinds;
     for (id, text) in (0_u16..).zip(&numbered.texts).skip(from) {
         let entries = [
             (entry_key(table, by_id, &id.to_be_bytes()), text.as_bytes()),

@@ -340,11 +340,12 @@ impl Iterator for Rows {
     type Item = Result<DynamicEntity>;
 
     fn next(&mut self) -> Option<Result<DynamicEntity>> {
-        if self.buffer.is_empty() && !self.ended {
-            if let Err(error) = self.fill() {
-                self.ended = true;
-                self.failed = Some(self.scan.locate(error));
-            }
+        if self.buffer.is_empty()
+            && !self.ended
+            && let Err(error) = self.fill()
+        {
+            self.ended = true;
+            self.failed = Some(self.scan.locate(error));
         }
         // What was read before an error comes before it.
         self.buffer.pop_front().map(Ok).or_else(|| self.failed.take().map(Err))
@@ -459,15 +460,16 @@ impl Page {
             }
         }
         // Whether anything is left is seen without reading on to the next match, which may be far.
-        if scan.remaining > 0 && cursor.next()?.is_some() {
-            if let Some(last) = page.entities.last() {
-                let position = Position {
-                    partition: last.partition_key(),
-                    row: last.row_key(),
-                    remaining: scan.plan.top.map(|_| scan.remaining),
-                };
-                page.next = Some(Continuation::new(position, query::fingerprint(&scan.plan, table.id)));
-            }
+        if scan.remaining > 0
+            && let Some(last) = page.entities.last()
+            && cursor.next()?.is_some()
+        {
+            let position = Position {
+                partition: last.partition_key(),
+                row: last.row_key(),
+                remaining: scan.plan.top.map(|_| scan.remaining),
+            };
+            page.next = Some(Continuation::new(position, query::fingerprint(&scan.plan, table.id)));
         }
         Ok(page)
     }

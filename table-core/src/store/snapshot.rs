@@ -36,7 +36,7 @@ pub struct Snapshot {
     // Fields drop in this order: the transaction before the environment it belongs to.
     txn: ReadTxn<'static>,
     inner: Arc<Inner>,
-    _ticket: Ticket,
+    ticket: Ticket,
 }
 
 impl Snapshot {
@@ -44,7 +44,7 @@ impl Snapshot {
         inner.writer.check_running()?;
         let txn = inner.environment.static_read_txn()?;
         let ticket = inner.live.register(inner, txn.id());
-        Ok(Self { txn, inner: inner.clone(), _ticket: ticket })
+        Ok(Self { txn, inner: inner.clone(), ticket })
     }
 
     pub(crate) fn parts(&self) -> (&Inner, &ReadTxn<'static>) {
@@ -102,12 +102,12 @@ impl Snapshot {
 
     /// How long the snapshot has lived.
     pub fn age(&self) -> Duration {
-        self._ticket.taken.elapsed()
+        self.ticket.taken.elapsed()
     }
 
     /// The table's state, if it is one of this store's.
     fn table<'t>(&self, table: &'t DynamicTable) -> Result<&'t Arc<super::TableState>> {
-        if std::ptr::eq(table.inner(), &*self.inner) {
+        if std::ptr::eq(table.inner(), Arc::as_ptr(&self.inner)) {
             Ok(table.state())
         } else {
             Err(Error::new(ErrorKind::InvalidQuery)

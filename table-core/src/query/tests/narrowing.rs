@@ -27,8 +27,8 @@ fn satisfies(node: &Node, row: &Row) -> bool {
 
 fn compared(comparison: &Comparison, row: &Row) -> bool {
     let stored = match &*comparison.property {
-        "PartitionKey" => Some(Value::from(&*row.partition_key)),
-        "RowKey" => Some(Value::from(&*row.row_key)),
+        "PartitionKey" => Some(Value::from(&*row.partition)),
+        "RowKey" => Some(Value::from(&*row.key)),
         "Timestamp" => Some(Value::from(row.timestamp)),
         name => row.properties.get(name).cloned(),
     };
@@ -40,7 +40,7 @@ fn compared(comparison: &Comparison, row: &Row) -> bool {
         (Value::DateTime(a), Value::DateTime(b)) => Some(a.cmp(b)),
         (Value::Guid(a), Value::Guid(b)) => Some(a.cmp(b)),
         (a, b) => match (halves(a), halves(b)) {
-            (Some(a), Some(b)) => a.zip(b).map(|(a, b)| a.cmp(&b)),
+            (Some(a), Some(b)) => a.partial_cmp(&b),
             _ => return false,
         },
     };
@@ -55,13 +55,29 @@ fn compared(comparison: &Comparison, row: &Row) -> bool {
     }
 }
 
-/// A number in halves, of which the numbers of these tests are whole ones; `Some(None)` is a NaN.
-fn halves(value: &Value) -> Option<Option<i128>> {
+#[derive(PartialEq)]
+enum Number {
+    Nan,
+    Halves(i128),
+}
+
+impl PartialOrd for Number {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        match (self, other) {
+            (Self::Halves(a), Self::Halves(b)) => Some(a.cmp(b)),
+            _ => None,
+        }
+    }
+}
+
+/// In halves, the numbers of these tests are whole, or infinite and saturate.
+#[expect(clippy::as_conversions, clippy::cast_possible_truncation, reason = "whole or infinite")]
+fn halves(value: &Value) -> Option<Number> {
     match value {
-        Value::Int32(v) => Some(Some(i128::from(*v) * 2)),
-        Value::Int64(v) => Some(Some(i128::from(*v) * 2)),
-        Value::Double(v) if v.is_nan() => Some(None),
-        Value::Double(v) => Some(Some((*v * 2.0) as i128)),
+        Value::Int32(v) => Some(Number::Halves(i128::from(*v) * 2)),
+        Value::Int64(v) => Some(Number::Halves(i128::from(*v) * 2)),
+        Value::Double(v) if v.is_nan() => Some(Number::Nan),
+        Value::Double(v) => Some(Number::Halves((*v * 2.0) as i128)),
         _ => None,
     }
 }
@@ -142,15 +158,15 @@ impl Step {
 
     fn holds(&self, row: &Row) -> bool {
         match self {
-            Self::Partition(given) => given.holds(&row.partition_key),
-            Self::Row(given) => given.holds(&row.row_key),
+            Self::Partition(given) => given.holds(&row.partition),
+            Self::Row(given) => given.holds(&row.key),
             Self::Filter(filter) => satisfies(filter.node(), row),
         }
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(20_000))]
+    #![proptest_config(ProptestConfig::with_cases(4_000))]
 
     #[test]
     fn a_plan_keeps_the_rows_that_the_query_describes(
@@ -166,17 +182,17 @@ proptest! {
         let bytes = plan.byte_range(&[0, 0, 0, 1]);
         prop_assert!(plan.class != QueryClass::Nothing || bytes.is_none());
         let within = |bytes: &Option<(Vec<u8>, Vec<u8>)>, row: &Row| {
-            let key = stored_key(&[0, 0, 0, 1], &row.partition_key, &row.row_key);
+            let key = stored_key(&[0, 0, 0, 1], &row.partition, &row.key);
             bytes.as_ref().is_some_and(|(start, end)| *start <= key && key < *end)
         };
-        let resumed = plan.byte_range_after(&[0, 0, 0, 1], &rows[0].partition_key, &rows[0].row_key);
+        let resumed = plan.byte_range_after(&[0, 0, 0, 1], &rows[0].partition, &rows[0].key);
         for row in &rows {
             let kept = within(&bytes, row) && plan.accepts(&row.under(plan.predicate.as_ref())).unwrap();
             let expected = steps.iter().all(|step| step.holds(row));
             prop_assert_eq!(kept, expected, "{:?} {:?}", plan.explain().to_string(), row);
 
             let key = |row: &Row| -> Vec<Vec<u16>> {
-                [&row.partition_key, &row.row_key].map(|key| key.encode_utf16().collect()).to_vec()
+                [&row.partition, &row.key].map(|key| key.encode_utf16().collect()).to_vec()
             };
             let ahead = key(row).cmp(&key(&rows[0]));
             let ahead = if reverse { ahead.is_lt() } else { ahead.is_gt() };

@@ -15,8 +15,8 @@ use crate::model::{Ticks, Value, ValueRef};
 /// A row, and the slots of the predicate that is run on it.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    pub(super) partition_key: String,
-    pub(super) row_key: String,
+    pub(super) partition: String,
+    pub(super) key: String,
     pub(super) timestamp: Ticks,
     pub(super) properties: BTreeMap<&'static str, Value>,
 }
@@ -24,8 +24,8 @@ pub(super) struct Row {
 impl Row {
     pub(super) fn new(properties: &[(&'static str, Value)]) -> Self {
         Self {
-            partition_key: "p".into(),
-            row_key: "r".into(),
+            partition: "p".into(),
+            key: "r".into(),
             timestamp: Ticks::UNIX_EPOCH,
             properties: properties.iter().cloned().collect(),
         }
@@ -40,11 +40,11 @@ pub(super) struct Slots<'a>(&'a Row, Option<&'a Predicate>);
 
 impl Fields for Slots<'_> {
     fn partition_key(&self) -> Cow<'_, str> {
-        Cow::Borrowed(&self.0.partition_key)
+        Cow::Borrowed(&self.0.partition)
     }
 
     fn row_key(&self) -> Cow<'_, str> {
-        Cow::Borrowed(&self.0.row_key)
+        Cow::Borrowed(&self.0.key)
     }
 
     fn timestamp(&self) -> Ticks {
@@ -126,9 +126,9 @@ pub(super) fn filter() -> impl Strategy<Value = Filter> {
 
 pub(super) fn row() -> impl Strategy<Value = Row> {
     let properties = proptest::collection::btree_map(select(&NAMES[..]), value(), 0..3);
-    (key(), key(), 0..3_u64, properties).prop_map(|(partition_key, row_key, ticks, properties)| Row {
-        partition_key,
-        row_key,
+    (key(), key(), 0..3_u64, properties).prop_map(|(partition, key, ticks, properties)| Row {
+        partition,
+        key,
         timestamp: Ticks::new(ticks).unwrap(),
         properties,
     })

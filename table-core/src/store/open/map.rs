@@ -14,7 +14,7 @@ use crate::store::lmdb::{self, LmdbEnv};
 const NAMED: u32 = 8;
 
 /// How long an environment that is closing on another thread is waited for.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 1_500 } else { 5_000 });
 
 /// Where a system has few addresses (39 bits on some ARM boards), the default map shrinks down to this.
 const SMALLEST_DEFAULT: usize = 1 << 30;

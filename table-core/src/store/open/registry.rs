@@ -28,15 +28,15 @@ pub(super) struct Identity {
 #[cfg(unix)]
 impl Identity {
     pub(super) fn of(path: &Path) -> io::Result<Self> {
-        fs::metadata(path).map(Self::new)
+        fs::metadata(path).map(|metadata| Self::new(&metadata))
     }
 
     /// That of a file which was opened by the path, and may no longer be what stands there.
     pub(super) fn of_open(file: &File, _: &Path) -> io::Result<Self> {
-        file.metadata().map(Self::new)
+        file.metadata().map(|metadata| Self::new(&metadata))
     }
 
-    fn new(metadata: fs::Metadata) -> Self {
+    fn new(metadata: &fs::Metadata) -> Self {
         use std::os::unix::fs::MetadataExt;
         Self { device: metadata.dev(), inode: metadata.ino() }
     }

@@ -67,7 +67,11 @@ impl Handle {
 
 /// Starts this binary as another process that plays a role.
 fn play(role: &str, place: &Path) -> Child {
-    Command::new(std::env::current_exe().unwrap())
+    play_in(Command::new(std::env::current_exe().unwrap()), role, place)
+}
+
+fn play_in(mut binary: Command, role: &str, place: &Path) -> Child {
+    binary
         .args(["--exact", "store::open::tests::child", "--nocapture", "--test-threads=1"])
         .env(ROLE, role)
         .env(PLACE, place)
@@ -115,6 +119,7 @@ fn child() {
     let place = PathBuf::from(place);
     match role.as_str() {
         "create" => creating::play_creator(&place),
+        "open in little room" => creating::open_in_little_room(&place),
         "die reading" => sharing::die_reading(&place),
         "die writing" => sharing::die_writing(&place),
         "hold" => sharing::hold(&place),

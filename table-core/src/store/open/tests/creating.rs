@@ -207,6 +207,9 @@ fn a_data_file_behind_a_link_is_refused_and_a_directory_behind_one_is_not() {
 
     let other = dir.path().join("other");
     fs::create_dir(&other).unwrap();
+    fs::hard_link(path.join(DATA), other.join(DATA)).unwrap();
+    assert!(Arc::ptr_eq(&store, &open_store(&other).unwrap()), "one file, one store");
+    fs::remove_file(other.join(DATA)).unwrap();
     std::os::unix::fs::symlink(path.join(DATA), other.join(DATA)).unwrap();
     refused(&other, &OpenOptions::default(), ErrorKind::Incompatible, "symbolic link");
 }
@@ -323,4 +326,24 @@ fn a_map_larger_than_the_addresses_says_so() {
     // A smaller one than the file is raised to it.
     let store = open_with(dir.path(), &OpenOptions::default().map_size(1)).unwrap();
     assert_eq!(store.0.env.info().map_size, 65_536);
+}
+
+pub(super) fn open_in_little_room(place: &Path) {
+    let store = open_store(place).unwrap();
+    assert_eq!(store.0.env.info().map_size, 16 << 30);
+    store.put([("row".to_owned(), vec![1])]);
+    let error = open_with(&place.join("other"), &OpenOptions::default().map_size(1 << 38)).unwrap_err();
+    assert!(error.to_string().contains("no room for 274877906944 bytes of addresses"), "{error}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_default_map_takes_what_addresses_there_are() {
+    let dir = scratch();
+    let mut shell = Command::new("sh");
+    // 40 GiB: the next smaller step of the default is 16.
+    shell.args(["-c", "ulimit -v 41943040; exec \"$0\" \"$@\""]).arg(std::env::current_exe().unwrap());
+    ends_well(play_in(shell, "open in little room", dir.path()));
+    // Another process's larger map is no obstacle.
+    assert_eq!(open_store(dir.path()).unwrap().read_all(), 1);
 }

@@ -116,6 +116,27 @@ fn a_store_replaced_in_its_directory_is_another_store() {
     assert_ne!(new.0.path, open_store(&dir.path().join("moved")).unwrap().0.path);
 }
 
+#[test]
+fn an_environment_opened_past_the_registry_is_waited_for_and_then_named() {
+    let dir = scratch();
+    drop(open_store(dir.path()).unwrap());
+    let sizes = || Sizes { map: 1 << 20, readers: 8, durability: Durability::Durable };
+    let env = map::open(dir.path(), sizes()).unwrap();
+    let closing = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(100));
+        drop(env);
+    });
+    drop(open_store(dir.path()).unwrap());
+    closing.join().unwrap();
+
+    let env = map::open(dir.path(), sizes()).unwrap();
+    let error = open_store(dir.path()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::OptionsConflict);
+    assert!(error.to_string().contains("is still open in this process"), "{error}");
+    drop(env);
+    drop(open_store(dir.path()).unwrap());
+}
+
 fn few_readers() -> OpenOptions {
     OpenOptions::default().max_readers(3)
 }
