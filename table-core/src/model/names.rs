@@ -33,7 +33,8 @@ pub(crate) fn check_property(name: &str) -> Result<(), Error> {
         Ok(())
     } else {
         Err(Error::new(ErrorKind::PropertyNameInvalid).because(format!(
-            "`{name}` is no property name: a letter or `_`, then letters, digits and `_`"
+            "`{}` is no property name: a letter or `_`, then letters, digits and `_`",
+            name.escape_debug()
         )))
     }
 }

@@ -161,9 +161,11 @@ impl Value {
     pub(crate) fn size(&self) -> usize {
         self.as_value_ref().size()
     }
+}
 
+impl<'a> ValueRef<'a> {
     /// Checks the value against the service's range of its type.
-    pub(crate) fn check(&self, name: &str) -> Result<(), Error> {
+    pub(crate) fn check(self, name: &str) -> Result<(), Error> {
         match self {
             Self::String(v) => {
                 let units = super::key::utf16_units(v);
@@ -181,9 +183,10 @@ impl Value {
                     limits::BINARY_BYTES
                 )));
             }
-            Self::DateTime(v) if *v < Ticks::MIN_PROPERTY => {
+            Self::DateTime(v) if v < Ticks::MIN_PROPERTY => {
+                // Not which time it is: no error shows a value.
                 return Err(Error::new(ErrorKind::ValueOutOfRange).because(format!(
-                    "property `{name}` is {v}; a date and time starts at {}",
+                    "property `{name}` is a date and time before {}",
                     Ticks::MIN_PROPERTY
                 )));
             }
@@ -191,9 +194,7 @@ impl Value {
         }
         Ok(())
     }
-}
 
-impl<'a> ValueRef<'a> {
     /// The value's type.
     pub fn edm_type(self) -> EdmType {
         match self {
@@ -409,7 +410,7 @@ mod tests {
 
     #[test]
     fn values_are_checked_at_the_limit_and_one_past() {
-        let kind = |value: &Value| value.check("P").map_err(|e| e.kind());
+        let kind = |value: &Value| value.as_value_ref().check("P").map_err(|e| e.kind());
         assert_eq!(kind(&Value::String("x".repeat(32_768))), Ok(()));
         assert_eq!(kind(&Value::String("x".repeat(32_769))), Err(ErrorKind::PropertyValueTooLarge));
         assert_eq!(kind(&Value::String("\u{1f600}".repeat(16_384))), Ok(()));

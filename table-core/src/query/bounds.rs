@@ -20,7 +20,8 @@ pub(crate) enum Upper {
     Unbounded,
     Included(String),
     Excluded(String),
-    /// After the last key that starts with the text. Such a place has no text, only bytes.
+    /// After the last key that starts with the text. Such a place has no text, only bytes. The lower bound is
+    /// never below that text.
     Prefix(String),
 }
 
@@ -35,7 +36,7 @@ pub(crate) struct KeyRange {
 }
 
 impl Lower {
-    /// Between a key and its extension by a control character there is no valid key.
+    /// No valid key lies between a text and what continues it by a control character.
     fn of(bound: Bound<&str>) -> Self {
         match bound {
             Bound::Unbounded | Bound::Included("") => Self::Unbounded,
@@ -191,9 +192,8 @@ impl KeyRange {
                 Upper::Unbounded => true,
                 Upper::Included(last) => key::compare(text, last).is_le(),
                 Upper::Excluded(bound) => key::compare(text, bound).is_lt(),
-                Upper::Prefix(prefix) => {
-                    text.starts_with(prefix.as_str()) || key::compare(text, prefix).is_lt()
-                }
+                // What is not below the prefix and does not start with it is above.
+                Upper::Prefix(prefix) => text.starts_with(prefix.as_str()),
             }
     }
 }

@@ -322,6 +322,7 @@ fn encode_now(
             dict.push_name(name.clone());
         }
         if let (ENTITY_TYPE, Value::String(text)) = (&**name, value)
+            && dict.id(ENTITY_TYPE).is_some()
             && dict.symbol_id(text).is_none()
             && dict.takes_symbol(text)
         {
@@ -329,7 +330,7 @@ fn encode_now(
         }
     }
     scratch.writer.clear();
-    prepare::write(properties, dict, &mut scratch.order, &mut scratch.writer, seed);
+    prepare::write(&prepare::borrowed(properties), dict, &mut scratch.order, &mut scratch.writer, seed);
     let from = scratch.writer.finish(&mut scratch.rows)?;
     Ok(from..scratch.rows.len())
 }

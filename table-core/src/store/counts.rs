@@ -35,7 +35,8 @@ impl Counts {
         let key = key(table);
         let read = |record| {
             let mut body = Fields(meta::opened(&key, record)?);
-            Some(Self { entities: body.u64()?, bytes: body.u64()?, digest: body.u64()? })
+            let counts = Self { entities: body.u64()?, bytes: body.u64()?, digest: body.u64()? };
+            body.0.is_empty().then_some(counts)
         };
         let record = main.get(txn, &key).map_err(lmdb::error)?;
         record

@@ -129,7 +129,8 @@ impl Dict {
                 let key = entry_key(table, kind, text.as_bytes());
                 let stored = db.get(txn, &key).map_err(lmdb::error)?;
                 if stored.and_then(|record| meta::opened(&key, record)) != Some(&id.to_le_bytes()) {
-                    return Err(damaged(format!("the entry of `{text}` is missing or damaged")));
+                    // Not the text itself: that of an `EntityType` is a value, and no error shows one.
+                    return Err(damaged(&format!("entry {id} is missing under its text, or damaged")));
                 }
             }
         }
@@ -157,7 +158,7 @@ fn entry_key(table: u32, kind: u8, rest: &[u8]) -> Vec<u8> {
 }
 
 #[cold]
-fn damaged(because: String) -> Error {
+fn damaged(because: &str) -> Error {
     Error::new(ErrorKind::Corrupt).because(format!("the dictionary of property names is damaged: {because}"))
 }
 
@@ -174,7 +175,7 @@ fn read_new(
         let Some(record) = db.get(txn, &key).map_err(lmdb::error)? else { return Ok(()) };
         let text = meta::opened(&key, record)
             .and_then(|text| std::str::from_utf8(text).ok())
-            .ok_or_else(|| damaged(format!("entry {id} can't be read")))?;
+            .ok_or_else(|| damaged(&format!("entry {id} can't be read")))?;
         numbered.push(text.into());
     }
 }

@@ -7,21 +7,21 @@ mod catalog;
 mod check;
 mod commit;
 mod counts;
-mod dict;
-mod key;
+pub(crate) mod dict;
+pub(crate) mod key;
 pub(crate) mod lmdb;
 pub(crate) mod meta;
 pub(crate) mod open;
 mod prepare;
 mod read;
 mod reclaim;
-mod row;
-mod row_write;
+pub(crate) mod row;
+pub(crate) mod row_write;
 mod scan;
 mod snapshot;
 mod stats;
 mod table;
-mod view;
+pub(crate) mod view;
 
 #[cfg(test)]
 mod format_tests;

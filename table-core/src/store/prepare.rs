@@ -13,7 +13,7 @@ use super::row;
 use super::row_write::{self, NameRef, RowWriter};
 use crate::error::{Error, ErrorKind};
 use crate::limits;
-use crate::model::{DynamicEntity, IfMatch, Name, Value, names};
+use crate::model::{DynamicEntity, IfMatch, Name, Value, ValueRef, names};
 
 /// What is to happen to one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,14 +40,17 @@ impl Action {
     }
 }
 
+/// A property as an operation gives it.
+pub(crate) type Given<'a> = (&'a str, ValueRef<'a>);
+
 /// One operation as the caller gave it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Operation<'a> {
     pub(crate) action: Action,
     pub(crate) partition: &'a str,
     pub(crate) row: &'a str,
     /// The properties; none for a delete.
-    pub(crate) properties: &'a [(Name, Value)],
+    pub(crate) properties: Vec<Given<'a>>,
 }
 
 impl<'a> Operation<'a> {
@@ -56,13 +59,18 @@ impl<'a> Operation<'a> {
             action,
             partition: entity.partition_key(),
             row: entity.row_key(),
-            properties: entity.entries(),
+            properties: borrowed(entity.entries()),
         }
     }
 
     pub(crate) fn delete(partition: &'a str, row: &'a str, condition: IfMatch) -> Self {
-        Self { action: Action::Delete(condition), partition, row, properties: &[] }
+        Self { action: Action::Delete(condition), partition, row, properties: Vec::new() }
     }
+}
+
+/// Properties that somebody owns, as an operation takes them.
+pub(crate) fn borrowed(properties: &[(Name, Value)]) -> Vec<Given<'_>> {
+    properties.iter().map(|(name, value)| (&**name, value.as_value_ref())).collect()
 }
 
 /// The image of a row to be written.
@@ -140,9 +148,9 @@ impl Prepared {
 }
 
 /// Checks one operation that stands alone.
-pub(crate) fn single(table: &Arc<TableState>, operation: Operation<'_>) -> Result<Prepared, Error> {
+pub(crate) fn single(table: &Arc<TableState>, operation: &Operation<'_>) -> Result<Prepared, Error> {
     let mut builder = Builder::new(table, 1);
-    builder.add(operation).map_err(|e| place(e, table, &operation))?;
+    builder.add(operation).map_err(|e| place(e, table, operation))?;
     Ok(builder.plan)
 }
 
@@ -171,7 +179,7 @@ pub(crate) fn batch(
             );
             return Err(placed(Error::new(ErrorKind::DifferentPartitions).because(because)));
         }
-        payload += builder.add(*operation).map_err(placed)?;
+        payload += builder.add(operation).map_err(placed)?;
     }
     if payload >= limits::BATCH_BYTES {
         let because =
@@ -225,10 +233,10 @@ impl Builder {
     }
 
     /// Checks an operation and puts it into bytes; returns its size as the limits count it.
-    fn add(&mut self, operation: Operation<'_>) -> Result<usize, Error> {
+    fn add(&mut self, operation: &Operation<'_>) -> Result<usize, Error> {
         key::check(operation.partition, operation.row)?;
         let keys = crate::model::keys_size(operation.partition, operation.row);
-        let size = keys + check_properties(operation.properties, &self.dict)?;
+        let size = keys + check_properties(&operation.properties, &self.dict)?;
         if size > limits::ENTITY_BYTES {
             return Err(too_large(size));
         }
@@ -241,11 +249,12 @@ impl Builder {
         } else {
             let seed = row::key_seed(bytes.get(key.clone()).unwrap_or_default());
             self.writer.clear();
-            if write(operation.properties, &self.dict, &mut self.order, &mut self.writer, seed) {
+            if write(&operation.properties, &self.dict, &mut self.order, &mut self.writer, seed) {
                 let at = self.writer.finish(bytes)?;
                 Image::Ready(at..bytes.len())
             } else {
-                Image::Deferred(operation.properties.into())
+                let owned = |(name, value): &Given<'_>| (Name::from(*name), value.to_value());
+                Image::Deferred(operation.properties.iter().map(owned).collect())
             }
         };
         self.plan.steps.push(Step { action: operation.action, key, image });
@@ -260,7 +269,7 @@ pub(crate) fn too_large(size: usize) -> Error {
 }
 
 /// Checks names and values; returns what they count for in the entity's size.
-fn check_properties(properties: &[(Name, Value)], dict: &Dict) -> Result<usize, Error> {
+fn check_properties(properties: &[Given<'_>], dict: &Dict) -> Result<usize, Error> {
     if properties.len() > limits::PROPERTIES {
         return Err(row_write::too_many(properties.len()));
     }
@@ -281,7 +290,7 @@ pub(crate) type Place = (u16, usize);
 
 /// Writes a row's properties in order; `false` if some name or symbol has no number yet and is to get one.
 pub(crate) fn write(
-    properties: &[(Name, Value)],
+    properties: &[Given<'_>],
     dict: &Dict,
     order: &mut Vec<Place>,
     writer: &mut RowWriter,
@@ -295,7 +304,7 @@ pub(crate) fn write(
             None => return false,
         }
     }
-    let name_at = |index: usize| properties.get(index).map(|(name, _)| &**name);
+    let name_at = |index: usize| properties.get(index).map(|(name, _)| *name);
     order.sort_unstable_by(|(a, i), (b, j)| {
         let by_name = || if *a == row::INLINE { name_at(*i).cmp(&name_at(*j)) } else { std::cmp::Ordering::Equal };
         a.cmp(b).then_with(by_name)
@@ -303,14 +312,15 @@ pub(crate) fn write(
     for (id, index) in order.iter() {
         let Some((name, value)) = properties.get(*index) else { continue };
         let symbol = match value {
-            Value::String(text) if **name == *ENTITY_TYPE => match dict.symbol_id(text) {
+            // Under an inline name it stays text: readers look for new symbols under the number alone.
+            ValueRef::String(text) if *id != row::INLINE && *name == ENTITY_TYPE => match dict.symbol_id(text) {
                 None if dict.takes_symbol(text) => return false,
                 known => known,
             },
             _ => None,
         };
         let name = if *id == row::INLINE { NameRef::Inline(name) } else { NameRef::Id(*id) };
-        writer.push(name, value.as_value_ref(), symbol, seed);
+        writer.push(name, *value, symbol, seed);
     }
     true
 }

@@ -22,11 +22,7 @@ pub(crate) struct Reclaimer(AtomicBool);
 /// Frees space in the background, if there is any to free. The thread ends when there is none, or when the last
 /// handle of the store is dropped.
 pub(crate) fn start(inner: &Arc<Inner>) {
-    let left = || -> Result<bool> {
-        let txn = inner.environment.read_txn()?;
-        inner.environment.dbs.graves.is_empty(&txn).map(|none| !none).map_err(lmdb::error)
-    };
-    if !left().unwrap_or(false) || inner.reclaimer.0.swap(true, Ordering::AcqRel) {
+    if !anything_left(inner) || inner.reclaimer.0.swap(true, Ordering::AcqRel) {
         return;
     }
     let weak = Arc::downgrade(inner);
@@ -37,16 +33,34 @@ pub(crate) fn start(inner: &Arc<Inner>) {
     }
 }
 
+fn anything_left(inner: &Inner) -> bool {
+    let left = || {
+        let txn = inner.environment.read_txn()?;
+        inner.environment.dbs.graves.is_empty(&txn).map(|none| !none).map_err(lmdb::error)
+    };
+    left().unwrap_or(false)
+}
+
 fn background(weak: &Weak<Inner>) {
     while let Some(inner) = weak.upgrade() {
-        // Nobody hears of an error here. What it left is tried again at the next drop or open, and `reclaim` tells.
-        if step(&inner).is_ok_and(|removed| removed.is_some()) {
-            drop(inner);
-            std::thread::yield_now();
-            continue;
+        match step(&inner) {
+            Ok(Some(_)) => {}
+            // Nobody hears of an error here. What it left is tried again at the next drop or open, and `reclaim`
+            // tells.
+            Err(_) => {
+                inner.reclaimer.0.store(false, Ordering::Release);
+                return;
+            }
+            Ok(None) => {
+                inner.reclaimer.0.store(false, Ordering::Release);
+                // A table dropped since has found the thread still here, and has started none.
+                if !anything_left(&inner) || inner.reclaimer.0.swap(true, Ordering::AcqRel) {
+                    return;
+                }
+            }
         }
-        inner.reclaimer.0.store(false, Ordering::Release);
-        return;
+        drop(inner);
+        std::thread::yield_now();
     }
 }
 

@@ -172,13 +172,25 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Compares every checksum there is.
+    /// Compares every checksum there is, and refuses a row that is not in the one form its properties have. Damage
+    /// never gets past the checksums; another writer's mistake does, and bisection would read such a row wrongly.
     pub(crate) fn verify_whole(&self, seed: u64) -> Result<(), Damaged> {
+        const FORM: Damaged = Damaged("the row is not in the form that a writer gives it");
         self.verify(seed)?;
+        let (mut last, mut end, mut wide, mut large) = (None, 0, false, false);
         for index in 0..self.count {
-            self.payload(&self.checked_slot(index)?, Some(seed))?;
+            let slot = self.checked_slot(index)?;
+            let payload = self.payload(&slot, Some(seed))?;
+            let name = if slot.id == INLINE { inline_name(payload)?.0 } else { "" };
+            let place = Some((slot.id, name));
+            if slot.start != end || last >= place {
+                return Err(FORM);
+            }
+            (last, end, wide) = (place, slot.end, slot.start > NARROW_MAX);
+            large |= slot.length() > SMALL;
         }
-        Ok(())
+        let flags = if wide { WIDE } else { 0 } | if large { LARGE } else { 0 };
+        if end == self.heap().len() && flags == self.flags { Ok(()) } else { Err(FORM) }
     }
 
     pub(crate) fn timestamp(&self) -> Ticks {
@@ -343,13 +355,24 @@ fn exactly<const N: usize>(payload: &[u8]) -> Option<[u8; N]> {
     payload.try_into().ok()
 }
 
-/// A signed integer in the fewest of 0, 1, 2, 4 and 8 bytes that hold it.
+/// A signed integer in the fewest of 0, 1, 2, 4 and 8 bytes that hold it: in more it is refused, so that one value
+/// has one form.
 fn integer(payload: &[u8]) -> Option<i64> {
-    match *payload {
-        [] => Some(0),
-        [a] => Some(i64::from(i8::from_le_bytes([a]))),
-        [a, b] => Some(i64::from(i16::from_le_bytes([a, b]))),
-        [a, b, c, d] => Some(i64::from(i32::from_le_bytes([a, b, c, d]))),
-        _ => exactly(payload).map(i64::from_le_bytes),
-    }
+    let (value, fewest) = match *payload {
+        [] => (0, true),
+        [a] => (i64::from(i8::from_le_bytes([a])), a != 0),
+        [a, b] => {
+            let value = i16::from_le_bytes([a, b]);
+            (i64::from(value), i8::try_from(value).is_err())
+        }
+        [a, b, c, d] => {
+            let value = i32::from_le_bytes([a, b, c, d]);
+            (i64::from(value), i16::try_from(value).is_err())
+        }
+        _ => {
+            let value = i64::from_le_bytes(exactly(payload)?);
+            (value, i32::try_from(value).is_err())
+        }
+    };
+    fewest.then_some(value)
 }

@@ -68,7 +68,7 @@ impl Scan {
             let position = token.resume(query::fingerprint(&plan, table.id))?;
             range = plan.byte_range_after(&prefix, position.partition, position.row);
             remaining = position.remaining.unwrap_or(u64::MAX);
-        } else if verify && plan.partition.is_all() {
+        } else if verify && range.is_some() && plan.partition.is_all() {
             expected = Some(Counts::read(inner.environment.dbs.main, txn, table.id)?);
         }
         let mut scan = Self {

@@ -170,6 +170,7 @@ fn what_cannot_be_read_is_refused_where_it_stands() {
         ("1 eq length(B)", 5, "found the function `length`"),
         ("A add 1 eq 2", 2, "found `add`; a filter has no arithmetic"),
         ("A eq 1 mul 2", 7, "found `mul`; a filter has no arithmetic"),
+        ("A eq -INFx", 5, "found `-`; a filter has no arithmetic"),
         ("A eq -B", 5, "found `-`; a filter has no arithmetic"),
         ("A eq 1 + 1", 7, "found `+`; a filter has no arithmetic"),
         ("A/B eq 1", 1, "found `/`; a filter has no arithmetic"),

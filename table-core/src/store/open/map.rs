@@ -60,8 +60,8 @@ fn open_once(dir: &Path, sizes: &Sizes) -> heed::Result<LmdbEnv> {
         unsafe { options.flags(EnvFlags::NO_META_SYNC) };
     }
     // SAFETY: LMDB hands out slices of the mapped file, so nobody may change or cut the file but through LMDB.
-    // This crate opens the data file for reading only, and never the lock file; the environment is opened once in
-    // a process (heed by path and the registry by inode) and every process locks through LMDB; file systems that
+    // This crate never writes to the data file itself, and never opens the lock file; the environment is opened once
+    // in a process (heed by path and the registry by inode), and every process locks through LMDB; file systems that
     // keep neither locks nor maps are refused. What is left, other programs writing into the store's directory, the
     // documentation forbids.
     unsafe { options.open(dir) }

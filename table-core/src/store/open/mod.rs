@@ -2,9 +2,9 @@
 //!
 //! A store is a directory with LMDB's `data.mdb` and `lock.mdb`. Opening one goes this way:
 //!
-//! 1. [`filesystem`]: a network file system is refused before anything is written.
-//! 2. [`create`]: a missing store is made in private and put in place in one step ([`place`]).
-//! 3. [`registry`]: a store that this process has open is shared.
+//! 1. [`create`]: a missing store is made in private and put in place in one step ([`place`]).
+//! 2. [`registry`]: a store that this process has open is shared.
+//! 3. [`filesystem`]: a network file system is refused, here and before anything is made.
 //! 4. [`header`], [`walk`]: the file is as long as its pages, or at least as those in use.
 //! 5. [`map`]: LMDB opens it. Only now is any page touched through the map.
 //! 6. The store's own record says whether this library can read it.
@@ -65,14 +65,22 @@ pub(crate) fn open<T: Any + Send + Sync>(
     let open = || {
         let dir = locate(path, options)?;
         let data = dir.join(DATA);
-        let identity = Identity::of(&data).map_err(|error| place::failed("reading", &data, error))?;
+        // For writing, though nothing is written: an overlay file system then takes the file into its upper layer,
+        // where it has another identity, now and not when LMDB opens it.
+        let file = File::options().read(true).write(true).open(&data);
+        let file = file.map_err(|error| place::failed("opening", &data, error))?;
+        let identity = identify(&file, &data)?;
         registry::shared(&identity, options, || {
-            let environment = Environment::open(dir, options, &identity)?;
+            let environment = Environment::open(dir, file, &identity, options)?;
             let closed = environment.env.clone().prepare_for_closing();
             Ok((wrap(environment)?, closed))
         })
     };
     open().map_err(|error| error.attempted("open the store"))
+}
+
+fn identify(file: &File, data: &Path) -> Result<Identity> {
+    Identity::of(file, data).map_err(|error| place::failed("reading", data, error))
 }
 
 /// The directory of the store, with its data file in place.
@@ -88,7 +96,6 @@ fn locate(path: &Path, options: &OpenOptions) -> Result<PathBuf> {
         }
         _ => {}
     }
-    filesystem::check(&absolute)?;
     let data = absolute.join(DATA);
     match fs::symlink_metadata(&data) {
         Ok(found) if found.is_file() => {}
@@ -106,6 +113,7 @@ fn locate(path: &Path, options: &OpenOptions) -> Result<PathBuf> {
                     lmdb::io_error(error).because(format!("there is no store at `{}`", path.display()))
                 );
             }
+            filesystem::check(&absolute)?;
             create::create(&absolute)?;
         }
         Err(error) => return Err(place::failed("reading", &data, error)),
@@ -114,15 +122,21 @@ fn locate(path: &Path, options: &OpenOptions) -> Result<PathBuf> {
 }
 
 impl Environment {
-    fn open(path: PathBuf, options: &OpenOptions, identity: &Identity) -> Result<Self> {
-        place::remove_leftovers(&path);
+    fn open(path: PathBuf, mut file: File, identity: &Identity, options: &OpenOptions) -> Result<Self> {
+        filesystem::check(&path)?;
+        place::settle(&path)?;
         let data = path.join(DATA);
-        let mut file = File::open(&data).map_err(|error| place::failed("reading", &data, error))?;
         let whole = is_whole(&mut file).map_err(|flaw| flaw.of(&data))?;
         let sizes =
             Sizes { map: options.map_size, readers: options.max_readers, durability: options.durability };
         let env = map::open(&path, sizes)?;
-        check_identity(&env, &data, identity)?;
+        let mapped = env.try_clone_inner_file().map_err(lmdb::error)?;
+        if identify(&mapped, &data)? != *identity {
+            return Err(Error::new(ErrorKind::Io).because(format!(
+                "`{}` was replaced while it was being opened; open it again",
+                data.display()
+            )));
+        }
         if !whole {
             // Nobody writes while the lock is held, so what the walk sees is what there is. Beginning and dropping
             // a transaction touches the header pages alone.
@@ -185,18 +199,6 @@ fn check_reachable(file: &mut File) -> Result<(), Flaw> {
     if length >= header.bytes() { Ok(()) } else { walk::reachable(file, &header, length).map(drop) }
 }
 
-/// Makes sure that LMDB has opened the file that was examined: somebody may have replaced it meanwhile.
-fn check_identity(env: &LmdbEnv, data: &Path, identity: &Identity) -> Result<()> {
-    let file = env.try_clone_inner_file().map_err(lmdb::error)?;
-    let mapped = Identity::of_open(&file, data).map_err(|error| place::failed("reading", data, error))?;
-    if mapped == *identity {
-        Ok(())
-    } else {
-        Err(Error::new(ErrorKind::Io)
-            .because(format!("`{}` was replaced while it was being opened; open it again", data.display())))
-    }
-}
-
 /// Opens the databases of a store that this library can read.
 fn open_databases(env: &LmdbEnv, path: &Path) -> Result<Databases> {
     let txn = retrying(env, || env.read_txn()).map_err(lmdb::error)?;
@@ -228,6 +230,14 @@ fn open_databases(env: &LmdbEnv, path: &Path) -> Result<Databases> {
         }
         CommitOrAbort::Abort(error) => Err(error),
     }
+}
+
+/// Examines a data file that lies in memory, for the fuzzer: the pages that can be reached, unless it is damaged.
+#[cfg(feature = "fuzzing")]
+pub(crate) fn walk_bytes(bytes: &[u8]) -> Option<u32> {
+    let mut file = io::Cursor::new(bytes);
+    let header = Header::read(&mut file).ok()?;
+    walk::reachable(&mut file, &header, u64::try_from(bytes.len()).ok()?).ok()
 }
 
 fn not_a_store(path: &Path) -> Error {

@@ -4,7 +4,6 @@
 //! flushed in a private directory, and only then appears under its name. A hard link never replaces what is there,
 //! so of several that race one wins, and the others find a whole store.
 
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -91,16 +90,26 @@ impl Drop for Private {
     }
 }
 
-/// Removes what crashed attempts have left. The data file must be in place: an attempt that still runs then
-/// finds its directory gone and opens the store that there is.
-pub(super) fn remove_leftovers(store: &Path) {
-    for entry in fs::read_dir(store).into_iter().flatten().flatten() {
-        let private =
-            entry.file_name().as_encoded_bytes().starts_with(OsStr::new(PRIVATE).as_encoded_bytes());
-        if private && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            fs::remove_dir_all(entry.path()).unwrap_or_default();
-        }
+/// Finishes what other attempts may have left unfinished once a data file is in place.
+///
+/// Where there is a private directory, whoever put the data file in place may not have flushed its name yet: without
+/// that, what is committed now could be lost with it. Removing the directory hurts nobody: an attempt that still
+/// runs finds it gone and opens the store that there is.
+pub(super) fn settle(store: &Path) -> Result<()> {
+    let entries = fs::read_dir(store).map_err(|error| failed("reading the directory", store, error))?;
+    let left: Vec<PathBuf> = entries
+        .flatten()
+        .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PRIVATE.as_bytes()))
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        .map(|entry| entry.path())
+        .collect();
+    if !left.is_empty() {
+        sync(store).map_err(|error| failed("flushing the directory", store, error))?;
     }
+    for private in left {
+        fs::remove_dir_all(private).unwrap_or_default();
+    }
+    Ok(())
 }
 
 fn link(from: &Path, to: &Path, store: &Path) -> io::Result<bool> {
@@ -191,7 +200,7 @@ mod tests {
         }
         fs::write(dir.path().join(".new-1-2-3").join(DATA), "half").unwrap();
         fs::write(dir.path().join(".new-file"), "").unwrap();
-        remove_leftovers(dir.path());
+        settle(dir.path()).unwrap();
         assert_eq!(names(dir.path()), [".new-file", ".newer", "lost+found"]);
     }
 

@@ -5,7 +5,7 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -27,18 +27,9 @@ pub(super) struct Identity {
 
 #[cfg(unix)]
 impl Identity {
-    pub(super) fn of(path: &Path) -> io::Result<Self> {
-        fs::metadata(path).map(|metadata| Self::new(&metadata))
-    }
-
-    /// That of a file which was opened by the path, and may no longer be what stands there.
-    pub(super) fn of_open(file: &File, _: &Path) -> io::Result<Self> {
-        file.metadata().map(|metadata| Self::new(&metadata))
-    }
-
-    fn new(metadata: &fs::Metadata) -> Self {
+    pub(super) fn of(file: &File, _: &Path) -> io::Result<Self> {
         use std::os::unix::fs::MetadataExt;
-        Self { device: metadata.dev(), inode: metadata.ino() }
+        file.metadata().map(|metadata| Self { device: metadata.dev(), inode: metadata.ino() })
     }
 }
 
@@ -49,12 +40,8 @@ pub(super) struct Identity(std::path::PathBuf);
 
 #[cfg(not(unix))]
 impl Identity {
-    pub(super) fn of(path: &Path) -> io::Result<Self> {
+    pub(super) fn of(_: &File, path: &Path) -> io::Result<Self> {
         path.canonicalize().map(Self)
-    }
-
-    pub(super) fn of_open(_: &File, path: &Path) -> io::Result<Self> {
-        Self::of(path)
     }
 }
 
