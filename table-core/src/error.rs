@@ -116,6 +116,12 @@ kinds! {
     /// An entity of a batch belongs to another partition.
     DifferentPartitions = "CommandsInBatchActOnDifferentPartitions", 400,
         "the entity is of another partition than the batch";
+    /// Another entity has the key that a unique index demands for this one.
+    UniqueConflict = "EntityAlreadyExists", 409, "another entity has the same key in a unique index";
+    /// An update changed a field of the primary key; an entity is moved by `move_to`.
+    KeyChanged = "InvalidInput", 400, "an update can't change the primary key";
+    /// What is stored does not fit the struct that it is read into.
+    SchemaMismatch = "InvalidInput", 400, "the stored row does not fit the struct";
     /// The text of a filter can't be read; [`position`](Error::position) says where.
     InvalidFilter = "InvalidInput", 400, "the filter can't be read";
     /// A query asks for what no query may: a page of no entities or of more than 1,000, say.
@@ -237,6 +243,20 @@ impl Error {
         self
     }
 
+    /// Another kind for the same failure.
+    #[must_use]
+    pub(crate) fn with_kind(mut self, kind: ErrorKind) -> Self {
+        self.0.kind = kind;
+        self
+    }
+
+    /// Takes back which operation of a batch it was: the caller gave no batch.
+    #[must_use]
+    pub(crate) fn without_index(mut self) -> Self {
+        self.0.index = None;
+        self
+    }
+
     #[must_use]
     pub(crate) fn at_position(mut self, position: usize) -> Self {
         self.0.position = Some(position);
@@ -247,6 +267,19 @@ impl Error {
     pub(crate) fn caused_by(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.0.source = Some(Box::new(source));
         self
+    }
+
+    /// The same error once more, with its place; the source is given as text.
+    pub(crate) fn again(&self) -> Self {
+        let inner = &*self.0;
+        let mut error = self.duplicate();
+        error.0.attempted = inner.attempted;
+        error.0.table.clone_from(&inner.table);
+        error.0.partition.clone_from(&inner.partition);
+        error.0.row.clone_from(&inner.row);
+        error.0.index = inner.index;
+        error.0.position = inner.position;
+        error
     }
 
     /// The same error for another member of a group that failed as one. The source is given as text.

@@ -1,3 +1,294 @@
 //! Derive macros for `table-core`.
 //!
-//! The crate exports nothing yet: the store and its data model come first, and the derive stands on them.
+//! [`Entity`](macro@Entity) is the one that everything else is about: it writes the code that keeps a struct in a table.
+//! [`KeyPart`](macro@KeyPart), [`Properties`](macro@Properties), [`Projection`](macro@Projection) and
+//! [`EntitySet`](macro@EntitySet) are for what stands in its keys, among its fields, in answers and beside it in the table.
+//!
+//! A declaration that can't be kept does not compile. All its mistakes are reported at once, each once, on the token
+//! that is wrong; in a key template, which is one token, by the piece and its column.
+
+#![forbid(unsafe_code)]
+
+mod attr;
+mod case;
+mod check;
+mod ctxt;
+mod expand;
+mod fallback;
+#[expect(dead_code, reason = "the expansion is to read what no rule does")]
+mod model;
+mod suggest;
+mod symbol;
+mod template;
+
+use proc_macro::TokenStream;
+use syn::{DeriveInput, parse_macro_input};
+
+use crate::ctxt::Ctxt;
+
+/// A struct whose values are rows of a table, each under its key and under the keys of its indexes.
+///
+/// ```ignore
+/// #[derive(Entity, Clone, Debug, PartialEq)]
+/// #[entity(table = "Company", kind = "employee")]
+/// #[key(partition = "{department}", row = "empid_{id:06}")]
+/// #[index(by_email, row = "email_{email}", unique)]
+/// #[index(by_name, row = "name_{last_name}_{id:06}", copy(first_name, email))]
+/// struct Employee {
+///     department: String,
+///     id: u32,
+///     first_name: String,
+///     last_name: String,
+///     age: i32,
+///     email: String,
+/// }
+/// ```
+///
+/// # On the struct
+///
+/// | `#[entity(..)]` | |
+/// | --- | --- |
+/// | `table = "T"` | the table. Required: 3 to 63 ASCII letters and digits, a letter first (C13, C30) |
+/// | `kind = "k"` | the type tag on its rows. Required, so that renaming the struct changes nothing that is stored |
+/// | `version = 2` | the version of the layout; 1 if not said |
+/// | `rename_all = "camelCase"` | the case of property names; `PascalCase` if not said |
+/// | `allow(hot_partition)` | switches a design warning off (C20) |
+/// | `patch_name = name` | another name for the function `patch` |
+/// | `crate = path` | where `table-core` is, if not at `::table_core` |
+///
+/// | `#[key(..)]` | |
+/// | --- | --- |
+/// | `partition = ".."` | the template of the partition key. Required (C30) |
+/// | `row = ".."` | the template of the row key. Required (C30) |
+/// | `name = name`, `partition_name = name` | other names for the functions `key` and `partition` |
+///
+/// | `#[index(..)]` | |
+/// | --- | --- |
+/// | `by_email` | the index's name, which comes first: of the method on the table and of the function on the struct (C18) |
+/// | `row = ".."` | the template of the copies' row key. Required (C30) |
+/// | `unique` | a second entity with the same key is refused |
+/// | `copy = all`, `copy = keys`, `copy(..)` | what a copy holds: everything, which it does if nothing is said; the key; the key and these fields (C17) |
+/// | `when = path` | a function of `&Self` that says whether the entity has a row in the index |
+/// | `as = name`, `as(a, b)` | what queries call the parts with `[]` |
+/// | `name = name` | another name for the function on the struct |
+///
+/// # On fields
+///
+/// | attribute | |
+/// | --- | --- |
+/// | `#[property(rename = "..")]` | the property's name (C10, C11) |
+/// | `#[property(json)]` | any type that serde knows, in one text property |
+/// | `#[property(default)]` | an absent property is the type's default |
+/// | `#[property(skip)]` | not stored; the type's default when it is read |
+/// | `#[flatten]` | the fields of a struct with [`Properties`](macro@Properties), side by side with the entity's |
+///
+/// `#[encrypt]`, `#[series]`, `#[blob]`, `#[copy_of]`, `#[index_list]`, `#[copied_into]`, `wide`, a table for each period, and
+/// indexes in another partition or table are not supported yet.
+///
+/// # Key templates
+///
+/// A template reads like a `format!` string, and what it prints is the key, verbatim. `{{` and `}}` are braces (C1, C2).
+///
+/// | part | writes |
+/// | --- | --- |
+/// | `{n}` | an unsigned integer in all digits of its type; text, verbatim; a UUID, a truth value, a [`KeyPart`](macro@KeyPart) |
+/// | `{n:06}` | six digits, 1 to 20 (C5) |
+/// | `{n:offset}` | a signed integer, so that its text sorts |
+/// | `{n:inverted}`, `{n:06:inverted}` | the largest first |
+/// | `{t:ticks}`, `{t:inverted}` | a time in 19 digits, the oldest or the newest first |
+/// | `{t:%Y%m%d}` | a time in parts: `%Y %m %d %H %M %S %j` and ASCII between them |
+/// | `{s:escaped}` | any text |
+/// | `{s:lower}` | folded text; in an index only (C22) |
+/// | `{s:shard(16)}` | a stable hash modulo 2 to 100 |
+/// | `{v[]}` | a row for each element; in an index only (C3) |
+///
+/// # What does not compile
+///
+/// | rule | |
+/// | --- | --- |
+/// | C1 | a template that names no field of the struct |
+/// | C2 | a malformed template, or an unknown format |
+/// | C3 | a type that can't be in a key; `[]` in a primary key; a skipped or flattened field in a key |
+/// | C4 | a part of varying width without a separator behind it |
+/// | C5 | a width of 0, over 20, or without its zero |
+/// | C6 | a format on a type that it isn't for |
+/// | C7 | two templates that can print one key |
+/// | C8 | an index that can't be `unique` and doesn't say which entity a row is of |
+/// | C9 | an encrypted field in a key |
+/// | C10 | two properties of one name |
+/// | C11 | a property name that is taken or malformed |
+/// | C12 | a row of more than 252 properties, `EntityType` among them |
+/// | C13 | a table name that the service refuses |
+/// | C14 | literal text with `/`, `\`, `#`, `?` or control characters |
+/// | C15 | literal text beyond 512 UTF-16 units |
+/// | C16 | `eventual` on an index in the entity's own partition |
+/// | C17 | a `copy(..)` list with an unknown, repeated or skipped field, or one that the copy's keys give |
+/// | C18 | two indexes, functions or parts of one name, or one that hides a method |
+/// | C19 | more indexes than a transaction can move the copies of: 49 |
+/// | C20 | a partition key of time alone |
+/// | C21 | a type that no property can have |
+/// | C22 | a primary key that loses the identity |
+/// | C23 | generics and lifetimes on the struct |
+/// | C24 | unknown, repeated or contradictory words |
+/// | C26 | a `when` function of another signature |
+/// | C28 | `json` or `flatten` on a type that doesn't fit |
+/// | C29 | a struct without named fields |
+/// | C30 | an entity without table, kind, partition key or row key |
+#[proc_macro_derive(
+    Entity,
+    attributes(
+        entity,
+        key,
+        index,
+        property,
+        encrypt,
+        series,
+        blob,
+        flatten,
+        index_list,
+        copied_into,
+        copy_of
+    )
+)]
+pub fn derive_entity(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    let cx = Ctxt::default();
+    let model = model::Entity::read(&cx, &input);
+    if let Some(model) = &model {
+        check::entity(&cx, model);
+    }
+    finish(cx, model.as_ref(), expand::entity, |model| fallback::entity(&input, model))
+}
+
+/// An enum without data, or a struct around one value, that may stand in a key and be a property.
+///
+/// An enum is printed as its variant's name, a struct as what it holds.
+///
+/// ```ignore
+/// #[derive(KeyPart)]
+/// #[key_part(rename_all = "lowercase")]
+/// enum Status {
+///     Open,
+///     #[key_part(rename = "done")]
+///     Closed,
+/// }
+///
+/// #[derive(KeyPart)]
+/// struct CustomerId(u32);
+/// ```
+///
+/// | `#[key_part(..)]` | on | |
+/// | --- | --- | --- |
+/// | `rename_all = "snake_case"` | an enum | the case of the variants' texts; as they are if not said |
+/// | `rename = ".."` | a variant | its text |
+/// | `crate = path` | the type | where `table-core` is, if not at `::table_core` |
+#[proc_macro_derive(KeyPart, attributes(key_part))]
+pub fn derive_key_part(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    let cx = Ctxt::default();
+    let model = model::KeyPart::read(&cx, &input);
+    if let Some(model) = &model {
+        check::key_part(&cx, model);
+    }
+    finish(cx, model.as_ref(), expand::key_part, |model| fallback::key_part(&input, model))
+}
+
+/// A struct whose fields are flattened into entities, which is how they share them.
+///
+/// ```ignore
+/// #[derive(Properties)]
+/// struct Person {
+///     first_name: String,
+///     last_name: String,
+/// }
+/// ```
+///
+/// Fields take `#[property(..)]` and `#[flatten]` as those of an [`Entity`](macro@Entity) do.
+///
+/// | `#[properties(..)]` | |
+/// | --- | --- |
+/// | `rename_all = "camelCase"` | the case of property names; `PascalCase` if not said |
+/// | `crate = path` | where `table-core` is, if not at `::table_core` |
+#[proc_macro_derive(Properties, attributes(properties, property, encrypt, series, blob, flatten))]
+pub fn derive_properties(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    let cx = Ctxt::default();
+    let model = model::Properties::read(&cx, &input);
+    if let Some(model) = &model {
+        check::properties(&cx, model);
+    }
+    finish(cx, model.as_ref(), expand::properties, |model| fallback::properties(&input, model))
+}
+
+/// A struct of some of an entity's fields, which a query reads instead of the whole.
+///
+/// Its fields are named as the entity's are, and have their types.
+///
+/// ```ignore
+/// #[derive(Projection)]
+/// #[projection(of = Employee)]
+/// struct Contact {
+///     first_name: String,
+///     email: String,
+/// }
+/// ```
+///
+/// | `#[projection(..)]` | |
+/// | --- | --- |
+/// | `of = Entity` | the entity. Required |
+/// | `crate = path` | where `table-core` is, if not at `::table_core` |
+#[proc_macro_derive(Projection, attributes(projection))]
+pub fn derive_projection(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    let cx = Ctxt::default();
+    let model = model::Projection::read(&cx, &input);
+    finish(cx, model.as_ref(), expand::projection, |model| fallback::projection(&input, model))
+}
+
+/// An enum of the kinds of entities in one table: what a query over all of them gives.
+///
+/// ```ignore
+/// #[derive(EntitySet)]
+/// enum Company {
+///     Department(Department),
+///     Employee(Employee),
+///     #[entity_set(unknown)]
+///     Other(DynamicEntity),
+/// }
+/// ```
+///
+/// | `#[entity_set(..)]` | on | |
+/// | --- | --- | --- |
+/// | `unknown` | a variant | holds rows of any other kind, which are an error if no variant does |
+/// | `crate = path` | the enum | where `table-core` is, if not at `::table_core` |
+///
+/// A kind can be in it once, and all must be of one table (C25).
+#[proc_macro_derive(EntitySet, attributes(entity_set))]
+pub fn derive_entity_set(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    let cx = Ctxt::default();
+    let model = model::EntitySet::read(&cx, &input);
+    if let Some(model) = &model {
+        check::entity_set(&cx, model);
+    }
+    finish(cx, model.as_ref(), expand::entity_set, |model| fallback::entity_set(&input, model))
+}
+
+/// The expansion of what is right; else all errors, and stubs.
+fn finish<M>(
+    cx: Ctxt,
+    model: Option<&M>,
+    expand: impl FnOnce(&M) -> proc_macro2::TokenStream,
+    fallback: impl FnOnce(Option<&M>) -> proc_macro2::TokenStream,
+) -> TokenStream {
+    match (cx.check(), model) {
+        (Ok(()), Some(model)) => expand(model),
+        (Ok(()), None) => fallback(None),
+        (Err(errors), model) => {
+            let mut tokens = errors.into_compile_error();
+            tokens.extend(fallback(model));
+            tokens
+        }
+    }
+    .into()
+}

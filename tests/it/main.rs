@@ -9,4 +9,14 @@
     reason = "a test that fails panics"
 )]
 
+mod concurrency;
+mod crash;
+mod derive;
+mod errors;
+mod limits;
+mod model;
 mod operations;
+mod queries;
+mod tables;
+mod time;
+mod values;

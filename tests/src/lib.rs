@@ -1,9 +1,15 @@
 //! What the integration tests share.
 
+pub mod child;
+pub mod damage;
+pub mod pages;
+pub mod random;
+pub mod work;
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use table_core::Store;
+use table_core::{Durability, OpenOptions, Store};
 
 /// A directory that is removed with everything in it when the value is dropped.
 ///
@@ -40,6 +46,11 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         drop(std::fs::remove_dir_all(&self.0));
     }
+}
+
+/// Options for a store whose test is not about power failures: one flush less per commit.
+pub fn relaxed() -> OpenOptions {
+    Store::options().durability(Durability::Relaxed)
 }
 
 /// The README's program, compiled and run.

@@ -207,7 +207,7 @@ impl Writing<'_, '_> {
         let old_row = old.as_ref().map(|(row, _)| row);
         let merges = match step.action {
             Action::Insert if old_row.is_some() => return Err(Error::new(ErrorKind::EntityAlreadyExists)),
-            Action::Insert | Action::InsertOrReplace => false,
+            Action::Insert | Action::InsertOrReplace | Action::Remove => false,
             Action::InsertOrMerge => old_row.is_some(),
             Action::Replace(condition) | Action::Delete(condition) => {
                 meets(old_row, condition)?;
@@ -274,6 +274,7 @@ impl Writing<'_, '_> {
                 counts.subtract(length, checksum);
             }
             let (key, image) = match &change.new {
+                New::Nothing if change.old.is_none() => continue,
                 New::Nothing => {
                     self.dbs.data.delete(self.txn, plan.key(step)).map_err(lmdb::error)?;
                     continue;

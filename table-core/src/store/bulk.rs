@@ -38,7 +38,7 @@ impl Store {
     /// transaction, so it may read the store.
     ///
     /// It ends early, with an error, only if the store as a whole can't go on: a full disk, say. What was committed
-    /// by then stays.
+    /// by then stays, and the error's text says how far that is.
     ///
     /// ```
     /// # use table_core::{DynamicEntity, Store};
@@ -86,15 +86,21 @@ impl Store {
         let lead = self.inner.writer.lead()?;
         let results = self.inner.writer.run_all(&self.inner, &lead, plans);
         drop(lead);
-        let mut fatal = None;
         for (number, result) in numbers.iter().zip(results) {
             match result {
                 Ok(_) => report.committed += 1,
-                Err(error) if stops(error.kind()) => fatal = fatal.or(Some(error)),
+                // Nothing from here on was committed.
+                Err(error) if error.kind().stops() => {
+                    let reason = error.kind();
+                    return Err(error.because(format!(
+                        "{reason}; {} batches were committed, and none from number {number} on",
+                        report.committed
+                    )));
+                }
                 Err(error) => report.failures.push(BulkFailure { batch: *number, error }),
             }
         }
-        fatal.map_or(Ok(()), Err)
+        Ok(())
     }
 
     fn own(&self, batch: &Batch) -> Result<()> {
@@ -109,14 +115,12 @@ impl Store {
     }
 }
 
-/// Whether an error is the store's and not the batch's.
-fn stops(kind: ErrorKind) -> bool {
-    matches!(
-        kind,
-        ErrorKind::DiskFull
-            | ErrorKind::MapFull
-            | ErrorKind::Io
-            | ErrorKind::OutcomeUnknown
-            | ErrorKind::WriterPanicked
-    )
+impl ErrorKind {
+    /// Whether the error is the store's and not the batch's.
+    pub(super) fn stops(self) -> bool {
+        matches!(
+            self,
+            Self::DiskFull | Self::MapFull | Self::Io | Self::OutcomeUnknown | Self::WriterPanicked
+        )
+    }
 }

@@ -87,7 +87,9 @@ impl TableState {
                 Ok(())
             }
             found => {
-                let because = if found.is_some() {
+                let because = if read_meta(dbs, txn)?.next_table <= self.id {
+                    "the table was created after the snapshot was taken"
+                } else if found.is_some() {
                     "the table was dropped and created anew; get a new handle"
                 } else {
                     "the table was dropped"

@@ -17,6 +17,8 @@ use crate::model::Ticks;
 
 /// Most bytes in one transaction: LMDB's list of changed pages is bounded.
 pub(crate) const GROUP_BYTES: usize = 16 * 1024 * 1024;
+/// Size of a group that takes in nobody: its members are a sequence of one caller's.
+const ALONE: usize = 0;
 /// The longest that a leader waits for company.
 const LONGEST_WAIT: Duration = Duration::from_micros(500);
 
@@ -239,7 +241,7 @@ impl Writer {
     pub(crate) fn run_all(&self, inner: &Inner, _lead: &Lead<'_>, plans: Vec<Prepared>) -> Vec<Result<Ticks>> {
         let members = plans.into_iter().map(|plan| Member { plan, turn: None, result: None }).collect();
         let mut members = Members(members);
-        self.run(inner, &mut members, 0);
+        self.run(inner, &mut members, ALONE);
         let answer = |member: &mut Member| {
             member.result.take().unwrap_or_else(|| Err(Error::new(ErrorKind::WriterPanicked)))
         };
@@ -253,25 +255,25 @@ impl Writer {
             Err(error) => self.answer_all(inner, &mut members.0, &error),
             Ok(group) => {
                 self.gather(members, most);
-                self.run_in(inner, group, &mut members.0);
+                self.run_in(inner, group, &mut members.0, most == ALONE);
             }
         }
-        self.last_group.store(if most == 0 { 0 } else { members.0.len() }, Ordering::Relaxed);
+        self.last_group.store(if most == ALONE { 0 } else { members.0.len() }, Ordering::Relaxed);
         let micros = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
         self.last_commit_micros.store(micros, Ordering::Relaxed);
     }
 
     /// Runs the members in this transaction; if it fails for want of room, again in halves, so that the one that
-    /// can't fit is left alone with its error.
-    fn run_in(&self, inner: &Inner, group: Group<'_>, members: &mut [Member]) {
+    /// can't fit is left alone with its error. In a sequence, those after it are not tried.
+    fn run_in(&self, inner: &Inner, group: Group<'_>, members: &mut [Member], sequence: bool) {
         let error = match attempt(group, members) {
-            Ok(()) => {
-                self.transactions.fetch_add(1, Ordering::Relaxed);
+            Ok(written) => {
+                self.transactions.fetch_add(u64::from(written), Ordering::Relaxed);
                 let done = members.iter().filter(|member| matches!(member.result, Some(Ok(_)))).count();
                 self.batches.fetch_add(u64::try_from(done).unwrap_or(u64::MAX), Ordering::Relaxed);
                 return;
             }
-            Err(error) => error,
+            Err(error) => inner.environment.refusal(error),
         };
         let for_want_of_room = matches!(
             error.kind(),
@@ -281,11 +283,20 @@ impl Writer {
             return self.answer_all(inner, members, &error);
         }
         let (first, second) = members.split_at_mut(members.len() / 2);
-        for half in [first, second] {
-            match Group::begin(inner) {
-                Ok(group) => self.run_in(inner, group, half),
-                Err(error) => self.answer_all(inner, half, &error),
+        self.run_half(inner, first, sequence);
+        match first.last() {
+            Some(Member { result: Some(Err(error)), .. }) if sequence && error.kind().stops() => {
+                let error = error.duplicate();
+                self.answer_all(inner, second, &error);
             }
+            _ => self.run_half(inner, second, sequence),
+        }
+    }
+
+    fn run_half(&self, inner: &Inner, members: &mut [Member], sequence: bool) {
+        match Group::begin(inner) {
+            Ok(group) => self.run_in(inner, group, members, sequence),
+            Err(error) => self.answer_all(inner, members, &error),
         }
     }
 
@@ -302,8 +313,9 @@ impl Writer {
     /// LMDB refuses everything after a failed write of its meta page, which may or may not have reached the disk.
     fn outcome_unknown(&self, inner: &Inner, error: &Error) -> bool {
         let panics = |e: &heed::Error| matches!(e, heed::Error::Mdb(heed::MdbError::Panic));
+        // A reader would not be told where every reader slot is taken.
         let unknown = error.kind() == ErrorKind::OutcomeUnknown
-            || inner.environment.env.read_txn().err().as_ref().is_some_and(panics);
+            || inner.environment.env.write_txn().err().as_ref().is_some_and(panics);
         if unknown {
             self.stopped.store(true, Ordering::Release);
         }
@@ -313,17 +325,27 @@ impl Writer {
     /// What an error of a transaction means that the caller ran under the lead.
     #[cold]
     pub(crate) fn judge(&self, inner: &Inner, error: Error) -> Error {
-        if self.outcome_unknown(inner, &error) { Error::new(ErrorKind::OutcomeUnknown) } else { error }
+        if self.outcome_unknown(inner, &error) {
+            Error::new(ErrorKind::OutcomeUnknown)
+        } else {
+            inner.environment.refusal(error)
+        }
     }
 }
 
-/// Applies every member's plan and commits. An error means that nothing was written.
-fn attempt(mut group: Group<'_>, members: &mut [Member]) -> Result<()> {
-    let mut written = false;
+/// Applies every member's plan and commits, if anything was written. An error means that nothing was.
+fn attempt(mut group: Group<'_>, members: &mut [Member]) -> Result<bool> {
+    // Kept back until the commit: whoever has an answer gets it, also if a panic comes in between.
+    let mut results = Vec::with_capacity(members.len());
     for member in members.iter_mut() {
-        let result = group.apply(&mut member.plan)?;
-        written |= result.is_ok();
+        results.push(group.apply(&mut member.plan)?);
+    }
+    let written = results.iter().any(Result::is_ok);
+    if written {
+        group.commit()?;
+    }
+    for (member, result) in members.iter_mut().zip(results) {
         member.result = Some(result);
     }
-    if written { group.commit() } else { Ok(()) }
+    Ok(written)
 }

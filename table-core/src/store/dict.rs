@@ -57,6 +57,8 @@ impl Numbered {
 pub(crate) struct Dict {
     names: Numbered,
     symbols: Numbered,
+    /// The number of [`ENTITY_TYPE`], which every read asks for.
+    entity_type: Option<u16>,
 }
 
 impl Dict {
@@ -66,6 +68,18 @@ impl Dict {
 
     pub(crate) fn id(&self, name: &str) -> Option<u16> {
         self.names.ids.get(name).copied()
+    }
+
+    /// The number of a name that may well be the one after `last`: properties mostly come in the order in which the
+    /// table first saw their names, and comparing one name is quicker than looking it up.
+    pub(crate) fn id_after(&self, last: Option<u16>, name: &str) -> Option<u16> {
+        let guess = last.map_or(Some(0), |last| last.checked_add(1));
+        guess.filter(|id| self.name(*id).is_some_and(|known| **known == *name)).or_else(|| self.id(name))
+    }
+
+    /// The number of the property [`ENTITY_TYPE`].
+    pub(crate) fn entity_type(&self) -> Option<u16> {
+        self.entity_type
     }
 
     pub(crate) fn symbol(&self, id: u16) -> Option<&Name> {
@@ -91,7 +105,12 @@ impl Dict {
     }
 
     pub(crate) fn push_name(&mut self, name: Name) -> Option<u16> {
-        self.names.push(name)
+        let is_entity_type = &*name == ENTITY_TYPE;
+        let id = self.names.push(name);
+        if is_entity_type {
+            self.entity_type = id;
+        }
+        id
     }
 
     pub(crate) fn push_symbol(&mut self, text: Name) -> Option<u16> {
@@ -102,11 +121,13 @@ impl Dict {
     pub(crate) fn truncate(&mut self, (names, symbols): (usize, usize)) {
         self.names.truncate(names);
         self.symbols.truncate(symbols);
+        self.entity_type = self.id(ENTITY_TYPE);
     }
 
     /// Reads the entries that the dictionary does not have yet.
     pub(crate) fn read_new(&mut self, db: Db, txn: &heed::RoTxn<'_>, table: u32) -> Result<(), Error> {
         read_new(&mut self.names, db, txn, table, NAME_BY_ID)?;
+        self.entity_type = self.id(ENTITY_TYPE);
         read_new(&mut self.symbols, db, txn, table, SYMBOL_BY_ID)
     }
 

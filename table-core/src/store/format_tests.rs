@@ -20,7 +20,7 @@ use super::row::{self, Damaged, Decoded, HEADER, INLINE, Row};
 use super::row_write::{self, NameRef, RowWriter};
 use super::{Store, catalog, key, prepare};
 use crate::error::ErrorKind;
-use crate::model::{Ticks, Value, ValueRef};
+use crate::model::{Ticks, Value};
 use crate::query::{Continuation, Position, Query, fingerprint, plan, prop};
 
 /// Bytes from hex; `78*256` is a byte so many times, and spaces mean nothing.
@@ -121,6 +121,7 @@ fn decode(bytes: &[u8]) -> Result<Vec<(NameRef<'_>, Value, Option<u16>)>, Damage
 const GUID: Uuid = Uuid::from_u128(0xc9da_6455_213d_42c9_9a79_3e91_49a5_7833);
 
 /// Rows of the key `Sales`, `empid_000001` in table 7, last written at [`time`].
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn rows() -> Vec<(&'static str, Vec<Property>, &'static str)> {
     let int32 = [0, 1, -1, 127, -128, 128, -129, 32_767, -32_768, 32_768, -32_769, i32::MAX, i32::MIN];
     let wider = [i64::from(i32::MAX) + 1, i64::from(i32::MIN) - 1, i64::MAX, i64::MIN];
@@ -128,6 +129,11 @@ fn rows() -> Vec<(&'static str, Vec<Property>, &'static str)> {
     vec![
         ("nothing", vec![], "01000000506261007bd108b7f2fd5c8165b471"),
         ("text", vec![id(0, "Jones")], "01000100506261007bd108000000004a6f6e65736142ca3dba317c32"),
+        (
+            "the example of docs/format.md",
+            vec![id(0, "Jones"), id(1, 300)],
+            "01000200506261007bd108 00000000 01000540 4a6f6e6573 2c01 a92700fefe59d176",
+        ),
         (
             "texts",
             numbered(["", "é名\u{1f600}", "a\0b"]),
@@ -142,8 +148,9 @@ fn rows() -> Vec<(&'static str, Vec<Property>, &'static str)> {
         (
             "int32",
             numbered(int32),
-            "01000d00506261007bd10800000040010000400200014003000240040003400500044006000640070006400800084009000a400a
-             000c400b0010400c001440 01ff7f8080007fffff7f008000800000ff7fffffffffff7f00000080 fab3bde2a35e0eec",
+            "01000d00506261007bd108000000400100004002000140030002400400034005000440060006400700084008000a
+             4009000c400a0010400b0014400c00184001ff7f8080007fffff7f008000800000ff7fffffffffff7f00000080fa
+             b3bde2a35e0eec",
         ),
         (
             "int64",
@@ -358,17 +365,17 @@ fn a_value_in_another_form_is_refused() {
         (4, "0000008000000000"),
         (5, "00"),
         (5, "80ff"),
-        (5, "00800000 00000000"),
-        (5, "ffffffff ffffffff"),
+        (5, "0080000000000000"),
+        (5, "ffffffffffffffff"),
         (5, "000000000000000000"),
         (6, "00000000"),
-        (7, "00403 7f47528ca2b"),
+        (7, "004037f47528ca2b"),
         (7, "00"),
         (8, "c9da6455213d42c99a793e9149a578"),
         (9, "00"),
         (9, "000000"),
     ] {
-        let bytes = hex(&bytes.replace(' ', ""));
+        let bytes = hex(bytes);
         assert!(row::decode(tag, &bytes).is_err(), "{tag} {bytes:02x?}");
     }
 }
@@ -563,7 +570,9 @@ fn tokens_are_these_texts() {
 fn a_symbol_never_stands_under_an_inline_name() {
     static FULL: LazyLock<Dict> = LazyLock::new(|| {
         let mut dict = Dict::default();
-        (0..MAX_NAMES).for_each(|id| drop(dict.push_name(format!("N{id}").into())));
+        for id in 0..MAX_NAMES {
+            dict.push_name(format!("N{id}").into());
+        }
         dict
     });
     let properties = [(ENTITY_TYPE.into(), Value::from("employee"))];
@@ -624,7 +633,7 @@ fn decode_map(bytes: &[u8]) -> Properties {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn properties_come_back_from_a_row(properties in properties(60)) {
@@ -647,7 +656,7 @@ proptest! {
 
     #[test]
     fn a_damaged_large_value_is_not_merged(old in properties(10), at in 0..300_usize, bit in 0..8_u32) {
-        let mut large = old.clone();
+        let mut large = old;
         large.insert((9, String::new()), (Value::Binary(vec![7; 300]), None));
         let mut bytes = encode_map(&large);
         let start = bytes.windows(300).position(|window| *window == [7; 300]).unwrap();
@@ -670,12 +679,8 @@ proptest! {
             bytes[10] = 8;
         }
         if let Ok(row) = Row::parse(&bytes) {
-            for index in 0..row.len() {
-                if let Some(slot) = row.slot(index) {
-                    if let Ok(payload) = row.payload(&slot, None) {
-                        drop(row::decode(slot.tag, payload).map(|value| matches!(value, Decoded::Value(ValueRef::Int32(_)))));
-                    }
-                }
+            for slot in (0..row.len()).filter_map(|index| row.slot(index)) {
+                std::hint::black_box(row.payload(&slot, None).is_ok_and(|p| row::decode(slot.tag, p).is_ok()));
             }
             prop_assert!(row.verify_whole(seed()).is_err());
         }

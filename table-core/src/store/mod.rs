@@ -7,16 +7,19 @@ mod catalog;
 mod check;
 mod commit;
 mod counts;
+mod cursor;
 pub(crate) mod dict;
 pub(crate) mod key;
 pub(crate) mod lmdb;
 pub(crate) mod meta;
 pub(crate) mod open;
+mod page;
 mod prepare;
 mod read;
 mod reclaim;
 pub(crate) mod row;
 pub(crate) mod row_write;
+mod rows;
 mod scan;
 mod snapshot;
 mod stats;
@@ -25,6 +28,8 @@ pub(crate) mod view;
 
 #[cfg(test)]
 mod format_tests;
+#[cfg(test)]
+mod tests_time;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -37,12 +42,15 @@ use self::open::Environment;
 use self::reclaim::Reclaimer;
 use self::snapshot::Live;
 use crate::error::{Error, ErrorKind, Result};
+use crate::typed::{Entity, Table};
 
 pub use self::batch::Batch;
 pub use self::bulk::{BulkFailure, BulkReport};
 pub use self::check::{CheckReport, Problem};
 pub use self::open::{Durability, OpenOptions};
-pub use self::scan::{Page, Rows, SnapshotRows, Views};
+pub use self::page::Page;
+pub(crate) use self::rows::Refilling;
+pub use self::rows::{Rows, SnapshotRows, Views};
 pub use self::snapshot::{Snapshot, SnapshotInfo};
 pub use self::stats::{StoreStats, TableStats};
 pub use self::table::DynamicTable;
@@ -144,6 +152,11 @@ impl Store {
                 created => return created,
             }
         }
+    }
+
+    /// The table of this entity, created if there is none, for entities of this type.
+    pub fn table<E: Entity>(&self) -> Result<Table<E>> {
+        self.create_table_if_missing(E::SCHEMA.table).map(Table::new)
     }
 
     /// The names of all tables, in alphabetical order without regard to case.

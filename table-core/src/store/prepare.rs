@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::catalog::TableState;
-use super::dict::{Dict, ENTITY_TYPE};
+use super::dict::Dict;
 use super::key;
 use super::row;
 use super::row_write::{self, NameRef, RowWriter};
@@ -24,6 +24,8 @@ pub(crate) enum Action {
     InsertOrReplace,
     InsertOrMerge,
     Delete(IfMatch),
+    /// Deletes the row if it is there.
+    Remove,
 }
 
 impl Action {
@@ -35,7 +37,7 @@ impl Action {
             Self::Merge(_) => "merge into",
             Self::InsertOrReplace => "insert or replace in",
             Self::InsertOrMerge => "insert or merge into",
-            Self::Delete(_) => "delete from",
+            Self::Delete(_) | Self::Remove => "delete from",
         }
     }
 }
@@ -182,6 +184,9 @@ pub(crate) fn batch(
         payload += builder.add(operation).map_err(placed)?;
     }
     if payload >= limits::BATCH_BYTES {
+        payload = operations.iter().map(exact_size).sum();
+    }
+    if payload >= limits::BATCH_BYTES {
         let because =
             format!("the entities come to {payload} bytes; they must stay below {}", limits::BATCH_BYTES);
         return Err(whole(Error::new(ErrorKind::BatchTooLarge).because(because)));
@@ -195,6 +200,9 @@ pub(crate) fn batch(
 
 /// The first operation whose row an earlier one has.
 fn second_of_a_row(plan: &Prepared) -> Option<usize> {
+    if plan.steps.is_sorted_by(|a, b| plan.key(a) < plan.key(b)) {
+        return None;
+    }
     let mut order: Vec<_> = plan.steps.iter().map(|step| plan.key(step)).zip(0_usize..).collect();
     order.sort_unstable();
     let pairs = order.iter().zip(order.iter().skip(1));
@@ -212,6 +220,8 @@ fn place(error: Error, table: &TableState, operation: &Operation<'_>) -> Error {
 
 struct Builder {
     plan: Prepared,
+    /// How many operations there will be.
+    length: usize,
     dict: Arc<Dict>,
     writer: RowWriter,
     order: Vec<Place>,
@@ -226,35 +236,48 @@ impl Builder {
                 bytes: Vec::new(),
                 numbered: false,
             },
+            length,
             dict: table.dict(),
             writer: RowWriter::default(),
             order: Vec::new(),
         }
     }
 
-    /// Checks an operation and puts it into bytes; returns its size as the limits count it.
+    /// Checks an operation and puts it into bytes; returns its size as the limits count it, or more.
     fn add(&mut self, operation: &Operation<'_>) -> Result<usize, Error> {
         key::check(operation.partition, operation.row)?;
-        let keys = crate::model::keys_size(operation.partition, operation.row);
-        let size = keys + check_properties(&operation.properties, &self.dict)?;
+        let properties = operation.properties.as_slice();
+        let numbered = number(properties, &self.dict, &mut self.order);
+        let size = check_properties(properties, &self.order)?
+            + 4
+            + 2 * (operation.partition.len() + operation.row.len());
         if size > limits::ENTITY_BYTES {
-            return Err(too_large(size));
+            let size = exact_size(operation);
+            if size > limits::ENTITY_BYTES {
+                return Err(too_large(size));
+            }
         }
         let bytes = &mut self.plan.bytes;
         let from = bytes.len();
+        if from == 0 {
+            // Those of a batch are mostly of one size, and text takes half of what was counted for it.
+            let row = size / 2 + properties.len() * row::NARROW_SLOT + 32;
+            bytes.reserve((self.length * row).min(limits::BATCH_BYTES));
+        }
         key::encode(self.plan.table.id, operation.partition, operation.row, bytes);
         let key = from..bytes.len();
-        let image = if matches!(operation.action, Action::Delete(_)) {
+        let image = if matches!(operation.action, Action::Delete(_) | Action::Remove) {
             Image::None
         } else {
             let seed = row::key_seed(bytes.get(key.clone()).unwrap_or_default());
-            self.writer.clear();
-            if write(&operation.properties, &self.dict, &mut self.order, &mut self.writer, seed) {
+            self.writer.start(properties.len(), size / 2);
+            let order = &mut self.order;
+            if numbered && write_numbered(properties, &self.dict, order, &mut self.writer, seed) {
                 let at = self.writer.finish(bytes)?;
                 Image::Ready(at..bytes.len())
             } else {
                 let owned = |(name, value): &Given<'_>| (Name::from(*name), value.to_value());
-                Image::Deferred(operation.properties.iter().map(owned).collect())
+                Image::Deferred(properties.iter().map(owned).collect())
             }
         };
         self.plan.steps.push(Step { action: operation.action, key, image });
@@ -268,25 +291,59 @@ pub(crate) fn too_large(size: usize) -> Error {
         .because(format!("the entity has {size} bytes; it may have {}", limits::ENTITY_BYTES))
 }
 
-/// Checks names and values; returns what they count for in the entity's size.
-fn check_properties(properties: &[Given<'_>], dict: &Dict) -> Result<usize, Error> {
+/// Where a property goes: its number, whether the name stands in the row, its place among those given.
+pub(crate) type Place = (u16, usize);
+
+/// Looks up the numbers of properties; `false` if some name has none yet and is to get one. Names without a number
+/// are given as [`INLINE`](row::INLINE).
+fn number(properties: &[Given<'_>], dict: &Dict, order: &mut Vec<Place>) -> bool {
+    order.clear();
+    order.reserve(properties.len());
+    let (mut last, mut all) = (None, true);
+    for (index, (name, _)) in properties.iter().enumerate() {
+        let id = dict.id_after(last, name);
+        all &= id.is_some();
+        last = id.or(last);
+        order.push((id.unwrap_or(row::INLINE), index));
+    }
+    all || dict.names_full()
+}
+
+/// The size of an operation's entity as the limits count it, in UTF-16 units.
+#[cold]
+fn exact_size(operation: &Operation<'_>) -> usize {
+    let sizes = operation.properties.iter().map(|(name, value)| crate::model::property_size(name, value.size()));
+    crate::model::keys_size(operation.partition, operation.row) + sizes.sum::<usize>()
+}
+
+/// Checks names and values; returns what they count for in the entity's size, or more: no text has more UTF-16 units
+/// than bytes, and only near a limit need they be told apart.
+fn check_properties(properties: &[Given<'_>], numbers: &[Place]) -> Result<usize, Error> {
     if properties.len() > limits::PROPERTIES {
         return Err(row_write::too_many(properties.len()));
     }
     let mut size = 0;
-    for (name, value) in properties {
+    for ((name, value), (id, _)) in properties.iter().zip(numbers) {
         // A name that has a number has been checked before.
-        if dict.id(name).is_none() {
+        if *id == row::INLINE {
             names::check_property(name)?;
         }
-        value.check(name)?;
-        size += crate::model::property_size(name, value.size());
+        size += 8 + 2 * name.len();
+        size += match value {
+            ValueRef::String(text) => {
+                if text.len() > limits::STRING_UNITS {
+                    value.check(name)?;
+                }
+                4 + 2 * text.len()
+            }
+            value => {
+                value.check(name)?;
+                value.size()
+            }
+        };
     }
     Ok(size)
 }
-
-/// Where a property goes: its number, whether the name stands in the row, its place among those given.
-pub(crate) type Place = (u16, usize);
 
 /// Writes a row's properties in order; `false` if some name or symbol has no number yet and is to get one.
 pub(crate) fn write(
@@ -296,24 +353,31 @@ pub(crate) fn write(
     writer: &mut RowWriter,
     seed: u64,
 ) -> bool {
-    order.clear();
-    for (index, (name, _)) in properties.iter().enumerate() {
-        match dict.id(name) {
-            Some(id) => order.push((id, index)),
-            None if dict.names_full() => order.push((row::INLINE, index)),
-            None => return false,
-        }
+    number(properties, dict, order) && write_numbered(properties, dict, order, writer, seed)
+}
+
+/// Writes a row's properties, whose numbers have been looked up, in order; `false` if some symbol has none yet and
+/// is to get one.
+fn write_numbered(
+    properties: &[Given<'_>],
+    dict: &Dict,
+    order: &mut [Place],
+    writer: &mut RowWriter,
+    seed: u64,
+) -> bool {
+    if !order.is_sorted_by(|(a, _), (b, _)| a < b) {
+        let name_at = |index: usize| properties.get(index).map(|(name, _)| *name);
+        order.sort_unstable_by(|(a, i), (b, j)| {
+            let by_name =
+                || if *a == row::INLINE { name_at(*i).cmp(&name_at(*j)) } else { std::cmp::Ordering::Equal };
+            a.cmp(b).then_with(by_name)
+        });
     }
-    let name_at = |index: usize| properties.get(index).map(|(name, _)| *name);
-    order.sort_unstable_by(|(a, i), (b, j)| {
-        let by_name = || if *a == row::INLINE { name_at(*i).cmp(&name_at(*j)) } else { std::cmp::Ordering::Equal };
-        a.cmp(b).then_with(by_name)
-    });
     for (id, index) in order.iter() {
         let Some((name, value)) = properties.get(*index) else { continue };
         let symbol = match value {
             // Under an inline name it stays text: readers look for new symbols under the number alone.
-            ValueRef::String(text) if *id != row::INLINE && *name == ENTITY_TYPE => match dict.symbol_id(text) {
+            ValueRef::String(text) if dict.entity_type() == Some(*id) => match dict.symbol_id(text) {
                 None if dict.takes_symbol(text) => return false,
                 known => known,
             },

@@ -51,7 +51,8 @@ pub(crate) fn get<'t>(
 fn verify_miss(inner: &Inner, txn: &heed::RoTxn<'_>, key: &[u8]) -> Result<()> {
     let data = inner.environment.dbs.data;
     let before = data.get_lower_than(txn, key).map_err(lmdb::error)?;
-    let after = data.get_greater_than(txn, key).map_err(lmdb::error)?;
+    // Or equal: from the page before its own, the search for a row that is there ends just before it.
+    let after = data.get_greater_than_or_equal_to(txn, key).map_err(lmdb::error)?;
     let right = before.is_none_or(|(found, _)| found < key) && after.is_none_or(|(found, _)| found > key);
     if !right {
         return Err(key::locate(out_of_order(), key));

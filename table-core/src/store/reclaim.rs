@@ -78,7 +78,7 @@ fn step(inner: &Inner) -> Result<Option<usize>> {
     let _lead = inner.writer.lead()?;
     let mut rows = STEP_ROWS;
     loop {
-        match try_step(inner, rows) {
+        match try_step(inner, rows).map_err(|e| inner.environment.refusal(e)) {
             // Removing takes new pages before it frees old ones: with little room, less at a time.
             Err(e) if rows > 1 && matches!(e.kind(), ErrorKind::DiskFull | ErrorKind::MapFull) => rows /= 8,
             result => return result.map_err(|e| inner.writer.judge(inner, e)),

@@ -98,8 +98,7 @@ pub(crate) fn row_checksum(row: &Row<'_>, seed: u64) -> Option<u64> {
     let heap = row.heap_start();
     let mut hash = seed;
     let mut from = 0;
-    for index in 0..row.len() {
-        let slot = row.slot(index)?;
+    for slot in row.slots() {
         if slot.length() > SMALL {
             let end = (heap + slot.end).checked_sub(LARGE_CHECKSUM)?;
             hash = xxh3_64_with_seed(covered.get(from..heap + slot.start)?, hash);
@@ -129,9 +128,46 @@ impl Slot {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row<'a> {
     bytes: &'a [u8],
+    /// The slots, as many as there are properties.
+    table: &'a [u8],
+    heap: &'a [u8],
     count: usize,
     flags: u8,
     timestamp: Ticks,
+}
+
+/// Number, tag and start of the property whose slot stands first, and the slots after it.
+fn first_slot(table: &[u8], wide: bool) -> Option<(u16, u8, usize, &[u8])> {
+    if wide {
+        let ([a, b, tag, c, d, e], rest) = table.split_first_chunk::<WIDE_SLOT>()?;
+        let start = usize::from(*c) | usize::from(*d) << 8 | usize::from(*e) << 16;
+        Some((u16::from_le_bytes([*a, *b]), *tag, start, rest))
+    } else {
+        let ([a, b, c, d], rest) = table.split_first_chunk::<NARROW_SLOT>()?;
+        let packed = u16::from_le_bytes([*c, *d]);
+        Some((u16::from_le_bytes([*a, *b]), d >> 4, usize::from(packed) & NARROW_MAX, rest))
+    }
+}
+
+/// The slots of a row in order; see [`Row::slots`].
+#[derive(Clone, Debug)]
+pub(crate) struct Slots<'a> {
+    next: Option<(u16, u8, usize, &'a [u8])>,
+    wide: bool,
+    heap_length: usize,
+}
+
+impl Iterator for Slots<'_> {
+    type Item = Slot;
+
+    #[inline]
+    fn next(&mut self) -> Option<Slot> {
+        let (id, tag, start, rest) = self.next?;
+        self.next = first_slot(rest, self.wide);
+        // A value ends where the next one starts.
+        let end = self.next.map_or(self.heap_length, |(_, _, start, _)| start);
+        Some(Slot { id, tag, start, end })
+    }
 }
 
 /// The bytes are not a row, or not the row that was written.
@@ -149,7 +185,7 @@ impl<'a> Row<'a> {
     /// Reads the header. Checksums are for [`verify`](Self::verify).
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, Damaged> {
         const SHORT: Damaged = Damaged("the row is cut short");
-        let (header, _) = bytes.split_first_chunk::<HEADER>().ok_or(SHORT)?;
+        let (header, rest) = bytes.split_first_chunk::<HEADER>().ok_or(SHORT)?;
         let [version, flags, count, timestamp @ ..] = *header;
         if version != VERSION {
             return Err(Damaged("the row is of an unknown version"));
@@ -159,8 +195,11 @@ impl<'a> Row<'a> {
         }
         let timestamp =
             Ticks::new(u64::from_le_bytes(timestamp)).ok_or(Damaged("the row's time is out of range"))?;
-        let row = Self { bytes, count: usize::from(count), flags, timestamp };
-        if row.heap_start() + CHECKSUM > bytes.len() { Err(SHORT) } else { Ok(row) }
+        let count = usize::from(count);
+        let slots = count * if flags & WIDE == 0 { NARROW_SLOT } else { WIDE_SLOT };
+        let (table, rest) = rest.split_at_checked(slots).ok_or(SHORT)?;
+        let (heap, _) = rest.split_last_chunk::<CHECKSUM>().ok_or(SHORT)?;
+        Ok(Self { bytes, table, heap, count, flags, timestamp })
     }
 
     /// Compares the row's checksum; large values are compared when they are read.
@@ -178,8 +217,7 @@ impl<'a> Row<'a> {
         const FORM: Damaged = Damaged("the row is not in the form that a writer gives it");
         self.verify(seed)?;
         let (mut last, mut end, mut wide, mut large) = (None, 0, false, false);
-        for index in 0..self.count {
-            let slot = self.checked_slot(index)?;
+        for slot in self.slots() {
             let payload = self.payload(&slot, Some(seed))?;
             let name = if slot.id == INLINE { inline_name(payload)?.0 } else { "" };
             let place = Some((slot.id, name));
@@ -190,7 +228,7 @@ impl<'a> Row<'a> {
             large |= slot.length() > SMALL;
         }
         let flags = if wide { WIDE } else { 0 } | if large { LARGE } else { 0 };
-        if end == self.heap().len() && flags == self.flags { Ok(()) } else { Err(FORM) }
+        if end == self.heap.len() && flags == self.flags { Ok(()) } else { Err(FORM) }
     }
 
     pub(crate) fn timestamp(&self) -> Ticks {
@@ -210,12 +248,12 @@ impl<'a> Row<'a> {
         self.flags & LARGE != 0
     }
 
-    fn slot_size(&self) -> usize {
-        if self.flags & WIDE == 0 { NARROW_SLOT } else { WIDE_SLOT }
+    fn is_wide(&self) -> bool {
+        self.flags & WIDE != 0
     }
 
     fn heap_start(&self) -> usize {
-        HEADER + self.count * self.slot_size()
+        HEADER + self.table.len()
     }
 
     /// Everything before the checksum.
@@ -228,31 +266,23 @@ impl<'a> Row<'a> {
         self.bytes.last_chunk::<CHECKSUM>().map_or(0, |sum| u64::from_le_bytes(*sum))
     }
 
-    fn heap(&self) -> &'a [u8] {
-        self.covered().get(self.heap_start()..).unwrap_or_default()
-    }
-
     /// Number, tag and start of the property at this place.
     fn entry(&self, index: usize) -> Option<(u16, u8, usize)> {
-        let rest = self.bytes.get(HEADER + index * self.slot_size()..)?;
-        if self.flags & WIDE == 0 {
-            let [a, b, c, d] = *rest.first_chunk::<NARROW_SLOT>()?;
-            let packed = u16::from_le_bytes([c, d]);
-            Some((u16::from_le_bytes([a, b]), d >> 4, usize::from(packed) & NARROW_MAX))
-        } else {
-            let [a, b, tag, c, d, e] = *rest.first_chunk::<WIDE_SLOT>()?;
-            let start = usize::from(c) | usize::from(d) << 8 | usize::from(e) << 16;
-            Some((u16::from_le_bytes([a, b]), tag, start))
-        }
+        let slot = if self.is_wide() { WIDE_SLOT } else { NARROW_SLOT };
+        let (id, tag, start, _) = first_slot(self.table.get(index * slot..)?, self.is_wide())?;
+        Some((id, tag, start))
+    }
+
+    /// Every property in the order of numbers.
+    pub(crate) fn slots(&self) -> Slots<'a> {
+        let wide = self.is_wide();
+        Slots { next: first_slot(self.table, wide), wide, heap_length: self.heap.len() }
     }
 
     /// The property at this place in the order of numbers.
     pub(crate) fn slot(&self, index: usize) -> Option<Slot> {
-        if index >= self.count {
-            return None;
-        }
         let (id, tag, start) = self.entry(index)?;
-        let end = if index + 1 == self.count { self.heap().len() } else { self.entry(index + 1)?.2 };
+        let end = if index + 1 == self.count { self.heap.len() } else { self.entry(index + 1)?.2 };
         Some(Slot { id, tag, start, end })
     }
 
@@ -293,7 +323,7 @@ impl<'a> Row<'a> {
 
     /// The stored bytes of a property, with a large value's checksum.
     pub(crate) fn stored(&self, slot: &Slot) -> Result<&'a [u8], Damaged> {
-        self.heap().get(slot.start..slot.end).ok_or(Damaged("a property lies outside its row"))
+        self.heap.get(slot.start..slot.end).ok_or(Damaged("a property lies outside its row"))
     }
 
     /// The bytes of a property; with a seed, a large one is compared with its checksum.

@@ -32,6 +32,13 @@ impl RowWriter {
         self.large = false;
     }
 
+    /// Clears it for a row of so many properties and about so many bytes.
+    pub(crate) fn start(&mut self, properties: usize, bytes: usize) {
+        self.clear();
+        self.slots.reserve(properties);
+        self.heap.reserve(bytes);
+    }
+
     /// Starts a property; its value follows on the heap, ended by [`close`](Self::close).
     fn open(&mut self, id: u16, tag: u8) -> usize {
         let start = self.heap.len();

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use super::lmdb::ReadTxn;
-use super::scan::{Page, SnapshotRows, Views};
+use super::page::Page;
+use super::rows::{SnapshotRows, Views};
 use super::table::DynamicTable;
 use super::{Inner, Store, read};
 use crate::error::{Error, ErrorKind, Result};

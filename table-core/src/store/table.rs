@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use super::catalog::TableState;
 use super::prepare::{self, Action, Operation, Prepared};
-use super::scan::{Page, Rows};
+use super::page::Page;
+use super::rows::{Refilling, Rows};
 use super::snapshot::Snapshot;
-use super::{Batch, Inner, read};
+use super::{Batch, Inner, RowView, read};
 use crate::error::Result;
 use crate::model::{DynamicEntity, ETag, IfMatch};
+use crate::plan::{Change, WritePlan};
 use crate::query::{Continuation, Explain, Query};
 
 /// A handle on a table, to read and write entities of any shape.
@@ -65,15 +67,8 @@ impl DynamicTable {
 
     /// The entity of these keys, or `None`.
     pub fn get(&self, partition_key: &str, row_key: &str) -> Result<Option<DynamicEntity>> {
-        let get = || {
-            self.inner.writer.check_running()?;
-            let txn = self.inner.environment.read_txn()?;
-            let found = read::get(&self.inner, &txn, &self.state, partition_key, row_key)?;
-            found.map(|view| view.to_entity()).transpose()
-        };
-        get().map_err(|e| {
-            e.attempted("read from").table(self.name()).partition(partition_key).row(row_key)
-        })
+        #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime, the closure of any")]
+        self.get_by(partition_key, row_key, |view| view.to_entity())
     }
 
     /// Adds an entity; fails if there is one of its keys.
@@ -113,6 +108,50 @@ impl DynamicTable {
 
     fn write(&self, operation: &Operation<'_>) -> Result<ETag> {
         self.submit(prepare::single(&self.state, operation)?)
+    }
+
+    /// What `read` makes of the row of these keys.
+    pub(crate) fn get_by<T>(
+        &self,
+        partition_key: &str,
+        row_key: &str,
+        read: impl FnOnce(&RowView<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let get = || {
+            self.inner.writer.check_running()?;
+            let txn = self.inner.environment.read_txn()?;
+            let found = read::get(&self.inner, &txn, &self.state, partition_key, row_key)?;
+            found.map(|view| read(&view)).transpose()
+        };
+        get().map_err(|e| e.attempted("read from").table(self.name()).partition(partition_key).row(row_key))
+    }
+
+    /// An iterator over what a query finds, to be decoded by the caller.
+    pub(crate) fn refilling<T>(&self, query: &Query) -> Result<Refilling<T>> {
+        Refilling::new(&self.inner, &self.state, query).map_err(|e| e.attempted("query").table(self.name()))
+    }
+
+    /// Carries out a planned change, whole or not at all.
+    pub(crate) fn carry_out(&self, plan: &WritePlan<'_>) -> Result<ETag> {
+        let mut operations = Vec::with_capacity(plan.changes().len());
+        for change in plan.changes() {
+            let action = match change.change {
+                Change::Insert => Action::Insert,
+                Change::Put => Action::InsertOrReplace,
+                Change::Replace(etag) => Action::Replace(etag.into()),
+                Change::Delete(etag) => Action::Delete(etag.into()),
+                Change::Remove => Action::Remove,
+            };
+            operations.push(Operation {
+                action,
+                partition: plan.partition(),
+                row: change.key,
+                properties: change.properties.clone(),
+            });
+        }
+        let done =
+            prepare::batch(&self.state, plan.partition(), &operations).and_then(|plan| self.submit(plan));
+        done.map_err(|error| plan.explain_failure(error))
     }
 
     pub(crate) fn submit(&self, plan: Prepared) -> Result<ETag> {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use super::dict::{Dict, ENTITY_TYPE};
+use super::dict::Dict;
 use super::key::{self, StoredKey};
 use super::row::{self, Damaged, Decoded, INLINE, Row, Slot};
 use crate::error::{Error, ErrorKind, Result};
@@ -106,17 +106,13 @@ impl<'a> RowView<'a> {
 
     /// The properties, in the order in which the table first saw their names.
     pub fn properties(&self) -> impl Iterator<Item = Result<(&str, ValueRef<'_>)>> {
-        (0..self.row.len()).map(|index| {
-            let slot = self.row.checked_slot(index).map_err(|e| self.damaged(e))?;
-            Ok((self.name(&slot)?, self.value(&slot)?))
-        })
+        self.row.slots().map(|slot| Ok((self.name(&slot)?, self.value(&slot)?)))
     }
 
     /// The whole entity, owned.
     pub fn to_entity(&self) -> Result<DynamicEntity> {
         let mut properties = Vec::with_capacity(self.row.len());
-        for index in 0..self.row.len() {
-            let slot = self.row.checked_slot(index).map_err(|e| self.damaged(e))?;
+        for slot in self.row.slots() {
             properties.push((self.shared_name(&slot)?, self.owned(&slot)?));
         }
         self.entity_of(properties)
@@ -197,7 +193,7 @@ pub(crate) fn covers(dict: &Dict, row: &Row<'_>) -> bool {
         if slot.id == INLINE { dict.names_full() } else { usize::from(slot.id) < names }
     });
     names_known
-        && dict.id(ENTITY_TYPE).and_then(|id| row.find(id)).is_none_or(|slot| {
+        && dict.entity_type().and_then(|id| row.find(id)).is_none_or(|slot| {
             match row.payload(&slot, None).and_then(|payload| row::decode(slot.tag, payload)) {
                 Ok(Decoded::Symbol(id)) => usize::from(id) < symbols,
                 _ => true,

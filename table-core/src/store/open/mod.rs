@@ -159,6 +159,16 @@ impl Environment {
         retrying(&self.env, || self.env.clone().static_read_txn()).map_err(lmdb::error)
     }
 
+    /// What it means that a write was refused. LMDB takes one that ends early for a failure of the device, and that
+    /// is how a write ends for which the disk has some room, but not enough.
+    #[cold]
+    pub(crate) fn refusal(&self, error: Error) -> Error {
+        if error.kind() == ErrorKind::Io && place::is_full(&self.path) {
+            return Error::new(ErrorKind::DiskFull).because("a write ended early, and there is no more room");
+        }
+        error
+    }
+
     /// Frees the reader slots of processes that have died, and says how many there were. Until then their
     /// snapshots keep old pages from being used again.
     pub(crate) fn clear_stale_readers(&self) -> Result<usize> {

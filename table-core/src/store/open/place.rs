@@ -5,12 +5,12 @@
 //! so of several that race one wins, and the others find a whole store.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb;
 
 /// The name LMDB gives its data file. Beside it lies `lock.mdb`, which must never be opened here: closing any
@@ -112,6 +112,26 @@ pub(super) fn settle(store: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Whether there is no room for a file beside the store's, or for its data file to grow. What room there was, the
+/// write that failed has used up.
+#[cold]
+pub(super) fn is_full(store: &Path) -> bool {
+    /// A few pages, of whatever size.
+    const MORE: u64 = 256 * 1024;
+    let full = |error: &Error| error.kind() == ErrorKind::DiskFull;
+    let Ok(length) = fs::metadata(store.join(DATA)).map(|data| data.len()) else { return false };
+    let grow = |private: &Private| {
+        let mut file = File::create_new(private.path().join(DATA))?;
+        io::copy(&mut io::repeat(0xff).take(MORE), &mut file)?;
+        // Not written, only asked for: a file's length has limits too.
+        file.set_len(length + MORE)
+    };
+    match Private::new(store) {
+        Ok(private) => grow(&private).map_err(lmdb::io_error).is_err_and(|error| full(&error)),
+        Err(error) => full(&error),
+    }
+}
+
 fn link(from: &Path, to: &Path, store: &Path) -> io::Result<bool> {
     match fs::hard_link(from, to) {
         Ok(()) => Ok(true),
@@ -158,7 +178,6 @@ fn sync(_: &Path) -> io::Result<()> {
 mod tests {
     use super::super::tests::scratch;
     use super::*;
-    use crate::error::ErrorKind;
 
     fn names(dir: &Path) -> Vec<String> {
         let mut names: Vec<_> = fs::read_dir(dir)

@@ -1,0 +1,139 @@
+//! Rounds that alternate between engines, and what becomes of their times.
+
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+use crate::digest::Digest;
+
+type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+
+/// One way to do a workload. The digest tells what was read.
+pub(crate) struct Contender<'a> {
+    pub(crate) name: &'static str,
+    /// Gets the round's number and how it is to time itself; returns what it read.
+    pub(crate) run: Box<dyn FnMut(usize, &mut Timer) -> Result<Digest> + 'a>,
+    /// Whether its digest is to equal the floor's.
+    pub(crate) compared: bool,
+}
+
+impl<'a> Contender<'a> {
+    pub(crate) fn new(name: &'static str, run: impl FnMut(usize, &mut Timer) -> Result<Digest> + 'a) -> Self {
+        Self { name, run: Box::new(run), compared: true }
+    }
+
+    /// Reads something else than the floor does.
+    pub(crate) fn of_its_own(mut self) -> Self {
+        self.compared = false;
+        self
+    }
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// The processor's time of this thread, in user and system: other programs on the machine hardly touch it. Where
+    /// the system does not tell, the time of day.
+    Processor,
+    /// The time of day: for what waits for a disk or for other threads.
+    Wall,
+}
+
+/// Times the part of a round that counts.
+#[derive(Debug)]
+pub(crate) struct Timer {
+    clock: Clock,
+    total: Duration,
+}
+
+impl Timer {
+    pub(crate) fn time<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        let processor = self.processor();
+        let begun = Instant::now();
+        let result = std::hint::black_box(work());
+        let elapsed = begun.elapsed();
+        let used = self.processor().zip(processor).map(|(end, start)| end.saturating_sub(start));
+        self.total += used.unwrap_or(elapsed);
+        result
+    }
+
+    fn processor(&self) -> Option<Duration> {
+        if self.clock == Clock::Wall {
+            return None;
+        }
+        // Linux brings a thread's account up to date when it yields.
+        std::thread::yield_now();
+        let account = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+        account.split(' ').next()?.parse().ok().map(Duration::from_nanos)
+    }
+}
+
+/// The times of one contender, in nanoseconds for one operation.
+pub(crate) struct Times {
+    pub(crate) name: &'static str,
+    pub(crate) rounds: Vec<f64>,
+}
+
+/// Runs every contender in every round. The first is the floor, and runs a second time in each round: the noise.
+pub(crate) fn rounds(
+    clock: Clock,
+    count: usize,
+    operations: u64,
+    mut contenders: Vec<Contender<'_>>,
+) -> Result<Vec<Times>> {
+    let mut times: Vec<_> = contenders.iter().map(|one| Times { name: one.name, rounds: Vec::new() }).collect();
+    times.push(Times { name: "floor again", rounds: Vec::new() });
+    let runs = times.len();
+    for round in 0..=count {
+        let mut floor = None;
+        for turn in 0..runs {
+            // Every round starts with another contender.
+            let place = (turn + round) % runs;
+            let which = if place == contenders.len() { 0 } else { place };
+            let Some(contender) = contenders.get_mut(which) else { continue };
+            let mut timer = Timer { clock, total: Duration::ZERO };
+            let digest = (contender.run)(round, &mut timer)?;
+            if contender.compared && *floor.get_or_insert(digest) != digest {
+                return Err(format!("{} read something else: {digest:?}, not {floor:?}", contender.name).into());
+            }
+            // The first round warms up.
+            if let (Some(times), true) = (times.get_mut(place), round > 0) {
+                times.rounds.push(nanoseconds(timer.total) / count_of(operations));
+            }
+        }
+    }
+    Ok(times)
+}
+
+pub(crate) fn nanoseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e9
+}
+
+/// Counts here are far below 2^32.
+pub(crate) fn count_of(count: u64) -> f64 {
+    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
+}
+
+/// The value that this share of the values stay below.
+pub(crate) fn quantile(values: &[f64], share: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let last = count_of(u64::try_from(sorted.len().saturating_sub(1)).unwrap_or(0));
+    let at = format!("{:.0}", last * share).parse::<usize>().unwrap_or(0);
+    sorted.get(at).copied().unwrap_or(f64::NAN)
+}
+
+pub(crate) fn median(values: &[f64]) -> f64 {
+    quantile(values, 0.5)
+}
+
+/// The median of the rounds' ratios: each round compares what ran side by side.
+pub(crate) fn ratio(times: &Times, base: &Times) -> f64 {
+    let ratios: Vec<_> = times.rounds.iter().zip(&base.rounds).map(|(a, b)| a / b).collect();
+    median(&ratios)
+}
+
+/// How far half of the rounds of the floor differ from the floor itself, either way.
+pub(crate) fn noise(times: &Times, base: &Times) -> (f64, f64) {
+    let ratios: Vec<_> = times.rounds.iter().zip(&base.rounds).map(|(a, b)| a / b).collect();
+    (quantile(&ratios, 0.25), quantile(&ratios, 0.75))
+}

@@ -1,0 +1,418 @@
+//! What the fuzzer feeds. Not part of the API: it is there with the feature `fuzzing` alone.
+//!
+//! Every function takes whatever it is given, panics where something holds that must never hold, and says whether
+//! the input was taken for sound: a fuzzer whose inputs are all refused at the door has tested the door.
+#![allow(
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    clippy::panic,
+    reason = "an oracle fails by panicking, and no program calls this"
+)]
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use uuid::Uuid;
+
+use crate::error::Error;
+use crate::model::{DynamicEntity, ETag, Ticks, Value, ValueRef};
+use crate::query::{Continuation, Fields, Filter, Plan, Position, Query, fingerprint, plan, prop};
+use crate::store::dict::{Dict, MAX_NAMES};
+use crate::store::key::{self, StoredKey};
+use crate::store::meta::{self, META_KEY, Meta};
+use crate::store::row::{self, Decoded, HEADER, INLINE, NARROW_SLOT, Row, SMALL, WIDE, WIDE_SLOT};
+use crate::store::row_write::{self, NameRef, RowWriter};
+use crate::store::view::{self, RowView};
+
+/// Where every row lies that is fuzzed.
+static KEY: LazyLock<Vec<u8>> = LazyLock::new(|| sample_key(7, "Sales", "empid_000001"));
+
+fn seed() -> u64 {
+    row::key_seed(&KEY)
+}
+
+/// A full dictionary, so that a row may hold inline names too.
+static DICT: LazyLock<Arc<Dict>> = LazyLock::new(|| {
+    let mut dict = Dict::default();
+    for id in 0..MAX_NAMES {
+        dict.push_name(if id == ENTITY_TYPE { "EntityType".into() } else { format!("N{id}").into() });
+    }
+    for symbol in 0..SYMBOLS {
+        dict.push_symbol(format!("kind{symbol}").into());
+    }
+    Arc::new(dict)
+});
+const ENTITY_TYPE: usize = 3;
+const SYMBOLS: u64 = 3;
+
+/// A row that others are merged with.
+static OTHER: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let long = "x".repeat(300);
+    let properties = [
+        (NameRef::Id(0), ValueRef::Int32(-1), None),
+        (NameRef::Id(3), ValueRef::String(""), Some(2)),
+        (NameRef::Id(5), ValueRef::String(&long), None),
+        (NameRef::Inline("b"), ValueRef::Boolean(true), None),
+    ];
+    formed(&properties, Ticks::UNIX_EPOCH)
+});
+
+type Property<'a> = (NameRef<'a>, ValueRef<'a>, Option<u16>);
+
+/// The row of these properties, which stand in order.
+fn formed(properties: &[Property<'_>], timestamp: Ticks) -> Vec<u8> {
+    let mut writer = RowWriter::default();
+    for (name, value, symbol) in properties {
+        writer.push(*name, *value, *symbol, seed());
+    }
+    finished(&writer, timestamp)
+}
+
+fn finished(writer: &RowWriter, timestamp: Ticks) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    writer.finish(&mut bytes).expect("a row has at most 255 properties");
+    row_write::stamp(&mut bytes, timestamp, seed());
+    bytes
+}
+
+/// Reads a row in every way there is. A sound one must be the very bytes that its properties are written as, be found
+/// by number and by name, and merge as a map does.
+pub fn row(bytes: &[u8]) -> bool {
+    let Ok(row) = Row::parse(bytes) else { return false };
+    // Before any checksum: a store may be opened to read without.
+    read_through(&row);
+    if row.verify_whole(seed()).is_err() {
+        return false;
+    }
+    let Some(properties) = properties(&row) else { return false };
+    assert!(formed(&properties, row.timestamp()) == bytes, "a sound row is written in another form");
+    for (index, (name, ..)) in properties.iter().enumerate() {
+        let slot = row.slot(index).expect("the row is sound");
+        let found = match *name {
+            NameRef::Id(id) => row.find(id),
+            NameRef::Inline(name) => row.find_inline(name, Some(seed())).expect("the row is sound"),
+        };
+        let found = found.expect("a property is not found");
+        assert!((found.start, found.end) == (slot.start, slot.end), "another property is found");
+    }
+    let other = Row::parse(&OTHER).expect("a row of the library's own");
+    check_merge(&row, &row);
+    check_merge(&row, &other);
+    check_merge(&other, &row);
+    true
+}
+
+/// Keeps a result from being optimised away, and all that led to it.
+fn seen<T>(value: T) {
+    drop(std::hint::black_box(value));
+}
+
+fn read_through(row: &Row<'_>) {
+    for index in 0..=row.len() {
+        let Some(slot) = row.slot(index) else { continue };
+        seen(row.find(slot.id).map(|found| row.payload(&found, Some(seed())).is_ok()));
+        if let Ok(payload) = row.payload(&slot, None) {
+            seen(row::decode(slot.tag, payload));
+            if let Ok((name, value)) = row::inline_name(payload) {
+                seen(row::decode(slot.tag, value));
+                seen(row.find_inline(name, None));
+            }
+        }
+    }
+    for id in [0, 3, INLINE] {
+        seen(row.find(id));
+    }
+    for view in [
+        RowView::new(KEY.as_slice().into(), *row, DICT.clone()),
+        RowView::verified(KEY.as_slice().into(), *row, DICT.clone(), seed()),
+    ] {
+        let entity = view.to_entity();
+        assert_eq!(entity.is_ok(), view.properties().all(|property| property.is_ok()));
+        seen(view.get("EntityType").map(|value| value.map(ValueRef::edm_type)));
+        seen(view.get("a").map(|value| value.map(ValueRef::edm_type)));
+        seen(view.to_selected(&[0, 3], &["a".into()]));
+    }
+    seen(view::covers(&DICT, row) | view::covers(&Dict::default(), row));
+}
+
+/// Everything that a row holds, or `None` where some value can't be read.
+fn properties<'a>(row: &Row<'a>) -> Option<Vec<Property<'a>>> {
+    (0..row.len())
+        .map(|index| {
+            let slot = row.slot(index)?;
+            let payload = row.payload(&slot, None).ok()?;
+            let (name, payload) = match slot.id {
+                INLINE => {
+                    row::inline_name(payload).map(|(name, value)| (NameRef::Inline(name), value)).ok()?
+                }
+                id => (NameRef::Id(id), payload),
+            };
+            match row::decode(slot.tag, payload).ok()? {
+                Decoded::Value(value) => Some((name, value, None)),
+                Decoded::Symbol(symbol) => Some((name, ValueRef::String(""), Some(symbol))),
+            }
+        })
+        .collect()
+}
+
+fn check_merge(old: &Row<'_>, new: &Row<'_>) {
+    let mut writer = RowWriter::default();
+    writer.merge(old, new, seed()).expect("both rows are sound");
+    let mut map = BTreeMap::new();
+    for row in [old, new] {
+        for (name, value, symbol) in properties(row).expect("the row is sound") {
+            let place = match name {
+                NameRef::Id(id) => (id, ""),
+                NameRef::Inline(name) => (INLINE, name),
+            };
+            map.insert(place, (name, value, symbol));
+        }
+    }
+    if map.len() > 255 {
+        return;
+    }
+    let expected: Vec<_> = map.into_values().collect();
+    let merged = finished(&writer, new.timestamp());
+    assert!(merged == formed(&expected, new.timestamp()), "rows don't merge as maps do");
+}
+
+/// Makes the checksums of a row fit, if it is anything like one.
+pub fn seal_row(bytes: &mut [u8]) {
+    let Ok(row) = Row::parse(bytes) else { return };
+    let timestamp = row.timestamp();
+    let wide = bytes.get(1).is_some_and(|flags| flags & WIDE != 0);
+    let heap = HEADER + row.len() * if wide { WIDE_SLOT } else { NARROW_SLOT };
+    let large: Vec<_> = (0..row.len())
+        .filter_map(|index| row.slot(index))
+        .filter(|slot| slot.length() > SMALL)
+        .map(|slot| heap + slot.start..heap + slot.end)
+        .collect();
+    for range in large {
+        if let Some((value, sum)) = bytes.get_mut(range).and_then(<[u8]>::split_last_chunk_mut) {
+            *sum = row::large_checksum(value, seed());
+        }
+    }
+    row_write::stamp(bytes, timestamp, seed());
+}
+
+/// A row as the store writes it. `pick` gives a number below its argument.
+pub fn sample_row(pick: &mut dyn FnMut(u64) -> u64) -> Vec<u8> {
+    let most = [3, 12, 255].get(small(pick(3))).copied().unwrap_or(1);
+    let mut texts = Vec::new();
+    for _ in 0..pick(most) {
+        let length = match pick(12) {
+            0 => 250 + pick(12),
+            1 if most < 100 => 4_000 + pick(200),
+            _ => pick(12),
+        };
+        texts.push(char::from(b'a' + u8::try_from(pick(26)).unwrap_or(0)).to_string().repeat(small(length)));
+    }
+    let mut id = 0;
+    let mut inline = BTreeMap::new();
+    let mut properties = Vec::new();
+    for text in &texts {
+        let shift = pick(64);
+        let (symbol, value) = match pick(11) {
+            0 | 1 => (None, ValueRef::String(text)),
+            2 => (None, ValueRef::Binary(text.as_bytes())),
+            3 => (None, ValueRef::Boolean(pick(2) == 0)),
+            4 => (None, ValueRef::Int32(i32::from_le_bytes(low(pick(u64::MAX) >> shift)))),
+            5 | 6 => (None, ValueRef::Int64(i64::from_le_bytes((pick(u64::MAX) >> shift).to_le_bytes()))),
+            7 => (None, ValueRef::Double(f64::from_bits(pick(u64::MAX)))),
+            8 => (None, ValueRef::DateTime(Ticks::new(pick(Ticks::MAX.get())).unwrap_or(Ticks::MAX))),
+            9 => (None, ValueRef::Guid(Uuid::from_u64_pair(pick(u64::MAX), pick(u64::MAX)))),
+            _ => (Some(small(pick(SYMBOLS))), ValueRef::String("")),
+        };
+        let symbol = symbol.and_then(|symbol| u16::try_from(symbol).ok());
+        if pick(8) == 0 && symbol.is_none() {
+            inline.insert(text.as_str(), (NameRef::Inline(text), value, symbol));
+        } else {
+            properties.push((NameRef::Id(id), value, symbol));
+            id += 1 + u16::try_from(pick(3)).unwrap_or(0);
+        }
+    }
+    properties.extend(inline.into_values());
+    formed(&properties, Ticks::UNIX_EPOCH)
+}
+
+fn small(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(0)
+}
+
+fn low(number: u64) -> [u8; 4] {
+    let [a, b, c, d, ..] = number.to_le_bytes();
+    [a, b, c, d]
+}
+
+/// Takes a stored key apart. What comes apart must come together as the same bytes, and sort as the service sorts.
+pub fn key(bytes: &[u8]) -> bool {
+    static OTHERS: LazyLock<Vec<(String, String, Vec<u8>)>> = LazyLock::new(|| {
+        let texts = ["", "a", "a ", "Sales", "\u{d7ff}", "\u{e000}", "\u{ffff}", "\u{10000}", "\u{10ffff}"];
+        let pairs = texts.iter().flat_map(|partition| texts.iter().map(move |row| (*partition, *row)));
+        pairs.map(|(partition, row)| (partition.into(), row.into(), sample_key(7, partition, row))).collect()
+    });
+    let Some(key) = StoredKey::parse(bytes) else { return false };
+    seen(key::locate(Error::new(crate::ErrorKind::Corrupt), bytes).to_string());
+    let (Some(partition), Some(row)) = (key.partition(), key.row()) else { return false };
+    let again = sample_key(key.table, &partition, &row);
+    assert!(again == bytes, "a key comes together as other bytes");
+    for (other_partition, other_row, other) in OTHERS.iter() {
+        let by_units = (key.table.cmp(&7))
+            .then_with(|| partition.encode_utf16().cmp(other_partition.encode_utf16()))
+            .then_with(|| row.encode_utf16().cmp(other_row.encode_utf16()));
+        assert_eq!(bytes.cmp(other), by_units, "a key sorts otherwise than its text");
+    }
+    key::check(&partition, &row).is_ok()
+}
+
+/// A stored key.
+pub fn sample_key(table: u32, partition: &str, row: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    key::encode(table, partition, row, &mut bytes);
+    bytes
+}
+
+/// Reads a filter. Its text must be read as the same filter, and what is left of it beside the bounds, with the
+/// bounds, must say of every row what the whole of it says.
+pub fn filter(text: &str) -> bool {
+    let Ok(filter) = Filter::parse(text) else { return false };
+    let printed = filter.to_string();
+    let again = Filter::parse(&printed).unwrap_or_else(|error| panic!("`{printed}` can't be read: {error}"));
+    assert!(again == filter, "`{printed}` is read as another filter");
+    // Of an `or` no bounds are taken.
+    let never = prop("PartitionKey").eq(Vec::new());
+    let whole = plan(&Query::new().filter(filter.clone() | never)).expect("what was read can be planned");
+    let narrowed = plan(&Query::new().filter(filter)).expect("what was read can be planned");
+    let other = plan(&Query::new().filter(again)).expect("what was read can be planned");
+    assert_eq!(fingerprint(&narrowed, 7), fingerprint(&other, 7));
+    seen(narrowed.explain().to_string());
+    let range = narrowed.byte_range(&7_u32.to_be_bytes());
+    for row in SAMPLES.iter() {
+        let key = sample_key(7, row.partition_key(), row.row_key());
+        let within = range.as_ref().is_some_and(|(from, to)| *from <= key && key < *to);
+        assert_eq!(within && accepts(&narrowed, row), accepts(&whole, row), "`{printed}` of {row:?}");
+    }
+    true
+}
+
+fn accepts(plan: &Plan, row: &DynamicEntity) -> bool {
+    plan.accepts(&Sample { row, plan }).expect("a sample is sound")
+}
+
+struct Sample<'a> {
+    row: &'a DynamicEntity,
+    plan: &'a Plan,
+}
+
+impl Fields for Sample<'_> {
+    fn partition_key(&self) -> Cow<'_, str> {
+        self.row.partition_key().into()
+    }
+
+    fn row_key(&self) -> Cow<'_, str> {
+        self.row.row_key().into()
+    }
+
+    fn timestamp(&self) -> Ticks {
+        Ticks::UNIX_EPOCH
+    }
+
+    fn property(&self, slot: usize) -> Result<Option<ValueRef<'_>>, Error> {
+        let name = self.plan.predicate.as_ref().and_then(|predicate| predicate.names().get(slot));
+        Ok(self.row.get(name.expect("a slot has a name")).map(Value::as_value_ref))
+    }
+}
+
+/// Rows whose keys and properties have the names and values that the filters of the fuzzer's corpus ask for.
+static SAMPLES: LazyLock<Vec<DynamicEntity>> = LazyLock::new(|| {
+    let time = Ticks::UNIX_EPOCH;
+    let values: [Value; 14] = [
+        "".into(),
+        "a".into(),
+        "\u{e000}".into(),
+        Vec::new().into(),
+        vec![0xc0].into(),
+        true.into(),
+        false.into(),
+        1.into(),
+        (-1_i64).into(),
+        i64::MAX.into(),
+        1.0.into(),
+        f64::NAN.into(),
+        time.into(),
+        Uuid::nil().into(),
+    ];
+    let keys = ["", "a", "a ", "b", "\u{10000}"];
+    (0..20_usize)
+        .map(|at| {
+            let of =
+                |texts: &[&'static str], at: usize| texts.get(at % texts.len()).copied().unwrap_or_default();
+            let mut entity = DynamicEntity::new(of(&keys, at), of(&keys, at / 5 + at));
+            for (step, name) in [(1, "A"), (3, "B"), (5, "Age")] {
+                if let Some(value) = values.get(at * step % (values.len() + 1)) {
+                    entity.set(name, value.clone());
+                }
+            }
+            entity
+        })
+        .collect()
+});
+
+/// Reads a continuation token. One that is read must have that text alone.
+pub fn token(text: &str) -> bool {
+    let Ok(token) = text.parse::<Continuation>() else { return false };
+    assert!(token.to_string() == text, "a token has two texts");
+    true
+}
+
+/// The text of a continuation token.
+pub fn sample_token(partition: &str, row: &str, remaining: Option<u64>, fingerprint: u64) -> String {
+    Continuation::new(Position { partition, row, remaining }, fingerprint).to_string()
+}
+
+/// Reads a time and an `ETag`. A time's own text must be read as the same time, and an `ETag` have one text.
+pub fn time(text: &str) -> bool {
+    let time = text.parse::<Ticks>();
+    if let Ok(time) = time {
+        assert_eq!(time.to_string().parse(), Ok(time), "a time's text is read as another");
+        assert_eq!(Ticks::from_inverted(time.inverted()), Some(time));
+        let etag = ETag::from_timestamp(time);
+        assert_eq!(etag.to_string().parse(), Ok(etag), "an ETag's text is read as another");
+    }
+    let etag = text.parse::<ETag>();
+    if let Ok(etag) = etag {
+        assert!(etag.to_string() == text, "an ETag has two texts");
+    }
+    time.is_ok() || etag.is_ok()
+}
+
+/// Reads the store's own record. One that is read must be written as the same bytes.
+pub fn meta(bytes: &[u8]) -> bool {
+    let Ok(meta) = Meta::decode(bytes) else { return false };
+    assert!(meta.encode() == bytes, "the record is written in another form");
+    true
+}
+
+/// A store's own record.
+pub fn sample_meta() -> Vec<u8> {
+    Meta { max_key: 1_982, next_table: 7, generation: 9, high_water: Ticks::UNIX_EPOCH }.encode().to_vec()
+}
+
+/// Makes the checksum of a store's own record fit.
+pub fn seal_meta(bytes: &mut [u8]) {
+    meta::seal(META_KEY, bytes);
+}
+
+/// Walks over a data file.
+pub fn walk(bytes: &[u8]) -> bool {
+    let pages = crate::store::open::walk_bytes(bytes);
+    let most = u64::try_from(bytes.len() / 512).unwrap_or(u64::MAX);
+    assert!(pages.is_none_or(|pages| u64::from(pages) <= most), "more pages are reached than there are");
+    pages.is_some()
+}
+
+/// The checksum that the formats are built on.
+pub fn checksum(bytes: &[u8], seed: u64) -> u64 {
+    xxhash_rust::xxh3::xxh3_64_with_seed(bytes, seed)
+}

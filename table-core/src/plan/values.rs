@@ -1,0 +1,92 @@
+//! An entity as the planner sees it: one value for each field.
+
+use crate::schema::{FieldPart, KeyElements, KeyValues, Property, PropertyValue, ValueError};
+
+/// What one field holds.
+#[derive(Debug)]
+pub(crate) enum FieldValue<'a> {
+    /// A value, or none.
+    One(PropertyValue<'a>),
+    /// Elements that stand in keys one by one, beside the value that is stored.
+    Each(Vec<PropertyValue<'a>>, PropertyValue<'a>),
+}
+
+impl<'a> FieldValue<'a> {
+    /// The value as a property.
+    pub(crate) fn stored(&self) -> &PropertyValue<'a> {
+        match self {
+            Self::One(value) | Self::Each(_, value) => value,
+        }
+    }
+}
+
+/// The fields of an entity, in the order of its schema. Generated code fills it.
+#[derive(Debug, Default)]
+pub struct Values<'a> {
+    fields: Vec<FieldValue<'a>>,
+    /// The first field whose value no property can hold.
+    refused: Option<(usize, ValueError)>,
+}
+
+impl<'a> Values<'a> {
+    pub(crate) fn with_capacity(fields: usize) -> Self {
+        Self { fields: Vec::with_capacity(fields), refused: None }
+    }
+
+    /// Adds the next field.
+    pub fn push<T: Property>(&mut self, value: &'a T) {
+        self.push_result(value.to_property());
+    }
+
+    /// Adds the next field, whose elements stand in keys: `stored` is the property itself.
+    pub fn push_elements<C: KeyElements>(
+        &mut self,
+        collection: &'a C,
+        stored: Result<PropertyValue<'a>, ValueError>,
+    ) {
+        self.push_result(stored);
+        let elements: Result<Vec<_>, _> = collection.elements().map(Property::to_property).collect();
+        match (elements, self.fields.pop()) {
+            (Ok(elements), Some(FieldValue::One(stored))) => self.fields.push(FieldValue::Each(elements, stored)),
+            (Err(error), Some(field)) => {
+                self.refused.get_or_insert((self.fields.len(), error));
+                self.fields.push(field);
+            }
+            (_, last) => self.fields.extend(last),
+        }
+    }
+
+    /// Adds the next field by what its conversion gave.
+    pub fn push_result(&mut self, value: Result<PropertyValue<'a>, ValueError>) {
+        let value = value.unwrap_or_else(|error| {
+            self.refused.get_or_insert((self.fields.len(), error));
+            PropertyValue::Absent
+        });
+        self.fields.push(FieldValue::One(value));
+    }
+
+    /// The first field that was refused.
+    pub(crate) fn refused(&mut self) -> Option<(usize, ValueError)> {
+        self.refused.take()
+    }
+
+    pub(crate) fn get(&self, field: usize) -> Option<&FieldValue<'a>> {
+        self.fields.get(field)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &FieldValue<'a>> {
+        self.fields.iter()
+    }
+}
+
+impl KeyValues for Values<'_> {
+    fn value(&self, part: &FieldPart) -> Result<PropertyValue<'_>, ValueError> {
+        let value = self.get(part.field).and_then(|field| field.stored().as_value_ref());
+        Ok(value.map_or(PropertyValue::Absent, PropertyValue::Borrowed))
+    }
+
+    fn elements(&self, part: &FieldPart) -> Result<Vec<PropertyValue<'_>>, ValueError> {
+        let Some(FieldValue::Each(elements, _)) = self.get(part.field) else { return Ok(Vec::new()) };
+        Ok(elements.iter().filter_map(|value| value.as_value_ref().map(PropertyValue::Borrowed)).collect())
+    }
+}

@@ -1,0 +1,12 @@
+//! What generated code calls. Not part of the API: it changes with the derive.
+
+pub use crate::plan::Values;
+pub use crate::schema::{KeyElements, KeyPart, Property, PropertyValue, ValueError, checks};
+pub use crate::store::{DynamicTable, RowView};
+pub use crate::typed::{
+    At, Column, Ended, Entity, IndexKey, Key, KeyArg, KeyResult, PartArg, Path, PathQuery, Ready, Source, TypedRows,
+    read_copied, read_stored,
+};
+
+#[cfg(feature = "json")]
+pub use crate::typed::json;

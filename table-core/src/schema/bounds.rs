@@ -1,0 +1,366 @@
+//! What a typed query asks for, as a range of keys.
+//!
+//! The bounds are those of the tuple, not of the string: `..="Jones"` on a text that is not the last part holds
+//! every key whose text is `Jones`, whatever follows it. What no key can hold is no error here: nothing is found
+//! under it, and a range that reaches beyond what a key can hold ends where the keys end.
+
+use std::ops::Bound;
+
+use super::charset::forbidden;
+use super::escape::escape;
+use super::fold::fold_char;
+use super::key_error::Reason;
+use super::key_type::{Format, KeyType, TimeItem, is_lossless};
+use super::print::{ended_by, print_part, print_shard};
+use super::value::{Property, PropertyValue, ValueError};
+use super::{FieldPart, Part, Template};
+
+/// A part of a key that a query has fixed.
+#[derive(Clone, Debug)]
+pub enum Fixed<'a> {
+    /// The value of its field.
+    Value(PropertyValue<'a>),
+    /// The number of a shard, for `{x:shard(16)}`.
+    Shard(u32),
+}
+
+/// What a query says of the part after those that it has fixed.
+#[derive(Clone, Debug)]
+pub enum Next<'a> {
+    /// Nothing.
+    Any,
+    /// Its text starts so.
+    Prefix(&'a str),
+    /// Its value lies between.
+    Range(Edge<'a>, Edge<'a>),
+}
+
+/// An end of a range of values.
+#[derive(Clone, Debug)]
+pub enum Edge<'a> {
+    /// There is none.
+    Open,
+    /// The value is in the range.
+    Included(PropertyValue<'a>),
+    /// The value is not.
+    Excluded(PropertyValue<'a>),
+    /// The range starts after all values, or ends before them.
+    Nothing,
+}
+
+impl<'a> Edge<'a> {
+    /// The start of a range. One below all that a property can hold is none.
+    pub fn start<T: Property>(bound: Bound<&'a T>) -> Result<Self, ValueError> {
+        Self::of(bound, ValueError::is_below, ValueError::is_above)
+    }
+
+    /// The end of a range. One above all that a property can hold is none.
+    pub fn end<T: Property>(bound: Bound<&'a T>) -> Result<Self, ValueError> {
+        Self::of(bound, ValueError::is_above, ValueError::is_below)
+    }
+
+    fn of<T: Property>(
+        bound: Bound<&'a T>,
+        is_outside: fn(ValueError) -> bool,
+        is_nothing: fn(ValueError) -> bool,
+    ) -> Result<Self, ValueError> {
+        let (value, is_included) = match bound {
+            Bound::Unbounded => return Ok(Self::Open),
+            Bound::Included(value) => (value, true),
+            Bound::Excluded(value) => (value, false),
+        };
+        match value.to_property() {
+            Ok(value) if is_included => Ok(Self::Included(value)),
+            Ok(value) => Ok(Self::Excluded(value)),
+            Err(error) if is_outside(error) => Ok(Self::Open),
+            Err(error) if is_nothing(error) => Ok(Self::Nothing),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// A range of keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeySpan {
+    /// No key at all.
+    Nothing,
+    /// One.
+    Exactly(String),
+    /// All that start so.
+    Prefix(String),
+    /// All between. The ends are texts, so that an executor that sends them in a filter can.
+    Between(Bound<String>, Bound<String>),
+}
+
+/// A range of keys, and whether it says all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// The keys among which every answer is.
+    pub keys: KeySpan,
+    /// Whether each of them is an answer. If not, a lossy part let more in, and each row must be asked again.
+    pub exact: bool,
+}
+
+/// Whether a range of the part's values is a range of keys. `is_last` says that nothing follows the part, not
+/// even literal text.
+pub const fn offers_range(part: &FieldPart, is_last: bool) -> bool {
+    match (part.key.single(), part.format) {
+        (_, Format::Shard(_) | Format::Blind) => false,
+        (_, Format::Time(items)) => is_ordered(items),
+        (KeyType::Text(_), Format::Escaped) => true,
+        // What ends it may sort before or after what it could go on with.
+        (KeyType::Text(_), _) => is_last,
+        // Their order is that of the alphabet, hardly the one that the program means.
+        (KeyType::Names(_), _) => false,
+        _ => true,
+    }
+}
+
+/// Whether the keys whose value starts with a text are a range of keys.
+pub const fn offers_prefix(part: &FieldPart) -> bool {
+    matches!(
+        (part.key.single(), part.format),
+        (KeyType::Text(_), Format::Plain | Format::Escaped | Format::Lower)
+    )
+}
+
+/// Whether later times never print a smaller text: from the year on, nothing left out.
+const fn is_ordered(items: &[TimeItem]) -> bool {
+    let mut rest = items;
+    // The item that came last, as its rank.
+    let mut rank = 0;
+    while let [item, others @ ..] = rest {
+        rank = match (rank, item) {
+            (_, TimeItem::Char(_)) => rank,
+            (0, TimeItem::Year) => 1,
+            (1, TimeItem::Month) => 2,
+            (1, TimeItem::DayOfYear) | (2, TimeItem::Day) => 3,
+            (3, TimeItem::Hour) => 4,
+            (4, TimeItem::Minute) => 5,
+            (5, TimeItem::Second) => 6,
+            _ => return false,
+        };
+        rest = others;
+    }
+    rank > 0
+}
+
+/// The keys that a query asks for: `fixed` has the first parts that are fields, in order, and `next` speaks of
+/// the one after them.
+pub fn bounds(template: &Template, fixed: &[Fixed<'_>], next: &Next<'_>) -> Bounds {
+    let exact = is_exact(template, fixed);
+    let keys = span(template, fixed, next);
+    let (keys, is_filtered) = keys.unwrap_or((KeySpan::Nothing, false));
+    Bounds { keys, exact: exact && !is_filtered }
+}
+
+/// Whether no fixed value is lost but for a part that folds or hashes it: a query by that asks for what folds or
+/// hashes alike.
+fn is_exact(template: &Template, fixed: &[Fixed<'_>]) -> bool {
+    let parts = || fields(template).zip(fixed);
+    parts().all(|(part, value)| {
+        let is_lost =
+            matches!((part.format, value), (Format::Time(_), _) | (Format::Shard(_), Fixed::Value(_)));
+        !is_lost || parts().any(|(other, _)| other.field == part.field && is_lossless(other.format))
+    })
+}
+
+fn fields<'a>(template: &Template) -> impl Iterator<Item = &'a FieldPart> + use<'a> {
+    template.parts.iter().filter_map(|part| match part {
+        Part::Literal(_) => None,
+        Part::Field(part) => Some(part),
+    })
+}
+
+/// The keys, and whether a row among them must be asked again; `None` for none.
+fn span(template: &Template, fixed: &[Fixed<'_>], next: &Next<'_>) -> Option<(KeySpan, bool)> {
+    let mut head = String::new();
+    let mut fixed = fixed.iter();
+    for (at, part) in template.parts.iter().enumerate() {
+        let part = match part {
+            Part::Literal(text) => {
+                head.push_str(text);
+                continue;
+            }
+            Part::Field(part) => part,
+        };
+        match (fixed.next(), part.format) {
+            (None, _) => return narrowed(template, at, part, head, next),
+            (Some(Fixed::Shard(shard)), Format::Shard(shards)) if *shard < shards => {
+                print_shard(*shard, shards, &mut head);
+            }
+            (Some(Fixed::Shard(_)), _) => return None,
+            (Some(Fixed::Value(value)), _) => {
+                print_part(part, value.as_value_ref()?, ended_by(template.parts, at), &mut head).ok()?;
+            }
+        }
+    }
+    Some((KeySpan::Exactly(head), false))
+}
+
+/// What `next` says of the part at `at`, which `head` leads to.
+fn narrowed(
+    template: &Template,
+    at: usize,
+    part: &FieldPart,
+    mut head: String,
+    next: &Next<'_>,
+) -> Option<(KeySpan, bool)> {
+    match next {
+        Next::Any => Some((KeySpan::Prefix(head), false)),
+        Next::Prefix(text) => {
+            push_prefix(part, text, ended_by(template.parts, at), &mut head)?;
+            Some((KeySpan::Prefix(head), false))
+        }
+        Next::Range(start, end) => {
+            let mut tail = String::new();
+            let mut is_last = true;
+            for part in template.parts.iter().skip(at + 1) {
+                match part {
+                    Part::Literal(text) => tail.push_str(text),
+                    Part::Field(_) => {
+                        is_last = false;
+                        break;
+                    }
+                }
+            }
+            let scope = Scope { part, head: &head, tail: &tail, is_last };
+            let floors = matches!(part.format, Format::Time(_));
+            scope.between(start, end, floors).map(|keys| (keys, floors))
+        }
+    }
+}
+
+/// Appends the start of a text; `None` if no text that the part can print starts so.
+fn push_prefix(part: &FieldPart, text: &str, end: Option<char>, out: &mut String) -> Option<()> {
+    let KeyType::Text(chars) = part.key.single() else { return None };
+    if !text.chars().all(|c| chars.contains(c)) {
+        return None;
+    }
+    if part.format == Format::Escaped {
+        escape(text, out);
+        return Some(());
+    }
+    for c in text.chars() {
+        let printed = if part.format == Format::Lower { fold_char(c) } else { c };
+        if forbidden(printed) || end == Some(printed) {
+            return None;
+        }
+        out.push(printed);
+    }
+    Some(())
+}
+
+/// A part whose values a range bounds, and the literal text around it.
+struct Scope<'a> {
+    part: &'a FieldPart,
+    head: &'a str,
+    tail: &'a str,
+    /// Whether no field follows.
+    is_last: bool,
+}
+
+/// Where an end of a range lies among the keys.
+enum Place {
+    /// Before every key that starts with the head.
+    Before,
+    /// At the keys that start with this.
+    At(String, bool),
+    /// After every key that starts with the head.
+    After,
+}
+
+impl Scope<'_> {
+    fn between(&self, start: &Edge<'_>, end: &Edge<'_>, floors: bool) -> Option<KeySpan> {
+        let (mut low, mut high) = (self.place(start, Place::Before)?, self.place(end, Place::After)?);
+        if matches!(self.part.format, Format::Inverted | Format::PadInverted(_)) {
+            (low, high) = (high.inverted(), low.inverted());
+        }
+        let is_open = matches!((&low, &high), (Place::Before, Place::After));
+        if is_open {
+            return Some(KeySpan::Prefix(self.head.to_owned()));
+        }
+        let low = match low {
+            Place::Before if self.head.is_empty() => Bound::Unbounded,
+            Place::Before => Bound::Included(self.head.to_owned()),
+            // A time that is left out shares its period with others.
+            Place::At(key, is_included) if is_included || floors => Bound::Included(key),
+            Place::At(key, _) if self.is_last => Bound::Excluded(key),
+            Place::At(key, _) => Bound::Included(successor(&key)?),
+            Place::After => return None,
+        };
+        let high = match high {
+            Place::Before => return None,
+            Place::At(key, is_included) if is_included || floors => {
+                if self.is_last {
+                    Bound::Included(key)
+                } else {
+                    before_successor(&key)
+                }
+            }
+            Place::At(key, _) => Bound::Excluded(key),
+            Place::After => before_successor(self.head),
+        };
+        Some(KeySpan::Between(low, high))
+    }
+
+    /// `None` if the edge leaves nothing; `open` is where there is none.
+    fn place(&self, edge: &Edge<'_>, open: Place) -> Option<Place> {
+        let (value, is_included) = match edge {
+            Edge::Open => return Some(open),
+            Edge::Nothing => return None,
+            Edge::Included(value) => (value.as_value_ref()?, true),
+            Edge::Excluded(value) => (value.as_value_ref()?, false),
+        };
+        let mut key = self.head.to_owned();
+        match (self.part.key.single(), self.part.format, value.as_str()) {
+            // As an end of a range, text that no key can hold has its place among the keys too.
+            (KeyType::Text(_), Format::Plain, Some(text)) => key.push_str(text),
+            (KeyType::Text(_), Format::Lower, Some(text)) => key.extend(text.chars().map(fold_char)),
+            (KeyType::Text(_), Format::Escaped, Some(text)) => escape(text, &mut key),
+            _ => match print_part(self.part, value, None, &mut key) {
+                Ok(()) => {}
+                Err(Reason::Negative(_)) => return Some(Place::Before),
+                Err(Reason::Beyond(number)) if number < 0 => return Some(Place::Before),
+                Err(Reason::Beyond(_) | Reason::Wide { .. }) => return Some(Place::After),
+                Err(_) => return None,
+            },
+        }
+        key.push_str(self.tail);
+        Some(Place::At(key, is_included))
+    }
+}
+
+impl Place {
+    fn inverted(self) -> Self {
+        match self {
+            Self::Before => Self::After,
+            Self::After => Self::Before,
+            at @ Self::At(..) => at,
+        }
+    }
+}
+
+fn before_successor(text: &str) -> Bound<String> {
+    successor(text).map_or(Bound::Unbounded, Bound::Excluded)
+}
+
+/// The first text that a key can hold after all that start with this one, in UTF-16's order; `None` if none is.
+fn successor(text: &str) -> Option<String> {
+    let mut chars = text.chars();
+    loop {
+        let mut next = chars.next_back()?;
+        loop {
+            next = match next {
+                // UTF-16 writes what lies beyond U+FFFF as surrogates, which come before U+E000.
+                '\u{d7ff}' => '\u{10000}',
+                '\u{10ffff}' => '\u{e000}',
+                '\u{ffff}' => break,
+                _ => char::from_u32(u32::from(next) + 1)?,
+            };
+            if !forbidden(next) {
+                return Some(format!("{}{next}", chars.as_str()));
+            }
+        }
+    }
+}

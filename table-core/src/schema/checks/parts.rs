@@ -1,0 +1,198 @@
+//! What a field's part of a template may say.
+
+use super::super::charset::CharSet;
+use super::super::key_type::{Format, KeyType, offset_digits, width as printed_width};
+use super::super::message::Message;
+use super::super::{FieldPart, Part, Schema};
+use super::field_name;
+
+/// C3: `[]` is for a collection, a collection needs it, and only an index can have several rows.
+pub(super) const fn elements(name: &str, part: &FieldPart, is_primary: bool) -> Option<Message> {
+    let is_collection = matches!(part.key, KeyType::Each(_));
+    Some(match (is_collection, part.each) {
+        (true, true) if is_primary => Message::new("`").part(name, part).text(
+            "` makes a row for each element, and an entity has one primary key: only an index can hold it",
+        ),
+        (true, false) => Message::new("`")
+            .text(name)
+            .text("` has several values: `{")
+            .text(name)
+            .text("[]}` in an index makes a row for each"),
+        (false, true) => Message::new("`")
+            .text(name)
+            .text("` has one value: write `{")
+            .text(name)
+            .text("}` without the `[]`"),
+        _ => return None,
+    })
+}
+
+/// C3: a primary key has no part that may be missing.
+pub(super) const fn optional(name: &str, part: &FieldPart, is_primary: bool) -> Option<Message> {
+    if is_primary && matches!(part.key, KeyType::Optional(_)) {
+        let message = Message::new("`").text(name);
+        return Some(message.text(
+            "` is an `Option`, which only an index can hold: without its value the entity would have no key",
+        ));
+    }
+    None
+}
+
+/// C3: a signed number says how it sorts.
+pub(super) const fn signed(name: &str, part: &FieldPart) -> Option<Message> {
+    if let (KeyType::Signed { bits }, Format::Plain) = (part.key.single(), part.format) {
+        let pad = FieldPart { format: Format::Pad(digits(offset_digits(bits))), ..*part };
+        let offset = FieldPart { format: Format::Offset, ..*part };
+        return Some(
+            Message::new("`")
+                .text(name)
+                .text("` is signed, and the digits of negative numbers sort backwards: write `")
+                .part(name, &offset)
+                .text("`, or `")
+                .part(name, &pad)
+                .text("` if it is never negative"),
+        );
+    }
+    None
+}
+
+#[expect(clippy::as_conversions, clippy::cast_possible_truncation, reason = "at most 20, in a const fn")]
+const fn digits(digits: usize) -> u8 {
+    digits as u8
+}
+
+/// C5: a width is 1 to 20 digits. One that is too narrow for the type is a choice; the write checks it. And a
+/// field is spread over more than one shard.
+pub(super) const fn width(name: &str, part: &FieldPart) -> Option<Message> {
+    match part.format {
+        Format::Pad(0 | 21..) | Format::PadInverted(0 | 21..) => {
+            Some(Message::new("the width in `").part(name, part).text("` must be from 1 to 20 digits"))
+        }
+        Format::Shard(0 | 1) => {
+            Some(Message::new("`").part(name, part).text("` makes no shards: say at least `shard(2)`"))
+        }
+        _ => None,
+    }
+}
+
+/// C6: a format is for its types. And a time says how it is printed.
+pub(super) const fn format(name: &str, part: &FieldPart) -> Option<Message> {
+    let key = part.key.single();
+    let is_for = match (part.format, key) {
+        (Format::Plain, KeyType::Time) => {
+            let (ticks, inverted) = (
+                FieldPart { format: Format::Ticks, ..*part },
+                FieldPart { format: Format::Inverted, ..*part },
+            );
+            let message =
+                Message::new("`").part(name, part).text("` is a time and does not say how it sorts: `");
+            return Some(
+                message
+                    .part(name, &ticks)
+                    .text("` sorts the oldest first, `")
+                    .part(name, &inverted)
+                    .text("` the newest"),
+            );
+        }
+        (Format::Plain | Format::Shard(_) | Format::Blind, _)
+        | (Format::Pad(_), KeyType::Unsigned { .. } | KeyType::Signed { .. })
+        | (Format::Offset, KeyType::Signed { .. })
+        | (Format::Inverted, KeyType::Unsigned { .. } | KeyType::Time)
+        | (Format::PadInverted(_), KeyType::Unsigned { .. })
+        | (Format::Ticks | Format::Time(_), KeyType::Time)
+        | (Format::Escaped | Format::Lower, KeyType::Text(_)) => return None,
+        (Format::Pad(_), _) => "an integer",
+        (Format::Offset, _) => "a signed integer",
+        (Format::Inverted, _) => "an unsigned integer or a time",
+        (Format::PadInverted(_), _) => "an unsigned integer",
+        (Format::Ticks | Format::Time(_), _) => "a time",
+        (Format::Escaped | Format::Lower, _) => "text",
+    };
+    let is = match key {
+        KeyType::Unsigned { .. } => "an unsigned integer",
+        KeyType::Signed { .. } => "a signed integer",
+        KeyType::Text(_) => "text",
+        KeyType::Uuid => "a UUID",
+        KeyType::Bool => "a truth value",
+        KeyType::Time => "a time",
+        KeyType::Names(_) => "one of a few names",
+        KeyType::Optional(_) | KeyType::Each(_) => "",
+    };
+    let message = Message::new("`").part(name, part).text("` is for ").text(is_for);
+    Some(message.text(", and `").text(name).text("` is ").text(is))
+}
+
+/// C4: a part of varying width that is not the last is followed by text whose first character can't occur in it.
+/// Where nothing is known of the characters, the write checks it.
+pub(super) const fn separated(schema: &Schema, part: &FieldPart, rest: &[Part]) -> Option<Message> {
+    let name = field_name(schema, part.field);
+    let key = part.key.single();
+    if printed_width(key, part.format).is_some() {
+        return None;
+    }
+    let text = match rest {
+        [] => return None,
+        [Part::Literal(text), ..] if !text.is_empty() => text,
+        [Part::Literal(_), ..] => "",
+        [Part::Field(next), ..] => {
+            return Some(
+                Message::new("nothing tells where `")
+                    .part(name, part)
+                    .text("` ends and `")
+                    .part(field_name(schema, next.field), next)
+                    .text("` begins: put a character between them that `")
+                    .text(name)
+                    .text("` never holds"),
+            );
+        }
+    };
+    let end = first_character(text);
+    match (key, part.format) {
+        (_, Format::Escaped) => {
+            if matches!(end.as_bytes(), b"!") {
+                return None;
+            }
+            let message = Message::new("`!` must follow `").part(name, part);
+            Some(message.text("`: it is what sorts before all that escaped text holds"))
+        }
+        (KeyType::Text(chars), _) => {
+            let chars = if matches!(part.format, Format::Lower) { chars.folded() } else { chars };
+            if is_unknown(chars) || chars.and(CharSet::of(end)).is_none() {
+                return None;
+            }
+            let message = Message::new("`").text(end).text("` can't end `").part(name, part);
+            Some(message.text("`, which may hold it: put another character there"))
+        }
+        (KeyType::Names(names), _) => {
+            let mut rest = names;
+            while let [one, others @ ..] = rest {
+                if !CharSet::of(one).and(CharSet::of(end)).is_none() {
+                    let message = Message::new("`").text(end).text("` can't end `").part(name, part);
+                    return Some(
+                        message.text("`, since `").text(one).text("` holds it: put another character there"),
+                    );
+                }
+                rest = others;
+            }
+            None
+        }
+        _ => None,
+    }
+}
+
+/// Text of a type that says nothing of its characters, folded or not.
+const fn is_unknown(chars: CharSet) -> bool {
+    chars.or(CharSet::range('A', 'Z')).is_all()
+}
+
+const fn first_character(text: &str) -> &str {
+    let length = match text.as_bytes() {
+        [] => 0,
+        [..0x80, ..] => 1,
+        [..0xe0, ..] => 2,
+        [..0xf0, ..] => 3,
+        _ => 4,
+    };
+    let (first, _) = text.split_at(length);
+    first
+}

@@ -1,0 +1,105 @@
+//! What the rows of an entity are to each other, and to those of other kinds.
+
+#![expect(clippy::as_conversions, reason = "`From` can't be called in a const fn")]
+
+use super::super::message::Message;
+use super::super::overlap::meet;
+use super::super::{Part, Schema, Template};
+use super::keys::gives_back;
+use super::{Place, field_name, index};
+use crate::limits;
+
+/// C7: no row of the index has the key of the entity's own row, or of a row of an index before it.
+pub(super) const fn disjoint(schema: &Schema, at: usize) -> Option<Message> {
+    let template = &index(schema, at).row;
+    let mut other = Place::Row;
+    let mut before = 0;
+    loop {
+        if meet(other.template(schema), template) {
+            let message = Place::Index(at).drawn(schema, Message::new("")).text(" and ");
+            let message = other.drawn(schema, message);
+            return Some(message.text(" could print one key: start each with literal text of its own"));
+        }
+        if before == at {
+            return None;
+        }
+        other = Place::Index(before);
+        before += 1;
+    }
+}
+
+/// C7: kinds that share a table have partitions of their own, or no row of one has the key of a row of the other.
+pub(super) const fn disjoint_kinds(a: &Schema, b: &Schema) -> Option<Message> {
+    if !meet(&a.partition, &b.partition) {
+        return None;
+    }
+    let (mut of_a, mut next_of_a) = (Place::Row, 0);
+    loop {
+        let (mut of_b, mut next_of_b) = (Place::Row, 0);
+        loop {
+            if meet(of_a.template(a), of_b.template(b)) {
+                let message = of_a.drawn(a, Message::new("")).text(" of `").text(a.entity);
+                let message = of_b.drawn(b, message.text("` and ")).text(" of `").text(b.entity);
+                return Some(message.text("` could print one key: start each with literal text of its own"));
+            }
+            if next_of_b == b.indexes.len() {
+                break;
+            }
+            of_b = Place::Index(next_of_b);
+            next_of_b += 1;
+        }
+        if next_of_a == a.indexes.len() {
+            return None;
+        }
+        of_a = Place::Index(next_of_a);
+        next_of_a += 1;
+    }
+}
+
+/// C8: an index that isn't `unique` has every field of the primary key in its own, so that two entities never
+/// want one row of it.
+pub(super) const fn determined(schema: &Schema, at: usize) -> Option<Message> {
+    if index(schema, at).unique {
+        return None;
+    }
+    match forgotten(schema, at, &schema.partition) {
+        None => forgotten(schema, at, &schema.row),
+        mistake => mistake,
+    }
+}
+
+/// The first part of a primary key whose field an index doesn't give back.
+const fn forgotten(schema: &Schema, at: usize, primary: &Template) -> Option<Message> {
+    let index = index(schema, at);
+    let mut parts = primary.parts;
+    while let [part, rest @ ..] = parts {
+        parts = rest;
+        let Part::Field(part) = part else { continue };
+        // An index is in its entity's partition.
+        if !gives_back(&index.row, part.field) && !gives_back(&schema.partition, part.field) {
+            let name = field_name(schema, part.field);
+            return Some(
+                Message::new("entities that differ in `")
+                    .text(name)
+                    .text("` alone would have one row in the index `")
+                    .text(index.name)
+                    .text("`: add `")
+                    .part(name, part)
+                    .text("` to it, or say `unique` if that is to be an error"),
+            );
+        }
+    }
+    None
+}
+
+/// C19: an update that moves every copy deletes each, writes each anew and replaces the entity, in one
+/// transaction.
+pub(super) const fn copies(schema: &Schema) -> Option<Message> {
+    let operations = 1 + 2 * schema.indexes.len();
+    if operations <= limits::BATCH_OPERATIONS {
+        return None;
+    }
+    let message = Message::new("`").text(schema.entity).text("` has ").number(schema.indexes.len() as u64);
+    let message = message.text(" indexes: an update that moves every copy takes ").number(operations as u64);
+    Some(message.text(" operations, and a transaction has at most ").number(limits::BATCH_OPERATIONS as u64))
+}

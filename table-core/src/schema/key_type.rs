@@ -1,0 +1,343 @@
+//! What may stand in a key, and in which form.
+
+use std::collections::BTreeSet;
+use std::time::SystemTime;
+
+use uuid::Uuid;
+
+use super::charset::CharSet;
+use super::value::Property;
+use crate::model::{EdmType, Ticks};
+
+/// A property whose value can stand in a key.
+///
+/// Implemented for text, unsigned and signed integers, `bool`, times, UUIDs and [`Option`]s of them (in an index
+/// only: an entity whose field is `None` has no row there). `#[derive(KeyPart)]` implements it for enums and
+/// newtypes.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be part of a key",
+    label = "not a key part",
+    note = "a key part is text, an integer of up to 64 bits, a `bool`, a time or a `Uuid`: what can be written so that its text sorts as its values do",
+    note = "instead of `usize`, whose width differs between machines, use `u64`; instead of a float, an integer in a smaller unit; `{{field[]}}` in an index gives a row for each element of a `Vec`; `#[derive(KeyPart)]` is for enums and newtypes"
+)]
+pub trait KeyPart: Property {
+    /// What is known of the values.
+    const KEY: KeyType;
+}
+
+/// A collection whose elements can stand in the key of an index, `{tags[]}`: one row for each distinct element.
+///
+/// It says nothing of the property, which may be `#[property(json)]`; so a `Vec<String>` needs to be no
+/// [`Property`] to be in an index.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no elements to index",
+    label = "not a collection",
+    note = "`{{field[]}}` is for a `Vec`, an array, a boxed slice or a `BTreeSet` of what can be part of a key; one value is written `{{field}}`"
+)]
+pub trait KeyElements {
+    /// The type of the elements.
+    type Element: KeyPart;
+
+    /// What is known of the elements.
+    const KEY: KeyType = KeyType::Each(&<Self::Element as KeyPart>::KEY);
+
+    /// The elements; one may come twice.
+    fn elements(&self) -> impl Iterator<Item = &Self::Element>;
+}
+
+/// What is known of the values of a key part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyType {
+    /// Integers from zero.
+    Unsigned {
+        /// The digits of the largest.
+        digits: u8,
+        /// The largest.
+        max: u64,
+    },
+    /// Integers of both signs.
+    Signed {
+        /// The width of the type: 8, 16, 32 or 64.
+        bits: u8,
+    },
+    /// Text of these characters.
+    Text(CharSet),
+    /// UUIDs.
+    Uuid,
+    /// Truth values.
+    Bool,
+    /// Points in time.
+    Time,
+    /// One of these names, kept as text.
+    Names(&'static [&'static str]),
+    /// Maybe nothing.
+    Optional(&'static KeyType),
+    /// Any number of values.
+    Each(&'static KeyType),
+}
+
+/// How a key part is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `{x}`: integers padded to the width of their type, text verbatim, UUIDs as 32 hex digits, truth values as
+    /// `0` and `1`.
+    Plain,
+    /// `{n:06}`: padded to so many digits. A value that needs more is an error, and so is a negative one.
+    Pad(u8),
+    /// `{n:offset}`: a signed integer plus 2<sup>bits - 1</sup>, padded to the width of its type.
+    Offset,
+    /// `{n:inverted}`, `{t:inverted}`: the largest value of the type less the value, padded; the largest sorts
+    /// first.
+    Inverted,
+    /// `{n:06:inverted}`: 999999 - n.
+    PadInverted(u8),
+    /// `{t:ticks}`: 19 digits of ticks.
+    Ticks,
+    /// `{t:%Y%m%d}`: parts of a time, in UTC.
+    Time(&'static [TimeItem]),
+    /// `{s:escaped}`: any text; see [`escape`](super::escape).
+    Escaped,
+    /// `{s:lower}`: text folded by a table that never changes; see [`fold_char`](super::fold_char).
+    Lower,
+    /// `{x:shard(16)}`: a stable hash of the value modulo so many, in two digits or as many as that takes.
+    Shard(u32),
+    /// `{s:blind}`: the keyed token of an encrypted field.
+    Blind,
+}
+
+/// A piece of a time in a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeItem {
+    /// `%Y`: `0001` to `9999`.
+    Year,
+    /// `%m`: `01` to `12`.
+    Month,
+    /// `%d`: `01` to `31`.
+    Day,
+    /// `%H`: `00` to `23`.
+    Hour,
+    /// `%M`: `00` to `59`.
+    Minute,
+    /// `%S`: `00` to `59`.
+    Second,
+    /// `%j`: the day of the year, `001` to `366`.
+    DayOfYear,
+    /// A character of ASCII between them.
+    Char(char),
+}
+
+/// The digits of a time in ticks.
+pub(crate) const TICKS_DIGITS: usize = 19;
+
+/// The hex digits of a blind token: a byte that names the key's version, and 16 of the token.
+pub(crate) const BLIND_DIGITS: usize = 34;
+
+impl KeyType {
+    /// The type of one value.
+    #[must_use]
+    pub(crate) const fn single(self) -> Self {
+        let mut single = self;
+        while let Self::Optional(inner) | Self::Each(inner) = single {
+            single = *inner;
+        }
+        single
+    }
+}
+
+/// The type of the property that a key's part gives back, as [`Property::EDM`] of the integers has it.
+pub(crate) const fn edm(key: KeyType) -> EdmType {
+    match key.single() {
+        KeyType::Unsigned { max, .. } if max <= 0xffff => EdmType::Int32,
+        KeyType::Signed { bits: ..=32 } => EdmType::Int32,
+        KeyType::Unsigned { .. } | KeyType::Signed { .. } => EdmType::Int64,
+        KeyType::Uuid => EdmType::Guid,
+        KeyType::Bool => EdmType::Boolean,
+        KeyType::Time => EdmType::DateTime,
+        _ => EdmType::String,
+    }
+}
+
+impl TimeItem {
+    pub(crate) const fn width(self) -> usize {
+        match self {
+            Self::Year => 4,
+            Self::DayOfYear => 3,
+            Self::Char(_) => 1,
+            _ => 2,
+        }
+    }
+}
+
+/// The decimal digits of 2<sup>bits</sup> - 1.
+pub(crate) const fn offset_digits(bits: u8) -> usize {
+    match bits {
+        0..=8 => 3,
+        9..=16 => 5,
+        17..=32 => 10,
+        _ => 20,
+    }
+}
+
+/// The digits of a shard's number.
+pub(crate) const fn shard_digits(shards: u32) -> usize {
+    let mut digits = 2;
+    let mut rest = shards.saturating_sub(1) / 100;
+    while rest > 0 {
+        digits += 1;
+        rest /= 10;
+    }
+    digits
+}
+
+/// The bytes that such a part always prints, or `None` if they vary in number.
+#[expect(clippy::as_conversions, reason = "`From` can't be called in a const fn")]
+pub(crate) const fn width(key: KeyType, format: Format) -> Option<usize> {
+    match (key.single(), format) {
+        (_, Format::Pad(width) | Format::PadInverted(width)) => Some(width as usize),
+        (_, Format::Ticks) | (KeyType::Time, Format::Inverted) => Some(TICKS_DIGITS),
+        (_, Format::Shard(shards)) => Some(shard_digits(shards)),
+        (_, Format::Blind) => Some(BLIND_DIGITS),
+        (_, Format::Time(items)) => {
+            let mut width = 0;
+            let mut rest = items;
+            while let [first, tail @ ..] = rest {
+                width += first.width();
+                rest = tail;
+            }
+            Some(width)
+        }
+        (KeyType::Unsigned { digits, .. }, _) => Some(digits as usize),
+        (KeyType::Signed { bits }, _) => Some(offset_digits(bits)),
+        (KeyType::Uuid, _) => Some(32),
+        (KeyType::Bool, _) => Some(1),
+        (KeyType::Names(names), _) => {
+            let (least, most) = lengths(names);
+            if least == most { Some(least) } else { None }
+        }
+        _ => None,
+    }
+}
+
+/// The bytes of the shortest name and of the longest.
+pub(crate) const fn lengths(names: &[&str]) -> (usize, usize) {
+    let [first, rest @ ..] = names else { return (0, 0) };
+    let (mut least, mut most) = (first.len(), first.len());
+    let mut rest = rest;
+    while let [name, tail @ ..] = rest {
+        if name.len() < least {
+            least = name.len();
+        }
+        if name.len() > most {
+            most = name.len();
+        }
+        rest = tail;
+    }
+    (least, most)
+}
+
+/// Whether the value can be had back from what is printed.
+pub(crate) const fn is_lossless(format: Format) -> bool {
+    !matches!(format, Format::Time(_) | Format::Lower | Format::Shard(_) | Format::Blind)
+}
+
+macro_rules! key_parts {
+    ($($type:ty: $key:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl KeyPart for $type {
+            const KEY: KeyType = $key;
+        }
+    )*};
+}
+
+key_parts! {
+    u8: KeyType::Unsigned { digits: 3, max: 0xff };
+    u16: KeyType::Unsigned { digits: 5, max: 0xffff };
+    u32: KeyType::Unsigned { digits: 10, max: 0xffff_ffff };
+    // A property holds half of them. The key is laid out for all, so that it needn't change if that does.
+    u64: KeyType::Unsigned { digits: 20, max: u64::MAX };
+    i8: KeyType::Signed { bits: 8 };
+    i16: KeyType::Signed { bits: 16 };
+    i32: KeyType::Signed { bits: 32 };
+    i64: KeyType::Signed { bits: 64 };
+    String: KeyType::Text(CharSet::ALL);
+    Box<str>: KeyType::Text(CharSet::ALL);
+    bool: KeyType::Bool;
+    Ticks: KeyType::Time;
+    SystemTime: KeyType::Time;
+    Uuid: KeyType::Uuid;
+}
+
+#[cfg(feature = "jiff")]
+key_parts! { jiff::Timestamp: KeyType::Time; }
+
+impl<T: KeyPart> KeyPart for Option<T> {
+    const KEY: KeyType = KeyType::Optional(&T::KEY);
+}
+
+impl<T: KeyPart> KeyElements for Vec<T> {
+    type Element = T;
+
+    fn elements(&self) -> impl Iterator<Item = &T> {
+        self.iter()
+    }
+}
+
+impl<T: KeyPart> KeyElements for Box<[T]> {
+    type Element = T;
+
+    fn elements(&self) -> impl Iterator<Item = &T> {
+        self.iter()
+    }
+}
+
+impl<T: KeyPart, const N: usize> KeyElements for [T; N] {
+    type Element = T;
+
+    fn elements(&self) -> impl Iterator<Item = &T> {
+        self.iter()
+    }
+}
+
+impl<T: KeyPart> KeyElements for BTreeSet<T> {
+    type Element = T;
+
+    fn elements(&self) -> impl Iterator<Item = &T> {
+        self.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn widths_are_those_of_the_widest_value() {
+        for (key, digits) in [(u8::KEY, 3), (u16::KEY, 5), (u32::KEY, 10), (u64::KEY, 20)] {
+            let KeyType::Unsigned { max, .. } = key else { panic!("{key:?}") };
+            assert_eq!(max.to_string().len(), digits);
+            assert_eq!(width(key, Format::Plain), Some(digits));
+        }
+        assert_eq!(offset_digits(8), u8::MAX.to_string().len());
+        assert_eq!(offset_digits(16), u16::MAX.to_string().len());
+        assert_eq!(offset_digits(32), u32::MAX.to_string().len());
+        assert_eq!(offset_digits(64), u64::MAX.to_string().len());
+        for shards in [1, 2, 16, 100, 101, 1_000, 1_001, u32::MAX] {
+            assert_eq!(shard_digits(shards), (shards - 1).to_string().len().max(2), "{shards}");
+        }
+    }
+
+    #[test]
+    fn elements_and_options_wrap_the_type() {
+        assert_eq!(<Vec<u8> as KeyElements>::KEY, KeyType::Each(&u8::KEY));
+        assert_eq!(Option::<u8>::KEY.single(), u8::KEY);
+        assert_eq!(<Vec<Option<u8>> as KeyElements>::KEY.single(), u8::KEY);
+        assert_eq!(BTreeSet::from([2_u8, 1]).elements().collect::<Vec<_>>(), [&1, &2]);
+    }
+
+    #[test]
+    fn names_of_one_length_have_a_width() {
+        assert_eq!(width(KeyType::Names(&["new", "old"]), Format::Plain), Some(3));
+        assert_eq!(width(KeyType::Names(&["new", "gone"]), Format::Plain), None);
+        assert_eq!(lengths(&["new", "gone", "x"]), (1, 4));
+    }
+}

@@ -1,0 +1,134 @@
+//! Messages that are put together while the program compiles.
+//!
+//! `format!` can't run there. So the text goes into a buffer, piece by piece, and the panic shows the buffer: that
+//! is what makes an error name the user's own fields and numbers.
+
+#![expect(clippy::as_conversions, reason = "`From` can't be called in a const fn")]
+
+use super::key_type::{Format, TimeItem};
+use super::{FieldPart, Template};
+
+const CAPACITY: usize = 1_024;
+
+/// A text in the making.
+#[derive(Clone, Copy)]
+pub(crate) struct Message {
+    bytes: [u8; CAPACITY],
+    len: usize,
+}
+
+impl Message {
+    pub(crate) const fn new(text: &str) -> Self {
+        Self { bytes: [0; CAPACITY], len: 0 }.text(text)
+    }
+
+    /// The text so far.
+    pub(crate) const fn as_str(&self) -> &str {
+        let (text, _) = self.bytes.split_at(self.len);
+        match std::str::from_utf8(text) {
+            Ok(text) => text,
+            // Only whole texts and characters of ASCII go in.
+            Err(_) => "",
+        }
+    }
+
+    /// Stops the compiler, or the program, with the message.
+    #[track_caller]
+    #[expect(clippy::panic, reason = "a constant has no other way to refuse")]
+    pub(crate) const fn refuse(&self) -> ! {
+        panic!("{}", self.as_str())
+    }
+
+    /// Appends a text, or nothing if there is no room for it.
+    #[must_use]
+    pub(crate) const fn text(mut self, text: &str) -> Self {
+        if self.len + text.len() > CAPACITY {
+            return self;
+        }
+        let (_, free) = self.bytes.split_at_mut(self.len);
+        let (into, _) = free.split_at_mut(text.len());
+        into.copy_from_slice(text.as_bytes());
+        self.len += text.len();
+        self
+    }
+
+    #[must_use]
+    pub(crate) const fn number(self, number: u64) -> Self {
+        const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+        let rest = if number < 10 { self } else { self.number(number / 10) };
+        let mut digits: &[&str] = &DIGITS;
+        let mut last = number % 10;
+        while let [digit, others @ ..] = digits {
+            if last == 0 {
+                return rest.text(digit);
+            }
+            last -= 1;
+            digits = others;
+        }
+        rest
+    }
+
+    /// A character of ASCII, in quotes.
+    #[must_use]
+    pub(crate) const fn character(self, c: u8) -> Self {
+        if c < 0x20 || c > 0x7e {
+            return self.text("a character of code ").number(c as u64);
+        }
+        let one = [c];
+        match std::str::from_utf8(&one) {
+            Ok(c) => self.text("`").text(c).text("`"),
+            Err(_) => self,
+        }
+    }
+
+    /// A template: `` `empid_{id:06}` ``.
+    #[must_use]
+    pub(crate) const fn template(self, template: &Template) -> Self {
+        self.text("`").text(template.source).text("`")
+    }
+
+    /// A field's part as its template writes it: `{id:06}`.
+    #[must_use]
+    pub(crate) const fn part(self, name: &str, part: &FieldPart) -> Self {
+        let open = self.text("{").text(name).text(if part.each { "[]" } else { "" });
+        open.format(part.format).text("}")
+    }
+
+    const fn format(self, format: Format) -> Self {
+        match format {
+            Format::Plain => self,
+            Format::Pad(width) => self.text(":0").number(width as u64),
+            Format::Offset => self.text(":offset"),
+            Format::Inverted => self.text(":inverted"),
+            Format::PadInverted(width) => self.text(":0").number(width as u64).text(":inverted"),
+            Format::Ticks => self.text(":ticks"),
+            Format::Time(items) => {
+                let mut message = self.text(":");
+                let mut rest = items;
+                while let [item, others @ ..] = rest {
+                    message = message.item(*item);
+                    rest = others;
+                }
+                message
+            }
+            Format::Escaped => self.text(":escaped"),
+            Format::Lower => self.text(":lower"),
+            Format::Shard(shards) => self.text(":shard(").number(shards as u64).text(")"),
+            Format::Blind => self.text(":blind"),
+        }
+    }
+
+    const fn item(self, item: TimeItem) -> Self {
+        self.text(match item {
+            TimeItem::Year => "%Y",
+            TimeItem::Month => "%m",
+            TimeItem::Day => "%d",
+            TimeItem::Hour => "%H",
+            TimeItem::Minute => "%M",
+            TimeItem::Second => "%S",
+            TimeItem::DayOfYear => "%j",
+            TimeItem::Char('%') => "%%",
+            TimeItem::Char(c) => return self.text(c.encode_utf8(&mut [0; 4])),
+        })
+    }
+}

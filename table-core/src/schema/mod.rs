@@ -1,0 +1,135 @@
+//! What a derive declares: entities, their keys and their copies, as constants that everything else interprets.
+//!
+//! Nothing here does I/O or knows a user's type. The derive writes a [`Schema`] in a `static`; non-generic functions
+//! print and parse keys by it, plan writes by it and draw it.
+
+mod bounds;
+mod charset;
+pub mod checks;
+mod escape;
+mod fold;
+mod key_error;
+mod key_type;
+mod message;
+mod overlap;
+mod parse;
+mod picture;
+mod print;
+mod properties;
+mod value;
+
+pub use bounds::{Bounds, Edge, Fixed, KeySpan, Next, bounds, offers_prefix, offers_range};
+pub use charset::CharSet;
+pub use escape::{escape, unescape};
+pub use fold::fold_char;
+pub use key_error::KeyError;
+pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
+pub use parse::parse;
+pub use picture::Markdown;
+pub use print::{KeyValues, print, print_all};
+pub use value::{Property, PropertyValue, ValueError};
+
+use crate::model::EdmType;
+
+#[cfg(test)]
+mod tests;
+
+/// An entity as it was declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Schema {
+    /// The name of the struct.
+    pub entity: &'static str,
+    /// The table that it lives in.
+    pub table: &'static str,
+    /// Its type tag: the text of `EntityType` on its rows.
+    pub kind: &'static str,
+    /// The version of its layout.
+    pub version: u32,
+    /// Every field, in order.
+    pub fields: &'static [Field],
+    /// The partition key.
+    pub partition: Template,
+    /// The row key.
+    pub row: Template,
+    /// The copies under other row keys.
+    pub indexes: &'static [Index],
+}
+
+/// A field of an entity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Its name in the struct.
+    pub name: &'static str,
+    /// The property's name in the store.
+    pub property: &'static str,
+    /// The type of the property.
+    pub edm: EdmType,
+    /// Whether it may be absent.
+    pub optional: bool,
+}
+
+/// A key template: what its parts print, one after another, is the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Template {
+    /// The template as declared.
+    pub source: &'static str,
+    /// Its parts.
+    pub parts: &'static [Part],
+}
+
+/// A part of a key template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Text that stands for itself.
+    Literal(&'static str),
+    /// A field.
+    Field(FieldPart),
+}
+
+/// A field in a key template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FieldPart {
+    /// Its place among [`Schema::fields`].
+    pub field: usize,
+    /// Its type, as far as keys go: `<T as KeyPart>::KEY`.
+    pub key: KeyType,
+    /// How it is printed.
+    pub format: Format,
+    /// Written `{v[]}`: a row for each element.
+    pub each: bool,
+}
+
+impl FieldPart {
+    /// Whether the key gives the value back.
+    pub(crate) fn is_lossless(&self) -> bool {
+        key_type::is_lossless(self.format) && !self.each
+    }
+}
+
+/// A copy of an entity under another row key of its partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Index {
+    /// The index's name: `by_email`.
+    pub name: &'static str,
+    /// The text of `EntityType` on its rows: `employee.by_email`.
+    pub kind: &'static str,
+    /// The row key.
+    pub row: Template,
+    /// Whether a second entity with the same key is refused.
+    pub unique: bool,
+    /// What a row of it holds.
+    pub copies: Copies,
+    /// Whether a function of the entity says if it has a row at all.
+    pub sparse: bool,
+}
+
+/// What a row of an index holds besides its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Copies {
+    /// Every property.
+    All,
+    /// What leads back to the entity.
+    Keys,
+    /// That, and these fields.
+    Some(&'static [usize]),
+}

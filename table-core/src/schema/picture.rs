@@ -1,0 +1,116 @@
+//! A schema as the tables of the design guide draw it: the entity, and each copy of it.
+//!
+//! One row for each kind of row, with what its keys look like and what it holds besides them.
+
+use std::fmt;
+
+use super::{Copies, Part, Schema, Template};
+
+/// The pictures's columns.
+const TITLES: [&str; 4] = ["Row", "PartitionKey", "RowKey", "Properties"];
+
+/// A schema as a table of Markdown. Made by [`Schema::markdown`].
+#[derive(Clone, Copy, Debug)]
+pub struct Markdown<'a>(&'a Schema);
+
+impl Schema {
+    /// The schema as a table of Markdown, for documents.
+    pub fn markdown(&self) -> Markdown<'_> {
+        Markdown(self)
+    }
+
+    /// What each kind of row is called, its keys, and what it holds besides them.
+    fn lines(&self) -> Vec<[String; 4]> {
+        let partition = || self.partition.source.to_owned();
+        let own = |field| !self.gives_back(&self.row, field);
+        let mut lines =
+            vec![[self.kind.to_owned(), partition(), self.row.source.to_owned(), self.properties(own)]];
+        for index in self.indexes {
+            let mut name = index.kind.to_owned();
+            let words = [(index.unique, ", unique"), (index.sparse, ", not of every entity")];
+            name.extend(words.into_iter().filter(|(is_so, _)| *is_so).map(|(_, word)| word));
+            let copied = |field| match index.copies {
+                Copies::All => true,
+                Copies::Keys => self.is_primary(field),
+                Copies::Some(fields) => fields.contains(&field) || self.is_primary(field),
+            };
+            let held = |field| copied(field) && !self.gives_back(&index.row, field);
+            lines.push([name, partition(), index.row.source.to_owned(), self.properties(held)]);
+        }
+        lines
+    }
+
+    /// The properties of the wanted fields: `Age: Int32`, with `?` for one that may be absent.
+    fn properties(&self, wanted: impl Fn(usize) -> bool) -> String {
+        let fields = self.fields.iter().enumerate().filter(|(at, _)| wanted(*at));
+        let named = fields.map(|(_, field)| {
+            let absent = if field.optional { "?" } else { "" };
+            format!("{}: {:?}{absent}", field.property, field.edm)
+        });
+        named.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether a row gives the field back from its keys.
+    fn gives_back(&self, row: &Template, field: usize) -> bool {
+        parts(&self.partition).chain(parts(row)).any(|part| part.field == field && part.is_lossless())
+    }
+
+    fn is_primary(&self, field: usize) -> bool {
+        parts(&self.partition).chain(parts(&self.row)).any(|part| part.field == field)
+    }
+}
+
+fn parts(template: &Template) -> impl Iterator<Item = &super::FieldPart> {
+    template.parts.iter().filter_map(|part| match part {
+        Part::Literal(_) => None,
+        Part::Field(part) => Some(part),
+    })
+}
+
+/// As a table of text, under the name of the table.
+impl fmt::Display for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = self.lines();
+        let mut widths = TITLES.map(|title| title.chars().count());
+        for line in &lines {
+            for (width, cell) in widths.iter_mut().zip(line) {
+                *width = (*width).max(cell.chars().count());
+            }
+        }
+        writeln!(f, "{} in table {}", self.entity, self.table)?;
+        row(f, &TITLES, &widths)?;
+        for line in &lines {
+            f.write_str("\n")?;
+            row(f, line, &widths)?;
+        }
+        Ok(())
+    }
+}
+
+fn row(f: &mut fmt::Formatter<'_>, cells: &[impl AsRef<str>; 4], widths: &[usize; 4]) -> fmt::Result {
+    let mut gap = 0;
+    for (cell, width) in cells.iter().map(AsRef::as_ref).zip(widths) {
+        // The gap comes before a cell, so that no line ends in spaces.
+        if !cell.is_empty() {
+            write!(f, "{:gap$}{cell}", "")?;
+            gap = 0;
+        }
+        gap += width + 2 - cell.chars().count();
+    }
+    Ok(())
+}
+
+impl fmt::Display for Markdown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(schema) = self;
+        let [row, partition, row_key, properties] = TITLES;
+        writeln!(f, "| {row} | {partition} | {row_key} | {properties} |")?;
+        write!(f, "| --- | --- | --- | --- |")?;
+        for [name, partition, row_key, properties] in schema.lines() {
+            // A template may hold what Markdown takes for the end of a cell.
+            let [partition, row_key] = [partition, row_key].map(|key| key.replace('|', "\\|"));
+            write!(f, "\n| {name} | `{partition}` | `{row_key}` | {properties} |")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,7 @@
+//! Keys printed, taken apart and searched, over templates and values at random.
+
+mod bounds;
+mod checks;
+mod keys;
+mod pictures;
+mod strategies;

@@ -1,0 +1,176 @@
+//! What a field may be: the types that a property holds.
+
+use std::fmt;
+
+use crate::error::{Error, ErrorKind};
+use crate::model::{EdmType, Value, ValueRef};
+
+/// A type whose values a property can hold.
+///
+/// Implemented for text, bytes, truth values, integers of up to 64 bits, floats, times and UUIDs, and for an
+/// [`Option`] of each, whose `None` is an absent property. Integers widen when they are read, so a field may grow
+/// from `i32` to `i64`; a value that the field can't hold is an error, never a truncated value.
+///
+/// Implement it for a type of your own to say which property it is:
+///
+/// ```
+/// use table_core::schema::{Property, PropertyValue, ValueError};
+/// use table_core::{EdmType, ValueRef};
+///
+/// struct Cents(i64);
+///
+/// impl Property for Cents {
+///     const EDM: EdmType = i64::EDM;
+///
+///     fn to_property(&self) -> Result<PropertyValue<'_>, ValueError> {
+///         self.0.to_property()
+///     }
+///
+///     fn from_property(value: Option<ValueRef<'_>>) -> Result<Self, ValueError> {
+///         i64::from_property(value).map(Self)
+///     }
+/// }
+///
+/// assert_eq!(Cents::from_property(Some(ValueRef::Int32(995)))?.0, 995);
+/// let error = Cents::from_property(Some(ValueRef::Double(9.95))).map(|_| ()).unwrap_err();
+/// assert_eq!(error.to_string(), "expected Edm.Int64, found Edm.Double");
+/// # Ok::<(), ValueError>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a property",
+    label = "not a property",
+    note = "a property is text, bytes (`Vec<u8>`), a `bool`, an integer of up to 64 bits, a float, a time or a `Uuid`, or an `Option` of one; instead of `usize` and `isize`, whose width differs between machines, use `u64` and `i64`",
+    note = "`#[property(json)]` keeps any type that serde knows in one text property, and `#[property(skip)]` keeps the field out of the table"
+)]
+pub trait Property: Sized {
+    /// The type of the property.
+    const EDM: EdmType;
+
+    /// Whether the property may be absent.
+    const OPTIONAL: bool = false;
+
+    /// Whether it is an `Option` of an `Option`, whose `Some(None)` would come back as `None`.
+    #[doc(hidden)]
+    const NESTED: bool = false;
+
+    /// The value as the property holds it.
+    fn to_property(&self) -> Result<PropertyValue<'_>, ValueError>;
+
+    /// The value from the property; `None` is an absent property.
+    fn from_property(value: Option<ValueRef<'_>>) -> Result<Self, ValueError>;
+}
+
+/// What a field gives its property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PropertyValue<'a> {
+    /// No property.
+    Absent,
+    /// A value that the field lends, or that is as cheap as a reference to it.
+    Borrowed(ValueRef<'a>),
+    /// A value made for the purpose.
+    Owned(Value),
+}
+
+impl PropertyValue<'_> {
+    /// The value, borrowed; `None` if there is none.
+    pub fn as_value_ref(&self) -> Option<ValueRef<'_>> {
+        match self {
+            Self::Absent => None,
+            Self::Borrowed(value) => Some(*value),
+            Self::Owned(value) => Some(value.as_value_ref()),
+        }
+    }
+
+    /// The value, owned; `None` if there is none.
+    pub fn into_value(self) -> Option<Value> {
+        match self {
+            Self::Absent => None,
+            Self::Borrowed(value) => Some(value.to_value()),
+            Self::Owned(value) => Some(value),
+        }
+    }
+}
+
+impl<'a> From<ValueRef<'a>> for PropertyValue<'a> {
+    fn from(value: ValueRef<'a>) -> Self {
+        Self::Borrowed(value)
+    }
+}
+
+impl From<Value> for PropertyValue<'_> {
+    fn from(value: Value) -> Self {
+        Self::Owned(value)
+    }
+}
+
+/// A field and a property that don't go together: what was expected, and what was found.
+///
+/// Its text never shows a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ValueError {
+    expected: EdmType,
+    problem: Problem,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Problem {
+    Absent,
+    Found(EdmType),
+    /// Below or above all that there is, and the text that says so.
+    Below(&'static str),
+    Above(&'static str),
+    Invalid(&'static str),
+}
+
+impl ValueError {
+    /// The property is of another type, or absent.
+    pub fn mistyped(expected: EdmType, found: Option<ValueRef<'_>>) -> Self {
+        let problem = found.map_or(Problem::Absent, |value| Problem::Found(value.edm_type()));
+        Self { expected, problem }
+    }
+
+    /// The value is smaller than the property, or the field, can hold: `because` says what it can.
+    pub const fn below(expected: EdmType, because: &'static str) -> Self {
+        Self { expected, problem: Problem::Below(because) }
+    }
+
+    /// The value is larger than the property, or the field, can hold: `because` says what it can.
+    pub const fn above(expected: EdmType, because: &'static str) -> Self {
+        Self { expected, problem: Problem::Above(because) }
+    }
+
+    /// The value is of the right type and still none that the field can hold: `because` says why.
+    pub const fn invalid(expected: EdmType, because: &'static str) -> Self {
+        Self { expected, problem: Problem::Invalid(because) }
+    }
+
+    /// Whether the value lies below all that there is, as the start of a range may.
+    pub(crate) fn is_below(self) -> bool {
+        matches!(self.problem, Problem::Below(_))
+    }
+
+    /// Whether the value lies above all that there is, as the end of a range may.
+    pub(crate) fn is_above(self) -> bool {
+        matches!(self.problem, Problem::Above(_))
+    }
+
+    /// The error of a write, for the property of this name.
+    #[allow(dead_code, reason = "the planner's, which is not written yet")]
+    pub(crate) fn into_error(self, property: &str) -> Error {
+        Error::new(ErrorKind::ValueOutOfRange).because(format!("property `{property}`: {self}"))
+    }
+}
+
+impl fmt::Display for ValueError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.problem {
+            Problem::Absent => write!(f, "expected {}, but there is no such property", self.expected),
+            Problem::Found(found) => write!(f, "expected {}, found {found}", self.expected),
+            Problem::Below(because) | Problem::Above(because) | Problem::Invalid(because) => {
+                f.write_str(because)
+            }
+        }
+    }
+}
+
+impl std::error::Error for ValueError {}

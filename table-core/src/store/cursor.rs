@@ -1,0 +1,140 @@
+//! Walking over stored rows.
+//!
+//! A damaged page can't shorten a walk unseen where rows alone can show it: the row beside the range where the walk
+//! starts and the row that ends it are checked, and the keys must rise.
+
+use std::ops::Bound;
+
+use heed::types::Bytes;
+
+use super::lmdb::{self, Db};
+use super::read;
+use super::scan::Scan;
+use crate::error::Result;
+
+/// A walk over the rows of a range, in either direction, that checks their order.
+pub(super) struct Cursor<'t> {
+    data: Db,
+    txn: &'t heed::RoTxn<'t>,
+    rows: Walk<'t>,
+    /// The range's end in the direction of the walk.
+    limit: Vec<u8>,
+    /// Its other end, where the walk starts unless it goes on from a row.
+    origin: Vec<u8>,
+    pub(super) last: Option<&'t [u8]>,
+    /// The row beside the range where the walk starts, if there is one.
+    before: Option<&'t [u8]>,
+    verify: bool,
+}
+
+enum Walk<'t> {
+    Forward(heed::RoRange<'t, Bytes, Bytes>),
+    Backward(heed::RoRevRange<'t, Bytes, Bytes>),
+    Ended,
+}
+
+impl<'t> Cursor<'t> {
+    /// A walk from the start of the scan's range, or on from the row that `resume` names.
+    pub(super) fn new(data: Db, txn: &'t heed::RoTxn<'t>, scan: &Scan, resume: Option<&[u8]>) -> Result<Self> {
+        let reverse = scan.plan.reverse;
+        let mut cursor = Self {
+            data,
+            txn,
+            rows: Walk::Ended,
+            limit: Vec::new(),
+            origin: Vec::new(),
+            last: None,
+            before: None,
+            verify: scan.verify,
+        };
+        let Some((start, end)) = &scan.range else { return Ok(cursor) };
+        let none = Bound::<&[u8]>::Unbounded;
+        if reverse {
+            let from = resume.map_or(Bound::Excluded(end.as_slice()), Bound::Included);
+            cursor.rows = Walk::Backward(data.rev_range(txn, &(none, from)).map_err(lmdb::error)?);
+            cursor.limit.clone_from(start);
+        } else {
+            let from = Bound::Included(resume.unwrap_or(start));
+            cursor.rows = Walk::Forward(data.range(txn, &(from, none)).map_err(lmdb::error)?);
+            cursor.limit.clone_from(end);
+        }
+        if let Some(resume) = resume {
+            // The row was there in this snapshot.
+            match cursor.step()? {
+                Some((key, _)) if key == resume => cursor.last = Some(key),
+                _ => return Err(read::out_of_order()),
+            }
+            return Ok(cursor);
+        }
+        cursor.origin.clone_from(if reverse { end } else { start });
+        if scan.verify {
+            let beside = if reverse {
+                data.get_greater_than_or_equal_to(txn, end)
+            } else {
+                data.get_lower_than(txn, start)
+            };
+            if let Some((key, bytes)) = beside.map_err(lmdb::error)? {
+                let right = if reverse { key >= end.as_slice() } else { key < start.as_slice() };
+                if !right {
+                    return Err(read::out_of_order());
+                }
+                read::verify_row(key, bytes)?;
+                cursor.before = Some(key);
+            }
+        }
+        Ok(cursor)
+    }
+
+    fn step(&mut self) -> Result<Option<(&'t [u8], &'t [u8])>> {
+        let step = match &mut self.rows {
+            Walk::Forward(rows) => rows.next(),
+            Walk::Backward(rows) => rows.next(),
+            Walk::Ended => None,
+        };
+        step.transpose().map_err(lmdb::error)
+    }
+
+    pub(super) fn next(&mut self) -> Result<Option<(&'t [u8], &'t [u8])>> {
+        let reverse = match self.rows {
+            Walk::Forward(_) => false,
+            Walk::Backward(_) => true,
+            Walk::Ended => return Ok(None),
+        };
+        let step = self.step();
+        let Some((key, bytes)) = step? else {
+            self.rows = Walk::Ended;
+            if self.verify {
+                self.check_last(reverse)?;
+            }
+            return Ok(None);
+        };
+        if let Some(last) = self.last.or(self.before) {
+            let rises = if reverse { key < last } else { key > last };
+            if !rises {
+                self.rows = Walk::Ended;
+                return Err(read::out_of_order());
+            }
+        }
+        // Led astray by a damaged page, LMDB starts before the range.
+        let outside = if reverse { key >= self.origin.as_slice() } else { key < self.origin.as_slice() };
+        if self.last.is_none() && outside {
+            self.rows = Walk::Ended;
+            return Err(read::out_of_order());
+        }
+        let beyond = if reverse { key < self.limit.as_slice() } else { key >= self.limit.as_slice() };
+        if beyond {
+            self.rows = Walk::Ended;
+            // A damaged key must not pass for one beyond the range.
+            return if self.verify { read::verify_row(key, bytes).map(|()| None) } else { Ok(None) };
+        }
+        self.last = Some(key);
+        Ok(Some((key, bytes)))
+    }
+
+    /// At the end of all rows: whether the last one seen is the last one there is.
+    fn check_last(&self, reverse: bool) -> Result<()> {
+        let end = if reverse { self.data.first(self.txn) } else { self.data.last(self.txn) };
+        let end = end.map_err(lmdb::error)?.map(|(key, _)| key);
+        if end == self.last.or(self.before) { Ok(()) } else { Err(read::out_of_order()) }
+    }
+}

@@ -1,0 +1,102 @@
+//! Properties in typed filters.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::model::Value;
+use crate::query::{Filter, prop};
+use crate::schema::{Property, PropertyValue};
+
+/// What a column can be compared with: a value of its type, a reference to one, and `&str` for text.
+pub trait ColumnArg<T> {
+    #[doc(hidden)]
+    fn to_constant(&self) -> Value;
+}
+
+/// A value beyond what a property can hold is beyond all that are stored.
+fn constant<T: Property>(value: &T) -> Value {
+    match value.to_property().map(PropertyValue::into_value) {
+        Ok(Some(value)) => value,
+        Err(error) if error.is_below() => Value::Double(f64::NEG_INFINITY),
+        Ok(None) | Err(_) => Value::Double(f64::INFINITY),
+    }
+}
+
+impl<T: Property> ColumnArg<T> for T {
+    fn to_constant(&self) -> Value {
+        constant(self)
+    }
+}
+
+impl<T: Property> ColumnArg<T> for &T {
+    fn to_constant(&self) -> Value {
+        constant(*self)
+    }
+}
+
+impl ColumnArg<String> for &str {
+    fn to_constant(&self) -> Value {
+        Value::from(*self)
+    }
+}
+
+/// A property of an entity, to be compared in a filter: `|e| e.age.ge(40) & !e.last_name.eq("Smith")`.
+///
+/// A row without the property compares false, whatever the comparison.
+pub struct Column<T> {
+    name: &'static str,
+    value: PhantomData<fn() -> T>,
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "a comparison is written with the value itself")]
+impl<T> Column<T> {
+    #[doc(hidden)]
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, value: PhantomData }
+    }
+
+    /// Equal.
+    #[allow(clippy::should_implement_trait, reason = "it makes a filter, not a truth value")]
+    pub fn eq(&self, value: impl ColumnArg<T>) -> Filter {
+        prop(self.name).eq(value.to_constant())
+    }
+
+    /// There, and not equal.
+    #[allow(clippy::should_implement_trait, reason = "it makes a filter, not a truth value")]
+    pub fn ne(&self, value: impl ColumnArg<T>) -> Filter {
+        prop(self.name).ne(value.to_constant())
+    }
+
+    /// Greater.
+    pub fn gt(&self, value: impl ColumnArg<T>) -> Filter {
+        prop(self.name).gt(value.to_constant())
+    }
+
+    /// Greater or equal.
+    pub fn ge(&self, value: impl ColumnArg<T>) -> Filter {
+        prop(self.name).ge(value.to_constant())
+    }
+
+    /// Less.
+    pub fn lt(&self, value: impl ColumnArg<T>) -> Filter {
+        prop(self.name).lt(value.to_constant())
+    }
+
+    /// Less or equal.
+    pub fn le(&self, value: impl ColumnArg<T>) -> Filter {
+        prop(self.name).le(value.to_constant())
+    }
+}
+
+impl Column<bool> {
+    /// True.
+    pub fn is_true(&self) -> Filter {
+        prop(self.name).is_true()
+    }
+}
+
+impl<T> fmt::Debug for Column<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Column").field(&self.name).finish()
+    }
+}

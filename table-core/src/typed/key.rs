@@ -1,0 +1,186 @@
+//! Keys of entities and of their copies, made from the fields that stand in them.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::{Entity, Path};
+use crate::error::Result;
+use crate::plan;
+use crate::schema::{self, FieldPart, KeyPart, KeyValues, PropertyValue, Schema, Template, ValueError};
+
+/// What can be given for a field in a key: the field's own type, a reference to it, and `&str` for text.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be given for a key part of type `{T}`",
+    label = "expected `{T}`"
+)]
+pub trait KeyArg<T: KeyPart> {
+    #[doc(hidden)]
+    fn to_key(&self) -> Result<PropertyValue<'_>, ValueError>;
+}
+
+impl<T: KeyPart> KeyArg<T> for T {
+    fn to_key(&self) -> Result<PropertyValue<'_>, ValueError> {
+        self.to_property()
+    }
+}
+
+impl<T: KeyPart> KeyArg<T> for &T {
+    fn to_key(&self) -> Result<PropertyValue<'_>, ValueError> {
+        (*self).to_property()
+    }
+}
+
+impl KeyArg<String> for &str {
+    fn to_key(&self) -> Result<PropertyValue<'_>, ValueError> {
+        Ok(PropertyValue::Borrowed(crate::ValueRef::String(self)))
+    }
+}
+
+/// A value given for a key part, converted.
+pub type KeyResult<'a> = Result<PropertyValue<'a>, ValueError>;
+
+/// The arguments of a key's constructor: the distinct fields of its templates in order of first occurrence.
+pub(crate) struct Arguments<'a> {
+    fields: Vec<usize>,
+    given: &'a [KeyResult<'a>],
+}
+
+impl<'a> Arguments<'a> {
+    pub(crate) fn new(templates: [&Template; 2], given: &'a [KeyResult<'a>]) -> Self {
+        let mut distinct = Vec::with_capacity(given.len());
+        for part in templates.into_iter().flat_map(plan::fields) {
+            if !distinct.contains(&part.field) {
+                distinct.push(part.field);
+            }
+        }
+        Self { fields: distinct, given }
+    }
+}
+
+impl KeyValues for Arguments<'_> {
+    fn value(&self, part: &FieldPart) -> Result<PropertyValue<'_>, ValueError> {
+        let given = self.fields.iter().position(|field| *field == part.field).and_then(|at| self.given.get(at));
+        match given {
+            Some(Ok(value)) => Ok(value.as_value_ref().map_or(PropertyValue::Absent, PropertyValue::Borrowed)),
+            Some(Err(error)) => Err(*error),
+            None => Ok(PropertyValue::Absent),
+        }
+    }
+}
+
+/// Prints a partition key and a row key from the arguments of a constructor.
+fn print(schema: &'static Schema, row: &Template, given: &[KeyResult<'_>]) -> Result<(String, String)> {
+    let arguments = Arguments::new([&schema.partition, row], given);
+    let (mut partition, mut row_key) = (String::new(), String::new());
+    for (template, key) in [(&schema.partition, &mut partition), (row, &mut row_key)] {
+        schema::print(template, &arguments, key)
+            .map_err(|error| error.into_error(template, schema.fields).table(schema.table))?;
+    }
+    Ok((partition, row_key))
+}
+
+/// The key of an entity: its partition key and its row key.
+///
+/// Made by the entity's own `key` function from the fields that stand in it. A value that no key can hold makes a key
+/// whose use is an error.
+pub struct Key<E> {
+    keys: Result<(String, String)>,
+    entity: PhantomData<fn() -> E>,
+}
+
+impl<E: Entity> Key<E> {
+    #[doc(hidden)]
+    pub fn new(parts: &[KeyResult<'_>]) -> Self {
+        Self { keys: print(E::SCHEMA, &E::SCHEMA.row, parts), entity: PhantomData }
+    }
+}
+
+impl<E> Key<E> {
+    /// The partition key and the row key.
+    pub fn as_strs(&self) -> Result<(&str, &str)> {
+        match &self.keys {
+            Ok((partition, row)) => Ok((partition, row)),
+            Err(error) => Err(error.again()),
+        }
+    }
+}
+
+impl<E> fmt::Debug for Key<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.keys {
+            Ok((partition, row)) => f.debug_tuple("Key").field(partition).field(row).finish(),
+            Err(error) => f.debug_tuple("Key").field(error).finish(),
+        }
+    }
+}
+
+/// The key of an entity's copy in an index.
+///
+/// Made by the function on the entity that is named as the index.
+pub struct IndexKey<P> {
+    keys: Result<(String, String)>,
+    path: PhantomData<fn() -> P>,
+}
+
+impl<P: Path> IndexKey<P> {
+    #[doc(hidden)]
+    pub fn new(parts: &[KeyResult<'_>]) -> Self {
+        let schema = P::Entity::SCHEMA;
+        Self { keys: print(schema, P::template(), parts), path: PhantomData }
+    }
+}
+
+impl<P> IndexKey<P> {
+    /// The partition key and the row key of the copy.
+    pub fn as_strs(&self) -> Result<(&str, &str)> {
+        match &self.keys {
+            Ok((partition, row)) => Ok((partition, row)),
+            Err(error) => Err(error.again()),
+        }
+    }
+}
+
+impl<P> fmt::Debug for IndexKey<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.keys {
+            Ok((partition, row)) => f.debug_tuple("IndexKey").field(partition).field(row).finish(),
+            Err(error) => f.debug_tuple("IndexKey").field(error).finish(),
+        }
+    }
+}
+
+/// A key that one row can be read by, and what it is read as.
+pub trait Lookup<E> {
+    /// What the row is read as.
+    type Output;
+
+    #[doc(hidden)]
+    fn keys(&self) -> Result<(&str, &str)>;
+
+    #[doc(hidden)]
+    fn read(view: &crate::RowView<'_>) -> Result<Self::Output>;
+}
+
+impl<E: Entity> Lookup<E> for Key<E> {
+    type Output = super::Stored<E>;
+
+    fn keys(&self) -> Result<(&str, &str)> {
+        self.as_strs()
+    }
+
+    fn read(view: &crate::RowView<'_>) -> Result<Self::Output> {
+        super::path::read_stored(view)
+    }
+}
+
+impl<P: Path> Lookup<P::Entity> for IndexKey<P> {
+    type Output = P::Item;
+
+    fn keys(&self) -> Result<(&str, &str)> {
+        self.as_strs()
+    }
+
+    fn read(view: &crate::RowView<'_>) -> Result<P::Item> {
+        P::read(view)
+    }
+}

@@ -1,0 +1,24 @@
+//! Typed tables: what a derived entity is written, read and queried through.
+//!
+//! The types here are thin: they turn fields into values and back, and leave the work to functions that know no
+//! user's type.
+
+mod column;
+mod entity;
+#[cfg(feature = "json")]
+pub mod json;
+mod key;
+mod path;
+mod query;
+mod source;
+mod stored;
+mod table;
+
+pub use column::{Column, ColumnArg};
+pub use entity::Entity;
+pub use key::{IndexKey, Key, KeyArg, KeyResult, Lookup};
+pub use path::{Path, read_copied, read_stored};
+pub use query::{At, Ended, PartArg, PathQuery, Prefix, Ready, TypedRows, prefix};
+pub use source::Source;
+pub use stored::{Copied, Stored};
+pub use table::Table;

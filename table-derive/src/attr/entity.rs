@@ -1,0 +1,142 @@
+//! `#[entity(..)]`, `#[key(..)]` and what else stands on the struct of an entity.
+
+use proc_macro2::Ident;
+use syn::parse::ParseStream;
+use syn::{Attribute, Error, LitStr, Path, Result};
+
+use super::{Fill, IndexWords, Slot, Words, value};
+use crate::case::Case;
+use crate::ctxt::Ctxt;
+use crate::suggest;
+use crate::symbol::{
+    ALLOW, BLOB, COPIED_INTO, COPY_OF, CRATE, ENCRYPT, ENTITY, FLATTEN, HOT_PARTITION, INDEX, INDEX_LIST,
+    KEY, KIND, NAME, PARTITION, PARTITION_NAME, PATCH_NAME, PROPERTY, RENAME_ALL, ROW, SERIES, TABLE,
+    VERSION, WIDE,
+};
+
+/// The attributes on the struct of an entity.
+pub(crate) struct EntityAttrs {
+    pub(crate) entity: EntityWords,
+    pub(crate) key: KeyWords,
+    /// The name of `#[key]`, if there is one: where a missing row key is reported.
+    pub(crate) key_attr: Option<Ident>,
+    pub(crate) indexes: Vec<IndexWords>,
+}
+
+/// `#[entity(..)]`.
+pub(crate) struct EntityWords {
+    pub(crate) table: Slot<LitStr>,
+    pub(crate) kind: Slot<LitStr>,
+    pub(crate) version: Slot<u32>,
+    pub(crate) rename_all: Slot<Case>,
+    pub(crate) krate: Slot<Path>,
+    pub(crate) patch_name: Slot<Ident>,
+    pub(crate) allow: Slot<Vec<Ident>>,
+    pub(crate) wide: Slot<()>,
+}
+
+/// `#[key(..)]`.
+pub(crate) struct KeyWords {
+    pub(crate) partition: Slot<LitStr>,
+    pub(crate) row: Slot<LitStr>,
+    pub(crate) name: Slot<Ident>,
+    pub(crate) partition_name: Slot<Ident>,
+}
+
+impl EntityAttrs {
+    /// Reads them.
+    pub(crate) fn read(cx: &Ctxt, attrs: &[Attribute]) -> Self {
+        let mut all =
+            Self { entity: EntityWords::new(), key: KeyWords::new(), key_attr: None, indexes: Vec::new() };
+        for attr in attrs {
+            let Some((name, text)) = super::name(attr) else { continue };
+            match text.as_str() {
+                ENTITY => super::read(cx, attr, &mut all.entity),
+                KEY => {
+                    super::read(cx, attr, &mut all.key);
+                    all.key_attr.get_or_insert_with(|| name.clone());
+                }
+                INDEX => all.indexes.extend(IndexWords::read(cx, attr)),
+                INDEX_LIST | COPIED_INTO => super::unsupported(cx, name, &format!("`#[{name}]`")),
+                PROPERTY | FLATTEN | ENCRYPT | SERIES | BLOB | COPY_OF => {
+                    cx.error(name.span(), format!("`#[{name}]` belongs on a field"));
+                }
+                _ => {}
+            }
+        }
+        all
+    }
+}
+
+impl EntityWords {
+    fn new() -> Self {
+        Self {
+            table: Slot::new(value::text),
+            kind: Slot::new(value::text),
+            version: Slot::new(value::number),
+            rename_all: Slot::new(value::property_case),
+            krate: Slot::new(value::path),
+            patch_name: Slot::new(value::name),
+            allow: Slot::new(warnings),
+            wide: Slot::new(value::flag),
+        }
+    }
+}
+
+impl Words for EntityWords {
+    const KNOWN: &'static [&'static str] =
+        &[TABLE, KIND, VERSION, RENAME_ALL, CRATE, PATCH_NAME, ALLOW, WIDE];
+    const EXAMPLE: &'static str = "#[entity(table = \"..\", kind = \"..\")]";
+
+    fn slot(&mut self, word: &str) -> Option<&mut dyn Fill> {
+        Some(match word {
+            TABLE => &mut self.table,
+            KIND => &mut self.kind,
+            VERSION => &mut self.version,
+            RENAME_ALL => &mut self.rename_all,
+            CRATE => &mut self.krate,
+            PATCH_NAME => &mut self.patch_name,
+            ALLOW => &mut self.allow,
+            WIDE => &mut self.wide,
+            _ => return None,
+        })
+    }
+}
+
+impl KeyWords {
+    fn new() -> Self {
+        Self {
+            partition: Slot::new(value::text),
+            row: Slot::new(value::text),
+            name: Slot::new(value::name),
+            partition_name: Slot::new(value::name),
+        }
+    }
+}
+
+impl Words for KeyWords {
+    const KNOWN: &'static [&'static str] = &[PARTITION, ROW, NAME, PARTITION_NAME];
+    const EXAMPLE: &'static str = "#[key(partition = \"..\", row = \"..\")]";
+
+    fn slot(&mut self, word: &str) -> Option<&mut dyn Fill> {
+        Some(match word {
+            PARTITION => &mut self.partition,
+            ROW => &mut self.row,
+            NAME => &mut self.name,
+            PARTITION_NAME => &mut self.partition_name,
+            _ => return None,
+        })
+    }
+}
+
+/// `allow(hot_partition)`.
+fn warnings(word: &Ident, input: ParseStream<'_>) -> Result<Vec<Ident>> {
+    let names = value::names(word, input)?;
+    match names.iter().find(|name| *name != HOT_PARTITION) {
+        None => Ok(names),
+        Some(name) => {
+            let hint = suggest::hint(&name.to_string(), [HOT_PARTITION]);
+            Err(Error::new(name.span(), format!("unknown warning `{name}`{hint}")))
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! `#[index(..)]`.
+
+use proc_macro2::{Ident, Span};
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Attribute, Error, LitStr, Path, Result, Token, token};
+
+use super::{Fill, Slot, Words, value};
+use crate::ctxt::Ctxt;
+use crate::symbol::{ALL, AS, COPY, EVENTUAL, KEYS, NAME, PARTITION, ROW, TABLE, UNIQUE, WHEN};
+
+/// The words of an index.
+pub(crate) struct IndexWords {
+    /// The name of the index, which comes first.
+    pub(crate) index: Option<Ident>,
+    pub(crate) row: Slot<LitStr>,
+    pub(crate) partition: Slot<LitStr>,
+    pub(crate) table: Slot<LitStr>,
+    pub(crate) unique: Slot<()>,
+    pub(crate) copy: Slot<CopyWord>,
+    pub(crate) when: Slot<Path>,
+    pub(crate) eventual: Slot<()>,
+    pub(crate) as_: Slot<Vec<Ident>>,
+    pub(crate) name: Slot<Ident>,
+}
+
+/// What a copy holds: `copy = all`, `copy = keys`, `copy(..)`.
+pub(crate) enum CopyWord {
+    All,
+    Keys,
+    Some(Vec<Ident>),
+}
+
+impl IndexWords {
+    /// Reads an index; `None` after an error in its name.
+    pub(crate) fn read(cx: &Ctxt, attr: &Attribute) -> Option<Self> {
+        let (name, _) = super::name(attr)?;
+        let mut words = Self {
+            index: None,
+            row: Slot::new(value::text),
+            partition: Slot::new(value::text),
+            table: Slot::new(value::text),
+            unique: Slot::new(value::flag),
+            copy: Slot::new(copy),
+            when: Slot::new(value::path),
+            eventual: Slot::new(value::flag),
+            as_: Slot::new(value::name_or_names),
+            name: Slot::new(value::name),
+        };
+        super::read_with(cx, attr, &mut words, |words, input| {
+            words.index = index_name(name.span(), input)?;
+            Ok(())
+        });
+        words.index.is_some().then_some(words)
+    }
+}
+
+/// The name that an index starts with, and the comma behind it.
+fn index_name(attr: Span, input: ParseStream<'_>) -> Result<Option<Ident>> {
+    let missing =
+        |span| Error::new(span, format!("an index starts with its name: `{}`", IndexWords::EXAMPLE));
+    if input.is_empty() {
+        return Err(missing(attr));
+    }
+    let ahead = input.fork();
+    if let Ok(name) = ahead.call(Ident::parse_any) {
+        if IndexWords::KNOWN.iter().any(|word| name == word) {
+            // The name was forgotten, and the words are read all the same.
+            return Err(missing(name.span()));
+        }
+        if ahead.is_empty() || ahead.peek(Token![,]) {
+            super::skip_word(input);
+            return Ok(Some(name));
+        }
+    }
+    let at = input.span();
+    super::skip_word(input);
+    Err(missing(at))
+}
+
+/// What follows `copy`.
+fn copy(word: &Ident, input: ParseStream<'_>) -> Result<CopyWord> {
+    let wrong =
+        |span| Error::new(span, "write `copy = all`, `copy = keys` or `copy(..)` with the names of fields");
+    if input.peek(token::Paren) {
+        return value::names(word, input).map(CopyWord::Some);
+    }
+    if input.parse::<Token![=]>().is_err() {
+        return Err(wrong(word.span()));
+    }
+    let what: Ident = input.parse().map_err(|_| wrong(input.span()))?;
+    if what == ALL {
+        Ok(CopyWord::All)
+    } else if what == KEYS {
+        Ok(CopyWord::Keys)
+    } else {
+        Err(wrong(what.span()))
+    }
+}
+
+impl Words for IndexWords {
+    const KNOWN: &'static [&'static str] = &[ROW, PARTITION, TABLE, UNIQUE, COPY, WHEN, EVENTUAL, AS, NAME];
+    const EXAMPLE: &'static str = "#[index(by_name, row = \"..\")]";
+
+    fn slot(&mut self, word: &str) -> Option<&mut dyn Fill> {
+        Some(match word {
+            ROW => &mut self.row,
+            PARTITION => &mut self.partition,
+            TABLE => &mut self.table,
+            UNIQUE => &mut self.unique,
+            COPY => &mut self.copy,
+            WHEN => &mut self.when,
+            EVENTUAL => &mut self.eventual,
+            AS => &mut self.as_,
+            NAME => &mut self.name,
+            _ => return None,
+        })
+    }
+}

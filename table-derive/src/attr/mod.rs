@@ -1,0 +1,143 @@
+//! Attributes to spanned values.
+//!
+//! No function here returns an error: what is wrong goes to the [`Ctxt`], and the rest is read on. So that one mistake
+//! gives one message, a word that was tried and failed is not missed afterwards, nor is one that was misspelt.
+
+mod entity;
+mod field;
+mod index;
+mod others;
+mod slot;
+mod value;
+
+use proc_macro2::{Ident, TokenTree};
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Attribute, Meta, Token};
+
+pub(crate) use entity::EntityAttrs;
+pub(crate) use field::FieldAttrs;
+pub(crate) use index::{CopyWord, IndexWords};
+pub(crate) use others::{
+    EntitySetWords, KeyPartWords, KeyVariantWords, MemberWords, ProjectionWords, PropertiesWords,
+};
+pub(crate) use slot::{Fill, Slot};
+
+use crate::ctxt::Ctxt;
+use crate::suggest;
+
+/// The words of an attribute.
+pub(crate) trait Words {
+    /// What they are called.
+    const KNOWN: &'static [&'static str];
+
+    /// An example of the attribute, for messages.
+    const EXAMPLE: &'static str;
+
+    /// Where the value of a word goes. There is a place for each of [`Self::KNOWN`].
+    fn slot(&mut self, word: &str) -> Option<&mut dyn Fill>;
+}
+
+/// The attribute's name, if it is one word.
+pub(crate) fn name(attr: &Attribute) -> Option<(&Ident, String)> {
+    let name = attr.path().get_ident()?;
+    Some((name, name.to_string()))
+}
+
+/// Reads an attribute that is a list of words.
+pub(crate) fn read<W: Words>(cx: &Ctxt, attr: &Attribute, words: &mut W) {
+    read_with(cx, attr, words, |_, _| Ok(()));
+}
+
+/// Reads every attribute of this name.
+pub(crate) fn read_named<W: Words>(cx: &Ctxt, attrs: &[Attribute], name: &str, words: &mut W) {
+    for attr in attrs.iter().filter(|attr| attr.path().is_ident(name)) {
+        read(cx, attr, words);
+    }
+}
+
+/// Reads an attribute that is a list of words behind something else.
+fn read_with<W: Words>(
+    cx: &Ctxt,
+    attr: &Attribute,
+    words: &mut W,
+    head: impl FnOnce(&mut W, ParseStream<'_>) -> syn::Result<()>,
+) {
+    let read = match &attr.meta {
+        Meta::List(list) => list.parse_args_with(|input: ParseStream<'_>| {
+            head(words, input).unwrap_or_else(|error| cx.push(error));
+            while !input.is_empty() {
+                one(cx, input, words);
+            }
+            Ok(())
+        }),
+        meta => Err(syn::Error::new_spanned(meta, format!("write `{}`", W::EXAMPLE))),
+    };
+    if let Err(error) = read {
+        cx.push(error);
+        for word in W::KNOWN {
+            tried(words, word);
+        }
+    }
+}
+
+/// Reads one word with its value and the comma behind.
+// C24: the words of an attribute are those there are, each once.
+fn one<W: Words>(cx: &Ctxt, input: ParseStream<'_>, words: &mut W) {
+    let before = cx.count();
+    match input.call(Ident::parse_any) {
+        Ok(word) => {
+            let name = word.to_string();
+            if let Some(slot) = words.slot(&name) {
+                slot.fill(cx, &word, input);
+            } else {
+                let meant = suggest::nearest(&name, W::KNOWN.iter().copied());
+                let hint = match meant {
+                    Some(meant) => format!("did you mean `{meant}`?"),
+                    None => format!("there {}", list_of(W::KNOWN)),
+                };
+                cx.error(word.span(), format!("unknown word `{name}`; {hint}"));
+                tried(words, meant.unwrap_or_default());
+            }
+        }
+        Err(_) => cx.error(input.span(), format!("expected a word, as in `{}`", W::EXAMPLE)),
+    }
+    if cx.count() == before && !input.is_empty() && !input.peek(Token![,]) {
+        cx.error(input.span(), "expected `,`");
+    }
+    skip_word(input);
+}
+
+/// Skips what is left of a word, and the comma behind it.
+fn skip_word(input: ParseStream<'_>) {
+    // A token tree is to be had of any rest that isn't empty: every turn takes one.
+    while let Ok(token) = input.parse::<TokenTree>() {
+        if matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ',') {
+            return;
+        }
+    }
+}
+
+/// `are a, b and c`.
+fn list_of(words: &[&str]) -> String {
+    match words {
+        [] => "are none".to_owned(),
+        [word] => format!("is `{word}`"),
+        [first @ .., last] => {
+            let first: Vec<String> = first.iter().map(|word| format!("`{word}`")).collect();
+            format!("are {} and `{last}`", first.join(", "))
+        }
+    }
+}
+
+/// Remembers that a word was meant, so that it is not missed.
+fn tried<W: Words>(words: &mut W, word: &str) {
+    if let Some(slot) = words.slot(word) {
+        slot.tried();
+    }
+}
+
+/// The message about a word or an attribute whose capability is yet to come.
+pub(crate) fn unsupported(cx: &Ctxt, name: &Ident, what: &str) {
+    cx.error(name.span(), format!("{what} is not supported yet"));
+}

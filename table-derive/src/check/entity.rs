@@ -1,0 +1,35 @@
+//! Rules about the entity as a whole.
+
+use crate::ctxt::Ctxt;
+use crate::model::Entity;
+
+/// C13: the service takes the table's name: 3 to 63 ASCII letters and digits, a letter first, and not `tables`.
+pub(super) fn c13_the_service_takes_the_table(cx: &Ctxt, entity: &Entity<'_>) {
+    let table = &entity.table;
+    let name = table.value.as_str();
+    if name.contains('{') {
+        cx.error(table.span, "a table for each period is not supported yet");
+        return;
+    }
+    let message = if name.eq_ignore_ascii_case("tables") {
+        "the service keeps the name `tables` for itself"
+    } else if !name.bytes().all(|b| b.is_ascii_alphanumeric()) {
+        "a table's name holds ASCII letters and digits alone"
+    } else if !name.bytes().next().is_none_or(|b| b.is_ascii_alphabetic()) {
+        "a table's name starts with a letter"
+    } else if !(3..=63).contains(&name.len()) {
+        "a table's name has 3 to 63 characters"
+    } else {
+        return;
+    };
+    cx.error(table.span, message);
+}
+
+/// A kind is a word, without the `.` that sets an index's name apart from it on the rows of copies.
+pub(super) fn kind_is_a_word(cx: &Ctxt, entity: &Entity<'_>) {
+    let kind = &entity.kind;
+    let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    if kind.value.is_empty() || !kind.value.chars().all(word) {
+        cx.error(kind.span, "a kind is a word: letters, digits, `_` and `-`");
+    }
+}

@@ -1,0 +1,168 @@
+//! Rules about indexes, and about the names of what is generated for keys.
+
+use syn::ext::IdentExt;
+
+use super::names;
+use crate::ctxt::Ctxt;
+use crate::model::{Copies, Entity, Storage};
+
+/// C16: an index in the entity's partition is always in step, and says nothing else.
+pub(super) fn c16_nothing_is_eventual_without_need(cx: &Ctxt, entity: &Entity<'_>) {
+    for index in &entity.indexes {
+        if let Some(word) = &index.eventual {
+            cx.error(
+                word.span(),
+                format!("`{}` is in the entity's partition, where copies are never `eventual`", index.name),
+            );
+        }
+    }
+}
+
+/// C17: a `copy(..)` list names each field once, and none that the copy's keys give anyway.
+pub(super) fn c17_a_copy_names_what_it_adds(cx: &Ctxt, entity: &Entity<'_>) {
+    for index in &entity.indexes {
+        let Copies::Some(copied) = &index.copies else { continue };
+        let mut seen = Vec::new();
+        for place in copied {
+            let Some(field) = entity.field(place.value) else { continue };
+            let name = &field.name;
+            if seen.contains(&place.value) {
+                cx.error(place.span, format!("`{name}` is copied twice"));
+            } else if entity.gives_back(&entity.key.row, place.value) {
+                cx.error(place.span, format!("`{name}` is in the entity's key, which every copy has"));
+            } else if index.row.gives_back(place.value) {
+                cx.error(
+                    place.span,
+                    format!("`{name}` is in the row key of `{}`, which gives it back", index.name),
+                );
+            } else if field.storage == Storage::Skipped {
+                cx.error(place.span, format!("`{name}` is skipped: there is nothing to copy"));
+            }
+            seen.push(place.value);
+        }
+    }
+}
+
+/// C18, of indexes: each has a name of its own, which is no method of a table.
+pub(super) fn c18_indexes_have_names_of_their_own(cx: &Ctxt, entity: &Entity<'_>) {
+    let mut seen = Vec::new();
+    for index in &entity.indexes {
+        let name = index.name.as_str();
+        if seen.contains(&name) {
+            cx.error(index.ident.span(), format!("there is already an index `{name}`"));
+        } else if names::TABLE_METHODS.contains(&name) {
+            cx.error(
+                index.ident.span(),
+                format!("an index can't be called `{name}`: a table has a method of that name"),
+            );
+        }
+        seen.push(name);
+    }
+}
+
+/// C18, of the functions on the struct: no two have one name.
+pub(super) fn c18_functions_have_names_of_their_own(cx: &Ctxt, entity: &Entity<'_>) {
+    let key = &entity.key;
+    let own = [(&key.name, "key"), (&key.partition_name, "partition"), (&entity.patch_name, "patch")];
+    let mut seen: Vec<String> = Vec::new();
+    for (given, default) in own {
+        let name = given.as_ref().map_or_else(|| default.to_owned(), |name| name.unraw().to_string());
+        if let Some(given) = given.as_ref().filter(|_| seen.contains(&name)) {
+            cx.error(given.span(), format!("`{}` already gets a function `{name}`", entity.ident));
+        }
+        seen.push(name);
+    }
+    for (i, index) in entity.indexes.iter().enumerate() {
+        let name = index.function().unraw().to_string();
+        // Of two indexes of one name the message is given already.
+        let told = entity.indexes.iter().take(i).any(|earlier| earlier.name == index.name);
+        if seen.contains(&name) && !told {
+            cx.error(
+                index.function().span(),
+                format!(
+                    "`{}` already gets a function `{name}`; rename this one by `name = ..` in the index",
+                    entity.ident
+                ),
+            );
+        }
+        seen.push(name);
+    }
+}
+
+/// C18, of the parts of keys: a query has a method for each, and keeps its own.
+pub(super) fn c18_parts_leave_queries_their_methods(cx: &Ctxt, entity: &Entity<'_>) {
+    for (place, field) in entity.fields.iter().enumerate() {
+        let name = field.name.as_str();
+        let is_part =
+            entity.key.partition.fields().chain(entity.key.row.fields()).any(|part| part.field == place)
+                || entity.indexes.iter().any(|index| {
+                    index
+                        .row
+                        .fields()
+                        .any(|part| part.field == place && (!part.each || index.aliases.is_empty()))
+                });
+        if is_part && names::QUERY_METHODS.contains(&name) {
+            cx.error(
+                field.ident.span(),
+                format!("a field in a key can't be called `{name}`: a query has a method of that name"),
+            );
+        }
+    }
+    for alias in entity.indexes.iter().flat_map(|index| &index.aliases) {
+        let name = alias.unraw().to_string();
+        if names::QUERY_METHODS.contains(&name.as_str()) {
+            cx.error(
+                alias.span(),
+                format!("a part of a key can't be called `{name}`: a query has a method of that name"),
+            );
+        }
+    }
+}
+
+/// `as` names each `[]` part of the index's row key, by a name that no other part of the key has.
+pub(super) fn every_row_has_its_name(cx: &Ctxt, entity: &Entity<'_>) {
+    for index in &entity.indexes {
+        let Some(first) = index.aliases.first().filter(|_| index.row.sound) else { continue };
+        let parts = index.row.fields().filter(|part| part.each).count();
+        let named = index.aliases.len();
+        if parts == 0 {
+            cx.error(first.span(), "`as` names the parts with `[]`, and this row key has none");
+        } else if parts != named {
+            let (are, were) =
+                (if parts == 1 { "is" } else { "are" }, if named == 1 { "name" } else { "names" });
+            cx.error(
+                first.span(),
+                format!("there {are} {parts} with `[]` in the row key, and {named} {were} here"),
+            );
+        }
+        let mut seen: Vec<String> = entity
+            .key
+            .partition
+            .fields()
+            .chain(index.row.fields().filter(|part| !part.each))
+            .filter_map(|part| entity.field(part.field).map(|field| field.name.clone()))
+            .collect();
+        for alias in &index.aliases {
+            let name = alias.unraw().to_string();
+            if seen.contains(&name) {
+                cx.error(alias.span(), format!("another part of the key is called `{name}`"));
+            }
+            seen.push(name);
+        }
+    }
+}
+
+/// C19: a transaction holds every row that a change may touch: the entity, the copies that go and those that come.
+pub(super) fn c19_a_transaction_holds_the_copies(cx: &Ctxt, entity: &Entity<'_>) {
+    let most = (names::BATCH_ROWS - 1) / 2;
+    let Some(first) = entity.indexes.get(most) else { return };
+    cx.error(
+        first.ident.span(),
+        format!(
+            "`{}` has {} indexes; a change may move the copy in each, and a transaction of {} rows can move {most}",
+            entity.ident,
+            entity.indexes.len(),
+            names::BATCH_ROWS,
+        ),
+    );
+}

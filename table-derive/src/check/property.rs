@@ -1,0 +1,84 @@
+//! Rules about properties.
+
+use std::collections::BTreeMap;
+
+use super::names;
+use crate::ctxt::Ctxt;
+use crate::model::{Copies, Entity, Field, Template};
+
+/// C10: no two properties have one name.
+pub(super) fn c10_properties_have_names_of_their_own(cx: &Ctxt, fields: &[Field<'_>]) {
+    let mut seen: BTreeMap<&str, &Field<'_>> = BTreeMap::new();
+    for field in fields.iter().filter(|field| field.is_property()) {
+        let name = field.property.value.as_str();
+        if let Some(first) = seen.get(name) {
+            cx.error(
+                field.property.span,
+                format!("the property name `{name}` is already that of the field `{}`", first.name),
+            );
+        } else {
+            seen.insert(name, field);
+        }
+    }
+}
+
+/// C11: the service takes the names, and keeps none of them for itself.
+pub(super) fn c11_the_service_takes_the_names(cx: &Ctxt, fields: &[Field<'_>]) {
+    for field in fields.iter().filter(|field| field.is_property()) {
+        let (name, span) = (field.property.value.as_str(), field.property.span);
+        let hint = if field.renamed { "" } else { "; give it another by `#[property(rename = \"..\")]`" };
+        if names::SYSTEM.contains(&name) {
+            cx.error(
+                span,
+                format!("the property name `{name}` is taken: every row has one of its own{hint}"),
+            );
+        } else if !names::is_property(name) {
+            cx.error(
+                span,
+                format!("`{name}` is no property name: a letter or `_`, then letters, digits and `_`{hint}"),
+            );
+        } else if names::utf16_units(name) > names::NAME_UNITS {
+            let units = names::utf16_units(name);
+            cx.error(
+                span,
+                format!(
+                    "a property's name has at most {} UTF-16 units; this one has {units}{hint}",
+                    names::NAME_UNITS
+                ),
+            );
+        }
+    }
+}
+
+/// C12: a row holds at most 252 properties, and `EntityType` is one. What its key gives back is not among them.
+pub(super) fn c12_a_row_holds_the_properties(cx: &Ctxt, entity: &Entity<'_>) {
+    if entity.wide.is_some() {
+        return;
+    }
+    let most = names::PROPERTIES - 1;
+    let stored = |row: &Template| {
+        let places = entity.fields.iter().enumerate().filter(|(place, field)| {
+            // What `flatten` brings is another struct's: the generated code counts it.
+            field.is_property() && !entity.gives_back(row, *place)
+        });
+        places.map(|(_, field)| field).collect::<Vec<_>>()
+    };
+    let fields = stored(&entity.key.row);
+    let limit = format!("a row holds at most {most} beside its `EntityType`");
+    if let Some(first) = fields.get(most) {
+        cx.error(
+            first.ident.span(),
+            format!("`{}` stores {} properties; {limit}", entity.ident, fields.len()),
+        );
+        return;
+    }
+    for index in entity.indexes.iter().filter(|index| matches!(index.copies, Copies::All)) {
+        let count = stored(&index.row).len();
+        if count > most {
+            cx.error(
+                index.ident.span(),
+                format!("a copy in `{}` stores {count} properties; {limit}", index.name),
+            );
+        }
+    }
+}

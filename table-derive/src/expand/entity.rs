@@ -1,0 +1,92 @@
+//! `impl Entity`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::names::Names;
+use super::schema;
+use crate::model::{Entity, Field, Storage};
+
+pub(crate) fn implementation(model: &Entity<'_>, names: &Names) -> TokenStream {
+    let (krate, ident, indexes) = (&model.krate, model.ident, &names.indexes);
+    let schema = schema::schema(model);
+    let given = model.fields.iter().enumerate().filter(|(_, field)| field.is_property());
+    let given = given.map(|(at, field)| give(model, at, field));
+    let taken = model.fields.iter().map(|field| take(model, field));
+    let has_row = has_row(model);
+    quote! {
+        #[automatically_derived]
+        impl #krate::__private::Entity for #ident {
+            const SCHEMA: &'static #krate::schema::Schema = &#schema;
+
+            type Indexes = #indexes;
+
+            fn indexes(table: #krate::__private::DynamicTable) -> #indexes {
+                #indexes { table }
+            }
+
+            fn values<'entity>(&'entity self, values: &mut #krate::__private::Values<'entity>) {
+                #(#given)*
+            }
+
+            fn from_source(source: &mut #krate::__private::Source<'_>) -> #krate::Result<Self> {
+                ::core::result::Result::Ok(Self { #(#taken),* })
+            }
+
+            #has_row
+        }
+    }
+}
+
+/// Gives a field's value.
+fn give(model: &Entity<'_>, at: usize, field: &Field<'_>) -> TokenStream {
+    let (krate, ident) = (&model.krate, field.ident);
+    let indexes = model.indexes.iter().flat_map(|index| index.row.fields());
+    let has_elements = indexes.into_iter().any(|part| part.field == at && part.each);
+    match (field.storage, has_elements) {
+        (Storage::Json, false) => {
+            quote!(values.push_result(#krate::__private::json::give(&self.#ident));)
+        }
+        (Storage::Json, true) => {
+            quote!(values.push_elements(&self.#ident, #krate::__private::json::give(&self.#ident));)
+        }
+        (_, true) => quote!(values.push_elements(
+            &self.#ident,
+            #krate::__private::Property::to_property(&self.#ident),
+        );),
+        (_, false) => quote!(values.push(&self.#ident);),
+    }
+}
+
+/// Takes a field's value back.
+fn take(model: &Entity<'_>, field: &Field<'_>) -> TokenStream {
+    let (krate, ident) = (&model.krate, field.ident);
+    let value = match (field.storage, field.default) {
+        (Storage::Skipped | Storage::Flattened, _) => quote!(::core::default::Default::default()),
+        (Storage::Json, false) => quote!(#krate::__private::json::take(source.next_text()?)?),
+        (Storage::Json, true) => quote!(#krate::__private::json::take_or_default(source.next_text()?)?),
+        (Storage::Value, false) => quote!(source.next()?),
+        (Storage::Value, true) => quote!(source.next_or_default()?),
+    };
+    quote!(#ident: #value)
+}
+
+/// Whether a sparse index has a row.
+fn has_row(model: &Entity<'_>) -> TokenStream {
+    let arms = model.indexes.iter().enumerate().filter_map(|(number, index)| {
+        let path = index.when.as_ref()?;
+        Some(quote!(#number => #path(self),))
+    });
+    let arms: Vec<_> = arms.collect();
+    if arms.is_empty() {
+        return TokenStream::new();
+    }
+    quote! {
+        fn has_row(&self, index: ::core::primitive::usize) -> ::core::primitive::bool {
+            match index {
+                #(#arms)*
+                _ => true,
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Functions on the struct: its key, and one for each index.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::names::Names;
+use crate::model::{Entity, Index, Template, arguments};
+
+pub(crate) fn functions(model: &Entity<'_>, names: &Names) -> TokenStream {
+    let ident = model.ident;
+    let key = key(model);
+    let indexes = model.indexes.iter().map(|found| index(model, names, found));
+    quote! {
+        impl #ident {
+            #key
+            #(#indexes)*
+        }
+    }
+}
+
+fn key(model: &Entity<'_>) -> TokenStream {
+    let (krate, vis) = (&model.krate, model.vis);
+    let name = model.key.name.clone().unwrap_or_else(|| Ident::new("key", proc_macro2::Span::mixed_site()));
+    let (partition, row) = (model.key.partition.source(), model.key.row.source());
+    let doc = format!("The entity's key: PartitionKey `{partition}`, RowKey `{row}`. Reading it is a point query.");
+    let (parameters, given) = parameters(model, [&model.key.partition, &model.key.row]);
+    quote! {
+        #[doc = #doc]
+        #[must_use]
+        #vis fn #name(#(#parameters),*) -> #krate::__private::Key<Self> {
+            #krate::__private::Key::new(&[#(#given),*])
+        }
+    }
+}
+
+fn index(model: &Entity<'_>, names: &Names, index: &Index) -> TokenStream {
+    // One element of a list says which row; there is no one key for all of them.
+    let (krate, vis, name, path) = (&model.krate, model.vis, index.function(), names.path(Some(index), "Path"));
+    let (partition, row) = (model.key.partition.source(), index.row.source());
+    let doc = format!(
+        "The key of the entity's copy in `{}`: PartitionKey `{partition}`, RowKey `{row}`. Reading it is a point query.",
+        index.name
+    );
+    let (parameters, given) = parameters(model, [&model.key.partition, &index.row]);
+    quote! {
+        #[doc = #doc]
+        #[must_use]
+        #vis fn #name(#(#parameters),*) -> #krate::__private::IndexKey<#path> {
+            #krate::__private::IndexKey::new(&[#(#given),*])
+        }
+    }
+}
+
+/// The parameters of a key's constructor, one for each distinct field, and what is made of them.
+fn parameters(model: &Entity<'_>, templates: [&Template; 2]) -> (Vec<TokenStream>, Vec<TokenStream>) {
+    let krate = &model.krate;
+    let mut parameters = Vec::new();
+    let mut given = Vec::new();
+    for place in arguments(&templates) {
+        let Some(field) = model.fields.get(place) else { continue };
+        let each = templates.iter().flat_map(|t| t.fields()).any(|part| part.field == place && part.each);
+        let (ident, ty) = (field.ident, argument_type(field, each));
+        parameters.push(quote!(#ident: impl #krate::__private::KeyArg<#ty>));
+        given.push(quote!(#krate::__private::KeyArg::<#ty>::to_key(&#ident)));
+    }
+    (parameters, given)
+}
+
+/// The type of one value of the field: what is in the `Option`, an element of the list.
+pub(crate) fn argument_type<'a>(field: &crate::model::Field<'a>, each: bool) -> &'a syn::Type {
+    if each { field.elements().unwrap_or(field.ty) } else { field.optional().unwrap_or(field.ty) }
+}

@@ -1,0 +1,53 @@
+//! The generated code.
+//!
+//! Everything lies in one `const _` block, so that nothing of it can clash with what the user wrote beside the struct;
+//! only functions on the struct reach out of it. Paths are absolute, from the crate's `__private`. What can be done
+//! without knowing a type is done there.
+
+mod entity;
+mod key;
+mod key_part;
+mod names;
+mod path;
+mod schema;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::model::{Entity, EntitySet, KeyPart, Projection, Properties};
+use names::Names;
+
+pub(crate) fn entity(model: &Entity<'_>) -> TokenStream {
+    let names = Names::of(model);
+    let parts = [
+        entity::implementation(model, &names),
+        key::functions(model, &names),
+        path::indexes(model, &names),
+    ];
+    quote! {
+        const _: () = {
+            #(#parts)*
+        };
+    }
+}
+
+pub(crate) fn key_part(model: &KeyPart<'_>) -> TokenStream {
+    key_part::implementation(model)
+}
+
+pub(crate) fn properties(model: &Properties<'_>) -> TokenStream {
+    later(model.ident, "#[derive(Properties)]")
+}
+
+pub(crate) fn projection(model: &Projection<'_>) -> TokenStream {
+    later(model.ident, "#[derive(Projection)]")
+}
+
+pub(crate) fn entity_set(model: &EntitySet<'_>) -> TokenStream {
+    later(model.ident, "#[derive(EntitySet)]")
+}
+
+/// What is read and checked already, and not built yet.
+fn later(ident: &syn::Ident, what: &str) -> TokenStream {
+    syn::Error::new(ident.span(), format!("`{what}` is not supported yet")).into_compile_error()
+}

@@ -1,0 +1,135 @@
+//! The declaration as a constant.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+
+use crate::model::{Copies, Entity, Index, Storage, Template};
+use crate::template::{Format, Part, TimeItem};
+
+/// The schema of the entity.
+pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
+    let krate = &model.krate;
+    let (entity, table, kind, version) =
+        (model.ident.to_string(), &model.table.value, &model.kind.value, model.version);
+    let fields = model.fields.iter().filter(|field| field.is_property()).map(|field| {
+        let (name, property, ty) = (&field.name, &field.property.value, field.ty);
+        let (edm, optional) = if field.storage == Storage::Json {
+            (quote!(#krate::EdmType::String), quote!(false))
+        } else {
+            (
+                quote_spanned!(field.ident.span()=> <#ty as #krate::__private::Property>::EDM),
+                quote!(<#ty as #krate::__private::Property>::OPTIONAL),
+            )
+        };
+        quote! {
+            #krate::schema::Field { name: #name, property: #property, edm: #edm, optional: #optional }
+        }
+    });
+    let partition = template(model, &model.key.partition);
+    let row = template(model, &model.key.row);
+    let indexes = model.indexes.iter().map(|found| index(model, found));
+    quote! {
+        #krate::schema::Schema {
+            entity: #entity,
+            table: #table,
+            kind: #kind,
+            version: #version,
+            fields: &[#(#fields),*],
+            partition: #partition,
+            row: #row,
+            indexes: &[#(#indexes),*],
+        }
+    }
+}
+
+/// The place of a field among those that are stored, which is what the schema counts by.
+pub(crate) fn place(model: &Entity<'_>, field: usize) -> usize {
+    model.fields.iter().take(field).filter(|field| field.is_property()).count()
+}
+
+fn index(model: &Entity<'_>, index: &Index) -> TokenStream {
+    let krate = &model.krate;
+    let (name, kind) = (&index.name, format!("{}.{}", model.kind.value, index.name));
+    let row = template(model, &index.row);
+    let (unique, sparse) = (index.unique.is_some(), index.when.is_some());
+    let copies = match &index.copies {
+        Copies::All => quote!(All),
+        Copies::Keys => quote!(Keys),
+        Copies::Some(fields) => {
+            let places = fields.iter().map(|field| place(model, field.value));
+            quote!(Some(&[#(#places),*]))
+        }
+    };
+    quote! {
+        #krate::schema::Index {
+            name: #name,
+            kind: #kind,
+            row: #row,
+            unique: #unique,
+            copies: #krate::schema::Copies::#copies,
+            sparse: #sparse,
+        }
+    }
+}
+
+fn template(model: &Entity<'_>, template: &Template) -> TokenStream {
+    let krate = &model.krate;
+    let source = template.source();
+    let parts = template.parts.iter().map(|part| match part {
+        Part::Literal(text) => quote!(#krate::schema::Part::Literal(#text)),
+        Part::Field(part) => {
+            let (place, each) = (place(model, part.field), part.each);
+            let format = format(model, &part.format);
+            let ty = model.fields.get(part.field).map(|field| {
+                let ty = field.ty;
+                if each {
+                    quote_spanned!(field.ident.span()=> <#ty as #krate::__private::KeyElements>::KEY)
+                } else {
+                    quote_spanned!(field.ident.span()=> <#ty as #krate::__private::KeyPart>::KEY)
+                }
+            });
+            quote! {
+                #krate::schema::Part::Field(#krate::schema::FieldPart {
+                    field: #place,
+                    key: #ty,
+                    format: #krate::schema::Format::#format,
+                    each: #each,
+                })
+            }
+        }
+    });
+    quote!(#krate::schema::Template { source: #source, parts: &[#(#parts),*] })
+}
+
+fn format(model: &Entity<'_>, format: &Format) -> TokenStream {
+    match format {
+        Format::Plain => quote!(Plain),
+        Format::Pad(width) => quote!(Pad(#width)),
+        Format::Offset => quote!(Offset),
+        Format::Inverted => quote!(Inverted),
+        Format::PadInverted(width) => quote!(PadInverted(#width)),
+        Format::Ticks => quote!(Ticks),
+        Format::Time(pattern) => {
+            let krate = &model.krate;
+            let items = pattern.items.iter().map(item);
+            quote!(Time(&[#(#krate::schema::TimeItem::#items),*]))
+        }
+        Format::Escaped => quote!(Escaped),
+        Format::Lower => quote!(Lower),
+        Format::Shard(shards) => quote!(Shard(#shards)),
+        Format::Blind => quote!(Blind),
+    }
+}
+
+fn item(item: &TimeItem) -> TokenStream {
+    match item {
+        TimeItem::Year => quote!(Year),
+        TimeItem::Month => quote!(Month),
+        TimeItem::Day => quote!(Day),
+        TimeItem::Hour => quote!(Hour),
+        TimeItem::Minute => quote!(Minute),
+        TimeItem::Second => quote!(Second),
+        TimeItem::DayOfYear => quote!(DayOfYear),
+        TimeItem::Char(c) => quote!(Char(#c)),
+    }
+}

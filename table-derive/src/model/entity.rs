@@ -1,0 +1,150 @@
+//! An entity.
+
+use proc_macro2::Ident;
+use syn::{DeriveInput, Visibility};
+
+use super::{Field, Index, Krate, Spanned, Template, named_fields, no_generics, template};
+use crate::attr::{self, EntityAttrs};
+use crate::case;
+use crate::ctxt::Ctxt;
+use crate::symbol::HOT_PARTITION;
+
+/// An entity as declared.
+pub(crate) struct Entity<'a> {
+    /// The struct.
+    pub(crate) ident: &'a Ident,
+    /// The struct's visibility, which what is generated has too.
+    pub(crate) vis: &'a Visibility,
+    /// Where generated code finds `table-core`.
+    pub(crate) krate: Krate,
+    /// The table.
+    pub(crate) table: Spanned<String>,
+    /// The type tag on its rows.
+    pub(crate) kind: Spanned<String>,
+    /// The version of its layout: 1 if the user says nothing.
+    pub(crate) version: u32,
+    /// `patch_name`: what the function `patch` on the struct is called.
+    pub(crate) patch_name: Option<Ident>,
+    /// The design warnings that are switched off.
+    pub(crate) allow: Vec<Ident>,
+    /// `wide`, the word itself. Not supported yet.
+    pub(crate) wide: Option<Ident>,
+    /// Every field in order, skipped and flattened ones too. Parts and copies name fields by their places here.
+    pub(crate) fields: Vec<Field<'a>>,
+    /// The primary key.
+    pub(crate) key: Key,
+    /// The indexes in order.
+    pub(crate) indexes: Vec<Index>,
+}
+
+/// A primary key.
+pub(crate) struct Key {
+    pub(crate) partition: Template,
+    pub(crate) row: Template,
+    /// `name`: what the function `key` on the struct is called.
+    pub(crate) name: Option<Ident>,
+    /// `partition_name`: what the function `partition` on the struct is called.
+    pub(crate) partition_name: Option<Ident>,
+}
+
+impl<'a> Entity<'a> {
+    /// Reads the input. `None` if there is nothing to go on with.
+    pub(crate) fn read(cx: &Ctxt, input: &'a DeriveInput) -> Option<Self> {
+        no_generics(cx, &input.generics, "an entity");
+        let fields = named_fields(cx, input, "an entity")?;
+        let attrs = EntityAttrs::read(cx, &input.attrs);
+        must_have(cx, &attrs, &input.ident);
+        let EntityAttrs { entity, key, indexes, .. } = attrs;
+        let fields = Field::read_all(cx, fields, entity.rename_all.get().copied(), true);
+        if let Some(word) = entity.wide.word() {
+            attr::unsupported(cx, word, "`wide`");
+        }
+        let key = Key {
+            partition: Template::read(cx, key.partition.into_value(), &input.ident, &fields),
+            row: Template::read(cx, key.row.into_value(), &input.ident, &fields),
+            name: key.name.into_value(),
+            partition_name: key.partition_name.into_value(),
+        };
+        let indexes =
+            indexes.into_iter().filter_map(|words| Index::new(cx, words, &input.ident, &fields)).collect();
+        let text = |literal: Option<syn::LitStr>| match literal {
+            Some(literal) => Spanned { value: literal.value(), span: literal.span() },
+            // Of any rule's taste: that it is missing has been said.
+            None => Spanned { value: "missing".to_owned(), span: input.ident.span() },
+        };
+        Some(Self {
+            ident: &input.ident,
+            vis: &input.vis,
+            wide: entity.wide.word().cloned(),
+            table: text(entity.table.into_value()),
+            kind: text(entity.kind.into_value()),
+            version: entity.version.into_value().unwrap_or(1),
+            patch_name: entity.patch_name.into_value(),
+            allow: entity.allow.into_value().unwrap_or_default(),
+            krate: Krate::new(entity.krate.into_value()),
+            fields,
+            key,
+            indexes,
+        })
+    }
+
+    /// The field at this place.
+    pub(crate) fn field(&self, place: usize) -> Option<&Field<'a>> {
+        self.fields.get(place)
+    }
+
+    /// The fields that make up the primary key, in the order of its constructor's arguments.
+    pub(crate) fn key_arguments(&self) -> Vec<usize> {
+        template::arguments(&[&self.key.partition, &self.key.row])
+    }
+
+    /// The fields that make up a key of this index, in the order of its constructor's arguments.
+    pub(crate) fn index_arguments(&self, index: &Index) -> Vec<usize> {
+        template::arguments(&[&self.key.partition, &index.row])
+    }
+
+    /// Every template with what it is a key of.
+    pub(crate) fn templates(&self) -> impl Iterator<Item = &Template> {
+        [&self.key.partition, &self.key.row].into_iter().chain(self.indexes.iter().map(|index| &index.row))
+    }
+
+    /// Whether a key of this partition and row gives the field back, as far as formats tell.
+    pub(crate) fn gives_back(&self, row: &Template, field: usize) -> bool {
+        self.key.partition.gives_back(field) || row.gives_back(field)
+    }
+
+    /// Whether `allow(hot_partition)` was said.
+    pub(crate) fn allows_hot_partition(&self) -> bool {
+        self.allow.iter().any(|warning| warning == HOT_PARTITION)
+    }
+}
+
+/// C30: an entity has a table, a kind, a partition key and a row key. What the user tried to give isn't missed.
+fn must_have(cx: &Ctxt, attrs: &EntityAttrs, ident: &Ident) {
+    let EntityAttrs { entity, key, key_attr, .. } = attrs;
+    let kind = case::snake(&ident.to_string());
+    match (entity.table.is_missing(), entity.kind.is_missing()) {
+        (true, true) => cx.error(
+            ident.span(),
+            format!("an entity says its table and its kind: `#[entity(table = \"..\", kind = \"{kind}\")]`"),
+        ),
+        (true, false) => cx.error(ident.span(), "an entity says its table: `#[entity(table = \"..\")]`"),
+        (false, true) => cx.error(
+            ident.span(),
+            format!("an entity says its kind, the tag on its rows: `#[entity(kind = \"{kind}\")]`"),
+        ),
+        (false, false) => {}
+    }
+    let Some(key_attr) = key_attr else {
+        cx.error(ident.span(), "an entity has a key: `#[key(partition = \"..\", row = \"..\")]`");
+        return;
+    };
+    for (missing, word) in [(key.partition.is_missing(), "partition"), (key.row.is_missing(), "row")] {
+        if missing {
+            cx.error(
+                key_attr.span(),
+                format!("the key has no `{word}`: `#[key(partition = \"..\", row = \"..\")]`"),
+            );
+        }
+    }
+}

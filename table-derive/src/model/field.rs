@@ -1,0 +1,137 @@
+//! A field of an entity or of `Properties`.
+
+use proc_macro2::{Ident, Span};
+use syn::ext::IdentExt;
+use syn::punctuated::Punctuated;
+use syn::{GenericArgument, PathArguments, Token, Type, Visibility};
+
+use super::Spanned;
+use crate::attr::FieldAttrs;
+use crate::case::Case;
+use crate::ctxt::Ctxt;
+
+/// A field.
+pub(crate) struct Field<'a> {
+    /// Its name as the user wrote it, `r#` included.
+    pub(crate) ident: &'a Ident,
+    /// Its name without `r#`: what templates call it.
+    pub(crate) name: String,
+    pub(crate) vis: &'a Visibility,
+    pub(crate) ty: &'a Type,
+    /// How it is stored.
+    pub(crate) storage: Storage,
+    /// The name of its property, and the token that gives it: the one in `rename`, or the field's name. Means nothing
+    /// unless [`Storage`] is `Value` or `Json`.
+    pub(crate) property: Spanned<String>,
+    /// Whether `rename` gives it.
+    pub(crate) renamed: bool,
+    /// `default`: an absent property is the type's default.
+    pub(crate) default: bool,
+    /// `encrypt`, and where. Not supported yet.
+    pub(crate) encrypted: Option<Span>,
+}
+
+/// How a field is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Storage {
+    /// As one property of a type of the store's.
+    Value,
+    /// `json`: as one string property.
+    Json,
+    /// `flatten`: as the properties of its own fields.
+    Flattened,
+    /// `skip`: not at all; the type's default when it is read.
+    Skipped,
+}
+
+impl<'a> Field<'a> {
+    /// The fields of a struct. `of_entity`: not of one that is merely flattened into entities.
+    pub(crate) fn read_all(
+        cx: &Ctxt,
+        fields: &'a Punctuated<syn::Field, Token![,]>,
+        case: Option<Case>,
+        of_entity: bool,
+    ) -> Vec<Self> {
+        let case = case.unwrap_or(Case::Pascal);
+        fields.iter().filter_map(|field| Self::read(cx, field, case, of_entity)).collect()
+    }
+
+    fn read(cx: &Ctxt, field: &'a syn::Field, case: Case, of_entity: bool) -> Option<Self> {
+        let ident = field.ident.as_ref()?;
+        let attrs = FieldAttrs::read(cx, &field.attrs, of_entity);
+        let name = ident.unraw().to_string();
+        let storage = storage(cx, &attrs);
+        let property = match attrs.property.rename.get() {
+            Some(literal) => Spanned { value: literal.value(), span: literal.span() },
+            None => Spanned { value: case.of_field(&name), span: ident.span() },
+        };
+        Some(Self {
+            ident,
+            name,
+            vis: &field.vis,
+            ty: &field.ty,
+            storage,
+            property,
+            renamed: attrs.property.rename.get().is_some(),
+            default: attrs.property.default.get().is_some(),
+            encrypted: attrs.encrypt,
+        })
+    }
+
+    /// Whether it is one property of its own.
+    pub(crate) fn is_property(&self) -> bool {
+        matches!(self.storage, Storage::Value | Storage::Json)
+    }
+
+    /// The `T` of a type that is written `Option<T>`.
+    pub(crate) fn optional(&self) -> Option<&'a Type> {
+        argument(self.ty, "Option")
+    }
+
+    /// The `T` of a type that is written `Vec<T>`.
+    pub(crate) fn elements(&self) -> Option<&'a Type> {
+        argument(self.ty, "Vec")
+    }
+}
+
+/// What the words of a field say together.
+// C24: words that contradict each other.
+fn storage(cx: &Ctxt, attrs: &FieldAttrs) -> Storage {
+    let words = &attrs.property;
+    let given = [words.rename.word(), words.json.word(), words.default.word()];
+    if attrs.flatten.is_some() {
+        if let Some(word) = given.into_iter().chain([words.skip.word()]).flatten().next() {
+            cx.error(
+                word.span(),
+                format!("`{word}` says nothing here: a flattened field is no property itself"),
+            );
+        }
+        return Storage::Flattened;
+    }
+    if words.skip.get().is_some() {
+        if let Some(word) = given.into_iter().flatten().next() {
+            cx.error(word.span(), format!("`{word}` says nothing here: a skipped field is not stored"));
+        }
+        return Storage::Skipped;
+    }
+    if words.json.get().is_some() { Storage::Json } else { Storage::Value }
+}
+
+/// The `T` of `Wrapper<T>`, by whatever path the wrapper is named.
+fn argument<'a>(ty: &'a Type, wrapper: &str) -> Option<&'a Type> {
+    let path = match ty {
+        // A type that came through a `macro_rules` macro.
+        Type::Group(group) => return argument(&group.elem, wrapper),
+        Type::Paren(paren) => return argument(&paren.elem, wrapper),
+        Type::Path(path) if path.qself.is_none() => &path.path,
+        _ => return None,
+    };
+    let last = path.segments.last()?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    match arguments.args.first() {
+        Some(GenericArgument::Type(inner)) if last.ident == wrapper && arguments.args.len() == 1 => {
+            Some(inner)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,58 @@
+//! A struct of some of an entity's fields.
+
+use proc_macro2::Ident;
+use syn::ext::IdentExt;
+use syn::{DeriveInput, Path, Type, Visibility};
+
+use super::{Krate, named_fields, no_generics};
+use crate::attr::{self, ProjectionWords};
+use crate::ctxt::Ctxt;
+use crate::symbol::PROJECTION;
+
+/// `#[derive(Projection)]`.
+pub(crate) struct Projection<'a> {
+    pub(crate) ident: &'a Ident,
+    pub(crate) vis: &'a Visibility,
+    pub(crate) krate: Krate,
+    /// The entity.
+    pub(crate) of: Path,
+    /// The fields, each named like a field of the entity.
+    pub(crate) fields: Vec<ProjectionField<'a>>,
+}
+
+/// A field of a projection.
+pub(crate) struct ProjectionField<'a> {
+    /// As the user wrote it.
+    pub(crate) ident: &'a Ident,
+    /// The same without `r#`.
+    pub(crate) name: String,
+    pub(crate) ty: &'a Type,
+}
+
+impl<'a> Projection<'a> {
+    /// Reads the input. `None` if there is nothing to go on with.
+    pub(crate) fn read(cx: &Ctxt, input: &'a DeriveInput) -> Option<Self> {
+        no_generics(cx, &input.generics, "a projection");
+        let fields = named_fields(cx, input, "a projection")?;
+        let mut words = ProjectionWords::default();
+        attr::read_named(cx, &input.attrs, PROJECTION, &mut words);
+        // C30: a projection is one of an entity.
+        if words.of.is_missing() {
+            cx.error(input.ident.span(), "a projection says of what: `#[projection(of = Entity)]`");
+        }
+        let fields = fields
+            .iter()
+            .filter_map(|field| {
+                let ident = field.ident.as_ref()?;
+                Some(ProjectionField { ident, name: ident.unraw().to_string(), ty: &field.ty })
+            })
+            .collect();
+        Some(Self {
+            ident: &input.ident,
+            vis: &input.vis,
+            krate: Krate::new(words.krate.into_value()),
+            of: words.of.into_value()?,
+            fields,
+        })
+    }
+}

@@ -1,0 +1,54 @@
+//! The names of attributes and of the words in them.
+
+// Attributes of `Entity` on the struct.
+pub(crate) const ENTITY: &str = "entity";
+pub(crate) const KEY: &str = "key";
+pub(crate) const INDEX: &str = "index";
+pub(crate) const INDEX_LIST: &str = "index_list";
+pub(crate) const COPIED_INTO: &str = "copied_into";
+
+// Attributes on fields.
+pub(crate) const PROPERTY: &str = "property";
+pub(crate) const FLATTEN: &str = "flatten";
+pub(crate) const ENCRYPT: &str = "encrypt";
+pub(crate) const SERIES: &str = "series";
+pub(crate) const BLOB: &str = "blob";
+pub(crate) const COPY_OF: &str = "copy_of";
+
+// Attributes of the other derives.
+pub(crate) const PROPERTIES: &str = "properties";
+pub(crate) const PROJECTION: &str = "projection";
+pub(crate) const ENTITY_SET: &str = "entity_set";
+pub(crate) const KEY_PART: &str = "key_part";
+
+// Words.
+pub(crate) const ALLOW: &str = "allow";
+pub(crate) const AS: &str = "as";
+pub(crate) const COPY: &str = "copy";
+pub(crate) const CRATE: &str = "crate";
+pub(crate) const DEFAULT: &str = "default";
+pub(crate) const EVENTUAL: &str = "eventual";
+pub(crate) const JSON: &str = "json";
+pub(crate) const KIND: &str = "kind";
+pub(crate) const NAME: &str = "name";
+pub(crate) const OF: &str = "of";
+pub(crate) const PARTITION: &str = "partition";
+pub(crate) const PARTITION_NAME: &str = "partition_name";
+pub(crate) const PATCH_NAME: &str = "patch_name";
+pub(crate) const RENAME: &str = "rename";
+pub(crate) const RENAME_ALL: &str = "rename_all";
+pub(crate) const ROW: &str = "row";
+pub(crate) const SKIP: &str = "skip";
+pub(crate) const TABLE: &str = "table";
+pub(crate) const UNIQUE: &str = "unique";
+pub(crate) const UNKNOWN: &str = "unknown";
+pub(crate) const VERSION: &str = "version";
+pub(crate) const WHEN: &str = "when";
+pub(crate) const WIDE: &str = "wide";
+
+// What `copy = ..` says.
+pub(crate) const ALL: &str = "all";
+pub(crate) const KEYS: &str = "keys";
+
+// What `allow(..)` switches off.
+pub(crate) const HOT_PARTITION: &str = "hot_partition";

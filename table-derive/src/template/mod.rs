@@ -1,0 +1,184 @@
+//! Key templates: text to parts.
+//!
+//! A template reads like a `format!` string: literal text, and fields in braces with an optional format.
+//! What is wrong with it is said by quoting the piece and its column: a literal is one token, and spans inside it
+//! are not to be had on a stable compiler.
+
+mod format;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use format::{Format, TimeItem};
+
+use crate::suggest;
+
+/// A part of a key template.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Part {
+    /// Text that stands for itself, braces unescaped. Never empty, and never next to another literal.
+    Literal(String),
+    /// A field.
+    Field(FieldPart),
+}
+
+/// A field in a key template.
+#[derive(Debug, PartialEq)]
+pub(crate) struct FieldPart {
+    /// Its place among the fields of the entity.
+    pub(crate) field: usize,
+    /// Written `{v[]}`: one row for each element.
+    pub(crate) each: bool,
+    /// How it is printed.
+    pub(crate) format: Format,
+    /// The part as the user wrote it, braces included.
+    pub(crate) piece: String,
+    /// Where it begins in the template, counting characters from 1.
+    pub(crate) column: usize,
+}
+
+impl FieldPart {
+    /// Whether the field can be read back from the key, as far as the format tells: its type may yet lose something.
+    pub(crate) fn gives_back(&self) -> bool {
+        !self.each && self.format.lossless()
+    }
+
+    /// Where the part stands and what it is, for the start of a message.
+    pub(crate) fn place(&self) -> String {
+        place(&self.piece, self.column)
+    }
+}
+
+/// What there is to say about a piece starts with this.
+fn place(piece: &str, column: usize) -> String {
+    format!("`{piece}` at column {column}")
+}
+
+/// The parts that could be understood, and what is wrong with the others.
+pub(crate) fn parse(text: &str, entity: &str, fields: &[&str]) -> (Vec<Part>, Vec<String>) {
+    let mut parser = Parser {
+        entity,
+        fields,
+        rest: text,
+        column: 1,
+        literal: String::new(),
+        parts: Vec::new(),
+        errors: Vec::new(),
+    };
+    parser.run();
+    (parser.parts, parser.errors)
+}
+
+struct Parser<'a> {
+    entity: &'a str,
+    fields: &'a [&'a str],
+    rest: &'a str,
+    column: usize,
+    /// The literal text since the last field.
+    literal: String,
+    parts: Vec<Part>,
+    errors: Vec<String>,
+}
+
+impl<'a> Parser<'a> {
+    fn run(&mut self) {
+        while let Some(at) = self.rest.find(['{', '}']) {
+            let text = self.take(at);
+            self.literal.push_str(text);
+            if self.rest.starts_with("{{") {
+                self.take(2);
+                self.literal.push('{');
+            } else if self.rest.starts_with("}}") {
+                self.take(2);
+                self.literal.push('}');
+            } else if self.rest.starts_with('}') {
+                let place = place("}", self.column);
+                self.errors.push(format!(
+                    "{place} was never opened; a brace that stands for itself is written `}}}}`"
+                ));
+                self.take(1);
+            } else {
+                self.field();
+            }
+        }
+        let text = self.take(self.rest.len());
+        self.literal.push_str(text);
+        self.flush();
+    }
+
+    /// The field that the rest starts with.
+    fn field(&mut self) {
+        let column = self.column;
+        let Some((end, '}')) = self.rest.char_indices().skip(1).find(|(_, c)| matches!(c, '{' | '}')) else {
+            let place = place("{", column);
+            self.errors
+                .push(format!("{place} is never closed; a brace that stands for itself is written `{{{{`"));
+            self.take(1);
+            return;
+        };
+        let piece = self.take(end + 1);
+        let inner = piece.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')).unwrap_or_default();
+        match self.part(inner) {
+            Ok((field, each, format)) => {
+                self.flush();
+                self.parts.push(Part::Field(FieldPart {
+                    field,
+                    each,
+                    format,
+                    piece: piece.to_owned(),
+                    column,
+                }));
+            }
+            Err(what) => self.errors.push(format!("{}: {what}", place(piece, column))),
+        }
+    }
+
+    /// What stands between two braces.
+    fn part(&self, inner: &str) -> Result<(usize, bool, Format), String> {
+        let (field, format) = match inner.split_once(':') {
+            Some((field, format)) => (field, Some(format)),
+            None => (inner, None),
+        };
+        let (name, each) = match field.split_once('[') {
+            Some((name, "]")) => (name, true),
+            Some((name, _)) => return Err(format!("a row for each element is written `{{{name}[]}}`")),
+            None => (field, false),
+        };
+        let found = self.find(name)?;
+        let format = format.map_or(Ok(Format::Plain), |format| Format::parse(format, name))?;
+        Ok((found, each, format))
+    }
+
+    /// The place of the field of this name.
+    // C1: a template names fields of the struct.
+    fn find(&self, name: &str) -> Result<usize, String> {
+        if let Some(found) = self.fields.iter().position(|field| *field == name) {
+            return Ok(found);
+        }
+        if name.is_empty() {
+            return Err("a part names a field of the struct".to_owned());
+        }
+        if name.starts_with(char::is_whitespace) || name.ends_with(char::is_whitespace) {
+            return Err("a part has no spaces".to_owned());
+        }
+        if name.contains('.') {
+            return Err("a part names a field of the struct itself, not one inside a field".to_owned());
+        }
+        let hint = suggest::hint(name, self.fields.iter().copied());
+        Err(format!("`{}` has no field `{name}`{hint}", self.entity))
+    }
+
+    /// Takes so many bytes off the rest.
+    fn take(&mut self, bytes: usize) -> &'a str {
+        let (taken, rest) = self.rest.split_at_checked(bytes).unwrap_or((self.rest, ""));
+        self.rest = rest;
+        self.column += taken.chars().count();
+        taken
+    }
+
+    /// Ends the literal text, if there is any.
+    fn flush(&mut self) {
+        if !self.literal.is_empty() {
+            self.parts.push(Part::Literal(std::mem::take(&mut self.literal)));
+        }
+    }
+}

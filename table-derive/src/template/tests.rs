@@ -1,0 +1,204 @@
+use super::format::{TimeItem, TimePattern};
+use super::*;
+
+fn parsed(text: &str) -> (Vec<Part>, Vec<String>) {
+    parse(text, "Employee", &["department", "id", "at", "tags", "odd"])
+}
+
+fn good(text: &str) -> Vec<Part> {
+    let (parts, errors) = parsed(text);
+    assert_eq!(errors, [""; 0], "{text}");
+    parts
+}
+
+fn literal(text: &str) -> Part {
+    Part::Literal(text.to_owned())
+}
+
+fn field(field: usize, piece: &str, column: usize, format: Format) -> Part {
+    Part::Field(FieldPart { field, each: piece.contains("[]"), format, piece: piece.to_owned(), column })
+}
+
+#[test]
+fn a_template_is_literals_and_fields() {
+    assert_eq!(good(""), []);
+    assert_eq!(good("all"), [literal("all")]);
+    assert_eq!(good("{department}"), [field(0, "{department}", 1, Format::Plain)]);
+    assert_eq!(
+        good("é_{id:06}_{tags[]}!"),
+        [
+            literal("é_"),
+            field(1, "{id:06}", 3, Format::Pad(6)),
+            literal("_"),
+            field(3, "{tags[]}", 11, Format::Plain),
+            literal("!"),
+        ]
+    );
+    assert_eq!(good("{odd}{id}").len(), 2);
+}
+
+#[test]
+fn doubled_braces_stand_for_themselves() {
+    assert_eq!(good("a{{b}}c"), [literal("a{b}c")]);
+    assert_eq!(
+        good("{{{id}}}"),
+        [literal("{"), field(1, "{id}", 3, Format::Plain), literal("}")],
+        "a field between braces"
+    );
+    assert_eq!(good("{{id}}"), [literal("{id}")]);
+}
+
+#[test]
+fn every_format_is_understood() {
+    let formats = [
+        ("{id:01}", Format::Pad(1)),
+        ("{id:020}", Format::Pad(20)),
+        ("{id:offset}", Format::Offset),
+        ("{id:inverted}", Format::Inverted),
+        ("{id:06:inverted}", Format::PadInverted(6)),
+        ("{id:ticks}", Format::Ticks),
+        ("{id:escaped}", Format::Escaped),
+        ("{id:lower}", Format::Lower),
+        ("{id:shard(2)}", Format::Shard(2)),
+        ("{id:shard(100)}", Format::Shard(100)),
+        ("{id:blind}", Format::Blind),
+    ];
+    for (text, format) in formats {
+        assert_eq!(good(text), [field(1, text, 1, format)]);
+    }
+}
+
+#[test]
+fn a_time_is_taken_apart() {
+    use TimeItem::{Char, Day, DayOfYear, Hour, Minute, Month, Second, Year};
+    let patterns = [
+        ("%Y%m%d%H", vec![Year, Month, Day, Hour]),
+        (
+            "%Y-%jT%H:%M:%S.",
+            vec![
+                Year,
+                Char('-'),
+                DayOfYear,
+                Char('T'),
+                Hour,
+                Char(':'),
+                Minute,
+                Char(':'),
+                Second,
+                Char('.'),
+            ],
+        ),
+        ("%d of%m", vec![Day, Char(' '), Char('o'), Char('f'), Month]),
+    ];
+    for (pattern, items) in patterns {
+        let piece = format!("{{at:{pattern}}}");
+        let format = Format::Time(TimePattern { text: pattern.to_owned(), items });
+        assert_eq!(good(&piece), [field(2, &piece, 1, format)]);
+    }
+}
+
+#[test]
+fn only_some_formats_give_the_field_back() {
+    for (text, gives_back) in [
+        ("{id}", true),
+        ("{id:06}", true),
+        ("{id:06:inverted}", true),
+        ("{id:escaped}", true),
+        ("{tags[]}", false),
+        ("{at:%Y}", false),
+        ("{id:lower}", false),
+        ("{id:shard(4)}", false),
+    ] {
+        let parts = good(text);
+        assert!(
+            matches!(parts.first(), Some(Part::Field(part)) if part.gives_back() == gives_back),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn what_is_wrong_is_quoted_with_its_column() {
+    let time = "a time is written with `%Y`, `%m`, `%d`, `%H`, `%M`, `%S` or `%j`";
+    let cases = [
+        ("a{", "`{` at column 2 is never closed; a brace that stands for itself is written `{{`"),
+        ("a{id", "`{` at column 2 is never closed; a brace that stands for itself is written `{{`"),
+        ("{a{id}", "`{` at column 1 is never closed; a brace that stands for itself is written `{{`"),
+        ("éé}", "`}` at column 3 was never opened; a brace that stands for itself is written `}}`"),
+        ("{id}}", "`}` at column 5 was never opened; a brace that stands for itself is written `}}`"),
+        ("{}", "`{}` at column 1: a part names a field of the struct"),
+        ("{:06}", "`{:06}` at column 1: a part names a field of the struct"),
+        ("{ id }", "`{ id }` at column 1: a part has no spaces"),
+        ("{id.x}", "`{id.x}` at column 1: a part names a field of the struct itself, not one inside a field"),
+        ("{0}", "`{0}` at column 1: `Employee` has no field `0`"),
+        (
+            "x_{departmnt}",
+            "`{departmnt}` at column 3: `Employee` has no field `departmnt`; did you mean `department`?",
+        ),
+        (
+            "{Department}",
+            "`{Department}` at column 1: `Employee` has no field `Department`; did you mean `department`?",
+        ),
+        ("{tags[0]}", "`{tags[0]}` at column 1: a row for each element is written `{tags[]}`"),
+        ("{tags[}", "`{tags[}` at column 1: a row for each element is written `{tags[]}`"),
+        ("{id:}", "`{id:}` at column 1: a format is missing after the colon"),
+        ("{id:06:}", "`{id:06:}` at column 1: a format is missing after the colon"),
+        ("{id:invertd}", "`{id:invertd}` at column 1: unknown format `invertd`; did you mean `inverted`?"),
+        ("{id:x}", "`{id:x}` at column 1: unknown format `x`"),
+        ("{id:>6}", "`{id:>6}` at column 1: unknown format `>6`"),
+        ("{id:inverted:06}", "`{id:inverted:06}` at column 1: write `{id:06:inverted}`"),
+        ("{id:06:offset}", "`{id:06:offset}` at column 1: `06` and `offset` don't go together"),
+        ("{id:06:08:09}", "`{id:06:08:09}` at column 1: unknown format `08:09`"),
+        ("{id:0}", "`{id:0}` at column 1: a width of 0 has no room for a digit"),
+        ("{id:00}", "`{id:00}` at column 1: a width of 0 has no room for a digit"),
+        ("{id:6}", "`{id:6}` at column 1: a width stands behind one zero, which it pads with: `{id:06}`"),
+        ("{id:006}", "`{id:006}` at column 1: a width stands behind one zero, which it pads with: `{id:06}`"),
+        ("{id:021}", "`{id:021}` at column 1: a width of 21 is too much: the widest integer has 20 digits"),
+        (
+            "{id:99999}",
+            "`{id:99999}` at column 1: a width of 99999 is too much: the widest integer has 20 digits",
+        ),
+        ("{id:shard}", "`{id:shard}` at column 1: a shard says how many there are: `{id:shard(16)}`"),
+        ("{id:shard(x)}", "`{id:shard(x)}` at column 1: a shard says how many there are: `{id:shard(16)}`"),
+        (
+            "{id:shard(1)}",
+            "`{id:shard(1)}` at column 1: 1 shards: there can be 2 to 100, which two digits tell apart",
+        ),
+        (
+            "{id:shard(101)}",
+            "`{id:shard(101)}` at column 1: 101 shards: there can be 2 to 100, which two digits tell apart",
+        ),
+        ("{at:%Y%y}", &format!("`{{at:%Y%y}}` at column 1: unknown `%y`; {time}")),
+        ("{at:%Yé}", "`{at:%Yé}` at column 1: `é` can't stand in a time: only ASCII can"),
+        ("{at:%}", &format!("`{{at:%}}` at column 1: `%` stands alone; {time}")),
+    ];
+    for (text, message) in cases {
+        assert_eq!(parsed(text).1, [message], "{text}");
+    }
+}
+
+#[test]
+fn every_mistake_is_reported_and_the_rest_understood() {
+    let (parts, errors) = parsed("{idd}_{id:06}_{at:tics}}_");
+    assert_eq!(
+        errors,
+        [
+            "`{idd}` at column 1: `Employee` has no field `idd`; did you mean `id`?",
+            "`{at:tics}` at column 15: unknown format `tics`; did you mean `ticks`?",
+            "`}` at column 24 was never opened; a brace that stands for itself is written `}}`",
+        ]
+    );
+    assert!(parts.contains(&field(1, "{id:06}", 7, Format::Pad(6))));
+}
+
+#[test]
+fn no_text_makes_the_parser_panic() {
+    let alphabet = ["{", "}", "id", "[", "]", ":", "0", "%", "é", "shard(", ")", "\u{10400}"];
+    // All texts of four pieces.
+    for number in 0..alphabet.len().pow(4) {
+        let text: String =
+            (0..4).map(|i| alphabet[number / alphabet.len().pow(i) % alphabet.len()]).collect();
+        let (parts, errors) = parsed(&text);
+        assert!(!parts.is_empty() || !errors.is_empty(), "{text}");
+    }
+}

@@ -1,0 +1,122 @@
+//! A derived entity in a table: keys, copies, queries.
+
+use integration_tests::Scratch;
+use table_core::{Entity, ErrorKind, IfMatch, Query, QueryClass, Store, Stored, prefix};
+
+/// One employee of a department.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+#[index(by_email, row = "email_{email}", unique)]
+#[index(by_name, row = "name_{last_name}_{id:06}", copy(first_name, email))]
+struct Employee {
+    department: String,
+    id: u32,
+    first_name: String,
+    last_name: String,
+    age: i32,
+    email: String,
+}
+
+fn jun() -> Employee {
+    Employee {
+        department: "Marketing".into(),
+        id: 2,
+        first_name: "Jun".into(),
+        last_name: "Cao".into(),
+        age: 47,
+        email: "junc@contoso.com".into(),
+    }
+}
+
+fn rows(store: &Store) -> Vec<String> {
+    let table = store.dynamic_table("Company").unwrap();
+    table.query(&Query::new()).unwrap().map(|e| e.unwrap().row_key().to_owned()).collect()
+}
+
+#[test]
+fn an_entity_has_its_row_and_its_copies() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let staff = store.table::<Employee>().unwrap();
+    staff.insert(&jun()).unwrap();
+    assert_eq!(rows(&store), ["email_junc@contoso.com", "empid_000002", "name_Cao_000002"]);
+
+    let read = staff.get(Employee::key("Marketing", 2)).unwrap().unwrap();
+    assert_eq!(read, jun());
+    let copy = staff.get(Employee::by_email("Marketing", "junc@contoso.com")).unwrap().unwrap();
+    assert_eq!(copy, jun());
+
+    let changed = staff.update(Employee::key("Marketing", 2), |e| e.email = "jun@contoso.com".into()).unwrap();
+    assert_eq!(changed.email, "jun@contoso.com");
+    assert_eq!(rows(&store), ["email_jun@contoso.com", "empid_000002", "name_Cao_000002"]);
+    assert!(staff.get(Employee::by_email("Marketing", "junc@contoso.com")).unwrap().is_none());
+
+    staff.delete(Employee::key("Marketing", 2), Stored::etag(&changed)).unwrap();
+    assert_eq!(rows(&store), Vec::<String>::new());
+    assert!(store.check().unwrap().problems.is_empty());
+}
+
+#[test]
+fn queries_give_parts_from_left_to_right() {
+    let scratch = Scratch::new();
+    let staff = scratch.store().table::<Employee>().unwrap();
+    for (id, last_name, age) in [(99, "Hall", 30), (100, "Jones", 41), (150, "Jonas", 52), (199, "Jones", 23), (200, "Kwok", 44)] {
+        let email = format!("{id}@contoso.com");
+        let department = "Sales".to_owned();
+        staff
+            .insert(&Employee { department, id, first_name: "X".into(), last_name: last_name.into(), age, email })
+            .unwrap();
+    }
+    staff.insert(&jun()).unwrap();
+
+    let ids = |query: Vec<u32>| query;
+    let found = staff.rows().department("Sales").id(100..=199).into_iter().map(|e| e.unwrap().id).collect();
+    assert_eq!(ids(found), [100, 150, 199]);
+    let found = staff.rows().department("Sales").id(150..).rev().top(2).into_iter().map(|e| e.unwrap().id).collect();
+    assert_eq!(ids(found), [200, 199]);
+    let found = staff.by_name().department("Sales").last_name("Jones").into_iter().map(|e| e.unwrap().id).collect();
+    assert_eq!(ids(found), [100, 199]);
+    let found = staff.by_name().department("Sales").last_name(prefix("Jo")).into_iter().map(|e| e.unwrap().id).collect();
+    assert_eq!(ids(found), [150, 100, 199]);
+    let found = staff
+        .rows()
+        .department("Sales")
+        .filter(|e| e.age.ge(40) & !e.last_name.eq("Kwok"))
+        .into_iter()
+        .map(|e| e.unwrap().id)
+        .collect();
+    assert_eq!(ids(found), [100, 150]);
+    assert_eq!(staff.rows().department("Sales").count().unwrap(), 5);
+
+    let explained = staff.rows().department("Sales").id(7).explain().unwrap();
+    assert_eq!(explained.class(), QueryClass::Point);
+    let row = staff.by_name().department("Sales").last_name("Kwok").into_iter().next().unwrap().unwrap();
+    assert_eq!((row.first_name.as_str(), row.email.as_str()), ("X", "200@contoso.com"));
+    assert_eq!(staff.get(row.key()).unwrap().unwrap().age, 44);
+}
+
+#[test]
+fn what_cannot_be_written_is_not() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let staff = store.table::<Employee>().unwrap();
+    staff.insert(&jun()).unwrap();
+    let before = rows(&store);
+
+    let error = staff.insert(&Employee { id: 3, ..jun() }).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::UniqueConflict);
+    assert!(error.to_string().contains("`by_email`"), "{error}");
+    assert_eq!(staff.insert(&jun()).unwrap_err().kind(), ErrorKind::EntityAlreadyExists);
+    assert!(staff.insert(&Employee { id: 1_000_000, email: "x".into(), ..jun() }).is_err());
+    assert!(staff.insert(&Employee { id: 4, email: "x".into(), last_name: "A_B".into(), ..jun() }).is_err());
+    assert!(staff.insert(&Employee { id: 4, email: "a/b".into(), ..jun() }).is_err());
+    let error = staff.update(Employee::key("Marketing", 2), |e| e.id = 5).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::KeyChanged);
+    let error = staff.update(Employee::key("Marketing", 9), |_| {}).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::EntityNotFound);
+    assert_eq!(rows(&store), before);
+    staff.put(&Employee { last_name: "Kao".into(), ..jun() }).unwrap();
+    staff.replace(&jun(), IfMatch::Any).unwrap();
+    assert_eq!(rows(&store), before);
+}

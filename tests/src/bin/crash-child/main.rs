@@ -1,0 +1,56 @@
+//! The processes that the tests in `it/crash` start, and mostly kill: `crash-child ROLE ARGUMENTS`.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails panics")]
+
+mod fault;
+mod flips;
+mod full;
+mod kill;
+mod peer;
+
+use std::io::Write;
+use std::time::Duration;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let role = arguments.next().expect("a role is given");
+    let arguments: Vec<String> = arguments.collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    // Whoever is forgotten goes by itself.
+    let patience: u64 = std::env::var("CRASH_CHILD_SECONDS").map_or(300, |text| text.parse().unwrap());
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_secs(patience));
+        eprintln!("the child was forgotten");
+        std::process::abort();
+    });
+    match role.as_str() {
+        "write" => kill::write(&arguments),
+        "increment" => peer::increment(&arguments),
+        "old-handle" => peer::old_handle(&arguments),
+        "echo" => peer::echo(&arguments),
+        "intern" => peer::intern(&arguments),
+        "read-and-stay" => peer::read_and_stay(&arguments),
+        "load" => peer::load(&arguments),
+        "flips" => flips::run(&arguments),
+        "fill" => full::fill(&arguments),
+        "crowd" => full::crowd(&arguments),
+        "bulk" => full::bulk(&arguments),
+        "batches" => fault::batches(&arguments),
+        role => panic!("no such role: {role}"),
+    }
+}
+
+/// Writes a line at once, so that it stands whatever happens next.
+fn say(line: impl std::fmt::Display) {
+    let line = format!("{line}\n");
+    // One call for a whole line: lines of several threads stay whole.
+    let mut output = std::io::stdout().lock();
+    output.write_all(line.as_bytes()).and_then(|()| output.flush()).expect("the parent listens");
+}
+
+/// The next line of the parent's, or `None` when it has no more to say.
+fn hear() -> Option<String> {
+    let mut line = String::new();
+    let read = std::io::stdin().read_line(&mut line).expect("the parent can be heard");
+    (read > 0).then(|| line.trim_end().to_owned())
+}

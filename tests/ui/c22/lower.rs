@@ -1,0 +1,11 @@
+use table_derive::Entity;
+
+#[derive(Entity)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department:lower}", row = "{id}")]
+struct Employee {
+    department: String,
+    id: u32,
+}
+
+fn main() {}

@@ -1,0 +1,28 @@
+use table_derive::Entity;
+
+#[derive(Entity)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+struct Skipped {
+    department: String,
+    id: u32,
+    #[property(skip, rename = "X")]
+    x: u32,
+}
+
+#[derive(Entity)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+struct Flattened {
+    department: String,
+    id: u32,
+    #[flatten]
+    #[property(json)]
+    x: Person,
+    #[flatten(prefix)]
+    y: Person,
+}
+
+struct Person;
+
+fn main() {}

@@ -1,0 +1,86 @@
+use table_derive::Entity;
+
+#[derive(Entity)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+struct Encrypted {
+    department: String,
+    id: u32,
+    #[encrypt]
+    ssn: String,
+    #[encrypt(blind)]
+    iban: String,
+}
+
+#[derive(Entity)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+#[index(by_iban, row = "iban_{iban:blind}")]
+struct Blind {
+    department: String,
+    id: u32,
+    iban: String,
+}
+
+#[derive(Entity)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+struct Series {
+    department: String,
+    id: u32,
+    #[series]
+    counts: [u32; 24],
+    #[blob]
+    photo: Vec<u8>,
+}
+
+#[derive(Entity)]
+#[entity(table = "Company", kind = "employee", wide)]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+struct Wide {
+    department: String,
+    id: u32,
+}
+
+#[derive(Entity)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+#[index_list(by_name, row = "names_{name}", of = id)]
+#[copied_into(Department)]
+struct Lists {
+    department: String,
+    id: u32,
+    #[copy_of(Department::name)]
+    name: String,
+}
+
+#[derive(Entity)]
+#[entity(table = "Logins{at:%Y%m%d}", kind = "login")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+struct Period {
+    department: String,
+    id: u32,
+    at: u64,
+}
+
+#[derive(Entity)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+#[index(by_email, partition = "email_{department}", row = "{email}", eventual)]
+struct Partition {
+    department: String,
+    id: u32,
+    email: String,
+}
+
+#[derive(Entity)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+#[index(by_email, table = "Emails", partition = "{email}", row = "{id}")]
+struct Table {
+    department: String,
+    id: u32,
+    email: String,
+}
+
+fn main() {}
