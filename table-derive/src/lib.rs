@@ -20,6 +20,8 @@ mod model;
 mod suggest;
 mod symbol;
 mod template;
+#[cfg(test)]
+mod tests;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};

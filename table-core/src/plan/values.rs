@@ -33,18 +33,13 @@ impl<'a> Values<'a> {
         Self { fields: Vec::with_capacity(fields), refused: None }
     }
 
-    /// Adds the next field.
-    pub fn push<T: Property>(&mut self, value: &'a T) {
-        self.push_result(value.to_property());
-    }
-
     /// Adds the next field, whose elements stand in keys: `stored` is the property itself.
     pub fn push_elements<C: KeyElements>(
         &mut self,
         collection: &'a C,
         stored: Result<PropertyValue<'a>, ValueError>,
     ) {
-        self.push_result(stored);
+        self.push(stored);
         let elements: Result<Vec<_>, _> = collection.elements().map(Property::to_property).collect();
         match (elements, self.fields.pop()) {
             (Ok(elements), Some(FieldValue::One(stored))) => self.fields.push(FieldValue::Each(elements, stored)),
@@ -57,7 +52,7 @@ impl<'a> Values<'a> {
     }
 
     /// Adds the next field by what its conversion gave.
-    pub fn push_result(&mut self, value: Result<PropertyValue<'a>, ValueError>) {
+    pub fn push(&mut self, value: Result<PropertyValue<'a>, ValueError>) {
         let value = value.unwrap_or_else(|error| {
             self.refused.get_or_insert((self.fields.len(), error));
             PropertyValue::Absent

@@ -12,7 +12,7 @@ mod parts;
 mod rows;
 
 use super::message::Message;
-use super::{Index, Part, Property, Schema, Template};
+use super::{Index, Part, Schema, Template};
 
 /// One of an entity's key templates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,9 +64,10 @@ const fn field_name(schema: &Schema, at: usize) -> &'static str {
 }
 
 /// C21, as far as it takes more than the bound: a property is there or absent, and nothing between.
+/// `is_nested` is [`Property::NESTED`](super::Property::NESTED) of the field's type.
 #[track_caller]
-pub const fn property<T: Property>(name: &str) {
-    if T::NESTED {
+pub const fn property(name: &str, is_nested: bool) {
+    if is_nested {
         let message = Message::new("`").text(name).text("` is an `Option` of an `Option`");
         message.text(", and a property is there or absent: write one `Option`").refuse();
     }

@@ -270,6 +270,7 @@ key_parts! {
 #[cfg(feature = "jiff")]
 key_parts! { jiff::Timestamp: KeyType::Time; }
 
+#[diagnostic::do_not_recommend]
 impl<T: KeyPart> KeyPart for Option<T> {
     const KEY: KeyType = KeyType::Optional(&T::KEY);
 }

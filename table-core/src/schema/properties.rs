@@ -148,6 +148,7 @@ impl Property for jiff::Timestamp {
 }
 
 /// `None` is an absent property.
+#[diagnostic::do_not_recommend]
 impl<T: Property> Property for Option<T> {
     const EDM: EdmType = T::EDM;
     const NESTED: bool = T::OPTIONAL;

@@ -101,6 +101,8 @@ pub(crate) struct Prepared {
     pub(crate) steps: Vec<Step>,
     /// Keys and rows, one after another.
     bytes: Vec<u8>,
+    /// About how many bytes the rows will have that are not among them yet.
+    deferred: usize,
     /// Whether the caller gave a batch, so that errors say which operation.
     pub(crate) numbered: bool,
 }
@@ -136,7 +138,7 @@ impl Prepared {
 
     /// About how many bytes the plan writes; what one transaction takes in is bounded by it.
     pub(crate) fn weight(&self) -> usize {
-        self.bytes.len() + self.steps.len() * 64
+        self.bytes.len() + self.deferred + self.steps.len() * 64
     }
 
     /// Names the operation in an error.
@@ -234,6 +236,7 @@ impl Builder {
                 table: table.clone(),
                 steps: Vec::with_capacity(length),
                 bytes: Vec::new(),
+                deferred: 0,
                 numbered: false,
             },
             length,
@@ -277,6 +280,7 @@ impl Builder {
                 Image::Ready(at..bytes.len())
             } else {
                 let owned = |(name, value): &Given<'_>| (Name::from(*name), value.to_value());
+                self.plan.deferred += size;
                 Image::Deferred(properties.iter().map(owned).collect())
             }
         };

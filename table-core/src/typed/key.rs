@@ -13,7 +13,7 @@ use crate::schema::{self, FieldPart, KeyPart, KeyValues, PropertyValue, Schema, 
     message = "`{Self}` cannot be given for a key part of type `{T}`",
     label = "expected `{T}`"
 )]
-pub trait KeyArg<T: KeyPart> {
+pub trait KeyArg<T> {
     #[doc(hidden)]
     fn to_key(&self) -> Result<PropertyValue<'_>, ValueError>;
 }

@@ -48,7 +48,7 @@ pub fn prefix<S: AsRef<str>>(text: S) -> Prefix<S> {
     message = "`{Self}` cannot be given for a key part of type `{T}`",
     label = "expected `{T}`, a range of it, or `prefix(..)`"
 )]
-pub trait PartArg<T: KeyPart, Next> {
+pub trait PartArg<T, Next> {
     /// The step that follows.
     type Step;
 
@@ -84,7 +84,7 @@ impl Given {
         plan::fields(template).map_while(value).map(|v| Fixed::Value(PropertyValue::Borrowed(v))).collect()
     }
 
-    fn value<T: KeyPart>(&mut self, field: usize, value: &impl KeyArg<T>) {
+    fn value<T>(&mut self, field: usize, value: &impl KeyArg<T>) {
         match value.to_key().map(PropertyValue::into_value) {
             Ok(Some(value)) => self.values.push((field, value)),
             // An absent value has no key: nothing is found.
@@ -196,7 +196,7 @@ impl<P: Path> PathQuery<P> {
     /// Takes a field of the partition key, which is one value.
     #[doc(hidden)]
     #[must_use]
-    pub fn fixed<T: KeyPart>(mut self, field: usize, argument: &impl KeyArg<T>) -> Self {
+    pub fn fixed<T>(mut self, field: usize, argument: &impl KeyArg<T>) -> Self {
         self.given.value::<T>(field, argument);
         self
     }
@@ -204,7 +204,7 @@ impl<P: Path> PathQuery<P> {
     /// Takes a field of the row key.
     #[doc(hidden)]
     #[must_use]
-    pub fn part<T: KeyPart, Next>(mut self, field: usize, argument: impl PartArg<T, Next>) -> Self {
+    pub fn part<T, Next>(mut self, field: usize, argument: impl PartArg<T, Next>) -> Self {
         argument.give(field, &mut self.given);
         self
     }

@@ -2,9 +2,12 @@
 
 use super::{Entity, Path};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::Value;
-use crate::schema::{self, Property, Schema, Template, ValueError};
+use crate::model::{Value, ValueRef};
+use crate::schema::{self, Schema, Template, ValueError};
 use crate::store::RowView;
+
+/// How a type is made of a property: [`Property::from_property`](crate::schema::Property::from_property) of it.
+type FromProperty<T> = fn(Option<ValueRef<'_>>) -> Result<T, ValueError>;
 
 /// A stored row as the fields of an entity: those that its key gives back, and those stored in it.
 #[derive(Debug)]
@@ -46,17 +49,17 @@ impl<'v> Source<'v> {
 
     /// Takes the next field.
     #[allow(clippy::should_implement_trait, reason = "the type changes from field to field")]
-    pub fn next<T: Property>(&mut self) -> Result<T> {
+    pub fn next<T>(&mut self, from: FromProperty<T>) -> Result<T> {
         let field = self.next;
         self.next += 1;
-        self.field(field)
+        self.field(field, from)
     }
 
     /// Takes the next field; its type's default if it is absent.
-    pub fn next_or_default<T: Property + Default>(&mut self) -> Result<T> {
+    pub fn next_or_default<T: Default>(&mut self, from: FromProperty<T>) -> Result<T> {
         let field = self.next;
         self.next += 1;
-        if self.is_absent(field)? { Ok(T::default()) } else { self.field(field) }
+        if self.is_absent(field)? { Ok(T::default()) } else { self.field(field, from) }
     }
 
     /// Takes the next field, which is kept as text.
@@ -68,7 +71,7 @@ impl<'v> Source<'v> {
 
     /// Takes the field at this place, which is kept as text.
     pub fn text(&self, field: usize) -> Result<Text<'_>> {
-        let text = self.view.get(self.property(field))?.and_then(crate::ValueRef::as_str);
+        let text = self.view.get(self.property(field))?.and_then(ValueRef::as_str);
         Ok(Text { json: text, source: self, field })
     }
 
@@ -82,12 +85,12 @@ impl<'v> Source<'v> {
     }
 
     /// Takes the field at this place.
-    pub fn field<T: Property>(&self, field: usize) -> Result<T> {
+    pub fn field<T>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
         let known = self.from_keys.iter().find(|(number, _)| *number == field);
         let taken = match known {
-            Some((_, value)) => T::from_property(Some(value.as_value_ref())),
+            Some((_, value)) => from(Some(value.as_value_ref())),
             None => {
-                T::from_property(self.view.get(self.property(field))?)
+                from(self.view.get(self.property(field))?)
             }
         };
         taken.map_err(|error| self.refused(field, &error))

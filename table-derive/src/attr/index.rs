@@ -88,7 +88,8 @@ fn copy(word: &Ident, input: ParseStream<'_>) -> Result<CopyWord> {
     if input.parse::<Token![=]>().is_err() {
         return Err(wrong(word.span()));
     }
-    let what: Ident = input.parse().map_err(|_| wrong(input.span()))?;
+    let at = input.span();
+    let what: Ident = input.parse().map_err(|_| wrong(at))?;
     if what == ALL {
         Ok(CopyWord::All)
     } else if what == KEYS {

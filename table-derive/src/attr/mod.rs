@@ -75,9 +75,7 @@ fn read_with<W: Words>(
     };
     if let Err(error) = read {
         cx.push(error);
-        for word in W::KNOWN {
-            tried(words, word);
-        }
+        all_tried(words);
     }
 }
 
@@ -88,24 +86,47 @@ fn one<W: Words>(cx: &Ctxt, input: ParseStream<'_>, words: &mut W) {
     match input.call(Ident::parse_any) {
         Ok(word) => {
             let name = word.to_string();
-            if let Some(slot) = words.slot(&name) {
-                slot.fill(cx, &word, input);
-            } else {
-                let meant = suggest::nearest(&name, W::KNOWN.iter().copied());
-                let hint = match meant {
-                    Some(meant) => format!("did you mean `{meant}`?"),
-                    None => format!("there {}", list_of(W::KNOWN)),
-                };
-                cx.error(word.span(), format!("unknown word `{name}`; {hint}"));
-                tried(words, meant.unwrap_or_default());
+            match words.slot(&name) {
+                Some(slot) => slot.fill(cx, &word, input),
+                None => unknown(cx, &word, words),
             }
         }
-        Err(_) => cx.error(input.span(), format!("expected a word, as in `{}`", W::EXAMPLE)),
+        Err(_) => {
+            cx.error(input.span(), format!("expected a word, as in `{}`", W::EXAMPLE));
+            all_tried(words);
+        }
     }
     if cx.count() == before && !input.is_empty() && !input.peek(Token![,]) {
         cx.error(input.span(), "expected `,`");
+        if input.peek(Ident::peek_any) {
+            // Only the comma is missing: the next word is here.
+            return;
+        }
     }
     skip_word(input);
+}
+
+/// The error about an unknown word, which the user tried in place of another.
+fn unknown<W: Words>(cx: &Ctxt, word: &Ident, words: &mut W) {
+    let name = word.to_string();
+    if let Some(meant) = suggest::nearest(&name, W::KNOWN.iter().copied()) {
+        cx.error(word.span(), format!("unknown word `{name}`; did you mean `{meant}`?"));
+        if let Some(slot) = words.slot(meant) {
+            slot.tried();
+        }
+    } else {
+        cx.error(word.span(), format!("unknown word `{name}`; there {}", list_of(W::KNOWN)));
+        all_tried(words);
+    }
+}
+
+/// Remembers that there was something, no one knows what: none of the words is missed.
+fn all_tried<W: Words>(words: &mut W) {
+    for word in W::KNOWN {
+        if let Some(slot) = words.slot(word) {
+            slot.tried();
+        }
+    }
 }
 
 /// Skips what is left of a word, and the comma behind it.
@@ -127,13 +148,6 @@ fn list_of(words: &[&str]) -> String {
             let first: Vec<String> = first.iter().map(|word| format!("`{word}`")).collect();
             format!("are {} and `{last}`", first.join(", "))
         }
-    }
-}
-
-/// Remembers that a word was meant, so that it is not missed.
-fn tried<W: Words>(words: &mut W, word: &str) {
-    if let Some(slot) = words.slot(word) {
-        slot.tried();
     }
 }
 

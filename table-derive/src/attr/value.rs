@@ -20,29 +20,34 @@ pub(super) fn flag(word: &Ident, input: ParseStream<'_>) -> Result<()> {
 /// `table = ".."`.
 pub(super) fn text(word: &Ident, input: ParseStream<'_>) -> Result<LitStr> {
     equals(word, input, "\"..\"")?;
-    input.parse().map_err(|_| Error::new(input.span(), format!("`{word}` is a text: `{word} = \"..\"`")))
+    // Taken before: what fails to be read may have been passed.
+    let at = input.span();
+    input.parse().map_err(|_| Error::new(at, format!("`{word}` is a text: `{word} = \"..\"`")))
 }
 
 /// `version = 2`.
 pub(super) fn number(word: &Ident, input: ParseStream<'_>) -> Result<u32> {
     equals(word, input, "1")?;
     let wrong = |span| Error::new(span, format!("`{word}` is a number: `{word} = 1`"));
-    let literal: LitInt = input.parse().map_err(|_| wrong(input.span()))?;
+    let at = input.span();
+    let literal: LitInt = input.parse().map_err(|_| wrong(at))?;
     literal.base10_parse().map_err(|_| wrong(literal.span()))
 }
 
 /// `crate = path`, `when = path`.
 pub(super) fn path(word: &Ident, input: ParseStream<'_>) -> Result<Path> {
     equals(word, input, "path")?;
+    let at = input.span();
     input
         .call(Path::parse_mod_style)
-        .map_err(|_| Error::new(input.span(), format!("`{word}` is a path: `{word} = path`")))
+        .map_err(|_| Error::new(at, format!("`{word}` is a path: `{word} = path`")))
 }
 
 /// `name = find`.
 pub(super) fn name(word: &Ident, input: ParseStream<'_>) -> Result<Ident> {
     equals(word, input, "name")?;
-    input.parse().map_err(|_| Error::new(input.span(), format!("`{word}` is a name: `{word} = name`")))
+    let at = input.span();
+    input.parse().map_err(|_| Error::new(at, format!("`{word}` is a name: `{word} = name`")))
 }
 
 /// `as = actor`, or `as(actor, genre)`.

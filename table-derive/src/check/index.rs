@@ -128,11 +128,9 @@ pub(super) fn every_row_has_its_name(cx: &Ctxt, entity: &Entity<'_>) {
         if parts == 0 {
             cx.error(first.span(), "`as` names the parts with `[]`, and this row key has none");
         } else if parts != named {
-            let (are, were) =
-                (if parts == 1 { "is" } else { "are" }, if named == 1 { "name" } else { "names" });
             cx.error(
                 first.span(),
-                format!("there {are} {parts} with `[]` in the row key, and {named} {were} here"),
+                format!("`as` names each part with `[]`: the row key has {parts}, and the list {named}"),
             );
         }
         let mut seen: Vec<String> = entity

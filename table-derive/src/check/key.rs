@@ -103,8 +103,8 @@ pub(super) fn c20_no_partition_of_time_alone(cx: &Ctxt, entity: &Entity<'_>) {
     if parts.all(|part| matches!(part.format, Format::Ticks | Format::Time(_))) {
         cx.error(
             partition.span(),
-            "a partition key of time alone sends every insert to one partition: put first what the row is about, \
-             or say `#[entity(allow(hot_partition))]`",
+            "a partition key of time alone sends every insert to one partition: put an identity before \
+             it, or say `#[entity(allow(hot_partition))]`",
         );
     }
 }
@@ -116,7 +116,7 @@ pub(super) fn c22_a_primary_key_is_not_folded(cx: &Ctxt, entity: &Entity<'_>) {
             let place = part.place();
             cx.error(
                 template.span(),
-                format!("{place}: `lower` makes one key of two; only an index can have it"),
+                format!("{place}: folding could give two entities one key; only an index can have `lower`"),
             );
         }
     }

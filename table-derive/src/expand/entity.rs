@@ -1,7 +1,8 @@
 //! `impl Entity`.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
 
 use super::names::Names;
 use super::schema;
@@ -40,33 +41,34 @@ pub(crate) fn implementation(model: &Entity<'_>, names: &Names) -> TokenStream {
 
 /// Gives a field's value.
 fn give(model: &Entity<'_>, at: usize, field: &Field<'_>) -> TokenStream {
-    let (krate, ident) = (&model.krate, field.ident);
+    let (krate, ident, ty) = (&model.krate, field.ident, field.ty);
+    // Named through its trait on the type's own token: however often a type is used that is no property, rustc then
+    // says so once, and there.
+    let to_property = quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::to_property);
     let indexes = model.indexes.iter().flat_map(|index| index.row.fields());
     let has_elements = indexes.into_iter().any(|part| part.field == at && part.each);
     match (field.storage, has_elements) {
         (Storage::Json, false) => {
-            quote!(values.push_result(#krate::__private::json::give(&self.#ident));)
+            quote!(values.push(#krate::__private::json::give(&self.#ident));)
         }
         (Storage::Json, true) => {
             quote!(values.push_elements(&self.#ident, #krate::__private::json::give(&self.#ident));)
         }
-        (_, true) => quote!(values.push_elements(
-            &self.#ident,
-            #krate::__private::Property::to_property(&self.#ident),
-        );),
-        (_, false) => quote!(values.push(&self.#ident);),
+        (_, true) => quote!(values.push_elements(&self.#ident, #to_property(&self.#ident));),
+        (_, false) => quote!(values.push(#to_property(&self.#ident));),
     }
 }
 
 /// Takes a field's value back.
 fn take(model: &Entity<'_>, field: &Field<'_>) -> TokenStream {
-    let (krate, ident) = (&model.krate, field.ident);
+    let (krate, ident, ty) = (&model.krate, field.ident, field.ty);
+    let from_property = quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::from_property);
     let value = match (field.storage, field.default) {
         (Storage::Skipped | Storage::Flattened, _) => quote!(::core::default::Default::default()),
         (Storage::Json, false) => quote!(#krate::__private::json::take(source.next_text()?)?),
         (Storage::Json, true) => quote!(#krate::__private::json::take_or_default(source.next_text()?)?),
-        (Storage::Value, false) => quote!(source.next()?),
-        (Storage::Value, true) => quote!(source.next_or_default()?),
+        (Storage::Value, false) => quote!(source.next(#from_property)?),
+        (Storage::Value, true) => quote!(source.next_or_default(#from_property)?),
     };
     quote!(#ident: #value)
 }

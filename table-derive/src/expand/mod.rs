@@ -4,6 +4,7 @@
 //! only functions on the struct reach out of it. Paths are absolute, from the crate's `__private`. What can be done
 //! without knowing a type is done there.
 
+mod assertions;
 mod entity;
 mod key;
 mod key_part;
@@ -23,6 +24,7 @@ pub(crate) fn entity(model: &Entity<'_>) -> TokenStream {
         entity::implementation(model, &names),
         key::functions(model, &names),
         path::indexes(model, &names),
+        assertions::assertions(model),
     ];
     quote! {
         const _: () = {

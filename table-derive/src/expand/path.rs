@@ -1,7 +1,8 @@
 //! Queries: for each path a struct that is generic over its step, with one method for each key part.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 
 use super::key::argument_type;
 use super::names::Names;
@@ -174,7 +175,10 @@ impl<'m> Path<'m> {
             if field.storage == Storage::Json {
                 quote!(#ident: #krate::__private::json::take(source.text(#place)?)?)
             } else {
-                quote!(#ident: source.field(#place)?)
+                let ty = field.ty;
+                let from_property =
+                    quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::from_property);
+                quote!(#ident: source.field(#place, #from_property)?)
             }
         });
         let doc = format!("A row of the index `{}` of `{}`.", index.name, self.model.ident);

@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
 
 use crate::model::{Copies, Entity, Index, Storage, Template};
 use crate::template::{Format, Part, TimeItem};
@@ -17,8 +18,8 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
             (quote!(#krate::EdmType::String), quote!(false))
         } else {
             (
-                quote_spanned!(field.ident.span()=> <#ty as #krate::__private::Property>::EDM),
-                quote!(<#ty as #krate::__private::Property>::OPTIONAL),
+                quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::EDM),
+                quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::OPTIONAL),
             )
         };
         quote! {
@@ -83,9 +84,9 @@ fn template(model: &Entity<'_>, template: &Template) -> TokenStream {
             let ty = model.fields.get(part.field).map(|field| {
                 let ty = field.ty;
                 if each {
-                    quote_spanned!(field.ident.span()=> <#ty as #krate::__private::KeyElements>::KEY)
+                    quote_spanned!(ty.span()=> <#ty as #krate::__private::KeyElements>::KEY)
                 } else {
-                    quote_spanned!(field.ident.span()=> <#ty as #krate::__private::KeyPart>::KEY)
+                    quote_spanned!(ty.span()=> <#ty as #krate::__private::KeyPart>::KEY)
                 }
             });
             quote! {

@@ -61,9 +61,12 @@ impl<'a> Field<'a> {
         let attrs = FieldAttrs::read(cx, &field.attrs, of_entity);
         let name = ident.unraw().to_string();
         let storage = storage(cx, &attrs);
-        let property = match attrs.property.rename.get() {
+        let rename = &attrs.property.rename;
+        let property = match rename.get() {
             Some(literal) => Spanned { value: literal.value(), span: literal.span() },
-            None => Spanned { value: case.of_field(&name), span: ident.span() },
+            None if rename.is_missing() => Spanned { value: case.of_field(&name), span: ident.span() },
+            // A name that couldn't be read: the default might break rules that the right one doesn't.
+            None => Spanned { value: name.clone(), span: ident.span() },
         };
         Some(Self {
             ident,
@@ -72,7 +75,7 @@ impl<'a> Field<'a> {
             ty: &field.ty,
             storage,
             property,
-            renamed: attrs.property.rename.get().is_some(),
+            renamed: rename.get().is_some(),
             default: attrs.property.default.get().is_some(),
             encrypted: attrs.encrypt,
         })

@@ -48,13 +48,13 @@ fn named_fields<'a>(
     let found = match &input.data {
         Data::Struct(data) => match &data.fields {
             Fields::Named(fields) => return Some(&fields.named),
-            Fields::Unnamed(_) => "a tuple struct has none",
-            Fields::Unit => "a unit struct has none",
+            Fields::Unnamed(_) => "a tuple struct",
+            Fields::Unit => "a unit struct",
         },
-        Data::Enum(_) => "this is an enum",
-        Data::Union(_) => "this is a union",
+        Data::Enum(_) => "an enum",
+        Data::Union(_) => "a union",
     };
-    cx.error(input.ident.span(), format!("{what} is a struct with named fields; {found}"));
+    cx.error(input.ident.span(), format!("{what} is a struct with named fields; this is {found}"));
     None
 }
 

@@ -21,7 +21,7 @@ impl<'a> Properties<'a> {
     /// Reads the input. `None` if there is nothing to go on with.
     pub(crate) fn read(cx: &Ctxt, input: &'a DeriveInput) -> Option<Self> {
         no_generics(cx, &input.generics, "a struct of properties");
-        let fields = named_fields(cx, input, "`Properties`")?;
+        let fields = named_fields(cx, input, "what is flattened")?;
         let mut words = PropertiesWords::default();
         attr::read_named(cx, &input.attrs, PROPERTIES, &mut words);
         Some(Self {

@@ -134,7 +134,7 @@ fn shards(count: &str, field: &str) -> Result<u32, String> {
     }
     match number.parse() {
         Ok(shards @ 2..=100) => Ok(shards),
-        _ => Err(format!("{number} shards: there can be 2 to 100, which two digits tell apart")),
+        _ => Err(format!("there can be 2 to 100 shards, which two digits tell apart, and not {number}")),
     }
 }
 

@@ -162,11 +162,11 @@ fn what_is_wrong_is_quoted_with_its_column() {
         ("{id:shard(x)}", "`{id:shard(x)}` at column 1: a shard says how many there are: `{id:shard(16)}`"),
         (
             "{id:shard(1)}",
-            "`{id:shard(1)}` at column 1: 1 shards: there can be 2 to 100, which two digits tell apart",
+            "`{id:shard(1)}` at column 1: there can be 2 to 100 shards, which two digits tell apart, and not 1",
         ),
         (
             "{id:shard(101)}",
-            "`{id:shard(101)}` at column 1: 101 shards: there can be 2 to 100, which two digits tell apart",
+            "`{id:shard(101)}` at column 1: there can be 2 to 100 shards, which two digits tell apart, and not 101",
         ),
         ("{at:%Y%y}", &format!("`{{at:%Y%y}}` at column 1: unknown `%y`; {time}")),
         ("{at:%Yé}", "`{at:%Yé}` at column 1: `é` can't stand in a time: only ASCII can"),

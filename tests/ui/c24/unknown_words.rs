@@ -59,4 +59,12 @@ struct Case {
     id: u32,
 }
 
+#[derive(Entity)]
+#[entity(tbl = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+struct Other {
+    department: String,
+    id: u32,
+}
+
 fn main() {}

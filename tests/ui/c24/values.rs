@@ -68,4 +68,15 @@ struct Literal {
     id: u32,
 }
 
+#[derive(Entity)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+struct Name {
+    department: String,
+    id: u32,
+    employee_type: String,
+    #[property(rename = 'X')]
+    entity_type: String,
+}
+
 fn main() {}

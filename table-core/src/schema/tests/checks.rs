@@ -9,6 +9,7 @@ use crate::model::EdmType;
 use crate::schema::checks::{self, Place};
 use crate::schema::overlap::meet;
 use crate::schema::{
+    Property as _,
     CharSet, Copies, Field, FieldPart, Format, Index, KeyPart, KeyType, Part, Schema, Template, TimeItem,
     print,
 };
@@ -311,9 +312,9 @@ fn c20_a_partition_is_more_than_a_time() {
 
 #[test]
 fn c21_a_property_is_there_or_absent() {
-    assert_eq!(said(|| checks::property::<Option<String>>("nick")), None);
+    assert_eq!(said(|| checks::property("nick", Option::<String>::NESTED)), None);
     assert_eq!(
-        said(|| checks::property::<Option<Option<String>>>("nick")).unwrap(),
+        said(|| checks::property("nick", Option::<Option<String>>::NESTED)).unwrap(),
         "`nick` is an `Option` of an `Option`, and a property is there or absent: write one `Option`"
     );
 }

@@ -1,0 +1,67 @@
+//! The rules that need a type's constants, as assertions that the compiler evaluates.
+//!
+//! Each stands outside every impl, since a constant of a trait is evaluated only where it is used; and has the user's
+//! own span on each of its tokens, since then the message points there and nowhere else.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+
+use crate::model::{Entity, Storage};
+use crate::symbol::HOT_PARTITION;
+
+pub(crate) fn assertions(model: &Entity<'_>) -> TokenStream {
+    let key = &model.key;
+    let mut all = Vec::new();
+    for field in model.fields.iter().filter(|field| field.storage == Storage::Value) {
+        let (name, ty) = (&field.name, field.ty);
+        let span = field.ident.span();
+        let krate = model.krate.at(span);
+        let nested = quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::NESTED);
+        all.push(quote_spanned!(span=> const _: () = #krate::__private::checks::property(#name, #nested);));
+    }
+    all.push(check(model, key.partition.span(), &quote!(template), &quote!(Partition)));
+    all.push(check(model, key.row.span(), &quote!(template), &quote!(Row)));
+    all.push(whole(model, key.row.span(), &quote!(identity), &TokenStream::new()));
+    if model.allow.iter().all(|word| *word != HOT_PARTITION) {
+        all.push(whole(model, key.partition.span(), &quote!(hot_partition), &TokenStream::new()));
+    }
+    for (number, index) in model.indexes.iter().enumerate() {
+        let span = index.row.span();
+        all.push(check(model, span, &quote!(template), &quote!(Index(#number))));
+        all.push(whole(model, span, &quote!(disjoint), &quote!(, #number)));
+        all.push(whole(model, span, &quote!(determined), &quote!(, #number)));
+    }
+    quote!(#(#all)*)
+}
+
+/// A rule about one template.
+fn check(model: &Entity<'_>, span: Span, rule: &TokenStream, place: &TokenStream) -> TokenStream {
+    let krate = model.krate.at(span);
+    whole(model, span, rule, &quote_spanned!(span=> , #krate::__private::checks::Place::#place))
+}
+
+/// A rule about the whole declaration.
+fn whole(model: &Entity<'_>, span: Span, rule: &TokenStream, more: &TokenStream) -> TokenStream {
+    let krate = model.krate.at(span);
+    let ident = respanned(&model.ident.to_token_stream(), span);
+    let (rule, more) = (respanned(rule, span), respanned(more, span));
+    quote_spanned! {span=>
+        const _: () = #krate::__private::checks::#rule(<#ident as #krate::__private::Entity>::SCHEMA #more);
+    }
+}
+
+/// The tokens, as the user's at this place.
+fn respanned(tokens: &TokenStream, span: Span) -> TokenStream {
+    let at = |mut token: proc_macro2::TokenTree| {
+        if let proc_macro2::TokenTree::Group(group) = &token {
+            let inner = respanned(&group.stream(), span);
+            let mut group = proc_macro2::Group::new(group.delimiter(), inner);
+            group.set_span(span);
+            return proc_macro2::TokenTree::Group(group);
+        }
+        token.set_span(span);
+        token
+    };
+    tokens.clone().into_iter().map(at).collect()
+}
