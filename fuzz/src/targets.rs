@@ -48,7 +48,7 @@ pub(crate) const ALL: [Target; 7] = [
     },
     Target {
         name: "filter",
-        corpus: |random| (0..400).map(|_| filter(random, 0).into_bytes()).collect(),
+        corpus: filters,
         seal: None,
         judge: |input| fuzzing::filter(&String::from_utf8_lossy(input)),
         words: FILTER_WORDS,
@@ -212,6 +212,16 @@ const FILTER_WORDS: &[&[u8]] = &[
     b"PartitionKey eq 'a' and ",
     b" and not RowKey lt 'b'",
 ];
+
+fn filters(random: &mut Random) -> Vec<Vec<u8>> {
+    let mut filters: Vec<_> = (0..400).map(|_| filter(random, 0).into_bytes()).collect();
+    // At the border of what may be nested.
+    for depth in 56..=64 {
+        let text = format!("{}A eq 1{}", "B and (A or ".repeat(depth), ")".repeat(depth));
+        filters.push(text.into_bytes());
+    }
+    filters
+}
 
 /// A random filter, with names and constants that the sample rows have something to say about.
 fn filter(random: &mut Random, depth: u64) -> String {

@@ -1,4 +1,43 @@
-//! Azure Table storage's data model, queries and limits on an embedded LMDB store.
+//! Typed data in keyed tables: Azure Table storage's data model, rules and limits on an embedded LMDB store.
+//!
+//! A struct declares its keys, and the copies of it under other keys; the derive keeps them right.
+//!
+//! ```
+//! use table_core::{Entity, Store};
+//!
+//! #[derive(Entity, Clone, Debug, PartialEq)]
+//! #[entity(table = "Company", kind = "employee")]
+//! #[key(partition = "{department}", row = "empid_{id:06}")]
+//! #[index(by_email, row = "email_{email}", unique)]
+//! struct Employee {
+//!     department: String,
+//!     id: u32,
+//!     last_name: String,
+//!     email: String,
+//! }
+//!
+//! # let dir = tempfile::tempdir()?;
+//! # let path = dir.path().join("company.tables");
+//! let store = Store::open(&path)?;
+//! let staff = store.table::<Employee>()?;
+//! staff.insert(&Employee {
+//!     department: "Sales".into(),
+//!     id: 1,
+//!     last_name: "Jones".into(),
+//!     email: "jones@contoso.com".into(),
+//! })?;
+//! let jones = staff.get(Employee::by_email("Sales", "jones@contoso.com"))?.unwrap();
+//! assert_eq!(jones.last_name, "Jones");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Where to start:
+//!
+//! - [`Store`]: opening, creating and dropping tables, snapshots, statistics, checking, copying.
+//! - [`Table`]: entities of one type; [`Entity`](derive@Entity) has the reference of all attributes.
+//! - [`DynamicTable`]: entities of any shape, as [`DynamicEntity`]; [`Query`], [`Filter`] and [`Batch`].
+//! - [`Error`]: one type, with a [kind](ErrorKind) to match on and the service's own code for each.
+//! - [`limits`]: the service's numbers, which hold here too.
 
 // So that what the derive generates works inside the crate too.
 extern crate self as table_core;

@@ -206,7 +206,7 @@ fn no_attribute_makes_the_macro_panic() {
         let mut attributes = |count| {
             let mut text = String::new();
             for _ in 0..count {
-                text += &format!("#[{}(", attributes[random.below(attributes.len())]);
+                text.extend(["#[", attributes[random.below(attributes.len())], "("]);
                 for _ in 0..random.below(9) {
                     text += tokens[random.below(tokens.len())];
                     text += " ";

@@ -70,59 +70,63 @@ impl Sequence {
         let mut sequence = Self { symbols: [Symbol::one(CharSet::NONE); LONGEST], len: 0 };
         let mut parts = template.parts;
         while let [part, rest @ ..] = parts {
-            sequence = match part {
+            match part {
                 Part::Literal(text) => sequence.literal(text.as_bytes()),
                 Part::Field(part) => sequence.field(part, ends(rest)),
-            };
+            }
             parts = rest;
         }
         sequence
     }
 
-    const fn push(mut self, symbol: Symbol) -> Self {
+    /// All but so many symbols at either end.
+    const fn between(&self, first: usize, cut: usize) -> &[Symbol] {
+        let (symbols, _) = self.symbols.split_at(self.len - cut);
+        let (_, symbols) = symbols.split_at(first);
+        symbols
+    }
+
+    const fn push(&mut self, symbol: Symbol) {
         if self.len < LONGEST {
             self.symbols[self.len] = symbol;
             self.len += 1;
         } else {
             self.symbols[LONGEST - 1] = Symbol::many(CharSet::ALL);
         }
-        self
     }
 
-    const fn repeat(mut self, set: CharSet, times: usize) -> Self {
+    const fn repeat(&mut self, set: CharSet, times: usize) {
         let mut left = times;
         while left > 0 {
-            self = self.push(Symbol::one(set));
+            self.push(Symbol::one(set));
             left -= 1;
         }
-        self
     }
 
-    const fn literal(mut self, bytes: &[u8]) -> Self {
+    const fn literal(&mut self, bytes: &[u8]) {
         let mut bytes = bytes;
         while let [byte, rest @ ..] = bytes {
-            self = self.push(Symbol::literal(*byte));
+            self.push(Symbol::literal(*byte));
             bytes = rest;
         }
-        self
     }
 
     /// `end` holds what the part doesn't, so that it has an end.
-    const fn field(self, part: &FieldPart, end: CharSet) -> Self {
+    const fn field(&mut self, part: &FieldPart, end: CharSet) {
         let key = part.key.single();
         match (key, part.format) {
             (_, Format::Blind) => self.repeat(HEX, BLIND_DIGITS),
             (_, Format::Time(items)) => self.time(items),
             (KeyType::Text(_), Format::Escaped) => self.push(Symbol::many(ESCAPED)),
             (KeyType::Text(chars), Format::Lower) => {
-                self.push(Symbol::many(CharSet::KEY.and(chars.folded()).without(end)))
+                self.push(Symbol::many(CharSet::KEY.and(chars.folded()).without(end)));
             }
             (KeyType::Text(chars), Format::Plain) => {
-                self.push(Symbol::many(CharSet::KEY.and(chars).without(end)))
+                self.push(Symbol::many(CharSet::KEY.and(chars).without(end)));
             }
             (KeyType::Names(names), Format::Plain) => self.names(names),
             (KeyType::Uuid, Format::Plain) => self.repeat(HEX, 32),
-            (KeyType::Bool, Format::Plain) => self.repeat(CharSet::of("01"), 1),
+            (KeyType::Bool, Format::Plain) => self.push(Symbol::one(CharSet::of("01"))),
             _ => match width(key, part.format) {
                 Some(width) => self.repeat(DIGITS, width),
                 None => self.push(Symbol::many(CharSet::ALL)),
@@ -130,20 +134,19 @@ impl Sequence {
         }
     }
 
-    const fn time(mut self, items: &[TimeItem]) -> Self {
+    const fn time(&mut self, items: &[TimeItem]) {
         let mut items = items;
         while let [item, rest @ ..] = items {
-            self = match item {
+            match item {
                 TimeItem::Char(c) => self.literal(c.encode_utf8(&mut [0; 4]).as_bytes()),
                 _ => self.repeat(DIGITS, item.width()),
-            };
+            }
             items = rest;
         }
-        self
     }
 
     /// At each place, what any of the names has there.
-    const fn names(mut self, names: &[&str]) -> Self {
+    const fn names(&mut self, names: &[&str]) {
         let (least, most) = lengths(names);
         let mut at = 0;
         while at < most {
@@ -156,10 +159,9 @@ impl Sequence {
                 rest = others;
             }
             symbol.optional = at >= least;
-            self = self.push(symbol);
+            self.push(symbol);
             at += 1;
         }
-        self
     }
 }
 
@@ -182,7 +184,30 @@ pub(crate) const fn meet(a: &Template, b: &Template) -> bool {
     {
         return false;
     }
-    walk(&Sequence::of(a), &Sequence::of(b))
+    let (a, b) = (Sequence::of(a), Sequence::of(b));
+    let (mut first, mut cut) = (0, 0);
+    // What stands at one place in both, counted from either end, is as good as literal text.
+    while first < a.len && first < b.len {
+        let (x, y) = (a.symbols[first], b.symbols[first]);
+        if x.is_skippable() || y.is_skippable() {
+            break;
+        }
+        if !x.meets(y) {
+            return false;
+        }
+        first += 1;
+    }
+    while first + cut < a.len && first + cut < b.len {
+        let (x, y) = (a.symbols[a.len - 1 - cut], b.symbols[b.len - 1 - cut]);
+        if x.is_skippable() || y.is_skippable() {
+            break;
+        }
+        if !x.meets(y) {
+            return false;
+        }
+        cut += 1;
+    }
+    walk(a.between(first, cut), b.between(first, cut))
 }
 
 /// Whether neither is a prefix of the other.
@@ -198,7 +223,7 @@ const fn differ(a: &[u8], b: &[u8]) -> bool {
 }
 
 /// `here[j]` says that the first `i` symbols of `a` and the first `j` of `b` can have printed the same.
-const fn walk(a: &Sequence, b: &Sequence) -> bool {
+const fn walk(a: &[Symbol], b: &[Symbol]) -> bool {
     let mut here = [false; LONGEST + 1];
     here[0] = true;
     // Between which places any is true.
@@ -209,48 +234,47 @@ const fn walk(a: &Sequence, b: &Sequence) -> bool {
         let (mut next_first, mut next_last) = (LONGEST, 0);
         let mut j = first;
         while j <= last {
-            if here[j] {
-                // The places to go on to: in this row, the next, or the next and one further.
-                let (mut right, mut down, mut diagonal) = (false, false, false);
-                if j < b.len && b.symbols[j].is_skippable() {
-                    right = true;
+            if !here[j] {
+                j += 1;
+                continue;
+            }
+            // The places to go on to: in this row, in the next, or in the next and one further.
+            let (mut right, mut down, mut diagonal) = (false, false, false);
+            if j < b.len() && b[j].is_skippable() {
+                right = true;
+            }
+            if i < a.len() && a[i].is_skippable() {
+                down = true;
+            }
+            if i < a.len() && j < b.len() && a[i].meets(b[j]) {
+                match (a[i].many, b[j].many) {
+                    (true, true) => {}
+                    (true, false) => right = true,
+                    (false, true) => down = true,
+                    (false, false) => diagonal = true,
                 }
-                if i < a.len && a.symbols[i].is_skippable() {
-                    down = true;
+            }
+            if right {
+                here[j + 1] = true;
+                if last == j {
+                    last += 1;
                 }
-                if i < a.len && j < b.len && a.symbols[i].meets(b.symbols[j]) {
-                    match (a.symbols[i].many, b.symbols[j].many) {
-                        (true, true) => {}
-                        (true, false) => right = true,
-                        (false, true) => down = true,
-                        (false, false) => diagonal = true,
-                    }
-                }
-                if right {
-                    here[j + 1] = true;
-                    if last < j + 1 {
-                        last = j + 1;
-                    }
-                }
-                if down {
-                    next[j] = true;
-                }
-                if diagonal {
-                    next[j + 1] = true;
-                }
-                if (down || diagonal) && next_first == LONGEST {
-                    next_first = if down { j } else { j + 1 };
-                }
-                if diagonal {
-                    next_last = j + 1;
-                } else if down {
-                    next_last = j;
-                }
+            }
+            if down {
+                next[j] = true;
+                next_last = j;
+            }
+            if diagonal {
+                next[j + 1] = true;
+                next_last = j + 1;
+            }
+            if next_first == LONGEST && (down || diagonal) {
+                next_first = if down { j } else { j + 1 };
             }
             j += 1;
         }
-        if i == a.len {
-            return here[b.len];
+        if i == a.len() {
+            return here[b.len()];
         }
         if next_first > next_last {
             return false;

@@ -83,18 +83,14 @@ fn read_with<W: Words>(
 // C24: the words of an attribute are those there are, each once.
 fn one<W: Words>(cx: &Ctxt, input: ParseStream<'_>, words: &mut W) {
     let before = cx.count();
-    match input.call(Ident::parse_any) {
-        Ok(word) => {
-            let name = word.to_string();
-            match words.slot(&name) {
-                Some(slot) => slot.fill(cx, &word, input),
-                None => unknown(cx, &word, words),
-            }
+    if let Ok(word) = input.call(Ident::parse_any) {
+        match words.slot(&word.to_string()) {
+            Some(slot) => slot.fill(cx, &word, input),
+            None => unknown(cx, &word, words),
         }
-        Err(_) => {
-            cx.error(input.span(), format!("expected a word, as in `{}`", W::EXAMPLE));
-            all_tried(words);
-        }
+    } else {
+        cx.error(input.span(), format!("expected a word, as in `{}`", W::EXAMPLE));
+        all_tried(words);
     }
     if cx.count() == before && !input.is_empty() && !input.peek(Token![,]) {
         cx.error(input.span(), "expected `,`");

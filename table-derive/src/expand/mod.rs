@@ -15,10 +15,13 @@ mod schema;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::model::{Entity, EntitySet, KeyPart, Projection, Properties};
+use crate::model::{Entity, EntitySet, KeyPart, Projection, Properties, Storage};
 use names::Names;
 
 pub(crate) fn entity(model: &Entity<'_>) -> TokenStream {
+    if let Some(field) = model.fields.iter().find(|field| field.storage == Storage::Flattened) {
+        return later(field.ident, "#[flatten]");
+    }
     let names = Names::of(model);
     let parts = [
         entity::implementation(model, &names),
