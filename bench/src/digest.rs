@@ -50,7 +50,9 @@ impl Digest {
             floor::Value::Int64(v) => self.add(v.cast_unsigned()),
             floor::Value::Double(v) => self.add(v.to_bits()),
             floor::Value::DateTime(v) => self.add(*v),
-            floor::Value::Guid(v) => self.add(u64::from_be_bytes(v.first_chunk().copied().unwrap_or_default())),
+            floor::Value::Guid(v) => {
+                self.add(u64::from_be_bytes(v.first_chunk().copied().unwrap_or_default()));
+            }
         }
     }
 }

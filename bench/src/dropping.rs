@@ -19,7 +19,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let place = Place::on_disk()?;
     println!("\n## Dropping a table of employees");
     report::machine(place.path(), "durable; the floor removes its rows in one transaction");
-    println!("| entities | `drop_table` | until `reclaim` returns | rows freed by it | floor | longest insert meanwhile |");
+    println!(
+        "| entities | `drop_table` | until `reclaim` returns | rows freed by it | floor | longest insert meanwhile |"
+    );
     println!("|---:|---:|---:|---:|---:|---:|");
     for (number, entities) in [1_000, 1_000, 1_000, 10 * arguments.rows].into_iter().enumerate() {
         let samples = rows::employees(entities);
@@ -47,7 +49,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             });
             let (mut longest, mut next) = (0.0_f64, 0);
             while !reclaim.is_finished() {
-                let sample = rows::employee(rows::Key { partition: "Other".to_owned(), row: rows::row_key(next) });
+                let sample =
+                    rows::employee(rows::Key { partition: "Other".to_owned(), row: rows::row_key(next) });
                 let entity = table_core::DynamicEntity::clone(&sample.ours);
                 let begun = Instant::now();
                 other.insert(&entity)?;

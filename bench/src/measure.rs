@@ -7,11 +7,13 @@ use crate::digest::Digest;
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
+/// Gets the round's number and how it is to time itself; returns what it read.
+type Run<'a> = Box<dyn FnMut(usize, &mut Timer) -> Result<Digest> + 'a>;
+
 /// One way to do a workload. The digest tells what was read.
 pub(crate) struct Contender<'a> {
     pub(crate) name: &'static str,
-    /// Gets the round's number and how it is to time itself; returns what it read.
-    pub(crate) run: Box<dyn FnMut(usize, &mut Timer) -> Result<Digest> + 'a>,
+    pub(crate) run: Run<'a>,
     /// Whether its digest is to equal the floor's.
     pub(crate) compared: bool,
 }
@@ -78,9 +80,9 @@ pub(crate) fn rounds(
     clock: Clock,
     count: usize,
     operations: u64,
-    mut contenders: Vec<Contender<'_>>,
+    mut entered: Vec<Contender<'_>>,
 ) -> Result<Vec<Times>> {
-    let mut times: Vec<_> = contenders.iter().map(|one| Times { name: one.name, rounds: Vec::new() }).collect();
+    let mut times: Vec<_> = entered.iter().map(|one| Times { name: one.name, rounds: Vec::new() }).collect();
     times.push(Times { name: "floor again", rounds: Vec::new() });
     let runs = times.len();
     for round in 0..=count {
@@ -88,16 +90,18 @@ pub(crate) fn rounds(
         for turn in 0..runs {
             // Every round starts with another contender.
             let place = (turn + round) % runs;
-            let which = if place == contenders.len() { 0 } else { place };
-            let Some(contender) = contenders.get_mut(which) else { continue };
-            let mut timer = Timer { clock, total: Duration::ZERO };
-            let digest = (contender.run)(round, &mut timer)?;
+            let which = if place == entered.len() { 0 } else { place };
+            let Some(contender) = entered.get_mut(which) else { continue };
+            let mut watch = Timer { clock, total: Duration::ZERO };
+            let digest = (contender.run)(round, &mut watch)?;
             if contender.compared && *floor.get_or_insert(digest) != digest {
-                return Err(format!("{} read something else: {digest:?}, not {floor:?}", contender.name).into());
+                return Err(
+                    format!("{} read something else: {digest:?}, not {floor:?}", contender.name).into()
+                );
             }
             // The first round warms up.
             if let (Some(times), true) = (times.get_mut(place), round > 0) {
-                times.rounds.push(nanoseconds(timer.total) / count_of(operations));
+                times.rounds.push(nanoseconds(watch.total) / count_of(operations));
             }
         }
     }

@@ -46,7 +46,6 @@ impl Loaded {
         Ok(Self { floor, ours, rows, _place: place })
     }
 
-
     fn pair(&self) -> [(&'static str, &dyn Engine); 2] {
         [("", &self.floor), ("", &self.ours)]
     }
@@ -100,11 +99,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let loaded = &Loaded::new(&rows::employees(arguments.rows))?;
     let rounds = arguments.rounds;
     println!("\n## Single operations, one thread, {} rows of 7 properties", arguments.rows);
-    report::machine(std::path::Path::new("/dev/shm"), "default options of both, flushes free; processor time");
+    report::machine(
+        std::path::Path::new("/dev/shm"),
+        "default options of both, flushes free; processor time",
+    );
     report::comparison_head();
 
     let reads = |read: &dyn Fn(&dyn Engine, usize, &mut Timer) -> Result<Digest>, operations, rounds| {
-        let contender = |(name, engine)| Contender::new(name, move |round, timer: &mut Timer| read(engine, round, timer));
+        let contender =
+            |(name, engine)| Contender::new(name, move |round, timer: &mut Timer| read(engine, round, timer));
         measure::rounds(Clock::Processor, rounds, operations, loaded.pair().map(contender).into())
     };
     let get = |engine: &dyn Engine, round, timer: &mut Timer| {
@@ -115,12 +118,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     report::comparison("get", Unit::Nanoseconds, &reads(&get, gets, rounds)?, Some(1.10));
     let miss = |engine: &dyn Engine, round, timer: &mut Timer| {
         let mut keys = loaded.keys(round, GETS);
-        keys.iter_mut().for_each(|key| key.row.push('x'));
+        for key in &mut keys {
+            key.row.push('x');
+        }
         timer.time(|| engine.get(&keys))
     };
     report::comparison("get of a missing key", Unit::Nanoseconds, &reads(&miss, gets, rounds)?, None);
     let range = |engine: &dyn Engine, round, timer: &mut Timer| {
-        let keys: Vec<_> = loaded.keys(round, RANGES).into_iter().map(|key| (after_hundred(&key), key)).collect();
+        let keys: Vec<_> =
+            loaded.keys(round, RANGES).into_iter().map(|key| (after_hundred(&key), key)).collect();
         let mut digest = Digest::default();
         timer.time(|| {
             for (to, from) in &keys {
@@ -146,7 +152,7 @@ fn scans(loaded: &Loaded, rounds: usize) -> Result<()> {
     let rounds = rounds.div_ceil(4);
     let whole = |engine: &dyn Engine, timer: &mut Timer| timer.time(|| engine.scan());
     let times = measure::rounds(
-            Clock::Processor,
+        Clock::Processor,
         rounds,
         loaded.rows,
         vec![
@@ -156,7 +162,7 @@ fn scans(loaded: &Loaded, rounds: usize) -> Result<()> {
     )?;
     report::comparison("scan, a row, owned", Unit::Nanoseconds, &times, Some(1.10));
     let times = measure::rounds(
-            Clock::Processor,
+        Clock::Processor,
         rounds,
         loaded.rows,
         vec![
@@ -172,7 +178,9 @@ fn scans(loaded: &Loaded, rounds: usize) -> Result<()> {
 fn writes(loaded: &Loaded, rounds: usize) -> Result<()> {
     let count = u64::try_from(WRITES)?;
     let time = |operations, write: &dyn Fn(&dyn Engine, usize, &mut Timer) -> Result<Digest>| {
-        let contender = |(name, engine)| Contender::new(name, move |round, timer: &mut Timer| write(engine, round, timer));
+        let contender = |(name, engine)| {
+            Contender::new(name, move |round, timer: &mut Timer| write(engine, round, timer))
+        };
         measure::rounds(Clock::Processor, rounds, operations, loaded.pair().map(contender).into())
     };
     let insert = |engine: &dyn Engine, round, timer: &mut Timer| {

@@ -38,7 +38,8 @@ impl Ours {
     /// Loads many rows, which stand in the order of their keys.
     pub(crate) fn load(&self, rows: &[Sample]) -> Done {
         let partitions = rows.chunk_by(|a, b| a.key.partition == b.key.partition);
-        let report = self.store.bulk(partitions.flat_map(|rows| rows.chunks(100)).map(|rows| self.batch_of(rows)))?;
+        let report =
+            self.store.bulk(partitions.flat_map(|rows| rows.chunks(100)).map(|rows| self.batch_of(rows)))?;
         if report.failures.is_empty() { Ok(()) } else { Err("a batch failed".into()) }
     }
 
@@ -125,7 +126,8 @@ impl Engine for Ours {
         for rows in rows.chunks_mut(100) {
             let partition = rows.first().map_or("", |row| row.key.partition.as_str());
             let batch = self.table.batch(partition);
-            let taken = rows.iter_mut().map(|row| std::mem::replace(&mut row.ours, DynamicEntity::new("", "")));
+            let taken =
+                rows.iter_mut().map(|row| std::mem::replace(&mut row.ours, DynamicEntity::new("", "")));
             taken.fold(batch, table_core::Batch::insert).commit()?;
         }
         Ok(())
@@ -151,7 +153,9 @@ impl Engine for Ours {
             for keys in keys.chunks(100) {
                 let Some(first) = keys.first() else { continue };
                 let batch = self.table.batch(first.partition.as_str());
-                keys.iter().fold(batch, |batch, key| batch.delete(key.row.as_str(), IfMatch::Any)).commit()?;
+                keys.iter()
+                    .fold(batch, |batch, key| batch.delete(key.row.as_str(), IfMatch::Any))
+                    .commit()?;
             }
         }
         Ok(())

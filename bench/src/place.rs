@@ -14,7 +14,7 @@ impl Place {
     /// Beside this program, on the disk that it was built on.
     pub(crate) fn on_disk() -> io::Result<Self> {
         let program = std::env::current_exe()?;
-        Self::under(program.parent().unwrap_or(Path::new(".")))
+        Self::under(program.parent().unwrap_or(&program))
     }
 
     fn under(parent: &Path) -> io::Result<Self> {

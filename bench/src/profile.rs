@@ -22,14 +22,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let ours = arguments.engine == "ours";
     let engine: &dyn Engine = if ours { &loaded.ours } else { &loaded.floor };
     let keys = match wide {
-        Some(width) => loaded.keys(1, count).into_iter().map(|key| Key { partition: format!("wide-{width:03}"), ..key }).collect(),
+        Some(width) => loaded
+            .keys(1, count)
+            .into_iter()
+            .map(|key| Key { partition: format!("wide-{width:03}"), ..key })
+            .collect(),
         None => loaded.keys(1, count),
     };
     let begun = std::time::Instant::now();
     let done = match arguments.op.as_str() {
         "get" => profiled(|| engine.get(&keys).map(|digest| digest.rows)),
         "miss" => {
-            let keys: Vec<_> = keys.into_iter().map(|key| Key { row: format!("{}x", key.row), ..key }).collect();
+            let keys: Vec<_> =
+                keys.into_iter().map(|key| Key { row: format!("{}x", key.row), ..key }).collect();
             profiled(|| engine.get(&keys).map(|digest| digest.rows))
         }
         "scan" => profiled(|| engine.scan().map(|digest| digest.rows)),

@@ -54,8 +54,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         })
         .of_its_own()
     };
-    let times =
-        measure::rounds(Clock::Processor, arguments.rounds, u64::try_from(GETS)?, WIDTHS.iter().map(|width| ours(*width)).collect())?;
+    let times = measure::rounds(
+        Clock::Processor,
+        arguments.rounds,
+        u64::try_from(GETS)?,
+        WIDTHS.iter().map(|width| ours(*width)).collect(),
+    )?;
     let [six, fifty, two_hundred, again]: &[Times; 4] =
         times.as_slice().try_into().map_err(|_| "three widths were measured")?;
     let (low, high) = measure::noise(again, six);

@@ -31,7 +31,9 @@ fn file_system(path: &Path) -> String {
         Some((fields.next()?, fields.next()?))
     });
     let above = mounts.filter(|(point, _)| path.starts_with(point));
-    above.max_by_key(|(point, _)| point.len()).map_or_else(|| "unknown".to_owned(), |(_, kind)| kind.to_owned())
+    above
+        .max_by_key(|(point, _)| point.len())
+        .map_or_else(|| "unknown".to_owned(), |(_, kind)| kind.to_owned())
 }
 
 /// The heading of a table of [`comparison`]s.

@@ -80,13 +80,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Unit::Microseconds.show(measure::quantile(&disk, 0.25)),
         Unit::Microseconds.show(measure::quantile(&disk, 0.75)),
     );
-    println!("| threads | | commits/s | against 1 thread | mean group | median | p99 | slowest/mean thread |");
+    println!(
+        "| threads | | commits/s | against 1 thread | mean group | median | p99 | slowest/mean thread |"
+    );
     println!("|---:|---|---:|---:|---:|---:|---:|---:|");
     for (threads, of_threads) in THREADS.iter().zip(&cells) {
         for (index, (mode, rounds)) in Mode::ALL.iter().zip(of_threads).enumerate() {
-            let of = |field: &dyn Fn(&Cell) -> f64| measure::median(&rounds.iter().map(field).collect::<Vec<_>>());
+            let of =
+                |field: &dyn Fn(&Cell) -> f64| measure::median(&rounds.iter().map(field).collect::<Vec<_>>());
             let alone = cells.first().and_then(|modes| modes.get(index)).map_or(&[][..], Vec::as_slice);
-            let speedups: Vec<_> = rounds.iter().zip(alone).map(|(many, one)| many.commits / one.commits).collect();
+            let speedups: Vec<_> =
+                rounds.iter().zip(alone).map(|(many, one)| many.commits / one.commits).collect();
             println!(
                 "| {threads} | {} | {:.0} | {:.2} | {:.1} | {} | {} | {:.2} |",
                 mode.words(),
@@ -127,7 +131,8 @@ fn cell(dir: &Path, mode: Mode, threads: usize, time: Duration) -> Result<Cell> 
             checked(cell, commits, last)
         }
         Mode::Group | Mode::Alone => {
-            let options = if mode == Mode::Alone { Store::options().group_limit(1) } else { Store::options() };
+            let options =
+                if mode == Mode::Alone { Store::options().group_limit(1) } else { Store::options() };
             let ours = Ours::open(dir, &options)?;
             let before = ours.store.stats()?;
             let (mut cell, commits) = measured(&ours, threads, time)?;
@@ -164,7 +169,7 @@ fn measured(engine: &dyn Engine, threads: usize, time: Duration) -> Result<(Cell
         std::thread::sleep(time);
         stop.store(true, Ordering::Relaxed);
         let elapsed = begun.elapsed();
-        let latencies: Vec<_> = handles.into_iter().map(|handle| handle.join()).collect();
+        let latencies: Vec<_> = handles.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
         (elapsed, latencies)
     });
     let mut each = Vec::new();

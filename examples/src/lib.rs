@@ -29,7 +29,11 @@ impl Drop for Scratch {
 }
 
 /// Draws what a query finds, keys first, as the guide draws its figures.
-pub fn draw(out: &mut impl Write, table: &DynamicTable, query: &Query) -> Result<(), Box<dyn std::error::Error>> {
+pub fn draw(
+    out: &mut impl Write,
+    table: &DynamicTable,
+    query: &Query,
+) -> Result<(), Box<dyn std::error::Error>> {
     let mut lines = Vec::new();
     for entity in table.query(query)? {
         let entity = entity?;

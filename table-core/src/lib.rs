@@ -42,6 +42,9 @@
 // So that what the derive generates works inside the crate too.
 extern crate self as table_core;
 
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;
 pub mod error;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
@@ -49,9 +52,6 @@ pub mod fuzzing;
 pub mod limits;
 mod model;
 mod plan;
-#[doc(hidden)]
-#[path = "private.rs"]
-pub mod __private;
 mod query;
 pub mod schema;
 mod store;
@@ -59,14 +59,17 @@ mod typed;
 
 pub use error::{Error, ErrorKind, Result};
 pub use model::{
-    DynamicEntity, ETag, EdmType, IfMatch, ParseETagError, ParseTicksError, Ticks, TicksOutOfRange, Value, ValueRef,
+    DynamicEntity, ETag, EdmType, IfMatch, ParseETagError, ParseTicksError, Ticks, TicksOutOfRange, Value,
+    ValueRef,
 };
 pub use query::{Continuation, Explain, Filter, KeyBounds, Property, Query, QueryClass, prop};
 pub use store::{
-    Batch, BulkFailure, BulkReport, CheckReport, Durability, DynamicTable, OpenOptions, Page, Problem, RowView, Rows,
-    Snapshot, SnapshotInfo, SnapshotRows, Store, StoreStats, TableStats, Views,
+    Batch, BulkFailure, BulkReport, CheckReport, Durability, DynamicTable, OpenOptions, Page, Problem,
+    RowView, Rows, Snapshot, SnapshotInfo, SnapshotRows, Store, StoreStats, TableStats, Views,
 };
-pub use typed::{Column, ColumnArg, Copied, Entity, IndexKey, Key, KeyArg, Lookup, Prefix, Stored, Table, prefix};
 #[cfg(feature = "derive")]
 pub use table_derive::{Entity, KeyPart};
+pub use typed::{
+    Column, ColumnArg, Copied, Entity, IndexKey, Key, KeyArg, Lookup, Prefix, Stored, Table, prefix,
+};
 pub use uuid::Uuid;

@@ -47,7 +47,8 @@ fn an_entity_has_its_row_and_its_copies() {
     let copy = staff.get(Employee::by_email("Marketing", "junc@contoso.com")).unwrap().unwrap();
     assert_eq!(copy, jun());
 
-    let changed = staff.update(Employee::key("Marketing", 2), |e| e.email = "jun@contoso.com".into()).unwrap();
+    let changed =
+        staff.update(Employee::key("Marketing", 2), |e| e.email = "jun@contoso.com".into()).unwrap();
     assert_eq!(changed.email, "jun@contoso.com");
     assert_eq!(rows(&store), ["email_jun@contoso.com", "empid_000002", "name_Cao_000002"]);
     assert!(staff.get(Employee::by_email("Marketing", "junc@contoso.com")).unwrap().is_none());
@@ -61,11 +62,20 @@ fn an_entity_has_its_row_and_its_copies() {
 fn queries_give_parts_from_left_to_right() {
     let scratch = Scratch::new();
     let staff = scratch.store().table::<Employee>().unwrap();
-    for (id, last_name, age) in [(99, "Hall", 30), (100, "Jones", 41), (150, "Jonas", 52), (199, "Jones", 23), (200, "Kwok", 44)] {
+    for (id, last_name, age) in
+        [(99, "Hall", 30), (100, "Jones", 41), (150, "Jonas", 52), (199, "Jones", 23), (200, "Kwok", 44)]
+    {
         let email = format!("{id}@contoso.com");
         let department = "Sales".to_owned();
         staff
-            .insert(&Employee { department, id, first_name: "X".into(), last_name: last_name.into(), age, email })
+            .insert(&Employee {
+                department,
+                id,
+                first_name: "X".into(),
+                last_name: last_name.into(),
+                age,
+                email,
+            })
             .unwrap();
     }
     staff.insert(&jun()).unwrap();
@@ -73,11 +83,19 @@ fn queries_give_parts_from_left_to_right() {
     let ids = |query: Vec<u32>| query;
     let found = staff.rows().department("Sales").id(100..=199).into_iter().map(|e| e.unwrap().id).collect();
     assert_eq!(ids(found), [100, 150, 199]);
-    let found = staff.rows().department("Sales").id(150..).rev().top(2).into_iter().map(|e| e.unwrap().id).collect();
+    let found =
+        staff.rows().department("Sales").id(150..).rev().top(2).into_iter().map(|e| e.unwrap().id).collect();
     assert_eq!(ids(found), [200, 199]);
-    let found = staff.by_name().department("Sales").last_name("Jones").into_iter().map(|e| e.unwrap().id).collect();
+    let found =
+        staff.by_name().department("Sales").last_name("Jones").into_iter().map(|e| e.unwrap().id).collect();
     assert_eq!(ids(found), [100, 199]);
-    let found = staff.by_name().department("Sales").last_name(prefix("Jo")).into_iter().map(|e| e.unwrap().id).collect();
+    let found = staff
+        .by_name()
+        .department("Sales")
+        .last_name(prefix("Jo"))
+        .into_iter()
+        .map(|e| e.unwrap().id)
+        .collect();
     assert_eq!(ids(found), [150, 100, 199]);
     let found = staff
         .rows()

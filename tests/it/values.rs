@@ -130,6 +130,11 @@ fn values_of_each_size_around_a_checksum_of_their_own_lie_side_by_side() {
             });
         assert_survives(&store, &table, &entity);
     }
+    // What follows starts where a short slot can still point, and where it no longer can.
+    for size in 4_080..4_100 {
+        let entity = DynamicEntity::new("p", "r").with("P0", vec![1; size]).with("P1", "next").with("P2", 3);
+        assert_survives(&store, &table, &entity);
+    }
     assert!(store.check().unwrap().problems.is_empty());
 }
 
@@ -304,6 +309,15 @@ fn more_kinds_than_the_dictionary_takes_are_no_less_readable() {
         table.merge(&other, IfMatch::Any).unwrap();
         assert_eq!(table.get("p", other.row_key()).unwrap(), Some(other));
     }
+    // Nor does the dictionary take long ones, of which there may be as many as there are rows.
+    let table = store.create_table("Long").unwrap();
+    let before = compact_bytes(&scratch, &store);
+    for number in 0..300 {
+        let long =
+            DynamicEntity::new("p", "r").with("EntityType", format!("{number:03}{}", "x".repeat(1_000)));
+        table.insert_or_replace(&long).unwrap();
+    }
+    assert!(compact_bytes(&scratch, &store) < before + 50_000);
     assert!(store.check().unwrap().problems.is_empty());
 }
 

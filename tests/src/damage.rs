@@ -184,9 +184,11 @@ fn compare_table(
     let keys: Vec<&str> = partitions.keys().copied().collect();
     let (from, to) = (below(random, keys.len()), below(random, keys.len()));
     let (from, to) = (keys[from.min(to)], keys[from.max(to)]);
-    let range: Vec<_> = all.iter().copied().filter(|row| (from..=to).contains(&row.partition_key())).collect();
+    let range: Vec<_> =
+        all.iter().copied().filter(|row| (from..=to).contains(&row.partition_key())).collect();
     compare_scan(store, table, Query::new().partitions(from..=to), &range, findings);
-    let tens: Vec<_> = all.iter().copied().filter(|row| row.partition_key().starts_with("partition 0")).collect();
+    let tens: Vec<_> =
+        all.iter().copied().filter(|row| row.partition_key().starts_with("partition 0")).collect();
     compare_scan(store, table, Query::new().partition_prefix("partition 0"), &tens, findings);
     compare_pages(table, &all, findings);
 
@@ -282,7 +284,9 @@ fn compare_scan(
             let right = loop {
                 match expected.next() {
                     None => break None,
-                    Some(row) if view.row_key() == row.row_key() && view.partition_key() == row.partition_key() => {
+                    Some(row)
+                        if view.row_key() == row.row_key() && view.partition_key() == row.partition_key() =>
+                    {
                         break Some(row);
                     }
                     Some(_) => passed += 1,
@@ -317,7 +321,9 @@ fn compare_pages(table: &DynamicTable, expected: &[&DynamicEntity], findings: &m
         for entity in &page.entities {
             match expected.next() {
                 Some(row) if entity == *row && entity.etag() == row.etag() => {}
-                Some(row) if entity.row_key() > row.row_key() || entity.partition_key() > row.partition_key() => {
+                Some(row)
+                    if entity.row_key() > row.row_key() || entity.partition_key() > row.partition_key() =>
+                {
                     findings.short += 1;
                     findings.note(|| format!("a page has {entity:?} in place of {row:?}"));
                     return;

@@ -46,10 +46,7 @@ pub enum Place {
 impl Place {
     /// Whether it is LMDB's own, and not a row.
     pub fn is_structure(self) -> bool {
-        !matches!(
-            self,
-            Self::LeafKey | Self::LeafValue | Self::LargeValue | Self::Slack | Self::Stale
-        )
+        !matches!(self, Self::LeafKey | Self::LeafValue | Self::LargeValue | Self::Slack | Self::Stale)
     }
 }
 
@@ -135,7 +132,8 @@ impl Map<'_> {
                 self.fill(data, 8, name(Place::Stale, Place::LeafNode, Place::LeafNode));
                 let first = self.u64(data) * PAGE;
                 self.fill(first, HEADER, name(Place::Stale, Place::LargeHeader, Place::LargeHeader));
-                let pages = u32::from_le_bytes(self.file[first + 12..first + 16].try_into().unwrap()) as usize;
+                let pages =
+                    u32::from_le_bytes(self.file[first + 12..first + 16].try_into().unwrap()) as usize;
                 self.fill(first + HEADER, pages * PAGE - HEADER, Place::Slack);
                 self.fill(first + HEADER, size, name(Place::Stale, Place::LargeValue, Place::LargeValue));
             } else {

@@ -124,7 +124,9 @@ impl Writer {
         let rows = &mut self.rows[usize::from(self.done % 2 == 1)];
         for operation in operations {
             match operation {
-                Operation::Insert(entity) | Operation::Replace(entity) | Operation::InsertOrReplace(entity) => {
+                Operation::Insert(entity)
+                | Operation::Replace(entity)
+                | Operation::InsertOrReplace(entity) => {
                     rows.insert(entity.row_key().to_owned(), entity);
                 }
                 Operation::Merge(entity) | Operation::InsertOrMerge(entity) => {

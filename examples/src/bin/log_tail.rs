@@ -27,7 +27,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let first: Ticks = "2014-07-31T18:00:00Z".parse()?;
     for number in 0..10 {
-        let submitted = first.checked_add(Duration::from_secs(3_600) * u32::from(number)).ok_or("in range")?;
+        let submitted =
+            first.checked_add(Duration::from_secs(3_600) * u32::from(number)).ok_or("in range")?;
         let purpose = format!("trip {number}");
         claims.insert(&Claim { employee: "jonesj".into(), submitted, number, cents: 9_950, purpose })?;
     }

@@ -27,7 +27,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     company.insert(&employee("Sales", 3, "Ken", "Kwok", 23))?;
     draw(&mut out, &company, &Query::new())?;
 
-    writeln!(out, "\nA batch changes one partition, whole or not at all: a new employee and the head count.\n")?;
+    writeln!(
+        out,
+        "\nA batch changes one partition, whole or not at all: a new employee and the head count.\n"
+    )?;
     let department = DynamicEntity::new("Sales", "department").with("EntityType", "department");
     company.insert(&department.clone().with("HeadCount", 2))?;
     company
@@ -61,7 +64,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         assert_eq!(found, expected);
     }
 
-    writeln!(out, "\nAnswers come in pages; a token says where the next one starts, also after a restart.\n")?;
+    writeln!(
+        out,
+        "\nAnswers come in pages; a token says where the next one starts, also after a restart.\n"
+    )?;
     let query = Query::new().select(["LastName"]);
     let (mut token, mut seen) = (None, 0);
     loop {

@@ -32,7 +32,12 @@ pub struct DynamicEntity {
 impl DynamicEntity {
     /// An entity of these keys, without properties.
     pub fn new(partition_key: impl Into<String>, row_key: impl Into<String>) -> Self {
-        Self { partition_key: partition_key.into(), row_key: row_key.into(), etag: None, properties: Vec::new() }
+        Self {
+            partition_key: partition_key.into(),
+            row_key: row_key.into(),
+            etag: None,
+            properties: Vec::new(),
+        }
     }
 
     /// An entity as the store found it; the names are distinct.

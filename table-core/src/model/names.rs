@@ -78,8 +78,13 @@ mod tests {
         for name in ["A", "_", "_1", "FirstName", "größe", "名前", "a\u{10400}", &"x".repeat(255)] {
             assert_eq!(check_property(name).map_err(|e| e.kind()), Ok(()), "{name}");
         }
-        for name in ["", "1a", "a-b", "a b", "a.b", "a:b", "a'b", "PartitionKey", "Timestamp", "a\u{2f800}\0"] {
-            assert_eq!(check_property(name).map_err(|e| e.kind()), Err(ErrorKind::PropertyNameInvalid), "{name}");
+        for name in ["", "1a", "a-b", "a b", "a.b", "a:b", "a'b", "PartitionKey", "Timestamp", "a\u{2f800}\0"]
+        {
+            assert_eq!(
+                check_property(name).map_err(|e| e.kind()),
+                Err(ErrorKind::PropertyNameInvalid),
+                "{name}"
+            );
         }
         let kind = check_property(&"x".repeat(256)).map_err(|e| e.kind());
         assert_eq!(kind, Err(ErrorKind::PropertyNameTooLong));

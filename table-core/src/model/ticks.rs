@@ -315,7 +315,9 @@ mod with_jiff {
 
         #[test]
         fn jiff_and_ticks_agree() {
-            for text in ["2026-11-20T20:37:52.6107149Z", "1969-12-31T23:59:59.9999999Z", "0001-01-01T00:00:00Z"] {
+            for text in
+                ["2026-11-20T20:37:52.6107149Z", "1969-12-31T23:59:59.9999999Z", "0001-01-01T00:00:00Z"]
+            {
                 let ticks: Ticks = text.parse().unwrap();
                 let stamp: Timestamp = text.parse().unwrap();
                 assert_eq!(Ticks::try_from(stamp).unwrap(), ticks);
@@ -378,7 +380,10 @@ mod tests {
             assert!(text.parse::<Ticks>().is_err(), "{text}");
         }
         assert_eq!("2014-07-31T18:00".parse::<Ticks>(), "2014-07-31T18:00:00Z".parse());
-        assert_eq!("2014-07-31T18:00:00.5Z".parse::<Ticks>().unwrap().to_string(), "2014-07-31T18:00:00.5000000Z");
+        assert_eq!(
+            "2014-07-31T18:00:00.5Z".parse::<Ticks>().unwrap().to_string(),
+            "2014-07-31T18:00:00.5000000Z"
+        );
     }
 
     #[test]

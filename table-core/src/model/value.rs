@@ -414,7 +414,10 @@ mod tests {
         assert_eq!(kind(&Value::String("x".repeat(32_768))), Ok(()));
         assert_eq!(kind(&Value::String("x".repeat(32_769))), Err(ErrorKind::PropertyValueTooLarge));
         assert_eq!(kind(&Value::String("\u{1f600}".repeat(16_384))), Ok(()));
-        assert_eq!(kind(&Value::String("\u{1f600}".repeat(16_384) + "x")), Err(ErrorKind::PropertyValueTooLarge));
+        assert_eq!(
+            kind(&Value::String("\u{1f600}".repeat(16_384) + "x")),
+            Err(ErrorKind::PropertyValueTooLarge)
+        );
         assert_eq!(kind(&Value::Binary(vec![0; 65_536])), Ok(()));
         assert_eq!(kind(&Value::Binary(vec![0; 65_537])), Err(ErrorKind::PropertyValueTooLarge));
         assert_eq!(kind(&Value::DateTime(Ticks::MIN_PROPERTY)), Ok(()));

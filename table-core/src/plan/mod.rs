@@ -6,6 +6,6 @@
 mod rows;
 mod values;
 
-pub(crate) use rows::{Change, EntityRows, fields};
 pub(crate) use rows::WritePlan;
+pub(crate) use rows::{Change, EntityRows, fields};
 pub use values::Values;

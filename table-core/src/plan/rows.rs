@@ -119,9 +119,10 @@ impl<'a> Printer<'a> {
         let mut properties = Vec::with_capacity(self.schema.fields.len() + 1);
         properties.push((ENTITY_TYPE, ValueRef::String(kind)));
         for (number, (field, value)) in self.schema.fields.iter().zip(self.values.iter()).enumerate() {
-            let given_back = known.iter().flat_map(|template| fields(template)).any(|part| {
-                part.field == number && part.is_lossless()
-            });
+            let given_back = known
+                .iter()
+                .flat_map(|template| fields(template))
+                .any(|part| part.field == number && part.is_lossless());
             if given_back || !wanted(number) {
                 continue;
             }
@@ -189,7 +190,8 @@ impl<'a> WritePlan<'a> {
 
     /// The plan of an insert.
     pub(crate) fn insert(schema: &'static Schema, new: &'a EntityRows<'a>) -> Result<Self> {
-        let mut plan = Self { schema, partition: &new.partition, changes: Vec::with_capacity(new.rows.len()) };
+        let mut plan =
+            Self { schema, partition: &new.partition, changes: Vec::with_capacity(new.rows.len()) };
         for row in &new.rows {
             plan.add(row, Change::Insert);
         }
@@ -198,7 +200,8 @@ impl<'a> WritePlan<'a> {
 
     /// The plan of a delete.
     pub(crate) fn delete(schema: &'static Schema, old: &'a EntityRows<'a>, etag: ETag) -> Result<Self> {
-        let mut plan = Self { schema, partition: &old.partition, changes: Vec::with_capacity(old.rows.len()) };
+        let mut plan =
+            Self { schema, partition: &old.partition, changes: Vec::with_capacity(old.rows.len()) };
         for row in &old.rows {
             plan.take(row, if row.cause == Cause::Entity { Change::Delete(etag) } else { Change::Remove });
         }
@@ -213,7 +216,8 @@ impl<'a> WritePlan<'a> {
         etag: ETag,
         unknown: &[RowProperty<'a>],
     ) -> Result<Self> {
-        let mut plan = Self { schema, partition: &new.partition, changes: Vec::with_capacity(new.rows.len()) };
+        let mut plan =
+            Self { schema, partition: &new.partition, changes: Vec::with_capacity(new.rows.len()) };
         for row in &new.rows {
             if row.cause == Cause::Entity {
                 plan.add(row, Change::Replace(etag));

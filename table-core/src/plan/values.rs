@@ -42,7 +42,9 @@ impl<'a> Values<'a> {
         self.push(stored);
         let elements: Result<Vec<_>, _> = collection.elements().map(Property::to_property).collect();
         match (elements, self.fields.pop()) {
-            (Ok(elements), Some(FieldValue::One(stored))) => self.fields.push(FieldValue::Each(elements, stored)),
+            (Ok(elements), Some(FieldValue::One(stored))) => {
+                self.fields.push(FieldValue::Each(elements, stored))
+            }
             (Err(error), Some(field)) => {
                 self.refused.get_or_insert((self.fields.len(), error));
                 self.fields.push(field);

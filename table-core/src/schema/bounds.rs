@@ -12,21 +12,22 @@ use super::fold::fold_char;
 use super::key_error::Reason;
 use super::key_type::{Format, KeyType, TimeItem, is_lossless};
 use super::print::{ended_by, print_part, print_shard};
-use super::value::{Property, PropertyValue, ValueError};
+use super::value::PropertyValue;
 use super::{FieldPart, Part, Template};
 
 /// A part of a key that a query has fixed.
 #[derive(Clone, Debug)]
-pub enum Fixed<'a> {
+pub(crate) enum Fixed<'a> {
     /// The value of its field.
     Value(PropertyValue<'a>),
     /// The number of a shard, for `{x:shard(16)}`.
+    #[allow(dead_code, reason = "no step of a query gives it yet")]
     Shard(u32),
 }
 
 /// What a query says of the part after those that it has fixed.
 #[derive(Clone, Debug)]
-pub enum Next<'a> {
+pub(crate) enum Next<'a> {
     /// Nothing.
     Any,
     /// Its text starts so.
@@ -37,7 +38,7 @@ pub enum Next<'a> {
 
 /// An end of a range of values.
 #[derive(Clone, Debug)]
-pub enum Edge<'a> {
+pub(crate) enum Edge<'a> {
     /// There is none.
     Open,
     /// The value is in the range.
@@ -48,40 +49,9 @@ pub enum Edge<'a> {
     Nothing,
 }
 
-impl<'a> Edge<'a> {
-    /// The start of a range. One below all that a property can hold is none.
-    pub fn start<T: Property>(bound: Bound<&'a T>) -> Result<Self, ValueError> {
-        Self::of(bound, ValueError::is_below, ValueError::is_above)
-    }
-
-    /// The end of a range. One above all that a property can hold is none.
-    pub fn end<T: Property>(bound: Bound<&'a T>) -> Result<Self, ValueError> {
-        Self::of(bound, ValueError::is_above, ValueError::is_below)
-    }
-
-    fn of<T: Property>(
-        bound: Bound<&'a T>,
-        is_outside: fn(ValueError) -> bool,
-        is_nothing: fn(ValueError) -> bool,
-    ) -> Result<Self, ValueError> {
-        let (value, is_included) = match bound {
-            Bound::Unbounded => return Ok(Self::Open),
-            Bound::Included(value) => (value, true),
-            Bound::Excluded(value) => (value, false),
-        };
-        match value.to_property() {
-            Ok(value) if is_included => Ok(Self::Included(value)),
-            Ok(value) => Ok(Self::Excluded(value)),
-            Err(error) if is_outside(error) => Ok(Self::Open),
-            Err(error) if is_nothing(error) => Ok(Self::Nothing),
-            Err(error) => Err(error),
-        }
-    }
-}
-
 /// A range of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum KeySpan {
+pub(crate) enum KeySpan {
     /// No key at all.
     Nothing,
     /// One.
@@ -94,11 +64,11 @@ pub enum KeySpan {
 
 /// A range of keys, and whether it says all.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bounds {
+pub(crate) struct Bounds {
     /// The keys among which every answer is.
-    pub keys: KeySpan,
+    pub(crate) keys: KeySpan,
     /// Whether each of them is an answer. If not, a lossy part let more in, and each row must be asked again.
-    pub exact: bool,
+    pub(crate) exact: bool,
 }
 
 /// Whether a range of the part's values is a range of keys. `is_last` says that nothing follows the part, not
@@ -145,11 +115,26 @@ const fn is_ordered(items: &[TimeItem]) -> bool {
     rank > 0
 }
 
+/// The part that `next` speaks of after so many fixed ones, if it offers no such range or prefix. A query that asks
+/// for it is to be refused: its answer is no range of keys.
+pub(crate) fn unoffered(template: &Template, fixed: usize, next: &Next<'_>) -> Option<&'static FieldPart> {
+    let mut parts = template.parts.iter();
+    let part = parts.by_ref().filter_map(field).nth(fixed)?;
+    let is_last = parts.as_slice().is_empty();
+    let is_offered = match next {
+        Next::Any => true,
+        Next::Prefix(_) => offers_prefix(part),
+        Next::Range(..) => offers_range(part, is_last),
+    };
+    (!is_offered).then_some(part)
+}
+
 /// The keys that a query asks for: `fixed` has the first parts that are fields, in order, and `next` speaks of
-/// the one after them.
-pub fn bounds(template: &Template, fixed: &[Fixed<'_>], next: &Next<'_>) -> Bounds {
-    let exact = is_exact(template, fixed);
-    let keys = span(template, fixed, next);
+/// the one after them. What is [not offered](unoffered) is answered by too many keys, never by too few.
+pub(crate) fn bounds(template: &Template, fixed: &[Fixed<'_>], next: &Next<'_>) -> Bounds {
+    let is_offered = unoffered(template, fixed.len(), next).is_none();
+    let exact = is_offered && is_exact(template, fixed);
+    let keys = span(template, fixed, if is_offered { next } else { &Next::Any });
     let (keys, is_filtered) = keys.unwrap_or((KeySpan::Nothing, false));
     Bounds { keys, exact: exact && !is_filtered }
 }
@@ -165,11 +150,15 @@ fn is_exact(template: &Template, fixed: &[Fixed<'_>]) -> bool {
     })
 }
 
-fn fields<'a>(template: &Template) -> impl Iterator<Item = &'a FieldPart> + use<'a> {
-    template.parts.iter().filter_map(|part| match part {
+fn fields(template: &Template) -> impl Iterator<Item = &'static FieldPart> + use<> {
+    template.parts.iter().filter_map(field)
+}
+
+fn field(part: &Part) -> Option<&FieldPart> {
+    match part {
         Part::Literal(_) => None,
         Part::Field(part) => Some(part),
-    })
+    }
 }
 
 /// The keys, and whether a row among them must be asked again; `None` for none.

@@ -8,7 +8,7 @@ use crate::limits;
 
 /// A field whose value its key can't hold, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyError {
+pub(crate) struct KeyError {
     pub(super) field: usize,
     pub(super) reason: Reason,
 }
@@ -43,13 +43,7 @@ pub(crate) enum Reason {
 }
 
 impl KeyError {
-    /// The field's place among the fields of its entity.
-    pub fn field(&self) -> usize {
-        self.field
-    }
-
     /// The error for people, who know the field by its name and the key by its template.
-    #[allow(dead_code, reason = "the planner's, which is not written yet")]
     pub(crate) fn into_error(self, template: &Template, fields: &[Field]) -> Error {
         let name = fields.get(self.field).map_or("a field", |field| field.name);
         let part = template.parts.iter().find_map(|part| match part {

@@ -5,6 +5,7 @@
 
 mod bounds;
 mod charset;
+#[doc(hidden)]
 pub mod checks;
 mod escape;
 mod fold;
@@ -18,15 +19,16 @@ mod print;
 mod properties;
 mod value;
 
-pub use bounds::{Bounds, Edge, Fixed, KeySpan, Next, bounds, offers_prefix, offers_range};
+pub(crate) use bounds::{Edge, Fixed, KeySpan, Next, bounds};
+#[doc(hidden)]
+pub use bounds::{offers_prefix, offers_range};
 pub use charset::CharSet;
 pub use escape::{escape, unescape};
 pub use fold::fold_char;
-pub use key_error::KeyError;
 pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
-pub use parse::parse;
+pub(crate) use parse::parse;
 pub use picture::Markdown;
-pub use print::{KeyValues, print, print_all};
+pub(crate) use print::{KeyValues, print, print_all};
 pub use value::{Property, PropertyValue, ValueError};
 
 use crate::model::EdmType;

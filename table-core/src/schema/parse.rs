@@ -13,7 +13,11 @@ use crate::model::{EdmType, Ticks, Value, ValueRef};
 
 /// Gives `found` the value of every field that the key holds whole; what a lossy part printed is checked and
 /// skipped. Returns `false` if the template doesn't print such a key: then what was found is worth nothing.
-pub fn parse<'a>(template: &Template, key: &'a str, found: &mut dyn FnMut(usize, PropertyValue<'a>)) -> bool {
+pub(crate) fn parse<'a>(
+    template: &Template,
+    key: &'a str,
+    found: &mut dyn FnMut(usize, PropertyValue<'a>),
+) -> bool {
     parts(template, key, found).is_some()
 }
 

@@ -19,7 +19,7 @@ use crate::limits;
 use crate::model::{Ticks, Value, ValueRef, key};
 
 /// What a key is printed from: an entity, the arguments of a key's constructor, a stored row.
-pub trait KeyValues {
+pub(crate) trait KeyValues {
     /// The value of the part's field. For `{s:blind}` it is the token.
     fn value(&self, part: &FieldPart) -> Result<PropertyValue<'_>, ValueError>;
 
@@ -30,7 +30,7 @@ pub trait KeyValues {
 }
 
 /// Appends the key, or appends nothing and returns `false` if a field is `None`: then there is no such row.
-pub fn print(template: &Template, values: &dyn KeyValues, out: &mut String) -> Result<bool, KeyError> {
+pub(crate) fn print(template: &Template, values: &dyn KeyValues, out: &mut String) -> Result<bool, KeyError> {
     let start = out.len();
     let mut field = 0;
     for (at, part) in template.parts.iter().enumerate() {
@@ -61,7 +61,7 @@ pub fn print(template: &Template, values: &dyn KeyValues, out: &mut String) -> R
 
 /// Every key of an index with `[]` in it, each once and in order: one for each choice of elements. Without `[]`
 /// it is the one key, or none if a field is `None`.
-pub fn print_all(template: &Template, values: &dyn KeyValues) -> Result<Vec<String>, KeyError> {
+pub(crate) fn print_all(template: &Template, values: &dyn KeyValues) -> Result<Vec<String>, KeyError> {
     let mut choices: Vec<Choice> = Vec::new();
     for part in template.parts {
         if let Part::Field(part) = part

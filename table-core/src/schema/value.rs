@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use crate::error::{Error, ErrorKind};
 use crate::model::{EdmType, Value, ValueRef};
 
 /// A type whose values a property can hold.
@@ -152,12 +151,6 @@ impl ValueError {
     /// Whether the value lies above all that there is, as the end of a range may.
     pub(crate) fn is_above(self) -> bool {
         matches!(self.problem, Problem::Above(_))
-    }
-
-    /// The error of a write, for the property of this name.
-    #[allow(dead_code, reason = "the planner's, which is not written yet")]
-    pub(crate) fn into_error(self, property: &str) -> Error {
-        Error::new(ErrorKind::ValueOutOfRange).because(format!("property `{property}`: {self}"))
     }
 }
 

@@ -74,7 +74,8 @@ impl<'e> Group<'e> {
     /// The time that the next plan gets: the clock's, or one tick more than the last where the clock is behind.
     fn next_timestamp(&self) -> Result<Ticks> {
         let after = Ticks::new(self.meta.high_water.get() + 1).ok_or_else(|| {
-            Error::new(ErrorKind::Incompatible).because("the store's time has reached the end of the year 9999")
+            Error::new(ErrorKind::Incompatible)
+                .because("the store's time has reached the end of the year 9999")
         })?;
         Ok(self.now.max(after))
     }
@@ -92,10 +93,11 @@ impl<'e> Group<'e> {
 
     /// Carries out a plan. The outer error spoils the transaction; the inner one refuses the plan alone.
     pub(crate) fn apply(&mut self, plan: &mut Prepared) -> Result<Result<Ticks>> {
-        let (timestamp, at) = match self.next_timestamp().and_then(|time| Ok((time, self.touch(&plan.table)?))) {
-            Ok(ready) => ready,
-            Err(refused) => return Ok(Err(plan.locate(refused, 0))),
-        };
+        let (timestamp, at) =
+            match self.next_timestamp().and_then(|time| Ok((time, self.touch(&plan.table)?))) {
+                Ok(ready) => ready,
+                Err(refused) => return Ok(Err(plan.locate(refused, 0))),
+            };
         let Some(touched) = self.tables.get_mut(at) else { return Ok(Ok(timestamp)) };
         let mut writing = Writing { dbs: self.dbs, txn: &mut self.txn, touched, scratch: &mut self.scratch };
         let done = if plan.inserts_only() {
@@ -255,11 +257,8 @@ impl Writing<'_, '_> {
             Some((dict, _)) => Arc::new(dict.clone()),
             None => self.touched.state.dict(),
         };
-        let dict = if view::covers(&known, &row) {
-            known
-        } else {
-            self.touched.state.reload(self.dbs, self.txn)?
-        };
+        let dict =
+            if view::covers(&known, &row) { known } else { self.touched.state.reload(self.dbs, self.txn)? };
         let size = RowView::new(key.into(), row, dict).to_entity()?.size();
         if size > limits::ENTITY_BYTES { Err(prepare::too_large(size)) } else { Ok(()) }
     }

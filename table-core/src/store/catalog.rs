@@ -123,7 +123,8 @@ impl Entry {
             let name = std::str::from_utf8(body.0).ok()?;
             (folded(name).as_bytes() == key).then(|| Self { id, name: name.into() })
         };
-        read().ok_or_else(|| Error::new(ErrorKind::Corrupt).because("an entry of the table catalog is damaged"))
+        read()
+            .ok_or_else(|| Error::new(ErrorKind::Corrupt).because("an entry of the table catalog is damaged"))
     }
 
     fn encode(&self, key: &[u8]) -> Vec<u8> {
@@ -215,7 +216,11 @@ pub(crate) fn graves(dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<Vec<u32>,
         let id = meta::opened(key, record).and_then(|body| Fields(body).u32());
         match (id, <[u8; 4]>::try_from(key)) {
             (Some(id), Ok(bytes)) if id == u32::from_be_bytes(bytes) => tables.push(id),
-            _ => return Err(Error::new(ErrorKind::Corrupt).because("an entry of the dropped tables is damaged")),
+            _ => {
+                return Err(
+                    Error::new(ErrorKind::Corrupt).because("an entry of the dropped tables is damaged")
+                );
+            }
         }
     }
     Ok(tables)

@@ -9,6 +9,7 @@ use super::counts::Counts;
 use super::dict::{self, Dict};
 use super::key::StoredKey;
 use super::lmdb::{self, Databases};
+use super::open::{Environment, Pages};
 use super::row::{self, Row};
 use super::view::{self, RowView};
 use super::{Store, read};
@@ -78,7 +79,7 @@ impl Store {
             let inner = &*self.inner;
             inner.writer.check_running()?;
             let txn = inner.environment.read_txn()?;
-            let mut check = Check::new(&inner.environment.dbs, &txn);
+            let mut check = Check::new(&inner.environment, &txn);
             check.run();
             Ok(check.report)
         };
@@ -95,6 +96,7 @@ struct Table {
 
 struct Check<'t> {
     dbs: &'t Databases,
+    pages: Option<Pages>,
     txn: &'t heed::RoTxn<'t>,
     tables: BTreeMap<u32, Table>,
     graves: BTreeSet<u32>,
@@ -102,8 +104,15 @@ struct Check<'t> {
 }
 
 impl<'t> Check<'t> {
-    fn new(dbs: &'t Databases, txn: &'t heed::RoTxn<'t>) -> Self {
-        Self { dbs, txn, tables: BTreeMap::new(), graves: BTreeSet::new(), report: CheckReport::default() }
+    fn new(environment: &'t Environment, txn: &'t heed::RoTxn<'t>) -> Self {
+        Self {
+            dbs: &environment.dbs,
+            pages: environment.pages,
+            txn,
+            tables: BTreeMap::new(),
+            graves: BTreeSet::new(),
+            report: CheckReport::default(),
+        }
     }
 
     fn problem(&mut self, table: Option<&str>, error: &Error) {
@@ -157,10 +166,12 @@ impl<'t> Check<'t> {
             self.problem(Some(&entry.name), &error);
         }
         if entry.id >= next_table || self.graves.contains(&entry.id) {
-            self.problem(Some(&entry.name), &corrupt("the table's number is not one that was given out".into()));
+            self.problem(
+                Some(&entry.name),
+                &corrupt("the table's number is not one that was given out".into()),
+            );
         }
-        let table =
-            Table { name: Some(entry.name.clone()), dict: Arc::new(known), found: Counts::default() };
+        let table = Table { name: Some(entry.name.clone()), dict: Arc::new(known), found: Counts::default() };
         if self.tables.insert(entry.id, table).is_some() {
             self.problem(Some(&entry.name), &corrupt("two tables have one number".into()));
         }
@@ -168,10 +179,17 @@ impl<'t> Check<'t> {
 
     /// Walks over all rows; returns how many there are, those of dropped tables among them.
     fn rows(&mut self) -> Result<u64> {
-        let (mut seen, mut last) = (0, None::<&[u8]>);
+        let (mut seen, mut last, mut leaf) = (0, None::<&[u8]>, None);
         for pair in self.dbs.data.iter(self.txn).map_err(lmdb::error)? {
             let (key, bytes) = pair.map_err(lmdb::error)?;
             seen += 1;
+            if let Some(pages) = self.pages {
+                let place = pages.place(key);
+                if leaf != Some(place) {
+                    leaf = Some(place);
+                    pages.check_leaf(key).map_err(|e| super::key::locate(e, key))?;
+                }
+            }
             if last.is_some_and(|last| last >= key) {
                 return Err(super::key::locate(read::out_of_order(), key));
             }
@@ -191,7 +209,8 @@ impl<'t> Check<'t> {
             return Err(unreadable());
         };
         let found = self.dbs.data.get(self.txn, key).map_err(lmdb::error)?;
-        if found != Some(bytes) {
+        self.pages.map_or(Ok(()), |pages| pages.check_value(bytes))?;
+        if found.is_none_or(|found| !std::ptr::eq(found, bytes)) {
             return Err(corrupt("a search for the row's key does not find it".into()));
         }
         let row = Row::parse(bytes)?;
@@ -243,7 +262,8 @@ impl<'t> Check<'t> {
                 || expected.is_none() && !self.graves.contains(&table)
             {
                 let name = self.tables.get(&table).and_then(|table| table.name.clone());
-                let what = format!("the dictionary of table number {table} has {found} entries it should not");
+                let what =
+                    format!("the dictionary of table number {table} has {found} entries it should not");
                 self.problem(name.as_deref(), &corrupt(what));
             }
         }

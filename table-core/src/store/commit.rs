@@ -173,7 +173,9 @@ impl Writer {
         // A turn without a plan is never answered, only given the lead.
         match self.join(None) {
             Outcome::Leads(_) => Ok(Lead { writer: self }),
-            Outcome::Done(result) => Err(result.err().unwrap_or_else(|| Error::new(ErrorKind::WriterPanicked))),
+            Outcome::Done(result) => {
+                Err(result.err().unwrap_or_else(|| Error::new(ErrorKind::WriterPanicked)))
+            }
         }
     }
 
@@ -238,7 +240,12 @@ impl Writer {
     }
 
     /// Runs many plans in as few transactions as their size allows; the caller has the lead.
-    pub(crate) fn run_all(&self, inner: &Inner, _lead: &Lead<'_>, plans: Vec<Prepared>) -> Vec<Result<Ticks>> {
+    pub(crate) fn run_all(
+        &self,
+        inner: &Inner,
+        _lead: &Lead<'_>,
+        plans: Vec<Prepared>,
+    ) -> Vec<Result<Ticks>> {
         let members = plans.into_iter().map(|plan| Member { plan, turn: None, result: None }).collect();
         let mut members = Members(members);
         self.run(inner, &mut members, ALONE);
@@ -275,10 +282,8 @@ impl Writer {
             }
             Err(error) => inner.environment.refusal(error),
         };
-        let for_want_of_room = matches!(
-            error.kind(),
-            ErrorKind::MapFull | ErrorKind::DiskFull | ErrorKind::TransactionTooLarge
-        );
+        let for_want_of_room =
+            matches!(error.kind(), ErrorKind::MapFull | ErrorKind::DiskFull | ErrorKind::TransactionTooLarge);
         if !for_want_of_room || members.len() < 2 {
             return self.answer_all(inner, members, &error);
         }
@@ -338,6 +343,8 @@ fn attempt(mut group: Group<'_>, members: &mut [Member]) -> Result<bool> {
     // Kept back until the commit: whoever has an answer gets it, also if a panic comes in between.
     let mut results = Vec::with_capacity(members.len());
     for member in members.iter_mut() {
+        #[cfg(test)]
+        tests::reach(&member.plan);
         results.push(group.apply(&mut member.plan)?);
     }
     let written = results.iter().any(Result::is_ok);
@@ -348,4 +355,73 @@ fn attempt(mut group: Group<'_>, members: &mut [Member]) -> Result<bool> {
         member.result = Some(result);
     }
     Ok(written)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::AssertUnwindSafe;
+    use std::thread;
+
+    use super::*;
+    use crate::model::DynamicEntity;
+    use crate::store::Store;
+
+    /// A table that makes panic whoever applies a plan to it: in the store itself nothing does.
+    const PANICS: &str = "Panics";
+
+    pub(super) fn reach(plan: &Prepared) {
+        assert!(&*plan.table.name != PANICS, "as the test wants it");
+    }
+
+    fn waiting(store: &Store) -> usize {
+        lock(&store.inner.writer.queue).waiting.len()
+    }
+
+    #[test]
+    fn when_a_leader_panics_nobody_is_told_of_success_and_nothing_was_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path().join("store")).unwrap();
+        let good = store.create_table("Good").unwrap();
+        let panics = store.create_table(PANICS).unwrap();
+        let row = |key: &str| DynamicEntity::new("p", key);
+        let deadline = Instant::now() + Duration::from_secs(60);
+        for round in 0..3 {
+            let lead = store.inner.writer.lead().unwrap();
+            let mut threads = Vec::new();
+            // The first will lead, the second has been applied when the third panics, and the fourth has not.
+            for (place, table) in [&good, &good, &panics, &good].into_iter().enumerate() {
+                let (table, row) = (table.clone(), row(&format!("{round} {place}")));
+                threads.push(thread::spawn(move || {
+                    std::panic::catch_unwind(AssertUnwindSafe(|| table.insert(&row).unwrap_err().kind()))
+                }));
+                while waiting(&store) <= place && Instant::now() < deadline {
+                    thread::yield_now();
+                }
+            }
+            drop(lead);
+            let kinds: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap().ok()).collect();
+            let told = Some(ErrorKind::WriterPanicked);
+            assert_eq!(kinds, [None, told, told, told]);
+            assert_eq!(store.check().unwrap().rows, round);
+            // The lead is free, and so is LMDB's lock.
+            good.insert(&row(&format!("{round}"))).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_lead_that_is_dropped_by_a_panic_goes_to_the_next() {
+        let writer = Arc::new(Writer::default());
+        let lead = writer.lead().unwrap();
+        let next = thread::spawn({
+            let writer = writer.clone();
+            move || drop(writer.lead().unwrap())
+        });
+        let panicked = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            let _lead = lead;
+            panic!("as the test wants it");
+        }));
+        assert!(panicked.is_err());
+        next.join().unwrap();
+        drop(writer.lead().unwrap());
+    }
 }

@@ -39,9 +39,9 @@ impl Counts {
             body.0.is_empty().then_some(counts)
         };
         let record = main.get(txn, &key).map_err(lmdb::error)?;
-        record
-            .and_then(read)
-            .ok_or_else(|| Error::new(ErrorKind::Corrupt).because("the table's counts are missing or damaged"))
+        record.and_then(read).ok_or_else(|| {
+            Error::new(ErrorKind::Corrupt).because("the table's counts are missing or damaged")
+        })
     }
 
     pub(crate) fn write(&self, main: Db, txn: &mut WriteTxn<'_>, table: u32) -> Result<(), Error> {

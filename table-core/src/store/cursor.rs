@@ -1,20 +1,20 @@
 //! Walking over stored rows.
 //!
-//! A damaged page can't shorten a walk unseen where rows alone can show it: the row beside the range where the walk
-//! starts and the row that ends it are checked, and the keys must rise.
+//! A damaged page is not to shorten a walk unseen. The keys must rise; the rows beside the range are checked, and that
+//! a search for them leads to where the walk began and ended; and each leaf on the way must be whole.
 
 use std::ops::Bound;
 
 use heed::types::Bytes;
 
-use super::lmdb::{self, Db};
-use super::read;
+use super::lmdb;
 use super::scan::Scan;
+use super::{Inner, read};
 use crate::error::Result;
 
 /// A walk over the rows of a range, in either direction, that checks their order.
 pub(super) struct Cursor<'t> {
-    data: Db,
+    inner: &'t Inner,
     txn: &'t heed::RoTxn<'t>,
     rows: Walk<'t>,
     /// The range's end in the direction of the walk.
@@ -24,6 +24,8 @@ pub(super) struct Cursor<'t> {
     pub(super) last: Option<&'t [u8]>,
     /// The row beside the range where the walk starts, if there is one.
     before: Option<&'t [u8]>,
+    /// Where the leaf lies that was checked last.
+    leaf: Option<usize>,
     verify: bool,
 }
 
@@ -35,16 +37,22 @@ enum Walk<'t> {
 
 impl<'t> Cursor<'t> {
     /// A walk from the start of the scan's range, or on from the row that `resume` names.
-    pub(super) fn new(data: Db, txn: &'t heed::RoTxn<'t>, scan: &Scan, resume: Option<&[u8]>) -> Result<Self> {
-        let reverse = scan.plan.reverse;
+    pub(super) fn new(
+        inner: &'t Inner,
+        txn: &'t heed::RoTxn<'t>,
+        scan: &Scan,
+        resume: Option<&[u8]>,
+    ) -> Result<Self> {
+        let (data, reverse) = (inner.environment.dbs.data, scan.plan.reverse);
         let mut cursor = Self {
-            data,
+            inner,
             txn,
             rows: Walk::Ended,
             limit: Vec::new(),
             origin: Vec::new(),
             last: None,
             before: None,
+            leaf: None,
             verify: scan.verify,
         };
         let Some((start, end)) = &scan.range else { return Ok(cursor) };
@@ -78,7 +86,7 @@ impl<'t> Cursor<'t> {
                 if !right {
                     return Err(read::out_of_order());
                 }
-                read::verify_row(key, bytes)?;
+                read::verify_row(inner, key, bytes)?;
                 cursor.before = Some(key);
             }
         }
@@ -108,6 +116,10 @@ impl<'t> Cursor<'t> {
             }
             return Ok(None);
         };
+        if let Err(damaged) = self.check_pages(key, bytes) {
+            self.rows = Walk::Ended;
+            return Err(damaged);
+        }
         if let Some(last) = self.last.or(self.before) {
             let rises = if reverse { key < last } else { key > last };
             if !rises {
@@ -124,8 +136,12 @@ impl<'t> Cursor<'t> {
         let beyond = if reverse { key < self.limit.as_slice() } else { key >= self.limit.as_slice() };
         if beyond {
             self.rows = Walk::Ended;
-            // A damaged key must not pass for one beyond the range.
-            return if self.verify { read::verify_row(key, bytes).map(|()| None) } else { Ok(None) };
+            if self.verify {
+                // A damaged key must not pass for one beyond the range.
+                read::verify_row(self.inner, key, bytes)?;
+                self.check_limit(reverse)?;
+            }
+            return Ok(None);
         }
         self.last = Some(key);
         Ok(Some((key, bytes)))
@@ -133,8 +149,35 @@ impl<'t> Cursor<'t> {
 
     /// At the end of all rows: whether the last one seen is the last one there is.
     fn check_last(&self, reverse: bool) -> Result<()> {
-        let end = if reverse { self.data.first(self.txn) } else { self.data.last(self.txn) };
-        let end = end.map_err(lmdb::error)?.map(|(key, _)| key);
-        if end == self.last.or(self.before) { Ok(()) } else { Err(read::out_of_order()) }
+        let data = self.inner.environment.dbs.data;
+        self.expect_last(if reverse { data.first(self.txn) } else { data.last(self.txn) })
+    }
+
+    /// At a row beyond the range: whether the last one seen is the last one that a search for the limit finds.
+    fn check_limit(&self, reverse: bool) -> Result<()> {
+        let data = self.inner.environment.dbs.data;
+        self.expect_last(if reverse {
+            data.get_greater_than_or_equal_to(self.txn, &self.limit)
+        } else {
+            data.get_lower_than(self.txn, &self.limit)
+        })
+    }
+
+    fn expect_last(&self, found: heed::Result<Option<(&[u8], &[u8])>>) -> Result<()> {
+        let found = found.map_err(lmdb::error)?.map(|(key, _)| key);
+        if found == self.last.or(self.before) { Ok(()) } else { Err(read::out_of_order()) }
+    }
+
+    /// Checks the leaf of a row, where it is another than the last row's, and that the row lies in it.
+    fn check_pages(&mut self, key: &[u8], bytes: &[u8]) -> Result<()> {
+        let Some(pages) = self.inner.environment.pages.as_ref().filter(|_| self.verify) else {
+            return Ok(());
+        };
+        let leaf = pages.place(key);
+        if self.leaf != Some(leaf) {
+            pages.check_leaf(key)?;
+            self.leaf = Some(leaf);
+        }
+        pages.check_value(bytes)
     }
 }

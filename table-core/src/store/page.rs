@@ -35,7 +35,7 @@ impl Page {
         }
         let (inner, txn) = snapshot.parts();
         let mut scan = Scan::new(inner, txn, table, query, after)?;
-        let mut cursor = Cursor::new(inner.environment.dbs.data, txn, &scan, None)?;
+        let mut cursor = Cursor::new(inner, txn, &scan, None)?;
         let mut page = Self { entities: Vec::new(), next: None };
         while page.entities.len() < size {
             match scan.next(inner, txn, &mut cursor)? {

@@ -123,10 +123,9 @@ impl Prepared {
         };
         // The key stands before its row.
         match self.bytes.split_at_mut_checked(image.start) {
-            Some((before, rest)) => (
-                before.get(key.clone()).unwrap_or_default(),
-                rest.get_mut(..image.len()).unwrap_or_default(),
-            ),
+            Some((before, rest)) => {
+                (before.get(key.clone()).unwrap_or_default(), rest.get_mut(..image.len()).unwrap_or_default())
+            }
             None => (&[], &mut []),
         }
     }
@@ -167,7 +166,8 @@ pub(crate) fn batch(
     let whole = |error: Error| error.attempted("commit a batch to").table(&table.name).partition(partition);
     let length = operations.len();
     if length == 0 || length > limits::BATCH_OPERATIONS {
-        let because = format!("the batch has {length} operations; it may have 1 to {}", limits::BATCH_OPERATIONS);
+        let because =
+            format!("the batch has {length} operations; it may have 1 to {}", limits::BATCH_OPERATIONS);
         return Err(whole(Error::new(ErrorKind::BatchLength).because(because)));
     }
     let mut builder = Builder::new(table, length);
@@ -316,7 +316,8 @@ fn number(properties: &[Given<'_>], dict: &Dict, order: &mut Vec<Place>) -> bool
 /// The size of an operation's entity as the limits count it, in UTF-16 units.
 #[cold]
 fn exact_size(operation: &Operation<'_>) -> usize {
-    let sizes = operation.properties.iter().map(|(name, value)| crate::model::property_size(name, value.size()));
+    let sizes =
+        operation.properties.iter().map(|(name, value)| crate::model::property_size(name, value.size()));
     crate::model::keys_size(operation.partition, operation.row) + sizes.sum::<usize>()
 }
 

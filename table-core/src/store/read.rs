@@ -28,6 +28,9 @@ pub(crate) fn get<'t>(
     let Some(bytes) = environment.dbs.data.get(txn, &key).map_err(lmdb::error)? else {
         return if verify { verify_miss(inner, txn, &key).map(|()| None) } else { Ok(None) };
     };
+    if verify && let Some(pages) = &environment.pages {
+        pages.check_value(bytes)?;
+    }
     let row = Row::parse(bytes)?;
     let seed = row::key_seed(&key);
     if verify {
@@ -46,25 +49,35 @@ pub(crate) fn get<'t>(
 
 /// Makes sure that a row which was not found is not there: its neighbours must be sound, one on each side.
 ///
-/// A flipped bit in a page that leads to the row's would lead the search astray, and what it finds there lies on
-/// the wrong side.
+/// A flipped bit in a page that leads to the row's would lead the search astray. What it finds there lies on the wrong
+/// side, or is nobody's neighbour where a search for itself leads; and the leaves where it ends must be whole.
 fn verify_miss(inner: &Inner, txn: &heed::RoTxn<'_>, key: &[u8]) -> Result<()> {
     let data = inner.environment.dbs.data;
     let before = data.get_lower_than(txn, key).map_err(lmdb::error)?;
     // Or equal: from the page before its own, the search for a row that is there ends just before it.
     let after = data.get_greater_than_or_equal_to(txn, key).map_err(lmdb::error)?;
-    let right = before.is_none_or(|(found, _)| found < key) && after.is_none_or(|(found, _)| found > key);
-    if !right {
-        return Err(key::locate(out_of_order(), key));
-    }
     for (key, bytes) in before.into_iter().chain(after) {
-        verify_row(key, bytes)?;
+        verify_row(inner, key, bytes)?;
     }
-    Ok(())
+    let next = match before {
+        Some((before, _)) => data.get_greater_than(txn, before),
+        None => data.first(txn),
+    };
+    let [before, after, next] =
+        [before, after, next.map_err(lmdb::error)?].map(|row| row.map(|(found, _)| found));
+    if before.is_none_or(|found| found < key) && after.is_none_or(|found| found > key) && next == after {
+        Ok(())
+    } else {
+        Err(key::locate(out_of_order(), key))
+    }
 }
 
-/// Checks a row that is only a neighbour.
-pub(crate) fn verify_row(key: &[u8], bytes: &[u8]) -> Result<()> {
+/// Checks a row that is only a neighbour, and its leaf.
+pub(crate) fn verify_row(inner: &Inner, key: &[u8], bytes: &[u8]) -> Result<()> {
+    if let Some(pages) = &inner.environment.pages {
+        pages.check_leaf(key)?;
+        pages.check_value(bytes)?;
+    }
     let verify = || Row::parse(bytes)?.verify(row::key_seed(key));
     verify().map_err(|damaged| key::locate(damaged.into(), key))
 }

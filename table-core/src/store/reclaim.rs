@@ -26,7 +26,8 @@ pub(crate) fn start(inner: &Arc<Inner>) {
         return;
     }
     let weak = Arc::downgrade(inner);
-    let spawned = std::thread::Builder::new().name("table-core reclaim".into()).spawn(move || background(&weak));
+    let spawned =
+        std::thread::Builder::new().name("table-core reclaim".into()).spawn(move || background(&weak));
     if spawned.is_err() {
         // No thread to be had: the next drop or open tries again.
         inner.reclaimer.0.store(false, Ordering::Release);

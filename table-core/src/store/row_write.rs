@@ -1,8 +1,7 @@
 //! Rows as bytes to be stored: building, merging and stamping them.
 
 use super::row::{
-    self, CHECKSUM, HEADER, INLINE, LARGE, NARROW_MAX, NARROW_SLOT, Row, SMALL, Tag, VERSION,
-    WIDE, WIDE_SLOT,
+    self, CHECKSUM, HEADER, INLINE, LARGE, NARROW_MAX, NARROW_SLOT, Row, SMALL, Tag, VERSION, WIDE, WIDE_SLOT,
 };
 use crate::error::{Error, ErrorKind};
 use crate::limits;

@@ -62,8 +62,7 @@ impl<T> Refilling<T> {
     }
 
     fn fill(&mut self, decode: &impl Fn(&Scan, &RowView<'_>) -> Result<T>) -> Result<()> {
-        let data = self.inner.environment.dbs.data;
-        let mut cursor = Cursor::new(data, &self.txn, &self.scan, self.resume.as_deref())?;
+        let mut cursor = Cursor::new(&self.inner, &self.txn, &self.scan, self.resume.as_deref())?;
         let mut bytes = 0;
         while self.buffer.len() < self.refill && bytes < REFILL_BYTES {
             let Some(view) = self.scan.next(&self.inner, &self.txn, &mut cursor)? else {
@@ -140,7 +139,7 @@ impl<'s> Views<'s> {
         query: &Query,
     ) -> Result<Self> {
         let scan = Scan::new(inner, txn, table, query, None)?;
-        let cursor = Some(Cursor::new(inner.environment.dbs.data, txn, &scan, None)?);
+        let cursor = Some(Cursor::new(inner, txn, &scan, None)?);
         Ok(Self { inner, txn, scan, cursor })
     }
 }

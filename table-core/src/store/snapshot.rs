@@ -60,7 +60,9 @@ impl Snapshot {
         row_key: &str,
     ) -> Result<Option<DynamicEntity>> {
         let found = self.view(table, partition_key, row_key)?;
-        found.map(|view| view.to_entity().map_err(|e| e.attempted("read from").table(table.name()))).transpose()
+        found
+            .map(|view| view.to_entity().map_err(|e| e.attempted("read from").table(table.name())))
+            .transpose()
     }
 
     /// The entity of these keys as a view into the snapshot.
@@ -72,9 +74,7 @@ impl Snapshot {
     ) -> Result<Option<super::RowView<'_>>> {
         let state = self.table(table)?;
         read::get(&self.inner, &self.txn, state, partition_key, row_key)
-            .map_err(|e| {
-                e.attempted("read from").table(table.name()).partition(partition_key).row(row_key)
-            })
+            .map_err(|e| e.attempted("read from").table(table.name()).partition(partition_key).row(row_key))
     }
 
     /// The entities that the query finds, in order.

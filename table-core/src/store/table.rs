@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::catalog::TableState;
-use super::prepare::{self, Action, Operation, Prepared};
 use super::page::Page;
+use super::prepare::{self, Action, Operation, Prepared};
 use super::rows::{Refilling, Rows};
 use super::snapshot::Snapshot;
 use super::{Batch, Inner, RowView, read};
@@ -67,7 +67,10 @@ impl DynamicTable {
 
     /// The entity of these keys, or `None`.
     pub fn get(&self, partition_key: &str, row_key: &str) -> Result<Option<DynamicEntity>> {
-        #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime, the closure of any")]
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "the method is of one lifetime, the closure of any"
+        )]
         self.get_by(partition_key, row_key, |view| view.to_entity())
     }
 

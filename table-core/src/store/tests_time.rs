@@ -26,7 +26,7 @@ fn entity(row: &str) -> DynamicEntity {
 #[test]
 fn times_go_on_by_single_ticks_while_the_clock_is_behind() {
     let dir = tempfile::tempdir().unwrap();
-    let ahead = Ticks::now().checked_add(Duration::from_secs(3_600)).unwrap();
+    let ahead = Ticks::now().checked_add(Duration::from_hours(1)).unwrap();
     let store = Store::open(dir.path().join("store")).unwrap();
     set_high_water(&store, "Table", ahead);
     let table = store.dynamic_table("Table").unwrap();

@@ -179,7 +179,8 @@ impl<'a> RowView<'a> {
 
     #[cold]
     fn unknown(&self) -> Error {
-        let error = Error::new(ErrorKind::Corrupt).because("the row has a property that the dictionary lacks");
+        let error =
+            Error::new(ErrorKind::Corrupt).because("the row has a property that the dictionary lacks");
         key::locate(error, &self.key)
     }
 }
@@ -189,9 +190,8 @@ pub(crate) fn covers(dict: &Dict, row: &Row<'_>) -> bool {
     let (names, symbols) = dict.len();
     // Numbers rise along the row, and those with inline names come when the dictionary is full.
     let last = row.len().checked_sub(1).and_then(|last| row.slot(last));
-    let names_known = last.is_none_or(|slot| {
-        if slot.id == INLINE { dict.names_full() } else { usize::from(slot.id) < names }
-    });
+    let names_known = last
+        .is_none_or(|slot| if slot.id == INLINE { dict.names_full() } else { usize::from(slot.id) < names });
     names_known
         && dict.entity_type().and_then(|id| row.find(id)).is_none_or(|slot| {
             match row.payload(&slot, None).and_then(|payload| row::decode(slot.tag, payload)) {

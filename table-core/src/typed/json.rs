@@ -20,7 +20,9 @@ pub fn give<T: Serialize>(value: &T) -> Result<PropertyValue<'static>, ValueErro
 pub fn take<T: DeserializeOwned>(text: Text<'_>) -> Result<T> {
     match text.json {
         // The message of a JSON error can hold what stands in the text.
-        Some(json) => serde_json::from_str(json).map_err(|_| text.refused("its text is not the JSON of the field")),
+        Some(json) => {
+            serde_json::from_str(json).map_err(|_| text.refused("its text is not the JSON of the field"))
+        }
         None => Err(text.refused("it is absent")),
     }
 }

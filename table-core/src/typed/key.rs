@@ -59,9 +59,12 @@ impl<'a> Arguments<'a> {
 
 impl KeyValues for Arguments<'_> {
     fn value(&self, part: &FieldPart) -> Result<PropertyValue<'_>, ValueError> {
-        let given = self.fields.iter().position(|field| *field == part.field).and_then(|at| self.given.get(at));
+        let given =
+            self.fields.iter().position(|field| *field == part.field).and_then(|at| self.given.get(at));
         match given {
-            Some(Ok(value)) => Ok(value.as_value_ref().map_or(PropertyValue::Absent, PropertyValue::Borrowed)),
+            Some(Ok(value)) => {
+                Ok(value.as_value_ref().map_or(PropertyValue::Absent, PropertyValue::Borrowed))
+            }
             Some(Err(error)) => Err(*error),
             None => Ok(PropertyValue::Absent),
         }

@@ -10,8 +10,8 @@ use crate::model::Value;
 use crate::plan;
 use crate::query::{Explain, Filter, Query, prop};
 use crate::schema::{
-    Edge, FieldPart, Fixed, Format, KeyPart, KeySpan, Next as NextPart, PropertyValue, Schema, Template, ValueError,
-    bounds,
+    Edge, FieldPart, Fixed, Format, KeyPart, KeySpan, Next as NextPart, PropertyValue, Schema, Template,
+    ValueError, bounds,
 };
 use crate::store::{DynamicTable, Refilling};
 
@@ -292,7 +292,9 @@ fn exactly(query: Query, schema: &Schema, part: &FieldPart, given: &Given) -> Qu
     if !matches!(part.format, Format::Time(_) | Format::Shard(_)) {
         return query;
     }
-    let Some(property) = schema.fields.get(part.field).map(|field| prop(field.property)) else { return query };
+    let Some(property) = schema.fields.get(part.field).map(|field| prop(field.property)) else {
+        return query;
+    };
     if let Some(value) = given.of(part.field) {
         return query.filter(property.eq(value.clone()));
     }

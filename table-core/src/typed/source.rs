@@ -89,9 +89,7 @@ impl<'v> Source<'v> {
         let known = self.from_keys.iter().find(|(number, _)| *number == field);
         let taken = match known {
             Some((_, value)) => from(Some(value.as_value_ref())),
-            None => {
-                from(self.view.get(self.property(field))?)
-            }
+            None => from(self.view.get(self.property(field))?),
         };
         taken.map_err(|error| self.refused(field, &error))
     }

@@ -96,7 +96,9 @@ impl<E: Entity> Table<E> {
                     partition_key.escape_debug(),
                     row_key.escape_debug()
                 );
-                return Err(self.refused(ErrorKind::KeyChanged, "update in", partition, row).because(because));
+                return Err(self
+                    .refused(ErrorKind::KeyChanged, "update in", partition, row)
+                    .because(because));
             }
             let done = self.exchange(&old, &rows)?;
             drop(rows);
@@ -223,7 +225,9 @@ fn rows_of<'a, E: Entity>(entity: &E, values: &'a Values<'a>) -> Result<EntityRo
 /// A write conditioned on what was read: `None` if somebody else wrote it meanwhile.
 fn lost_race(result: Result<ETag>) -> Result<Option<ETag>> {
     match result {
-        Err(error) if matches!(error.kind(), ErrorKind::ConditionNotMet | ErrorKind::EntityNotFound) => Ok(None),
+        Err(error) if matches!(error.kind(), ErrorKind::ConditionNotMet | ErrorKind::EntityNotFound) => {
+            Ok(None)
+        }
         done => done.map(Some),
     }
 }

@@ -22,7 +22,8 @@ fn key(model: &Entity<'_>) -> TokenStream {
     let (krate, vis) = (&model.krate, model.vis);
     let name = model.key.name.clone().unwrap_or_else(|| Ident::new("key", proc_macro2::Span::mixed_site()));
     let (partition, row) = (model.key.partition.source(), model.key.row.source());
-    let doc = format!("The entity's key: PartitionKey `{partition}`, RowKey `{row}`. Reading it is a point query.");
+    let doc =
+        format!("The entity's key: PartitionKey `{partition}`, RowKey `{row}`. Reading it is a point query.");
     let (parameters, given) = parameters(model, [&model.key.partition, &model.key.row]);
     quote! {
         #[doc = #doc]
@@ -35,7 +36,8 @@ fn key(model: &Entity<'_>) -> TokenStream {
 
 fn index(model: &Entity<'_>, names: &Names, index: &Index) -> TokenStream {
     // One element of a list says which row; there is no one key for all of them.
-    let (krate, vis, name, path) = (&model.krate, model.vis, index.function(), names.path(Some(index), "Path"));
+    let (krate, vis, name, path) =
+        (&model.krate, model.vis, index.function(), names.path(Some(index), "Path"));
     let (partition, row) = (model.key.partition.source(), index.row.source());
     let doc = format!(
         "The key of the entity's copy in `{}`: PartitionKey `{partition}`, RowKey `{row}`. Reading it is a point query.",

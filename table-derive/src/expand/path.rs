@@ -76,7 +76,9 @@ impl<'m> Path<'m> {
         let (krate, vis, query) = (&self.model.krate, self.model.vis, &self.query);
         let name = self.index.map_or_else(|| format_ident!("rows"), |(_, index)| index.ident.clone());
         let (partition, row) = (self.model.key.partition.source(), self.row().source());
-        let doc = format!("Queries by PartitionKey `{partition}`, RowKey `{row}`: the parts are given from left to right.");
+        let doc = format!(
+            "Queries by PartitionKey `{partition}`, RowKey `{row}`: the parts are given from left to right."
+        );
         quote! {
             #[doc = #doc]
             #[must_use]
@@ -90,7 +92,8 @@ impl<'m> Path<'m> {
     }
 
     fn types(&self) -> TokenStream {
-        let parts = [self.marker(), self.item(), self.columns(), self.query(), self.steps(), self.narrowing()];
+        let parts =
+            [self.marker(), self.item(), self.columns(), self.query(), self.steps(), self.narrowing()];
         quote!(#(#parts)*)
     }
 
@@ -236,9 +239,19 @@ impl<'m> Path<'m> {
             Some(Copies::Keys | Copies::Some(_)) => self.held().contains(&at),
         };
         let (partition, row) = (&self.model.key.partition, self.row());
-        let fields: Vec<_> = self.model.fields.iter().enumerate().filter(|(at, field)| {
-            field.storage == Storage::Value && wanted(*at) && !partition.gives_back(*at) && !row.gives_back(*at)
-        }).map(|(_, field)| field).collect();
+        let fields: Vec<_> = self
+            .model
+            .fields
+            .iter()
+            .enumerate()
+            .filter(|(at, field)| {
+                field.storage == Storage::Value
+                    && wanted(*at)
+                    && !partition.gives_back(*at)
+                    && !row.gives_back(*at)
+            })
+            .map(|(_, field)| field)
+            .collect();
         let declared = fields.iter().map(|field| {
             let (vis, ident, ty) = (field.vis, field.ident, argument_type(field, false));
             let doc = format!("Property `{}`.", field.property.value);
@@ -248,7 +261,8 @@ impl<'m> Path<'m> {
             let (ident, property) = (field.ident, &field.property.value);
             quote!(#ident: #krate::__private::Column::new(#property))
         });
-        let doc = format!("What filters of `{}` can speak of: the properties that its rows hold.", self.query);
+        let doc =
+            format!("What filters of `{}` can speak of: the properties that its rows hold.", self.query);
         quote! {
             #[doc = #doc]
             #[non_exhaustive]
@@ -335,9 +349,8 @@ impl<'m> Path<'m> {
                 }
             });
         }
-        let ready = (in_partition.len()..=all.len()).map(|step| {
-            quote!(impl #krate::__private::Ready<#marker> for #krate::__private::At<#step> {})
-        });
+        let ready = (in_partition.len()..=all.len())
+            .map(|step| quote!(impl #krate::__private::Ready<#marker> for #krate::__private::At<#step> {}));
         quote!(#(#steps)* #(#ready)*)
     }
 

@@ -61,12 +61,16 @@ impl Tally {
         let head: Vec<_> = OUTCOMES.iter().map(|outcome| format!("{outcome:?}")).collect();
         println!("{:14}{}", "", cells(&head));
         for (place, outcomes) in &self.by_place {
-            let row: Vec<_> = OUTCOMES.iter().map(|o| outcomes.get(o).copied().unwrap_or(0).to_string()).collect();
+            let row: Vec<_> =
+                OUTCOMES.iter().map(|o| outcomes.get(o).copied().unwrap_or(0).to_string()).collect();
             println!("{place:14}{}", cells(&row));
         }
         let sums: Vec<_> = OUTCOMES.iter().map(|outcome| self.count(*outcome).to_string()).collect();
         println!("{:14}{}", "", cells(&sums));
-        println!("found by a check alone: {}; silent and not found by a check: {}", self.only_checked, self.unchecked);
+        println!(
+            "found by a check alone: {}; silent and not found by a check: {}",
+            self.only_checked, self.unchecked
+        );
         for note in &self.notes {
             println!("  {note}");
         }

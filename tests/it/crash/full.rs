@@ -38,7 +38,10 @@ impl Limit {
         // Without the trap the signal would kill the process, as `SIGXFSZ` does to one that does not expect it.
         let script = format!(r#"ulimit -f {blocks}; trap '' XFSZ; exec "$@""#);
         let mut command = Command::new("sh");
-        command.args(["-c", &script, "sh", PROGRAM, role]).arg(store).args([map, bytes].map(|n| n.to_string()));
+        command
+            .args(["-c", &script, "sh", PROGRAM, role])
+            .arg(store)
+            .args([map, bytes].map(|n| n.to_string()));
         Child::spawn(&mut command).finish()
     }
 }
@@ -86,7 +89,7 @@ fn fill(limit: Limit, bytes: u64) {
 #[test]
 fn a_full_disk_is_an_error_that_harms_nothing_and_passes() {
     let mut random = Random::new(seed());
-    for _ in 0..size("CRASH_FULL", 12) {
+    for _ in 0..size("CRASH_FULL", 5) {
         let bytes = [40, 1_000, 30_000][usize::try_from(random.below(3)).unwrap()];
         fill(Limit::File(600 + random.below(1_400)), bytes);
     }
@@ -95,7 +98,7 @@ fn a_full_disk_is_an_error_that_harms_nothing_and_passes() {
 #[test]
 fn a_full_map_is_an_error_that_harms_nothing_and_dropping_a_table_gives_room() {
     let mut random = Random::new(seed());
-    for _ in 0..size("CRASH_FULL", 12) {
+    for _ in 0..size("CRASH_FULL", 5) {
         let bytes = [40, 1_000, 30_000][usize::try_from(random.below(3)).unwrap()];
         fill(Limit::Map(400_000 + random.below(600_000)), bytes);
     }

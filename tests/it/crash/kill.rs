@@ -33,7 +33,8 @@ fn what_was_acknowledged_survives_kill_and_nothing_is_half_there() {
     };
     let mut kills = 0;
     while kills < cycles && Instant::now() < deadline {
-        let mut arguments = vec![path.to_str().unwrap().to_owned(), seed.to_string(), after.period.to_string()];
+        let mut arguments =
+            vec![path.to_str().unwrap().to_owned(), seed.to_string(), after.period.to_string()];
         arguments.extend(after.writers.iter().map(|writer| writer.done.to_string()));
         let mut child = child("write", &arguments);
         child.expect("ready");
@@ -94,7 +95,8 @@ impl After {
         // Whatever is written now is later than all that was written before, acknowledged or not.
         let first = store.dynamic_table(TABLES[0]).unwrap();
         let mark = first.insert(&DynamicEntity::new("mark", "mark")).unwrap();
-        let seen = TABLES.iter().flat_map(|name| store.dynamic_table(name).unwrap().query(&Query::new()).unwrap());
+        let seen =
+            TABLES.iter().flat_map(|name| store.dynamic_table(name).unwrap().query(&Query::new()).unwrap());
         let seen = seen.map(|entity| entity.unwrap().timestamp().unwrap().get());
         let latest = seen.chain(times).filter(|time| *time != mark.timestamp().get()).max().unwrap_or(0);
         assert!(mark.timestamp().get() > latest.max(self.latest), "a time came twice");
@@ -134,20 +136,25 @@ impl After {
         }
         let [made, filled, dropped] = said;
         let begun = dropped.map_or(self.period, |dropped| dropped + 1);
-        let there: Vec<_> = store.tables().unwrap().into_iter().filter(|name| name.starts_with("Period")).collect();
+        let there: Vec<_> =
+            store.tables().unwrap().into_iter().filter(|name| name.starts_with("Period")).collect();
         match &*there {
             [] => assert!(made != Some(begun) || filled == Some(begun), "table {begun} was made and is gone"),
             [name] => {
                 assert_eq!(*name, work::period(begun));
                 let table = store.dynamic_table(name).unwrap();
-                let parts: BTreeSet<_> =
-                    table.query(&Query::new()).unwrap().map(|row| row.unwrap().partition_key().to_owned()).collect();
+                let parts: BTreeSet<_> = table
+                    .query(&Query::new())
+                    .unwrap()
+                    .map(|row| row.unwrap().partition_key().to_owned())
+                    .collect();
                 // Parts were written one after another, each whole.
                 assert!(parts.iter().enumerate().all(|(at, part)| *part == format!("part {at:03}")));
                 for part in &parts {
                     let rows = table.query(&Query::new().partition(part)).unwrap();
                     let right = rows.map(Result::unwrap).filter(|row| {
-                        row.get("Period").and_then(|period| period.as_i64()) == Some(i64::try_from(begun).unwrap())
+                        row.get("Period").and_then(|period| period.as_i64())
+                            == Some(i64::try_from(begun).unwrap())
                     });
                     assert_eq!(right.count(), PERIOD_ROWS, "{name}, {part}");
                 }
@@ -166,7 +173,8 @@ type Rows = [std::collections::BTreeMap<String, DynamicEntity>; 2];
 
 fn found(store: &Store, writer: &Writer) -> Rows {
     TABLES.map(|name| {
-        let rows = store.dynamic_table(name).unwrap().query(&Query::new().partition(writer.partition())).unwrap();
+        let rows =
+            store.dynamic_table(name).unwrap().query(&Query::new().partition(writer.partition())).unwrap();
         rows.map(|row| row.map(|row| (row.row_key().to_owned(), row)).unwrap()).collect()
     })
 }

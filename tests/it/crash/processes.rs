@@ -60,7 +60,11 @@ fn a_table_made_anew_elsewhere_is_never_written_through_an_old_handle() {
         std::thread::sleep(Duration::from_millis(4));
         for row in table.query(&Query::new()).unwrap() {
             let row = row.unwrap();
-            assert_eq!(row.get("Incarnation").and_then(|number| number.as_i64()), Some(incarnation), "{row:?}");
+            assert_eq!(
+                row.get("Incarnation").and_then(|number| number.as_i64()),
+                Some(incarnation),
+                "{row:?}"
+            );
         }
     }
     children.iter_mut().for_each(|child| child.say("stop"));
@@ -87,7 +91,9 @@ fn names_that_one_process_brings_up_are_read_by_the_others_at_once() {
         let key = format!("row{number}");
         // Now a new name and a new symbol, now one of them, now none.
         let (name, kind) = (format!("P{}", number / 2), format!("T{}", number / 3));
-        let etag = table.insert(&DynamicEntity::new("parent", &key).with(&name, 1).with("EntityType", &*kind)).unwrap();
+        let etag = table
+            .insert(&DynamicEntity::new("parent", &key).with(&name, 1).with("EntityType", &*kind))
+            .unwrap();
         child.say(&format!("get parent {key}"));
         let read = table.get("parent", &key).unwrap();
         assert_eq!(child.line(), format!("{read:?}"));
@@ -143,7 +149,10 @@ fn the_slots_of_a_killed_reader_are_free_again() {
         table.merge(&DynamicEntity::new("p", "r").with("Round", round), IfMatch::Any).unwrap();
         child.kill();
         if round % 2 == 0 {
-            assert_eq!(table.get("p", "r").unwrap().unwrap().get("Round").and_then(|n| n.as_i32()), Some(round));
+            assert_eq!(
+                table.get("p", "r").unwrap().unwrap().get("Round").and_then(|n| n.as_i32()),
+                Some(round)
+            );
             assert_eq!(store.clear_stale_readers().unwrap(), 0, "reading has freed them");
         } else {
             assert_eq!(store.clear_stale_readers().unwrap(), 4);

@@ -8,9 +8,10 @@ use proptest::sample::Index;
 
 use super::strategies::{Case, Values, case, compare, field, template};
 use crate::model::{Value, key};
+use crate::schema::bounds::{Bounds, unoffered};
 use crate::schema::{
-    Bounds, CharSet, Edge, FieldPart, Fixed, Format, KeyPart, KeySpan, KeyType, Next, Part, PropertyValue,
-    bounds, fold_char, offers_prefix, offers_range, print,
+    CharSet, Edge, FieldPart, Fixed, Format, KeyPart, KeySpan, KeyType, Next, Part, PropertyValue, bounds,
+    fold_char, offers_prefix, offers_range, print,
 };
 
 impl KeySpan {
@@ -190,11 +191,6 @@ fn what_reaches_beyond_the_keys_ends_with_them() {
     assert_eq!(range(Edge::Open, Edge::Excluded(borrowed(&low))), KeySpan::Nothing);
     let too_wide = [Fixed::Value(borrowed(&name)), Fixed::Value(borrowed(&high))];
     assert_eq!(bounds(&name_and_id(), &too_wide, &Next::Any).keys, KeySpan::Nothing);
-    let edge = |bound| Edge::start::<u64>(bound);
-    assert!(matches!(edge(Bound::Excluded(&u64::MAX)), Ok(Edge::Nothing)));
-    assert!(matches!(Edge::end(Bound::Included(&u64::MAX)), Ok(Edge::Open)));
-    assert!(matches!(edge(Bound::Included(&7)), Ok(Edge::Included(_))));
-    assert!(matches!(edge(Bound::Unbounded), Ok(Edge::Open)));
 }
 
 #[test]
@@ -213,4 +209,25 @@ fn a_shard_is_asked_for_by_its_number_or_by_the_field() {
     let value = || Fixed::Value(borrowed(&name));
     assert!(!keys(&[value()]).exact);
     assert!(keys(&[value(), value()]).exact);
+}
+
+#[test]
+fn what_is_not_offered_is_answered_by_too_many_keys() {
+    let text = |format| field(0, TEXT, format);
+    let inner = template(vec![text(Format::Plain), Part::Literal("_"), field(1, u32::KEY, Format::Plain)]);
+    let a = Value::from("a");
+    let range = || Next::Range(Edge::Included(borrowed(&a)), Edge::Open);
+    assert!(unoffered(&inner, 0, &range()).is_some());
+    assert!(unoffered(&inner, 0, &Next::Prefix("a")).is_none());
+    assert!(unoffered(&inner, 1, &range()).is_none());
+    assert!(unoffered(&inner, 1, &Next::Prefix("1")).is_some());
+    assert!(unoffered(&inner, 2, &Next::Any).is_none());
+    let every = Bounds { keys: KeySpan::Prefix(String::new()), exact: false };
+    assert_eq!(bounds(&inner, &[], &range()), every);
+    let twice = template(vec![text(Format::Plain), Part::Literal("_"), text(Format::Plain)]);
+    assert!(unoffered(&twice, 0, &range()).is_some());
+    assert!(unoffered(&twice, 1, &range()).is_none());
+    let closed = template(vec![text(Format::Plain), Part::Literal("_")]);
+    assert!(unoffered(&closed, 0, &range()).is_some());
+    assert!(unoffered(&template(vec![text(Format::Plain)]), 0, &range()).is_none());
 }

@@ -9,9 +9,8 @@ use crate::model::EdmType;
 use crate::schema::checks::{self, Place};
 use crate::schema::overlap::meet;
 use crate::schema::{
-    Property as _,
-    CharSet, Copies, Field, FieldPart, Format, Index, KeyPart, KeyType, Part, Schema, Template, TimeItem,
-    print,
+    CharSet, Copies, Field, FieldPart, Format, Index, KeyPart, KeyType, Part, Property as _, Schema,
+    Template, TimeItem, print,
 };
 
 /// The entity of the design.
@@ -286,10 +285,10 @@ fn c15_a_template_leaves_room_for_its_values() {
         "the row key has at least 514 UTF-16 units; a key has at most 512"
     );
     let names = KeyType::Names(&["open", "on"]);
-    let named =
+    let padded =
         |units: usize| vec![field(3, names, Format::Plain), Part::Literal("_".repeat(units - 2).leak())];
-    assert_eq!(of_row(named(512)), None);
-    assert!(of_row(named(513)).is_some());
+    assert_eq!(of_row(padded(512)), None);
+    assert!(of_row(padded(513)).is_some());
 }
 
 #[test]

@@ -194,7 +194,7 @@ fn what_a_key_cannot_hold_is_an_error_that_says_what_can() {
     assert_eq!(printed(&pair, &[Value::from("x"), Value::from("y_z")]).as_deref(), Ok("x_y_z"));
     let mut key = String::new();
     let error = print(&one(u32::KEY, Format::Pad(1)), &Values(&[Value::Int64(10)]), &mut key).unwrap_err();
-    assert_eq!(error.field(), 0);
+    assert_eq!(error.field, 0);
     assert_eq!(error.into_error(&pair, &[]).kind(), ErrorKind::ValueOutOfRange);
 }
 

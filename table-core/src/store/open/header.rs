@@ -80,8 +80,22 @@ impl Header {
         if length == 0 {
             return Err(Flaw::empty());
         }
-        let first = Self::read_one(file, 0)?;
-        let second = Self::read_one(file, first.page_size)?;
+        let mut first = Self::read_one(file, 0)?;
+        let mut second = Self::read_one(file, first.page_size)?;
+        // Commits follow one another. Two pages that don't may only have been read while somebody committed.
+        while first.transaction.abs_diff(second.transaction) != 1
+            && (first.transaction, second.transaction) != (0, 0)
+        {
+            let before = (first, second);
+            first = Self::read_one(file, 0)?;
+            second = Self::read_one(file, first.page_size)?;
+            if (first, second) == before {
+                return Err(Flaw::corrupt(format!(
+                    "is damaged: its header pages are of commits {} and {}, which don't follow one another",
+                    first.transaction, second.transaction
+                )));
+            }
+        }
         if first.page_size != second.page_size {
             return Err(Flaw::corrupt("is damaged: its two header pages give different page sizes"));
         }
@@ -230,7 +244,7 @@ mod tests {
             (with(4_096 + 16, &[0]), ErrorKind::Corrupt, "second header page"),
             (with(136, &[0xff; 8]), ErrorKind::Corrupt, "last page"),
             (with(136, &[0; 8]), ErrorKind::Corrupt, "last page"),
-            (with(144, &[7]), ErrorKind::Corrupt, "wrong header page"),
+            (with(144, &[7]), ErrorKind::Corrupt, "don't follow one another"),
             (good[..100].to_vec(), ErrorKind::Corrupt, "cut off"),
             (good[..4_096].to_vec(), ErrorKind::Corrupt, "cut off"),
             (good[..4_200].to_vec(), ErrorKind::Corrupt, "cut off"),
@@ -238,6 +252,18 @@ mod tests {
             let (found, message) = read(&file).unwrap_err();
             assert_eq!(found, kind, "{message}");
             assert!(message.contains(text), "{message}");
+        }
+    }
+
+    #[test]
+    fn no_flipped_bit_makes_the_older_commit_the_newest() {
+        for transaction in [4, 5] {
+            let good = headers(4_096, 9, transaction);
+            for (page, bit) in [0, 4_096].into_iter().flat_map(|page| (0..64).map(move |bit| (page, bit))) {
+                let mut file = good.clone();
+                file[page + 144 + bit / 8] ^= 1 << (bit % 8);
+                assert_eq!(read(&file).unwrap_err().0, ErrorKind::Corrupt, "page {page}, bit {bit}");
+            }
         }
     }
 

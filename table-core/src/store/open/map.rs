@@ -1,4 +1,4 @@
-//! LMDB's environment, mapped. The crate's `unsafe` stands here and nowhere else.
+//! LMDB's environment, mapped. The crate's `unsafe` stands here and in [`pages`](super::pages) alone.
 
 use std::io;
 use std::path::Path;

@@ -17,6 +17,7 @@ mod filesystem;
 mod header;
 mod map;
 mod options;
+mod pages;
 mod place;
 mod registry;
 mod walk;
@@ -35,6 +36,7 @@ use self::create::NAMES;
 use self::header::{Flaw, Header, LAYOUT_KNOWN};
 use self::map::Sizes;
 pub use self::options::{Durability, OpenOptions};
+pub(crate) use self::pages::Pages;
 use self::place::DATA;
 use self::registry::Identity;
 use crate::error::{Error, ErrorKind, Result};
@@ -46,6 +48,8 @@ use crate::store::meta::{META_KEY, Meta};
 pub(crate) struct Environment {
     pub(crate) env: LmdbEnv,
     pub(crate) dbs: Databases,
+    /// Where its pages lie, if that can be known.
+    pub(crate) pages: Option<Pages>,
     /// What it was opened with.
     pub(crate) options: OpenOptions,
     /// The store's directory, absolute and without links.
@@ -146,7 +150,8 @@ impl Environment {
         }
         env.clear_stale_readers().map_err(lmdb::error)?;
         let dbs = open_databases(&env, &path)?;
-        Ok(Self { env, dbs, options: options.clone(), path })
+        let pages = Pages::find(&env, dbs.main, &mut file).map_err(|flaw| flaw.of(&data))?;
+        Ok(Self { env, dbs, pages, options: options.clone(), path })
     }
 
     /// A snapshot.

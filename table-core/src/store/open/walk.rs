@@ -13,16 +13,16 @@ use super::header::{Flaw, Header};
 use crate::store::meta::Fields;
 
 const BRANCH: u16 = 0x01;
-const LEAF: u16 = 0x02;
-const OVERFLOW: u16 = 0x04;
+pub(super) const LEAF: u16 = 0x02;
+pub(super) const OVERFLOW: u16 = 0x04;
 const META: u16 = 0x08;
 /// A leaf of bare keys without nodes.
 const LEAF2: u16 = 0x20;
 /// What a page is. The other flags are for memory.
-const KINDS: u16 = BRANCH | LEAF | OVERFLOW | META | LEAF2;
+pub(super) const KINDS: u16 = BRANCH | LEAF | OVERFLOW | META | LEAF2;
 
 /// The value stands on pages of its own, and the node holds the first one's number.
-const BIG_DATA: u16 = 0x01;
+pub(super) const BIG_DATA: u16 = 0x01;
 /// The value describes a database.
 const SUB_DATABASE: u16 = 0x02;
 
@@ -48,6 +48,27 @@ pub(super) fn reachable(file: &mut (impl Read + Seek), header: &Header, length: 
         walk.page(file, number, depth, &page)?;
     }
     Ok(walk.seen.iter().map(|word| word.count_ones()).sum())
+}
+
+/// The first leaf of the unnamed database: its number and its bytes.
+pub(super) fn first_leaf(file: &mut (impl Read + Seek), header: &Header) -> Result<(u64, Vec<u8>), Flaw> {
+    let damaged = || Flaw::corrupt("is damaged: the way to the store's own record leads nowhere");
+    let mut page = vec![0; usize::try_from(header.page_size).map_err(|_| damaged())?];
+    let mut number = header.main_root.ok_or_else(damaged)?;
+    for _ in 0..DEEPEST {
+        if !(FIRST_PAGE..=header.last_page).contains(&number) {
+            return Err(damaged());
+        }
+        read_at(file, number * header.page_size, &mut page)?;
+        let (kind, _) = page_head(&page, number).ok_or_else(damaged)?;
+        if kind == LEAF {
+            return Ok((number, page));
+        }
+        let offset = page.get(16..).and_then(|offsets| Fields(offsets).u16()).filter(|_| kind == BRANCH);
+        let first = offset.and_then(|offset| Node::parse(page.get(usize::from(offset)..)?));
+        number = first.ok_or_else(damaged)?.child();
+    }
+    Err(damaged())
 }
 
 fn read_at(file: &mut (impl Read + Seek), offset: u64, out: &mut [u8]) -> Result<(), Flaw> {

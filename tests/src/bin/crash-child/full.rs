@@ -36,7 +36,11 @@ fn batches_in(table: &DynamicTable, partition: &str) -> u64 {
     let rows = table.query(&Query::new().partition(partition)).unwrap();
     let numbers: Vec<_> =
         rows.map(|row| row.unwrap().get("Batch").and_then(|batch| batch.as_i64()).unwrap()).collect();
-    assert!(numbers.chunks(ROWS).all(|batch| batch.len() == ROWS && batch.iter().all(|number| *number == batch[0])));
+    assert!(
+        numbers
+            .chunks(ROWS)
+            .all(|batch| batch.len() == ROWS && batch.iter().all(|number| *number == batch[0]))
+    );
     (numbers.len() / ROWS) as u64
 }
 

@@ -12,7 +12,8 @@ pub fn write(arguments: &[&str]) {
     let [path, seed, period, done @ ..] = arguments else { panic!("arguments") };
     let seed: u64 = seed.parse().unwrap();
     let store = Store::open(path).unwrap();
-    let resume = |(number, done): (usize, &&str)| Writer::resume(number, seed, done.parse().unwrap(), &store).unwrap();
+    let resume =
+        |(number, done): (usize, &&str)| Writer::resume(number, seed, done.parse().unwrap(), &store).unwrap();
     let writers: Vec<_> = done.iter().enumerate().map(resume).collect();
     say("ready");
     let mut threads = Vec::new();

@@ -35,7 +35,9 @@ fn main() {
         "fill" => full::fill(&arguments),
         "crowd" => full::crowd(&arguments),
         "bulk" => full::bulk(&arguments),
+        "prepare" => fault::prepare(&arguments),
         "batches" => fault::batches(&arguments),
+        "steps" => fault::steps(&arguments),
         role => panic!("no such role: {role}"),
     }
 }

@@ -1,0 +1,219 @@
+//! LMDB's pages as they lie in the map.
+//!
+//! Rows tell much of what is damaged, but not what is left out: a page whose number of entries is damaged gives fewer
+//! rows, each of them right and all in order. The page itself tells it, since its entries fill it without a gap. It
+//! also tells that an entry reaches beyond its page, before anybody follows it there.
+
+use std::fs::File;
+
+use super::header::{Flaw, Header, LAYOUT_KNOWN};
+use super::walk;
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::lmdb::{self, Db, LmdbEnv, ReadTxn};
+use crate::store::meta::{Fields, META_KEY};
+
+/// Bytes of a page's header.
+const HEADER: usize = 16;
+/// Bytes of an entry before its key.
+const NODE: usize = 8;
+
+/// Where the pages lie.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pages {
+    /// Address of the map.
+    start: usize,
+    length: usize,
+    page: usize,
+}
+
+impl Pages {
+    /// Finds out where LMDB has mapped its file, by the place that the store's own record has in both. `None` where
+    /// the layout of pages is not known.
+    pub(super) fn find(env: &LmdbEnv, main: Db, file: &mut File) -> Result<Option<Self>, Flaw> {
+        if !LAYOUT_KNOWN {
+            return Ok(None);
+        }
+        let unread = |error| Flaw::Unread(std::io::Error::other(error));
+        let txn = super::retrying(env, || env.read_txn()).map_err(unread)?;
+        if let Some(found) = Self::find_in(env, &txn, main, file)? {
+            return Ok(Some(found));
+        }
+        drop(txn);
+        // Somebody has committed between the two looks. Nobody does while the lock is held.
+        let lock = env.write_txn().map_err(unread)?;
+        let txn = super::retrying(env, || env.read_txn()).map_err(unread)?;
+        let found = Self::find_in(env, &txn, main, file)?;
+        drop(lock);
+        found.map(Some).ok_or_else(|| Flaw::corrupt("is damaged: what is mapped is not what the file holds"))
+    }
+
+    /// `None` if the file holds another commit than the transaction sees.
+    fn find_in(env: &LmdbEnv, txn: &ReadTxn<'_>, main: Db, file: &mut File) -> Result<Option<Self>, Flaw> {
+        let header = Header::read(file)?;
+        let record = main.get(txn, META_KEY).map_err(|error| Flaw::Unread(std::io::Error::other(error)))?;
+        let (Some(record), true) = (record, usize::try_from(header.transaction) == Ok(txn.id())) else {
+            return Ok(None);
+        };
+        // No key sorts before the record's, so it stands on the first leaf.
+        let (number, bytes) = walk::first_leaf(file, &header)?;
+        let page = bytes.len();
+        let address = record.as_ptr().addr();
+        let before = usize::try_from(number).ok().and_then(|number| number.checked_mul(page));
+        let start = before.and_then(|before| (address - address % page).checked_sub(before));
+        let found = start.map(|start| Self { start, length: env.info().map_size, page });
+        // The address was LMDB's, so the page can be looked at; it must be the one in the file.
+        Ok(found.filter(|found| found.of(record) == Some(&*bytes)))
+    }
+
+    /// The page that a key or a value of a read transaction lies in.
+    #[allow(unsafe_code, reason = "heed gives out keys and values, and not the pages they lie in")]
+    pub(crate) fn of<'t>(&self, bytes: &'t [u8]) -> Option<&'t [u8]> {
+        let address = bytes.as_ptr().addr();
+        let offset = address.checked_sub(self.start).filter(|offset| *offset < self.length)?;
+        let page = std::ptr::with_exposed_provenance(address - offset % self.page);
+        // SAFETY: The address lies in the map, which starts with a page and has whole pages, so all of this page does.
+        // The map is LMDB's and foreign to Rust, hence exposed. It stays as long as the environment, and so as long as
+        // `bytes`, which LMDB gave out. Without `WRITE_MAP` nothing is written through it, and a page that a
+        // transaction reads is not written at all while the transaction lives; what LMDB keeps of a page while it
+        // changes it lies elsewhere, and is not in the map.
+        Some(unsafe { std::slice::from_raw_parts(page, self.page) })
+    }
+
+    /// Which page a key or a value lies in: as a number to compare.
+    pub(crate) fn place(&self, bytes: &[u8]) -> usize {
+        bytes.as_ptr().addr() / self.page
+    }
+
+    /// Checks the leaf that a key lies in.
+    pub(crate) fn check_leaf(&self, key: &[u8]) -> Result<()> {
+        if self.of(key).is_some_and(is_whole) { Ok(()) } else { Err(damaged()) }
+    }
+
+    /// Checks that a value lies in its page, or in the pages of its own, before it is read.
+    pub(crate) fn check_value(&self, value: &[u8]) -> Result<()> {
+        let Some(page) = self.of(value) else { return Err(damaged()) };
+        let offset = value.as_ptr().addr() % self.page;
+        // In a leaf, no value stands so near the start.
+        let room = if offset == HEADER {
+            run(page).and_then(|pages| pages.checked_mul(self.page))
+        } else {
+            Some(self.page)
+        };
+        if room.is_some_and(|room| offset + value.len() <= room) { Ok(()) } else { Err(damaged()) }
+    }
+}
+
+/// How many pages a value has of its own.
+fn run(first: &[u8]) -> Option<usize> {
+    let mut fields = Fields(first);
+    fields.bytes(10)?;
+    let (flags, pages) = (fields.u16()?, fields.u32()?);
+    usize::try_from(pages).ok().filter(|_| flags & walk::KINDS == walk::OVERFLOW)
+}
+
+/// Whether a page is a leaf that its entries fill, from the lowest to the end of the page.
+fn is_whole(page: &[u8]) -> bool {
+    let whole = || {
+        let mut fields = Fields(page);
+        fields.bytes(10)?;
+        let (flags, lower, upper) = (fields.u16()?, usize::from(fields.u16()?), usize::from(fields.u16()?));
+        if flags & walk::KINDS != walk::LEAF || lower > upper || upper > page.len() {
+            return None;
+        }
+        let offsets = page.get(HEADER..lower)?.as_chunks::<2>();
+        // Entries that lie side by side have these sums; with one of them elsewhere, or left out, one of the two is
+        // another.
+        let (mut length, mut squares) = (0, 0);
+        for offset in offsets.0 {
+            let start = usize::from(u16::from_le_bytes(*offset));
+            let [a, b, c, d, flags, _, e, f] = *page.get(start..)?.first_chunk::<NODE>()?;
+            let key = usize::from(u16::from_le_bytes([e, f]));
+            // A value with pages of its own leaves their number here.
+            let value = if u16::from(flags) & walk::BIG_DATA == 0 {
+                usize::try_from(u32::from_le_bytes([a, b, c, d])).ok()?
+            } else {
+                size_of::<u64>()
+            };
+            let end = start + (NODE + key).checked_add(value)?.next_multiple_of(2);
+            if end > page.len() {
+                return None;
+            }
+            length += end - start;
+            squares += end * end - start * start;
+        }
+        let fills = length == page.len() - upper && squares == page.len() * page.len() - upper * upper;
+        (offsets.1.is_empty() && fills).then_some(())
+    };
+    whole().is_some()
+}
+
+#[cold]
+fn damaged() -> Error {
+    Error::new(ErrorKind::Corrupt).because("a page of the store is damaged")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::open::tests::scratch;
+
+    /// A leaf of a store with entries of different lengths, some changed and some gone.
+    fn leaf() -> Vec<u8> {
+        let dir = scratch();
+        let store = crate::Store::open(dir.path()).unwrap();
+        let table = store.create_table("Table").unwrap();
+        for row in 0..20 {
+            let entity = crate::DynamicEntity::new("p", format!("row {:02}", row * 7 % 20));
+            table.insert(&entity.with("Text", "x".repeat(row * 5))).unwrap();
+        }
+        table.delete("p", "row 07", crate::IfMatch::Any).unwrap();
+        table
+            .merge(&crate::DynamicEntity::new("p", "row 03").with("More", "y".repeat(9)), crate::IfMatch::Any)
+            .unwrap();
+        table.insert(&crate::DynamicEntity::new("p", "large").with("Text", "z".repeat(9_000))).unwrap();
+        let environment = &store.inner.environment;
+        let txn = environment.read_txn().unwrap();
+        let (key, value) = environment.dbs.data.first(&txn).unwrap().unwrap();
+        let pages = environment.pages.unwrap();
+        pages.check_leaf(key).unwrap();
+        pages.check_value(value).unwrap();
+        pages.of(key).unwrap().to_vec()
+    }
+
+    #[test]
+    fn a_leaf_is_whole_until_a_bit_of_its_structure_flips() {
+        let page = leaf();
+        assert!(is_whole(&page));
+        let at = |at: usize| usize::from(u16::from_le_bytes([page[at], page[at + 1]]));
+        let (lower, upper) = (at(12), at(14));
+        let mut structure: Vec<usize> = (12..lower).collect();
+        for offset in (HEADER..lower).step_by(2) {
+            // Sizes of the value and of the key, and the flag that says where the value is.
+            structure.extend((at(offset)..at(offset) + 5).chain(at(offset) + 6..at(offset) + 8));
+        }
+        assert!((lower - HEADER) / 2 == 20 && upper > lower);
+        for at in structure {
+            for bit in 0..8 {
+                let mut flipped = page.clone();
+                flipped[at] ^= 1 << bit;
+                let unused = at >= HEADER && !(HEADER..lower).contains(&at) && is_unused(&page, at, bit);
+                assert!(!is_whole(&flipped) || unused, "byte {at}, bit {bit}");
+            }
+        }
+    }
+
+    /// Whether a flip of this bit changes nothing that LMDB goes by: it rounds lengths up, forgets the value's length
+    /// where it stands elsewhere, and has flags that say nothing of a length.
+    fn is_unused(page: &[u8], at: usize, bit: u32) -> bool {
+        let lower = usize::from(u16::from_le_bytes([page[12], page[13]]));
+        let starts = page[HEADER..lower].chunks(2).map(|o| usize::from(u16::from_le_bytes([o[0], o[1]])));
+        let start = starts.filter(|start| *start <= at).max().unwrap();
+        let large = page[start + 4] & 1 != 0;
+        match at - start {
+            0 | 6 if bit == 0 => true,
+            0..4 => large,
+            4 => bit != 0,
+            _ => false,
+        }
+    }
+}
