@@ -396,7 +396,9 @@ pub fn meta(bytes: &[u8]) -> bool {
 
 /// A store's own record.
 pub fn sample_meta() -> Vec<u8> {
-    Meta { max_key: 1_982, next_table: 7, generation: 9, high_water: Ticks::UNIX_EPOCH }.encode().to_vec()
+    Meta { next_table: 7, generation: 9, high_water: Ticks::UNIX_EPOCH, ..Meta::initial(1_982) }
+        .encode()
+        .to_vec()
 }
 
 /// Makes the checksum of a store's own record fit.

@@ -111,6 +111,7 @@ fn queries_give_parts_from_left_to_right() {
     assert_eq!(explained.class(), QueryClass::Point);
     let row = staff.by_name().department("Sales").last_name("Kwok").into_iter().next().unwrap().unwrap();
     assert_eq!((row.first_name.as_str(), row.email.as_str()), ("X", "200@contoso.com"));
+    assert_eq!((row.last_name.as_str(), row.id), ("Kwok", 200));
     assert_eq!(staff.get(row.key()).unwrap().unwrap().age, 44);
 }
 

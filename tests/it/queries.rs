@@ -1,7 +1,6 @@
 //! What queries find, in which order, and where their pages end.
 
 use std::ops::Bound;
-use std::time::{Duration, Instant};
 
 use integration_tests::Scratch;
 use table_core::{
@@ -516,51 +515,4 @@ fn a_snapshot_reads_its_own_stores_tables_alone() {
     assert_eq!(kind(snapshot.query(&foreign, &Query::new()).unwrap_err()), ErrorKind::InvalidQuery);
     assert_eq!(kind(snapshot.get(&foreign, "p", "000000").unwrap_err()), ErrorKind::InvalidQuery);
     assert_eq!(kind(snapshot.page(&foreign, &Query::new(), 1, None).unwrap_err()), ErrorKind::InvalidQuery);
-}
-
-/// The least time that something takes.
-fn least<R>(mut run: impl FnMut() -> R) -> Duration {
-    let once = |_| {
-        let begun = Instant::now();
-        drop(run());
-        begun.elapsed()
-    };
-    (0..7).map(once).min().unwrap()
-}
-
-#[test]
-fn a_page_costs_what_it_holds_wherever_it_lies() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let table = numbered(&store, "Large", 20_000);
-    let all = Query::new();
-    let scan = least(|| table.query(&all).unwrap().map(Result::unwrap).count());
-    let token = |query: &Query, most: usize| {
-        let mut token = None;
-        for _ in 0..most / 1_000 {
-            token = table.page(query, 1_000, token.as_ref()).unwrap().next;
-        }
-        token.unwrap()
-    };
-    let (late, late_in_partition) = (token(&all, 19_000), token(&Query::new().partition("p").rev(), 19_000));
-    let one = Query::new().filter(prop("Number").eq(0_i64));
-    for (what, page) in [
-        ("the first", least(|| table.page(&all, 10, None).unwrap())),
-        ("a late one", least(|| table.page(&all, 10, Some(&late)).unwrap())),
-        (
-            "a late one, descending",
-            least(|| table.page(&Query::new().partition("p").rev(), 10, Some(&late_in_partition)).unwrap()),
-        ),
-        // Full with the first row: the next match, or that there is none, would take a scan to see.
-        ("a full one with a filter", least(|| table.page(&one, 1, None).unwrap())),
-        (
-            "a short range",
-            least(|| table.page(&Query::new().partition("p").rows("019990"..), 1_000, None).unwrap()),
-        ),
-        ("a few of an iterator", least(|| table.query(&all).unwrap().take(10).count())),
-        ("top", least(|| table.query(&all.clone().top(10)).unwrap().count())),
-    ] {
-        // A thousandth or two of the rows.
-        assert!(page * 20 < scan, "{what} takes {page:?}, a scan {scan:?}");
-    }
 }

@@ -162,26 +162,6 @@ fn a_name_is_free_at_once_and_the_new_table_is_empty() {
 }
 
 #[test]
-fn dropping_a_large_table_takes_no_time() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let (mut filling, mut dropping) = (Duration::MAX, Duration::MAX);
-    for _ in 0..5 {
-        let table = store.create_table("Large").unwrap();
-        let begun = Instant::now();
-        fill(&store, &table, 20_000, 10);
-        filling = filling.min(begun.elapsed());
-        let begun = Instant::now();
-        store.drop_table("Large").unwrap();
-        dropping = dropping.min(begun.elapsed());
-        // The thread that frees the space would have the lead in the next round.
-        store.reclaim().unwrap();
-    }
-    // A hundredth, if nobody else wants the processor.
-    assert!(dropping * 8 < filling, "{dropping:?} to drop what took {filling:?} to fill");
-}
-
-#[test]
 fn reclaiming_frees_every_row_and_the_space_is_used_again() {
     let scratch = Scratch::new();
     let store = scratch.store();

@@ -43,7 +43,7 @@ impl<'a> Values<'a> {
         let elements: Result<Vec<_>, _> = collection.elements().map(Property::to_property).collect();
         match (elements, self.fields.pop()) {
             (Ok(elements), Some(FieldValue::One(stored))) => {
-                self.fields.push(FieldValue::Each(elements, stored))
+                self.fields.push(FieldValue::Each(elements, stored));
             }
             (Err(error), Some(field)) => {
                 self.refused.get_or_insert((self.fields.len(), error));

@@ -68,7 +68,7 @@ impl<'e> Group<'e> {
         let txn = inner.environment.env.write_txn().map_err(lmdb::error)?;
         let dbs = &inner.environment.dbs;
         let meta = catalog::read_meta(dbs, &txn)?;
-        Ok(Self { dbs, txn, meta, now: Ticks::now(), tables: Vec::new(), scratch: Scratch::default() })
+        Ok(Self { dbs, txn, meta, now: clock(), tables: Vec::new(), scratch: Scratch::default() })
     }
 
     /// The time that the next plan gets: the clock's, or one tick more than the last where the clock is behind.
@@ -287,6 +287,12 @@ impl Writing<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// The time by the system's clock. One that is set beyond the calendar is no clock: a store that took its word could
+/// never give a later time.
+fn clock() -> Ticks {
+    Ticks::try_from(std::time::SystemTime::now()).unwrap_or(Ticks::MIN)
 }
 
 /// Whether the row is there, in the version demanded.

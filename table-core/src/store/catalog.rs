@@ -120,6 +120,10 @@ impl Entry {
         let read = || {
             let mut body = Fields(meta::opened(key, record)?);
             let id = body.u32()?;
+            // No flag is given out yet; a record with one is no record of this version.
+            if body.u16()? != 0 {
+                return None;
+            }
             let name = std::str::from_utf8(body.0).ok()?;
             (folded(name).as_bytes() == key).then(|| Self { id, name: name.into() })
         };
@@ -128,8 +132,9 @@ impl Entry {
     }
 
     fn encode(&self, key: &[u8]) -> Vec<u8> {
-        let mut record = Vec::with_capacity(4 + self.name.len() + meta::CHECKSUM);
+        let mut record = Vec::with_capacity(6 + self.name.len() + meta::CHECKSUM);
         record.extend_from_slice(&self.id.to_le_bytes());
+        record.extend_from_slice(&[0, 0]);
         record.extend_from_slice(self.name.as_bytes());
         record.extend_from_slice(&[0; meta::CHECKSUM]);
         meta::seal(key, &mut record);

@@ -45,18 +45,12 @@ impl Counts {
     }
 
     pub(crate) fn write(&self, main: Db, txn: &mut WriteTxn<'_>, table: u32) -> Result<(), Error> {
-        let mut record = [0; BYTES + meta::CHECKSUM];
-        let fields = self
-            .entities
-            .to_le_bytes()
-            .into_iter()
-            .chain(self.bytes.to_le_bytes())
-            .chain(self.digest.to_le_bytes());
-        for (to, from) in record.iter_mut().zip(fields) {
-            *to = from;
-        }
+        let mut record = meta::Record::<{ BYTES + meta::CHECKSUM }>::new();
+        record.push(self.entities.to_le_bytes());
+        record.push(self.bytes.to_le_bytes());
+        record.push(self.digest.to_le_bytes());
         let key = key(table);
-        meta::seal(&key, &mut record);
+        let record = record.sealed(&key);
         main.put(txn, &key, &record).map_err(lmdb::error)
     }
 

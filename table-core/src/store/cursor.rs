@@ -1,7 +1,7 @@
 //! Walking over stored rows.
 //!
-//! A damaged page is not to shorten a walk unseen. The keys must rise; the rows beside the range are checked, and that
-//! a search for them leads to where the walk began and ended; and each leaf on the way must be whole.
+//! A damaged page is not to shorten a walk unseen. The keys must rise, the rows beside the range are checked, and a
+//! search for those must lead to where the walk began and ended; each leaf on the way must be whole.
 
 use std::ops::Bound;
 
@@ -108,18 +108,18 @@ impl<'t> Cursor<'t> {
             Walk::Backward(_) => true,
             Walk::Ended => return Ok(None),
         };
-        let step = self.step();
-        let Some((key, bytes)) = step? else {
-            self.rows = Walk::Ended;
-            if self.verify {
-                self.check_last(reverse)?;
-            }
-            return Ok(None);
-        };
-        if let Err(damaged) = self.check_pages(key, bytes) {
+        let step = self.step()?;
+        if let Err(damaged) = self.check_step(step, reverse) {
             self.rows = Walk::Ended;
             return Err(damaged);
         }
+        let Some((key, bytes)) = step else {
+            self.rows = Walk::Ended;
+            if self.verify {
+                self.check_end(None, reverse)?;
+            }
+            return Ok(None);
+        };
         if let Some(last) = self.last.or(self.before) {
             let rises = if reverse { key < last } else { key > last };
             if !rises {
@@ -139,7 +139,7 @@ impl<'t> Cursor<'t> {
             if self.verify {
                 // A damaged key must not pass for one beyond the range.
                 read::verify_row(self.inner, key, bytes)?;
-                self.check_limit(reverse)?;
+                self.check_end(Some(key), reverse)?;
             }
             return Ok(None);
         }
@@ -147,32 +147,25 @@ impl<'t> Cursor<'t> {
         Ok(Some((key, bytes)))
     }
 
-    /// At the end of all rows: whether the last one seen is the last one there is.
-    fn check_last(&self, reverse: bool) -> Result<()> {
-        let data = self.inner.environment.dbs.data;
-        self.expect_last(if reverse { data.first(self.txn) } else { data.last(self.txn) })
+    /// At a row beyond the range, or at the end of all rows: whether the last one seen is the one before it.
+    fn check_end(&self, beyond: Option<&[u8]>, reverse: bool) -> Result<()> {
+        let before = read::next(self.inner.environment.dbs.data, self.txn, beyond, !reverse)?;
+        if before == self.last.or(self.before) { Ok(()) } else { Err(read::out_of_order()) }
     }
 
-    /// At a row beyond the range: whether the last one seen is the last one that a search for the limit finds.
-    fn check_limit(&self, reverse: bool) -> Result<()> {
-        let data = self.inner.environment.dbs.data;
-        self.expect_last(if reverse {
-            data.get_greater_than_or_equal_to(self.txn, &self.limit)
-        } else {
-            data.get_lower_than(self.txn, &self.limit)
-        })
-    }
-
-    fn expect_last(&self, found: heed::Result<Option<(&[u8], &[u8])>>) -> Result<()> {
-        let found = found.map_err(lmdb::error)?.map(|(key, _)| key);
-        if found == self.last.or(self.before) { Ok(()) } else { Err(read::out_of_order()) }
-    }
-
-    /// Checks the leaf of a row, where it is another than the last row's, and that the row lies in it.
-    fn check_pages(&mut self, key: &[u8], bytes: &[u8]) -> Result<()> {
-        let Some(pages) = self.inner.environment.pages.as_ref().filter(|_| self.verify) else {
+    /// Checks that the first row is the one beside the range's start, that a leaf is whole when it is entered, and that
+    /// a row lies in it.
+    fn check_step(&mut self, step: Option<(&[u8], &[u8])>, reverse: bool) -> Result<()> {
+        if !self.verify {
             return Ok(());
-        };
+        }
+        if self.last.is_none() {
+            let first = read::next(self.inner.environment.dbs.data, self.txn, self.before, reverse)?;
+            if first != step.map(|(key, _)| key) {
+                return Err(read::out_of_order());
+            }
+        }
+        let (Some((key, bytes)), Some(pages)) = (step, &self.inner.environment.pages) else { return Ok(()) };
         let leaf = pages.place(key);
         if self.leaf != Some(leaf) {
             pages.check_leaf(key)?;

@@ -416,12 +416,15 @@ fn keys_are_these_bytes() {
 
 #[test]
 fn the_stores_own_record_is_these_bytes() {
-    let bytes = hex("01000000be07000007000000090000000000000000506261007bd10863ad9b559d848363");
-    let meta = Meta { max_key: 1_982, next_table: 7, generation: 9, high_water: time() };
+    let bytes = hex(
+        "01000000be07000007000000090000000000000000506261007bd108000000000000000030313233343536373839616263646566cf62f9e006ba486a",
+    );
+    let identity = *b"0123456789abcdef";
+    let meta = Meta { max_key: 1_982, next_table: 7, generation: 9, high_water: time(), identity };
     assert_eq!((META_KEY, &meta.encode()[..]), (&b"\0meta"[..], &bytes[..]));
     assert_eq!(Meta::decode(&bytes).unwrap(), meta);
     // Any longer or shorter one is another version's, though it be sealed.
-    for length in [24, 27, 29, 36] {
+    for length in [28, 51, 53, 60] {
         let mut other = bytes.clone();
         other.resize(length + 8, 0);
         meta::seal(META_KEY, &mut other);
@@ -464,7 +467,7 @@ fn small_records_are_these_bytes() {
 
     let company = "636f6d70616e79";
     let txn = env.read_txn().unwrap();
-    is(dbs.catalog, &txn, company, "01000000 436f6d70616e79 fd37b525224bf7fd");
+    is(dbs.catalog, &txn, company, "01000000 0000 436f6d70616e79 a2dece346950f3c1");
     drop(txn);
     refuses_damage(&store, dbs.catalog, &hex(company), |txn| {
         catalog::find(&dbs, txn, "COMPANY").map(drop).map_err(|e| e.kind())
@@ -518,7 +521,7 @@ fn small_records_are_these_bytes() {
     let mut txn = env.write_txn().unwrap();
     let mut meta = catalog::read_meta(&dbs, &txn).unwrap();
     catalog::bury(&dbs, &mut txn, &mut meta, "company").unwrap();
-    is(dbs.graves, &txn, "00000001", "01000000 436f6d70616e79 8b532db4b10529ee");
+    is(dbs.graves, &txn, "00000001", "01000000 0000 436f6d70616e79 8f6d1890977a78bb");
     assert_eq!(catalog::graves(&dbs, &txn).unwrap(), [1]);
     assert_eq!(dbs.catalog.get(&txn, &hex(company)).unwrap(), None);
     assert_eq!(dbs.main.get(&txn, &counts::key(1)).unwrap(), None);

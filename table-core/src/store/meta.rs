@@ -22,29 +22,40 @@ pub(crate) struct Meta {
     pub(crate) generation: u64,
     /// The latest timestamp given to any entity.
     pub(crate) high_water: Ticks,
+    /// Told apart by it: a token of one store is no token of another. A copy has its original's.
+    pub(crate) identity: [u8; IDENTITY],
 }
 
-const META_BYTES: usize = 28;
+/// Bytes of a store's identity.
+const IDENTITY: usize = 16;
+
+const META_BYTES: usize = 52;
+
+/// What a store may need of a library beyond its format version, a bit each. None is given out yet; a store with one
+/// that this library doesn't know is refused.
+const KNOWN_FEATURES: u64 = 0;
 
 impl Meta {
+    /// The record of a new store.
     pub(crate) fn initial(max_key: u32) -> Self {
-        Self { max_key, next_table: 1, generation: 0, high_water: Ticks::MIN }
+        Self { max_key, next_table: 1, generation: 0, high_water: Ticks::MIN, identity: new_identity() }
     }
 
     pub(crate) fn encode(&self) -> [u8; META_BYTES + CHECKSUM] {
-        let mut out = [0; META_BYTES + CHECKSUM];
-        let fields = FORMAT_VERSION
-            .to_le_bytes()
-            .into_iter()
-            .chain(self.max_key.to_le_bytes())
-            .chain(self.next_table.to_le_bytes())
-            .chain(self.generation.to_le_bytes())
-            .chain(self.high_water.get().to_le_bytes());
-        for (to, from) in out.iter_mut().zip(fields) {
-            *to = from;
-        }
-        seal(META_KEY, &mut out);
-        out
+        let mut record = Record::new();
+        record.push(FORMAT_VERSION.to_le_bytes());
+        record.push(self.max_key.to_le_bytes());
+        record.push(self.next_table.to_le_bytes());
+        record.push(self.generation.to_le_bytes());
+        record.push(self.high_water.get().to_le_bytes());
+        record.push(KNOWN_FEATURES.to_le_bytes());
+        record.push(self.identity);
+        record.sealed(META_KEY)
+    }
+
+    /// What binds a token to the store.
+    pub(crate) fn tag(&self) -> u64 {
+        xxh3_64_with_seed(&self.identity, 0)
     }
 
     /// Reads the record; one of another format version is told apart from a damaged one.
@@ -66,9 +77,17 @@ impl Meta {
             body.u32()?;
             let (max_key, next_table) = (body.u32()?, body.u32()?);
             let (generation, high_water) = (body.u64()?, Ticks::new(body.u64()?)?);
-            body.0.is_empty().then_some(Self { max_key, next_table, generation, high_water })
+            let (features, identity) = (body.u64()?, body.take()?);
+            let meta = Self { max_key, next_table, generation, high_water, identity };
+            body.0.is_empty().then_some((meta, features))
         };
-        read(&mut body).ok_or_else(damaged)
+        let (meta, features) = read(&mut body).ok_or_else(damaged)?;
+        if features & !KNOWN_FEATURES == 0 {
+            return Ok(meta);
+        }
+        Err(Error::new(ErrorKind::Incompatible).because(format!(
+            "the store uses features ({features:#x}) that this library does not have; open it with a newer one"
+        )))
     }
 }
 
@@ -93,11 +112,48 @@ pub(crate) fn opened<'a>(key: &[u8], record: &'a [u8]) -> Option<&'a [u8]> {
     (checksum(key, body).to_le_bytes() == *sum).then_some(body)
 }
 
+/// A small record of fixed length in the making.
+pub(crate) struct Record<const LENGTH: usize> {
+    bytes: [u8; LENGTH],
+    at: usize,
+}
+
+impl<const LENGTH: usize> Record<LENGTH> {
+    pub(crate) fn new() -> Self {
+        Self { bytes: [0; LENGTH], at: 0 }
+    }
+
+    pub(crate) fn push<const N: usize>(&mut self, field: [u8; N]) {
+        if let Some(place) = self.bytes.get_mut(self.at..self.at + N) {
+            place.copy_from_slice(&field);
+        }
+        self.at += N;
+    }
+
+    /// The record, with its checksum in the last bytes.
+    pub(crate) fn sealed(mut self, key: &[u8]) -> [u8; LENGTH] {
+        seal(key, &mut self.bytes);
+        self.bytes
+    }
+}
+
+/// Bytes that no other store has, as far as chance goes. They guard against mistakes, not against forgers.
+fn new_identity() -> [u8; IDENTITY] {
+    use std::hash::{BuildHasher, RandomState};
+    let mut record = Record::new();
+    for _ in 0..2 {
+        // Keyed by the system's randomness.
+        let now = (std::time::SystemTime::now(), std::process::id());
+        record.push(RandomState::new().hash_one(now).to_le_bytes());
+    }
+    record.bytes
+}
+
 /// Takes little-endian fields off the front of some bytes.
 pub(crate) struct Fields<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Fields<'a> {
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+    pub(crate) fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (head, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;
         Some(*head)
@@ -128,7 +184,8 @@ mod tests {
 
     #[test]
     fn the_record_survives_and_every_flipped_bit_is_seen() {
-        let meta = Meta { max_key: 1_982, next_table: 7, generation: 9, high_water: Ticks::UNIX_EPOCH };
+        let meta =
+            Meta { next_table: 7, generation: 9, high_water: Ticks::UNIX_EPOCH, ..Meta::initial(1_982) };
         let bytes = meta.encode();
         assert_eq!(Meta::decode(&bytes).unwrap(), meta);
         for bit in 0..bytes.len() * 8 {
@@ -139,6 +196,21 @@ mod tests {
         for length in 0..bytes.len() {
             assert!(Meta::decode(&bytes[..length]).is_err());
         }
+    }
+
+    #[test]
+    fn an_unknown_feature_is_refused() {
+        let mut bytes = Meta::initial(1_982).encode();
+        bytes[28] = 1;
+        seal(META_KEY, &mut bytes);
+        let error = Meta::decode(&bytes).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Incompatible);
+        assert!(error.to_string().contains("0x1"), "{error}");
+    }
+
+    #[test]
+    fn stores_are_told_apart() {
+        assert_ne!(Meta::initial(1_982).identity, Meta::initial(1_982).identity);
     }
 
     #[test]

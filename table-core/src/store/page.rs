@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::catalog::TableState;
 use super::cursor::Cursor;
-use super::scan::Scan;
+use super::scan::{Scan, fingerprint};
 use super::snapshot::Snapshot;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::DynamicEntity;
-use crate::query::{self, Continuation, Position, Query};
+use crate::query::{Continuation, Position, Query};
 
 /// Some of the entities that a query finds, and where the next page starts.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ impl Page {
                 row: last.row_key(),
                 remaining: scan.plan.top.map(|_| scan.remaining),
             };
-            page.next = Some(Continuation::new(position, query::fingerprint(&scan.plan, table.id)));
+            page.next = Some(Continuation::new(position, fingerprint(inner, txn, table, &scan.plan)?));
         }
         Ok(page)
     }

@@ -3,7 +3,7 @@
 use super::Inner;
 use super::catalog::TableState;
 use super::key;
-use super::lmdb;
+use super::lmdb::{self, Db};
 use super::row::{self, Row};
 use super::view::{self, RowView};
 use crate::error::{Error, ErrorKind, Result};
@@ -49,8 +49,8 @@ pub(crate) fn get<'t>(
 
 /// Makes sure that a row which was not found is not there: its neighbours must be sound, one on each side.
 ///
-/// A flipped bit in a page that leads to the row's would lead the search astray. What it finds there lies on the wrong
-/// side, or is nobody's neighbour where a search for itself leads; and the leaves where it ends must be whole.
+/// A flipped bit in a page that leads to the row's leads the search astray. Then what it finds there lies on the wrong
+/// side, or is not a neighbour where a search for itself leads. The leaves where it ends must be whole, too.
 fn verify_miss(inner: &Inner, txn: &heed::RoTxn<'_>, key: &[u8]) -> Result<()> {
     let data = inner.environment.dbs.data;
     let before = data.get_lower_than(txn, key).map_err(lmdb::error)?;
@@ -59,17 +59,28 @@ fn verify_miss(inner: &Inner, txn: &heed::RoTxn<'_>, key: &[u8]) -> Result<()> {
     for (key, bytes) in before.into_iter().chain(after) {
         verify_row(inner, key, bytes)?;
     }
-    let next = match before {
-        Some((before, _)) => data.get_greater_than(txn, before),
-        None => data.first(txn),
+    let [before, after] = [before, after].map(|row| row.map(|(found, _)| found));
+    let right = before.is_none_or(|found| found < key)
+        && after.is_none_or(|found| found > key)
+        && next(data, txn, before, false)? == after
+        && next(data, txn, after, true)? == before;
+    if right { Ok(()) } else { Err(key::locate(out_of_order(), key)) }
+}
+
+/// The key that a search finds next to this one; without one, the first there is.
+pub(crate) fn next<'t>(
+    data: Db,
+    txn: &'t heed::RoTxn<'_>,
+    key: Option<&[u8]>,
+    reverse: bool,
+) -> Result<Option<&'t [u8]>> {
+    let next = match (key, reverse) {
+        (Some(key), false) => data.get_greater_than(txn, key),
+        (Some(key), true) => data.get_lower_than(txn, key),
+        (None, false) => data.first(txn),
+        (None, true) => data.last(txn),
     };
-    let [before, after, next] =
-        [before, after, next.map_err(lmdb::error)?].map(|row| row.map(|(found, _)| found));
-    if before.is_none_or(|found| found < key) && after.is_none_or(|found| found > key) && next == after {
-        Ok(())
-    } else {
-        Err(key::locate(out_of_order(), key))
-    }
+    Ok(next.map_err(lmdb::error)?.map(|(found, _)| found))
 }
 
 /// Checks a row that is only a neighbour, and its leaf.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Inner;
-use super::catalog::TableState;
+use super::catalog::{self, TableState};
 use super::counts::Counts;
 use super::cursor::Cursor;
 use super::dict::Dict;
@@ -48,7 +48,7 @@ impl Scan {
         let mut expected = None;
         let verify = inner.environment.options.verify_reads;
         if let Some(token) = after {
-            let position = token.resume(query::fingerprint(&plan, table.id))?;
+            let position = token.resume(fingerprint(inner, txn, table, &plan)?)?;
             range = plan.byte_range_after(&prefix, position.partition, position.row);
             remaining = position.remaining.unwrap_or(u64::MAX);
         } else if verify && range.is_some() && plan.partition.is_all() {
@@ -146,4 +146,15 @@ impl Scan {
     pub(super) fn locate(&self, error: Error) -> Error {
         error.attempted("query").table(&self.table.name)
     }
+}
+
+/// What binds a token to a query on a table of this store.
+pub(super) fn fingerprint(
+    inner: &Inner,
+    txn: &heed::RoTxn<'_>,
+    table: &TableState,
+    plan: &Plan,
+) -> Result<u64> {
+    let store = catalog::read_meta(&inner.environment.dbs, txn)?.tag();
+    Ok(query::fingerprint(plan, table.id) ^ store)
 }

@@ -17,6 +17,7 @@ pub fn give<T: Serialize>(value: &T) -> Result<PropertyValue<'static>, ValueErro
 }
 
 /// The field's value from its text.
+#[allow(clippy::needless_pass_by_value, reason = "taken as it is read")]
 pub fn take<T: DeserializeOwned>(text: Text<'_>) -> Result<T> {
     match text.json {
         // The message of a JSON error can hold what stands in the text.

@@ -21,7 +21,7 @@ fn a_missing_store_is_made_with_its_directories() {
 
     let txn = store.0.read_txn().unwrap();
     let meta = Meta::decode(store.0.dbs.main.get(&txn, META_KEY).unwrap().unwrap()).unwrap();
-    assert_eq!(meta, Meta::initial(1_982));
+    assert_eq!(meta, Meta { identity: meta.identity, ..Meta::initial(1_982) });
     assert_eq!(store.0.env.info().map_size, 1 << 40);
     assert_eq!(store.0.env.max_readers(), 1_024);
     let unsafe_flags = {

@@ -86,11 +86,11 @@ fn a_snapshot_that_outlives_its_store_is_waited_for_and_then_named() {
     let store = open_store(dir.path()).unwrap();
     let snapshot = store.0.static_read_txn().unwrap();
     drop(store);
+    let began = Instant::now();
     let dropping = thread::spawn(move || {
         thread::sleep(Duration::from_millis(100));
         drop(snapshot);
     });
-    let began = Instant::now();
     let store = open_store(dir.path()).unwrap();
     assert!(began.elapsed() >= Duration::from_millis(90));
     dropping.join().unwrap();
