@@ -10,9 +10,11 @@
 )]
 
 mod concurrency;
+mod copies;
 mod crash;
 mod derive;
 mod errors;
+mod hygiene;
 mod limits;
 mod model;
 mod operations;

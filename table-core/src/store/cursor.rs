@@ -1,7 +1,8 @@
 //! Walking over stored rows.
 //!
-//! A damaged page is not to shorten a walk unseen. The keys must rise, the rows beside the range are checked, and a
-//! search for those must lead to where the walk began and ended; each leaf on the way must be whole.
+//! A damaged page is not to shorten a walk unseen. The keys must rise; the rows beside the range are checked, and a
+//! search for those must lead to where the walk began and ended; each leaf on the way must be whole, and a search must
+//! find the last of them just where the walk did.
 
 use std::ops::Bound;
 
@@ -24,8 +25,11 @@ pub(super) struct Cursor<'t> {
     pub(super) last: Option<&'t [u8]>,
     /// The row beside the range where the walk starts, if there is one.
     before: Option<&'t [u8]>,
-    /// Where the leaf lies that was checked last.
+    /// Where the last leaf lies.
     leaf: Option<usize>,
+    /// The first row seen in it, and the one before.
+    entered: Option<(Option<&'t [u8]>, &'t [u8])>,
+    reverse: bool,
     verify: bool,
 }
 
@@ -53,6 +57,8 @@ impl<'t> Cursor<'t> {
             last: None,
             before: None,
             leaf: None,
+            entered: None,
+            reverse,
             verify: scan.verify,
         };
         let Some((start, end)) = &scan.range else { return Ok(cursor) };
@@ -148,14 +154,23 @@ impl<'t> Cursor<'t> {
     }
 
     /// At a row beyond the range, or at the end of all rows: whether the last one seen is the one before it.
-    fn check_end(&self, beyond: Option<&[u8]>, reverse: bool) -> Result<()> {
+    fn check_end(&mut self, beyond: Option<&[u8]>, reverse: bool) -> Result<()> {
+        self.entered = None;
         let before = read::next(self.inner.environment.dbs.data, self.txn, beyond, !reverse)?;
         if before == self.last.or(self.before) { Ok(()) } else { Err(read::out_of_order()) }
     }
 
+    /// Where a walk breaks off: whether the last leaf belongs where the walk came to it. One that lies elsewhere would
+    /// be found out by what comes after it, had the walk gone on.
+    pub(super) fn check_leaf(&mut self) -> Result<()> {
+        let Some((before, first)) = self.entered.take() else { return Ok(()) };
+        let found = read::next(self.inner.environment.dbs.data, self.txn, Some(first), !self.reverse)?;
+        if found == before { Ok(()) } else { Err(read::out_of_order()) }
+    }
+
     /// Checks that the first row is the one beside the range's start, that a leaf is whole when it is entered, and that
     /// a row lies in it.
-    fn check_step(&mut self, step: Option<(&[u8], &[u8])>, reverse: bool) -> Result<()> {
+    fn check_step(&mut self, step: Option<(&'t [u8], &'t [u8])>, reverse: bool) -> Result<()> {
         if !self.verify {
             return Ok(());
         }
@@ -170,6 +185,7 @@ impl<'t> Cursor<'t> {
         if self.leaf != Some(leaf) {
             pages.check_leaf(key)?;
             self.leaf = Some(leaf);
+            self.entered = Some((self.last.or(self.before), key));
         }
         pages.check_value(bytes)
     }

@@ -55,6 +55,7 @@ impl Page {
             };
             page.next = Some(Continuation::new(position, fingerprint(inner, txn, table, &scan.plan)?));
         }
+        cursor.check_leaf()?;
         Ok(page)
     }
 }

@@ -72,6 +72,7 @@ impl<T> Refilling<T> {
             bytes += view.stored_bytes();
             self.buffer.push_back(decode(&self.scan, &view)?);
         }
+        cursor.check_leaf()?;
         self.refill = (self.refill * 2).min(LARGEST_REFILL);
         self.resume = cursor.last.map(<[u8]>::to_vec);
         Ok(())

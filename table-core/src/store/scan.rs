@@ -121,6 +121,7 @@ impl Scan {
                 return Ok(Some(view));
             }
         }
+        cursor.check_leaf()?;
         Ok(None)
     }
 

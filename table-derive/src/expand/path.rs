@@ -191,6 +191,7 @@ impl<'m> Path<'m> {
         quote! {
             #[doc = #doc]
             #[non_exhaustive]
+            #[allow(dead_code, reason = "which fields are read is the user's choice")]
             #vis struct #item {
                 #(#declared),*
             }
@@ -267,6 +268,7 @@ impl<'m> Path<'m> {
             #[doc = #doc]
             #[non_exhaustive]
             #[derive(Debug)]
+            #[allow(dead_code, reason = "which columns are compared is the user's choice")]
             #vis struct #columns {
                 #(#declared),*
             }

@@ -1,0 +1,93 @@
+//! Derives where nothing is as usual: no prelude, another name for the crate, fields and types named like what the
+//! expansion might use.
+
+#![no_implicit_prelude]
+#![allow(dead_code, non_camel_case_types, reason = "names that are in the way on purpose")]
+
+use ::integration_tests::Scratch;
+use ::std::assert_eq;
+use ::std::iter::IntoIterator;
+use ::std::iter::Iterator;
+use ::std::string::ToString;
+
+/// The crate under another path.
+mod renamed {
+    pub use ::table_core::*;
+}
+
+/// In the way of the primitive types and of the prelude.
+struct u32;
+struct usize;
+struct bool;
+struct str;
+struct String;
+struct Option;
+struct Result;
+struct Vec;
+struct Some;
+struct Ok;
+struct EntityRows;
+
+/// In the way of generated types.
+#[derive(::table_core::KeyPart, ::std::clone::Clone, ::std::fmt::Debug, ::std::cmp::PartialEq)]
+#[key_part(crate = crate::hygiene::renamed)]
+struct OddRowsQuery(::std::primitive::u32);
+
+#[derive(::table_core::KeyPart, ::std::clone::Clone, ::std::fmt::Debug, ::std::cmp::PartialEq)]
+#[key_part(crate = crate::hygiene::renamed, rename_all = "lowercase")]
+enum State {
+    Open,
+    Closed,
+}
+
+#[derive(::table_core::Entity, ::std::clone::Clone, ::std::fmt::Debug, ::std::cmp::PartialEq)]
+#[entity(table = "Odd", kind = "odd", crate = crate::hygiene::renamed)]
+#[key(partition = "{table}", row = "row_{values}_{state}", name = the_key)]
+#[index(by_source, row = "source_{source}_{values}_{state}", copy = keys, when = Odd::has_source)]
+struct Odd {
+    table: ::std::string::String,
+    values: OddRowsQuery,
+    state: State,
+    source: ::std::string::String,
+    r#type: ::std::primitive::i64,
+    entity: ::std::option::Option<::std::string::String>,
+    schema: ::std::primitive::bool,
+    view: ::std::primitive::f64,
+    step: ::std::vec::Vec<::std::primitive::u8>,
+    index: ::std::primitive::u64,
+}
+
+impl Odd {
+    fn has_source(&self) -> ::std::primitive::bool {
+        !self.source.is_empty()
+    }
+}
+
+#[test]
+fn a_derive_depends_on_no_name_in_scope() {
+    let scratch = Scratch::new();
+    let table = scratch.store().table::<Odd>().unwrap();
+    let odd = Odd {
+        table: "t".to_string(),
+        values: OddRowsQuery(7),
+        state: State::Closed,
+        source: "s".to_string(),
+        r#type: -1,
+        entity: ::std::option::Option::None,
+        schema: true,
+        view: 0.5,
+        step: ::std::vec![1, 2],
+        index: 1 << 60,
+    };
+    table.insert(&odd).unwrap();
+    let key = || Odd::the_key("t", OddRowsQuery(7), State::Closed);
+    assert_eq!(table.get(key()).unwrap().unwrap(), odd);
+    let row = table.by_source().table("t").source("s").into_iter().next().unwrap().unwrap();
+    assert_eq!((row.values.0, &row.state), (7, &State::Closed));
+    assert_eq!(table.rows().table("t").filter(|e| e.r#type.lt(0)).count().unwrap(), 1);
+
+    // Without a source the sparse index has no row, and the one that was there is gone.
+    table.update(key(), |e| e.source.clear()).unwrap();
+    assert_eq!(table.by_source().table("t").count().unwrap(), 0);
+    assert_eq!(table.rows().table("t").count().unwrap(), 1);
+}
