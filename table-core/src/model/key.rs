@@ -92,7 +92,8 @@ fn forbidden(c: char) -> bool {
 pub(crate) fn check(part: Part, text: &str) -> Result<(), Error> {
     // The common case in one pass over the bytes.
     let plain = |byte: u8| byte > 0x1f && byte < 0x7f && !matches!(byte, b'/' | b'\\' | b'#' | b'?');
-    if text.len() <= limits::KEY_UNITS && text.bytes().all(plain) {
+    // Without a way out in the middle, which would keep the compiler from looking at many bytes at once.
+    if text.len() <= limits::KEY_UNITS && text.bytes().fold(true, |all, byte| all & plain(byte)) {
         return Ok(());
     }
     if let Some((at, c)) = text.char_indices().find(|(_, c)| forbidden(*c)) {

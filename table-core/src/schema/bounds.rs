@@ -335,7 +335,7 @@ fn before_successor(text: &str) -> Bound<String> {
 }
 
 /// The first text that a key can hold after all that start with this one, in UTF-16's order; `None` if none is.
-fn successor(text: &str) -> Option<String> {
+pub(super) fn successor(text: &str) -> Option<String> {
     let mut chars = text.chars();
     loop {
         let mut next = chars.next_back()?;

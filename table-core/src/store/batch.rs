@@ -113,10 +113,23 @@ impl Batch {
     }
 
     pub(crate) fn prepare(&self) -> Result<Prepared> {
-        let mut operations = Vec::with_capacity(self.operations.len());
+        // The properties of all entities, one after another.
+        let mut properties = Vec::new();
+        let mut ends = Vec::with_capacity(self.operations.len());
         for planned in &self.operations {
+            if let Planned::Write(_, entity) = planned {
+                properties
+                    .extend(entity.entries().iter().map(|(name, value)| (&**name, value.as_value_ref())));
+            }
+            ends.push(properties.len());
+        }
+        let mut operations = Vec::with_capacity(self.operations.len());
+        let mut start = 0;
+        for (planned, end) in self.operations.iter().zip(ends) {
+            let own = properties.get(start..end).unwrap_or_default();
+            start = end;
             operations.push(match planned {
-                Planned::Write(action, entity) => Operation::on(*action, entity),
+                Planned::Write(action, entity) => Operation::on(*action, entity, own),
                 Planned::Delete(row, condition) => Operation::delete(&self.partition, row, *condition),
             });
         }

@@ -384,7 +384,7 @@ mod tests {
         let good = store.create_table("Good").unwrap();
         let panics = store.create_table(PANICS).unwrap();
         let row = |key: &str| DynamicEntity::new("p", key);
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_mins(1);
         for round in 0..3 {
             let lead = store.inner.writer.lead().unwrap();
             let mut threads = Vec::new();

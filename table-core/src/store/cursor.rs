@@ -1,8 +1,9 @@
 //! Walking over stored rows.
 //!
-//! A damaged page is not to shorten a walk unseen. The keys must rise; the rows beside the range are checked, and a
-//! search for those must lead to where the walk began and ended; each leaf on the way must be whole, and a search must
-//! find the last of them just where the walk did.
+//! A damaged page is not to shorten a walk unseen. The keys must rise, each leaf on the way must be whole, and the rows
+//! beside the range are checked. Where the walk goes from one leaf to another, a search from either side must come to
+//! the other: at its first step, its last, and the last one before it breaks off. A leaf that does not belong to the
+//! way is found out at any other by the keys of the next.
 
 use std::ops::Bound;
 
@@ -27,8 +28,8 @@ pub(super) struct Cursor<'t> {
     before: Option<&'t [u8]>,
     /// Where the last leaf lies.
     leaf: Option<usize>,
-    /// The first row seen in it, and the one before.
-    entered: Option<(Option<&'t [u8]>, &'t [u8])>,
+    /// The row before it, and the first row in it, until that step is checked.
+    entered: Option<(&'t [u8], &'t [u8])>,
     reverse: bool,
     verify: bool,
 }
@@ -115,15 +116,13 @@ impl<'t> Cursor<'t> {
             Walk::Ended => return Ok(None),
         };
         let step = self.step()?;
-        if let Err(damaged) = self.check_step(step, reverse) {
+        if let Err(damaged) = self.check_step(step) {
             self.rows = Walk::Ended;
             return Err(damaged);
         }
         let Some((key, bytes)) = step else {
             self.rows = Walk::Ended;
-            if self.verify {
-                self.check_end(None, reverse)?;
-            }
+            self.check_end(None)?;
             return Ok(None);
         };
         if let Some(last) = self.last.or(self.before) {
@@ -145,48 +144,52 @@ impl<'t> Cursor<'t> {
             if self.verify {
                 // A damaged key must not pass for one beyond the range.
                 read::verify_row(self.inner, key, bytes)?;
-                self.check_end(Some(key), reverse)?;
             }
+            self.check_end(Some(key))?;
             return Ok(None);
         }
         self.last = Some(key);
         Ok(Some((key, bytes)))
     }
 
-    /// At a row beyond the range, or at the end of all rows: whether the last one seen is the one before it.
-    fn check_end(&mut self, beyond: Option<&[u8]>, reverse: bool) -> Result<()> {
-        self.entered = None;
-        let before = read::next(self.inner.environment.dbs.data, self.txn, beyond, !reverse)?;
-        if before == self.last.or(self.before) { Ok(()) } else { Err(read::out_of_order()) }
-    }
-
-    /// Where a walk breaks off: whether the last leaf belongs where the walk came to it. One that lies elsewhere would
-    /// be found out by what comes after it, had the walk gone on.
-    pub(super) fn check_leaf(&mut self) -> Result<()> {
-        let Some((before, first)) = self.entered.take() else { return Ok(()) };
-        let found = read::next(self.inner.environment.dbs.data, self.txn, Some(first), !self.reverse)?;
-        if found == before { Ok(()) } else { Err(read::out_of_order()) }
-    }
-
     /// Checks that the first row is the one beside the range's start, that a leaf is whole when it is entered, and that
     /// a row lies in it.
-    fn check_step(&mut self, step: Option<(&'t [u8], &'t [u8])>, reverse: bool) -> Result<()> {
+    fn check_step(&mut self, step: Option<(&'t [u8], &'t [u8])>) -> Result<()> {
         if !self.verify {
             return Ok(());
         }
+        let key = step.map(|(key, _)| key);
         if self.last.is_none() {
-            let first = read::next(self.inner.environment.dbs.data, self.txn, self.before, reverse)?;
-            if first != step.map(|(key, _)| key) {
-                return Err(read::out_of_order());
-            }
+            self.check_adjacent(self.before, key)?;
         }
         let (Some((key, bytes)), Some(pages)) = (step, &self.inner.environment.pages) else { return Ok(()) };
         let leaf = pages.place(key);
         if self.leaf != Some(leaf) {
             pages.check_leaf(key)?;
             self.leaf = Some(leaf);
-            self.entered = Some((self.last.or(self.before), key));
+            self.entered = self.last.map(|last| (last, key));
         }
         pages.check_value(bytes)
+    }
+
+    /// At a row beyond the range, or at the end of all rows: whether that follows on the last one seen.
+    fn check_end(&mut self, beyond: Option<&[u8]>) -> Result<()> {
+        self.check_leaf()?;
+        if self.verify { self.check_adjacent(self.last.or(self.before), beyond) } else { Ok(()) }
+    }
+
+    /// Where the walk breaks off: whether it belonged where it is now.
+    pub(super) fn check_leaf(&mut self) -> Result<()> {
+        match self.entered.take() {
+            Some((before, first)) => self.check_adjacent(Some(before), Some(first)),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that two rows follow one another in the direction of the walk; without one, that the other is at the end
+    /// of all rows.
+    fn check_adjacent(&self, one: Option<&[u8]>, other: Option<&[u8]>) -> Result<()> {
+        let (before, after) = if self.reverse { (other, one) } else { (one, other) };
+        if read::adjacent(self.inner, self.txn, before, after)? { Ok(()) } else { Err(read::out_of_order()) }
     }
 }

@@ -52,21 +52,17 @@ pub(crate) struct Operation<'a> {
     pub(crate) partition: &'a str,
     pub(crate) row: &'a str,
     /// The properties; none for a delete.
-    pub(crate) properties: Vec<Given<'a>>,
+    pub(crate) properties: &'a [Given<'a>],
 }
 
 impl<'a> Operation<'a> {
-    pub(crate) fn on(action: Action, entity: &'a DynamicEntity) -> Self {
-        Self {
-            action,
-            partition: entity.partition_key(),
-            row: entity.row_key(),
-            properties: borrowed(entity.entries()),
-        }
+    /// An operation with an entity, whose properties have been [borrowed].
+    pub(crate) fn on(action: Action, entity: &'a DynamicEntity, properties: &'a [Given<'a>]) -> Self {
+        Self { action, partition: entity.partition_key(), row: entity.row_key(), properties }
     }
 
     pub(crate) fn delete(partition: &'a str, row: &'a str, condition: IfMatch) -> Self {
-        Self { action: Action::Delete(condition), partition, row, properties: Vec::new() }
+        Self { action: Action::Delete(condition), partition, row, properties: &[] }
     }
 }
 
@@ -249,7 +245,7 @@ impl Builder {
     /// Checks an operation and puts it into bytes; returns its size as the limits count it, or more.
     fn add(&mut self, operation: &Operation<'_>) -> Result<usize, Error> {
         key::check(operation.partition, operation.row)?;
-        let properties = operation.properties.as_slice();
+        let properties = operation.properties;
         let numbered = number(properties, &self.dict, &mut self.order);
         let size = check_properties(properties, &self.order)?
             + 4

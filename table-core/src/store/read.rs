@@ -3,7 +3,7 @@
 use super::Inner;
 use super::catalog::TableState;
 use super::key;
-use super::lmdb::{self, Db};
+use super::lmdb;
 use super::row::{self, Row};
 use super::view::{self, RowView};
 use crate::error::{Error, ErrorKind, Result};
@@ -50,7 +50,7 @@ pub(crate) fn get<'t>(
 /// Makes sure that a row which was not found is not there: its neighbours must be sound, one on each side.
 ///
 /// A flipped bit in a page that leads to the row's leads the search astray. Then what it finds there lies on the wrong
-/// side, or is not a neighbour where a search for itself leads. The leaves where it ends must be whole, too.
+/// side, or no neighbours are found. The leaves where it ends must be whole, too.
 fn verify_miss(inner: &Inner, txn: &heed::RoTxn<'_>, key: &[u8]) -> Result<()> {
     let data = inner.environment.dbs.data;
     let before = data.get_lower_than(txn, key).map_err(lmdb::error)?;
@@ -62,25 +62,40 @@ fn verify_miss(inner: &Inner, txn: &heed::RoTxn<'_>, key: &[u8]) -> Result<()> {
     let [before, after] = [before, after].map(|row| row.map(|(found, _)| found));
     let right = before.is_none_or(|found| found < key)
         && after.is_none_or(|found| found > key)
-        && next(data, txn, before, false)? == after
-        && next(data, txn, after, true)? == before;
+        && adjacent(inner, txn, before, after)?;
     if right { Ok(()) } else { Err(key::locate(out_of_order(), key)) }
 }
 
-/// The key that a search finds next to this one; without one, the first there is.
-pub(crate) fn next<'t>(
-    data: Db,
-    txn: &'t heed::RoTxn<'_>,
-    key: Option<&[u8]>,
-    reverse: bool,
-) -> Result<Option<&'t [u8]>> {
-    let next = match (key, reverse) {
-        (Some(key), false) => data.get_greater_than(txn, key),
-        (Some(key), true) => data.get_lower_than(txn, key),
-        (None, false) => data.first(txn),
-        (None, true) => data.last(txn),
+/// Whether no row stands between these two, which were met one after the other; without one, none before the first or
+/// after the last.
+///
+/// In one leaf nothing stands between. Else a search from each must come to the other: one that came to a leaf which
+/// does not belong there fails, for a search for that leaf's rows leads to where it does.
+pub(crate) fn adjacent(
+    inner: &Inner,
+    txn: &heed::RoTxn<'_>,
+    before: Option<&[u8]>,
+    after: Option<&[u8]>,
+) -> Result<bool> {
+    let environment = &inner.environment;
+    if let (Some(before), Some(after), Some(pages)) = (before, after, &environment.pages)
+        && pages.place(before) == pages.place(after)
+    {
+        return Ok(true);
+    }
+    let data = environment.dbs.data;
+    let next = match before {
+        Some(before) => data.get_greater_than(txn, before),
+        None => data.first(txn),
     };
-    Ok(next.map_err(lmdb::error)?.map(|(found, _)| found))
+    if next.map_err(lmdb::error)?.map(|(found, _)| found) != after {
+        return Ok(false);
+    }
+    let previous = match after {
+        Some(after) => data.get_lower_than(txn, after),
+        None => data.last(txn),
+    };
+    Ok(previous.map_err(lmdb::error)?.map(|(found, _)| found) == before)
 }
 
 /// Checks a row that is only a neighbour, and its leaf.

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::model::DynamicEntity;
 use crate::query::Query;
 
-/// Rows in an iterator's first refill; each further one doubles, so that a caller who wants few pays for few.
+/// Rows in an iterator's first refill; each further one is four times as large, so that a caller who wants few pays for few.
 const FIRST_REFILL: usize = 4;
 const LARGEST_REFILL: usize = 128;
 /// Bytes of rows at which a refill ends early.
@@ -73,7 +73,7 @@ impl<T> Refilling<T> {
             self.buffer.push_back(decode(&self.scan, &view)?);
         }
         cursor.check_leaf()?;
-        self.refill = (self.refill * 2).min(LARGEST_REFILL);
+        self.refill = (self.refill * 4).min(LARGEST_REFILL);
         self.resume = cursor.last.map(<[u8]>::to_vec);
         Ok(())
     }

@@ -76,32 +76,33 @@ impl DynamicTable {
 
     /// Adds an entity; fails if there is one of its keys.
     pub fn insert(&self, entity: &DynamicEntity) -> Result<ETag> {
-        self.write(&Operation::on(Action::Insert, entity))
+        self.write(Action::Insert, entity)
     }
 
     /// Puts an entity in the place of the one there: properties that it lacks are gone. Fails if there is none.
     pub fn replace(&self, entity: &DynamicEntity, condition: impl Into<IfMatch>) -> Result<ETag> {
-        self.write(&Operation::on(Action::Replace(condition.into()), entity))
+        self.write(Action::Replace(condition.into()), entity)
     }
 
     /// Sets the given properties of the entity there and leaves its others alone. Fails if there is none.
     pub fn merge(&self, entity: &DynamicEntity, condition: impl Into<IfMatch>) -> Result<ETag> {
-        self.write(&Operation::on(Action::Merge(condition.into()), entity))
+        self.write(Action::Merge(condition.into()), entity)
     }
 
     /// Adds an entity, or puts it in the place of the one there.
     pub fn insert_or_replace(&self, entity: &DynamicEntity) -> Result<ETag> {
-        self.write(&Operation::on(Action::InsertOrReplace, entity))
+        self.write(Action::InsertOrReplace, entity)
     }
 
     /// Adds an entity, or sets its properties on the one there.
     pub fn insert_or_merge(&self, entity: &DynamicEntity) -> Result<ETag> {
-        self.write(&Operation::on(Action::InsertOrMerge, entity))
+        self.write(Action::InsertOrMerge, entity)
     }
 
     /// Removes the entity of these keys; fails if there is none.
     pub fn delete(&self, partition_key: &str, row_key: &str, condition: impl Into<IfMatch>) -> Result<()> {
-        self.write(&Operation::delete(partition_key, row_key, condition.into())).map(|_| ())
+        let operation = Operation::delete(partition_key, row_key, condition.into());
+        self.submit(prepare::single(&self.state, &operation)?).map(|_| ())
     }
 
     /// A batch of operations on one partition, to be committed together or not at all.
@@ -109,8 +110,9 @@ impl DynamicTable {
         Batch::new(self.clone(), partition_key.into())
     }
 
-    fn write(&self, operation: &Operation<'_>) -> Result<ETag> {
-        self.submit(prepare::single(&self.state, operation)?)
+    fn write(&self, action: Action, entity: &DynamicEntity) -> Result<ETag> {
+        let properties = prepare::borrowed(entity.entries());
+        self.submit(prepare::single(&self.state, &Operation::on(action, entity, &properties))?)
     }
 
     /// What `read` makes of the row of these keys.
@@ -149,7 +151,7 @@ impl DynamicTable {
                 action,
                 partition: plan.partition(),
                 row: change.key,
-                properties: change.properties.clone(),
+                properties: &change.properties,
             });
         }
         let done =

@@ -8,7 +8,7 @@ use proptest::sample::Index;
 
 use super::strategies::{Case, Values, case, compare, field, template};
 use crate::model::{Value, key};
-use crate::schema::bounds::{Bounds, unoffered};
+use crate::schema::bounds::{Bounds, successor, unoffered};
 use crate::schema::{
     CharSet, Edge, FieldPart, Fixed, Format, KeyPart, KeySpan, KeyType, Next, Part, PropertyValue, bounds,
     fold_char, offers_prefix, offers_range, print,
@@ -230,4 +230,24 @@ fn what_is_not_offered_is_answered_by_too_many_keys() {
     let closed = template(vec![text(Format::Plain), Part::Literal("_")]);
     assert!(unoffered(&closed, 0, &range()).is_some());
     assert!(unoffered(&template(vec![text(Format::Plain)]), 0, &range()).is_none());
+}
+
+#[test]
+fn the_next_text_is_one_that_a_key_can_hold() {
+    for (text, next) in [
+        ("a", Some("b")),
+        ("a!", Some("a\"")),
+        ("a\"", Some("a$")),
+        (".", Some("0")),
+        (">", Some("@")),
+        ("[", Some("]")),
+        ("~", Some("\u{a0}")),
+        ("\u{d7ff}", Some("\u{10000}")),
+        ("\u{10ffff}", Some("\u{e000}")),
+        ("a\u{ffff}\u{ffff}", Some("b")),
+        ("\u{ffff}", None),
+        ("", None),
+    ] {
+        assert_eq!(successor(text).as_deref(), next, "{text:?}");
+    }
 }

@@ -9,7 +9,7 @@ use std::fs::File;
 use super::header::{Flaw, Header, LAYOUT_KNOWN};
 use super::walk;
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::lmdb::{self, Db, LmdbEnv, ReadTxn};
+use crate::store::lmdb::{Db, LmdbEnv, ReadTxn};
 use crate::store::meta::{Fields, META_KEY};
 
 /// Bytes of a page's header.
