@@ -40,8 +40,9 @@ pub fn build(store: &Store, seed: u64) -> Result<()> {
         let hot = random.below(2) == 0;
         let partition = below(&mut random, if hot { 2 } else { partitions });
         let mut batch = table.batch(partition_key(partition));
-        let mut row = below(&mut random, if hot { 8 } else { rows });
-        for _ in 0..=random.below(6) {
+        let first = below(&mut random, if hot { 8 } else { rows });
+        let last = first + below(&mut random, 6);
+        for row in first..=last {
             batch = match random.below(12) {
                 // Rows that are deleted come again, or not.
                 0 => batch.insert_or_replace(entity(partition, rows + row, round, &mut random)),
@@ -50,7 +51,6 @@ pub fn build(store: &Store, seed: u64) -> Result<()> {
                 }
                 _ => batch.insert_or_replace(entity(partition, row, round, &mut random)),
             };
-            row += 1;
         }
         batch.commit()?;
     }
@@ -76,7 +76,7 @@ fn entity(partition: usize, row: usize, round: i32, random: &mut Random) -> Dyna
         _ => below(random, 100),
     };
     DynamicEntity::new(partition_key(partition), row_key(row))
-        .with("EntityType", ["odd", "even"][usize::from(row % 2 == 0)])
+        .with("EntityType", ["odd", "even"][usize::from(row.is_multiple_of(2))])
         .with("Round", round)
         .with("Number", i64::try_from(random.number() >> 1).unwrap_or_default())
         .with("Text", "abcdefghij".repeat(length / 10))

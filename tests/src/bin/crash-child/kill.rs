@@ -22,7 +22,12 @@ pub fn write(arguments: &[&str]) {
         threads.push(std::thread::spawn(move || batches(number, writer, &store)));
     }
     let first: u64 = period.parse().unwrap();
-    threads.push(std::thread::spawn(move || (first..).for_each(|period| make_and_drop(&store, period))));
+    threads.push(std::thread::spawn(move || {
+        // Until the process is killed.
+        for period in first.. {
+            make_and_drop(&store, period);
+        }
+    }));
     for thread in threads {
         thread.join().unwrap();
     }
@@ -42,7 +47,7 @@ fn make_and_drop(store: &Store, period: u64) {
     let table = store.create_table(&work::period(period)).unwrap();
     say(format!("made {period}"));
     // Every few periods more than one step of reclaiming removes.
-    for part in 0..if period % 16 == 0 { 25 } else { 3 } {
+    for part in 0..if period.is_multiple_of(16) { 25 } else { 3 } {
         let rows = (0..100).map(|row| {
             DynamicEntity::new(format!("part {part:03}"), format!("row {row:03}"))
                 .with("Period", i64::try_from(period).unwrap())
