@@ -19,7 +19,7 @@ mod print;
 mod properties;
 mod value;
 
-pub(crate) use bounds::{Edge, Fixed, KeySpan, Next, bounds};
+pub(crate) use bounds::{Edge, Fixed, KeySpan, Next, bounds, unoffered};
 #[doc(hidden)]
 pub use bounds::{offers_prefix, offers_range};
 pub use charset::CharSet;

@@ -11,7 +11,7 @@ use crate::plan;
 use crate::query::{Explain, Filter, Query, prop};
 use crate::schema::{
     Edge, FieldPart, Fixed, Format, KeyPart, KeySpan, Next as NextPart, PropertyValue, Schema, Template,
-    ValueError, bounds,
+    ValueError, bounds, unoffered,
 };
 use crate::store::{DynamicTable, Refilling};
 
@@ -243,6 +243,15 @@ impl<P: Path> PathQuery<P> {
             Some(Limit::Prefix(text)) => NextPart::Prefix(text),
             Some(Limit::Range(_, lower, upper)) => NextPart::Range(lower.clone(), upper.clone()),
         };
+        if let Some(part) = unoffered(row, in_row.len(), &next) {
+            let name = schema.fields.get(part.field).map_or("", |field| field.name);
+            let because = format!(
+                "`{name}` offers no such range in the key `{}`: inside a key, text sorts with what follows it, and \
+                 names sort by their letters; give a value, or a `prefix(..)` of text",
+                row.source
+            );
+            return Err(Error::new(ErrorKind::InvalidQuery).because(because));
+        }
         let partition_bounds = bounds(partition, &in_partition, &NextPart::Any);
         let row_bounds = bounds(row, &in_row, &next);
         let mut query = self.query.clone().filter(prop("EntityType").eq(P::kind()));

@@ -72,8 +72,7 @@ impl<E: PartialEq> PartialEq<E> for Stored<E> {
 
 /// An entity read from a whole copy of it.
 ///
-/// A copy has no version of its own to write under: updates go to the entity's key, which is
-/// [`key`](Self::key).
+/// A copy has no version of its own to write under: updates go to the entity's own key.
 #[derive(Clone)]
 pub struct Copied<E>(E);
 
