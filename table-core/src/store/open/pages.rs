@@ -23,6 +23,7 @@ pub(crate) struct Pages {
     /// Address of the map.
     start: usize,
     length: usize,
+    /// A power of two.
     page: usize,
 }
 
@@ -59,7 +60,7 @@ impl Pages {
         let page = bytes.len();
         let address = record.as_ptr().addr();
         let before = usize::try_from(number).ok().and_then(|number| number.checked_mul(page));
-        let start = before.and_then(|before| (address - address % page).checked_sub(before));
+        let start = before.and_then(|before| (address & !(page - 1)).checked_sub(before));
         let found = start.map(|start| Self { start, length: env.info().map_size, page });
         // The address was LMDB's, so the page can be looked at; it must be the one in the file.
         Ok(found.filter(|found| found.of(record) == Some(&*bytes)))
@@ -68,9 +69,11 @@ impl Pages {
     /// The page that a key or a value of a read transaction lies in.
     #[allow(unsafe_code, reason = "heed gives out keys and values, and not the pages they lie in")]
     pub(crate) fn of<'t>(&self, bytes: &'t [u8]) -> Option<&'t [u8]> {
-        let address = bytes.as_ptr().addr();
-        let offset = address.checked_sub(self.start).filter(|offset| *offset < self.length)?;
-        let page = std::ptr::with_exposed_provenance(address - offset % self.page);
+        let page = self.place(bytes);
+        if !(self.start..self.start + self.length).contains(&page) {
+            return None;
+        }
+        let page = std::ptr::with_exposed_provenance(page);
         // SAFETY: The address lies in the map, which starts with a page and has whole pages, so all of this page does.
         // The map is LMDB's and foreign to Rust, hence exposed. It stays as long as the environment, and so as long as
         // `bytes`, which LMDB gave out. Without `WRITE_MAP` nothing is written through it, and a page that a
@@ -79,9 +82,9 @@ impl Pages {
         Some(unsafe { std::slice::from_raw_parts(page, self.page) })
     }
 
-    /// Which page a key or a value lies in: as a number to compare.
+    /// The address of the page that a key or a value lies in: to compare.
     pub(crate) fn place(&self, bytes: &[u8]) -> usize {
-        bytes.as_ptr().addr() / self.page
+        bytes.as_ptr().addr() & !(self.page - 1)
     }
 
     /// Checks the leaf that a key lies in.
@@ -91,11 +94,10 @@ impl Pages {
 
     /// Checks that a value lies in its page, or in the pages of its own, before it is read.
     pub(crate) fn check_value(&self, value: &[u8]) -> Result<()> {
-        let Some(page) = self.of(value) else { return Err(damaged()) };
-        let offset = value.as_ptr().addr() % self.page;
+        let offset = value.as_ptr().addr() - self.place(value);
         // In a leaf, no value stands so near the start.
         let room = if offset == HEADER {
-            run(page).and_then(|pages| pages.checked_mul(self.page))
+            self.of(value).and_then(run).and_then(|pages| pages.checked_mul(self.page))
         } else {
             Some(self.page)
         };
