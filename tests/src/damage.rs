@@ -6,14 +6,15 @@ use table_core::{DynamicEntity, DynamicTable, ErrorKind, Query, Result, RowView,
 
 use crate::random::Random;
 
-/// Tables, with their partitions and the rows of each.
-const TABLES: [(&str, usize, usize); 2] = [("First", 20, 100), ("Second", 5, 200)];
+/// Tables, with their partitions and the rows of each in a hundred of the store's.
+const TABLES: [(&str, usize, usize); 2] = [("First", 20, 3), ("Second", 5, 8)];
 
 /// Makes the store: several partitions, some rows written many times over in transactions of their own, so that
 /// pages with former versions lie about, some values large, some rows and a table gone.
-pub fn build(store: &Store, seed: u64) -> Result<()> {
+pub fn build(store: &Store, seed: u64, rows: usize) -> Result<()> {
     let mut random = Random::new(seed);
-    for (name, partitions, rows) in TABLES {
+    let tables = TABLES.map(|(name, partitions, hundredths)| (name, partitions, rows * hundredths / 100));
+    for (name, partitions, rows) in tables {
         let table = store.create_table(name)?;
         for partition in 0..partitions {
             let mut row = 0;
@@ -28,13 +29,13 @@ pub fn build(store: &Store, seed: u64) -> Result<()> {
         }
     }
     let gone = store.create_table("Gone")?;
-    for row in 0..300 {
+    for row in 0..rows / 10 {
         gone.insert(&entity(row % 3, row, 0, &mut random))?;
     }
     store.drop_table("Gone")?;
     store.reclaim()?;
     for round in 1..=120 {
-        let (name, partitions, rows) = TABLES[usize::from(random.below(3) == 0)];
+        let (name, partitions, rows) = tables[usize::from(random.below(3) == 0)];
         let table = store.dynamic_table(name)?;
         // Half of the rounds fall on few rows.
         let hot = random.below(2) == 0;
