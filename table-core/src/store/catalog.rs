@@ -54,7 +54,7 @@ impl TableState {
     #[cold]
     pub(crate) fn reload(&self, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<Arc<Dict>, Error> {
         let mut dict = (*self.dict()).clone();
-        dict.read_new(dbs.names, txn, self.id).map_err(|e| e.table(&self.name))?;
+        dict.read_new(dbs, txn, self.id).map_err(|e| e.table(&self.name))?;
         let dict = Arc::new(dict);
         self.learn(dict.clone());
         Ok(dict)
@@ -152,9 +152,12 @@ pub(crate) fn find(dbs: &Databases, txn: &heed::RoTxn<'_>, name: &str) -> Result
     names::check_table(name)?;
     let key = folded(name);
     match dbs.catalog.get(txn, key.as_bytes()).map_err(lmdb::error)? {
-        None => Ok(None),
-        Some(record) => Entry::decode(key.as_bytes(), record).map(Some).map_err(|e| e.table(name)),
+        None => dbs.check_missing(dbs.catalog, txn, key.as_bytes()).map(|()| None),
+        Some(record) => {
+            dbs.check_entry(record).and_then(|()| Entry::decode(key.as_bytes(), record)).map(Some)
+        }
     }
+    .map_err(|e| e.table(name))
 }
 
 /// Every table, by folded name.
@@ -162,6 +165,7 @@ pub(crate) fn list(dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<Vec<Entry>,
     let mut entries = Vec::new();
     for pair in dbs.catalog.iter(txn).map_err(lmdb::error)? {
         let (key, record) = pair.map_err(lmdb::error)?;
+        dbs.check_entry(key)?;
         entries.push(Entry::decode(key, record)?);
     }
     Ok(entries)
@@ -218,6 +222,7 @@ pub(crate) fn graves(dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<Vec<u32>,
     let mut tables = Vec::new();
     for pair in dbs.graves.iter(txn).map_err(lmdb::error)? {
         let (key, record) = pair.map_err(lmdb::error)?;
+        dbs.check_entry(key)?;
         let id = meta::opened(key, record).and_then(|body| Fields(body).u32());
         match (id, <[u8; 4]>::try_from(key)) {
             (Some(id), Ok(bytes)) if id == u32::from_be_bytes(bytes) => tables.push(id),

@@ -9,7 +9,6 @@ use super::counts::Counts;
 use super::dict::{self, Dict};
 use super::key::StoredKey;
 use super::lmdb::{self, Databases};
-use super::open::{Environment, Pages};
 use super::row::{self, Row};
 use super::view::{self, RowView};
 use super::{Store, read};
@@ -79,7 +78,7 @@ impl Store {
             let inner = &*self.inner;
             inner.writer.check_running()?;
             let txn = inner.environment.read_txn()?;
-            let mut check = Check::new(&inner.environment, &txn);
+            let mut check = Check::new(&inner.environment.dbs, &txn);
             check.run();
             Ok(check.report)
         };
@@ -96,7 +95,6 @@ struct Table {
 
 struct Check<'t> {
     dbs: &'t Databases,
-    pages: Option<Pages>,
     txn: &'t heed::RoTxn<'t>,
     tables: BTreeMap<u32, Table>,
     graves: BTreeSet<u32>,
@@ -104,15 +102,8 @@ struct Check<'t> {
 }
 
 impl<'t> Check<'t> {
-    fn new(environment: &'t Environment, txn: &'t heed::RoTxn<'t>) -> Self {
-        Self {
-            dbs: &environment.dbs,
-            pages: environment.pages,
-            txn,
-            tables: BTreeMap::new(),
-            graves: BTreeSet::new(),
-            report: CheckReport::default(),
-        }
+    fn new(dbs: &'t Databases, txn: &'t heed::RoTxn<'t>) -> Self {
+        Self { dbs, txn, tables: BTreeMap::new(), graves: BTreeSet::new(), report: CheckReport::default() }
     }
 
     fn problem(&mut self, table: Option<&str>, error: &Error) {
@@ -160,7 +151,7 @@ impl<'t> Check<'t> {
         self.report.tables += 1;
         let mut known = Dict::default();
         let read = known
-            .read_new(self.dbs.names, self.txn, entry.id)
+            .read_new(self.dbs, self.txn, entry.id)
             .and_then(|()| known.check(self.dbs.names, self.txn, entry.id));
         if let Err(error) = read {
             self.problem(Some(&entry.name), &error);
@@ -183,7 +174,7 @@ impl<'t> Check<'t> {
         for pair in self.dbs.data.iter(self.txn).map_err(lmdb::error)? {
             let (key, bytes) = pair.map_err(lmdb::error)?;
             seen += 1;
-            if let Some(pages) = self.pages {
+            if let Some(pages) = self.dbs.pages {
                 let place = pages.place(key);
                 if leaf != Some(place) {
                     leaf = Some(place);
@@ -209,7 +200,7 @@ impl<'t> Check<'t> {
             return Err(unreadable());
         };
         let found = self.dbs.data.get(self.txn, key).map_err(lmdb::error)?;
-        self.pages.map_or(Ok(()), |pages| pages.check_value(bytes))?;
+        self.dbs.pages.map_or(Ok(()), |pages| pages.check_value(bytes))?;
         if found.is_none_or(|found| !std::ptr::eq(found, bytes)) {
             return Err(corrupt("a search for the row's key does not find it".into()));
         }

@@ -162,7 +162,9 @@ impl<'t> Cursor<'t> {
         if self.last.is_none() {
             self.check_adjacent(self.before, key)?;
         }
-        let (Some((key, bytes)), Some(pages)) = (step, &self.inner.environment.pages) else { return Ok(()) };
+        let (Some((key, bytes)), Some(pages)) = (step, &self.inner.environment.dbs.pages) else {
+            return Ok(());
+        };
         let leaf = pages.place(key);
         if self.leaf != Some(leaf) {
             pages.check_leaf(key)?;

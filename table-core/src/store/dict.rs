@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::lmdb::{self, Db, WriteTxn};
+use super::lmdb::{self, Databases, Db, WriteTxn};
 use super::meta;
 use crate::error::{Error, ErrorKind};
 use crate::model::Name;
@@ -125,10 +125,15 @@ impl Dict {
     }
 
     /// Reads the entries that the dictionary does not have yet.
-    pub(crate) fn read_new(&mut self, db: Db, txn: &heed::RoTxn<'_>, table: u32) -> Result<(), Error> {
-        read_new(&mut self.names, db, txn, table, NAME_BY_ID)?;
+    pub(crate) fn read_new(
+        &mut self,
+        dbs: &Databases,
+        txn: &heed::RoTxn<'_>,
+        table: u32,
+    ) -> Result<(), Error> {
+        read_new(&mut self.names, dbs, txn, table, NAME_BY_ID)?;
         self.entity_type = self.id(ENTITY_TYPE);
-        read_new(&mut self.symbols, db, txn, table, SYMBOL_BY_ID)
+        read_new(&mut self.symbols, dbs, txn, table, SYMBOL_BY_ID)
     }
 
     /// Writes the entries from this length on.
@@ -185,7 +190,7 @@ fn damaged(because: &str) -> Error {
 
 fn read_new(
     numbered: &mut Numbered,
-    db: Db,
+    dbs: &Databases,
     txn: &heed::RoTxn<'_>,
     table: u32,
     kind: u8,
@@ -193,7 +198,10 @@ fn read_new(
     loop {
         let Ok(id) = u16::try_from(numbered.texts.len()) else { return Ok(()) };
         let key = entry_key(table, kind, &id.to_be_bytes());
-        let Some(record) = db.get(txn, &key).map_err(lmdb::error)? else { return Ok(()) };
+        let Some(record) = dbs.names.get(txn, &key).map_err(lmdb::error)? else {
+            // A number that only seemed to be free would be given twice.
+            return dbs.check_missing(dbs.names, txn, &key);
+        };
         let text = meta::opened(&key, record)
             .and_then(|text| std::str::from_utf8(text).ok())
             .ok_or_else(|| damaged(&format!("entry {id} can't be read")))?;

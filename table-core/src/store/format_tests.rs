@@ -510,7 +510,7 @@ fn small_records_are_these_bytes() {
     for (key, _) in entries {
         refuses_damage(&store, dbs.names, &hex(key), |txn| {
             let mut known = Dict::default();
-            let read = known.read_new(dbs.names, txn, 1).and_then(|()| known.check(dbs.names, txn, 1));
+            let read = known.read_new(&dbs, txn, 1).and_then(|()| known.check(dbs.names, txn, 1));
             read.map_err(|e| e.kind())?;
             assert_eq!((known.id("Größe"), known.symbol_id("employee")), (Some(1), Some(0)));
             Ok(())

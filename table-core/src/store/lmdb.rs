@@ -3,6 +3,7 @@
 use heed::types::Bytes;
 use heed::{Env, MdbError, WithoutTls};
 
+use super::open::Pages;
 use crate::error::{Error, ErrorKind};
 
 /// Read transactions are not tied to a thread, so snapshots and iterators can move between threads.
@@ -26,6 +27,29 @@ pub(crate) struct Databases {
     pub(crate) catalog: Db,
     /// Tables that were dropped and whose rows are still there.
     pub(crate) graves: Db,
+    /// Where their pages lie, if that can be known.
+    pub(crate) pages: Option<Pages>,
+}
+
+impl Databases {
+    /// Checks the leaf on which an entry of a small database stands.
+    pub(crate) fn check_entry(&self, entry: &[u8]) -> Result<(), Error> {
+        self.pages.map_or(Ok(()), |pages| pages.check_leaf(entry))
+    }
+
+    /// Makes sure that an entry of a small database which was not found is not left out by a damaged page.
+    pub(crate) fn check_missing(&self, db: Db, txn: &heed::RoTxn<'_>, key: &[u8]) -> Result<(), Error> {
+        let before = db.get_lower_than(txn, key).map_err(error)?;
+        let after = db.get_greater_than_or_equal_to(txn, key).map_err(error)?;
+        for (found, _) in before.into_iter().chain(after) {
+            self.check_entry(found)?;
+        }
+        if before.is_none_or(|(found, _)| found < key) && after.is_none_or(|(found, _)| found > key) {
+            Ok(())
+        } else {
+            Err(Error::new(ErrorKind::Corrupt).because("a page of the store is damaged"))
+        }
+    }
 }
 
 /// What LMDB or the operating system said, as an error of this crate.

@@ -28,7 +28,7 @@ pub(crate) fn get<'t>(
     let Some(bytes) = environment.dbs.data.get(txn, &key).map_err(lmdb::error)? else {
         return if verify { verify_miss(inner, txn, &key).map(|()| None) } else { Ok(None) };
     };
-    if verify && let Some(pages) = &environment.pages {
+    if verify && let Some(pages) = &environment.dbs.pages {
         pages.check_value(bytes)?;
     }
     let row = Row::parse(bytes)?;
@@ -78,7 +78,7 @@ pub(crate) fn adjacent(
     after: Option<&[u8]>,
 ) -> Result<bool> {
     let environment = &inner.environment;
-    if let (Some(before), Some(after), Some(pages)) = (before, after, &environment.pages)
+    if let (Some(before), Some(after), Some(pages)) = (before, after, &environment.dbs.pages)
         && pages.place(before) == pages.place(after)
     {
         return Ok(true);
@@ -100,7 +100,7 @@ pub(crate) fn adjacent(
 
 /// Checks a row that is only a neighbour, and its leaf.
 pub(crate) fn verify_row(inner: &Inner, key: &[u8], bytes: &[u8]) -> Result<()> {
-    if let Some(pages) = &inner.environment.pages {
+    if let Some(pages) = &inner.environment.dbs.pages {
         pages.check_leaf(key)?;
         pages.check_value(bytes)?;
     }

@@ -79,7 +79,7 @@ impl Tally {
 
 #[test]
 fn after_a_flipped_bit_reads_are_right_or_fail() {
-    let tally = flip("any", size("CRASH_FLIPS", if cfg!(debug_assertions) { 300 } else { 2_000 }));
+    let tally = flip("any", size("CRASH_FLIPS", if cfg!(debug_assertions) { 1_000 } else { 2_000 }));
     assert_eq!(
         (tally.count(Outcome::Wrong), tally.count(Outcome::Short), tally.count(Outcome::Hang)),
         (0, 0, 0)
@@ -95,7 +95,7 @@ fn after_a_flipped_bit_reads_are_right_or_fail() {
 #[test]
 fn after_a_flipped_bit_in_the_structure_reads_are_right_or_fail_or_lead_to_a_former_page() {
     let aim = std::env::var("CRASH_AIM").unwrap_or("structure".into());
-    let tally = flip(&aim, size("CRASH_STRUCTURE_FLIPS", if cfg!(debug_assertions) { 200 } else { 2_000 }));
+    let tally = flip(&aim, size("CRASH_STRUCTURE_FLIPS", if cfg!(debug_assertions) { 500 } else { 2_000 }));
     assert_eq!(tally.count(Outcome::Hang), 0);
     for (place, outcomes) in &tally.by_place {
         let silent: u64 =

@@ -48,8 +48,6 @@ use crate::store::meta::{META_KEY, Meta};
 pub(crate) struct Environment {
     pub(crate) env: LmdbEnv,
     pub(crate) dbs: Databases,
-    /// Where its pages lie, if that can be known.
-    pub(crate) pages: Option<Pages>,
     /// What it was opened with.
     pub(crate) options: OpenOptions,
     /// The store's directory, absolute and without links.
@@ -149,9 +147,9 @@ impl Environment {
             drop(lock);
         }
         env.clear_stale_readers().map_err(lmdb::error)?;
-        let dbs = open_databases(&env, &path)?;
-        let pages = Pages::find(&env, dbs.main, &mut file).map_err(|flaw| flaw.of(&data))?;
-        Ok(Self { env, dbs, pages, options: options.clone(), path })
+        let mut dbs = open_databases(&env, &path)?;
+        dbs.pages = Pages::find(&env, dbs.main, &mut file).map_err(|flaw| flaw.of(&data))?;
+        Ok(Self { env, dbs, options: options.clone(), path })
     }
 
     /// A snapshot.
@@ -241,7 +239,7 @@ fn open_databases(env: &LmdbEnv, path: &Path) -> Result<Databases> {
     });
     match opened.map_err(lmdb::error)? {
         CommitOrAbort::Commit([main, data, names, catalog, graves]) => {
-            Ok(Databases { main, data, names, catalog, graves })
+            Ok(Databases { main, data, names, catalog, graves, pages: None })
         }
         CommitOrAbort::Abort(error) => Err(error),
     }

@@ -87,9 +87,9 @@ impl Pages {
         bytes.as_ptr().addr() & !(self.page - 1)
     }
 
-    /// Checks the leaf that a key lies in.
-    pub(crate) fn check_leaf(&self, key: &[u8]) -> Result<()> {
-        if self.of(key).is_some_and(is_whole) { Ok(()) } else { Err(damaged()) }
+    /// Checks the leaf that an entry lies in. One that a write transaction has changed does not lie in the map.
+    pub(crate) fn check_leaf(&self, entry: &[u8]) -> Result<()> {
+        if self.of(entry).is_none_or(is_whole) { Ok(()) } else { Err(damaged()) }
     }
 
     /// Checks that a value lies in its page, or in the pages of its own, before it is read.
@@ -176,7 +176,7 @@ mod tests {
         let environment = &store.inner.environment;
         let txn = environment.read_txn().unwrap();
         let (key, value) = environment.dbs.data.first(&txn).unwrap().unwrap();
-        let pages = environment.pages.unwrap();
+        let pages = environment.dbs.pages.unwrap();
         pages.check_leaf(key).unwrap();
         pages.check_value(value).unwrap();
         pages.of(key).unwrap().to_vec()

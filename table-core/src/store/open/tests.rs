@@ -53,7 +53,7 @@ impl Handle {
     /// Reads every byte of every database, and says how many rows there are.
     pub(super) fn read_all(&self) -> usize {
         let txn = self.0.read_txn().unwrap();
-        let Databases { main: _, data, names, catalog, graves } = self.0.dbs;
+        let Databases { main: _, data, names, catalog, graves, pages: _ } = self.0.dbs;
         let bytes = |db: lmdb::Db| {
             db.iter(&txn)
                 .unwrap()
