@@ -59,7 +59,7 @@ impl Child {
 
     /// The next line; panics if the process ends instead.
     pub fn line(&mut self) -> String {
-        self.line_within(PATIENCE).expect("the child goes on")
+        self.line_within(PATIENCE).unwrap_or_else(|| panic!("the child is gone: {}", self.status()))
     }
 
     /// Waits for this very line.
@@ -70,7 +70,13 @@ impl Child {
     /// Sends a line.
     pub fn say(&mut self, line: &str) {
         let input = self.input.as_mut().expect("the input is open");
-        writeln!(input, "{line}").and_then(|()| input.flush()).expect("the child listens");
+        let said = writeln!(input, "{line}").and_then(|()| input.flush());
+        said.unwrap_or_else(|error| panic!("the child is gone: {error}, {}", self.status()));
+    }
+
+    /// How the process ended, which it has: whether by itself or by whose signal.
+    fn status(&mut self) -> ExitStatus {
+        self.process.wait().expect("the process can be waited for")
     }
 
     /// Kills the process and gives the lines that it had still written.
@@ -88,7 +94,7 @@ impl Child {
         while let Some(line) = self.line_within(deadline.saturating_duration_since(Instant::now())) {
             lines.push(line);
         }
-        (self.process.wait().expect("the process can be waited for"), lines)
+        (self.status(), lines)
     }
 
     /// Waits for the process to end well.
