@@ -62,6 +62,7 @@ pub use model::{
     DynamicEntity, ETag, EdmType, IfMatch, ParseETagError, ParseTicksError, Ticks, TicksOutOfRange, Value,
     ValueRef,
 };
+pub use plan::WriteExplain;
 pub use query::{Continuation, Explain, Filter, KeyBounds, Property, Query, QueryClass, prop};
 pub use store::{
     Batch, BulkFailure, BulkReport, CheckReport, Durability, DynamicTable, OpenOptions, Page, Problem,
@@ -70,6 +71,7 @@ pub use store::{
 #[cfg(feature = "derive")]
 pub use table_derive::{Entity, KeyPart};
 pub use typed::{
-    Column, ColumnArg, Copied, Entity, IndexKey, Key, KeyArg, Lookup, Prefix, Stored, Table, prefix,
+    Column, ColumnArg, Copied, Egt, Entity, IndexKey, Key, KeyArg, Lookup, MemberOf, Partition, Patch,
+    Prefix, Stored, Table, prefix,
 };
 pub use uuid::Uuid;

@@ -36,7 +36,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let staff = store.table::<Employee>()?;
     let mut out = stdout();
 
-    writeln!(out, "What an insert touches:\n\n{}", staff.explain_insert(&employee(223, "Ann", "Jones"))?)?;
+    writeln!(
+        out,
+        "What an insert touches:\n\n{}",
+        staff.egt(Employee::partition("Sales")).insert(&employee(223, "Ann", "Jones")).explain()?
+    )?;
     staff.insert(&employee(223, "Ann", "Jones"))?;
     staff.insert(&employee(224, "Bob", "Hall"))?;
     draw(&mut out, staff.dynamic(), &Query::new())?;

@@ -5,7 +5,9 @@
 
 mod rows;
 mod values;
+mod write;
 
-pub(crate) use rows::WritePlan;
-pub(crate) use rows::{Change, EntityRows, fields};
+pub(crate) use rows::{EntityRows, fields, keys};
 pub use values::Values;
+pub use write::WriteExplain;
+pub(crate) use write::{EntityChange, Failure, OldEntity, RowAction, WritePlan};

@@ -1,11 +1,8 @@
-//! The rows of an entity, and what becomes of them.
-
-use std::fmt;
+//! The rows of an entity: its own and its copies.
 
 use super::values::Values;
-use crate::error::{Error, ErrorKind, Result};
-use crate::limits;
-use crate::model::{ETag, ValueRef};
+use crate::error::Result;
+use crate::model::ValueRef;
 use crate::schema::{self, Copies, FieldPart, Index, Part, PropertyValue, Schema, Template};
 
 /// The property that says what a row is.
@@ -29,6 +26,9 @@ pub(crate) struct EntityRow<'a> {
     pub(crate) key: String,
     pub(crate) cause: Cause,
     pub(crate) properties: Vec<RowProperty<'a>>,
+    /// Whether an entity that is stored surely has it. A sparse index that says today that the entity has no copy may
+    /// have said otherwise when it was written.
+    pub(crate) is_certain: bool,
 }
 
 /// Every row that an entity has: first its own, then its copies in the order of their keys.
@@ -39,11 +39,35 @@ pub(crate) struct EntityRows<'a> {
 }
 
 impl<'a> EntityRows<'a> {
-    /// The rows of an entity; `present` says which sparse indexes have one.
+    /// The rows that an entity is to have; `present` says which sparse indexes have one.
     pub(crate) fn of(
         schema: &'static Schema,
         values: &'a Values<'a>,
         present: &dyn Fn(usize) -> bool,
+    ) -> Result<Self> {
+        Self::when(schema, values, &|index| present(index).then_some(true))
+    }
+
+    /// The rows that a stored entity has or may have. The key in a unique index may be another entity's by now, if
+    /// this one has no row there; one in any other index is of no other entity.
+    pub(crate) fn stored(
+        schema: &'static Schema,
+        values: &'a Values<'a>,
+        present: &dyn Fn(usize) -> bool,
+    ) -> Result<Self> {
+        let is_unique = |index| schema.indexes.get(index).is_some_and(|index: &Index| index.unique);
+        Self::when(schema, values, &|index| match present(index) {
+            true => Some(true),
+            false if is_unique(index) => None,
+            false => Some(false),
+        })
+    }
+
+    /// The rows of an entity: those of an index if `certain` says something, and whether they are there for certain.
+    fn when(
+        schema: &'static Schema,
+        values: &'a Values<'a>,
+        certain: &dyn Fn(usize) -> Option<bool>,
     ) -> Result<Self> {
         let printer = Printer { schema, values };
         let partition = printer.key(&schema.partition)?;
@@ -51,10 +75,11 @@ impl<'a> EntityRows<'a> {
             key: printer.key(&schema.row)?,
             cause: Cause::Entity,
             properties: printer.properties(schema.kind, &[&schema.partition, &schema.row], |_| true),
+            is_certain: true,
         }];
         for (number, index) in schema.indexes.iter().enumerate() {
-            if present(number) {
-                printer.copies(number, index, &mut rows)?;
+            if let Some(is_certain) = certain(number) {
+                printer.copies(number, index, is_certain, &mut rows)?;
             }
         }
         if let Some((_, copies)) = rows.split_first_mut() {
@@ -67,6 +92,12 @@ impl<'a> EntityRows<'a> {
     pub(crate) fn primary_key(&self) -> (&str, &str) {
         (&self.partition, self.rows.first().map_or("", |row| row.key.as_str()))
     }
+}
+
+/// The partition key and the row key of an entity.
+pub(crate) fn keys(schema: &'static Schema, values: &Values<'_>) -> Result<(String, String)> {
+    let printer = Printer { schema, values };
+    Ok((printer.key(&schema.partition)?, printer.key(&schema.row)?))
 }
 
 /// Prints the keys and gathers the properties of one entity's rows.
@@ -89,7 +120,13 @@ impl<'a> Printer<'a> {
         })
     }
 
-    fn copies(&self, number: usize, index: &Index, rows: &mut Vec<EntityRow<'a>>) -> Result<()> {
+    fn copies(
+        &self,
+        number: usize,
+        index: &Index,
+        is_certain: bool,
+        rows: &mut Vec<EntityRow<'a>>,
+    ) -> Result<()> {
         for key in self.keys(&index.row)? {
             let known = [&self.schema.partition, &index.row];
             let properties = match index.copies {
@@ -99,7 +136,7 @@ impl<'a> Printer<'a> {
                     fields.contains(&field) || self.in_primary_key(field)
                 }),
             };
-            rows.push(EntityRow { key, cause: Cause::Index(number), properties });
+            rows.push(EntityRow { key, cause: Cause::Index(number), properties, is_certain });
         }
         Ok(())
     }
@@ -143,179 +180,4 @@ pub(crate) fn fields(template: &Template) -> impl Iterator<Item = &'static Field
         Part::Field(part) => Some(part),
         Part::Literal(_) => None,
     })
-}
-
-/// What happens to one row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Change {
-    /// It must not be there yet.
-    Insert,
-    /// It is written, whatever is there.
-    Put,
-    /// The version that was read gives way to this.
-    Replace(ETag),
-    /// The version that was read goes.
-    Delete(ETag),
-    /// It goes, if it is there.
-    Remove,
-}
-
-/// A row and what happens to it.
-#[derive(Debug)]
-pub(crate) struct RowChange<'a> {
-    pub(crate) key: &'a str,
-    pub(crate) cause: Cause,
-    pub(crate) change: Change,
-    pub(crate) properties: Vec<RowProperty<'a>>,
-}
-
-/// The rows that a change of an entity touches, to be carried out whole or not at all.
-///
-/// It prints itself: a line for each row, and how much of the hundred that a transaction may touch it takes.
-#[derive(Debug)]
-pub(crate) struct WritePlan<'a> {
-    schema: &'static Schema,
-    partition: &'a str,
-    changes: Vec<RowChange<'a>>,
-}
-
-impl<'a> WritePlan<'a> {
-    pub(crate) fn partition(&self) -> &'a str {
-        self.partition
-    }
-
-    pub(crate) fn changes(&self) -> &[RowChange<'a>] {
-        &self.changes
-    }
-
-    /// The plan of an insert.
-    pub(crate) fn insert(schema: &'static Schema, new: &'a EntityRows<'a>) -> Result<Self> {
-        let mut plan =
-            Self { schema, partition: &new.partition, changes: Vec::with_capacity(new.rows.len()) };
-        for row in &new.rows {
-            plan.add(row, Change::Insert);
-        }
-        plan.checked()
-    }
-
-    /// The plan of a delete.
-    pub(crate) fn delete(schema: &'static Schema, old: &'a EntityRows<'a>, etag: ETag) -> Result<Self> {
-        let mut plan =
-            Self { schema, partition: &old.partition, changes: Vec::with_capacity(old.rows.len()) };
-        for row in &old.rows {
-            plan.take(row, if row.cause == Cause::Entity { Change::Delete(etag) } else { Change::Remove });
-        }
-        plan.checked()
-    }
-
-    /// The plan of a change: `unknown` are the properties of the old row that the schema does not know.
-    pub(crate) fn replace(
-        schema: &'static Schema,
-        old: &'a EntityRows<'a>,
-        new: &'a EntityRows<'a>,
-        etag: ETag,
-        unknown: &[RowProperty<'a>],
-    ) -> Result<Self> {
-        let mut plan =
-            Self { schema, partition: &new.partition, changes: Vec::with_capacity(new.rows.len()) };
-        for row in &new.rows {
-            if row.cause == Cause::Entity {
-                plan.add(row, Change::Replace(etag));
-                if let Some(change) = plan.changes.last_mut() {
-                    change.properties.extend_from_slice(unknown);
-                }
-                continue;
-            }
-            match old.rows.iter().find(|old| old.key == row.key && old.cause == row.cause) {
-                // The copy is right as it is.
-                Some(old) if old.properties == row.properties => {}
-                None if plan.is_unique(row.cause) => plan.add(row, Change::Insert),
-                Some(_) | None => plan.add(row, Change::Put),
-            }
-        }
-        for row in &old.rows {
-            let stays = new.rows.iter().any(|new| new.key == row.key);
-            if row.cause != Cause::Entity && !stays {
-                plan.take(row, Change::Remove);
-            }
-        }
-        plan.checked()
-    }
-
-    /// An executor's error in the words of the entity: a copy that was in the way is a conflict in its index.
-    pub(crate) fn explain_failure(&self, error: Error) -> Error {
-        let failed = error.index().and_then(|index| self.changes.get(index));
-        match failed.map(|change| change.cause) {
-            Some(Cause::Index(index)) if error.kind() == ErrorKind::EntityAlreadyExists => {
-                let name = self.schema.indexes.get(index).map_or("", |index| index.name);
-                let (kind, because) = if self.is_unique(Cause::Index(index)) {
-                    let because = format!("another entity has this key in the unique index `{name}`");
-                    (ErrorKind::UniqueConflict, because)
-                } else {
-                    // The key holds the entity's own, and the entity is not there.
-                    (ErrorKind::Corrupt, format!("a copy of index `{name}` is there without its entity"))
-                };
-                error.with_kind(kind).because(because).without_index()
-            }
-            _ => error.without_index(),
-        }
-    }
-
-    fn is_unique(&self, cause: Cause) -> bool {
-        match cause {
-            Cause::Entity => true,
-            Cause::Index(index) => self.schema.indexes.get(index).is_some_and(|index| index.unique),
-        }
-    }
-
-    fn add(&mut self, row: &'a EntityRow<'a>, change: Change) {
-        let properties = row.properties.clone();
-        self.changes.push(RowChange { key: &row.key, cause: row.cause, change, properties });
-    }
-
-    fn take(&mut self, row: &'a EntityRow<'a>, change: Change) {
-        self.changes.push(RowChange { key: &row.key, cause: row.cause, change, properties: Vec::new() });
-    }
-
-    fn checked(self) -> Result<Self> {
-        let rows = self.changes.len();
-        if rows <= limits::BATCH_OPERATIONS {
-            return Ok(self);
-        }
-        Err(Error::new(ErrorKind::BatchLength).because(format!(
-            "the change touches {rows} rows, the entity's own and its copies; a transaction may touch {}",
-            limits::BATCH_OPERATIONS
-        )))
-    }
-}
-
-impl fmt::Display for WritePlan<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "{} of {} rows in partition `{}` of `{}`:",
-            self.changes.len(),
-            limits::BATCH_OPERATIONS,
-            self.partition.escape_debug(),
-            self.schema.table
-        )?;
-        for change in &self.changes {
-            let what = match change.change {
-                Change::Insert => "insert",
-                Change::Put => "put",
-                Change::Replace(_) => "replace",
-                Change::Delete(_) => "delete",
-                Change::Remove => "remove",
-            };
-            write!(f, "  {what:7} `{}`", change.key.escape_debug())?;
-            match change.cause {
-                Cause::Entity => writeln!(f, "  the {} itself", self.schema.kind)?,
-                Cause::Index(index) => {
-                    let name = self.schema.indexes.get(index).map_or("", |index| index.name);
-                    writeln!(f, "  its copy for {name}")?;
-                }
-            }
-        }
-        Ok(())
-    }
 }

@@ -11,7 +11,7 @@ use super::snapshot::Snapshot;
 use super::{Batch, Inner, RowView, read};
 use crate::error::Result;
 use crate::model::{DynamicEntity, ETag, IfMatch};
-use crate::plan::{Change, WritePlan};
+use crate::plan::{Failure, RowAction, WritePlan};
 use crate::query::{Continuation, Explain, Query};
 
 /// A handle on a table, to read and write entities of any shape.
@@ -137,26 +137,31 @@ impl DynamicTable {
     }
 
     /// Carries out a planned change, whole or not at all.
-    pub(crate) fn carry_out(&self, plan: &WritePlan<'_>) -> Result<ETag> {
+    pub(crate) fn carry_out(&self, plan: &WritePlan<'_>) -> Result<ETag, Failure> {
         let mut operations = Vec::with_capacity(plan.changes().len());
         for change in plan.changes() {
-            let action = match change.change {
-                Change::Insert => Action::Insert,
-                Change::Put => Action::InsertOrReplace,
-                Change::Replace(etag) => Action::Replace(etag.into()),
-                Change::Delete(etag) => Action::Delete(etag.into()),
-                Change::Remove => Action::Remove,
+            let action = match change.action {
+                RowAction::Insert => Action::Insert,
+                RowAction::Put => Action::InsertOrReplace,
+                RowAction::Replace(etag) => Action::Replace(etag.into()),
+                RowAction::Delete(etag) => Action::Delete(etag.into()),
+                RowAction::Remove => Action::Remove,
             };
             operations.push(Operation {
                 action,
                 partition: plan.partition(),
-                row: change.key,
+                row: &change.key,
                 properties: &change.properties,
             });
         }
         let done =
             prepare::batch(&self.state, plan.partition(), &operations).and_then(|plan| self.submit(plan));
-        done.map_err(|error| plan.explain_failure(error))
+        done.map_err(|error| plan.judge(error))
+    }
+
+    /// All tables of the store as they are now.
+    pub(crate) fn snapshot(&self) -> Result<Snapshot> {
+        Snapshot::new(&self.inner).map_err(|e| e.attempted("read from").table(self.name()))
     }
 
     pub(crate) fn submit(&self, plan: Prepared) -> Result<ETag> {

@@ -31,10 +31,27 @@ pub trait Entity: Sized + 'static {
     #[doc(hidden)]
     fn from_source(source: &mut Source<'_>) -> Result<Self>;
 
+    /// Some of the fields, to be set: all but those of the primary key.
+    type Patch;
+
+    /// Exchanges the fields that the patch sets with those of the entity. Done twice, it changes nothing.
+    #[doc(hidden)]
+    fn exchange(&mut self, patch: &mut Self::Patch);
+
     /// Whether the entity has a row of this sparse index.
     #[doc(hidden)]
     fn has_row(&self, index: usize) -> bool {
         let _ = index;
         true
+    }
+}
+
+/// A patch of an entity: made by the entity's own `patch` function, with a setter for each field.
+pub type Patch<E> = <E as Entity>::Patch;
+
+/// Exchanges a field with what the patch sets for it, if it sets it.
+pub fn exchange<T>(field: &mut T, patched: &mut Option<T>) {
+    if let Some(value) = patched {
+        std::mem::swap(field, value);
     }
 }

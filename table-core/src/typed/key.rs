@@ -3,6 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use super::change::values_of;
 use super::{Entity, Path};
 use crate::error::Result;
 use crate::plan;
@@ -96,6 +97,17 @@ impl<E: Entity> Key<E> {
     pub fn new(parts: &[KeyResult<'_>]) -> Self {
         Self { keys: print(E::SCHEMA, &E::SCHEMA.row, parts), entity: PhantomData }
     }
+
+    /// The key of this entity.
+    pub fn of(entity: &E) -> Self {
+        let keys = values_of(entity).and_then(|values| plan::keys(E::SCHEMA, &values));
+        Self { keys, entity: PhantomData }
+    }
+
+    /// No key, for a change that doesn't ask for one.
+    pub(super) fn unused() -> Self {
+        Self { keys: Ok((String::new(), String::new())), entity: PhantomData }
+    }
 }
 
 impl<E> Key<E> {
@@ -113,6 +125,46 @@ impl<E> fmt::Debug for Key<E> {
         match &self.keys {
             Ok((partition, row)) => f.debug_tuple("Key").field(partition).field(row).finish(),
             Err(error) => f.debug_tuple("Key").field(error).finish(),
+        }
+    }
+}
+
+/// A partition of an entity's table.
+///
+/// Made by the entity's own `partition` function from the fields that stand in its partition key.
+pub struct Partition<E> {
+    key: Result<String>,
+    entity: PhantomData<fn() -> E>,
+}
+
+impl<E: Entity> Partition<E> {
+    #[doc(hidden)]
+    pub fn new(parts: &[KeyResult<'_>]) -> Self {
+        let nothing = Template { source: "", parts: &[] };
+        let key = print(E::SCHEMA, &nothing, parts).map(|(partition, _)| partition);
+        Self { key, entity: PhantomData }
+    }
+}
+
+impl<E> Partition<E> {
+    /// The partition key.
+    pub fn as_str(&self) -> Result<&str> {
+        match &self.key {
+            Ok(key) => Ok(key),
+            Err(error) => Err(error.again()),
+        }
+    }
+
+    pub(super) fn into_key(self) -> Result<String> {
+        self.key
+    }
+}
+
+impl<E> fmt::Debug for Partition<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.key {
+            Ok(key) => f.debug_tuple("Partition").field(key).finish(),
+            Err(error) => f.debug_tuple("Partition").field(error).finish(),
         }
     }
 }

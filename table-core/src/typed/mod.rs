@@ -3,7 +3,9 @@
 //! The types here are thin: they turn fields into values and back, and leave the work to functions that know no
 //! user's type.
 
+mod change;
 mod column;
+mod egt;
 mod entity;
 #[cfg(feature = "json")]
 pub mod json;
@@ -15,8 +17,9 @@ mod stored;
 mod table;
 
 pub use column::{Column, ColumnArg};
-pub use entity::Entity;
-pub use key::{IndexKey, Key, KeyArg, KeyResult, Lookup};
+pub use egt::{Egt, MemberOf};
+pub use entity::{Entity, Patch, exchange};
+pub use key::{IndexKey, Key, KeyArg, KeyResult, Lookup, Partition};
 pub use path::{Path, read_copied, read_stored};
 pub use query::{At, Ended, PartArg, PathQuery, Prefix, Ready, TypedRows, prefix};
 pub use source::Source;

@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use super::names::Names;
-use super::schema;
+use super::{patch, schema};
 use crate::model::{Entity, Field, Storage};
 
 pub(crate) fn implementation(model: &Entity<'_>, names: &Names) -> TokenStream {
@@ -14,7 +14,7 @@ pub(crate) fn implementation(model: &Entity<'_>, names: &Names) -> TokenStream {
     let given = model.fields.iter().enumerate().filter(|(_, field)| field.is_property());
     let given = given.map(|(at, field)| give(model, at, field));
     let taken = model.fields.iter().map(|field| take(model, field));
-    let has_row = has_row(model);
+    let (exchange, has_row) = (patch::exchange(model, names), has_row(model));
     quote! {
         #[automatically_derived]
         impl #krate::__private::Entity for #ident {
@@ -33,6 +33,8 @@ pub(crate) fn implementation(model: &Entity<'_>, names: &Names) -> TokenStream {
             fn from_source(source: &mut #krate::__private::Source<'_>) -> #krate::Result<Self> {
                 ::core::result::Result::Ok(Self { #(#taken),* })
             }
+
+            #exchange
 
             #has_row
         }

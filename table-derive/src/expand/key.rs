@@ -1,18 +1,21 @@
 //! Functions on the struct: its key, and one for each index.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::names::Names;
+use super::patch;
 use crate::model::{Entity, Index, Template, arguments};
 
 pub(crate) fn functions(model: &Entity<'_>, names: &Names) -> TokenStream {
     let ident = model.ident;
-    let key = key(model);
+    let (key, partition, patch) = (key(model), partition(model), patch::function(model, names));
     let indexes = model.indexes.iter().map(|found| index(model, names, found));
     quote! {
         impl #ident {
             #key
+            #partition
+            #patch
             #(#indexes)*
         }
     }
@@ -20,16 +23,32 @@ pub(crate) fn functions(model: &Entity<'_>, names: &Names) -> TokenStream {
 
 fn key(model: &Entity<'_>) -> TokenStream {
     let (krate, vis) = (&model.krate, model.vis);
-    let name = model.key.name.clone().unwrap_or_else(|| Ident::new("key", proc_macro2::Span::mixed_site()));
+    let name = model.key_name();
     let (partition, row) = (model.key.partition.source(), model.key.row.source());
     let doc =
         format!("The entity's key: PartitionKey `{partition}`, RowKey `{row}`. Reading it is a point query.");
-    let (parameters, given) = parameters(model, [&model.key.partition, &model.key.row]);
+    let (parameters, given) = parameters(model, &[&model.key.partition, &model.key.row]);
     quote! {
         #[doc = #doc]
         #[must_use]
         #vis fn #name(#(#parameters),*) -> #krate::__private::Key<Self> {
             #krate::__private::Key::new(&[#(#given),*])
+        }
+    }
+}
+
+fn partition(model: &Entity<'_>) -> TokenStream {
+    let (krate, vis, name) = (&model.krate, model.vis, model.partition_name());
+    let doc = format!(
+        "A partition of the table: PartitionKey `{}`. One transaction can change entities of one partition.",
+        model.key.partition.source()
+    );
+    let (parameters, given) = parameters(model, &[&model.key.partition]);
+    quote! {
+        #[doc = #doc]
+        #[must_use]
+        #vis fn #name(#(#parameters),*) -> #krate::__private::Partition<Self> {
+            #krate::__private::Partition::new(&[#(#given),*])
         }
     }
 }
@@ -43,7 +62,7 @@ fn index(model: &Entity<'_>, names: &Names, index: &Index) -> TokenStream {
         "The key of the entity's copy in `{}`: PartitionKey `{partition}`, RowKey `{row}`. Reading it is a point query.",
         index.name
     );
-    let (parameters, given) = parameters(model, [&model.key.partition, &index.row]);
+    let (parameters, given) = parameters(model, &[&model.key.partition, &index.row]);
     quote! {
         #[doc = #doc]
         #[must_use]
@@ -54,11 +73,11 @@ fn index(model: &Entity<'_>, names: &Names, index: &Index) -> TokenStream {
 }
 
 /// The parameters of a key's constructor, one for each distinct field, and what is made of them.
-fn parameters(model: &Entity<'_>, templates: [&Template; 2]) -> (Vec<TokenStream>, Vec<TokenStream>) {
+fn parameters(model: &Entity<'_>, templates: &[&Template]) -> (Vec<TokenStream>, Vec<TokenStream>) {
     let krate = &model.krate;
     let mut parameters = Vec::new();
     let mut given = Vec::new();
-    for place in arguments(&templates) {
+    for place in arguments(templates) {
         let Some(field) = model.fields.get(place) else { continue };
         let each = templates.iter().flat_map(|t| t.fields()).any(|part| part.field == place && part.each);
         let (ident, ty) = (field.ident, argument_type(field, each));

@@ -9,6 +9,7 @@ mod entity;
 mod key;
 mod key_part;
 mod names;
+mod patch;
 mod path;
 mod schema;
 
@@ -26,6 +27,7 @@ pub(crate) fn entity(model: &Entity<'_>) -> TokenStream {
     let parts = [
         entity::implementation(model, &names),
         key::functions(model, &names),
+        patch::patch(model, &names),
         path::indexes(model, &names),
         assertions::assertions(model),
     ];

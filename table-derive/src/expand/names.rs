@@ -15,6 +15,8 @@ pub(crate) struct Names {
     entity: String,
     /// What the table derefs to.
     pub(crate) indexes: Ident,
+    /// The patch.
+    pub(crate) patch: Ident,
 }
 
 impl Names {
@@ -26,7 +28,8 @@ impl Names {
         let entity = model.ident.to_string();
         let entity = entity.trim_start_matches("r#").to_owned();
         let indexes = free(&taken, &format!("{entity}Indexes"));
-        Self { taken, entity, indexes }
+        let patch = free(&taken, &format!("{entity}Patch"));
+        Self { taken, entity, indexes, patch }
     }
 
     /// A type for a path: `EmployeeByEmail` and the like with another ending.

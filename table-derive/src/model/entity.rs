@@ -1,6 +1,6 @@
 //! An entity.
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, Span};
 use syn::{DeriveInput, Visibility};
 
 use super::{Field, Index, Krate, Spanned, Template, named_fields, no_generics, template};
@@ -103,6 +103,21 @@ impl<'a> Entity<'a> {
         template::arguments(&[&self.key.partition, &index.row])
     }
 
+    /// What the function `key` on the struct is called.
+    pub(crate) fn key_name(&self) -> Ident {
+        named(self.key.name.as_ref(), "key")
+    }
+
+    /// What the function `partition` on the struct is called.
+    pub(crate) fn partition_name(&self) -> Ident {
+        named(self.key.partition_name.as_ref(), "partition")
+    }
+
+    /// What the function `patch` on the struct is called.
+    pub(crate) fn patch_name(&self) -> Ident {
+        named(self.patch_name.as_ref(), "patch")
+    }
+
     /// Every template with what it is a key of.
     pub(crate) fn templates(&self) -> impl Iterator<Item = &Template> {
         [&self.key.partition, &self.key.row].into_iter().chain(self.indexes.iter().map(|index| &index.row))
@@ -117,6 +132,10 @@ impl<'a> Entity<'a> {
     pub(crate) fn allows_hot_partition(&self) -> bool {
         self.allow.iter().any(|warning| warning == HOT_PARTITION)
     }
+}
+
+fn named(given: Option<&Ident>, otherwise: &str) -> Ident {
+    given.cloned().unwrap_or_else(|| Ident::new(otherwise, Span::mixed_site()))
 }
 
 /// C30: an entity has a table, a kind, a partition key and a row key. What the user tried to give isn't missed.

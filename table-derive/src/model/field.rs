@@ -86,6 +86,11 @@ impl<'a> Field<'a> {
         matches!(self.storage, Storage::Value | Storage::Json)
     }
 
+    /// Whether the type is written `String`.
+    pub(crate) fn is_string(&self) -> bool {
+        matches!(self.ty, Type::Path(path) if path.path.is_ident("String"))
+    }
+
     /// The `T` of a type that is written `Option<T>`.
     pub(crate) fn optional(&self) -> Option<&'a Type> {
         argument(self.ty, "Option")

@@ -1,0 +1,400 @@
+//! What becomes of the rows of changed entities.
+
+use std::fmt;
+
+use super::rows::{Cause, EntityRow, EntityRows, RowProperty};
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
+use crate::model::ETag;
+use crate::schema::Schema;
+
+/// An entity as it is stored.
+#[derive(Debug)]
+pub(crate) struct OldEntity<'a> {
+    pub(crate) rows: EntityRows<'a>,
+    pub(crate) etag: ETag,
+    /// The properties of its row that the schema does not know.
+    pub(crate) unknown: Vec<RowProperty<'a>>,
+}
+
+/// A change of one entity: what is stored gives way to what is to be.
+#[derive(Debug)]
+pub(crate) struct EntityChange<'a> {
+    pub(crate) schema: &'static Schema,
+    pub(crate) old: Option<OldEntity<'a>>,
+    pub(crate) new: Option<EntityRows<'a>>,
+}
+
+impl EntityChange<'_> {
+    fn partition(&self) -> &str {
+        self.rows().map_or("", |rows| rows.partition.as_str())
+    }
+
+    /// The key of the entity that is changed.
+    fn identity(&self) -> &str {
+        self.rows().map_or("", |rows| rows.primary_key().1)
+    }
+
+    fn rows(&self) -> Option<&EntityRows<'_>> {
+        self.old.as_ref().map(|old| &old.rows).or(self.new.as_ref())
+    }
+}
+
+/// What happens to one row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RowAction {
+    /// It must not be there yet.
+    Insert,
+    /// It is written, whatever is there.
+    Put,
+    /// The version that was read gives way to this.
+    Replace(ETag),
+    /// The version that was read goes.
+    Delete(ETag),
+    /// It goes, if it is there.
+    Remove,
+}
+
+/// A row and what happens to it.
+#[derive(Debug)]
+pub(crate) struct RowChange<'a> {
+    pub(crate) key: String,
+    pub(crate) action: RowAction,
+    pub(crate) properties: Vec<RowProperty<'a>>,
+    /// Which of the changed entities it is of.
+    entity: usize,
+    cause: Cause,
+}
+
+/// The rows that a change touches, to be carried out whole or not at all.
+///
+/// Several entities are planned as one: what counts is the state after all of them. So two entities may exchange what
+/// an index demands to be unique, and no row is touched twice. Rows of entities come before those of copies, since an
+/// executor looks at them in order: what a copy is refused for can then be no news of an entity that was written
+/// meanwhile.
+#[derive(Debug)]
+pub(crate) struct WritePlan<'a> {
+    partition: String,
+    schemas: Vec<&'static Schema>,
+    changes: Vec<RowChange<'a>>,
+}
+
+/// A row that is there, as far as is known.
+struct Standing<'a> {
+    row: EntityRow<'a>,
+    entity: usize,
+    /// The version of an entity's own row.
+    etag: Option<ETag>,
+    /// Whether it has been given its change.
+    is_planned: bool,
+}
+
+impl<'a> WritePlan<'a> {
+    /// The plan of these changes, in this partition or whichever is the first's.
+    pub(crate) fn of(changes: Vec<EntityChange<'a>>, partition: Option<&str>) -> Result<Self> {
+        let first = || changes.first().map_or("", EntityChange::partition);
+        let partition = partition.unwrap_or_else(first).to_owned();
+        check_apart(&changes, &partition)?;
+        let mut plan = Self {
+            partition,
+            schemas: changes.iter().map(|change| change.schema).collect(),
+            changes: Vec::with_capacity(changes.iter().map(|change| rows_of(change)).sum()),
+        };
+        let mut standing = Vec::new();
+        let mut wanted = Vec::with_capacity(changes.len());
+        for (entity, change) in changes.into_iter().enumerate() {
+            let mut unknown = None;
+            if let Some(old) = change.old {
+                unknown = Some(old.unknown);
+                standing.extend(old.rows.rows.into_iter().map(|row| Standing {
+                    etag: (row.cause == Cause::Entity).then_some(old.etag),
+                    row,
+                    entity,
+                    is_planned: false,
+                }));
+            }
+            wanted.extend(change.new.map(|new| (entity, new, unknown)));
+        }
+        standing.sort_by(|a: &Standing<'_>, b| a.row.key.cmp(&b.row.key));
+        for (entity, new, mut unknown) in wanted {
+            let is_new = unknown.is_none();
+            for mut row in new.rows {
+                if row.cause == Cause::Entity {
+                    row.properties.extend(unknown.take().into_iter().flatten());
+                }
+                plan.want(entity, is_new, row, &mut standing);
+            }
+        }
+        for standing in standing.into_iter().filter(|standing| !standing.is_planned) {
+            let Standing { row, entity, etag, .. } = standing;
+            let action = etag.map_or(RowAction::Remove, RowAction::Delete);
+            plan.push(entity, row.key, row.cause, action, Vec::new());
+        }
+        if plan.schemas.len() > 1 {
+            plan.check_distinct()?;
+        }
+        // Stable: rows of one kind stay in the order of their entities.
+        plan.changes.sort_by_key(|change| change.cause != Cause::Entity);
+        plan.checked()
+    }
+
+    pub(crate) fn partition(&self) -> &str {
+        &self.partition
+    }
+
+    pub(crate) fn changes(&self) -> &[RowChange<'a>] {
+        &self.changes
+    }
+
+    /// Plans a row that is to be there.
+    fn want(&mut self, entity: usize, is_new: bool, row: EntityRow<'a>, standing: &mut [Standing<'a>]) {
+        let found = standing.binary_search_by(|standing| standing.row.key.cmp(&row.key)).ok();
+        let action = match found.and_then(|at| standing.get_mut(at)) {
+            Some(standing) => {
+                standing.is_planned = true;
+                match standing.etag {
+                    Some(etag) => RowAction::Replace(etag),
+                    // The copy is right as it is.
+                    None if standing.row.is_certain
+                        && standing.row.cause == row.cause
+                        && standing.row.properties == row.properties =>
+                    {
+                        return;
+                    }
+                    None => RowAction::Put,
+                }
+            }
+            None if is_new || self.must_be_free(entity, row.cause) => RowAction::Insert,
+            None => RowAction::Put,
+        };
+        self.push(entity, row.key, row.cause, action, row.properties);
+    }
+
+    /// Whether a row that stands there already would be another entity's.
+    fn must_be_free(&self, entity: usize, cause: Cause) -> bool {
+        match cause {
+            Cause::Entity => true,
+            Cause::Index(index) => {
+                let schema = self.schemas.get(entity);
+                schema.and_then(|schema| schema.indexes.get(index)).is_some_and(|index| index.unique)
+            }
+        }
+    }
+
+    fn push(
+        &mut self,
+        entity: usize,
+        key: String,
+        cause: Cause,
+        action: RowAction,
+        properties: Vec<RowProperty<'a>>,
+    ) {
+        self.changes.push(RowChange { key, action, properties, entity, cause });
+    }
+
+    /// Refuses two entities that want one row: no change has planned a row twice itself.
+    fn check_distinct(&self) -> Result<()> {
+        let mut order: Vec<_> = self.changes.iter().collect();
+        order.sort_by(|a, b| a.key.cmp(&b.key).then(a.entity.cmp(&b.entity)));
+        let twice = order.windows(2).filter_map(|pair| match pair {
+            [first, second] if first.key == second.key => Some((*first, *second)),
+            _ => None,
+        });
+        let Some((first, second)) = twice.min_by_key(|(_, second)| second.entity) else { return Ok(()) };
+        let error = match self.unique_index(second) {
+            Some(index) => Error::new(ErrorKind::UniqueConflict).because(format!(
+                "operation {} of the batch wants the same key in the unique index `{index}`",
+                first.entity
+            )),
+            None => Error::new(ErrorKind::DuplicateRow),
+        };
+        Err(error
+            .attempted("write to")
+            .table(self.table())
+            .partition(&self.partition)
+            .row(&second.key)
+            .at_index(second.entity))
+    }
+
+    fn table(&self) -> &'static str {
+        self.schemas.first().map_or("", |schema| schema.table)
+    }
+
+    /// The index that a row is a copy of.
+    fn index(&self, change: &RowChange<'_>) -> Option<&'static crate::schema::Index> {
+        match change.cause {
+            Cause::Entity => None,
+            Cause::Index(index) => self.schemas.get(change.entity)?.indexes.get(index),
+        }
+    }
+
+    fn unique_index(&self, change: &RowChange<'_>) -> Option<&'static str> {
+        self.index(change).filter(|index| index.unique).map(|index| index.name)
+    }
+
+    /// An executor's error in the words of the entities, and whether it only says that somebody else has written
+    /// what the plan was made from.
+    pub(crate) fn judge(&self, error: Error) -> Failure {
+        let Some(change) = error.index().and_then(|index| self.changes.get(index)) else {
+            return Failure { error, entity: None, was_stale: false };
+        };
+        let entity = Some(change.entity);
+        let (kind, is_copy) = (error.kind(), change.cause != Cause::Entity);
+        let was_read = matches!(change.action, RowAction::Replace(_) | RowAction::Delete(_));
+        let was_stale = was_read && matches!(kind, ErrorKind::ConditionNotMet | ErrorKind::EntityNotFound);
+        let error = if is_copy && kind == ErrorKind::EntityAlreadyExists {
+            if let Some(name) = self.unique_index(change) {
+                error
+                    .with_kind(ErrorKind::UniqueConflict)
+                    .because(format!("another entity has this key in the unique index `{name}`"))
+            } else {
+                let name = self.index(change).map_or("", |index| index.name);
+                // The key holds the entity's own, and the entity is not there.
+                error
+                    .with_kind(ErrorKind::Corrupt)
+                    .because(format!("a copy of index `{name}` is there without its entity"))
+            }
+        } else {
+            error
+        };
+        Failure { error: error.without_index(), entity, was_stale }
+    }
+
+    fn checked(self) -> Result<Self> {
+        let rows = self.changes.len();
+        if rows <= limits::BATCH_OPERATIONS {
+            return Ok(self);
+        }
+        let because = format!(
+            "the change touches {rows} rows, the entities' own and their copies; a transaction may touch {}",
+            limits::BATCH_OPERATIONS
+        );
+        Err(Error::new(ErrorKind::BatchLength)
+            .because(because)
+            .attempted("write to")
+            .table(self.table())
+            .partition(&self.partition))
+    }
+
+    /// The plan as it is shown.
+    pub(crate) fn explain(&self) -> WriteExplain {
+        let mut rows: Vec<_> = self.changes.iter().collect();
+        rows.sort_by_key(|change| change.entity);
+        let row = |change: &RowChange<'_>| WrittenRow {
+            row_key: change.key.as_str().into(),
+            action: change.action,
+            kind: self.schemas.get(change.entity).map_or("", |schema| schema.kind),
+            index: self.index(change).map(|index| index.name),
+        };
+        WriteExplain {
+            table: self.table(),
+            partition: self.partition.as_str().into(),
+            rows: rows.into_iter().map(row).collect(),
+        }
+    }
+}
+
+/// Why a plan was not carried out.
+pub(crate) struct Failure {
+    pub(crate) error: Error,
+    /// Which of the changed entities it is about.
+    pub(crate) entity: Option<usize>,
+    /// Whether another plan, made from what is stored now, may succeed.
+    pub(crate) was_stale: bool,
+}
+
+fn rows_of(change: &EntityChange<'_>) -> usize {
+    let old = change.old.as_ref().map_or(0, |old| old.rows.rows.len());
+    change.new.as_ref().map_or(old, |new| new.rows.len().max(old))
+}
+
+/// Refuses entities of different partitions, and two changes of one entity.
+fn check_apart(changes: &[EntityChange<'_>], partition: &str) -> Result<()> {
+    let refuse = |kind, change: &EntityChange<'_>, index, because: String| {
+        let (table, row) = (change.schema.table, change.identity());
+        let error = Error::new(kind).because(because).attempted("write to").table(table);
+        Err(error.partition(change.partition()).row(row).at_index(index))
+    };
+    for (index, change) in changes.iter().enumerate() {
+        let new = change.new.as_ref().map_or(partition, |new| &new.partition);
+        if let Some(other) = [change.partition(), new].into_iter().find(|other| *other != partition) {
+            let (other, partition) = (other.escape_debug(), partition.escape_debug());
+            let because = format!("the entity is of partition `{other}`, the batch of `{partition}`");
+            return refuse(ErrorKind::DifferentPartitions, change, index, because);
+        }
+    }
+    let mut order: Vec<_> = changes.iter().enumerate().collect();
+    order.sort_by(|(i, a), (j, b)| a.identity().cmp(b.identity()).then(i.cmp(j)));
+    let pairs = order.iter().zip(order.iter().skip(1));
+    let twice = pairs.filter(|((_, a), (_, b))| a.identity() == b.identity()).map(|(_, second)| *second);
+    match twice.min_by(|(i, _), (j, _)| i.cmp(j)) {
+        None => Ok(()),
+        Some((index, change)) => {
+            let because = "another operation of the batch is on the same entity".to_owned();
+            refuse(ErrorKind::DuplicateRow, change, index, because)
+        }
+    }
+}
+
+/// The rows that a write would touch, and how many of the hundred that a transaction may touch those are.
+///
+/// It prints itself: a line for each row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriteExplain {
+    table: &'static str,
+    partition: Box<str>,
+    rows: Vec<WrittenRow>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct WrittenRow {
+    row_key: Box<str>,
+    action: RowAction,
+    kind: &'static str,
+    index: Option<&'static str>,
+}
+
+impl WriteExplain {
+    /// How many rows are touched.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The keys of the rows that are written.
+    pub fn written(&self) -> impl Iterator<Item = &str> {
+        self.keys(|action| !matches!(action, RowAction::Delete(_) | RowAction::Remove))
+    }
+
+    /// The keys of the rows that are removed.
+    pub fn removed(&self) -> impl Iterator<Item = &str> {
+        self.keys(|action| matches!(action, RowAction::Delete(_) | RowAction::Remove))
+    }
+
+    fn keys(&self, wanted: impl Fn(RowAction) -> bool) -> impl Iterator<Item = &str> {
+        self.rows.iter().filter(move |row| wanted(row.action)).map(|row| &*row.row_key)
+    }
+}
+
+impl fmt::Display for WriteExplain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rows, most) = (self.rows.len(), limits::BATCH_OPERATIONS);
+        let partition = self.partition.escape_debug();
+        write!(f, "{rows} of {most} rows in partition `{partition}` of `{}`:", self.table)?;
+        for row in &self.rows {
+            let what = match row.action {
+                RowAction::Insert => "insert",
+                RowAction::Put => "put",
+                RowAction::Replace(_) => "replace",
+                RowAction::Delete(_) => "delete",
+                RowAction::Remove => "remove",
+            };
+            write!(f, "\n  {what:7} `{}`", row.row_key.escape_debug())?;
+            match row.index {
+                None => write!(f, "  the {} itself", row.kind)?,
+                Some(name) => write!(f, "  its copy for {name}")?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,363 @@
+//! Changes of entities: read what is stored, see what is to be, plan, carry out under the versions that were read.
+
+use super::{Entity, Key, Source};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{ETag, IfMatch, Value};
+use crate::plan::{EntityChange, EntityRows, OldEntity, Values, WriteExplain, WritePlan};
+use crate::store::{DynamicTable, RowView, Snapshot};
+
+/// The property that says what a row is.
+const ENTITY_TYPE: &str = "EntityType";
+
+/// How often a change is tried when others write the entity at the same time.
+const ATTEMPTS: usize = 64;
+
+/// What is to become of an entity.
+pub(super) enum Change<'c, E: Entity> {
+    /// It is added; there must be none.
+    Insert(&'c E),
+    /// It is added, or takes the place of the one there.
+    Put(&'c E),
+    /// It takes the place of the one there.
+    Replace(&'c E, IfMatch),
+    /// The one there takes over what the patch sets.
+    Merge(E::Patch, IfMatch),
+    /// The one there is changed, and keeps its key.
+    Update(Box<dyn FnMut(&mut E) + 'c>),
+    /// The one there is changed, and may get another row key.
+    Move(Box<dyn FnMut(&mut E) + 'c>),
+    /// The one there goes.
+    Delete(IfMatch),
+}
+
+/// A change of one entity, from attempt to attempt.
+pub(super) struct Operation<'c, E: Entity> {
+    key: Key<E>,
+    change: Change<'c, E>,
+    old: Option<Old<E>>,
+    /// What the entity becomes, where that is made from what is stored.
+    new: Option<E>,
+}
+
+/// An entity as it was read, with what its struct does not know.
+struct Old<E> {
+    etag: ETag,
+    entity: E,
+    unknown: Vec<(Box<str>, Value)>,
+}
+
+/// The values of an entity's fields, as stored and as they are to be.
+pub(super) struct Both<'v> {
+    old: Option<Values<'v>>,
+    new: Option<Values<'v>>,
+}
+
+/// A change of an entity of whatever type.
+pub(super) trait Planned {
+    /// The partition of the entity, if that is known before it is printed.
+    fn partition(&self) -> Result<Option<&str>>;
+
+    /// Reads what is stored, and makes of it what is to be.
+    fn read(&mut self, table: &DynamicTable, snapshot: Option<&Snapshot>) -> Result<()>;
+
+    /// Whether there is anything to be read.
+    fn reads(&self) -> bool;
+
+    /// The values of the fields; nothing is read any more.
+    fn values(&self) -> Result<Both<'_>>;
+
+    /// The rows that are there and those that are to be.
+    fn rows<'v>(&'v self, values: &'v Both<'v>) -> Result<EntityChange<'v>>;
+
+    /// Whether an entity that has turned up meanwhile is reason to look again.
+    fn takes_what_it_finds(&self) -> bool;
+}
+
+impl<'c, E: Entity> Operation<'c, E> {
+    pub(super) fn new(key: Key<E>, change: Change<'c, E>) -> Self {
+        Self { key, change, old: None, new: None }
+    }
+
+    /// What was made of the entity.
+    pub(super) fn into_new(self) -> Option<E> {
+        self.new
+    }
+
+    /// As it follows "cannot " in an error.
+    fn words(&self) -> &'static str {
+        match self.change {
+            Change::Insert(_) => "insert into",
+            Change::Put(_) => "put into",
+            Change::Replace(..) => "replace in",
+            Change::Merge(..) => "merge into",
+            Change::Update(_) => "update in",
+            Change::Move(_) => "move in",
+            Change::Delete(_) => "delete from",
+        }
+    }
+
+    /// The version that must be stored; `None` if there need be no entity.
+    fn condition(&self) -> Option<IfMatch> {
+        match self.change {
+            Change::Insert(_) | Change::Put(_) => None,
+            Change::Replace(_, condition) | Change::Merge(_, condition) | Change::Delete(condition) => {
+                Some(condition)
+            }
+            Change::Update(_) | Change::Move(_) => Some(IfMatch::Any),
+        }
+    }
+
+    #[cold]
+    fn refused(&self, kind: ErrorKind) -> Error {
+        let error = Error::new(kind).attempted(self.words()).table(E::SCHEMA.table);
+        match self.key.as_strs() {
+            Ok((partition, row)) => error.partition(partition).row(row),
+            Err(_) => error,
+        }
+    }
+
+    /// The entity that the change makes of the one stored.
+    fn changed(&mut self, mut entity: E) -> Result<E> {
+        let may_move = match &mut self.change {
+            Change::Merge(patch, _) => {
+                // What an earlier attempt put in is had back first.
+                if let Some(last) = &mut self.new {
+                    E::exchange(last, patch);
+                }
+                E::exchange(&mut entity, patch);
+                return Ok(entity);
+            }
+            Change::Update(change) => {
+                change(&mut entity);
+                false
+            }
+            Change::Move(change) => {
+                change(&mut entity);
+                true
+            }
+            // These bring their entity along, or none.
+            Change::Insert(_) | Change::Put(_) | Change::Replace(..) | Change::Delete(_) => {
+                return Ok(entity);
+            }
+        };
+        let key = Key::of(&entity);
+        let ((partition, row), (old_partition, old_row)) = (key.as_strs()?, self.key.as_strs()?);
+        if partition == old_partition && (may_move || row == old_row) {
+            return Ok(entity);
+        }
+        let why = if partition == old_partition {
+            "an update keeps its primary key, and `move_to` can change the row key"
+        } else {
+            "no one transaction changes two partitions"
+        };
+        let (partition, row) = (partition.escape_debug(), row.escape_debug());
+        let because = format!("the change makes it partition `{partition}`, row `{row}`; {why}");
+        Err(self.refused(ErrorKind::KeyChanged).because(because))
+    }
+}
+
+impl<E: Entity> Planned for Operation<'_, E> {
+    fn partition(&self) -> Result<Option<&str>> {
+        if !self.reads() {
+            return Ok(None);
+        }
+        self.key.as_strs().map(|(partition, _)| Some(partition))
+    }
+
+    fn read(&mut self, table: &DynamicTable, snapshot: Option<&Snapshot>) -> Result<()> {
+        if !self.reads() {
+            return Ok(());
+        }
+        let makes_new = matches!(self.change, Change::Merge(..) | Change::Update(_) | Change::Move(_));
+        // The planner needs what is stored too, so what is changed is a second one.
+        let read = |view: &RowView<'_>| {
+            Ok((Old::<E>::read(view)?, if makes_new { Some(Old::<E>::decode(view)?) } else { None }))
+        };
+        let (partition, row) = self.key.as_strs()?;
+        let found = match snapshot {
+            None => table.get_by(partition, row, read)?,
+            Some(snapshot) => snapshot.view(table, partition, row)?.map(|view| read(&view)).transpose()?,
+        };
+        let Some((old, copy)) = found else {
+            self.old = None;
+            return match self.condition() {
+                None => Ok(()),
+                Some(_) => Err(self.refused(ErrorKind::EntityNotFound)),
+            };
+        };
+        if self
+            .condition()
+            .is_some_and(|condition| matches!(condition, IfMatch::ETag(etag) if etag != old.etag))
+        {
+            return Err(self.refused(ErrorKind::ConditionNotMet));
+        }
+        self.old = Some(old);
+        self.new = copy.map(|copy| self.changed(copy)).transpose()?;
+        Ok(())
+    }
+
+    fn reads(&self) -> bool {
+        !matches!(self.change, Change::Insert(_))
+    }
+
+    fn values(&self) -> Result<Both<'_>> {
+        let new = match &self.change {
+            Change::Insert(entity) | Change::Put(entity) | Change::Replace(entity, _) => Some(*entity),
+            Change::Merge(..) | Change::Update(_) | Change::Move(_) => self.new.as_ref(),
+            Change::Delete(_) => None,
+        };
+        Ok(Both {
+            old: self.old.as_ref().map(|old| values_of(&old.entity)).transpose()?,
+            new: new.map(values_of).transpose()?,
+        })
+    }
+
+    fn rows<'v>(&'v self, values: &'v Both<'v>) -> Result<EntityChange<'v>> {
+        let schema = E::SCHEMA;
+        let new = match &self.change {
+            Change::Insert(entity) | Change::Put(entity) | Change::Replace(entity, _) => Some(*entity),
+            _ => self.new.as_ref(),
+        };
+        let old = match (&self.old, &values.old) {
+            (Some(old), Some(values)) => Some(OldEntity {
+                rows: EntityRows::stored(schema, values, &|index| old.entity.has_row(index))?,
+                etag: old.etag,
+                unknown: old.unknown.iter().map(|(name, value)| (&**name, value.as_value_ref())).collect(),
+            }),
+            _ => None,
+        };
+        let new = match (new, &values.new) {
+            (Some(entity), Some(values)) => {
+                Some(EntityRows::of(schema, values, &|index| entity.has_row(index))?)
+            }
+            _ => None,
+        };
+        Ok(EntityChange { schema, old, new })
+    }
+
+    fn takes_what_it_finds(&self) -> bool {
+        matches!(self.change, Change::Put(_))
+    }
+}
+
+impl<E: Entity> Old<E> {
+    fn decode(view: &RowView<'_>) -> Result<E> {
+        E::from_source(&mut Source::new(E::SCHEMA, &E::SCHEMA.row, view)?)
+    }
+
+    fn read(view: &RowView<'_>) -> Result<Self> {
+        let fields = E::SCHEMA.fields;
+        let mut unknown = Vec::new();
+        // Properties mostly come in the order of the fields.
+        let mut next = 0;
+        for property in view.properties() {
+            let (name, value) = property?;
+            let is_field = |at: &usize| fields.get(*at).is_some_and(|field| field.property == name);
+            match (next..fields.len()).chain(0..next).find(is_field) {
+                Some(at) => next = at + 1,
+                None if name == ENTITY_TYPE => {}
+                None => unknown.push((name.into(), value.to_value())),
+            }
+        }
+        Ok(Self { etag: view.etag(), entity: Self::decode(view)?, unknown })
+    }
+}
+
+/// The fields of an entity; refuses a value that no property can hold.
+pub(super) fn values_of<E: Entity>(entity: &E) -> Result<Values<'_>> {
+    let schema = E::SCHEMA;
+    let mut values = Values::with_capacity(schema.fields.len());
+    entity.values(&mut values);
+    match values.refused() {
+        None => Ok(values),
+        Some((field, error)) => {
+            let name = schema.fields.get(field).map_or("", |field| field.name);
+            Err(Error::new(ErrorKind::ValueOutOfRange)
+                .because(format!("field `{name}`: {error}"))
+                .attempted("write to")
+                .table(schema.table))
+        }
+    }
+}
+
+/// Carries out the changes as one, from the start again if somebody else wrote one of the entities meanwhile.
+///
+/// `batch` is the partition of a batch, whose errors say which of the changes they are about.
+pub(super) fn commit(
+    table: &DynamicTable,
+    operations: &mut [&mut dyn Planned],
+    batch: Option<&str>,
+) -> Result<ETag> {
+    let mut last = None;
+    for _ in 0..ATTEMPTS {
+        read(table, operations, batch)?;
+        let done = planned(operations, batch, |plan| {
+            table.carry_out(plan).map_err(|failure| {
+                let found = failure.error.kind() == ErrorKind::EntityAlreadyExists
+                    && failure
+                        .entity
+                        .and_then(|at| operations.get(at))
+                        .is_some_and(|o| o.takes_what_it_finds());
+                let error = match failure.entity {
+                    Some(entity) if batch.is_some() => failure.error.at_index(entity),
+                    _ => failure.error,
+                };
+                (error, failure.was_stale || found)
+            })
+        })?;
+        match done {
+            Ok(etag) => return Ok(etag),
+            Err((error, true)) => last = Some(error),
+            Err((error, false)) => return Err(error),
+        }
+    }
+    let error = last.unwrap_or_else(|| Error::new(ErrorKind::ConditionNotMet));
+    Err(error
+        .with_kind(ErrorKind::ConditionNotMet)
+        .because(format!("others were quicker {ATTEMPTS} times in a row")))
+}
+
+/// The rows that the changes would touch.
+pub(super) fn explain(
+    table: &DynamicTable,
+    operations: &mut [&mut dyn Planned],
+    batch: Option<&str>,
+) -> Result<WriteExplain> {
+    read(table, operations, batch)?;
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method is of one lifetime, the closure of any"
+    )]
+    planned(operations, batch, |plan| plan.explain())
+}
+
+/// Reads what is stored of all entities; of several, as it was at one moment.
+fn read(table: &DynamicTable, operations: &mut [&mut dyn Planned], batch: Option<&str>) -> Result<()> {
+    let readers = operations.iter().filter(|operation| operation.reads()).count();
+    let snapshot = if readers > 1 { Some(table.snapshot()?) } else { None };
+    for (index, operation) in operations.iter_mut().enumerate() {
+        operation.read(table, snapshot.as_ref()).map_err(|error| numbered(error, index, batch))?;
+    }
+    Ok(())
+}
+
+/// What `run` makes of the plan of the changes.
+fn planned<T>(
+    operations: &[&mut dyn Planned],
+    batch: Option<&str>,
+    run: impl FnOnce(&WritePlan<'_>) -> T,
+) -> Result<T> {
+    let mut values = Vec::with_capacity(operations.len());
+    for (index, operation) in operations.iter().enumerate() {
+        values.push(operation.values().map_err(|error| numbered(error, index, batch))?);
+    }
+    let mut changes = Vec::with_capacity(operations.len());
+    for (index, (operation, values)) in operations.iter().zip(&values).enumerate() {
+        changes.push(operation.rows(values).map_err(|error| numbered(error, index, batch))?);
+    }
+    Ok(run(&WritePlan::of(changes, batch)?))
+}
+
+fn numbered(error: Error, index: usize, batch: Option<&str>) -> Error {
+    if batch.is_some() { error.at_index(index) } else { error }
+}
