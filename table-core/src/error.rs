@@ -122,6 +122,10 @@ kinds! {
     KeyChanged = "InvalidInput", 400, "an update can't change the primary key";
     /// What is stored does not fit the struct that it is read into.
     SchemaMismatch = "InvalidInput", 400, "the stored row does not fit the struct";
+    /// A kind of entity is declared otherwise than when it was last written.
+    LayoutChanged = "InvalidInput", 400, "the layout of the entity has changed";
+    /// Rows of two kinds of entities in one table could have one key.
+    LayoutConflict = "InvalidInput", 400, "two kinds of entities could have rows of one key";
     /// The text of a filter can't be read; [`position`](Error::position) says where.
     InvalidFilter = "InvalidInput", 400, "the filter can't be read";
     /// A query asks for what no query may: a page of no entities or of more than 1,000, say.

@@ -69,9 +69,9 @@ pub use store::{
     RowView, Rows, Snapshot, SnapshotInfo, SnapshotRows, Store, StoreStats, TableStats, Views,
 };
 #[cfg(feature = "derive")]
-pub use table_derive::{Entity, KeyPart};
+pub use table_derive::{Entity, EntitySet, KeyPart};
 pub use typed::{
-    Column, ColumnArg, Copied, Egt, Entity, IndexKey, Key, KeyArg, Lookup, MemberOf, Partition, Patch,
-    Prefix, Stored, Table, prefix,
+    Column, ColumnArg, Copied, Egt, Entity, EntitySet, IndexKey, Key, KeyArg, Lookup, MemberOf, Partition,
+    Patch, Prefix, SetQuery, SetRows, SetTable, Stored, Table, prefix,
 };
 pub use uuid::Uuid;

@@ -4,8 +4,8 @@ pub use crate::plan::Values;
 pub use crate::schema::{KeyElements, KeyPart, Property, PropertyValue, ValueError, checks};
 pub use crate::store::{DynamicTable, RowView};
 pub use crate::typed::{
-    At, Column, Ended, Entity, IndexKey, Key, KeyArg, KeyResult, PartArg, Partition, Path, PathQuery, Ready,
-    Source, TypedRows, exchange, read_copied, read_stored,
+    At, Column, Ended, Entity, EntitySet, IndexKey, Key, KeyArg, KeyResult, MemberOf, PartArg, Partition,
+    Path, PathQuery, Ready, Source, TypedRows, exchange, read_copied, read_member, read_stored,
 };
 
 #[cfg(feature = "json")]

@@ -105,9 +105,13 @@ pub const fn disjoint(schema: &Schema, index: usize) {
     }
 }
 
-/// C7, of two kinds in one table: no row of one can have the key of a row of the other.
+/// C25: the kinds of a set are of one table and have names of their own. C7, of two kinds in one table: no row of
+/// one can have the key of a row of the other.
 #[track_caller]
-pub const fn disjoint_kinds(a: &Schema, b: &Schema) {
+pub const fn kinds(a: &Schema, b: &Schema) {
+    if let Some(message) = rows::apart(a, b) {
+        message.refuse();
+    }
     if let Some(message) = sound(a, sound(b, rows::disjoint_kinds(a, b))) {
         message.refuse();
     }
@@ -117,14 +121,6 @@ pub const fn disjoint_kinds(a: &Schema, b: &Schema) {
 #[track_caller]
 pub const fn determined(schema: &Schema, index: usize) {
     if let Some(message) = sound(schema, rows::determined(schema, index)) {
-        message.refuse();
-    }
-}
-
-/// C19: one transaction can hold the entity and its copies.
-#[track_caller]
-pub const fn copies(schema: &Schema) {
-    if let Some(message) = rows::copies(schema) {
         message.refuse();
     }
 }

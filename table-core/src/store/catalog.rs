@@ -9,6 +9,7 @@ use super::lmdb::{self, Databases, WriteTxn};
 use super::meta::{self, Fields, META_KEY, Meta};
 use crate::error::{Error, ErrorKind};
 use crate::model::names;
+use crate::schema::Schema;
 
 /// A table as this process knows it; shared by every handle.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub(crate) struct TableState {
     generation: AtomicU64,
     /// The LMDB transaction at which it was last seen to exist: a read at the same one need not look again.
     checked_at: AtomicUsize,
+    /// The declarations that are known to be those of its rows.
+    registered: RwLock<Vec<&'static Schema>>,
 }
 
 impl TableState {
@@ -31,7 +34,18 @@ impl TableState {
             dict: RwLock::default(),
             generation: AtomicU64::new(u64::MAX),
             checked_at: AtomicUsize::new(usize::MAX),
+            registered: RwLock::default(),
         }
+    }
+
+    /// Whether this declaration has been compared with what the store noted.
+    pub(crate) fn is_registered(&self, schema: &'static Schema) -> bool {
+        let known = self.registered.read().unwrap_or_else(PoisonError::into_inner);
+        known.iter().any(|known| std::ptr::eq(*known, schema))
+    }
+
+    pub(crate) fn set_registered(&self, schema: &'static Schema) {
+        self.registered.write().unwrap_or_else(PoisonError::into_inner).push(schema);
     }
 
     /// The dictionary as far as it is known.

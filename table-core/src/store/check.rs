@@ -11,7 +11,7 @@ use super::key::StoredKey;
 use super::lmdb::{self, Databases};
 use super::row::{self, Row};
 use super::view::{self, RowView};
-use super::{Store, read};
+use super::{Store, layouts, read};
 use crate::error::{Error, ErrorKind, Result};
 
 /// What [`Store::check`] found.
@@ -90,6 +90,8 @@ impl Store {
 struct Table {
     name: Option<Box<str>>,
     dict: Arc<Dict>,
+    /// How many kinds of entities have noted their layout.
+    layouts: usize,
     found: Counts,
 }
 
@@ -162,7 +164,15 @@ impl<'t> Check<'t> {
                 &corrupt("the table's number is not one that was given out".into()),
             );
         }
-        let table = Table { name: Some(entry.name.clone()), dict: Arc::new(known), found: Counts::default() };
+        let layouts = match layouts::check(self.dbs, self.txn, entry.id) {
+            Ok(layouts) => layouts,
+            Err(error) => {
+                self.problem(Some(&entry.name), &error);
+                0
+            }
+        };
+        let (dict, found) = (Arc::new(known), Counts::default());
+        let table = Table { name: Some(entry.name.clone()), dict, layouts, found };
         if self.tables.insert(entry.id, table).is_some() {
             self.problem(Some(&entry.name), &corrupt("two tables have one number".into()));
         }
@@ -248,7 +258,7 @@ impl<'t> Check<'t> {
             *entries.entry(table).or_default() += 1;
         }
         for (table, found) in entries {
-            let expected = self.tables.get(&table).map(|table| dict::entries(&table.dict));
+            let expected = self.tables.get(&table).map(|table| dict::entries(&table.dict) + table.layouts);
             if expected.is_some_and(|expected| expected != found)
                 || expected.is_none() && !self.graves.contains(&table)
             {

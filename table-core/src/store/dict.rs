@@ -175,7 +175,7 @@ pub(crate) fn table_prefix(table: u32) -> [u8; 4] {
     table.to_be_bytes()
 }
 
-fn entry_key(table: u32, kind: u8, rest: &[u8]) -> Vec<u8> {
+pub(crate) fn entry_key(table: u32, kind: u8, rest: &[u8]) -> Vec<u8> {
     let mut key = Vec::with_capacity(5 + rest.len());
     key.extend_from_slice(&table_prefix(table));
     key.push(kind);

@@ -10,6 +10,7 @@ mod counts;
 mod cursor;
 pub(crate) mod dict;
 pub(crate) mod key;
+mod layouts;
 pub(crate) mod lmdb;
 pub(crate) mod meta;
 pub(crate) mod open;
@@ -42,7 +43,8 @@ use self::open::Environment;
 use self::reclaim::Reclaimer;
 use self::snapshot::Live;
 use crate::error::{Error, ErrorKind, Result};
-use crate::typed::{Entity, Table};
+use crate::schema::Schema;
+use crate::typed::{Egt, Entity, EntitySet, MemberOf, Partition, SetTable, Table};
 
 pub use self::batch::Batch;
 pub use self::bulk::{BulkFailure, BulkReport};
@@ -102,6 +104,21 @@ impl Inner {
         })
     }
 
+    /// Runs a change of the small records in a transaction of its own.
+    fn transact<T>(
+        &self,
+        change: impl FnOnce(&mut lmdb::WriteTxn<'_>, &lmdb::Databases) -> Result<T>,
+    ) -> Result<T> {
+        let _lead = self.writer.lead()?;
+        let run = || {
+            let mut txn = self.environment.env.write_txn().map_err(lmdb::error)?;
+            let done = change(&mut txn, &self.environment.dbs)?;
+            txn.commit().map_err(lmdb::error)?;
+            Ok(done)
+        };
+        run().map_err(|error| self.writer.judge(self, error))
+    }
+
     fn forget(&self, table: u32) {
         self.tables.write().unwrap_or_else(PoisonError::into_inner).remove(&table);
     }
@@ -155,8 +172,35 @@ impl Store {
     }
 
     /// The table of this entity, created if there is none, for entities of this type.
+    ///
+    /// The store notes how each kind of entity is laid out. One that is declared otherwise than when it was last
+    /// written is [`LayoutChanged`](ErrorKind::LayoutChanged), with the difference: its rows would be read wrongly.
+    /// Some changes do no harm: a further `Option` or `#[property(default)]` field, an integer that grows, a field that
+    /// becomes an `Option`.
     pub fn table<E: Entity>(&self) -> Result<Table<E>> {
-        self.create_table_if_missing(E::SCHEMA.table).map(Table::new)
+        self.table_of(&[E::SCHEMA]).map(Table::new)
+    }
+
+    /// The table of these kinds, created if there is none.
+    fn table_of(&self, kinds: &[&'static Schema]) -> Result<DynamicTable> {
+        let name = kinds.first().map_or("", |schema| schema.table);
+        let table = self.create_table_if_missing(name)?;
+        for schema in kinds {
+            layouts::register(&self.inner, table.state(), schema)
+                .map_err(|e| e.attempted("open").table(name))?;
+        }
+        Ok(table)
+    }
+
+    /// The table of this set's kinds, created if there is none.
+    pub fn set<Set: EntitySet>(&self) -> Result<SetTable<Set>> {
+        self.table_of(Set::KINDS).map(SetTable::new)
+    }
+
+    /// Changes of several entities of one partition, of any kinds of the set, to be made together or not at all; see
+    /// [`Egt`]. If the table can't be opened, committing says so.
+    pub fn egt<'c, Set: EntitySet>(&self, partition: Partition<impl MemberOf<Set>>) -> Egt<'c, Set> {
+        Egt::new(self.table_of(Set::KINDS), partition)
     }
 
     /// The names of all tables, in alphabetical order without regard to case.
@@ -224,18 +268,12 @@ impl Store {
         &self,
         change: impl FnOnce(&mut lmdb::WriteTxn<'_>, &lmdb::Databases, &mut meta::Meta) -> Result<Entry>,
     ) -> Result<Entry> {
-        let inner = &*self.inner;
-        let _lead = inner.writer.lead()?;
-        let run = || {
-            let dbs = &inner.environment.dbs;
-            let mut txn = inner.environment.env.write_txn().map_err(lmdb::error)?;
-            let mut meta = catalog::read_meta(dbs, &txn)?;
-            let entry = change(&mut txn, dbs, &mut meta)?;
-            dbs.main.put(&mut txn, meta::META_KEY, &meta.encode()).map_err(lmdb::error)?;
-            txn.commit().map_err(lmdb::error)?;
+        self.inner.transact(|txn, dbs| {
+            let mut meta = catalog::read_meta(dbs, txn)?;
+            let entry = change(txn, dbs, &mut meta)?;
+            dbs.main.put(txn, meta::META_KEY, &meta.encode()).map_err(lmdb::error)?;
             Ok(entry)
-        };
-        run().map_err(|error| inner.writer.judge(inner, error))
+        })
     }
 }
 

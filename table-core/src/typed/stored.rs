@@ -42,6 +42,11 @@ impl<E> Stored<E> {
     pub fn into_inner(this: Self) -> E {
         this.entity
     }
+
+    /// The same version of something made of the entity.
+    pub(crate) fn map<T>(self, make: impl FnOnce(E) -> T) -> Stored<T> {
+        Stored { entity: make(self.entity), etag: self.etag }
+    }
 }
 
 impl<E> Deref for Stored<E> {

@@ -31,5 +31,7 @@ pub(super) fn kind_is_a_word(cx: &Ctxt, entity: &Entity<'_>) {
     let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     if kind.value.is_empty() || !kind.value.chars().all(word) {
         cx.error(kind.span, "a kind is a word: letters, digits, `_` and `-`");
+    } else if kind.value.len() > 64 {
+        cx.error(kind.span, "a kind has at most 64 bytes: it stands on every row");
     }
 }

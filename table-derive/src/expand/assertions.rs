@@ -4,9 +4,10 @@
 //! own span on each of its tokens, since then the message points there and nowhere else.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
+use super::respanned;
 use crate::model::{Entity, Storage};
 use crate::symbol::HOT_PARTITION;
 
@@ -44,24 +45,9 @@ fn check(model: &Entity<'_>, span: Span, rule: &TokenStream, place: &TokenStream
 /// A rule about the whole declaration.
 fn whole(model: &Entity<'_>, span: Span, rule: &TokenStream, more: &TokenStream) -> TokenStream {
     let krate = model.krate.at(span);
-    let ident = respanned(&model.ident.to_token_stream(), span);
+    let ident = respanned(model.ident, span);
     let (rule, more) = (respanned(rule, span), respanned(more, span));
     quote_spanned! {span=>
         const _: () = #krate::__private::checks::#rule(<#ident as #krate::__private::Entity>::SCHEMA #more);
     }
-}
-
-/// The tokens, as the user's at this place.
-fn respanned(tokens: &TokenStream, span: Span) -> TokenStream {
-    let at = |mut token: proc_macro2::TokenTree| {
-        if let proc_macro2::TokenTree::Group(group) = &token {
-            let inner = respanned(&group.stream(), span);
-            let mut group = proc_macro2::Group::new(group.delimiter(), inner);
-            group.set_span(span);
-            return proc_macro2::TokenTree::Group(group);
-        }
-        token.set_span(span);
-        token
-    };
-    tokens.clone().into_iter().map(at).collect()
 }

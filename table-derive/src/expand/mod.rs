@@ -12,9 +12,10 @@ mod names;
 mod patch;
 mod path;
 mod schema;
+mod set;
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
 
 use crate::model::{Entity, EntitySet, KeyPart, Projection, Properties, Storage};
 use names::Names;
@@ -51,10 +52,24 @@ pub(crate) fn projection(model: &Projection<'_>) -> TokenStream {
 }
 
 pub(crate) fn entity_set(model: &EntitySet<'_>) -> TokenStream {
-    later(model.ident, "#[derive(EntitySet)]")
+    set::implementation(model)
 }
 
 /// What is read and checked already, and not built yet.
 fn later(ident: &syn::Ident, what: &str) -> TokenStream {
     syn::Error::new(ident.span(), format!("`{what}` is not supported yet")).into_compile_error()
+}
+
+/// The tokens, as the user's at this place. An assertion is reported there only if all of its tokens are.
+fn respanned(tokens: &impl ToTokens, span: Span) -> TokenStream {
+    let at = |mut token: TokenTree| {
+        if let TokenTree::Group(group) = &token {
+            let mut group = Group::new(group.delimiter(), respanned(&group.stream(), span));
+            group.set_span(span);
+            return TokenTree::Group(group);
+        }
+        token.set_span(token.span().located_at(span));
+        token
+    };
+    tokens.to_token_stream().into_iter().map(at).collect()
 }

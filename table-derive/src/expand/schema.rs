@@ -14,13 +14,14 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
         (model.ident.to_string(), &model.table.value, &model.kind.value, model.version);
     let fields = model.fields.iter().filter(|field| field.is_property()).map(|field| {
         let (name, property, ty) = (&field.name, &field.property.value, field.ty);
-        let (edm, optional) = if field.storage == Storage::Json {
-            (quote!(#krate::EdmType::String), quote!(false))
-        } else {
-            (
-                quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::EDM),
-                quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::OPTIONAL),
-            )
+        let edm = match field.storage {
+            Storage::Json => quote!(#krate::EdmType::String),
+            _ => quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::EDM),
+        };
+        let optional = match (field.storage, field.default) {
+            (_, true) => quote!(true),
+            (Storage::Json, false) => quote!(false),
+            _ => quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::OPTIONAL),
         };
         quote! {
             #krate::schema::Field { name: #name, property: #property, edm: #edm, optional: #optional }

@@ -1,13 +1,10 @@
 //! What the rows of an entity are to each other, and to those of other kinds.
 
-#![expect(clippy::as_conversions, reason = "`From` can't be called in a const fn")]
-
 use super::super::message::Message;
 use super::super::overlap::meet;
 use super::super::{Part, Schema, Template};
 use super::keys::gives_back;
 use super::{Place, field_name, index};
-use crate::limits;
 
 /// C7: no row of the index has the key of the entity's own row, or of a row of an index before it.
 pub(super) const fn disjoint(schema: &Schema, at: usize) -> Option<Message> {
@@ -92,14 +89,29 @@ const fn forgotten(schema: &Schema, at: usize, primary: &Template) -> Option<Mes
     None
 }
 
-/// C19: an update that moves every copy deletes each, writes each anew and replaces the entity, in one
-/// transaction.
-pub(super) const fn copies(schema: &Schema) -> Option<Message> {
-    let operations = 1 + 2 * schema.indexes.len();
-    if operations <= limits::BATCH_OPERATIONS {
-        return None;
+/// C25: two kinds of a set are of one table, and have names of their own.
+pub(super) const fn apart(a: &Schema, b: &Schema) -> Option<Message> {
+    if !a.table.eq_ignore_ascii_case(b.table) {
+        let message =
+            Message::new("`").text(a.entity).text("` is in the table `").text(a.table).text("` and `");
+        let message = message.text(b.entity).text("` in `").text(b.table);
+        return Some(message.text("`: a set is of one table"));
     }
-    let message = Message::new("`").text(schema.entity).text("` has ").number(schema.indexes.len() as u64);
-    let message = message.text(" indexes: an update that moves every copy takes ").number(operations as u64);
-    Some(message.text(" operations, and a transaction has at most ").number(limits::BATCH_OPERATIONS as u64))
+    if same(a.kind, b.kind) {
+        let message =
+            Message::new("`").text(a.entity).text("` and `").text(b.entity).text("` are both of the kind `");
+        return Some(message.text(a.kind).text("`, and rows tell kinds apart by it"));
+    }
+    None
+}
+
+const fn same(a: &str, b: &str) -> bool {
+    let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
+    while let ([x, rest_of_a @ ..], [y, rest_of_b @ ..]) = (a, b) {
+        if *x != *y {
+            return false;
+        }
+        (a, b) = (rest_of_a, rest_of_b);
+    }
+    a.is_empty() && b.is_empty()
 }

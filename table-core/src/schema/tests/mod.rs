@@ -5,3 +5,5 @@ mod checks;
 mod keys;
 mod pictures;
 mod strategies;
+
+pub(super) use checks::{EMPLOYEE, employee};

@@ -1,0 +1,158 @@
+//! The layout of an entity as text: what a store notes, so that a struct that has changed is not read wrongly.
+//!
+//! A line for each thing that the rows depend on, and nothing else: not the names of the struct and its fields, where
+//! properties keep theirs. People read it in errors; [`read`] makes a declaration of it again.
+
+mod differences;
+mod read;
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Write;
+
+pub(crate) use differences::differences;
+pub(crate) use read::read;
+
+use super::charset::CharSet;
+use super::key_type::{Format, KeyType, TimeItem};
+use super::{Copies, Index, Part, Schema, Template};
+
+/// The layout of an entity.
+pub(crate) fn layout(schema: &Schema) -> String {
+    let mut text = String::with_capacity(512);
+    let property = |field: usize| schema.fields.get(field).map_or("", |field| field.property);
+    // Writing to a `String` can't fail.
+    let _: std::fmt::Result = write!(text, "version {}", schema.version);
+    text.push_str("\npartition");
+    key(&mut text, &schema.partition, &property);
+    text.push_str("\nrow");
+    key(&mut text, &schema.row, &property);
+    for field in schema.fields {
+        let absent = if field.optional { "?" } else { "" };
+        let _: std::fmt::Result = write!(text, "\nproperty {} {:?}{absent}", field.property, field.edm);
+    }
+    for index in schema.indexes {
+        let Index { name, unique, copies, sparse, row, .. } = index;
+        let _: std::fmt::Result = write!(text, "\nindex {name} row");
+        key(&mut text, row, &property);
+        for word in [unique.then_some("unique"), sparse.then_some("when")].into_iter().flatten() {
+            text.push(' ');
+            text.push_str(word);
+        }
+        match copies {
+            Copies::All => text.push_str(" copy all"),
+            Copies::Keys => text.push_str(" copy keys"),
+            Copies::Some(fields) => {
+                text.push_str(" copy");
+                for field in *fields {
+                    text.push(' ');
+                    text.push_str(property(*field));
+                }
+            }
+        }
+    }
+    text
+}
+
+fn key(text: &mut String, template: &Template, property: &impl Fn(usize) -> &'static str) {
+    for part in template.parts {
+        text.push(' ');
+        match part {
+            Part::Literal(literal) => quote(text, literal),
+            Part::Field(part) => {
+                text.push_str(property(part.field));
+                text.push_str(if part.each { "[]:" } else { ":" });
+                key_type(text, part.key);
+                let format = format(part.format);
+                if !format.is_empty() {
+                    text.push(':');
+                    quote(text, &format);
+                }
+            }
+        }
+    }
+}
+
+fn quote(text: &mut String, quoted: &str) {
+    text.push('"');
+    for c in quoted.chars() {
+        if matches!(c, '"' | '\\') {
+            text.push('\\');
+        }
+        text.push(c);
+    }
+    text.push('"');
+}
+
+fn key_type(text: &mut String, key: KeyType) {
+    let around = |text: &mut String, word: &str, inner: &KeyType| {
+        text.push_str(word);
+        key_type(text, *inner);
+        text.push(')');
+    };
+    match key {
+        KeyType::Unsigned { digits, .. } => {
+            text.push_str(match digits {
+                3 => "u8",
+                5 => "u16",
+                10 => "u32",
+                _ => "u64",
+            });
+        }
+        KeyType::Signed { bits } => {
+            let _: std::fmt::Result = write!(text, "i{bits}");
+        }
+        KeyType::Text(set) if set == CharSet::ALL => text.push_str("text"),
+        KeyType::Text(set) => {
+            text.push_str("text(");
+            let ascii: String = (' '..='~').filter(|c| set.contains(*c)).collect();
+            quote(text, &ascii);
+            text.push_str(if set.contains('\u{80}') { " and beyond)" } else { ")" });
+        }
+        KeyType::Uuid => text.push_str("uuid"),
+        KeyType::Bool => text.push_str("bool"),
+        KeyType::Time => text.push_str("time"),
+        KeyType::Names(names) => {
+            text.push_str("names(");
+            for (at, name) in names.iter().enumerate() {
+                text.push_str(if at == 0 { "" } else { " " });
+                quote(text, name);
+            }
+            text.push(')');
+        }
+        KeyType::Optional(inner) => around(text, "option(", inner),
+        KeyType::Each(inner) => around(text, "each(", inner),
+    }
+}
+
+/// A format as its template writes it.
+fn format(format: Format) -> String {
+    match format {
+        Format::Plain => String::new(),
+        Format::Pad(width) => format!("0{width}"),
+        Format::Offset => "offset".into(),
+        Format::Inverted => "inverted".into(),
+        Format::PadInverted(width) => format!("0{width}:inverted"),
+        Format::Ticks => "ticks".into(),
+        Format::Time(items) => items.iter().map(|item| time_item(*item)).collect(),
+        Format::Escaped => "escaped".into(),
+        Format::Lower => "lower".into(),
+        Format::Shard(shards) => format!("shard({shards})"),
+        Format::Blind => "blind".into(),
+    }
+}
+
+fn time_item(item: TimeItem) -> String {
+    let letter = match item {
+        TimeItem::Year => 'Y',
+        TimeItem::Month => 'm',
+        TimeItem::Day => 'd',
+        TimeItem::Hour => 'H',
+        TimeItem::Minute => 'M',
+        TimeItem::Second => 'S',
+        TimeItem::DayOfYear => 'j',
+        TimeItem::Char('%') => '%',
+        TimeItem::Char(c) => return c.into(),
+    };
+    format!("%{letter}")
+}

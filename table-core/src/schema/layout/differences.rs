@@ -1,0 +1,121 @@
+//! What has changed from one layout to another, and whether that does any harm.
+
+use std::collections::BTreeMap;
+
+use super::super::key_type::{Format, KeyType, lengths};
+use super::super::{Copies, FieldPart, Index, Part, Schema, Template};
+use super::{layout, read};
+use crate::model::EdmType;
+
+/// What has changed from one layout to another.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Differences {
+    /// Lines that are gone, after `-`, and lines that are new, after `+`.
+    pub(crate) lines: Vec<String>,
+    /// Whether what was written under the old layout reads rightly under the new one, copies too.
+    pub(crate) is_compatible: bool,
+}
+
+/// Compares a layout that was noted with that of a declaration; `None` if they are the same.
+pub(crate) fn differences(noted: &str, schema: &Schema) -> Option<Differences> {
+    let declared = layout(schema);
+    if noted == declared {
+        return None;
+    }
+    let (old, new) = (by_name(noted), by_name(&declared));
+    let noted = read(noted, schema.kind);
+    let mut found = Differences { lines: Vec::new(), is_compatible: noted.is_some() };
+    for (name, line) in &old {
+        match new.get(name) {
+            Some(now) if now == line => {}
+            Some(now) => {
+                found.is_compatible &= noted.as_ref().is_some_and(|noted| may_become(noted, schema, *name));
+                found.lines.extend([format!("- {line}"), format!("+ {now}")]);
+            }
+            None => {
+                found.is_compatible = false;
+                found.lines.push(format!("- {line}"));
+            }
+        }
+    }
+    for (name, line) in new.iter().filter(|(name, _)| !old.contains_key(*name)) {
+        found.is_compatible &= name.0 == "property" && line.ends_with('?');
+        found.lines.push(format!("+ {line}"));
+    }
+    Some(found)
+}
+
+/// The lines, by what they are about: their first word, and the second where there are several.
+fn by_name(layout: &str) -> BTreeMap<(&str, &str), &str> {
+    let lines = layout.lines().map(|line| {
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let name = if matches!(word, "property" | "index") { rest.split(' ').next() } else { None };
+        ((word, name.unwrap_or_default()), line)
+    });
+    lines.collect()
+}
+
+/// Whether rows written under a line of the one read rightly under that of the other.
+fn may_become(old: &Schema, new: &Schema, (word, name): (&str, &str)) -> bool {
+    match word {
+        "partition" => prints_as((old, &old.partition), (new, &new.partition)),
+        "row" => prints_as((old, &old.row), (new, &new.row)),
+        "property" => {
+            let of = |schema: &Schema| schema.fields.iter().find(|field| field.property == name).copied();
+            of(old).zip(of(new)).is_some_and(|(old, new)| {
+                let widens = (old.edm, new.edm) == (EdmType::Int32, EdmType::Int64);
+                (old.edm == new.edm || widens) && (new.optional || !old.optional)
+            })
+        }
+        "index" => {
+            let of = |schema: &Schema| schema.indexes.iter().find(|index| index.name == name).copied();
+            of(old).zip(of(new)).is_some_and(|(was, is)| {
+                let copied = |schema: &Schema, index: Index| match index.copies {
+                    Copies::Some(fields) => Some(
+                        fields
+                            .iter()
+                            .map(|at| schema.fields.get(*at).map(|f| f.property))
+                            .collect::<Vec<_>>(),
+                    ),
+                    Copies::All | Copies::Keys => None,
+                };
+                (was.unique, was.sparse) == (is.unique, is.sparse)
+                    && std::mem::discriminant(&was.copies) == std::mem::discriminant(&is.copies)
+                    && copied(old, was) == copied(new, is)
+                    && prints_as((old, &was.row), (new, &is.row))
+            })
+        }
+        _ => false,
+    }
+}
+
+/// Whether every key that the one has printed is one that the other prints of the same values.
+fn prints_as(old: (&Schema, &Template), new: (&Schema, &Template)) -> bool {
+    let property = |schema: &Schema, part: &FieldPart| schema.fields.get(part.field).map(|f| f.property);
+    old.1.parts.len() == new.1.parts.len()
+        && old.1.parts.iter().zip(new.1.parts).all(|parts| match parts {
+            (Part::Literal(was), Part::Literal(is)) => was == is,
+            (Part::Field(was), Part::Field(is)) => {
+                property(old.0, was) == property(new.0, is)
+                    && (was.each, was.format) == (is.each, is.format)
+                    && values_print_as(was.key, is.key, was.format)
+            }
+            _ => false,
+        })
+}
+
+fn values_print_as(old: KeyType, new: KeyType, format: Format) -> bool {
+    let is_padded = matches!(format, Format::Pad(_) | Format::PadInverted(_));
+    match (old, new) {
+        (KeyType::Unsigned { max: was, .. }, KeyType::Unsigned { max: is, .. }) if is_padded => was <= is,
+        // Names may be added. Whether all have one length says where the part ends.
+        (KeyType::Names(was), KeyType::Names(is)) => {
+            let one_width = |names| matches!(lengths(names), (least, most) if least == most);
+            was.iter().all(|name| is.contains(name)) && one_width(was) == one_width(is)
+        }
+        (KeyType::Optional(was), KeyType::Optional(is)) | (KeyType::Each(was), KeyType::Each(is)) => {
+            values_print_as(*was, *is, format)
+        }
+        (was, is) => was == is,
+    }
+}

@@ -1,0 +1,257 @@
+//! A declaration from its layout.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use super::super::charset::CharSet;
+use super::super::key_type::{Format, KeyType, TimeItem};
+use super::super::{Copies, Field, FieldPart, Index, Part, Schema, Template};
+use crate::model::EdmType;
+
+/// The declaration that a layout was made of, as far as the layout tells; `None` if it is no layout.
+///
+/// What it is made of lives until the program ends, since a declaration is a constant everywhere else. Each layout is
+/// read once, so that is little.
+pub(crate) fn read(layout: &str, kind: &str) -> Option<Schema> {
+    static READ: Mutex<BTreeMap<(String, String), Option<Schema>>> = Mutex::new(BTreeMap::new());
+    let mut known = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    let read = known.entry((kind.to_owned(), layout.to_owned()));
+    *read.or_insert_with(|| read_anew(layout, kind))
+}
+
+fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
+    let nothing = Template { source: "", parts: &[] };
+    let kind = leaked(kind);
+    let mut schema = Schema {
+        entity: kind,
+        table: "",
+        kind,
+        version: 0,
+        fields: &[],
+        partition: nothing,
+        row: nothing,
+        indexes: &[],
+    };
+    let mut fields = Vec::new();
+    for line in layout.lines() {
+        if let Some(property) = line.strip_prefix("property ") {
+            let (name, edm) = property.split_once(' ')?;
+            let optional = edm.ends_with('?');
+            let edm = edm_type(edm.trim_end_matches('?'))?;
+            let name = leaked(name);
+            fields.push(Field { name, property: name, edm, optional });
+        }
+    }
+    schema.fields = fields.leak();
+    let mut indexes = Vec::new();
+    for line in layout.lines() {
+        let mut reader = Reader { rest: line, fields: schema.fields };
+        match reader.word() {
+            "version" => schema.version = reader.rest.trim().parse().ok()?,
+            "partition" => schema.partition = reader.template()?,
+            "row" => schema.row = reader.template()?,
+            "property" => {}
+            "index" => indexes.push(reader.index(kind)?),
+            _ => return None,
+        }
+    }
+    schema.indexes = indexes.leak();
+    Some(schema)
+}
+
+fn edm_type(name: &str) -> Option<EdmType> {
+    Some(match name {
+        "String" => EdmType::String,
+        "Binary" => EdmType::Binary,
+        "Boolean" => EdmType::Boolean,
+        "Int32" => EdmType::Int32,
+        "Int64" => EdmType::Int64,
+        "Double" => EdmType::Double,
+        "DateTime" => EdmType::DateTime,
+        "Guid" => EdmType::Guid,
+        _ => return None,
+    })
+}
+
+fn leaked(text: &str) -> &'static str {
+    Box::leak(text.into())
+}
+
+/// Reads a line from left to right.
+struct Reader<'t> {
+    rest: &'t str,
+    fields: &'static [Field],
+}
+
+impl<'t> Reader<'t> {
+    /// The characters up to one that sets pieces apart.
+    fn word(&mut self) -> &'t str {
+        let end = self.rest.find([' ', ':', '(', ')', '[', '"']).unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
+        self.rest = rest;
+        word
+    }
+
+    fn takes(&mut self, text: &str) -> bool {
+        let rest = self.rest.strip_prefix(text);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    fn quoted(&mut self) -> Option<String> {
+        let mut text = String::new();
+        let mut chars = self.rest.strip_prefix('"')?.chars();
+        loop {
+            match chars.next()? {
+                '"' => break,
+                '\\' => text.push(chars.next()?),
+                c => text.push(c),
+            }
+        }
+        self.rest = chars.as_str();
+        Some(text)
+    }
+
+    fn field(&self, property: &str) -> Option<usize> {
+        self.fields.iter().position(|field| field.property == property)
+    }
+
+    fn index(&mut self, kind: &str) -> Option<Index> {
+        self.takes(" ").then_some(())?;
+        let name = leaked(self.word());
+        (self.takes(" row")).then_some(())?;
+        let row = self.template()?;
+        let (unique, sparse) = (self.takes(" unique"), self.takes(" when"));
+        self.takes(" copy").then_some(())?;
+        let mut words = Vec::new();
+        while self.takes(" ") {
+            words.push(self.word());
+        }
+        let copies = match *words {
+            ["all"] => Copies::All,
+            ["keys"] => Copies::Keys,
+            _ => {
+                let fields: Option<Vec<_>> = words.into_iter().map(|property| self.field(property)).collect();
+                Copies::Some(fields?.leak())
+            }
+        };
+        Some(Index { name, kind: leaked(&format!("{kind}.{name}")), row, unique, copies, sparse })
+    }
+
+    /// A key, up to a word that is no part of it.
+    fn template(&mut self) -> Option<Template> {
+        let (mut source, mut parts) = (String::new(), Vec::new());
+        loop {
+            let before = self.rest;
+            if !self.takes(" ") {
+                break;
+            }
+            if self.rest.starts_with('"') {
+                let literal = self.quoted()?;
+                source.push_str(&literal);
+                parts.push(Part::Literal(leaked(&literal)));
+                continue;
+            }
+            let property = self.word();
+            let each = self.takes("[]");
+            if !self.takes(":") {
+                self.rest = before;
+                break;
+            }
+            let key = self.key_type()?;
+            let format = if self.takes(":") { self.quoted()? } else { String::new() };
+            let colon = if format.is_empty() { "" } else { ":" };
+            let brackets = if each { "[]" } else { "" };
+            source.extend(["{", property, brackets, colon, &format, "}"]);
+            let format = read_format(&format)?;
+            parts.push(Part::Field(FieldPart { field: self.field(property)?, key, format, each }));
+        }
+        Some(Template { source: leaked(&source), parts: parts.leak() })
+    }
+
+    fn key_type(&mut self) -> Option<KeyType> {
+        let word = self.word();
+        let has_more = self.takes("(");
+        Some(match (word, has_more) {
+            ("u8", false) => KeyType::Unsigned { digits: 3, max: u64::from(u8::MAX) },
+            ("u16", false) => KeyType::Unsigned { digits: 5, max: u64::from(u16::MAX) },
+            ("u32", false) => KeyType::Unsigned { digits: 10, max: u64::from(u32::MAX) },
+            ("u64", false) => KeyType::Unsigned { digits: 20, max: u64::MAX },
+            ("i8", false) => KeyType::Signed { bits: 8 },
+            ("i16", false) => KeyType::Signed { bits: 16 },
+            ("i32", false) => KeyType::Signed { bits: 32 },
+            ("i64", false) => KeyType::Signed { bits: 64 },
+            ("text", false) => KeyType::Text(CharSet::ALL),
+            ("text", true) => {
+                let ascii = CharSet::of(&self.quoted()?);
+                let set = if self.takes(" and beyond") { ascii.or(CharSet::BEYOND) } else { ascii };
+                self.takes(")").then_some(KeyType::Text(set))?
+            }
+            ("uuid", false) => KeyType::Uuid,
+            ("bool", false) => KeyType::Bool,
+            ("time", false) => KeyType::Time,
+            ("names", true) => {
+                let mut names: Vec<&'static str> = Vec::new();
+                while !self.takes(")") {
+                    self.takes(" ");
+                    names.push(leaked(&self.quoted()?));
+                }
+                KeyType::Names(names.leak())
+            }
+            ("option", true) => {
+                let inner = self.key_type()?;
+                self.takes(")").then(|| KeyType::Optional(Box::leak(Box::new(inner))))?
+            }
+            ("each", true) => {
+                let inner = self.key_type()?;
+                self.takes(")").then(|| KeyType::Each(Box::leak(Box::new(inner))))?
+            }
+            _ => return None,
+        })
+    }
+}
+
+fn read_format(text: &str) -> Option<Format> {
+    Some(match text {
+        "" => Format::Plain,
+        "offset" => Format::Offset,
+        "inverted" => Format::Inverted,
+        "ticks" => Format::Ticks,
+        "escaped" => Format::Escaped,
+        "lower" => Format::Lower,
+        "blind" => Format::Blind,
+        _ => {
+            if let Some(shards) = text.strip_prefix("shard(") {
+                Format::Shard(shards.strip_suffix(')')?.parse().ok()?)
+            } else if let Some(width) = text.strip_suffix(":inverted") {
+                Format::PadInverted(width.parse().ok()?)
+            } else if text.contains('%') {
+                Format::Time(read_time(text)?.leak())
+            } else {
+                Format::Pad(text.parse().ok()?)
+            }
+        }
+    })
+}
+
+fn read_time(text: &str) -> Option<Vec<TimeItem>> {
+    let mut items = Vec::new();
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        items.push(match c {
+            '%' => match chars.next()? {
+                'Y' => TimeItem::Year,
+                'm' => TimeItem::Month,
+                'd' => TimeItem::Day,
+                'H' => TimeItem::Hour,
+                'M' => TimeItem::Minute,
+                'S' => TimeItem::Second,
+                'j' => TimeItem::DayOfYear,
+                '%' => TimeItem::Char('%'),
+                _ => return None,
+            },
+            c => TimeItem::Char(c),
+        });
+    }
+    Some(items)
+}

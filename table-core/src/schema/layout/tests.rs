@@ -1,0 +1,163 @@
+//! Layouts written, read back and compared.
+
+use super::super::key_type::{Format, KeyType, TimeItem};
+use super::super::tests::{EMPLOYEE, employee};
+use super::super::{CharSet, Copies, Field, FieldPart, Index, Part, Schema, Template};
+use super::{differences, layout, read};
+use crate::model::EdmType;
+
+const EMPLOYEES: &str = "\
+version 1
+partition Department:text
+row \"empid_\" Id:u32:\"06\"
+property Department String
+property Id Int64
+property FirstName String
+property LastName String
+property Email String
+property Age Int32?
+index by_email row \"email_\" Email:text unique copy all
+index by_name row \"name_\" LastName:text \"_\" Id:u32:\"06\" copy FirstName";
+
+#[test]
+fn a_layout_is_text_for_people() {
+    assert_eq!(layout(&EMPLOYEE), EMPLOYEES);
+    assert_eq!(differences(EMPLOYEES, &EMPLOYEE), None);
+}
+
+fn one(key: KeyType, format: Format, each: bool) -> Part {
+    Part::Field(FieldPart { field: 1, key, format, each })
+}
+
+/// Every kind of part, behind a text with what quotes and sets apart.
+fn parts() -> Vec<Part> {
+    let time =
+        &[TimeItem::Year, TimeItem::Char('%'), TimeItem::Char(' '), TimeItem::Char('"'), TimeItem::DayOfYear];
+    let keys = [
+        KeyType::Unsigned { digits: 3, max: 255 },
+        KeyType::Unsigned { digits: 20, max: u64::MAX },
+        KeyType::Signed { bits: 64 },
+        KeyType::Text(CharSet::ALL),
+        KeyType::Text(CharSet::of("a \"(:\\")),
+        KeyType::Text(CharSet::range('a', 'z').or(CharSet::BEYOND)),
+        KeyType::Uuid,
+        KeyType::Bool,
+        KeyType::Time,
+        KeyType::Names(&["a b", "\"", ")", ""]),
+        KeyType::Names(&[]),
+        KeyType::Optional(&KeyType::Each(&KeyType::Uuid)),
+    ];
+    let formats = [
+        Format::Plain,
+        Format::Pad(6),
+        Format::Offset,
+        Format::Inverted,
+        Format::PadInverted(20),
+        Format::Ticks,
+        Format::Time(time),
+        Format::Escaped,
+        Format::Lower,
+        Format::Shard(100),
+        Format::Blind,
+    ];
+    let keys = keys.into_iter().flat_map(|key| formats.map(|format| one(key, format, key == KeyType::Uuid)));
+    std::iter::once(Part::Literal("a \"b\": c(d)[]:x ")).chain(keys).collect()
+}
+
+#[test]
+fn a_layout_is_read_back() {
+    for part in parts() {
+        let row = Template {
+            source: "",
+            parts: vec![Part::Literal("row "), part, Part::Literal(" unique")].leak(),
+        };
+        let index = Index { row, sparse: true, copies: Copies::Keys, ..employee::BY_EMAIL };
+        let schema = Schema { row, indexes: Vec::leak(vec![index, employee::BY_NAME]), ..EMPLOYEE };
+        let text = layout(&schema);
+        let back = read(&text, "employee").unwrap_or_else(|| panic!("{text}"));
+        assert_eq!(layout(&back), text);
+        assert_eq!((back.row.parts, back.kind, back.version), (row.parts, "employee", 1));
+        assert_eq!(back.indexes.len(), 2);
+        assert_eq!(differences(&text, &schema), None);
+    }
+    let damaged = [
+        "x",
+        "version one",
+        "row \"",
+        "row Id:",
+        "row Id:u32:\"0x\"",
+        "index a row b copy c",
+        "property Age",
+    ];
+    for damaged in damaged {
+        assert!(read(damaged, "employee").is_none(), "{damaged}");
+    }
+}
+
+fn changed(fields: &[Field]) -> Schema {
+    Schema { fields: Vec::leak(fields.to_vec()), ..EMPLOYEE }
+}
+
+#[test]
+fn what_needs_no_migration_is_compatible() {
+    let fields = EMPLOYEE.fields;
+    let note = Field { name: "note", property: "Note", edm: EdmType::String, optional: true };
+    let mut more = fields.to_vec();
+    more.push(note);
+    let found = differences(EMPLOYEES, &changed(&more)).unwrap();
+    assert_eq!((found.lines, found.is_compatible), (vec!["+ property Note String?".to_owned()], true));
+
+    more[6].optional = false;
+    assert!(!differences(EMPLOYEES, &changed(&more)).unwrap().is_compatible);
+
+    // Wider, and absent too; but not back again.
+    let mut wide = fields.to_vec();
+    wide[5].edm = EdmType::Int64;
+    wide[2].optional = true;
+    let wide = changed(&wide);
+    let found = differences(EMPLOYEES, &wide).unwrap();
+    assert!(found.is_compatible, "{found:?}");
+    assert_eq!(found.lines[..2], ["- property Age Int32?", "+ property Age Int64?"]);
+    assert!(!differences(&layout(&wide), &EMPLOYEE).unwrap().is_compatible);
+
+    let gone = differences(EMPLOYEES, &changed(&fields[..5])).unwrap();
+    assert_eq!((gone.lines, gone.is_compatible), (vec!["- property Age Int32?".to_owned()], false));
+}
+
+#[test]
+fn a_key_that_prints_otherwise_is_no_longer_the_same() {
+    let with_id = |key, format| {
+        let part = Part::Field(FieldPart { field: 1, key, format, each: false });
+        let parts = vec![Part::Literal("empid_"), part].leak();
+        Schema { row: Template { source: "", parts }, ..EMPLOYEE }
+    };
+    let (small, large) =
+        (KeyType::Unsigned { digits: 5, max: 0xffff }, KeyType::Unsigned { digits: 20, max: u64::MAX });
+    let is_compatible = |old: &Schema, new: &Schema| differences(&layout(old), new).unwrap().is_compatible;
+    let padded = |key| with_id(key, Format::Pad(6));
+    assert!(is_compatible(&padded(small), &padded(large)));
+    assert!(!is_compatible(&padded(large), &padded(small)));
+    assert!(!is_compatible(&with_id(small, Format::Plain), &with_id(large, Format::Plain)));
+    assert!(!is_compatible(&padded(small), &with_id(small, Format::Pad(7))));
+
+    let names = |names| with_id(KeyType::Names(names), Format::Plain);
+    assert!(is_compatible(&names(&["new", "old"]), &names(&["old", "hot", "new"])));
+    assert!(!is_compatible(&names(&["new", "old"]), &names(&["new", "hot"])));
+    assert!(!is_compatible(&names(&["new", "old"]), &names(&["new", "old", "gone"])));
+}
+
+#[test]
+fn a_changed_index_is_no_longer_the_same() {
+    let with = |index: Index| Schema { indexes: Vec::leak(vec![index, employee::BY_NAME]), ..EMPLOYEE };
+    for index in [
+        Index { unique: false, ..employee::BY_EMAIL },
+        Index { sparse: true, ..employee::BY_EMAIL },
+        Index { copies: Copies::Keys, ..employee::BY_EMAIL },
+        Index { name: "by_mail", ..employee::BY_EMAIL },
+    ] {
+        assert!(!differences(EMPLOYEES, &with(index)).unwrap().is_compatible, "{index:?}");
+    }
+    let found = differences(EMPLOYEES, &Schema { indexes: &[], version: 2, ..EMPLOYEE }).unwrap();
+    assert_eq!(found.lines.len(), 4);
+    assert!(!found.is_compatible);
+}

@@ -1,0 +1,82 @@
+//! `impl EntitySet`, and the rules that need two entities.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+
+use crate::model::EntitySet;
+
+pub(crate) fn implementation(model: &EntitySet<'_>) -> TokenStream {
+    let (krate, ident) = (&model.krate, model.ident);
+    let schemas = model.members.iter().map(|member| {
+        let ty = member.ty;
+        quote_spanned!(ty.span()=> <#ty as #krate::__private::Entity>::SCHEMA)
+    });
+    let reads = model.members.iter().map(|member| {
+        let (ty, variant) = (member.ty, member.variant);
+        quote! {
+            if kind == <#ty as #krate::__private::Entity>::SCHEMA.kind {
+                return ::core::option::Option::Some(#krate::__private::read_member(view, Self::#variant));
+            }
+        }
+    });
+    let memberships = model.members.iter().map(|member| {
+        let ty = member.ty;
+        quote! {
+            #[automatically_derived]
+            impl #krate::__private::MemberOf<#ident> for #ty {}
+        }
+    });
+    let unknown = model.unknown.as_ref().map(|member| {
+        let (ty, variant) = (member.ty, member.variant);
+        let given = quote_spanned!(ty.span()=> ::core::convert::identity::<#ty>(entity));
+        quote! {
+            fn unknown(entity: #krate::DynamicEntity) -> ::core::option::Option<Self> {
+                ::core::option::Option::Some(Self::#variant(#given))
+            }
+        }
+    });
+    let assertions = assertions(model);
+    quote! {
+        const _: () = {
+            #[automatically_derived]
+            impl #krate::__private::EntitySet for #ident {
+                const KINDS: &'static [&'static #krate::schema::Schema] = &[#(#schemas),*];
+
+                fn read(
+                    kind: &::core::primitive::str,
+                    view: &#krate::__private::RowView<'_>,
+                ) -> ::core::option::Option<#krate::Result<#krate::Stored<Self>>> {
+                    #(#reads)*
+                    ::core::option::Option::None
+                }
+
+                #unknown
+            }
+
+            #(#memberships)*
+            #assertions
+        };
+    }
+}
+
+/// One assertion for each pair of kinds, on the later of the two.
+fn assertions(model: &EntitySet<'_>) -> TokenStream {
+    let pairs = model
+        .members
+        .iter()
+        .enumerate()
+        .flat_map(|(at, later)| model.members.iter().take(at).map(move |earlier| (earlier.ty, later.ty)));
+    let assertions = pairs.map(|(earlier, later)| {
+        let span = later.span();
+        let krate = model.krate.at(span);
+        let (earlier, later) = (super::respanned(earlier, span), super::respanned(later, span));
+        quote_spanned! {span=>
+            const _: () = #krate::__private::checks::kinds(
+                <#earlier as #krate::__private::Entity>::SCHEMA,
+                <#later as #krate::__private::Entity>::SCHEMA,
+            );
+        }
+    });
+    quote!(#(#assertions)*)
+}
