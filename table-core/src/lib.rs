@@ -69,7 +69,7 @@ pub use store::{
     RowView, Rows, Snapshot, SnapshotInfo, SnapshotRows, Store, StoreStats, TableStats, Views,
 };
 #[cfg(feature = "derive")]
-pub use table_derive::{Entity, EntitySet, KeyPart};
+pub use table_derive::{Entity, EntitySet, KeyPart, Properties};
 pub use typed::{
     Column, ColumnArg, Copied, Egt, Entity, EntitySet, IndexKey, Key, KeyArg, Lookup, MemberOf, Partition,
     Patch, Prefix, SetQuery, SetRows, SetTable, Stored, Table, prefix,

@@ -4,8 +4,9 @@ pub use crate::plan::Values;
 pub use crate::schema::{KeyElements, KeyPart, Property, PropertyValue, ValueError, checks};
 pub use crate::store::{DynamicTable, RowView};
 pub use crate::typed::{
-    At, Column, Ended, Entity, EntitySet, IndexKey, Key, KeyArg, KeyResult, MemberOf, PartArg, Partition,
-    Path, PathQuery, Ready, Source, TypedRows, exchange, read_copied, read_member, read_stored,
+    At, Column, Ended, Entity, EntitySet, FlatColumns, IndexKey, Key, KeyArg, KeyResult, MemberOf, PartArg,
+    Partition, Path, PathQuery, Properties, Ready, Source, TypedRows, exchange, read_copied, read_member,
+    read_stored, side_by_side,
 };
 
 #[cfg(feature = "json")]

@@ -73,6 +73,14 @@ pub const fn property(name: &str, is_nested: bool) {
     }
 }
 
+/// C10 and C12, where fields are flattened: properties have names of their own, and a row holds all of them.
+#[track_caller]
+pub const fn properties(schema: &Schema) {
+    if let Some(message) = rows::properties(schema) {
+        message.refuse();
+    }
+}
+
 /// C3, C4, C5, C6, C14 and C15: what one key template says.
 #[track_caller]
 pub const fn template(schema: &Schema, place: Place) {

@@ -68,6 +68,11 @@ impl Message {
         rest
     }
 
+    #[must_use]
+    pub(crate) const fn count(self, count: usize) -> Self {
+        self.number(count as u64)
+    }
+
     /// A character of ASCII, in quotes.
     #[must_use]
     pub(crate) const fn character(self, c: u8) -> Self {

@@ -72,6 +72,11 @@ pub struct Field {
     pub optional: bool,
 }
 
+impl Field {
+    /// A place for a field.
+    pub(crate) const NONE: Self = Self { name: "", property: "", edm: EdmType::String, optional: false };
+}
+
 /// A key template: what its parts print, one after another, is the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Template {

@@ -17,7 +17,7 @@ use crate::store::DynamicTable;
     label = "not of `{Set}`",
     note = "a transaction takes entities of the kinds that its set lists"
 )]
-pub trait MemberOf<Set>: Entity {}
+pub trait MemberOf<Set> {}
 
 impl<E: Entity> MemberOf<E> for E {}
 
@@ -72,22 +72,27 @@ impl<'c, Set> Egt<'c, Set> {
     }
 
     /// Adds an entity and its copies; there must be none of its key.
-    pub fn insert<E: MemberOf<Set>>(self, entity: &'c E) -> Self {
+    pub fn insert<E: Entity + MemberOf<Set>>(self, entity: &'c E) -> Self {
         self.with(Key::unused(), Change::Insert(entity))
     }
 
     /// Adds an entity, or puts it in the place of the one there.
-    pub fn put<E: MemberOf<Set>>(self, entity: &'c E) -> Self {
+    pub fn put<E: Entity + MemberOf<Set>>(self, entity: &'c E) -> Self {
         self.with(Key::of(entity), Change::Put(entity))
     }
 
     /// Puts an entity in the place of the one there.
-    pub fn replace<E: MemberOf<Set>>(self, entity: &'c E, condition: impl Into<IfMatch>) -> Self {
+    pub fn replace<E: Entity + MemberOf<Set>>(self, entity: &'c E, condition: impl Into<IfMatch>) -> Self {
         self.with(Key::of(entity), Change::Replace(entity, condition.into()))
     }
 
     /// Sets what the patch sets on the entity there.
-    pub fn merge<E: MemberOf<Set>>(self, key: Key<E>, patch: E::Patch, condition: impl Into<IfMatch>) -> Self
+    pub fn merge<E: Entity + MemberOf<Set>>(
+        self,
+        key: Key<E>,
+        patch: E::Patch,
+        condition: impl Into<IfMatch>,
+    ) -> Self
     where
         E::Patch: 'c,
     {
@@ -95,17 +100,17 @@ impl<'c, Set> Egt<'c, Set> {
     }
 
     /// Changes the entity there. The closure may run several times, and can't change the primary key.
-    pub fn update<E: MemberOf<Set>>(self, key: Key<E>, change: impl FnMut(&mut E) + 'c) -> Self {
+    pub fn update<E: Entity + MemberOf<Set>>(self, key: Key<E>, change: impl FnMut(&mut E) + 'c) -> Self {
         self.with(key, Change::Update(Box::new(change)))
     }
 
     /// Changes the entity there, its row key too. The closure may run several times.
-    pub fn move_to<E: MemberOf<Set>>(self, key: Key<E>, change: impl FnMut(&mut E) + 'c) -> Self {
+    pub fn move_to<E: Entity + MemberOf<Set>>(self, key: Key<E>, change: impl FnMut(&mut E) + 'c) -> Self {
         self.with(key, Change::Move(Box::new(change)))
     }
 
     /// Removes the entity there with its copies.
-    pub fn delete<E: MemberOf<Set>>(self, key: Key<E>, condition: impl Into<IfMatch>) -> Self {
+    pub fn delete<E: Entity + MemberOf<Set>>(self, key: Key<E>, condition: impl Into<IfMatch>) -> Self {
         self.with(key, Change::Delete(condition.into()))
     }
 

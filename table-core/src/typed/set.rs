@@ -128,7 +128,7 @@ impl<Set: EntitySet> SetTable<Set> {
 
     /// The entity of this key.
     #[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
-    pub fn get<E: MemberOf<Set>>(&self, key: Key<E>) -> Result<Option<Stored<E>>> {
+    pub fn get<E: Entity + MemberOf<Set>>(&self, key: Key<E>) -> Result<Option<Stored<E>>> {
         let (partition, row) = key.as_strs()?;
         self.table.get_by(partition, row, read_stored)
     }

@@ -8,19 +8,13 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use super::respanned;
-use crate::model::{Entity, Storage};
+use crate::model::{Entity, Field, Krate, Storage};
 use crate::symbol::HOT_PARTITION;
 
 pub(crate) fn assertions(model: &Entity<'_>) -> TokenStream {
     let key = &model.key;
     let mut all = Vec::new();
-    for field in model.fields.iter().filter(|field| field.storage == Storage::Value) {
-        let (name, ty) = (&field.name, field.ty);
-        let span = field.ident.span();
-        let krate = model.krate.at(span);
-        let nested = quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::NESTED);
-        all.push(quote_spanned!(span=> const _: () = #krate::__private::checks::property(#name, #nested);));
-    }
+    all.push(of_fields(&model.krate, &model.fields));
     all.push(check(model, key.partition.span(), &quote!(template), &quote!(Partition)));
     all.push(check(model, key.row.span(), &quote!(template), &quote!(Row)));
     all.push(whole(model, key.row.span(), &quote!(identity), &TokenStream::new()));
@@ -33,6 +27,21 @@ pub(crate) fn assertions(model: &Entity<'_>) -> TokenStream {
         all.push(whole(model, span, &quote!(disjoint), &quote!(, #number)));
         all.push(whole(model, span, &quote!(determined), &quote!(, #number)));
     }
+    if let Some(field) = model.fields.iter().find(|field| field.storage == Storage::Flattened) {
+        all.push(whole(model, field.ident.span(), &quote!(properties), &TokenStream::new()));
+    }
+    quote!(#(#all)*)
+}
+
+/// The rules about fields each by itself.
+pub(crate) fn of_fields(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
+    let values = fields.iter().filter(|field| field.storage == Storage::Value);
+    let all = values.map(|field| {
+        let (name, ty, span) = (&field.name, field.ty, field.ident.span());
+        let in_core = krate.at(span);
+        let nested = quote_spanned!(ty.span()=> <#ty as #in_core::__private::Property>::NESTED);
+        quote_spanned!(span=> const _: () = #in_core::__private::checks::property(#name, #nested);)
+    });
     quote!(#(#all)*)
 }
 

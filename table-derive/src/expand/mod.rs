@@ -6,24 +6,23 @@
 
 mod assertions;
 mod entity;
+mod fields;
 mod key;
 mod key_part;
 mod names;
 mod patch;
 mod path;
+mod properties;
 mod schema;
 mod set;
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
-use crate::model::{Entity, EntitySet, KeyPart, Projection, Properties, Storage};
+use crate::model::{Entity, EntitySet, KeyPart, Projection, Properties};
 use names::Names;
 
 pub(crate) fn entity(model: &Entity<'_>) -> TokenStream {
-    if let Some(field) = model.fields.iter().find(|field| field.storage == Storage::Flattened) {
-        return later(field.ident, "#[flatten]");
-    }
     let names = Names::of(model);
     let parts = [
         entity::implementation(model, &names),
@@ -44,7 +43,7 @@ pub(crate) fn key_part(model: &KeyPart<'_>) -> TokenStream {
 }
 
 pub(crate) fn properties(model: &Properties<'_>) -> TokenStream {
-    later(model.ident, "#[derive(Properties)]")
+    properties::implementation(model)
 }
 
 pub(crate) fn projection(model: &Projection<'_>) -> TokenStream {
@@ -68,7 +67,7 @@ fn respanned(tokens: &impl ToTokens, span: Span) -> TokenStream {
             group.set_span(span);
             return TokenTree::Group(group);
         }
-        token.set_span(token.span().located_at(span));
+        token.set_span(span);
         token
     };
     tokens.to_token_stream().into_iter().map(at).collect()

@@ -4,7 +4,8 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use crate::model::{Copies, Entity, Index, Storage, Template};
+use super::fields;
+use crate::model::{Copies, Entity, Index, Template};
 use crate::template::{Format, Part, TimeItem};
 
 /// The schema of the entity.
@@ -12,21 +13,7 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
     let krate = &model.krate;
     let (entity, table, kind, version) =
         (model.ident.to_string(), &model.table.value, &model.kind.value, model.version);
-    let fields = model.fields.iter().filter(|field| field.is_property()).map(|field| {
-        let (name, property, ty) = (&field.name, &field.property.value, field.ty);
-        let edm = match field.storage {
-            Storage::Json => quote!(#krate::EdmType::String),
-            _ => quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::EDM),
-        };
-        let optional = match (field.storage, field.default) {
-            (_, true) => quote!(true),
-            (Storage::Json, false) => quote!(false),
-            _ => quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::OPTIONAL),
-        };
-        quote! {
-            #krate::schema::Field { name: #name, property: #property, edm: #edm, optional: #optional }
-        }
-    });
+    let fields = fields::declared(krate, &model.fields);
     let partition = template(model, &model.key.partition);
     let row = template(model, &model.key.row);
     let indexes = model.indexes.iter().map(|found| index(model, found));
@@ -36,7 +23,7 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
             table: #table,
             kind: #kind,
             version: #version,
-            fields: &[#(#fields),*],
+            fields: #fields,
             partition: #partition,
             row: #row,
             indexes: &[#(#indexes),*],

@@ -14,9 +14,12 @@ pub(crate) fn implementation(model: &EntitySet<'_>) -> TokenStream {
     });
     let reads = model.members.iter().map(|member| {
         let (ty, variant) = (member.ty, member.variant);
+        // On the type's own token, so that one which is no entity is refused there, once.
+        let schema = quote_spanned!(ty.span()=> <#ty as #krate::__private::Entity>::SCHEMA);
+        let read = quote_spanned!(ty.span()=> #krate::__private::read_member::<#ty, _>);
         quote! {
-            if kind == <#ty as #krate::__private::Entity>::SCHEMA.kind {
-                return ::core::option::Option::Some(#krate::__private::read_member(view, Self::#variant));
+            if kind == #schema.kind {
+                return ::core::option::Option::Some(#read(view, Self::#variant));
             }
         }
     });

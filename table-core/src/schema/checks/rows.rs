@@ -5,6 +5,7 @@ use super::super::overlap::meet;
 use super::super::{Part, Schema, Template};
 use super::keys::gives_back;
 use super::{Place, field_name, index};
+use crate::limits;
 
 /// C7: no row of the index has the key of the entity's own row, or of a row of an index before it.
 pub(super) const fn disjoint(schema: &Schema, at: usize) -> Option<Message> {
@@ -103,6 +104,50 @@ pub(super) const fn apart(a: &Schema, b: &Schema) -> Option<Message> {
         return Some(message.text(a.kind).text("`, and rows tell kinds apart by it"));
     }
     None
+}
+
+/// C10: no two properties have one name. C12: a row holds them all, and `EntityType`.
+pub(super) const fn properties(schema: &Schema) -> Option<Message> {
+    let (mut row, mut next) = (Place::Row, 0);
+    loop {
+        let held = 1 + held(schema, row.template(schema));
+        if held > limits::PROPERTIES {
+            let message = row.named(schema, Message::new("a row under ")).text(" of `").text(schema.entity);
+            let message =
+                message.text("` would hold ").count(held).text(" properties, `EntityType` among them");
+            return Some(message.text(": it can hold ").count(limits::PROPERTIES));
+        }
+        if next == schema.indexes.len() {
+            break;
+        }
+        row = Place::Index(next);
+        next += 1;
+    }
+    let mut fields = schema.fields;
+    while let [first, rest @ ..] = fields {
+        let mut others = rest;
+        while let [other, rest @ ..] = others {
+            if same(first.property, other.property) {
+                let message = Message::new("the fields `").text(first.name).text("` and `").text(other.name);
+                return Some(message.text("` both give the property `").text(first.property).text("`"));
+            }
+            others = rest;
+        }
+        fields = rest;
+    }
+    None
+}
+
+/// How many properties a whole row of this key holds: those that the key doesn't give back.
+const fn held(schema: &Schema, row: &Template) -> usize {
+    let (mut held, mut field) = (0, 0);
+    while field < schema.fields.len() {
+        if !gives_back(row, field) && !gives_back(&schema.partition, field) {
+            held += 1;
+        }
+        field += 1;
+    }
+    held
 }
 
 const fn same(a: &str, b: &str) -> bool {

@@ -1,0 +1,109 @@
+//! The fields of a struct: declared, given to the planner, and taken from a row.
+//!
+//! Everywhere those that are properties themselves come first, each at a place that the derive knows, and then those of
+//! flattened structs, of which only their own derive knows how many there are.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+
+use crate::model::{Field, Krate, Storage};
+
+fn flattened<'m, 'a>(fields: &'m [Field<'a>]) -> impl Iterator<Item = &'m Field<'a>> {
+    fields.iter().filter(|field| field.storage == Storage::Flattened)
+}
+
+/// The constants that describe the fields, as a slice.
+pub(crate) fn declared(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
+    let own = fields.iter().filter(|field| field.is_property()).map(|field| {
+        let (name, property, ty) = (&field.name, &field.property.value, field.ty);
+        let edm = if field.storage == Storage::Json {
+            quote!(#krate::EdmType::String)
+        } else {
+            quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::EDM)
+        };
+        let optional = match (field.storage, field.default) {
+            (_, true) => quote!(true),
+            (Storage::Json, false) => quote!(false),
+            _ => quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::OPTIONAL),
+        };
+        quote! {
+            #krate::schema::Field { name: #name, property: #property, edm: #edm, optional: #optional }
+        }
+    });
+    let own = quote!(&[#(#own),*]);
+    let others: Vec<_> = flattened(fields)
+        .map(|field| {
+            let ty = field.ty;
+            quote_spanned!(ty.span()=> <#ty as #krate::__private::Properties>::FIELDS)
+        })
+        .collect();
+    if others.is_empty() {
+        return own;
+    }
+    quote! {{
+        const OWN: &'static [#krate::schema::Field] = #own;
+        const COUNT: ::core::primitive::usize = OWN.len() #(+ #others.len())*;
+        const ALL: [#krate::schema::Field; COUNT] = #krate::__private::side_by_side(&[OWN, #(#others),*]);
+        &ALL
+    }}
+}
+
+/// Statements that give `values` each field of `self`; `has_elements` says of which the elements stand in keys.
+pub(crate) fn given(
+    krate: &Krate,
+    fields: &[Field<'_>],
+    has_elements: impl Fn(usize) -> bool,
+) -> TokenStream {
+    let own = fields.iter().enumerate().filter(|(_, field)| field.is_property()).map(|(at, field)| {
+        let (ident, ty) = (field.ident, field.ty);
+        let property = if field.storage == Storage::Json {
+            let give = quote_spanned!(ty.span()=> #krate::__private::json::give::<#ty>);
+            quote!(#give(&self.#ident))
+        } else {
+            // Named through its trait on the type's own token: however often a type is used that is no property,
+            // rustc then says so once, and there.
+            let to_property = quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::to_property);
+            quote!(#to_property(&self.#ident))
+        };
+        if has_elements(at) {
+            quote!(values.push_elements(&self.#ident, #property);)
+        } else {
+            quote!(values.push(#property);)
+        }
+    });
+    let others = flattened(fields).map(|field| {
+        let (ident, ty) = (field.ident, field.ty);
+        let give = quote_spanned!(ty.span()=> <#ty as #krate::__private::Properties>::values);
+        quote!(#give(&self.#ident, values);)
+    });
+    quote!(#(#own)* #(#others)*)
+}
+
+/// The fields of a struct literal, each taken from `source`.
+pub(crate) fn taken(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
+    let own = fields.iter().filter(|field| field.storage != Storage::Flattened).map(|field| {
+        let (ident, ty) = (field.ident, field.ty);
+        let from_property = quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::from_property);
+        let value = match (field.storage, field.default) {
+            (Storage::Json, false) => {
+                let take = quote_spanned!(ty.span()=> #krate::__private::json::take::<#ty>);
+                quote!(#take(source.next_text()?)?)
+            }
+            (Storage::Json, true) => {
+                let take = quote_spanned!(ty.span()=> #krate::__private::json::take_or_default::<#ty>);
+                quote!(#take(source.next_text()?)?)
+            }
+            (Storage::Value, false) => quote!(source.next(#from_property)?),
+            (Storage::Value, true) => quote!(source.next_or_default(#from_property)?),
+            (Storage::Skipped | Storage::Flattened, _) => quote!(::core::default::Default::default()),
+        };
+        quote!(#ident: #value,)
+    });
+    let others = flattened(fields).map(|field| {
+        let (ident, ty) = (field.ident, field.ty);
+        let take = quote_spanned!(ty.span()=> <#ty as #krate::__private::Properties>::take);
+        quote!(#ident: #take(source)?,)
+    });
+    quote!(#(#own)* #(#others)*)
+}

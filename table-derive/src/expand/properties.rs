@@ -1,0 +1,69 @@
+//! `impl Properties`: fields that entities have side by side with their own.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use super::{assertions, fields};
+use crate::model::{Properties, Storage};
+
+pub(crate) fn implementation(model: &Properties<'_>) -> TokenStream {
+    let (krate, ident, vis) = (&model.krate, model.ident, model.vis);
+    let declared = fields::declared(krate, &model.fields);
+    let given = fields::given(krate, &model.fields, |_| false);
+    let taken = fields::taken(krate, &model.fields);
+    let name = format_ident!("{}Columns", ident.to_string().trim_start_matches("r#"));
+    let (columns, made) = columns(model);
+    let assertions = assertions::of_fields(krate, &model.fields);
+    let doc = format!("What filters can speak of in a flattened `{ident}`.");
+    quote! {
+        const _: () = {
+            #[automatically_derived]
+            impl #krate::__private::Properties for #ident {
+                const FIELDS: &'static [#krate::schema::Field] = #declared;
+
+                type Columns = #name;
+
+                const COLUMNS: &'static #name = &#name { #made };
+
+                fn values<'entity>(&'entity self, values: &mut #krate::__private::Values<'entity>) {
+                    #given
+                }
+
+                fn take(source: &mut #krate::__private::Source<'_>) -> #krate::Result<Self> {
+                    ::core::result::Result::Ok(Self { #taken })
+                }
+            }
+
+            #[doc = #doc]
+            #[non_exhaustive]
+            #[derive(Debug)]
+            #[allow(dead_code, reason = "which columns are compared is the user's choice")]
+            #vis struct #name {
+                #columns
+            }
+
+            #assertions
+        };
+    }
+}
+
+/// The columns of the fields, declared and made.
+fn columns(model: &Properties<'_>) -> (TokenStream, TokenStream) {
+    let krate = &model.krate;
+    let compared = model.fields.iter().filter(|f| matches!(f.storage, Storage::Value | Storage::Flattened));
+    let (mut declared, mut made) = (Vec::new(), Vec::new());
+    for field in compared {
+        let (vis, ident, ty, property) = (field.vis, field.ident, field.ty, &field.property.value);
+        if field.storage == Storage::Flattened {
+            let doc = format!("The fields of `{}`.", field.name);
+            declared.push(quote!(#[doc = #doc] #vis #ident: #krate::__private::FlatColumns<#ty>));
+            made.push(quote!(#ident: #krate::__private::FlatColumns::NEW));
+        } else {
+            let ty = field.optional().unwrap_or(ty);
+            let doc = format!("Property `{property}`.");
+            declared.push(quote!(#[doc = #doc] #vis #ident: #krate::__private::Column<#ty>));
+            made.push(quote!(#ident: #krate::__private::Column::new(#property)));
+        }
+    }
+    (quote!(#(#declared),*), quote!(#(#made),*))
+}
