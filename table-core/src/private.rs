@@ -11,3 +11,6 @@ pub use crate::typed::{
 
 #[cfg(feature = "json")]
 pub use crate::typed::json;
+
+/// The declaration of an entity whose real one has mistakes. The program doesn't compile, so nothing sees it.
+pub const NOTHING: &crate::schema::Schema = &crate::schema::Schema::NOTHING;

@@ -1,43 +1,116 @@
 //! Stubs after an error, so that one mistake gives one message.
 //!
-//! Without them every use of the type would add an error of its own: that it isn't an entity, that it has no function
-//! `key`. A stub's body is never run, since the crate doesn't compile; it only has to have the type. What uses need:
-//!
-//! | derive | stub |
-//! | --- | --- |
-//! | `Entity` | `impl Entity` with its associated types (key, patch, rows, indexes), an empty schema |
-//! | | `key`, `partition` and `patch` on the struct, by the names that the user gave them |
-//! | | a function on the struct and a method on the table for each index that could be read |
-//! | | the setters of the patch, the columns of filters, the methods of the query's parts |
-//! | `KeyPart` | `impl KeyPart`, and the property's value |
-//! | `Properties` | `impl Properties` without properties |
-//! | `Projection` | `impl Projection` of its entity without fields |
-//! | `EntitySet` | `impl EntitySet` without members |
-//!
-//! The model is there unless the input was not even of the right shape, but it has gaps: a template may lack parts, and
-//! a copy fields.
+//! Without them every use of the type would add an error of its own: that it is no entity, that it has no function
+//! `key`. A stub is the expansion of what is right in a declaration, without the assertions, which would tell of the
+//! mistake again in words of their own. Its code is never run, since the crate doesn't compile.
 
-use proc_macro2::TokenStream;
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote};
 use syn::DeriveInput;
 
-use crate::model::{Entity, EntitySet, KeyPart, Projection, Properties};
+use crate::check::names::{QUERY_METHODS, TABLE_METHODS};
+use crate::expand;
+use crate::model::{Copies, Entity, EntitySet, Field, KeyPart, Projection, Properties, Template};
+use crate::template::Part;
 
-pub(crate) fn entity(_: &DeriveInput, _: Option<&Entity<'_>>) -> TokenStream {
+pub(crate) fn entity(input: &DeriveInput, model: Option<Entity<'_>>) -> TokenStream {
+    let Some(mut model) = model.filter(|_| has_no_parameters(input)) else { return TokenStream::new() };
+    let stored: Vec<bool> = model.fields.iter().map(Field::is_property).collect();
+    let is_stored = |field: usize| stored.get(field).copied().unwrap_or_default();
+    let keep = |template: &mut Template| {
+        template.parts.retain(|part| match part {
+            Part::Literal(_) => true,
+            Part::Field(part) => is_stored(part.field),
+        });
+    };
+    keep(&mut model.key.partition);
+    keep(&mut model.key.row);
+    // A second function or method of one name would be an error of the compiler's, after one of ours.
+    let mut functions: BTreeSet<String> =
+        [model.key_name(), model.partition_name(), model.patch_name()].map(|name| name.to_string()).into();
+    if functions.len() < 3 {
+        return TokenStream::new();
+    }
+    let in_key = model.key_arguments();
+    let mut methods: BTreeSet<String> = TABLE_METHODS.map(str::to_owned).into();
+    model.indexes.retain_mut(|index| {
+        keep(&mut index.row);
+        index.row.parts.retain(|part| match part {
+            Part::Literal(_) => true,
+            Part::Field(part) => !part.each || !index.aliases.is_empty(),
+        });
+        let row = &index.row;
+        if let Copies::Some(fields) = &mut index.copies {
+            let mut seen = BTreeSet::new();
+            let is_in_key = |field| in_key.contains(&field) || row.gives_back(field);
+            fields.retain(|field| {
+                is_stored(field.value) && !is_in_key(field.value) && seen.insert(field.value)
+            });
+        }
+        let hides_a_method = |name: &Ident| QUERY_METHODS.contains(&name.to_string().as_str());
+        !index.aliases.iter().any(hides_a_method)
+            && functions.insert(index.function().to_string())
+            && methods.insert(index.ident.to_string())
+    });
+    let names_methods = |template: &Template| {
+        let names = template.fields().filter_map(|part| model.field(part.field));
+        names.into_iter().any(|field| QUERY_METHODS.contains(&field.name.as_str()))
+    };
+    if model.templates().any(names_methods) {
+        return TokenStream::new();
+    }
+    expand::entity_stub(&model)
+}
+
+pub(crate) fn key_part(input: &DeriveInput, model: Option<KeyPart<'_>>) -> TokenStream {
+    let Some(model) = model.filter(|_| has_no_parameters(input)) else { return TokenStream::new() };
+    let (krate, ident) = (&model.krate, model.ident);
+    quote! {
+        #[automatically_derived]
+        impl #krate::__private::Property for #ident {
+            const EDM: #krate::EdmType = #krate::EdmType::String;
+
+            fn to_property(
+                &self,
+            ) -> ::core::result::Result<#krate::__private::PropertyValue<'_>, #krate::__private::ValueError> {
+                ::core::result::Result::Ok(#krate::__private::PropertyValue::Absent)
+            }
+
+            fn from_property(
+                value: ::core::option::Option<#krate::ValueRef<'_>>,
+            ) -> ::core::result::Result<Self, #krate::__private::ValueError> {
+                ::core::result::Result::Err(#krate::__private::ValueError::mistyped(Self::EDM, value))
+            }
+        }
+
+        #[automatically_derived]
+        impl #krate::__private::KeyPart for #ident {
+            const KEY: #krate::schema::KeyType = #krate::schema::KeyType::Bool;
+        }
+    }
+}
+
+pub(crate) fn properties(input: &DeriveInput, model: Option<Properties<'_>>) -> TokenStream {
+    model
+        .filter(|_| has_no_parameters(input))
+        .map(|model| expand::properties_stub(&model))
+        .unwrap_or_default()
+}
+
+pub(crate) fn projection(_: &DeriveInput, _: Option<Projection<'_>>) -> TokenStream {
     TokenStream::new()
 }
 
-pub(crate) fn key_part(_: &DeriveInput, _: Option<&KeyPart<'_>>) -> TokenStream {
-    TokenStream::new()
+pub(crate) fn entity_set(input: &DeriveInput, model: Option<EntitySet<'_>>) -> TokenStream {
+    let Some(mut model) = model.filter(|_| has_no_parameters(input)) else { return TokenStream::new() };
+    let mut seen = BTreeSet::new();
+    model.members.retain(|member| seen.insert(member.ty.to_token_stream().to_string()));
+    expand::entity_set_stub(&model)
 }
 
-pub(crate) fn properties(_: &DeriveInput, _: Option<&Properties<'_>>) -> TokenStream {
-    TokenStream::new()
-}
-
-pub(crate) fn projection(_: &DeriveInput, _: Option<&Projection<'_>>) -> TokenStream {
-    TokenStream::new()
-}
-
-pub(crate) fn entity_set(_: &DeriveInput, _: Option<&EntitySet<'_>>) -> TokenStream {
-    TokenStream::new()
+/// Whether an `impl` for the name alone is one for the type.
+fn has_no_parameters(input: &DeriveInput) -> bool {
+    input.generics.params.is_empty() && input.generics.where_clause.is_none()
 }

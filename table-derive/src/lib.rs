@@ -159,7 +159,7 @@ pub fn derive_entity(input: TokenStream) -> TokenStream {
     if let Some(model) = &model {
         check::entity(&cx, model);
     }
-    finish(cx, model.as_ref(), expand::entity, |model| fallback::entity(&input, model))
+    finish(cx, model, expand::entity, |model| fallback::entity(&input, model))
 }
 
 /// An enum without data, or a struct around one value, that may stand in a key and be a property.
@@ -192,7 +192,7 @@ pub fn derive_key_part(input: TokenStream) -> TokenStream {
     if let Some(model) = &model {
         check::key_part(&cx, model);
     }
-    finish(cx, model.as_ref(), expand::key_part, |model| fallback::key_part(&input, model))
+    finish(cx, model, expand::key_part, |model| fallback::key_part(&input, model))
 }
 
 /// A struct whose fields are flattened into entities, which is how they share them.
@@ -219,7 +219,7 @@ pub fn derive_properties(input: TokenStream) -> TokenStream {
     if let Some(model) = &model {
         check::properties(&cx, model);
     }
-    finish(cx, model.as_ref(), expand::properties, |model| fallback::properties(&input, model))
+    finish(cx, model, expand::properties, |model| fallback::properties(&input, model))
 }
 
 /// A struct of some of an entity's fields, which a query reads instead of the whole.
@@ -244,7 +244,7 @@ pub fn derive_projection(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     let cx = Ctxt::default();
     let model = model::Projection::read(&cx, &input);
-    finish(cx, model.as_ref(), expand::projection, |model| fallback::projection(&input, model))
+    finish(cx, model, expand::projection, |model| fallback::projection(&input, model))
 }
 
 /// An enum of the kinds of entities in one table: what a query over all of them gives.
@@ -273,18 +273,18 @@ pub fn derive_entity_set(input: TokenStream) -> TokenStream {
     if let Some(model) = &model {
         check::entity_set(&cx, model);
     }
-    finish(cx, model.as_ref(), expand::entity_set, |model| fallback::entity_set(&input, model))
+    finish(cx, model, expand::entity_set, |model| fallback::entity_set(&input, model))
 }
 
 /// The expansion of what is right; else all errors, and stubs.
 fn finish<M>(
     cx: Ctxt,
-    model: Option<&M>,
+    model: Option<M>,
     expand: impl FnOnce(&M) -> proc_macro2::TokenStream,
-    fallback: impl FnOnce(Option<&M>) -> proc_macro2::TokenStream,
+    fallback: impl FnOnce(Option<M>) -> proc_macro2::TokenStream,
 ) -> TokenStream {
     match (cx.check(), model) {
-        (Ok(()), Some(model)) => expand(model),
+        (Ok(()), Some(model)) => expand(&model),
         (Ok(()), None) => fallback(None),
         (Err(errors), model) => {
             let mut tokens = errors.into_compile_error();

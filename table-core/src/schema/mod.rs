@@ -59,6 +59,23 @@ pub struct Schema {
     pub indexes: &'static [Index],
 }
 
+impl Schema {
+    /// A place for a declaration.
+    pub(crate) const NOTHING: Self = {
+        let nothing = Template { source: "", parts: &[] };
+        Self {
+            entity: "",
+            table: "",
+            kind: "",
+            version: 0,
+            fields: &[],
+            partition: nothing,
+            row: nothing,
+            indexes: &[],
+        }
+    };
+}
+
 /// A field of an entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {

@@ -47,6 +47,11 @@ impl<'v> Source<'v> {
         Err(self.error(format!("the key `{key}` does not fit the template `{}`", template.source)))
     }
 
+    /// What is taken by a struct whose declaration has mistakes: nothing, and no program comes so far.
+    pub fn nothing<T>(&self) -> Result<T> {
+        Err(self.error(String::new()))
+    }
+
     /// Takes the next field.
     #[allow(clippy::should_implement_trait, reason = "the type changes from field to field")]
     pub fn next<T>(&mut self, from: FromProperty<T>) -> Result<T> {

@@ -19,7 +19,7 @@ mod entity;
 mod index;
 mod key;
 mod key_part;
-mod names;
+pub(crate) mod names;
 mod property;
 mod set;
 

@@ -17,7 +17,7 @@ pub(super) const KEY_UNITS: usize = 512;
 pub(super) const BATCH_ROWS: usize = 100;
 
 /// The methods of a table, which a method of an index would not be seen behind.
-pub(super) const TABLE_METHODS: [&str; 32] = [
+pub(crate) const TABLE_METHODS: [&str; 32] = [
     "batch",
     "bulk",
     "clone",
@@ -53,7 +53,7 @@ pub(super) const TABLE_METHODS: [&str; 32] = [
 ];
 
 /// The methods of a query, which a method of a key's part would collide with.
-pub(super) const QUERY_METHODS: [&str; 24] = [
+pub(crate) const QUERY_METHODS: [&str; 24] = [
     "across_partitions",
     "all_shards",
     "clone",

@@ -43,6 +43,32 @@ pub(crate) fn implementation(model: &Entity<'_>, names: &Names) -> TokenStream {
     }
 }
 
+/// An `impl` that says of no field's type that it is a property.
+pub(crate) fn stub(model: &Entity<'_>, names: &Names) -> TokenStream {
+    let (krate, ident, indexes) = (&model.krate, model.ident, &names.indexes);
+    let exchange = patch::exchange(model, names);
+    quote! {
+        #[automatically_derived]
+        impl #krate::__private::Entity for #ident {
+            const SCHEMA: &'static #krate::schema::Schema = #krate::__private::NOTHING;
+
+            type Indexes = #indexes;
+
+            fn indexes(table: #krate::__private::DynamicTable) -> #indexes {
+                #indexes { table }
+            }
+
+            fn values<'entity>(&'entity self, _: &mut #krate::__private::Values<'entity>) {}
+
+            fn from_source(source: &mut #krate::__private::Source<'_>) -> #krate::Result<Self> {
+                source.nothing()
+            }
+
+            #exchange
+        }
+    }
+}
+
 /// Whether a sparse index has a row.
 fn has_row(model: &Entity<'_>) -> TokenStream {
     let arms = model.indexes.iter().enumerate().filter_map(|(number, index)| {

@@ -24,16 +24,28 @@ use names::Names;
 
 pub(crate) fn entity(model: &Entity<'_>) -> TokenStream {
     let names = Names::of(model);
-    let parts = [
-        entity::implementation(model, &names),
-        key::functions(model, &names),
-        patch::patch(model, &names),
-        path::indexes(model, &names),
-        assertions::assertions(model),
-    ];
+    let (implementation, surroundings) = (entity::implementation(model, &names), surroundings(model, &names));
+    let assertions = assertions::assertions(model);
+    in_a_block(&quote!(#implementation #surroundings #assertions))
+}
+
+/// What the uses of an entity need, if its declaration is wrong: the same types and functions, and no assertions.
+pub(crate) fn entity_stub(model: &Entity<'_>) -> TokenStream {
+    let names = Names::of(model);
+    let (implementation, surroundings) = (entity::stub(model, &names), surroundings(model, &names));
+    in_a_block(&quote!(#implementation #surroundings))
+}
+
+/// Everything but the `impl`.
+fn surroundings(model: &Entity<'_>, names: &Names) -> TokenStream {
+    let parts = [key::functions(model, names), patch::patch(model, names), path::indexes(model, names)];
+    quote!(#(#parts)*)
+}
+
+fn in_a_block(items: &TokenStream) -> TokenStream {
     quote! {
         const _: () = {
-            #(#parts)*
+            #items
         };
     }
 }
@@ -43,7 +55,14 @@ pub(crate) fn key_part(model: &KeyPart<'_>) -> TokenStream {
 }
 
 pub(crate) fn properties(model: &Properties<'_>) -> TokenStream {
-    properties::implementation(model)
+    let implementation = properties::implementation(model);
+    let assertions = assertions::of_fields(&model.krate, &model.fields);
+    in_a_block(&quote!(#implementation #assertions))
+}
+
+/// What the uses of a struct of properties need, if its declaration is wrong.
+pub(crate) fn properties_stub(model: &Properties<'_>) -> TokenStream {
+    in_a_block(&properties::stub(model))
 }
 
 pub(crate) fn projection(model: &Projection<'_>) -> TokenStream {
@@ -51,7 +70,13 @@ pub(crate) fn projection(model: &Projection<'_>) -> TokenStream {
 }
 
 pub(crate) fn entity_set(model: &EntitySet<'_>) -> TokenStream {
-    set::implementation(model)
+    let (implementation, assertions) = (set::implementation(model), set::assertions(model));
+    in_a_block(&quote!(#implementation #assertions))
+}
+
+/// What the uses of a set need, if its declaration is wrong.
+pub(crate) fn entity_set_stub(model: &EntitySet<'_>) -> TokenStream {
+    in_a_block(&set::stub(model))
 }
 
 /// What is read and checked already, and not built yet.

@@ -1,55 +1,67 @@
 //! `impl Properties`: fields that entities have side by side with their own.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::{assertions, fields};
+use super::fields;
 use crate::model::{Properties, Storage};
 
 pub(crate) fn implementation(model: &Properties<'_>) -> TokenStream {
-    let (krate, ident, vis) = (&model.krate, model.ident, model.vis);
+    let (krate, ident) = (&model.krate, model.ident);
     let declared = fields::declared(krate, &model.fields);
     let given = fields::given(krate, &model.fields, |_| false);
     let taken = fields::taken(krate, &model.fields);
-    let name = format_ident!("{}Columns", ident.to_string().trim_start_matches("r#"));
-    let (columns, made) = columns(model);
-    let assertions = assertions::of_fields(krate, &model.fields);
-    let doc = format!("What filters can speak of in a flattened `{ident}`.");
+    let (name, columns, made) = columns(model);
     quote! {
-        const _: () = {
-            #[automatically_derived]
-            impl #krate::__private::Properties for #ident {
-                const FIELDS: &'static [#krate::schema::Field] = #declared;
+        #[automatically_derived]
+        impl #krate::__private::Properties for #ident {
+            const FIELDS: &'static [#krate::schema::Field] = #declared;
 
-                type Columns = #name;
+            type Columns = #name;
 
-                const COLUMNS: &'static #name = &#name { #made };
+            const COLUMNS: &'static #name = &#made;
 
-                fn values<'entity>(&'entity self, values: &mut #krate::__private::Values<'entity>) {
-                    #given
-                }
-
-                fn take(source: &mut #krate::__private::Source<'_>) -> #krate::Result<Self> {
-                    ::core::result::Result::Ok(Self { #taken })
-                }
+            fn values<'entity>(&'entity self, values: &mut #krate::__private::Values<'entity>) {
+                #given
             }
 
-            #[doc = #doc]
-            #[non_exhaustive]
-            #[derive(Debug)]
-            #[allow(dead_code, reason = "which columns are compared is the user's choice")]
-            #vis struct #name {
-                #columns
+            fn take(source: &mut #krate::__private::Source<'_>) -> #krate::Result<Self> {
+                ::core::result::Result::Ok(Self { #taken })
             }
+        }
 
-            #assertions
-        };
+        #columns
     }
 }
 
-/// The columns of the fields, declared and made.
-fn columns(model: &Properties<'_>) -> (TokenStream, TokenStream) {
-    let krate = &model.krate;
+/// An `impl` that says of no field's type that it is a property.
+pub(crate) fn stub(model: &Properties<'_>) -> TokenStream {
+    let (krate, ident) = (&model.krate, model.ident);
+    let (name, columns, made) = columns(model);
+    quote! {
+        #[automatically_derived]
+        impl #krate::__private::Properties for #ident {
+            const FIELDS: &'static [#krate::schema::Field] = &[];
+
+            type Columns = #name;
+
+            const COLUMNS: &'static #name = &#made;
+
+            fn values<'entity>(&'entity self, _: &mut #krate::__private::Values<'entity>) {}
+
+            fn take(source: &mut #krate::__private::Source<'_>) -> #krate::Result<Self> {
+                source.nothing()
+            }
+        }
+
+        #columns
+    }
+}
+
+/// The type of the columns, its declaration, and the one value of it.
+fn columns(model: &Properties<'_>) -> (Ident, TokenStream, TokenStream) {
+    let (krate, ident, vis) = (&model.krate, model.ident, model.vis);
+    let name = format_ident!("{}Columns", ident.to_string().trim_start_matches("r#"));
     let compared = model.fields.iter().filter(|f| matches!(f.storage, Storage::Value | Storage::Flattened));
     let (mut declared, mut made) = (Vec::new(), Vec::new());
     for field in compared {
@@ -65,5 +77,16 @@ fn columns(model: &Properties<'_>) -> (TokenStream, TokenStream) {
             made.push(quote!(#ident: #krate::__private::Column::new(#property)));
         }
     }
-    (quote!(#(#declared),*), quote!(#(#made),*))
+    let doc = format!("What filters can speak of in a flattened `{ident}`.");
+    let declaration = quote! {
+        #[doc = #doc]
+        #[non_exhaustive]
+        #[derive(Debug)]
+        #[allow(dead_code, reason = "which columns are compared is the user's choice")]
+        #vis struct #name {
+            #(#declared),*
+        }
+    };
+    let made = quote!(#name { #(#made),* });
+    (name, declaration, made)
 }

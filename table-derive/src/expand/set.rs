@@ -23,13 +23,6 @@ pub(crate) fn implementation(model: &EntitySet<'_>) -> TokenStream {
             }
         }
     });
-    let memberships = model.members.iter().map(|member| {
-        let ty = member.ty;
-        quote! {
-            #[automatically_derived]
-            impl #krate::__private::MemberOf<#ident> for #ty {}
-        }
-    });
     let unknown = model.unknown.as_ref().map(|member| {
         let (ty, variant) = (member.ty, member.variant);
         let given = quote_spanned!(ty.span()=> ::core::convert::identity::<#ty>(entity));
@@ -39,9 +32,8 @@ pub(crate) fn implementation(model: &EntitySet<'_>) -> TokenStream {
             }
         }
     });
-    let assertions = assertions(model);
+    let memberships = memberships(model);
     quote! {
-        const _: () = {
             #[automatically_derived]
             impl #krate::__private::EntitySet for #ident {
                 const KINDS: &'static [&'static #krate::schema::Schema] = &[#(#schemas),*];
@@ -57,14 +49,45 @@ pub(crate) fn implementation(model: &EntitySet<'_>) -> TokenStream {
                 #unknown
             }
 
-            #(#memberships)*
-            #assertions
-        };
+            #memberships
+    }
+}
+
+/// An `impl` that says of no member that it is an entity.
+pub(crate) fn stub(model: &EntitySet<'_>) -> TokenStream {
+    let (krate, ident) = (&model.krate, model.ident);
+    let memberships = memberships(model);
+    quote! {
+        #[automatically_derived]
+        impl #krate::__private::EntitySet for #ident {
+            const KINDS: &'static [&'static #krate::schema::Schema] = &[];
+
+            fn read(
+                _: &::core::primitive::str,
+                _: &#krate::__private::RowView<'_>,
+            ) -> ::core::option::Option<#krate::Result<#krate::Stored<Self>>> {
+                ::core::option::Option::None
+            }
+        }
+
+        #memberships
+    }
+}
+
+/// What lets a transaction over the set take each member.
+fn memberships(model: &EntitySet<'_>) -> TokenStream {
+    let (krate, ident) = (&model.krate, model.ident);
+    let types = model.members.iter().map(|member| member.ty);
+    quote! {
+        #(
+            #[automatically_derived]
+            impl #krate::__private::MemberOf<#ident> for #types {}
+        )*
     }
 }
 
 /// One assertion for each pair of kinds, on the later of the two.
-fn assertions(model: &EntitySet<'_>) -> TokenStream {
+pub(crate) fn assertions(model: &EntitySet<'_>) -> TokenStream {
     let pairs = model
         .members
         .iter()

@@ -117,19 +117,22 @@ impl<'a> Parser<'a> {
         };
         let piece = self.take(end + 1);
         let inner = piece.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')).unwrap_or_default();
-        match self.part(inner) {
-            Ok((field, each, format)) => {
-                self.flush();
-                self.parts.push(Part::Field(FieldPart {
-                    field,
-                    each,
-                    format,
-                    piece: piece.to_owned(),
-                    column,
-                }));
-            }
-            Err(what) => self.errors.push(format!("{}: {what}", place(piece, column))),
+        let part = self.part(inner).or_else(|what| {
+            self.errors.push(format!("{}: {what}", place(piece, column)));
+            self.meant(inner).ok_or(())
+        });
+        if let Ok((field, each, format)) = part {
+            self.flush();
+            self.parts.push(Part::Field(FieldPart { field, each, format, piece: piece.to_owned(), column }));
         }
+    }
+
+    /// What a wrong part was most likely meant to be: a stub with as many parts fits the calls that are right.
+    fn meant(&self, inner: &str) -> Option<(usize, bool, Format)> {
+        let name = inner.split([':', '[']).next().unwrap_or_default().trim();
+        let name = suggest::nearest(name, self.fields.iter().copied())?;
+        let field = self.fields.iter().position(|field| *field == name)?;
+        Some((field, inner.contains('['), Format::Plain))
     }
 
     /// What stands between two braces.
