@@ -24,3 +24,4 @@ mod sets;
 mod tables;
 mod time;
 mod values;
+mod writes;

@@ -5,7 +5,7 @@ use quote::quote;
 
 use super::names::Names;
 use super::patch;
-use crate::model::{Entity, Index, Template, arguments};
+use crate::model::{Entity, Field, Index, Krate, Template, arguments};
 
 pub(crate) fn functions(model: &Entity<'_>, names: &Names) -> TokenStream {
     let ident = model.ident;
@@ -80,7 +80,7 @@ fn parameters(model: &Entity<'_>, templates: &[&Template]) -> (Vec<TokenStream>,
     for place in arguments(templates) {
         let Some(field) = model.fields.get(place) else { continue };
         let each = templates.iter().flat_map(|t| t.fields()).any(|part| part.field == place && part.each);
-        let (ident, ty) = (field.ident, argument_type(field, each));
+        let (ident, ty) = (field.ident, argument_type(krate, field, each));
         parameters.push(quote!(#ident: impl #krate::__private::KeyArg<#ty>));
         given.push(quote!(#krate::__private::KeyArg::<#ty>::to_key(&#ident)));
     }
@@ -88,6 +88,10 @@ fn parameters(model: &Entity<'_>, templates: &[&Template]) -> (Vec<TokenStream>,
 }
 
 /// The type of one value of the field: what is in the `Option`, an element of the list.
-pub(crate) fn argument_type<'a>(field: &crate::model::Field<'a>, each: bool) -> &'a syn::Type {
-    if each { field.elements().unwrap_or(field.ty) } else { field.optional().unwrap_or(field.ty) }
+pub(crate) fn argument_type(krate: &Krate, field: &Field<'_>, each: bool) -> TokenStream {
+    let ty = field.ty;
+    let written = if each { field.elements() } else { Some(field.optional().unwrap_or(ty)) };
+    // A collection may be written otherwise than `Vec<T>`.
+    let element = || quote!(<#ty as #krate::__private::KeyElements>::Element);
+    written.map_or_else(element, |written| quote!(#written))
 }

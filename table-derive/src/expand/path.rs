@@ -254,7 +254,7 @@ impl<'m> Path<'m> {
             .map(|(_, field)| field)
             .collect();
         let declared = fields.iter().map(|field| {
-            let (vis, ident, ty) = (field.vis, field.ident, argument_type(field, false));
+            let (vis, ident, ty) = (field.vis, field.ident, argument_type(krate, field, false));
             let doc = format!("Property `{}`.", field.property.value);
             quote!(#[doc = #doc] #vis #ident: #krate::__private::Column<#ty>)
         });
@@ -312,7 +312,7 @@ impl<'m> Path<'m> {
             let each = self.row().fields().any(|part| part.field == *at && part.each);
             let alias = if each { aliases.next() } else { None };
             let (name, ty, place) =
-                (alias.unwrap_or(field.ident), argument_type(field, each), place(self.model, *at));
+                (alias.unwrap_or(field.ident), argument_type(krate, field, each), place(self.model, *at));
             let body = if in_partition.contains(at) {
                 let doc = format!("Fixes `{}`, which stands in the partition key.", field.name);
                 quote! {
