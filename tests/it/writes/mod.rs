@@ -1,7 +1,20 @@
 //! Typed writes, one by one: what each refuses and how, and cases that random operations once found.
 
 use integration_tests::Scratch;
-use table_core::Entity;
+use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Query, Store};
+
+/// Every row of a store's tables, with its version.
+fn seen(store: &Store) -> Vec<(DynamicEntity, Option<table_core::ETag>)> {
+    let rows = |name: String| {
+        let rows = store.dynamic_table(&name).unwrap().query(&Query::new()).unwrap();
+        rows.map(|row| row.map(|row| (row.clone(), row.etag())).unwrap()).collect::<Vec<_>>()
+    };
+    store.tables().unwrap().into_iter().flat_map(rows).collect()
+}
+
+fn keys(store: &Store) -> Vec<String> {
+    seen(store).into_iter().map(|(row, _)| row.row_key().to_owned()).collect()
+}
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Seats", kind = "seat")]
@@ -28,6 +41,27 @@ impl Seat {
 fn seat(number: u8, guest: &str) -> Seat {
     let guest = (!guest.is_empty()).then(|| guest.to_owned());
     Seat { train: "night".to_owned(), number, guest, price: 20, for_sale: false, tags: [].into() }
+}
+
+/// A price of four digits is in no key while the seat is not for sale, and must be in nobody's way.
+#[test]
+fn a_value_that_its_sparse_index_could_not_hold_can_be_stored_changed_and_deleted() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let seats = store.table::<Seat>().unwrap();
+    seats.insert(&Seat { price: 1_000, ..seat(1, "") }).unwrap();
+    let key = || Seat::key("night", 1);
+    let error = seats.update(key(), |seat| seat.for_sale = true).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ValueOutOfRange);
+    seats.update(key(), |seat| seat.price += 1).unwrap();
+    seats.merge(key(), Seat::patch().guest(Some("ann".to_owned())), IfMatch::Any).unwrap();
+    assert_eq!(keys(&store), ["guest_ann", "seat_01"]);
+    seats.update(key(), |seat| (seat.price, seat.for_sale) = (999, true)).unwrap();
+    assert_eq!(keys(&store), ["guest_ann", "price_999_01", "seat_01"]);
+    seats.update(key(), |seat| (seat.price, seat.for_sale) = (1_000, false)).unwrap();
+    assert_eq!(keys(&store), ["guest_ann", "seat_01"]);
+    seats.delete(key(), IfMatch::Any).unwrap();
+    assert_eq!(keys(&store), [""; 0]);
 }
 
 /// The elements of a set, too, are looked up one by one.
