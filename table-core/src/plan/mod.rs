@@ -3,11 +3,13 @@
 //! Nothing here does I/O or knows a store. A [`WritePlan`] is what an executor carries out, whole or not at all, and
 //! it prints itself.
 
+mod explain;
 mod rows;
+mod size;
 mod values;
 mod write;
 
+pub use explain::WriteExplain;
 pub(crate) use rows::{EntityRows, fields, keys};
 pub use values::Values;
-pub use write::WriteExplain;
 pub(crate) use write::{EntityChange, Failure, OldEntity, RowAction, WritePlan};

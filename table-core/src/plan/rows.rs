@@ -1,7 +1,8 @@
 //! The rows of an entity: its own and its copies.
 
 use super::values::Values;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
 use crate::model::ValueRef;
 use crate::schema::{self, Copies, FieldPart, Index, Part, PropertyValue, Schema, Template};
 
@@ -45,7 +46,19 @@ impl<'a> EntityRows<'a> {
         values: &'a Values<'a>,
         present: &dyn Fn(usize) -> bool,
     ) -> Result<Self> {
-        Self::when(schema, values, &|index| present(index).then_some(true))
+        let new = Self::when(schema, values, &|index| present(index).then_some(true))?;
+        let rows = new.rows.len();
+        if rows <= limits::BATCH_OPERATIONS {
+            return Ok(new);
+        }
+        // Step by step it could become so, but no transaction could remove it again.
+        let because = format!(
+            "the entity and its copies would be {rows} rows; they may be {}, as many as a transaction may touch",
+            limits::BATCH_OPERATIONS
+        );
+        let error = Error::new(ErrorKind::BatchLength).because(because).attempted("write to");
+        let (partition, row) = new.primary_key();
+        Err(error.table(schema.table).partition(partition).row(row))
     }
 
     /// The rows that a stored entity has or may have. The key in a unique index may be another entity's by now, if

@@ -1,12 +1,12 @@
 //! What becomes of the rows of changed entities.
 
-use std::fmt;
-
+use super::explain::{WriteExplain, WrittenRow};
 use super::rows::{Cause, EntityRow, EntityRows, RowProperty};
+use super::size::PlanSize;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::model::ETag;
-use crate::schema::Schema;
+use crate::model::{ETag, keys_size, property_size};
+use crate::schema::{Index, Schema};
 
 /// An entity as it is stored.
 #[derive(Debug)]
@@ -89,6 +89,13 @@ struct Standing<'a> {
     is_planned: bool,
 }
 
+/// A row that an entity is to have.
+struct Wanted<'w> {
+    key: &'w str,
+    entity: usize,
+    cause: Cause,
+}
+
 impl<'a> WritePlan<'a> {
     /// The plan of these changes, in this partition or whichever is the first's.
     pub(crate) fn of(changes: Vec<EntityChange<'a>>, partition: Option<&str>) -> Result<Self> {
@@ -116,6 +123,12 @@ impl<'a> WritePlan<'a> {
             wanted.extend(change.new.map(|new| (entity, new, unknown)));
         }
         standing.sort_by(|a: &Standing<'_>, b| a.row.key.cmp(&b.row.key));
+        if plan.schemas.len() > 1 {
+            let rows = wanted.iter().flat_map(|(entity, new, _)| {
+                new.rows.iter().map(|row| Wanted { key: &row.key, entity: *entity, cause: row.cause })
+            });
+            plan.check_distinct(rows.collect())?;
+        }
         for (entity, new, mut unknown) in wanted {
             let is_new = unknown.is_none();
             for mut row in new.rows {
@@ -125,13 +138,15 @@ impl<'a> WritePlan<'a> {
                 plan.want(entity, is_new, row, &mut standing);
             }
         }
+        // What is most likely not there takes the room that is left: it must not stand in the way of the rest.
+        standing.sort_by_key(|standing| !standing.row.is_certain);
         for standing in standing.into_iter().filter(|standing| !standing.is_planned) {
             let Standing { row, entity, etag, .. } = standing;
+            if !row.is_certain && plan.changes.len() >= limits::BATCH_OPERATIONS {
+                break;
+            }
             let action = etag.map_or(RowAction::Remove, RowAction::Delete);
             plan.push(entity, row.key, row.cause, action, Vec::new());
-        }
-        if plan.schemas.len() > 1 {
-            plan.check_distinct()?;
         }
         // Stable: rows of one kind stay in the order of their entities.
         plan.changes.sort_by_key(|change| change.cause != Cause::Entity);
@@ -172,13 +187,7 @@ impl<'a> WritePlan<'a> {
 
     /// Whether a row that stands there already would be another entity's.
     fn must_be_free(&self, entity: usize, cause: Cause) -> bool {
-        match cause {
-            Cause::Entity => true,
-            Cause::Index(index) => {
-                let schema = self.schemas.get(entity);
-                schema.and_then(|schema| schema.indexes.get(index)).is_some_and(|index| index.unique)
-            }
-        }
+        cause == Cause::Entity || self.unique_index(entity, cause).is_some()
     }
 
     fn push(
@@ -192,16 +201,19 @@ impl<'a> WritePlan<'a> {
         self.changes.push(RowChange { key, action, properties, entity, cause });
     }
 
-    /// Refuses two entities that want one row: no change has planned a row twice itself.
-    fn check_distinct(&self) -> Result<()> {
-        let mut order: Vec<_> = self.changes.iter().collect();
-        order.sort_by(|a, b| a.key.cmp(&b.key).then(a.entity.cmp(&b.entity)));
-        let twice = order.windows(2).filter_map(|pair| match pair {
-            [first, second] if first.key == second.key => Some((*first, *second)),
+    /// Refuses two entities that want one row, though one of them may have it and keep it: no entity wants a row
+    /// twice itself.
+    fn check_distinct(&self, mut wanted: Vec<Wanted<'_>>) -> Result<()> {
+        wanted.sort_unstable_by(|a, b| a.key.cmp(b.key).then(a.entity.cmp(&b.entity)));
+        let twice = wanted.windows(2).filter_map(|pair| match pair {
+            [first, second] if first.key == second.key => Some((first, second)),
             _ => None,
         });
-        let Some((first, second)) = twice.min_by_key(|(_, second)| second.entity) else { return Ok(()) };
-        let error = match self.unique_index(second) {
+        // Of an entity that wants several such rows its own says most.
+        let first_of =
+            |(_, second): &(&Wanted<'_>, &Wanted<'_>)| (second.entity, second.cause != Cause::Entity);
+        let Some((first, second)) = twice.min_by_key(first_of) else { return Ok(()) };
+        let error = match self.unique_index(second.entity, second.cause) {
             Some(index) => Error::new(ErrorKind::UniqueConflict).because(format!(
                 "operation {} of the batch wants the same key in the unique index `{index}`",
                 first.entity
@@ -212,7 +224,7 @@ impl<'a> WritePlan<'a> {
             .attempted("write to")
             .table(self.table())
             .partition(&self.partition)
-            .row(&second.key)
+            .row(second.key)
             .at_index(second.entity))
     }
 
@@ -221,20 +233,24 @@ impl<'a> WritePlan<'a> {
     }
 
     /// The index that a row is a copy of.
-    fn index(&self, change: &RowChange<'_>) -> Option<&'static crate::schema::Index> {
-        match change.cause {
+    fn index(&self, entity: usize, cause: Cause) -> Option<&'static Index> {
+        match cause {
             Cause::Entity => None,
-            Cause::Index(index) => self.schemas.get(change.entity)?.indexes.get(index),
+            Cause::Index(index) => self.schemas.get(entity)?.indexes.get(index),
         }
     }
 
-    fn unique_index(&self, change: &RowChange<'_>) -> Option<&'static str> {
-        self.index(change).filter(|index| index.unique).map(|index| index.name)
+    fn unique_index(&self, entity: usize, cause: Cause) -> Option<&'static str> {
+        self.index(entity, cause).filter(|index| index.unique).map(|index| index.name)
     }
 
     /// An executor's error in the words of the entities, and whether it only says that somebody else has written
     /// what the plan was made from.
     pub(crate) fn judge(&self, error: Error) -> Failure {
+        if error.kind() == ErrorKind::BatchTooLarge {
+            let error = error.because(self.size().to_string()).attempted("write to");
+            return Failure { error, entity: None, was_stale: false };
+        }
         let Some(change) = error.index().and_then(|index| self.changes.get(index)) else {
             return Failure { error, entity: None, was_stale: false };
         };
@@ -243,12 +259,12 @@ impl<'a> WritePlan<'a> {
         let was_read = matches!(change.action, RowAction::Replace(_) | RowAction::Delete(_));
         let was_stale = was_read && matches!(kind, ErrorKind::ConditionNotMet | ErrorKind::EntityNotFound);
         let error = if is_copy && kind == ErrorKind::EntityAlreadyExists {
-            if let Some(name) = self.unique_index(change) {
+            if let Some(name) = self.unique_index(change.entity, change.cause) {
                 error
                     .with_kind(ErrorKind::UniqueConflict)
                     .because(format!("another entity has this key in the unique index `{name}`"))
             } else {
-                let name = self.index(change).map_or("", |index| index.name);
+                let name = self.index(change.entity, change.cause).map_or("", |index| index.name);
                 // The key holds the entity's own, and the entity is not there.
                 error
                     .with_kind(ErrorKind::Corrupt)
@@ -258,6 +274,20 @@ impl<'a> WritePlan<'a> {
             error
         };
         Failure { error: error.without_index(), entity, was_stale }
+    }
+
+    /// What the rows that are written count for.
+    fn size(&self) -> PlanSize {
+        let mut size = PlanSize::default();
+        for change in &self.changes {
+            let bytes = match change.action {
+                RowAction::Delete(_) | RowAction::Remove => 0,
+                _ => change.properties.iter().map(|(name, value)| property_size(name, value.size())).sum(),
+            };
+            let index = self.index(change.entity, change.cause).map(|index| index.name);
+            size.add(index, keys_size(&self.partition, &change.key) + bytes);
+        }
+        size
     }
 
     fn checked(self) -> Result<Self> {
@@ -284,7 +314,7 @@ impl<'a> WritePlan<'a> {
             row_key: change.key.as_str().into(),
             action: change.action,
             kind: self.schemas.get(change.entity).map_or("", |schema| schema.kind),
-            index: self.index(change).map(|index| index.name),
+            index: self.index(change.entity, change.cause).map(|index| index.name),
         };
         WriteExplain {
             table: self.table(),
@@ -333,68 +363,5 @@ fn check_apart(changes: &[EntityChange<'_>], partition: &str) -> Result<()> {
             let because = "another operation of the batch is on the same entity".to_owned();
             refuse(ErrorKind::DuplicateRow, change, index, because)
         }
-    }
-}
-
-/// The rows that a write would touch, and how many of the hundred that a transaction may touch those are.
-///
-/// It prints itself: a line for each row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WriteExplain {
-    table: &'static str,
-    partition: Box<str>,
-    rows: Vec<WrittenRow>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct WrittenRow {
-    row_key: Box<str>,
-    action: RowAction,
-    kind: &'static str,
-    index: Option<&'static str>,
-}
-
-impl WriteExplain {
-    /// How many rows are touched.
-    #[must_use]
-    pub fn rows(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// The keys of the rows that are written.
-    pub fn written(&self) -> impl Iterator<Item = &str> {
-        self.keys(|action| !matches!(action, RowAction::Delete(_) | RowAction::Remove))
-    }
-
-    /// The keys of the rows that are removed.
-    pub fn removed(&self) -> impl Iterator<Item = &str> {
-        self.keys(|action| matches!(action, RowAction::Delete(_) | RowAction::Remove))
-    }
-
-    fn keys(&self, wanted: impl Fn(RowAction) -> bool) -> impl Iterator<Item = &str> {
-        self.rows.iter().filter(move |row| wanted(row.action)).map(|row| &*row.row_key)
-    }
-}
-
-impl fmt::Display for WriteExplain {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (rows, most) = (self.rows.len(), limits::BATCH_OPERATIONS);
-        let partition = self.partition.escape_debug();
-        write!(f, "{rows} of {most} rows in partition `{partition}` of `{}`:", self.table)?;
-        for row in &self.rows {
-            let what = match row.action {
-                RowAction::Insert => "insert",
-                RowAction::Put => "put",
-                RowAction::Replace(_) => "replace",
-                RowAction::Delete(_) => "delete",
-                RowAction::Remove => "remove",
-            };
-            write!(f, "\n  {what:7} `{}`", row.row_key.escape_debug())?;
-            match row.index {
-                None => write!(f, "  the {} itself", row.kind)?,
-                Some(name) => write!(f, "  its copy for {name}")?,
-            }
-        }
-        Ok(())
     }
 }

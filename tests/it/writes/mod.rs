@@ -43,6 +43,29 @@ fn seat(number: u8, guest: &str) -> Seat {
     Seat { train: "night".to_owned(), number, guest, price: 20, for_sale: false, tags: [].into() }
 }
 
+/// The copy of the first stays as it is, so the plan doesn't touch it; all the same the second can't have it.
+#[test]
+fn what_one_entity_of_a_batch_keeps_another_cannot_take() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let seats = store.table::<Seat>().unwrap();
+    let (ann, bob) = (seat(1, "ann"), seat(2, "bob"));
+    seats.egt(Seat::partition("night")).insert(&ann).insert(&bob).commit().unwrap();
+    let before = seen(&store);
+    let key = |number| Seat::key("night", number);
+    let take = |seat: &mut Seat| seat.guest = Some("ann".to_owned());
+    for is_first in [true, false] {
+        let egt = seats.egt(Seat::partition("night"));
+        let egt = if is_first { egt.update(key(2), take) } else { egt };
+        let egt = egt.update(key(1), |seat| seat.price = 30);
+        let egt = if is_first { egt } else { egt.update(key(2), take) };
+        let error = egt.commit().unwrap_err();
+        assert_eq!((error.kind(), error.index()), (ErrorKind::UniqueConflict, Some(1)), "{error}");
+        assert_eq!(seen(&store), before);
+    }
+    assert_eq!(seats.get(Seat::by_guest("night", "ann")).unwrap().unwrap().number, 1);
+}
+
 /// A price of four digits is in no key while the seat is not for sale, and must be in nobody's way.
 #[test]
 fn a_value_that_its_sparse_index_could_not_hold_can_be_stored_changed_and_deleted() {
@@ -60,6 +83,30 @@ fn a_value_that_its_sparse_index_could_not_hold_can_be_stored_changed_and_delete
     assert_eq!(keys(&store), ["guest_ann", "price_999_01", "seat_01"]);
     seats.update(key(), |seat| (seat.price, seat.for_sale) = (1_000, false)).unwrap();
     assert_eq!(keys(&store), ["guest_ann", "seat_01"]);
+    seats.delete(key(), IfMatch::Any).unwrap();
+    assert_eq!(keys(&store), [""; 0]);
+}
+
+/// A copy that stays is not touched, so an entity could grow beyond what any transaction can remove.
+#[test]
+fn an_entity_never_has_more_rows_than_a_transaction_can_remove() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let seats = store.table::<Seat>().unwrap();
+    let full = Seat { tags: (0..98).collect(), ..seat(1, "ann") };
+    let key = || Seat::key("night", 1);
+    seats.insert(&full).unwrap();
+    assert_eq!(keys(&store).len(), 100);
+    let error = seats.update(key(), |seat| seat.tags.extend([98])).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::BatchLength);
+    let (other, more) = (seat(2, ""), Seat { for_sale: true, ..full });
+    let error = seats.egt(Seat::partition("night")).put(&other).put(&more).commit().unwrap_err();
+    assert_eq!((error.kind(), error.index()), (ErrorKind::BatchLength, Some(1)));
+    assert_eq!(
+        error.to_string(),
+        "cannot write to table `Seats`, partition `night`, row `seat_01`, operation 1: \
+         the entity and its copies would be 101 rows; they may be 100, as many as a transaction may touch"
+    );
     seats.delete(key(), IfMatch::Any).unwrap();
     assert_eq!(keys(&store), [""; 0]);
 }

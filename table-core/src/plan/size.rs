@@ -1,0 +1,39 @@
+//! What the rows of a plan come to.
+
+use std::fmt;
+
+use crate::limits;
+
+/// The size of the entities' own rows and of the copies in each index, as the limits count it.
+#[derive(Debug, Default)]
+pub(crate) struct PlanSize {
+    entities: usize,
+    copies: Vec<(&'static str, usize)>,
+}
+
+impl PlanSize {
+    /// Adds a row: a copy of this index, or an entity's own.
+    pub(crate) fn add(&mut self, index: Option<&'static str>, bytes: usize) {
+        let Some(index) = index else {
+            self.entities += bytes;
+            return;
+        };
+        match self.copies.iter_mut().find(|(name, _)| *name == index) {
+            Some((_, copies)) => *copies += bytes,
+            None => self.copies.push((index, bytes)),
+        }
+    }
+}
+
+/// As the reason of an error.
+impl fmt::Display for PlanSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { entities, copies } = self;
+        let all = entities + copies.iter().map(|(_, bytes)| bytes).sum::<usize>();
+        write!(f, "the change comes to {all} bytes: the entities' own rows to {entities}")?;
+        for (name, bytes) in copies {
+            write!(f, ", their copies for `{name}` to {bytes}")?;
+        }
+        write!(f, "; a transaction must stay below {}", limits::BATCH_BYTES)
+    }
+}
