@@ -71,6 +71,9 @@ pub(super) trait Planned {
 
     /// Whether an entity that has turned up meanwhile is reason to look again.
     fn takes_what_it_finds(&self) -> bool;
+
+    /// Says in an error what was attempted, and on which entity.
+    fn place(&self, error: Error) -> Error;
 }
 
 impl<'c, E: Entity> Operation<'c, E> {
@@ -109,11 +112,7 @@ impl<'c, E: Entity> Operation<'c, E> {
 
     #[cold]
     fn refused(&self, kind: ErrorKind) -> Error {
-        let error = Error::new(kind).attempted(self.words()).table(E::SCHEMA.table);
-        match self.key.as_strs() {
-            Ok((partition, row)) => error.partition(partition).row(row),
-            Err(_) => error,
-        }
+        self.place(Error::new(kind))
     }
 
     /// The entity that the change makes of the one stored.
@@ -141,7 +140,8 @@ impl<'c, E: Entity> Operation<'c, E> {
             }
         };
         let key = Key::of(&entity);
-        let ((partition, row), (old_partition, old_row)) = (key.as_strs()?, self.key.as_strs()?);
+        let (partition, row) = key.as_strs().map_err(|error| self.place(error))?;
+        let (old_partition, old_row) = self.key.as_strs()?;
         if partition == old_partition && (may_move || row == old_row) {
             return Ok(entity);
         }
@@ -173,10 +173,15 @@ impl<E: Entity> Planned for Operation<'_, E> {
         let read = |view: &RowView<'_>| {
             Ok((Old::<E>::read(view)?, if makes_new { Some(Old::<E>::decode(view)?) } else { None }))
         };
-        let (partition, row) = self.key.as_strs()?;
+        let (partition, row) = self.key.as_strs().map_err(|error| self.place(error))?;
         let found = match snapshot {
             None => table.get_by(partition, row, read)?,
-            Some(snapshot) => snapshot.view(table, partition, row)?.map(|view| read(&view)).transpose()?,
+            Some(snapshot) => {
+                let found = snapshot.view(table, partition, row)?.map(|view| read(&view)).transpose();
+                let place =
+                    |e: Error| e.attempted("read from").table(table.name()).partition(partition).row(row);
+                found.map_err(place)?
+            }
         };
         let Some((old, copy)) = found else {
             self.old = None;
@@ -237,6 +242,24 @@ impl<E: Entity> Planned for Operation<'_, E> {
 
     fn takes_what_it_finds(&self) -> bool {
         matches!(self.change, Change::Put(_))
+    }
+
+    #[cold]
+    fn place(&self, error: Error) -> Error {
+        let error = error.attempted(self.words()).table(E::SCHEMA.table);
+        let of_new;
+        let key = match self.change {
+            // Its key is printed with its rows, and not kept.
+            Change::Insert(entity) => {
+                of_new = Key::of(entity);
+                &of_new
+            }
+            _ => &self.key,
+        };
+        match key.as_strs() {
+            Ok((partition, row)) => error.partition(partition).row(row),
+            Err(_) => error,
+        }
     }
 }
 
@@ -349,11 +372,12 @@ fn planned<T>(
 ) -> Result<T> {
     let mut values = Vec::with_capacity(operations.len());
     for (index, operation) in operations.iter().enumerate() {
-        values.push(operation.values().map_err(|error| numbered(error, index, batch))?);
+        values.push(operation.values().map_err(|error| numbered(operation.place(error), index, batch))?);
     }
     let mut changes = Vec::with_capacity(operations.len());
     for (index, (operation, values)) in operations.iter().zip(&values).enumerate() {
-        changes.push(operation.rows(values).map_err(|error| numbered(error, index, batch))?);
+        let rows = operation.rows(values).map_err(|error| numbered(operation.place(error), index, batch))?;
+        changes.push(rows);
     }
     Ok(run(&WritePlan::of(changes, batch)?))
 }

@@ -147,7 +147,7 @@ impl<'c, Set> Egt<'c, Set> {
             return refuse(ErrorKind::BatchLength).map_err(|e| e.because("the batch has no operation"));
         }
         for (index, operation) in boxed.iter().enumerate() {
-            let found = operation.partition().map_err(|e| e.at_index(index))?;
+            let found = operation.partition().map_err(|e| operation.place(e).at_index(index))?;
             if let Some(found) = found
                 && found != partition
             {

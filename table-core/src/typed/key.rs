@@ -77,8 +77,9 @@ fn print(schema: &'static Schema, row: &Template, given: &[KeyResult<'_>]) -> Re
     let arguments = Arguments::new([&schema.partition, row], given);
     let (mut partition, mut row_key) = (String::new(), String::new());
     for (template, key) in [(&schema.partition, &mut partition), (row, &mut row_key)] {
-        schema::print(template, &arguments, key)
-            .map_err(|error| error.into_error(template, schema.fields).table(schema.table))?;
+        schema::print(template, &arguments, key).map_err(|error| {
+            error.into_error(template, schema.fields).attempted("make a key for").table(schema.table)
+        })?;
     }
     Ok((partition, row_key))
 }

@@ -1,5 +1,7 @@
 //! Typed writes, one by one: what each refuses and how, and cases that random operations once found.
 
+mod faults;
+
 use integration_tests::Scratch;
 use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Query, Store};
 
@@ -104,7 +106,7 @@ fn an_entity_never_has_more_rows_than_a_transaction_can_remove() {
     assert_eq!((error.kind(), error.index()), (ErrorKind::BatchLength, Some(1)));
     assert_eq!(
         error.to_string(),
-        "cannot write to table `Seats`, partition `night`, row `seat_01`, operation 1: \
+        "cannot put into table `Seats`, partition `night`, row `seat_01`, operation 1: \
          the entity and its copies would be 101 rows; they may be 100, as many as a transaction may touch"
     );
     seats.delete(key(), IfMatch::Any).unwrap();
