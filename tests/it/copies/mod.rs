@@ -1,0 +1,64 @@
+//! Typed writes under random operations: after each, the table holds exactly the rows that the entities imply, as a
+//! scan finds that knows nothing of how writes are planned; and what is refused leaves every byte as it was.
+//!
+//! `TABLE_CORE_SEED` repeats a run; `TABLE_CORE_COPIES` makes it longer or shorter.
+
+mod account;
+mod event;
+mod film;
+mod model;
+mod post;
+mod run;
+mod shape;
+
+use integration_tests::Scratch;
+use table_core::Store;
+
+use self::account::Account;
+use self::event::Event;
+use self::film::Film;
+use self::post::Post;
+use self::run::Run;
+use self::shape::Shape;
+
+/// Steps of each kind of entity.
+fn steps() -> u64 {
+    number("TABLE_CORE_COPIES").unwrap_or(25_000)
+}
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
+fn run<E: Shape>() {
+    let (seed, steps) = (number("TABLE_CORE_SEED").unwrap_or(7), steps());
+    let scratch = Scratch::new();
+    let store: Store = integration_tests::relaxed().open(scratch.path().join("store")).unwrap();
+    let mut run = Run::<E>::new(&store, seed);
+    for _ in 0..steps {
+        run.step();
+    }
+    run.check();
+    assert!(store.check().unwrap().problems.is_empty());
+    println!("seed {seed}, {steps} steps: {}", run.counts());
+}
+
+#[test]
+fn copies_of_films_are_what_the_films_imply() {
+    run::<Film>();
+}
+
+#[test]
+fn copies_of_accounts_are_what_the_accounts_imply() {
+    run::<Account>();
+}
+
+#[test]
+fn copies_of_posts_are_what_the_posts_imply() {
+    run::<Post>();
+}
+
+#[test]
+fn copies_of_events_are_what_the_events_imply() {
+    run::<Event>();
+}
