@@ -1,6 +1,7 @@
 //! Rounds that alternate between engines, and what becomes of their times.
 
 use std::error::Error;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::digest::Digest;
@@ -16,16 +17,24 @@ pub(crate) struct Contender<'a> {
     pub(crate) run: Run<'a>,
     /// Whether its digest is to equal the floor's.
     pub(crate) compared: bool,
+    /// Whether threads of its own work for it, so that their processor time is its too.
+    pub(crate) threads: bool,
 }
 
 impl<'a> Contender<'a> {
     pub(crate) fn new(name: &'static str, run: impl FnMut(usize, &mut Timer) -> Result<Digest> + 'a) -> Self {
-        Self { name, run: Box::new(run), compared: true }
+        Self { name, run: Box::new(run), compared: true, threads: false }
     }
 
     /// Reads something else than the floor does.
     pub(crate) fn of_its_own(mut self) -> Self {
         self.compared = false;
+        self
+    }
+
+    /// Whether threads of its own work for it.
+    pub(crate) fn with_threads(mut self, threads: bool) -> Self {
+        self.threads = threads;
         self
     }
 }
@@ -44,6 +53,8 @@ pub(crate) enum Clock {
 #[derive(Debug)]
 pub(crate) struct Timer {
     clock: Clock,
+    /// Whether the time of all threads of this process counts.
+    threads: bool,
     total: Duration,
 }
 
@@ -64,12 +75,23 @@ impl Timer {
         }
         // Linux brings a thread's account up to date when it yields.
         std::thread::yield_now();
-        let account = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-        account.split(' ').next()?.parse().ok().map(Duration::from_nanos)
+        if !self.threads {
+            return account(Path::new("/proc/thread-self"));
+        }
+        let tasks = std::fs::read_dir("/proc/self/task").ok()?;
+        // A thread that ends meanwhile takes its time with it.
+        Some(tasks.filter_map(|task| account(&task.ok()?.path())).sum())
     }
 }
 
+/// The processor time of a thread.
+fn account(task: &Path) -> Option<Duration> {
+    let account = std::fs::read_to_string(task.join("schedstat")).ok()?;
+    account.split(' ').next()?.parse().ok().map(Duration::from_nanos)
+}
+
 /// The times of one contender, in nanoseconds for one operation.
+#[derive(Debug)]
 pub(crate) struct Times {
     pub(crate) name: &'static str,
     pub(crate) rounds: Vec<f64>,
@@ -92,7 +114,7 @@ pub(crate) fn rounds(
             let place = (turn + round) % runs;
             let which = if place == entered.len() { 0 } else { place };
             let Some(contender) = entered.get_mut(which) else { continue };
-            let mut watch = Timer { clock, total: Duration::ZERO };
+            let mut watch = Timer { clock, threads: contender.threads, total: Duration::ZERO };
             let digest = (contender.run)(round, &mut watch)?;
             if contender.compared && *floor.get_or_insert(digest) != digest {
                 return Err(

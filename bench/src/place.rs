@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+#[derive(Debug)]
 pub(crate) struct Place(PathBuf);
 
 impl Place {
@@ -17,8 +18,18 @@ impl Place {
         Self::under(program.parent().unwrap_or(&program))
     }
 
+    /// In memory if there is a file system there, with a name of its own.
+    pub(crate) fn for_tests(name: &str) -> io::Result<Self> {
+        let memory = Path::new("/dev/shm");
+        let parent = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+        Self::at(parent.join(format!("table-bench-test-{name}-{}", std::process::id())))
+    }
+
     fn under(parent: &Path) -> io::Result<Self> {
-        let path = parent.join(format!("table-bench-{}", std::process::id()));
+        Self::at(parent.join(format!("table-bench-{}", std::process::id())))
+    }
+
+    fn at(path: PathBuf) -> io::Result<Self> {
         std::fs::create_dir_all(&path)?;
         Ok(Self(path))
     }

@@ -73,6 +73,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
 /// What is to be profiled has a frame of its own.
 #[inline(never)]
-fn profiled(work: impl FnOnce() -> Result<u64>) -> Result<u64> {
+pub(crate) fn profiled(work: impl FnOnce() -> Result<u64>) -> Result<u64> {
     black_box(work())
 }

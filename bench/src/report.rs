@@ -8,18 +8,24 @@ use crate::measure::{self, Times};
 
 /// States when and where a run takes place.
 pub(crate) fn machine(directory: &Path, sync: &str) {
+    println!("\n{}; {sync}\n", machine_line(directory));
+}
+
+/// When and where: the time, the processors, the load, and the file system.
+pub(crate) fn machine_line(directory: &Path) -> String {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load: Vec<_> = load.split(' ').take(4).collect();
     let threads = std::thread::available_parallelism().map_or(0, usize::from);
     let processors = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = processors.lines().find_map(|line| line.strip_prefix("model name\t: ")).unwrap_or("unknown");
-    println!(
-        "\n{}; {threads} × {model}; load {}; `{}` on {}; {sync}\n",
+    let directory_shown = directory.parent().filter(|_| directory.starts_with("/dev")).unwrap_or(directory);
+    format!(
+        "{}; {threads} × {model}; load {}; `{}` on {}",
         Ticks::now(),
         load.join(" "),
-        directory.display(),
+        directory_shown.display(),
         file_system(directory),
-    );
+    )
 }
 
 /// The kind of the file system that the mount table names for a path.

@@ -1,0 +1,130 @@
+//! table-core with the derive, used as its documentation says.
+
+use std::path::Path;
+
+use table_core::{Durability, IfMatch, Store, Table};
+
+use super::Employee;
+use super::dynamic;
+use super::employee::{DEPARTMENTS, department};
+use super::engine::{Answer, Done, Engine, Maker, Opening, SyncMode};
+use crate::{Digest, Result};
+
+/// The derive's table: owned entities.
+pub(crate) const MAKER: Maker = Maker {
+    name: "typed",
+    what: "table-core, derived entity, owned values; loads by `bulk` of batches (no typed batch yet)",
+    sync: "durable: the default (LMDB's two flushes a commit); lax: `Durability::Relaxed` (one flush)",
+    threads: false,
+    reads_only: false,
+    open: |dir, opening| Ok(Box::new(Typed::open(dir, opening)?)),
+};
+
+struct Typed {
+    store: Store,
+    staff: Table<Employee>,
+}
+
+/// Opens a store as the sync mode asks.
+pub(super) fn store(dir: &Path, opening: &Opening) -> Result<Store> {
+    let durability = match opening.sync {
+        SyncMode::Durable => Durability::Durable,
+        SyncMode::Lax => Durability::Relaxed,
+    };
+    Ok(Store::options().durability(durability).map_size(opening.map).open(dir)?)
+}
+
+fn add(digest: &mut Digest, e: &Employee) {
+    digest.employee(&e.department, e.id, &e.first_name, &e.last_name, &e.email, e.age, e.salary);
+}
+
+impl Typed {
+    fn open(dir: &Path, opening: &Opening) -> Result<Self> {
+        let store = store(dir, opening)?;
+        Ok(Self { staff: store.table()?, store })
+    }
+}
+
+impl Engine for Typed {
+    fn load(&self, staff: &[Employee]) -> Done {
+        dynamic::load(&self.store, self.staff.dynamic(), staff)
+    }
+
+    fn insert(&self, employee: &Employee) -> Done {
+        self.staff.insert(employee)?;
+        Ok(())
+    }
+
+    fn get(&self, asked: &[Employee]) -> Answer {
+        let mut digest = Digest::default();
+        for e in asked {
+            if let Some(found) = self.staff.get(Employee::key(&e.department, e.id))? {
+                add(&mut digest, &found);
+            }
+        }
+        Ok(digest)
+    }
+
+    fn get_by_email(&self, asked: &[Employee]) -> Answer {
+        let mut digest = Digest::default();
+        for e in asked {
+            if let Some(found) = self.staff.get(Employee::by_email(&e.department, &e.email))? {
+                add(&mut digest, &found);
+            }
+        }
+        Ok(digest)
+    }
+
+    fn list_by_last_name(&self, asked: &[Employee]) -> Answer {
+        let mut digest = Digest::default();
+        for e in asked {
+            for found in self.staff.by_name().department(&e.department).last_name(&e.last_name) {
+                let found = found?;
+                add(&mut digest, &found);
+            }
+        }
+        Ok(digest)
+    }
+
+    fn range(&self, asked: &[Employee], count: u32) -> Answer {
+        let mut digest = Digest::default();
+        for e in asked {
+            for found in self.staff.rows().department(&e.department).id(e.id..e.id + count) {
+                let found = found?;
+                add(&mut digest, &found);
+            }
+        }
+        Ok(digest)
+    }
+
+    fn scan(&self) -> Answer {
+        let mut digest = Digest::default();
+        for number in 0..DEPARTMENTS {
+            for found in self.staff.rows().department(department(number)) {
+                let found = found?;
+                add(&mut digest, &found);
+            }
+        }
+        Ok(digest)
+    }
+
+    fn change_email(&self, who: &Employee, email: &str) -> Done {
+        let key = Employee::key(&who.department, who.id);
+        self.staff.update(key, |e| email.clone_into(&mut e.email))?;
+        Ok(())
+    }
+
+    fn delete(&self, who: &Employee) -> Done {
+        self.staff.delete(Employee::key(&who.department, who.id), IfMatch::Any)?;
+        Ok(())
+    }
+
+    fn clear(&self) -> Done {
+        Ok(self.store.drop_table("Company")?)
+    }
+
+    fn reclaim(&self) -> Done {
+        self.store.reclaim()?;
+        Ok(())
+    }
+}
