@@ -99,8 +99,21 @@ pub(super) fn run(arguments: &Arguments, makers: &[Maker], report: &mut Report) 
     if report.wants("load") && !arguments.large {
         loads(arguments, makers, &place, report)?;
     }
+    if report.wants("size") && !arguments.large {
+        // Durable, since some keep what is not in their memory.
+        let sized = place.join("sizes");
+        for maker in makers.iter().filter(|maker| !maker.reads_only) {
+            drop(load(maker, &sized, SyncMode::Durable, 0..arguments.rows, arguments.rows, None)?);
+            report.size(maker, &sized)?;
+            std::fs::remove_dir_all(&sized)?;
+        }
+    }
     let loaded = load_all(arguments, makers, &place, SyncMode::Lax, arguments.rows)?;
-    report.sizes(&place, &loaded)?;
+    if arguments.large {
+        for one in loaded.iter().filter(|one| !one.maker.reads_only) {
+            report.size(&one.maker, &place.join(one.maker.name))?;
+        }
+    }
     reads(arguments, &loaded, report)?;
     writes(arguments, &loaded, report)?;
     drop(loaded);

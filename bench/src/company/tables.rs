@@ -8,10 +8,8 @@ use serde_json::{Value, json};
 
 use super::chart;
 use super::engine::Maker;
-use super::memory::Loaded;
 use super::quiet::{Quiet, Watch};
 use crate::measure::{self, Times};
-use crate::place::Place;
 use crate::report::{self, Unit};
 use crate::{Arguments, Result};
 
@@ -133,13 +131,9 @@ impl Report {
         self.measured.push(measured);
     }
 
-    /// What the files of each engine take.
-    pub(super) fn sizes(&mut self, place: &Place, loaded: &[Loaded]) -> Result<()> {
-        if self.wants("size") {
-            for one in loaded.iter().filter(|one| !one.maker.reads_only) {
-                self.sizes.push((one.maker.name, allocated(&place.join(one.maker.name))?));
-            }
-        }
+    /// What the files of an engine take.
+    pub(super) fn size(&mut self, maker: &Maker, dir: &Path) -> Result<()> {
+        self.sizes.push((maker.name, allocated(dir)?));
         Ok(())
     }
 
