@@ -1,0 +1,97 @@
+//! Several kinds of entities in one table: departments and their employees share a partition, so one query reads both,
+//! and one transaction keeps the head count right.
+
+use std::error::Error;
+use std::io::Write;
+
+use examples::{Scratch, draw, stdout};
+use table_core::{Entity, EntitySet, ErrorKind, IfMatch, Query, Store};
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Company", kind = "department")]
+#[key(partition = "{name}", row = "department")]
+struct Department {
+    name: String,
+    head_count: u32,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+#[index(by_email, row = "email_{email}", unique, copy = keys)]
+struct Employee {
+    department: String,
+    id: u32,
+    last_name: String,
+    email: String,
+}
+
+/// What the table holds. Two kinds whose rows could have one key would not compile.
+#[derive(EntitySet)]
+enum Company {
+    Department(Department),
+    Employee(Employee),
+}
+
+/// Adds an employee and counts him, or neither.
+fn hire(store: &Store, employee: &Employee) -> table_core::Result<()> {
+    let department = employee.department.as_str();
+    store
+        .egt::<Company>(Employee::partition(department))
+        .update(Department::key(department), |department| department.head_count += 1)
+        .insert(employee)
+        .commit()
+        .map(|_| ())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let scratch = Scratch::new("heterogeneous");
+    let store = Store::open(scratch.path())?;
+    let company = store.set::<Company>()?;
+    let mut out = stdout();
+    writeln!(out, "{}\n\n{}\n", Department::SCHEMA, Employee::SCHEMA)?;
+
+    store.table::<Department>()?.insert(&Department { name: "Sales".into(), head_count: 0 })?;
+    let employee = |id, last_name: &str| Employee {
+        department: "Sales".into(),
+        id,
+        last_name: last_name.into(),
+        email: format!("{}@contoso.com", last_name.to_lowercase()),
+    };
+    hire(&store, &employee(1, "Hall"))?;
+    hire(&store, &employee(2, "Kwok"))?;
+    writeln!(out, "Two hired: each in one transaction with the count.\n")?;
+    draw(&mut out, company.dynamic(), &Query::new())?;
+
+    // The address is taken, so nobody is hired and nobody is counted.
+    let refused = hire(&store, &Employee { id: 3, ..employee(3, "Hall") }).unwrap_err();
+    writeln!(out, "\nA third is refused:\n  {refused}")?;
+    assert_eq!((refused.kind(), refused.index()), (ErrorKind::UniqueConflict, Some(1)));
+
+    writeln!(out, "\nWhat removing one would touch:")?;
+    let leaves = company
+        .egt(Employee::partition("Sales"))
+        .update(Department::key("Sales"), |department| department.head_count -= 1)
+        .delete(Employee::key("Sales", 1), IfMatch::Any);
+    writeln!(out, "  {}", leaves.explain()?)?;
+
+    // A department and all its employees: one query, one range of rows.
+    let sales = company.partition(Department::partition("Sales"));
+    writeln!(out, "\nThe department as one query reads it:\n  {}", sales.explain()?)?;
+    let (mut counted, mut found) = (0, 0);
+    for entity in sales {
+        match &*entity? {
+            Company::Department(department) => {
+                writeln!(out, "  {} has {}", department.name, department.head_count)?;
+                counted = department.head_count;
+            }
+            Company::Employee(employee) => {
+                writeln!(out, "  {} {}", employee.id, employee.last_name)?;
+                found += 1;
+            }
+        }
+    }
+    assert_eq!((counted, found), (2, 2));
+    assert!(store.check()?.problems.is_empty());
+    Ok(())
+}
