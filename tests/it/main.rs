@@ -17,6 +17,7 @@ mod errors;
 mod hygiene;
 mod layouts;
 mod limits;
+mod lints;
 mod model;
 mod operations;
 mod queries;

@@ -15,6 +15,8 @@ mod path;
 mod properties;
 mod schema;
 mod set;
+#[cfg(test)]
+mod tests;
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -44,6 +46,7 @@ fn surroundings(model: &Entity<'_>, names: &Names) -> TokenStream {
 
 fn in_a_block(items: &TokenStream) -> TokenStream {
     quote! {
+        #[allow(clippy::impl_trait_in_params, reason = "no caller would name such a type")]
         const _: () = {
             #items
         };

@@ -1,0 +1,38 @@
+#[allow(clippy::impl_trait_in_params, reason = "no caller would name such a type")]
+const _: () =
+    {
+        #[automatically_derived]
+        impl ::table_core::__private::EntitySet for Company {
+            const KINDS: &'static [&'static ::table_core::schema::Schema] = &[
+                <Department as ::table_core::__private::Entity>::SCHEMA,
+                <Employee as ::table_core::__private::Entity>::SCHEMA,
+            ];
+            fn read(
+                kind: &::core::primitive::str,
+                view: &::table_core::__private::RowView<'_>,
+            ) -> ::core::option::Option<::table_core::Result<::table_core::Stored<Self>>> {
+                if kind == <Department as ::table_core::__private::Entity>::SCHEMA.kind {
+                    return ::core::option::Option::Some(
+                        ::table_core::__private::read_member::<Department, _>(view, Self::Department),
+                    );
+                }
+                if kind == <Employee as ::table_core::__private::Entity>::SCHEMA.kind {
+                    return ::core::option::Option::Some(
+                        ::table_core::__private::read_member::<Employee, _>(view, Self::Employee),
+                    );
+                }
+                ::core::option::Option::None
+            }
+            fn unknown(entity: ::table_core::DynamicEntity) -> ::core::option::Option<Self> {
+                ::core::option::Option::Some(Self::Other(::core::convert::identity::<DynamicEntity>(entity)))
+            }
+        }
+        #[automatically_derived]
+        impl ::table_core::__private::MemberOf<Company> for Department {}
+        #[automatically_derived]
+        impl ::table_core::__private::MemberOf<Company> for Employee {}
+        const _: () = ::table_core::__private::checks::kinds(
+            <Department as ::table_core::__private::Entity>::SCHEMA,
+            <Employee as ::table_core::__private::Entity>::SCHEMA,
+        );
+    };
