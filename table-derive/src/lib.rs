@@ -30,7 +30,9 @@ use crate::ctxt::Ctxt;
 
 /// A struct whose values are rows of a table, each under its key and under the keys of its indexes.
 ///
-/// ```ignore
+/// ```
+/// use table_core::{Entity, Store};
+///
 /// #[derive(Entity, Clone, Debug, PartialEq)]
 /// #[entity(table = "Company", kind = "employee")]
 /// #[key(partition = "{department}", row = "empid_{id:06}")]
@@ -44,7 +46,28 @@ use crate::ctxt::Ctxt;
 ///     age: i32,
 ///     email: String,
 /// }
+///
+/// fn rename(store: &Store) -> table_core::Result<()> {
+///     let staff = store.table::<Employee>()?;
+///     staff.update(Employee::key("Sales", 42), |employee| employee.last_name = "Jones".into())?;
+///     for row in staff.by_name().department("Sales").last_name("Jones") {
+///         println!("{}", row?.email);
+///     }
+///     Ok(())
+/// }
 /// ```
+///
+/// What it generates:
+///
+/// | | |
+/// | --- | --- |
+/// | `Employee::key(..)` | the key, from the fields in it; `Employee::partition(..)` that of a partition |
+/// | `Employee::by_email(..)` | the key of a copy, for each index |
+/// | `Employee::patch()` | an empty patch, with a setter for each field that is not in the key |
+/// | `staff.rows()`, `staff.by_email()` | queries of a [`Table`]: by the entity's own key, and by each index |
+/// | `Employee::SCHEMA` | the declaration as a constant, which prints itself |
+///
+/// [`Table`]: https://docs.rs/table-core/latest/table_core/struct.Table.html
 ///
 /// # On the struct
 ///
@@ -166,7 +189,9 @@ pub fn derive_entity(input: TokenStream) -> TokenStream {
 ///
 /// An enum is printed as its variant's name, a struct as what it holds.
 ///
-/// ```ignore
+/// ```
+/// use table_core::KeyPart;
+///
 /// #[derive(KeyPart)]
 /// #[key_part(rename_all = "lowercase")]
 /// enum Status {
@@ -197,7 +222,9 @@ pub fn derive_key_part(input: TokenStream) -> TokenStream {
 
 /// A struct whose fields are flattened into entities, which is how they share them.
 ///
-/// ```ignore
+/// ```
+/// use table_core::Properties;
+///
 /// #[derive(Properties)]
 /// struct Person {
 ///     first_name: String,
@@ -249,7 +276,25 @@ pub fn derive_projection(input: TokenStream) -> TokenStream {
 
 /// An enum of the kinds of entities in one table: what a query over all of them gives.
 ///
-/// ```ignore
+/// ```
+/// use table_core::{DynamicEntity, Entity, EntitySet};
+///
+/// #[derive(Entity)]
+/// #[entity(table = "Company", kind = "department")]
+/// #[key(partition = "{name}", row = "department")]
+/// struct Department {
+///     name: String,
+///     head_count: u32,
+/// }
+///
+/// #[derive(Entity)]
+/// #[entity(table = "Company", kind = "employee")]
+/// #[key(partition = "{department}", row = "empid_{id:06}")]
+/// struct Employee {
+///     department: String,
+///     id: u32,
+/// }
+///
 /// #[derive(EntitySet)]
 /// enum Company {
 ///     Department(Department),
