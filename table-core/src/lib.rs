@@ -69,9 +69,10 @@ pub use store::{
     RowView, Rows, Snapshot, SnapshotInfo, SnapshotRows, Store, StoreStats, TableStats, Views,
 };
 #[cfg(feature = "derive")]
-pub use table_derive::{Entity, EntitySet, KeyPart, Properties};
+pub use table_derive::{Entity, EntitySet, KeyPart, Projection, Properties};
 pub use typed::{
-    Column, ColumnArg, Copied, Egt, Entity, EntitySet, IndexKey, Key, KeyArg, Lookup, MemberOf, Partition,
-    Patch, Prefix, SetQuery, SetRows, SetTable, Stored, Table, prefix,
+    Column, ColumnArg, Copied, Egt, Entity, EntitySet, IndexKey, Key, KeyArg, Lookup, MemberOf, Origin,
+    Partition, Patch, PathQuery, Prefix, Projection, SetQuery, SetRows, SetTable, Stored, Table, TableAt,
+    TableIn, TypedRows, TypedViews, View, prefix,
 };
 pub use uuid::Uuid;

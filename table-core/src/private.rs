@@ -1,12 +1,16 @@
 //! What generated code calls. Not part of the API: it changes with the derive.
 
+pub use std::borrow::Cow;
+
 pub use crate::plan::Values;
 pub use crate::schema::{KeyElements, KeyPart, Property, PropertyValue, ValueError, checks};
 pub use crate::store::{DynamicTable, RowView};
 pub use crate::typed::{
-    At, Column, Ended, Entity, EntitySet, FlatColumns, IndexKey, Key, KeyArg, KeyResult, MemberOf, PartArg,
-    Partition, Path, PathQuery, Properties, Ready, Source, TypedRows, exchange, read_copied, read_member,
-    read_stored, side_by_side,
+    At, Column, Ended, Entities, Entity, EntitySet, EntityView, FieldViews, FlatColumns, Given, IndexKey,
+    Key, KeyArg, KeyResult, MemberOf, Newest, Offers, OffersPrefix, OffersRange, Open, Origin, PartArg,
+    Partition, Path, PathQuery, Projection, Properties, ReadAs, Ready, Selected, Source, TableIn, Turns,
+    TypedRows, TypedViews, Whole, as_bytes, as_bytes_option, as_text, as_text_option, exchange, read_copied,
+    read_member, read_stored, side_by_side,
 };
 
 #[cfg(feature = "json")]

@@ -99,8 +99,21 @@ pub(crate) fn properties(input: &DeriveInput, model: Option<Properties<'_>>) -> 
         .unwrap_or_default()
 }
 
-pub(crate) fn projection(_: &DeriveInput, _: Option<Projection<'_>>) -> TokenStream {
-    TokenStream::new()
+pub(crate) fn projection(input: &DeriveInput, model: Option<Projection<'_>>) -> TokenStream {
+    let Some(model) = model.filter(|_| has_no_parameters(input)) else { return TokenStream::new() };
+    let (krate, ident, of) = (&model.krate, model.ident, &model.of);
+    quote! {
+        #[automatically_derived]
+        impl #krate::__private::Projection for #ident {
+            type Entity = #of;
+
+            const FIELDS: &'static [::core::primitive::usize] = &[];
+
+            fn from_source(source: &#krate::__private::Source<'_>) -> #krate::Result<Self> {
+                source.nothing()
+            }
+        }
+    }
 }
 
 pub(crate) fn entity_set(input: &DeriveInput, model: Option<EntitySet<'_>>) -> TokenStream {

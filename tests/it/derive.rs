@@ -116,19 +116,6 @@ fn queries_give_parts_from_left_to_right() {
 }
 
 #[test]
-fn a_range_that_would_lie_is_refused() {
-    let scratch = Scratch::new();
-    let staff = scratch.store().table::<Employee>().unwrap();
-    staff.insert(&jun()).unwrap();
-    let query = || staff.by_name().department("Marketing").last_name("A".to_owned().."D".to_owned());
-    assert_eq!(query().explain().unwrap_err().kind(), ErrorKind::InvalidQuery);
-    let error = query().into_iter().next().unwrap().unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::InvalidQuery);
-    assert!(error.to_string().contains("`last_name`"), "{error}");
-    assert_eq!(staff.by_name().department("Marketing").last_name("Cao").id(0..=9).count().unwrap(), 1);
-}
-
-#[test]
 fn what_cannot_be_written_is_not() {
     let scratch = Scratch::new();
     let store = scratch.store();

@@ -30,10 +30,26 @@ pub enum EdmType {
     Guid,
 }
 
+impl EdmType {
+    /// The service's name: `Edm.Int32`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::String => "Edm.String",
+            Self::Binary => "Edm.Binary",
+            Self::Boolean => "Edm.Boolean",
+            Self::Int32 => "Edm.Int32",
+            Self::Int64 => "Edm.Int64",
+            Self::Double => "Edm.Double",
+            Self::DateTime => "Edm.DateTime",
+            Self::Guid => "Edm.Guid",
+        }
+    }
+}
+
 /// `Edm.Int32`.
 impl fmt::Display for EdmType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Edm.{self:?}")
+        f.write_str(self.name())
     }
 }
 

@@ -147,19 +147,12 @@ impl<'a> Printer<'a> {
             let known = [&self.schema.partition, &index.row];
             let properties = match index.copies {
                 Copies::All => self.properties(index.kind, &known, |_| true),
-                Copies::Keys => self.properties(index.kind, &known, |field| self.in_primary_key(field)),
-                Copies::Some(fields) => self.properties(index.kind, &known, |field| {
-                    fields.contains(&field) || self.in_primary_key(field)
-                }),
+                Copies::Keys | Copies::Some(_) => self
+                    .properties(index.kind, &known, |field| schema::holds(self.schema, Some(number), field)),
             };
             rows.push(EntityRow { key, cause: Cause::Index(number), properties, is_certain });
         }
         Ok(())
-    }
-
-    fn in_primary_key(&self, field: usize) -> bool {
-        let primary = [&self.schema.partition, &self.schema.row];
-        primary.iter().flat_map(|template| fields(template)).any(|part| part.field == field)
     }
 
     /// The wanted properties that the row's own key does not give back.

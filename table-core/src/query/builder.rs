@@ -3,6 +3,7 @@
 use super::bounds::{KeyBounds, KeyRange};
 use super::explain::Explain;
 use super::filter::Filter;
+use super::keys::Kind;
 use super::plan::plan;
 use crate::error::Error;
 
@@ -29,6 +30,8 @@ pub struct Query {
     pub(super) select: Option<Vec<Box<str>>>,
     pub(super) top: Option<usize>,
     pub(super) reverse: bool,
+    /// For queries of entities of one kind.
+    pub(super) kind: Option<Kind>,
 }
 
 impl Default for Query {
@@ -47,6 +50,7 @@ impl Query {
             select: None,
             top: None,
             reverse: false,
+            kind: None,
         }
     }
 
@@ -138,6 +142,23 @@ impl Query {
     pub fn rev(mut self) -> Self {
         self.reverse = !self.reverse;
         self
+    }
+
+    /// Only rows of this kind.
+    pub(crate) fn of_kind(mut self, kind: Kind) -> Self {
+        self.kind = Some(kind);
+        self
+    }
+
+    /// In ascending order.
+    pub(crate) fn ascending(mut self) -> Self {
+        self.reverse = false;
+        self
+    }
+
+    /// At most how many entities.
+    pub(crate) fn limit(&self) -> Option<usize> {
+        self.top
     }
 
     /// What running the query will read, and why.

@@ -16,6 +16,11 @@ pub(crate) trait Fields {
     fn row_key(&self) -> Cow<'_, str>;
     fn timestamp(&self) -> Ticks;
     fn property(&self, slot: usize) -> Result<Option<ValueRef<'_>>, Error>;
+
+    /// Whether the property is there and passes the test.
+    fn property_holds(&self, slot: usize, test: impl FnOnce(ValueRef<'_>) -> bool) -> Result<bool, Error> {
+        Ok(self.property(slot)?.is_some_and(test))
+    }
 }
 
 /// A filter made ready to run on any number of rows.
@@ -56,7 +61,7 @@ impl Predicate {
     }
 
     /// Whether the row satisfies the filter.
-    pub(crate) fn matches<F: Fields + ?Sized>(&self, fields: &F) -> Result<bool, Error> {
+    pub(crate) fn matches<F: Fields>(&self, fields: &F) -> Result<bool, Error> {
         run(&self.test, fields)
     }
 }
@@ -98,15 +103,15 @@ fn column(name: &Name, slots: &mut BTreeMap<Name, usize>) -> Column {
     }
 }
 
-fn run<F: Fields + ?Sized>(test: &Test, fields: &F) -> Result<bool, Error> {
+fn run<F: Fields>(test: &Test, fields: &F) -> Result<bool, Error> {
     match test {
         Test::Compare { column, operator, constant } => {
-            let holds = |stored| compare::holds(stored, *operator, constant.as_value_ref());
+            let holds = |stored: ValueRef<'_>| compare::holds(stored, *operator, constant.as_value_ref());
             Ok(match column {
                 Column::PartitionKey => holds(ValueRef::String(&fields.partition_key())),
                 Column::RowKey => holds(ValueRef::String(&fields.row_key())),
                 Column::Timestamp => holds(ValueRef::DateTime(fields.timestamp())),
-                Column::Slot(slot) => fields.property(*slot)?.is_some_and(holds),
+                Column::Slot(slot) => fields.property_holds(*slot, holds)?,
             })
         }
         Test::Not(inner) => run(inner, fields).map(|holds| !holds),

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::compare::Operator;
 use super::filter::{Filter, Join, Node};
+use super::keys::ENTITY_TYPE;
 use super::plan::{Plan, is_key};
 
 /// How much a query reads, from the least to the most.
@@ -65,6 +66,9 @@ pub struct Explain {
     select: Option<Vec<Box<str>>>,
     top: Option<usize>,
     reverse: bool,
+    /// How many ranges like this one are merged.
+    merged: usize,
+    looks_up: bool,
 }
 
 impl Explain {
@@ -75,12 +79,27 @@ impl Explain {
             partition: plan.partition.to_string(),
             row: plan.row.to_string(),
             row_filter: plan.row_residual.then_some(rows),
-            filter: plan.residual.as_ref().map(ToString::to_string),
+            filter: filter(plan),
             reasons: reasons(plan),
             select: plan.select.clone(),
             top: plan.top,
             reverse: plan.reverse,
+            merged: 1,
+            looks_up: false,
         }
+    }
+
+    /// So many ranges like this one are read, and merged by what follows the shard in their keys.
+    pub(crate) fn merged(mut self, ranges: usize, top: Option<usize>) -> Self {
+        self.merged = ranges;
+        self.top = top;
+        self
+    }
+
+    /// After each row, the entity that it is a copy of is read.
+    pub(crate) fn looking_up(mut self) -> Self {
+        self.looks_up = true;
+        self
     }
 
     /// How much is read.
@@ -104,9 +123,31 @@ impl Explain {
         self.filter.as_deref()
     }
 
+    /// How many ranges are read, one for each shard, and merged. The bounds are those of the first.
+    pub fn ranges(&self) -> usize {
+        self.merged
+    }
+
+    /// Whether each row that is found costs a further read, by key: that of the entity it is a copy of.
+    pub fn looks_up(&self) -> bool {
+        self.looks_up
+    }
+
     /// Why no less is read; empty for a point and a range that leave nothing to say.
     pub fn reasons(&self) -> &[&'static str] {
         &self.reasons
+    }
+}
+
+/// What is left to filter, the kind of the rows first.
+fn filter(plan: &Plan) -> Option<String> {
+    let kind = plan.kind.map(|kind| format!("{ENTITY_TYPE} eq '{}'", kind.name.replace('\'', "''")));
+    match (kind, &plan.residual) {
+        (Some(kind), Some(filter)) if matches!(filter.node(), Node::Join(Join::Or, _)) => {
+            Some(format!("{kind} and ({filter})"))
+        }
+        (Some(kind), Some(filter)) => Some(format!("{kind} and {filter}")),
+        (kind, filter) => kind.or_else(|| filter.as_ref().map(ToString::to_string)),
     }
 }
 
@@ -182,6 +223,12 @@ impl fmt::Display for Explain {
                 None => {}
                 Some([]) => f.write_str("; keys alone")?,
                 Some(names) => write!(f, "; select: {}", names.join(", "))?,
+            }
+            if self.merged > 1 {
+                write!(f, "; with {} more shards like it, merged", self.merged - 1)?;
+            }
+            if self.looks_up {
+                f.write_str("; then a point read of each entity")?;
             }
             if self.reverse {
                 f.write_str("; descending")?;

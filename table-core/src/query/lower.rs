@@ -64,20 +64,20 @@ pub(crate) fn stored_key(table_prefix: &[u8], partition: &str, row: &str) -> Vec
     bytes
 }
 
-/// The part of a range that comes strictly after a row, or strictly before it in a reversed query.
+/// The part of a range that comes after a row, or before it in a reversed query; without the row itself, or with it.
 pub(super) fn beyond(
     (start, end): (Vec<u8>, Vec<u8>),
     mut row: Vec<u8>,
     reverse: bool,
+    is_after: bool,
     table_prefix: &[u8],
 ) -> Option<(Vec<u8>, Vec<u8>)> {
-    let (start, end) = if reverse {
-        (start, end.min(row))
-    } else {
+    // The first key behind the row lies after it going up, and with it going down.
+    if reverse != is_after {
         row.push(0x00);
-        fit(&mut row, table_prefix);
-        (start.max(row), end)
-    };
+    }
+    fit(&mut row, table_prefix);
+    let (start, end) = if reverse { (start, end.min(row)) } else { (start.max(row), end) };
     (start < end).then_some((start, end))
 }
 
@@ -272,14 +272,15 @@ mod tests {
             rows in given(),
             keys in proptest::collection::vec((valid(), valid()), 1..8),
             reverse: bool,
+            is_after: bool,
         ) {
             let (partition, row) = (partition.range(), rows.range());
             let key = |(pk, rk): &(String, String)| stored_key(&[0, 0, 0, 1], pk, rk);
             let last = key(&keys[0]);
             if let Some(whole) = byte_range(&partition, &row, &[0, 0, 0, 1]) {
-                let rest = beyond(whole.clone(), last.clone(), reverse, &[0, 0, 0, 1]);
+                let rest = beyond(whole.clone(), last.clone(), reverse, is_after, &[0, 0, 0, 1]);
                 for key in keys.iter().map(key) {
-                    let ahead = if reverse { key < last } else { key > last };
+                    let ahead = if reverse { key < last } else { key > last } || (key == last && !is_after);
                     let expected = ahead && whole.0 <= key && key < whole.1;
                     let held = rest.as_ref().is_some_and(|(start, end)| *start <= key && key < *end);
                     prop_assert_eq!(held, expected);
@@ -332,7 +333,7 @@ mod tests {
         assert!(!held(&KeyRange::prefix(&longer)));
         let whole = byte_range(&empty, &KeyRange::all(), &[0; 4]).unwrap();
         let last = stored_key(&[0; 4], "", &longest);
-        let (start, _) = beyond(whole, last.clone(), false, &[0; 4]).unwrap();
+        let (start, _) = beyond(whole, last.clone(), false, true, &[0; 4]).unwrap();
         assert!(start > last && start.len() <= 1_982);
     }
 

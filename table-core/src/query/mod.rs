@@ -10,6 +10,7 @@ mod compare;
 mod eval;
 mod explain;
 mod filter;
+mod keys;
 mod lexer;
 mod lower;
 mod parse;
@@ -24,6 +25,8 @@ pub use filter::{Filter, Property, prop};
 pub use token::Continuation;
 
 pub(crate) use eval::{Fields, Predicate};
+pub(crate) use keys::{ENTITY_TYPE, KeyProperties, Kind};
+pub(crate) use lower::stored_key;
 pub(crate) use plan::{Plan, plan};
 pub(crate) use token::{Position, fingerprint};
 

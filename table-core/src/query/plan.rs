@@ -5,6 +5,7 @@ use super::builder::Query;
 use super::eval::{Fields, Predicate};
 use super::explain::{Explain, QueryClass};
 use super::filter::{Comparison, Filter, Join, Node};
+use super::keys::Kind;
 use super::lower;
 use crate::error::{Error, ErrorKind};
 use crate::model::Value;
@@ -28,6 +29,8 @@ pub(crate) struct Plan {
     pub(crate) top: Option<usize>,
     pub(crate) reverse: bool,
     pub(crate) class: QueryClass,
+    /// If set, rows of any other kind are left out.
+    pub(crate) kind: Option<Kind>,
 }
 
 /// Plans a query: pure, and the same whoever runs it.
@@ -64,6 +67,7 @@ fn planned(query: &Query) -> Result<Plan, Error> {
         row,
         residual,
         class,
+        kind: query.kind,
     })
 }
 
@@ -153,6 +157,7 @@ impl Plan {
     }
 
     /// The part of that range that comes, in the query's direction, strictly after this row.
+    #[cfg(test)]
     pub(crate) fn byte_range_after(
         &self,
         table_prefix: &[u8],
@@ -160,11 +165,22 @@ impl Plan {
         row: &str,
     ) -> Option<(Vec<u8>, Vec<u8>)> {
         let row = lower::stored_key(table_prefix, partition, row);
-        lower::beyond(self.byte_range(table_prefix)?, row, self.reverse, table_prefix)
+        self.byte_range_from(table_prefix, row, true)
+    }
+
+    /// The part of that range that comes, in the query's direction, after this stored key, or at it and after it.
+    pub(crate) fn byte_range_from(
+        &self,
+        table_prefix: &[u8],
+        row: Vec<u8>,
+        is_after: bool,
+    ) -> Option<(Vec<u8>, Vec<u8>)> {
+        // Each direction leaves out the end that it doesn't start from.
+        lower::beyond(self.byte_range(table_prefix)?, row, self.reverse, is_after, table_prefix)
     }
 
     /// Whether a row from the range belongs to the answer.
-    pub(crate) fn accepts<F: Fields + ?Sized>(&self, fields: &F) -> Result<bool, Error> {
+    pub(crate) fn accepts<F: Fields>(&self, fields: &F) -> Result<bool, Error> {
         if self.row_residual && !self.row.contains(&fields.row_key()) {
             return Ok(false);
         }

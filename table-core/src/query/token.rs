@@ -174,6 +174,9 @@ pub(crate) fn fingerprint(plan: &Plan, table_id: u32) -> u64 {
         }
     }
     canonical.0.extend([u8::from(plan.reverse), u8::from(plan.top.is_some())]);
+    if let Some(kind) = plan.kind {
+        canonical.bytes(kind.name.as_bytes());
+    }
     xxh3_64(&canonical.0)
 }
 

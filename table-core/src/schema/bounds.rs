@@ -73,7 +73,7 @@ pub(crate) struct Bounds {
 
 /// Whether a range of the part's values is a range of keys. `is_last` says that nothing follows the part, not
 /// even literal text.
-pub const fn offers_range(part: &FieldPart, is_last: bool) -> bool {
+pub(super) const fn offers_range(part: &FieldPart, is_last: bool) -> bool {
     match (part.key.single(), part.format) {
         (_, Format::Shard(_) | Format::Blind) => false,
         (_, Format::Time(items)) => is_ordered(items),
@@ -87,7 +87,7 @@ pub const fn offers_range(part: &FieldPart, is_last: bool) -> bool {
 }
 
 /// Whether the keys whose value starts with a text are a range of keys.
-pub const fn offers_prefix(part: &FieldPart) -> bool {
+pub(super) const fn offers_prefix(part: &FieldPart) -> bool {
     matches!(
         (part.key.single(), part.format),
         (KeyType::Text(_), Format::Plain | Format::Escaped | Format::Lower)

@@ -9,10 +9,12 @@
 
 mod keys;
 mod parts;
+mod projection;
 mod rows;
 
 use super::message::Message;
-use super::{Index, Part, Schema, Template};
+use super::{FieldPart, Index, Part, Schema, Template, bounds};
+use crate::model::EdmType;
 
 /// One of an entity's key templates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +53,46 @@ impl Place {
     const fn drawn(self, schema: &Schema, message: Message) -> Message {
         self.named(schema, message).text(" (").template(self.template(schema)).text(")")
     }
+}
+
+/// Whether a range of the values of a field's part is a range of keys; the parts that are fields are counted from 0.
+#[must_use]
+pub const fn offers_range(schema: &'static Schema, place: Place, part: usize) -> bool {
+    match nth(parts_of(schema, place), part) {
+        Some((part, is_last)) => bounds::offers_range(part, is_last),
+        None => true,
+    }
+}
+
+/// Whether the values of a field's part that start with a text are a range of keys.
+#[must_use]
+pub const fn offers_prefix(schema: &'static Schema, place: Place, part: usize) -> bool {
+    match nth(parts_of(schema, place), part) {
+        Some((part, _)) => bounds::offers_prefix(part),
+        None => true,
+    }
+}
+
+/// The parts of a template; none of one that isn't there, as in an entity whose declaration has mistakes.
+const fn parts_of(schema: &'static Schema, place: Place) -> &'static [Part] {
+    match place {
+        Place::Index(at) if at >= schema.indexes.len() => &[],
+        _ => place.template(schema).parts,
+    }
+}
+
+/// The part, and whether nothing follows it.
+const fn nth(mut parts: &'static [Part], mut at: usize) -> Option<(&'static FieldPart, bool)> {
+    while let [part, rest @ ..] = parts {
+        if let Part::Field(part) = part {
+            if at == 0 {
+                return Some((part, rest.is_empty()));
+            }
+            at -= 1;
+        }
+        parts = rest;
+    }
+    None
 }
 
 #[expect(clippy::indexing_slicing, reason = "an index that isn't there stops the compiler")]
@@ -130,6 +172,33 @@ pub const fn kinds(a: &Schema, b: &Schema) {
 pub const fn determined(schema: &Schema, index: usize) {
     if let Some(message) = sound(schema, rows::determined(schema, index)) {
         message.refuse();
+    }
+}
+
+/// A projection's field is one of the entity's: there is one of the name, of the type, and no field that may be
+/// absent is taken as one that may not.
+#[track_caller]
+pub const fn projected(schema: &Schema, name: &str, edm: EdmType, takes_absent: bool) {
+    if let Some(message) = projection::mistake(schema, name, edm, takes_absent) {
+        message.refuse();
+    }
+}
+
+/// The place of the field of this name. If there is none, [`projected`] has said so.
+#[must_use]
+pub const fn place_of(schema: &Schema, name: &str) -> usize {
+    projection::place(schema, name)
+}
+
+/// A query of the index can select the field.
+#[track_caller]
+pub const fn held(schema: &Schema, place: Option<usize>, field: usize) {
+    if let Some(at) = place
+        && !super::holds(schema, place, field)
+    {
+        let message = Message::new("rows of the index `").text(index(schema, at).name);
+        let message = message.text("` hold no `").text(field_name(schema, field));
+        message.text("`: add it to the index's `copy(..)`, or ask for `.entities()`").refuse();
     }
 }
 

@@ -9,6 +9,7 @@ mod charset;
 pub mod checks;
 mod escape;
 mod fold;
+mod held;
 mod key_error;
 mod key_type;
 mod layout;
@@ -21,12 +22,12 @@ mod properties;
 mod value;
 
 pub(crate) use bounds::{Edge, Fixed, KeySpan, Next, bounds, unoffered};
-#[doc(hidden)]
-pub use bounds::{offers_prefix, offers_range};
 pub use charset::CharSet;
 pub use escape::{escape, unescape};
 pub use fold::fold_char;
+pub(crate) use held::holds;
 pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
+pub(crate) use key_type::{edm, shard_digits};
 pub(crate) use layout::{differences, layout, read};
 pub(crate) use parse::parse;
 pub use picture::Markdown;

@@ -42,7 +42,11 @@ fn parts<'a>(
                 let printed;
                 (printed, rest) = rest.split_at_checked(length)?;
                 if is_lossless(part.format) {
-                    found(part.field, value(part, printed)?);
+                    let value = value(part, printed)?;
+                    // One element of a list is not the field.
+                    if !part.each {
+                        found(part.field, value);
+                    }
                 } else if !is_printed(part, printed) {
                     return None;
                 }

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use super::{Copies, Part, Schema, Template};
+use super::{Part, Schema, Template, holds};
 
 /// The pictures's columns.
 const TITLES: [&str; 4] = ["Row", "PartitionKey", "RowKey", "Properties"];
@@ -25,16 +25,11 @@ impl Schema {
         let own = |field| !self.gives_back(&self.row, field);
         let mut lines =
             vec![[self.kind.to_owned(), partition(), self.row.source.to_owned(), self.properties(own)]];
-        for index in self.indexes {
+        for (number, index) in self.indexes.iter().enumerate() {
             let mut name = index.kind.to_owned();
             let words = [(index.unique, ", unique"), (index.sparse, ", not of every entity")];
             name.extend(words.into_iter().filter(|(is_so, _)| *is_so).map(|(_, word)| word));
-            let copied = |field| match index.copies {
-                Copies::All => true,
-                Copies::Keys => self.is_primary(field),
-                Copies::Some(fields) => fields.contains(&field) || self.is_primary(field),
-            };
-            let held = |field| copied(field) && !self.gives_back(&index.row, field);
+            let held = |field| holds(self, Some(number), field) && !self.gives_back(&index.row, field);
             lines.push([name, partition(), index.row.source.to_owned(), self.properties(held)]);
         }
         lines
@@ -53,10 +48,6 @@ impl Schema {
     /// Whether a row gives the field back from its keys.
     fn gives_back(&self, row: &Template, field: usize) -> bool {
         parts(&self.partition).chain(parts(row)).any(|part| part.field == field && part.is_lossless())
-    }
-
-    fn is_primary(&self, field: usize) -> bool {
-        parts(&self.partition).chain(parts(&self.row)).any(|part| part.field == field)
     }
 }
 

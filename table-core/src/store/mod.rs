@@ -10,6 +10,8 @@ mod counts;
 mod cursor;
 pub(crate) mod dict;
 pub(crate) mod key;
+mod kind;
+mod lanes;
 mod layouts;
 pub(crate) mod lmdb;
 pub(crate) mod meta;
@@ -26,6 +28,7 @@ mod snapshot;
 mod stats;
 mod table;
 pub(crate) mod view;
+mod walk;
 
 #[cfg(test)]
 mod format_tests;
@@ -49,6 +52,7 @@ use crate::typed::{Egt, Entity, EntitySet, MemberOf, Partition, SetTable, Table}
 pub use self::batch::Batch;
 pub use self::bulk::{BulkFailure, BulkReport};
 pub use self::check::{CheckReport, Problem};
+pub(crate) use self::lanes::Lanes;
 pub use self::open::{Durability, OpenOptions};
 pub use self::page::Page;
 pub(crate) use self::rows::Refilling;
@@ -56,6 +60,7 @@ pub use self::rows::{Rows, SnapshotRows, Views};
 pub use self::snapshot::{Snapshot, SnapshotInfo};
 pub use self::stats::{StoreStats, TableStats};
 pub use self::table::DynamicTable;
+pub(crate) use self::view::Place;
 pub use self::view::RowView;
 
 /// Tables of entities in a directory on disk.

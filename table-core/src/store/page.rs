@@ -3,59 +3,51 @@
 use std::sync::Arc;
 
 use super::catalog::TableState;
-use super::cursor::Cursor;
-use super::scan::{Scan, fingerprint};
+use super::lanes::Lanes;
+use super::scan::Scan;
 use super::snapshot::Snapshot;
+use super::view::RowView;
+use super::walk::Walk;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::DynamicEntity;
-use crate::query::{Continuation, Position, Query};
+use crate::query::Continuation;
 
 /// Some of the entities that a query finds, and where the next page starts.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Page {
-    /// The entities, in the query's order.
-    pub entities: Vec<DynamicEntity>,
+pub struct Page<T = DynamicEntity> {
+    /// The entities, in the query's order; of a typed query, what it reads each row as.
+    pub entities: Vec<T>,
     /// Gives the next page, now or after a restart; `None` when there is no more.
     pub next: Option<Continuation>,
 }
 
-impl Page {
+impl<T> Page<T> {
     pub(crate) fn read(
         snapshot: &Snapshot,
         table: &Arc<TableState>,
-        query: &Query,
+        lanes: Lanes,
         size: usize,
         after: Option<&Continuation>,
+        decode: impl Fn(&Scan, &RowView<'_>) -> Result<T>,
     ) -> Result<Self> {
         if !(1..=limits::PAGE_ENTITIES).contains(&size) {
             return Err(Error::new(ErrorKind::InvalidQuery)
                 .because(format!("a page has 1 to {} entities, not {size}", limits::PAGE_ENTITIES)));
         }
         let (inner, txn) = snapshot.parts();
-        let mut scan = Scan::new(inner, txn, table, query, after)?;
-        let mut cursor = Cursor::new(inner, txn, &scan, None)?;
+        let mut walk = Walk::new(inner, txn, table, lanes, after)?;
         let mut page = Self { entities: Vec::new(), next: None };
-        while page.entities.len() < size {
-            match scan.next(inner, txn, &mut cursor)? {
-                Some(view) => page.entities.push(scan.entity(&view)?),
-                None => return Ok(page),
+        while let Some(view) = walk.next()? {
+            if let Some(scan) = walk.scan() {
+                page.entities.push(decode(scan, &view)?);
+            }
+            if page.entities.len() == size {
+                page.next = walk.token(&view.partition_key(), &view.row_key())?;
+                break;
             }
         }
-        // Whether anything is left is seen without reading on to the next match, which may be far.
-        if scan.remaining > 0
-            && let Some(last) = page.entities.last()
-            && cursor.next()?.is_some()
-        {
-            let position = Position {
-                partition: last.partition_key(),
-                row: last.row_key(),
-                remaining: scan.plan.top.map(|_| scan.remaining),
-            };
-            page.next = Some(Continuation::new(position, fingerprint(inner, txn, table, &scan.plan)?));
-        }
-        cursor.check_leaf()?;
         Ok(page)
     }
 }

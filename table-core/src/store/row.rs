@@ -290,15 +290,31 @@ impl<'a> Row<'a> {
         self.slot(index).ok_or(Damaged("the row is cut short"))
     }
 
-    /// The property of this number, by bisection.
+    /// The property of this number.
     pub(crate) fn find(&self, id: u16) -> Option<Slot> {
+        self.slot(self.position(id)?)
+    }
+
+    /// The property of this number, which may well be at this place; and its place.
+    pub(crate) fn find_at(&self, guess: usize, id: u16) -> Option<(usize, Slot)> {
+        match self.slot(guess) {
+            Some(slot) if guess < self.count && slot.id == id => Some((guess, slot)),
+            _ => {
+                let place = self.position(id)?;
+                Some((place, self.slot(place)?))
+            }
+        }
+    }
+
+    /// The place of the property of this number, by bisection.
+    fn position(&self, id: u16) -> Option<usize> {
         let (mut low, mut high) = (0, self.count);
         while low < high {
             let middle = low + (high - low) / 2;
             let (found, ..) = self.entry(middle)?;
             match found.cmp(&id) {
                 std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Equal => return self.slot(middle),
+                std::cmp::Ordering::Equal => return Some(middle),
                 std::cmp::Ordering::Greater => high = middle,
             }
         }

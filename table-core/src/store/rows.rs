@@ -1,5 +1,6 @@
 //! Iterators over what a query finds.
 
+use std::borrow::Borrow;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
@@ -7,10 +8,13 @@ use std::sync::Arc;
 use super::Inner;
 use super::catalog::TableState;
 use super::cursor::Cursor;
+use super::lanes::{self, Lanes};
 use super::lmdb::ReadTxn;
 use super::scan::Scan;
-use super::snapshot::Ticket;
+use super::snapshot::Snapshot;
+use super::table::DynamicTable;
 use super::view::RowView;
+use super::walk::Walk;
 use crate::error::{Error, Result};
 use crate::model::DynamicEntity;
 use crate::query::Query;
@@ -18,18 +22,33 @@ use crate::query::Query;
 /// Rows in an iterator's first refill; each further one is four times as large, so that a caller who wants few pays for few.
 const FIRST_REFILL: usize = 4;
 const LARGEST_REFILL: usize = 128;
+/// The same where several ranges are merged, each with a buffer of its own.
+const LARGEST_REFILL_OF_MANY: usize = 32;
 /// Bytes of rows at which a refill ends early.
 const REFILL_BYTES: usize = 256 * 1024;
 
-/// A walk that owns its snapshot: it holds the key it has come to and refills by seeking, since a cursor would
-/// borrow from the transaction beside it.
-pub(crate) struct Refilling<T> {
-    // Fields drop in this order: the transaction before the environment it belongs to.
-    txn: ReadTxn<'static>,
-    inner: Arc<Inner>,
-    _ticket: Ticket,
+/// A walk that owns its snapshot, or holds one of the caller's: it holds the key it has come to and refills by seeking,
+/// since a cursor would borrow from the transaction beside it.
+pub(crate) struct Refilling<T, S = Snapshot> {
+    snapshot: S,
+    table: DynamicTable,
+    lanes: Lanes,
+    walks: Vec<Lane<T>>,
+    remaining: u64,
+}
+
+/// What the rows of a walk are read in.
+pub(crate) struct Reading<'r> {
+    pub(crate) snapshot: &'r Snapshot,
+    pub(crate) table: &'r DynamicTable,
+    pub(super) scan: &'r Scan,
+}
+
+/// A scan, and what was read ahead of it.
+struct Lane<T> {
     scan: Scan,
-    buffer: VecDeque<T>,
+    /// Rows, and where there are several lanes, by what they are merged.
+    buffer: VecDeque<(Box<[u8]>, T)>,
     /// The stored key of the last row that was looked at.
     resume: Option<Vec<u8>>,
     refill: usize,
@@ -37,58 +56,118 @@ pub(crate) struct Refilling<T> {
     ended: bool,
 }
 
-impl<T> Refilling<T> {
-    pub(crate) fn new(inner: &Arc<Inner>, table: &Arc<TableState>, query: &Query) -> Result<Self> {
-        inner.writer.check_running()?;
-        let txn = inner.environment.static_read_txn()?;
-        let scan = Scan::new(inner, &txn, table, query, None)?;
-        let ticket = inner.live.register(inner, txn.id());
-        Ok(Self {
-            txn,
-            inner: inner.clone(),
-            _ticket: ticket,
+impl<T, S: Borrow<Snapshot>> Refilling<T, S> {
+    pub(crate) fn new(snapshot: S, table: &DynamicTable, lanes: Lanes) -> Result<Self> {
+        let begin = || {
+            let (inner, txn) = snapshot.borrow().parts();
+            let state = snapshot.borrow().table(table)?;
+            lanes.scans(inner, txn, state)
+        };
+        let scans = begin().map_err(|e| e.attempted("query").table(table.name()))?;
+        let lane = |scan| Lane {
             scan,
             buffer: VecDeque::new(),
             resume: None,
             refill: FIRST_REFILL,
             failed: None,
             ended: false,
-        })
+        };
+        let walks = scans.into_iter().map(lane).collect();
+        let remaining = lanes.wanted();
+        Ok(Self { snapshot, table: table.clone(), lanes, walks, remaining })
     }
 
-    /// The table's name.
-    pub(crate) fn table(&self) -> &str {
-        &self.scan.table.name
-    }
-
-    fn fill(&mut self, decode: &impl Fn(&Scan, &RowView<'_>) -> Result<T>) -> Result<()> {
-        let mut cursor = Cursor::new(&self.inner, &self.txn, &self.scan, self.resume.as_deref())?;
-        let mut bytes = 0;
-        while self.buffer.len() < self.refill && bytes < REFILL_BYTES {
-            let Some(view) = self.scan.next(&self.inner, &self.txn, &mut cursor)? else {
-                self.ended = true;
-                return Ok(());
-            };
-            bytes += view.stored_bytes();
-            self.buffer.push_back(decode(&self.scan, &view)?);
-        }
-        cursor.check_leaf()?;
-        self.refill = (self.refill * 4).min(LARGEST_REFILL);
-        self.resume = cursor.last.map(<[u8]>::to_vec);
-        Ok(())
+    /// The table.
+    pub(crate) fn table(&self) -> &DynamicTable {
+        &self.table
     }
 
     /// The next row that the query finds, decoded.
-    pub(crate) fn next_by(&mut self, decode: impl Fn(&Scan, &RowView<'_>) -> Result<T>) -> Option<Result<T>> {
+    pub(crate) fn next_by(
+        &mut self,
+        decode: impl Fn(&Reading<'_>, &RowView<'_>) -> Result<T>,
+    ) -> Option<Result<T>> {
+        if self.remaining == 0 {
+            return None;
+        }
+        let place = (self.snapshot.borrow(), &self.table);
+        let next = if let [only] = self.walks.as_mut_slice() {
+            only.ready(place, None, &decode);
+            only.take()
+        } else {
+            for walk in &mut self.walks {
+                walk.ready(place, Some(&self.lanes), &decode);
+                // What was read before an error comes before it; where that stands among the others nobody knows.
+                if walk.buffer.is_empty() && walk.failed.is_some() {
+                    self.remaining = 0;
+                    return walk.take();
+                }
+            }
+            self.merged()
+        };
+        self.remaining -= 1;
+        if !matches!(next, Some(Ok(_))) {
+            self.remaining = 0;
+        }
+        next
+    }
+
+    fn merged(&mut self) -> Option<Result<T>> {
+        let reverse = self.walks.first()?.scan.plan.reverse;
+        let heads = self.walks.iter().enumerate();
+        let heads = heads.filter_map(|(at, walk)| walk.buffer.front().map(|(rest, _)| (&**rest, at)));
+        let (_, first) = heads.min_by(|a, b| lanes::order(reverse, *a, *b))?;
+        self.walks.get_mut(first)?.take()
+    }
+}
+
+impl<T> Lane<T> {
+    fn take(&mut self) -> Option<Result<T>> {
+        let row = self.buffer.pop_front().map(|(_, row)| Ok(row));
+        row.or_else(|| self.failed.take().map(Err))
+    }
+
+    /// Reads on if nothing is left of what was read ahead.
+    fn ready(
+        &mut self,
+        place: (&Snapshot, &DynamicTable),
+        merged: Option<&Lanes>,
+        decode: &impl Fn(&Reading<'_>, &RowView<'_>) -> Result<T>,
+    ) {
         if self.buffer.is_empty()
             && !self.ended
-            && let Err(error) = self.fill(&decode)
+            && let Err(error) = self.fill(place, merged, decode)
         {
             self.ended = true;
             self.failed = Some(self.scan.locate(error));
         }
-        // What was read before an error comes before it.
-        self.buffer.pop_front().map(Ok).or_else(|| self.failed.take().map(Err))
+    }
+
+    fn fill(
+        &mut self,
+        place: (&Snapshot, &DynamicTable),
+        merged: Option<&Lanes>,
+        decode: &impl Fn(&Reading<'_>, &RowView<'_>) -> Result<T>,
+    ) -> Result<()> {
+        let (snapshot, table) = place;
+        let (inner, txn) = snapshot.parts();
+        let mut cursor = Cursor::new(inner, txn, &self.scan, self.resume.as_deref())?;
+        let mut bytes = 0;
+        while self.buffer.len() < self.refill && bytes < REFILL_BYTES {
+            let Some(view) = self.scan.next(inner, txn, &mut cursor)? else {
+                self.ended = true;
+                return Ok(());
+            };
+            bytes += view.stored_bytes();
+            let rest = merged.map_or_else(Box::default, |lanes| lanes.rest(view.stored_key_bytes()).into());
+            let reading = Reading { snapshot, table, scan: &self.scan };
+            self.buffer.push_back((rest, decode(&reading, &view)?));
+        }
+        cursor.check_leaf()?;
+        let largest = if merged.is_some() { LARGEST_REFILL_OF_MANY } else { LARGEST_REFILL };
+        self.refill = (self.refill * 4).min(largest);
+        self.resume = cursor.last.map(<[u8]>::to_vec);
+        Ok(())
     }
 }
 
@@ -100,8 +179,8 @@ impl<T> Refilling<T> {
 pub struct Rows(Refilling<DynamicEntity>);
 
 impl Rows {
-    pub(crate) fn new(inner: &Arc<Inner>, table: &Arc<TableState>, query: &Query) -> Result<Self> {
-        Refilling::new(inner, table, query).map(Self)
+    pub(crate) fn new(table: &DynamicTable, query: &Query) -> Result<Self> {
+        table.refilling(query).map(Self)
     }
 }
 
@@ -109,7 +188,7 @@ impl Iterator for Rows {
     type Item = Result<DynamicEntity>;
 
     fn next(&mut self) -> Option<Result<DynamicEntity>> {
-        self.0.next_by(Scan::entity)
+        self.0.next_by(|reading, view| reading.scan.entity(view))
     }
 }
 
@@ -117,7 +196,7 @@ impl std::iter::FusedIterator for Rows {}
 
 impl fmt::Debug for Rows {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rows").field("table", &self.0.table()).finish_non_exhaustive()
+        f.debug_struct("Rows").field("table", &self.0.table().name()).finish_non_exhaustive()
     }
 }
 
@@ -126,10 +205,8 @@ impl fmt::Debug for Rows {
 /// What [`select`](Query::select) leaves out is not hidden: a view decodes only what it is asked for anyway.
 #[must_use = "an iterator does nothing until it is used"]
 pub struct Views<'s> {
-    inner: &'s Inner,
-    txn: &'s ReadTxn<'static>,
-    scan: Scan,
-    cursor: Option<Cursor<'s>>,
+    walk: Walk<'s>,
+    ended: bool,
 }
 
 impl<'s> Views<'s> {
@@ -137,11 +214,9 @@ impl<'s> Views<'s> {
         inner: &'s Inner,
         txn: &'s ReadTxn<'static>,
         table: &Arc<TableState>,
-        query: &Query,
+        lanes: Lanes,
     ) -> Result<Self> {
-        let scan = Scan::new(inner, txn, table, query, None)?;
-        let cursor = Some(Cursor::new(inner, txn, &scan, None)?);
-        Ok(Self { inner, txn, scan, cursor })
+        Ok(Self { walk: Walk::new(inner, txn, table, lanes, None)?, ended: false })
     }
 }
 
@@ -149,12 +224,12 @@ impl<'s> Iterator for Views<'s> {
     type Item = Result<RowView<'s>>;
 
     fn next(&mut self) -> Option<Result<RowView<'s>>> {
-        let cursor = self.cursor.as_mut()?;
-        let next = self.scan.next(self.inner, self.txn, cursor);
-        if !matches!(next, Ok(Some(_))) {
-            self.cursor = None;
+        if self.ended {
+            return None;
         }
-        next.map_err(|e| self.scan.locate(e)).transpose()
+        let next = self.walk.next();
+        self.ended = !matches!(next, Ok(Some(_)));
+        next.map_err(|e| self.walk.locate(e)).transpose()
     }
 }
 
@@ -162,7 +237,7 @@ impl std::iter::FusedIterator for Views<'_> {}
 
 impl fmt::Debug for Views<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Views").field("table", &self.scan.table.name).finish_non_exhaustive()
+        f.debug_struct("Views").field("ended", &self.ended).finish_non_exhaustive()
     }
 }
 
@@ -182,7 +257,9 @@ impl Iterator for SnapshotRows<'_> {
 
     fn next(&mut self) -> Option<Result<DynamicEntity>> {
         let view = self.0.next()?;
-        Some(view.and_then(|view| self.0.scan.entity(&view).map_err(|e| self.0.scan.locate(e))))
+        let walk = &self.0.walk;
+        let scan = walk.scan()?;
+        Some(view.and_then(|view| scan.entity(&view).map_err(|e| walk.locate(e))))
     }
 }
 

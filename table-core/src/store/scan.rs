@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use super::Inner;
-use super::catalog::{self, TableState};
+use super::catalog::TableState;
 use super::counts::Counts;
 use super::cursor::Cursor;
 use super::dict::Dict;
+use super::kind::KindTest;
 use super::row::{self, Row};
 use super::view::{self, Column, Filtered, RowView};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::DynamicEntity;
-use crate::query::{self, Continuation, Plan, Predicate, Query};
+use crate::query::{self, Plan, Predicate, Query};
 
 /// A query on a table, and how far it has come.
 pub(crate) struct Scan {
@@ -20,6 +21,8 @@ pub(crate) struct Scan {
     /// The stored keys between which the rows lie: first, and first beyond. None if there can be no row.
     pub(super) range: Option<(Vec<u8>, Vec<u8>)>,
     dict: Arc<Dict>,
+    /// For queries of one kind of rows.
+    kind: Option<KindTest>,
     /// The filter's properties.
     columns: Vec<Column>,
     /// The selected properties: numbers, rising, and inline names.
@@ -38,20 +41,15 @@ impl Scan {
         txn: &heed::RoTxn<'_>,
         table: &Arc<TableState>,
         query: &Query,
-        after: Option<&Continuation>,
     ) -> Result<Self> {
         let plan = query::plan(query)?;
         table.check_exists(&inner.environment.dbs, txn)?;
         let prefix = table.id.to_be_bytes();
-        let mut range = plan.byte_range(&prefix);
-        let mut remaining = plan.top.map_or(u64::MAX, |top| u64::try_from(top).unwrap_or(u64::MAX));
+        let range = plan.byte_range(&prefix);
+        let remaining = plan.top.map_or(u64::MAX, |top| u64::try_from(top).unwrap_or(u64::MAX));
         let mut expected = None;
         let verify = inner.environment.options.verify_reads;
-        if let Some(token) = after {
-            let position = token.resume(fingerprint(inner, txn, table, &plan)?)?;
-            range = plan.byte_range_after(&prefix, position.partition, position.row);
-            remaining = position.remaining.unwrap_or(u64::MAX);
-        } else if verify && range.is_some() && plan.partition.is_all() {
+        if verify && range.is_some() && plan.partition.is_all() {
             expected = Some(Counts::read(inner.environment.dbs.main, txn, table.id)?);
         }
         let mut scan = Self {
@@ -59,6 +57,7 @@ impl Scan {
             table: table.clone(),
             range,
             dict: table.dict(),
+            kind: None,
             columns: Vec::new(),
             selected: None,
             remaining,
@@ -73,15 +72,17 @@ impl Scan {
     /// Looks up the properties that the query names.
     fn number_columns(&mut self) {
         let dict = &*self.dict;
+        self.kind = self.plan.kind.map(|kind| KindTest::new(dict, kind));
+        let keys = self.plan.kind.map(|kind| kind.keys);
         let names = self.plan.predicate.as_ref().map_or(&[][..], Predicate::names);
-        self.columns = names.iter().map(|name| Column::of(dict, name)).collect();
+        self.columns = names.iter().map(|name| Column::given(keys, dict, name)).collect();
         self.selected = self.plan.select.as_ref().map(|names| {
             let (mut ids, mut inline) = (Vec::new(), Vec::new());
             for name in names {
                 match Column::of(dict, name) {
                     Column::Id(id) => ids.push(id),
                     Column::Inline(name) => inline.push(name),
-                    Column::Absent => {}
+                    Column::Absent | Column::Key(_) => {}
                 }
             }
             ids.sort_unstable();
@@ -106,23 +107,37 @@ impl Scan {
                 self.dict = self.table.reload(&inner.environment.dbs, txn)?;
                 self.number_columns();
             }
-            let view = if self.verify {
-                let seed = row::key_seed(key);
+            let seed = self.verify.then(|| row::key_seed(key));
+            if let Some(seed) = seed {
                 row.verify(seed).map_err(|e| super::key::locate(e.into(), key))?;
+            }
+            if self.expected.is_some() {
+                self.seen.add(key.len() + bytes.len(), row.checksum());
+            }
+            if let Some(kind) = &self.kind
+                && !kind.holds(&row).map_err(|e| super::key::locate(e.into(), key))?
+            {
+                continue;
+            }
+            let view = if let Some(seed) = seed {
                 RowView::verified(key.into(), row, self.dict.clone(), seed)
             } else {
                 RowView::new(key.into(), row, self.dict.clone())
             };
-            if self.expected.is_some() {
-                self.seen.add(key.len() + bytes.len(), row.checksum());
-            }
-            if self.plan.accepts(&Filtered { view: &view, slots: &self.columns })? {
+            let keys = self.plan.kind.map(|kind| kind.keys);
+            if self.plan.accepts(&Filtered { view: &view, slots: &self.columns, keys })? {
                 self.remaining -= 1;
                 return Ok(Some(view));
             }
         }
         cursor.check_leaf()?;
         Ok(None)
+    }
+
+    /// Goes on after a row, or at it.
+    pub(super) fn go_on(&mut self, row: Vec<u8>, is_after: bool) {
+        self.range = self.plan.byte_range_from(&self.table.id.to_be_bytes(), row, is_after);
+        self.expected = None;
     }
 
     /// At the end of a scan of the whole table: whether it saw the rows that were counted.
@@ -147,15 +162,4 @@ impl Scan {
     pub(super) fn locate(&self, error: Error) -> Error {
         error.attempted("query").table(&self.table.name)
     }
-}
-
-/// What binds a token to a query on a table of this store.
-pub(super) fn fingerprint(
-    inner: &Inner,
-    txn: &heed::RoTxn<'_>,
-    table: &TableState,
-    plan: &Plan,
-) -> Result<u64> {
-    let store = catalog::read_meta(&inner.environment.dbs, txn)?.tag();
-    Ok(query::fingerprint(plan, table.id) ^ store)
 }

@@ -5,9 +5,11 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use super::lanes::Lanes;
 use super::lmdb::ReadTxn;
 use super::page::Page;
 use super::rows::{SnapshotRows, Views};
+use super::scan::Scan;
 use super::table::DynamicTable;
 use super::{Inner, Store, read};
 use crate::error::{Error, ErrorKind, Result};
@@ -84,7 +86,12 @@ impl Snapshot {
 
     /// The entities that the query finds, in order, as views into the snapshot: the quickest way to read many.
     pub fn views(&self, table: &DynamicTable, query: &Query) -> Result<Views<'_>> {
-        Views::new(&self.inner, &self.txn, self.table(table)?, query)
+        self.views_of(table, query.clone().into())
+    }
+
+    /// The rows of these lanes.
+    pub(crate) fn views_of(&self, table: &DynamicTable, lanes: Lanes) -> Result<Views<'_>> {
+        Views::new(&self.inner, &self.txn, self.table(table)?, lanes)
             .map_err(|e| e.attempted("query").table(table.name()))
     }
 
@@ -97,7 +104,19 @@ impl Snapshot {
         size: usize,
         after: Option<&Continuation>,
     ) -> Result<Page> {
-        Page::read(self, self.table(table)?, query, size, after)
+        self.page_by(table, query.clone().into(), size, after, Scan::entity)
+    }
+
+    /// A page of what `decode` makes of the rows.
+    pub(crate) fn page_by<T>(
+        &self,
+        table: &DynamicTable,
+        lanes: Lanes,
+        size: usize,
+        after: Option<&Continuation>,
+        decode: impl Fn(&Scan, &super::RowView<'_>) -> Result<T>,
+    ) -> Result<Page<T>> {
+        Page::read(self, self.table(table)?, lanes, size, after, decode)
             .map_err(|e| e.attempted("query").table(table.name()))
     }
 
@@ -107,7 +126,7 @@ impl Snapshot {
     }
 
     /// The table's state, if it is one of this store's.
-    fn table<'t>(&self, table: &'t DynamicTable) -> Result<&'t Arc<super::TableState>> {
+    pub(crate) fn table<'t>(&self, table: &'t DynamicTable) -> Result<&'t Arc<super::TableState>> {
         if std::ptr::eq(table.inner(), Arc::as_ptr(&self.inner)) {
             Ok(table.state())
         } else {

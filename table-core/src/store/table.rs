@@ -122,18 +122,29 @@ impl DynamicTable {
         row_key: &str,
         read: impl FnOnce(&RowView<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
+        self.view_by(partition_key, row_key, |view| read(&view))
+    }
+
+    /// What `read` makes of the row of these keys, which it may keep as long as it runs.
+    pub(crate) fn view_by<T>(
+        &self,
+        partition_key: &str,
+        row_key: &str,
+        read: impl FnOnce(RowView<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
         let get = || {
             self.inner.writer.check_running()?;
             let txn = self.inner.environment.read_txn()?;
             let found = read::get(&self.inner, &txn, &self.state, partition_key, row_key)?;
-            found.map(|view| read(&view)).transpose()
+            found.map(read).transpose()
         };
         get().map_err(|e| e.attempted("read from").table(self.name()).partition(partition_key).row(row_key))
     }
 
     /// An iterator over what a query finds, to be decoded by the caller.
     pub(crate) fn refilling<T>(&self, query: &Query) -> Result<Refilling<T>> {
-        Refilling::new(&self.inner, &self.state, query).map_err(|e| e.attempted("query").table(self.name()))
+        let snapshot = self.snapshot().map_err(|e| e.attempted("query"))?;
+        Refilling::new(snapshot, self, query.clone().into())
     }
 
     /// Carries out a planned change, whole or not at all.
@@ -170,7 +181,7 @@ impl DynamicTable {
 
     /// The entities that the query finds, in order, from a snapshot of this moment.
     pub fn query(&self, query: &Query) -> Result<Rows> {
-        Rows::new(&self.inner, &self.state, query).map_err(|e| e.attempted("query").table(self.name()))
+        Rows::new(self, query)
     }
 
     /// A page of what the query finds: at most `size` entities, 1,000 at most, from the start or from where another

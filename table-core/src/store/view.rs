@@ -9,7 +9,7 @@ use super::key::{self, StoredKey};
 use super::row::{self, Damaged, Decoded, INLINE, Row, Slot};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, ETag, Name, Ticks, Value, ValueRef};
-use crate::query::Fields;
+use crate::query::{Fields, KeyProperties};
 
 /// An entity in place: its bytes lie in the store's memory map, and a property is decoded when it is asked for.
 ///
@@ -63,6 +63,11 @@ impl<'a> RowView<'a> {
         self.row.stored_bytes()
     }
 
+    /// The key as it is stored.
+    pub(crate) fn stored_key_bytes(&self) -> &[u8] {
+        &self.key
+    }
+
     fn stored_key(&self) -> Option<StoredKey<'_>> {
         StoredKey::parse(&self.key)
     }
@@ -97,6 +102,22 @@ impl<'a> RowView<'a> {
             }
             None => Ok(None),
         }
+    }
+
+    /// The value of a property, which may well be the one after the last that was asked for.
+    pub(crate) fn get_after(&self, last: &mut Place, name: &str) -> Result<Option<ValueRef<'_>>> {
+        let guess = last.id.or_else(|| self.dict.entity_type());
+        let Some(id) = self.dict.id_after(guess, name) else { return self.get(name) };
+        last.id = Some(id);
+        let Some((place, slot)) = self.row.find_at(last.slot, id) else { return Ok(None) };
+        last.slot = place + 1;
+        self.value(&slot).map(Some)
+    }
+
+    /// The partition key and the row key.
+    pub(crate) fn keys(&self) -> (Cow<'_, str>, Cow<'_, str>) {
+        let keys = self.stored_key().and_then(|key| Some((key.partition()?, key.row()?)));
+        keys.unwrap_or_default()
     }
 
     /// The value of the property that has this number.
@@ -210,10 +231,25 @@ impl fmt::Debug for RowView<'_> {
     }
 }
 
+/// Where the last property was that was asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    id: Option<u16>,
+    slot: usize,
+}
+
+impl Default for Place {
+    /// After `EntityType`, which comes first.
+    fn default() -> Self {
+        Self { id: None, slot: 1 }
+    }
+}
+
 /// A view with the numbers of the properties that a filter asks for.
 pub(crate) struct Filtered<'v, 'a> {
     pub(crate) view: &'v RowView<'a>,
     pub(crate) slots: &'v [Column],
+    pub(crate) keys: Option<&'static dyn KeyProperties>,
 }
 
 /// A property that a query asks for, by number or, where the dictionary is full, by name.
@@ -221,11 +257,18 @@ pub(crate) struct Filtered<'v, 'a> {
 pub(crate) enum Column {
     Id(u16),
     Inline(Box<str>),
+    /// The row's keys give it back.
+    Key(Box<str>),
     /// No row of the table has it.
     Absent,
 }
 
 impl Column {
+    /// A property of rows whose keys may give it back.
+    pub(crate) fn given(keys: Option<&'static dyn KeyProperties>, dict: &Dict, name: &str) -> Self {
+        if keys.is_some_and(|keys| keys.gives(name)) { Self::Key(name.into()) } else { Self::of(dict, name) }
+    }
+
     pub(crate) fn of(dict: &Dict, name: &str) -> Self {
         match dict.id(name) {
             Some(id) => Self::Id(id),
@@ -252,7 +295,16 @@ impl Fields for Filtered<'_, '_> {
         match self.slots.get(slot) {
             Some(Column::Id(id)) => self.view.get_by_id(*id),
             Some(Column::Inline(name)) => self.view.get(name),
-            Some(Column::Absent) | None => Ok(None),
+            // Made of the key when it is asked for, so there is nothing to lend; see below.
+            Some(Column::Key(_) | Column::Absent) | None => Ok(None),
         }
+    }
+
+    fn property_holds(&self, slot: usize, test: impl FnOnce(ValueRef<'_>) -> bool) -> Result<bool> {
+        if let (Some(Column::Key(name)), Some(keys)) = (self.slots.get(slot), self.keys) {
+            let value = keys.value(name, &self.view.partition_key(), &self.view.row_key());
+            return Ok(value.is_some_and(|value| test(value.as_value_ref())));
+        }
+        Ok(self.property(slot)?.is_some_and(test))
     }
 }

@@ -34,6 +34,12 @@ impl<T: Property> ColumnArg<T> for &T {
     }
 }
 
+impl ColumnArg<Box<str>> for &str {
+    fn to_constant(&self) -> Value {
+        Value::from(*self)
+    }
+}
+
 impl ColumnArg<String> for &str {
     fn to_constant(&self) -> Value {
         Value::from(*self)

@@ -3,9 +3,9 @@
 use crate::error::Result;
 use crate::plan::Values;
 use crate::schema::Schema;
-use crate::store::DynamicTable;
 
-use super::Source;
+use super::view::EntityView;
+use super::{Origin, Path, Source, Stored};
 
 /// A struct whose values are kept in a table under the keys that it declares. Derived, not written by hand.
 #[diagnostic::on_unimplemented(
@@ -18,10 +18,17 @@ pub trait Entity: Sized + 'static {
     const SCHEMA: &'static Schema;
 
     /// What a table of the entity offers besides its own methods: one for each way to query it.
-    type Indexes;
+    type Indexes<O: Origin>;
+
+    /// Its own rows, as a way to reach it.
+    #[doc(hidden)]
+    type Rows: Path<Entity = Self, Item = Stored<Self>>;
+
+    /// The entity in place: a method for each field.
+    type View<'a>: EntityView<'a>;
 
     #[doc(hidden)]
-    fn indexes(table: DynamicTable) -> Self::Indexes;
+    fn indexes<O: Origin>(origin: O) -> Self::Indexes<O>;
 
     /// Gives the fields in the schema's order.
     #[doc(hidden)]

@@ -31,6 +31,12 @@ impl<T: KeyPart> KeyArg<T> for &T {
     }
 }
 
+impl KeyArg<Box<str>> for &str {
+    fn to_key(&self) -> Result<PropertyValue<'_>, ValueError> {
+        Ok(PropertyValue::Borrowed(crate::ValueRef::String(self)))
+    }
+}
+
 impl KeyArg<String> for &str {
     fn to_key(&self) -> Result<PropertyValue<'_>, ValueError> {
         Ok(PropertyValue::Borrowed(crate::ValueRef::String(self)))
@@ -206,9 +212,12 @@ impl<P> fmt::Debug for IndexKey<P> {
 }
 
 /// A key that one row can be read by, and what it is read as.
-pub trait Lookup<E> {
+pub trait Lookup<E: Entity> {
     /// What the row is read as.
     type Output;
+    /// The way to it.
+    #[doc(hidden)]
+    type Path: Path<Entity = E>;
 
     #[doc(hidden)]
     fn keys(&self) -> Result<(&str, &str)>;
@@ -219,6 +228,7 @@ pub trait Lookup<E> {
 
 impl<E: Entity> Lookup<E> for Key<E> {
     type Output = super::Stored<E>;
+    type Path = E::Rows;
 
     fn keys(&self) -> Result<(&str, &str)> {
         self.as_strs()
@@ -231,6 +241,7 @@ impl<E: Entity> Lookup<E> for Key<E> {
 
 impl<P: Path> Lookup<P::Entity> for IndexKey<P> {
     type Output = P::Item;
+    type Path = P;
 
     fn keys(&self) -> Result<(&str, &str)> {
         self.as_strs()

@@ -10,22 +10,37 @@ mod entity;
 #[cfg(feature = "json")]
 pub mod json;
 mod key;
+mod origin;
 mod path;
+mod projection;
 mod properties;
 mod query;
+mod read;
+mod reading;
 mod set;
 mod source;
 mod stored;
 mod table;
+mod view;
 
 pub use column::{Column, ColumnArg};
 pub use egt::{Egt, MemberOf};
 pub use entity::{Entity, Patch, exchange};
 pub use key::{IndexKey, Key, KeyArg, KeyResult, Lookup, Partition};
+pub use origin::{Origin, TableIn};
 pub use path::{Path, read_copied, read_stored};
+pub use projection::Projection;
 pub use properties::{FlatColumns, Properties, side_by_side};
-pub use query::{At, Ended, PartArg, PathQuery, Prefix, Ready, TypedRows, prefix};
+pub use query::{
+    At, Ended, Given, Newest, Offers, OffersPrefix, OffersRange, Open, PartArg, PathQuery, Prefix, Ready,
+    Turns, TypedRows, prefix,
+};
+pub use read::TableAt;
+pub use reading::{Entities, ReadAs, Selected, Whole};
 pub use set::{EntitySet, SetQuery, SetRows, SetTable, read_member};
 pub use source::Source;
 pub use stored::{Copied, Stored};
 pub use table::Table;
+pub use view::{
+    EntityView, FieldViews, TypedViews, View, as_bytes, as_bytes_option, as_text, as_text_option,
+};

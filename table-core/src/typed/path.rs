@@ -2,8 +2,10 @@
 
 use super::{Copied, Entity, Source, Stored};
 use crate::error::Result;
-use crate::model::ETag;
-use crate::schema::Template;
+use crate::model::{ETag, Value};
+use crate::plan;
+use crate::query::{KeyProperties, Kind};
+use crate::schema::{self, PropertyValue, Schema, Template};
 use crate::store::RowView;
 
 /// A way to reach an entity: by its own key, or by an index. Made by the derive.
@@ -12,10 +14,19 @@ pub trait Path: 'static {
     type Entity: Entity;
     /// What a row of it is read as.
     type Item;
+    /// The properties that filters can speak of.
+    type Columns: 'static;
 
     /// The index, among the schema's; `None` is the entity's own rows.
     #[doc(hidden)]
     const INDEX: Option<usize>;
+
+    #[doc(hidden)]
+    const COLUMNS: &'static Self::Columns;
+
+    /// What its keys look like.
+    #[doc(hidden)]
+    const KEYS: &'static PathKeys = &PathKeys { schema: Self::Entity::SCHEMA, index: Self::INDEX };
 
     #[doc(hidden)]
     fn read(view: &RowView<'_>) -> Result<Self::Item>;
@@ -23,21 +34,84 @@ pub trait Path: 'static {
     /// The template of the row key.
     #[doc(hidden)]
     fn template() -> &'static Template {
-        let schema = Self::Entity::SCHEMA;
-        match Self::INDEX.and_then(|index| schema.indexes.get(index)) {
+        Self::KEYS.row()
+    }
+}
+
+/// What the keys of a path look like: what there is to say of it without its types.
+#[derive(Debug)]
+pub struct PathKeys {
+    schema: &'static Schema,
+    /// Among the schema's; `None` is the entity's own rows.
+    index: Option<usize>,
+}
+
+impl PathKeys {
+    pub(crate) fn schema(&self) -> &'static Schema {
+        self.schema
+    }
+
+    /// The template of the row key.
+    pub(crate) fn row(&self) -> &'static Template {
+        match self.index.and_then(|index| self.schema.indexes.get(index)) {
             Some(index) => &index.row,
-            None => &schema.row,
+            None => &self.schema.row,
         }
     }
 
-    /// The text of `EntityType` on its rows.
-    #[doc(hidden)]
-    fn kind() -> &'static str {
-        let schema = Self::Entity::SCHEMA;
-        match Self::INDEX.and_then(|index| schema.indexes.get(index)) {
+    /// The kind of its rows.
+    pub(crate) fn kind(&'static self) -> Kind {
+        let name = match self.index.and_then(|index| self.schema.indexes.get(index)) {
             Some(index) => index.kind,
-            None => schema.kind,
+            None => self.schema.kind,
+        };
+        Kind { name, keys: self }
+    }
+
+    /// Whether the keys of a row give the field back.
+    pub(crate) fn gives_field(&self, field: usize) -> bool {
+        gives(&self.schema.partition, field) || gives(self.row(), field)
+    }
+
+    fn field(&self, property: &str) -> Option<usize> {
+        self.schema.fields.iter().position(|field| field.property == property)
+    }
+}
+
+/// Whether this template gives the field back.
+pub(super) fn gives(template: &Template, field: usize) -> bool {
+    plan::fields(template).any(|part| part.field == field && part.is_lossless())
+}
+
+/// Gives `take` the field, if the key has it; returns whether the template prints such a key.
+pub(super) fn take<'k>(
+    template: &Template,
+    key: &'k str,
+    field: usize,
+    take: &mut dyn FnMut(PropertyValue<'k>),
+) -> bool {
+    schema::parse(template, key, &mut |found, value| {
+        if found == field {
+            take(value);
         }
+    })
+}
+
+impl KeyProperties for PathKeys {
+    fn gives(&self, property: &str) -> bool {
+        self.field(property).is_some_and(|field| self.gives_field(field))
+    }
+
+    fn value(&self, property: &str, partition: &str, row: &str) -> Option<Value> {
+        let wanted = self.field(property)?;
+        let mut value = None;
+        for (template, key) in [(&self.schema.partition, partition), (self.row(), row)] {
+            if gives(template, wanted) {
+                let fits = take(template, key, wanted, &mut |found| value = found.into_value());
+                return value.filter(|_| fits);
+            }
+        }
+        None
     }
 }
 

@@ -1,10 +1,13 @@
 //! The fields of a stored row, for generated code to take.
 
+use std::borrow::Cow;
+use std::cell::Cell;
+
 use super::{Entity, Path};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Value, ValueRef};
-use crate::schema::{self, Schema, Template, ValueError};
-use crate::store::RowView;
+use crate::model::ValueRef;
+use crate::schema::{self, FieldPart, KeyValues, PropertyValue, Schema, Template, ValueError};
+use crate::store::{Place, RowView};
 
 /// How a type is made of a property: [`Property::from_property`](crate::schema::Property::from_property) of it.
 type FromProperty<T> = fn(Option<ValueRef<'_>>) -> Result<T, ValueError>;
@@ -14,9 +17,37 @@ type FromProperty<T> = fn(Option<ValueRef<'_>>) -> Result<T, ValueError>;
 pub struct Source<'v> {
     schema: &'static Schema,
     view: &'v RowView<'v>,
-    /// What the keys give back, by field.
-    from_keys: Vec<(usize, Value)>,
+    from_keys: Known<'v>,
     next: usize,
+    last: Cell<Place>,
+}
+
+/// Fields that few keys have more of.
+const FEW: usize = 5;
+
+/// What the keys give back, by field.
+#[derive(Debug, Default)]
+struct Known<'v> {
+    few: [Option<(usize, PropertyValue<'v>)>; FEW],
+    length: usize,
+    more: Vec<(usize, PropertyValue<'v>)>,
+}
+
+impl<'v> Known<'v> {
+    fn push(&mut self, field: usize, value: PropertyValue<'v>) {
+        match self.few.get_mut(self.length) {
+            Some(place) => {
+                *place = Some((field, value));
+                self.length += 1;
+            }
+            None => self.more.push((field, value)),
+        }
+    }
+
+    fn get(&self, field: usize) -> Option<ValueRef<'_>> {
+        let few = self.few.iter().map_while(Option::as_ref);
+        few.chain(&self.more).find(|(known, _)| *known == field)?.1.as_value_ref()
+    }
 }
 
 impl<'v> Source<'v> {
@@ -27,24 +58,47 @@ impl<'v> Source<'v> {
 
     /// A row whose row key has this template.
     pub(crate) fn new(schema: &'static Schema, row: &Template, view: &'v RowView<'v>) -> Result<Self> {
-        let mut source = Self { schema, view, from_keys: Vec::with_capacity(4), next: 0 };
-        source.parse(&schema.partition, &view.partition_key())?;
-        source.parse(row, &view.row_key())?;
+        let mut source = Self::without_keys(schema, view);
+        let (partition, row_key) = view.keys();
+        source.parse(&schema.partition, partition)?;
+        source.parse(row, row_key)?;
         Ok(source)
     }
 
-    fn parse(&mut self, template: &Template, key: &str) -> Result<()> {
+    /// A row none of whose wanted fields its keys give back.
+    pub(crate) fn without_keys(schema: &'static Schema, view: &'v RowView<'v>) -> Self {
+        Self { schema, view, from_keys: Known::default(), next: 0, last: Cell::default() }
+    }
+
+    /// The same, of which this field is taken next.
+    pub(crate) fn from_field(mut self, field: usize) -> Self {
+        self.next = field;
+        self
+    }
+
+    fn parse(&mut self, template: &Template, key: Cow<'v, str>) -> Result<()> {
         let found = &mut self.from_keys;
-        let fits = schema::parse(template, key, &mut |field, value| {
-            if let Some(value) = value.into_value() {
-                found.push((field, value));
+        match key {
+            Cow::Borrowed(key) => {
+                let fits = schema::parse(template, key, &mut |field, value| found.push(field, value));
+                if fits { Ok(()) } else { Err(self.misfit(template, key)) }
             }
-        });
-        if fits {
-            return Ok(());
+            // What is made for the purpose can't be lent.
+            Cow::Owned(key) => {
+                let fits = schema::parse(template, &key, &mut |field, value| {
+                    if let Some(value) = value.into_value() {
+                        found.push(field, PropertyValue::Owned(value));
+                    }
+                });
+                if fits { Ok(()) } else { Err(self.misfit(template, &key)) }
+            }
         }
+    }
+
+    #[cold]
+    fn misfit(&self, template: &Template, key: &str) -> Error {
         let key = key.escape_debug();
-        Err(self.error(format!("the key `{key}` does not fit the template `{}`", template.source)))
+        self.error(format!("the key `{key}` does not fit the template `{}`", template.source))
     }
 
     /// What is taken by a struct whose declaration has mistakes: nothing, and no program comes so far.
@@ -64,7 +118,7 @@ impl<'v> Source<'v> {
     pub fn next_or_default<T: Default>(&mut self, from: FromProperty<T>) -> Result<T> {
         let field = self.next;
         self.next += 1;
-        if self.is_absent(field)? { Ok(T::default()) } else { self.field(field, from) }
+        self.field_or_default(field, from)
     }
 
     /// Takes the next field, which is kept as text.
@@ -76,27 +130,36 @@ impl<'v> Source<'v> {
 
     /// Takes the field at this place, which is kept as text.
     pub fn text(&self, field: usize) -> Result<Text<'_>> {
-        let text = self.view.get(self.property(field))?.and_then(ValueRef::as_str);
+        let text = self.value(field)?.and_then(ValueRef::as_str);
         Ok(Text { json: text, source: self, field })
-    }
-
-    fn property(&self, field: usize) -> &'static str {
-        self.schema.fields.get(field).map_or("", |field| field.property)
-    }
-
-    fn is_absent(&self, field: usize) -> Result<bool> {
-        let in_key = self.from_keys.iter().any(|(number, _)| *number == field);
-        Ok(!in_key && self.view.get(self.property(field))?.is_none())
     }
 
     /// Takes the field at this place.
     pub fn field<T>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
-        let known = self.from_keys.iter().find(|(number, _)| *number == field);
-        let taken = match known {
-            Some((_, value)) => from(Some(value.as_value_ref())),
-            None => from(self.view.get(self.property(field))?),
-        };
-        taken.map_err(|error| self.refused(field, &error))
+        from(self.value(field)?).map_err(|error| self.refused(field, &error))
+    }
+
+    /// Takes the field at this place; its type's default if it is absent.
+    pub fn field_or_default<T: Default>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
+        match self.value(field)? {
+            None => Ok(T::default()),
+            found => from(found).map_err(|error| self.refused(field, &error)),
+        }
+    }
+
+    /// What the field holds.
+    fn value(&self, field: usize) -> Result<Option<ValueRef<'_>>> {
+        if let Some(known) = self.from_keys.get(field) {
+            return Ok(Some(known));
+        }
+        let mut last = self.last.get();
+        let found = self.view.get_after(&mut last, self.property(field))?;
+        self.last.set(last);
+        Ok(found)
+    }
+
+    fn property(&self, field: usize) -> &'static str {
+        self.schema.fields.get(field).map_or("", |field| field.property)
     }
 
     #[cold]
@@ -111,6 +174,26 @@ impl<'v> Source<'v> {
             .because(because)
             .partition(&self.view.partition_key())
             .row(&self.view.row_key())
+    }
+
+    /// The row key that the entity has itself, of which this row may be a copy.
+    pub(crate) fn own_row_key(&self) -> Result<String> {
+        let mut key = String::new();
+        match schema::print(&self.schema.row, &FromRow(self), &mut key) {
+            Ok(true) => Ok(key),
+            _ => Err(self.error("the copy lacks a part of its entity's key".to_owned())),
+        }
+    }
+}
+
+/// A row as what a key is printed from.
+struct FromRow<'s>(&'s Source<'s>);
+
+impl KeyValues for FromRow<'_> {
+    fn value(&self, part: &FieldPart) -> Result<PropertyValue<'_>, ValueError> {
+        let mistyped = |_| ValueError::mistyped(schema::edm(part.key), None);
+        let value = self.0.value(part.field).map_err(mistyped)?;
+        Ok(value.map_or(PropertyValue::Absent, PropertyValue::Borrowed))
     }
 }
 

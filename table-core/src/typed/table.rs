@@ -15,7 +15,7 @@ use crate::store::DynamicTable;
 /// transaction. The entity's queries are methods of it too: `staff.rows()`, and one for each index.
 pub struct Table<E: Entity> {
     table: DynamicTable,
-    indexes: E::Indexes,
+    indexes: E::Indexes<DynamicTable>,
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
@@ -120,9 +120,9 @@ impl<E: Entity> Clone for Table<E> {
 
 /// The entity's queries.
 impl<E: Entity> Deref for Table<E> {
-    type Target = E::Indexes;
+    type Target = E::Indexes<DynamicTable>;
 
-    fn deref(&self) -> &E::Indexes {
+    fn deref(&self) -> &E::Indexes<DynamicTable> {
         &self.indexes
     }
 }

@@ -8,7 +8,7 @@ use super::{fields, patch, schema};
 use crate::model::Entity;
 
 pub(crate) fn implementation(model: &Entity<'_>, names: &Names) -> TokenStream {
-    let (krate, ident, indexes) = (&model.krate, model.ident, &names.indexes);
+    let (krate, ident, ways) = (&model.krate, model.ident, ways(model, names));
     let schema = schema::schema(model);
     let has_elements = |at| {
         let parts = model.indexes.iter().flat_map(|index| index.row.fields());
@@ -22,11 +22,7 @@ pub(crate) fn implementation(model: &Entity<'_>, names: &Names) -> TokenStream {
         impl #krate::__private::Entity for #ident {
             const SCHEMA: &'static #krate::schema::Schema = &#schema;
 
-            type Indexes = #indexes;
-
-            fn indexes(table: #krate::__private::DynamicTable) -> #indexes {
-                #indexes { table }
-            }
+            #ways
 
             fn values<'entity>(&'entity self, values: &mut #krate::__private::Values<'entity>) {
                 #given
@@ -43,20 +39,31 @@ pub(crate) fn implementation(model: &Entity<'_>, names: &Names) -> TokenStream {
     }
 }
 
+/// The types of what there is around the entity.
+fn ways(model: &Entity<'_>, names: &Names) -> TokenStream {
+    let (krate, indexes, rows) = (&model.krate, &names.indexes, names.path(None, "Path"));
+    let (from, view) = (names.parameter("From"), &names.view);
+    quote! {
+        type Indexes<#from: #krate::__private::Origin> = #indexes<#from>;
+        type Rows = #rows;
+        type View<'view> = #view<'view>;
+
+        fn indexes<#from: #krate::__private::Origin>(from: #from) -> #indexes<#from> {
+            #indexes { from }
+        }
+    }
+}
+
 /// An `impl` that says of no field's type that it is a property.
 pub(crate) fn stub(model: &Entity<'_>, names: &Names) -> TokenStream {
-    let (krate, ident, indexes) = (&model.krate, model.ident, &names.indexes);
-    let exchange = patch::exchange(model, names);
+    let (krate, ident) = (&model.krate, model.ident);
+    let (ways, exchange) = (ways(model, names), patch::exchange(model, names));
     quote! {
         #[automatically_derived]
         impl #krate::__private::Entity for #ident {
             const SCHEMA: &'static #krate::schema::Schema = #krate::__private::NOTHING;
 
-            type Indexes = #indexes;
-
-            fn indexes(table: #krate::__private::DynamicTable) -> #indexes {
-                #indexes { table }
-            }
+            #ways
 
             fn values<'entity>(&'entity self, _: &mut #krate::__private::Values<'entity>) {}
 

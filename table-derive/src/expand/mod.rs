@@ -12,11 +12,13 @@ mod key_part;
 mod names;
 mod patch;
 mod path;
+mod projection;
 mod properties;
 mod schema;
 mod set;
 #[cfg(test)]
 mod tests;
+mod view;
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -27,15 +29,17 @@ use names::Names;
 pub(crate) fn entity(model: &Entity<'_>) -> TokenStream {
     let names = Names::of(model);
     let (implementation, surroundings) = (entity::implementation(model, &names), surroundings(model, &names));
+    let view = view::view(model, &names, false);
     let assertions = assertions::assertions(model);
-    in_a_block(&quote!(#implementation #surroundings #assertions))
+    in_a_block(&quote!(#implementation #surroundings #view #assertions))
 }
 
 /// What the uses of an entity need, if its declaration is wrong: the same types and functions, and no assertions.
 pub(crate) fn entity_stub(model: &Entity<'_>) -> TokenStream {
     let names = Names::of(model);
     let (implementation, surroundings) = (entity::stub(model, &names), surroundings(model, &names));
-    in_a_block(&quote!(#implementation #surroundings))
+    let view = view::view(model, &names, true);
+    in_a_block(&quote!(#implementation #surroundings #view))
 }
 
 /// Everything but the `impl`.
@@ -69,7 +73,7 @@ pub(crate) fn properties_stub(model: &Properties<'_>) -> TokenStream {
 }
 
 pub(crate) fn projection(model: &Projection<'_>) -> TokenStream {
-    later(model.ident, "#[derive(Projection)]")
+    projection::implementation(model)
 }
 
 pub(crate) fn entity_set(model: &EntitySet<'_>) -> TokenStream {
@@ -80,11 +84,6 @@ pub(crate) fn entity_set(model: &EntitySet<'_>) -> TokenStream {
 /// What the uses of a set need, if its declaration is wrong.
 pub(crate) fn entity_set_stub(model: &EntitySet<'_>) -> TokenStream {
     in_a_block(&set::stub(model))
-}
-
-/// What is read and checked already, and not built yet.
-fn later(ident: &syn::Ident, what: &str) -> TokenStream {
-    syn::Error::new(ident.span(), format!("`{what}` is not supported yet")).into_compile_error()
 }
 
 /// The tokens, as the user's at this place. An assertion is reported there only if all of its tokens are.

@@ -17,6 +17,12 @@ pub(crate) struct Names {
     pub(crate) indexes: Ident,
     /// The patch.
     pub(crate) patch: Ident,
+    /// The query, by whatever path.
+    pub(crate) query: Ident,
+    /// The entity in place.
+    pub(crate) view: Ident,
+    /// What filters of whole rows can speak of.
+    pub(crate) columns: Ident,
 }
 
 impl Names {
@@ -27,15 +33,22 @@ impl Names {
         }
         let entity = model.ident.to_string();
         let entity = entity.trim_start_matches("r#").to_owned();
-        let indexes = free(&taken, &format!("{entity}Indexes"));
-        let patch = free(&taken, &format!("{entity}Patch"));
-        Self { taken, entity, indexes, patch }
+        taken.insert(entity.clone());
+        let named = |ending: &str| free(&taken, &format!("{entity}{ending}"));
+        let (indexes, patch) = (named("Indexes"), named("Patch"));
+        let (query, view, columns) = (named("Query"), named("View"), named("Columns"));
+        Self { taken, entity, indexes, patch, query, view, columns }
     }
 
     /// A type for a path: `EmployeeByEmail` and the like with another ending.
     pub(crate) fn path(&self, index: Option<&Index>, ending: &str) -> Ident {
         let path = index.map_or_else(|| "Rows".to_owned(), |index| Case::Pascal.of_field(&index.name));
         free(&self.taken, &format!("{}{path}{ending}", self.entity))
+    }
+
+    /// A type parameter of generated code that the user's types stand in.
+    pub(crate) fn parameter(&self, name: &str) -> Ident {
+        free(&self.taken, name)
     }
 }
 

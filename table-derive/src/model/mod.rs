@@ -25,7 +25,7 @@ pub(crate) use field::{Field, Storage};
 pub(crate) use index::{Copies, Index};
 pub(crate) use key_part::{KeyPart, KeyPartShape, KeyVariant};
 pub(crate) use krate::Krate;
-pub(crate) use projection::Projection;
+pub(crate) use projection::{Projection, ProjectionField};
 pub(crate) use properties::Properties;
 pub(crate) use template::{Template, arguments};
 

@@ -5,7 +5,7 @@ use syn::ext::IdentExt;
 use syn::{DeriveInput, Path, Type, Visibility};
 
 use super::{Krate, named_fields, no_generics};
-use crate::attr::{self, ProjectionWords};
+use crate::attr::{self, FieldAttrs, ProjectionWords};
 use crate::ctxt::Ctxt;
 use crate::symbol::PROJECTION;
 
@@ -27,6 +27,10 @@ pub(crate) struct ProjectionField<'a> {
     /// The same without `r#`.
     pub(crate) name: String,
     pub(crate) ty: &'a Type,
+    /// `json`: the entity keeps it as text.
+    pub(crate) json: bool,
+    /// `default`: an absent property is the type's default.
+    pub(crate) default: bool,
 }
 
 impl<'a> Projection<'a> {
@@ -44,7 +48,25 @@ impl<'a> Projection<'a> {
             .iter()
             .filter_map(|field| {
                 let ident = field.ident.as_ref()?;
-                Some(ProjectionField { ident, name: ident.unraw().to_string(), ty: &field.ty })
+                let words = FieldAttrs::read(cx, &field.attrs, false);
+                let property = &words.property;
+                // C24: the names are the entity's, and what is left out needs no field.
+                for word in [property.rename.word(), property.skip.word(), words.flatten.as_ref()]
+                    .into_iter()
+                    .flatten()
+                {
+                    cx.error(
+                        word.span(),
+                        format!("`{word}` says nothing here: a projection's field is one of the entity's"),
+                    );
+                }
+                Some(ProjectionField {
+                    ident,
+                    name: ident.unraw().to_string(),
+                    ty: &field.ty,
+                    json: property.json.get().is_some(),
+                    default: property.default.get().is_some(),
+                })
             })
             .collect();
         Some(Self {

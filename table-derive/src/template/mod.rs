@@ -42,6 +42,12 @@ impl FieldPart {
         !self.each && self.format.lossless()
     }
 
+    /// Whether every row with the part has the field: the key gives it back, or has lost so much of it that it is
+    /// stored beside.
+    pub(crate) fn is_held(&self) -> bool {
+        !self.each && !matches!(self.format, Format::Lower | Format::Blind)
+    }
+
     /// Where the part stands and what it is, for the start of a message.
     pub(crate) fn place(&self) -> String {
         place(&self.piece, self.column)

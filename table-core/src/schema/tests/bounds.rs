@@ -11,7 +11,8 @@ use crate::model::{Value, key};
 use crate::schema::bounds::{Bounds, successor, unoffered};
 use crate::schema::{
     CharSet, Edge, FieldPart, Fixed, Format, KeyPart, KeySpan, KeyType, Next, Part, PropertyValue, bounds,
-    fold_char, offers_prefix, offers_range, print,
+    bounds::{offers_prefix, offers_range},
+    fold_char, print,
 };
 
 impl KeySpan {

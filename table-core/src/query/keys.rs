@@ -1,0 +1,27 @@
+//! Rows of one kind, and what their keys say of their properties.
+
+use std::fmt;
+
+use crate::model::Value;
+
+/// The property that says what a row is.
+pub(crate) const ENTITY_TYPE: &str = "EntityType";
+
+/// The rows of one kind among those of a table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kind {
+    /// The text of [`ENTITY_TYPE`] on them.
+    pub(crate) name: &'static str,
+    /// What their keys give back.
+    pub(crate) keys: &'static dyn KeyProperties,
+}
+
+/// Properties that the keys of rows give back. Such a property isn't stored in the row, and a filter can speak of it all
+/// the same.
+pub(crate) trait KeyProperties: fmt::Debug + Sync {
+    /// Whether the keys give the property back.
+    fn gives(&self, property: &str) -> bool;
+
+    /// Its value on the row of these keys; `None` where they are none of such a row.
+    fn value(&self, property: &str, partition: &str, row: &str) -> Option<Value>;
+}

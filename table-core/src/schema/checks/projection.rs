@@ -1,0 +1,134 @@
+//! Fields of a projection beside those of its entity.
+
+use super::super::message::Message;
+use super::super::{Field, Schema};
+use crate::model::EdmType;
+
+/// The place of the field of this name, or one after all fields.
+pub(super) const fn place(schema: &Schema, name: &str) -> usize {
+    let mut at = 0;
+    let mut fields = schema.fields;
+    while let [field, rest @ ..] = fields {
+        if equal(field.name.as_bytes(), name.as_bytes()) {
+            return at;
+        }
+        fields = rest;
+        at += 1;
+    }
+    at
+}
+
+/// Why the projection can't have this field.
+pub(super) const fn mistake(
+    schema: &Schema,
+    name: &str,
+    edm: EdmType,
+    takes_absent: bool,
+) -> Option<Message> {
+    let (_, from) = schema.fields.split_at(place(schema, name));
+    if let [field, ..] = from {
+        return misfit(schema, field, edm, takes_absent);
+    }
+    let message = Message::new("`").text(schema.entity).text("` has no field `").text(name).text("`");
+    Some(match nearest(schema.fields, name) {
+        Some(meant) => message.text("; did you mean `").text(meant).text("`?"),
+        None => message,
+    })
+}
+
+const fn misfit(schema: &Schema, field: &Field, edm: EdmType, takes_absent: bool) -> Option<Message> {
+    let message = Message::new("`").text(field.name).text("` of `").text(schema.entity).text("` is ");
+    // Integers widen as they are read.
+    let fits = same(field.edm, edm) || same(field.edm, EdmType::Int32) && same(edm, EdmType::Int64);
+    if !fits {
+        return Some(message.text(field.edm.name()).text(", and this field takes ").text(edm.name()));
+    }
+    if field.optional && !takes_absent {
+        return Some(message.text("optional: take it as an `Option`, or with `#[property(default)]`"));
+    }
+    None
+}
+
+#[expect(clippy::as_conversions, reason = "`PartialEq` can't be called in a const fn")]
+const fn same(a: EdmType, b: EdmType) -> bool {
+    a as u8 == b as u8
+}
+
+const fn equal(mut a: &[u8], mut b: &[u8]) -> bool {
+    while let ([x, a_rest @ ..], [y, b_rest @ ..]) = (a, b) {
+        if *x != *y {
+            return false;
+        }
+        (a, b) = (a_rest, b_rest);
+    }
+    a.is_empty() && b.is_empty()
+}
+
+/// The field whose name takes the fewest changes to make of this one, if a third of it may be wrong.
+const fn nearest(mut fields: &[Field], name: &str) -> Option<&'static str> {
+    let mut best = None;
+    let mut least = name.len() / 3 + 1;
+    while let [field, rest @ ..] = fields {
+        let changes = distance(field.name.as_bytes(), name.as_bytes());
+        if changes < least {
+            (best, least) = (Some(field.name), changes);
+        }
+        fields = rest;
+    }
+    best
+}
+
+/// Names that are longer are not compared.
+const LONGEST: usize = 64;
+
+/// How many bytes must be put in, taken out or replaced to make one of the other.
+#[expect(clippy::indexing_slicing, reason = "a name is no longer than the row")]
+const fn distance(a: &[u8], b: &[u8]) -> usize {
+    if a.len() > LONGEST || b.len() > LONGEST {
+        return usize::MAX;
+    }
+    // One row of the usual table, rewritten from the left.
+    let mut row = [0; LONGEST + 1];
+    let mut j = 0;
+    while j <= b.len() {
+        row[j] = j;
+        j += 1;
+    }
+    let mut i = 0;
+    while i < a.len() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        let mut j = 0;
+        while j < b.len() {
+            let replaced = if a[i] == b[j] { diagonal } else { diagonal + 1 };
+            diagonal = row[j + 1];
+            row[j + 1] = least(replaced, least(row[j], row[j + 1]) + 1);
+            j += 1;
+        }
+        i += 1;
+    }
+    row[b.len()]
+}
+
+const fn least(a: usize, b: usize) -> usize {
+    if a < b { a } else { b }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_count_changes() {
+        for (a, b, changes) in [
+            ("", "", 0),
+            ("abc", "abc", 0),
+            ("", "abc", 3),
+            ("first_name", "frist_name", 2),
+            ("kitten", "sitting", 3),
+        ] {
+            assert_eq!(distance(a.as_bytes(), b.as_bytes()), changes, "{a} {b}");
+            assert_eq!(distance(b.as_bytes(), a.as_bytes()), changes, "{b} {a}");
+        }
+    }
+}

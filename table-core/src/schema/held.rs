@@ -1,0 +1,54 @@
+//! Which fields the rows of a path have, in their properties or their keys.
+
+use super::key_type::Format;
+use super::{Copies, Part, Schema, Template};
+
+/// Whether every row of the index has the field; of the entity's own rows, if `index` is `None`. What a copy's key says in
+/// part, as the day of a time, is in the copy too: a query by the key must be able to ask for the rest.
+pub(crate) const fn holds(schema: &Schema, index: Option<usize>, field: usize) -> bool {
+    let Some(mut at) = index else { return true };
+    let mut indexes = schema.indexes;
+    while let [index, rest @ ..] = indexes {
+        if at > 0 {
+            at -= 1;
+            indexes = rest;
+            continue;
+        }
+        let listed = match index.copies {
+            Copies::All => true,
+            Copies::Keys => false,
+            Copies::Some(fields) => contains(fields, field),
+        };
+        return listed
+            || has_part(&schema.partition, field, false)
+            || has_part(&schema.row, field, false)
+            || has_part(&index.row, field, true);
+    }
+    false
+}
+
+const fn contains(mut fields: &[usize], field: usize) -> bool {
+    while let [first, rest @ ..] = fields {
+        if *first == field {
+            return true;
+        }
+        fields = rest;
+    }
+    false
+}
+
+/// Whether the field stands in the template. A list's elements and folded text are `whole` to those who ask for them,
+/// and no reason to have the field itself.
+const fn has_part(template: &Template, field: usize, whole: bool) -> bool {
+    let mut parts = template.parts;
+    while let [part, rest @ ..] = parts {
+        if let Part::Field(part) = part
+            && part.field == field
+            && !(whole && (part.each || matches!(part.format, Format::Lower | Format::Blind)))
+        {
+            return true;
+        }
+        parts = rest;
+    }
+    false
+}

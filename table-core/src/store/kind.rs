@@ -1,0 +1,40 @@
+//! Whether a row is of the kind that a query asks for, told from its bytes.
+
+use super::dict::Dict;
+use super::row::{self, Damaged, Decoded, Row};
+use crate::model::ValueRef;
+use crate::query::{ENTITY_TYPE, Kind};
+
+/// The test of a row's `EntityType`, by the numbers that one dictionary gives.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KindTest {
+    text: &'static str,
+    /// The number of the property; `None` where its name stands in the rows, if anywhere.
+    property: Option<u16>,
+    /// The number of the text, if it has one.
+    symbol: Option<u16>,
+}
+
+impl KindTest {
+    pub(super) fn new(dict: &Dict, kind: Kind) -> Self {
+        Self { text: kind.name, property: dict.entity_type(), symbol: dict.symbol_id(kind.name) }
+    }
+
+    /// Whether the row is of the kind. The dictionary must [cover](super::view::covers) the row.
+    pub(super) fn holds(&self, row: &Row<'_>) -> Result<bool, Damaged> {
+        let slot = match self.property {
+            Some(property) => row.find(property),
+            None => row.find_inline(ENTITY_TYPE, None)?,
+        };
+        let Some(slot) = slot else { return Ok(false) };
+        let mut payload = row.payload(&slot, None)?;
+        if self.property.is_none() {
+            payload = row::inline_name(payload)?.1;
+        }
+        Ok(match row::decode(slot.tag, payload)? {
+            Decoded::Symbol(symbol) => self.symbol == Some(symbol),
+            Decoded::Value(ValueRef::String(text)) => text == self.text,
+            Decoded::Value(_) => false,
+        })
+    }
+}

@@ -1,0 +1,74 @@
+//! Where reads look: at a table as it is now, or in a snapshot.
+
+use std::borrow::Borrow;
+use std::fmt;
+
+use crate::error::Result;
+use crate::store::{DynamicTable, Snapshot};
+
+/// Where a query looks: [`DynamicTable`] is the table at the moment when the query begins to run; [`TableIn`] a table in
+/// a snapshot.
+pub trait Origin: Clone + sealed::Sealed {
+    /// What the answer holds while it is read.
+    #[doc(hidden)]
+    type Hold: Borrow<Snapshot>;
+
+    #[doc(hidden)]
+    fn table(&self) -> &DynamicTable;
+
+    #[doc(hidden)]
+    fn hold(&self) -> Result<Self::Hold>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for crate::store::DynamicTable {}
+    impl Sealed for super::TableIn<'_> {}
+}
+
+impl Origin for DynamicTable {
+    type Hold = Snapshot;
+
+    fn table(&self) -> &DynamicTable {
+        self
+    }
+
+    fn hold(&self) -> Result<Snapshot> {
+        self.snapshot()
+    }
+}
+
+/// A table in a snapshot, as where a query looks.
+#[derive(Clone)]
+pub struct TableIn<'s> {
+    table: DynamicTable,
+    snapshot: &'s Snapshot,
+}
+
+impl<'s> TableIn<'s> {
+    pub(crate) fn new(table: DynamicTable, snapshot: &'s Snapshot) -> Self {
+        Self { table, snapshot }
+    }
+
+    pub(crate) fn snapshot(&self) -> &'s Snapshot {
+        self.snapshot
+    }
+}
+
+impl<'s> Origin for TableIn<'s> {
+    type Hold = &'s Snapshot;
+
+    fn table(&self) -> &DynamicTable {
+        &self.table
+    }
+
+    fn hold(&self) -> Result<&'s Snapshot> {
+        Ok(self.snapshot)
+    }
+}
+
+impl fmt::Debug for TableIn<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TableIn").field("name", &self.table.name()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,73 @@
+//! Some of an entity's fields.
+
+use super::{Entity, Path, PathQuery, ReadAs, Selected, Source};
+use crate::error::Result;
+use crate::query::Query;
+use crate::schema;
+use crate::store::{DynamicTable, RowView, Snapshot};
+
+use super::origin::Origin;
+
+/// A struct of some of an entity's fields, which queries read instead of the whole: `#[derive(Projection)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a projection",
+    label = "not some of an entity's fields",
+    note = "add `#[derive(Projection)]` and `#[projection(of = ..)]` to `{Self}`"
+)]
+pub trait Projection: Sized {
+    /// The entity.
+    type Entity: Entity;
+
+    /// The fields, by their places in the entity's schema.
+    #[doc(hidden)]
+    const FIELDS: &'static [usize];
+
+    #[doc(hidden)]
+    fn from_source(source: &Source<'_>) -> Result<Self>;
+}
+
+impl<P, S> ReadAs<P> for Selected<S>
+where
+    P: Path,
+    S: Projection<Entity = P::Entity>,
+{
+    type Item = S;
+
+    fn select(query: Query) -> Query {
+        let fields = P::KEYS.schema().fields;
+        query.select(S::FIELDS.iter().filter_map(|field| Some(fields.get(*field)?.property)))
+    }
+
+    fn read(_: &Snapshot, _: &DynamicTable, view: &RowView<'_>) -> Result<S> {
+        read::<P, S>(view)
+    }
+}
+
+/// Reads the projection from a row of the path.
+pub(crate) fn read<P: Path, S: Projection<Entity = P::Entity>>(view: &RowView<'_>) -> Result<S> {
+    const { assert_holds::<P, S>() };
+    // Taking the keys apart costs more than most fields.
+    let source = if S::FIELDS.iter().any(|field| P::KEYS.gives_field(*field)) {
+        Source::of::<P>(view)?
+    } else {
+        Source::without_keys(P::KEYS.schema(), view)
+    };
+    S::from_source(&source)
+}
+
+/// Stops the compiler if rows of the path lack a field of the projection.
+const fn assert_holds<P: Path, S: Projection<Entity = P::Entity>>() {
+    let mut fields = S::FIELDS;
+    while let [field, rest @ ..] = fields {
+        schema::checks::held(<P::Entity as Entity>::SCHEMA, P::INDEX, *field);
+        fields = rest;
+    }
+}
+
+impl<P: Path, O: Origin> PathQuery<P, O> {
+    /// Reads some of the fields alone.
+    #[doc(hidden)]
+    pub fn select<S: Projection<Entity = P::Entity>>(self) -> PathQuery<P, O, Selected<S>> {
+        self.reading()
+    }
+}

@@ -1,0 +1,127 @@
+//! What has been given for the parts of a key.
+
+use std::ops::Bound;
+
+use crate::model::Value;
+use crate::plan;
+use crate::schema::{Edge, FieldPart, Fixed, KeyPart, Next, PropertyValue, Template, ValueError};
+use crate::typed::KeyArg;
+
+/// What has been given for the parts of a key, the partition's first.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    /// By field.
+    values: Vec<(usize, Value)>,
+    /// By the place of the part among all; `None` is every shard.
+    pub(super) shards: Vec<(usize, Option<u32>)>,
+    bound: Option<Limit>,
+    pub(super) refused: Option<ValueError>,
+    /// A value was given that no row has.
+    pub(super) nothing: bool,
+}
+
+/// What was given for the part after those that are fixed.
+#[derive(Clone, Debug)]
+enum Limit {
+    Prefix(String),
+    /// Of this field.
+    Range(usize, Edge<'static>, Edge<'static>),
+}
+
+impl Given {
+    /// The values, by field.
+    pub(super) fn values(&self) -> &[(usize, Value)] {
+        &self.values
+    }
+
+    /// The value that was given for a field.
+    fn of(&self, field: usize) -> Option<&Value> {
+        self.values.iter().find(|(given, _)| *given == field).map(|(_, value)| value)
+    }
+
+    /// The first parts of a template, as far as they were given. `before` parts stand before the template's; `chosen`
+    /// has the shards.
+    pub(super) fn fixed(
+        &self,
+        template: &Template,
+        before: usize,
+        chosen: &[(usize, u32)],
+    ) -> Vec<Fixed<'_>> {
+        let part = |(at, part): (usize, &'static FieldPart)| {
+            let shard = chosen.iter().find(|(place, _)| *place == before + at);
+            if let Some((_, shard)) = shard {
+                return Some(Fixed::Shard(*shard));
+            }
+            let value = self.of(part.field)?.as_value_ref();
+            Some(Fixed::Value(PropertyValue::Borrowed(value)))
+        };
+        plan::fields(template).enumerate().map_while(part).collect()
+    }
+
+    /// What bounds the part after those that are fixed.
+    pub(super) fn next(&self) -> Next<'_> {
+        match &self.bound {
+            None => Next::Any,
+            Some(Limit::Prefix(text)) => Next::Prefix(text),
+            Some(Limit::Range(_, lower, upper)) => Next::Range(lower.clone(), upper.clone()),
+        }
+    }
+
+    /// The range that was given for a field.
+    pub(super) fn range_of(&self, field: usize) -> Option<(&Edge<'static>, &Edge<'static>)> {
+        match &self.bound {
+            Some(Limit::Range(given, lower, upper)) if *given == field => Some((lower, upper)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn value<T>(&mut self, field: usize, value: &impl KeyArg<T>) {
+        match value.to_key().map(PropertyValue::into_value) {
+            Ok(Some(value)) => self.values.push((field, value)),
+            // An absent value has no key: nothing is found.
+            Ok(None) => self.nothing = true,
+            Err(error) => {
+                self.refused.get_or_insert(error);
+            }
+        }
+    }
+
+    pub(super) fn prefix(&mut self, text: &str) {
+        self.bound = Some(Limit::Prefix(text.to_owned()));
+    }
+
+    pub(super) fn range<T: KeyPart, A: KeyArg<T>>(
+        &mut self,
+        field: usize,
+        lower: Bound<&A>,
+        upper: Bound<&A>,
+    ) {
+        let lower = self.edge::<T, A>(lower, ValueError::is_below, ValueError::is_above);
+        let upper = self.edge::<T, A>(upper, ValueError::is_above, ValueError::is_below);
+        self.bound = Some(Limit::Range(field, lower, upper));
+    }
+
+    /// An end of a range: one outside all values is none, and one on the wrong side leaves nothing.
+    fn edge<T: KeyPart, A: KeyArg<T>>(
+        &mut self,
+        bound: Bound<&A>,
+        is_outside: fn(ValueError) -> bool,
+        is_nothing: fn(ValueError) -> bool,
+    ) -> Edge<'static> {
+        let (value, is_included) = match bound {
+            Bound::Unbounded => return Edge::Open,
+            Bound::Included(value) => (value, true),
+            Bound::Excluded(value) => (value, false),
+        };
+        match value.to_key().map(PropertyValue::into_value) {
+            Ok(Some(value)) if is_included => Edge::Included(PropertyValue::Owned(value)),
+            Ok(Some(value)) => Edge::Excluded(PropertyValue::Owned(value)),
+            Err(error) if is_outside(error) => Edge::Open,
+            Err(error) if !is_nothing(error) => {
+                self.refused.get_or_insert(error);
+                Edge::Nothing
+            }
+            Ok(None) | Err(_) => Edge::Nothing,
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Typed queries: one step for each key part, in order, then whatever narrows the answer.
+
+mod arg;
+mod given;
+mod lowering;
+mod rows;
+mod steps;
+
+use std::fmt;
+use std::marker::PhantomData;
+
+pub use arg::{Offers, OffersPrefix, OffersRange, PartArg, Prefix, prefix};
+pub use given::Given;
+pub use rows::TypedRows;
+pub use steps::{At, Ended, Newest, Open, Ready, Turns};
+
+use super::reading::{Entities, ReadAs, Whole};
+use super::{KeyArg, Origin, Path};
+use crate::error::Result;
+use crate::query::{Continuation, Explain, Filter, Query};
+use crate::store::{DynamicTable, Lanes, Page};
+
+/// A query of a path of an entity's, read as `R`. What the steps of the generated queries carry, and what
+/// their `select` and `entities` give: nothing of the key is left to fix then.
+#[must_use = "a query does nothing until it is iterated"]
+pub struct PathQuery<P, O = DynamicTable, R = Whole> {
+    origin: O,
+    given: Given,
+    narrowing: Query,
+    reads: PhantomData<fn() -> (P, R)>,
+}
+
+impl<P: Path, O: Origin> PathQuery<P, O> {
+    #[doc(hidden)]
+    pub fn new(origin: O) -> Self {
+        Self { origin, given: Given::default(), narrowing: Query::new(), reads: PhantomData }
+    }
+
+    /// Takes a field of the partition key, or one that a shard is computed of: it is one value.
+    #[doc(hidden)]
+    pub fn fixed<T>(mut self, field: usize, argument: &impl KeyArg<T>) -> Self {
+        self.given.value::<T>(field, argument);
+        self
+    }
+
+    /// Takes a field of the row key.
+    #[doc(hidden)]
+    pub fn part<T, Next, Offers>(mut self, field: usize, argument: impl PartArg<T, Next, Offers>) -> Self {
+        argument.give(field, &mut self.given);
+        self
+    }
+
+    /// Takes the shard itself, or all of them, for the part at this place.
+    #[doc(hidden)]
+    pub fn shard(mut self, place: usize, shard: Option<u32>) -> Self {
+        self.given.shards.push((place, shard));
+        self
+    }
+
+    /// The first so many in the order of the key, which counts backwards.
+    #[doc(hidden)]
+    pub fn newest(mut self, entities: usize) -> Self {
+        self.narrowing = self.narrowing.ascending().top(entities);
+        self
+    }
+
+    /// Reads each row as the entity that it is a copy of.
+    #[doc(hidden)]
+    pub fn entities(self) -> PathQuery<P, O, Entities> {
+        self.reading()
+    }
+}
+
+impl<P: Path, O: Origin, R: ReadAs<P>> PathQuery<P, O, R> {
+    /// Where the query looks.
+    pub(in crate::typed) fn origin(&self) -> &O {
+        &self.origin
+    }
+
+    pub(in crate::typed) fn reading<Other>(self) -> PathQuery<P, O, Other> {
+        let Self { origin, given, narrowing, .. } = self;
+        PathQuery { origin, given, narrowing, reads: PhantomData }
+    }
+
+    /// Gives the entities from the last to the first; said twice, from the first again.
+    pub fn rev(mut self) -> Self {
+        self.narrowing = self.narrowing.rev();
+        self
+    }
+
+    /// Gives so many at the most, over all pages together; the last number given counts.
+    pub fn top(mut self, entities: usize) -> Self {
+        self.narrowing = self.narrowing.top(entities);
+        self
+    }
+
+    /// Leaves out what does not pass the filter. Each row in the range is read for it.
+    pub fn filter(mut self, filter: impl FnOnce(&P::Columns) -> Filter) -> Self {
+        self.narrowing = self.narrowing.filter(filter(P::COLUMNS));
+        self
+    }
+
+    /// What running the query will read, and why.
+    pub fn explain(&self) -> Result<Explain> {
+        let explain = self.lower().and_then(|lanes| lanes.explain());
+        let explain = explain.map_err(|e| e.table(self.origin.table().name()))?;
+        Ok(if R::LOOKS_UP { explain.looking_up() } else { explain })
+    }
+
+    /// How many there are. Each is looked at, and none decoded.
+    pub fn count(self) -> Result<u64> {
+        let mut rows = rows::refilling::<O, ()>(&self.origin, self.lower())?;
+        let mut count = 0;
+        while rows.next_by(|_, _| Ok(())).transpose()?.is_some() {
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    /// A page: at most `size` of what the query finds, 1,000 at most, from the start or from where another page of the
+    /// same query ended.
+    ///
+    /// Pages are not one snapshot: what is written between two is seen if it lies ahead; an entity that stays is neither
+    /// skipped nor given twice.
+    pub fn page(&self, size: usize, after: Option<&Continuation>) -> Result<Page<R::Item>> {
+        let table = self.origin.table();
+        let query = |e: crate::Error| e.attempted("query").table(table.name());
+        let lanes = self.lower().map_err(query)?;
+        let hold = self.origin.hold().map_err(query)?;
+        let snapshot = std::borrow::Borrow::borrow(&hold);
+        snapshot_page::<P, R>(snapshot, table, lanes, size, after)
+    }
+
+    fn lower(&self) -> Result<Lanes> {
+        lowering::lower(P::KEYS, &self.given, &R::select(self.narrowing.clone()))
+    }
+}
+
+/// A query in terms of keys and properties.
+pub(super) fn lowered<P: Path, O: Origin, R: ReadAs<P>>(query: &PathQuery<P, O, R>) -> Result<Lanes> {
+    query.lower()
+}
+
+fn snapshot_page<P: Path, R: ReadAs<P>>(
+    snapshot: &crate::Snapshot,
+    table: &DynamicTable,
+    lanes: Lanes,
+    size: usize,
+    after: Option<&Continuation>,
+) -> Result<Page<R::Item>> {
+    snapshot.page_by(table, lanes, size, after, |_, view| R::read(snapshot, table, view))
+}
+
+impl<P: Path, O: Origin, R: ReadAs<P>> IntoIterator for PathQuery<P, O, R> {
+    type Item = Result<R::Item>;
+    type IntoIter = TypedRows<P, O, R>;
+
+    fn into_iter(self) -> TypedRows<P, O, R> {
+        TypedRows::new(&self.origin, self.lower())
+    }
+}
+
+impl<P, O: Clone, R> Clone for PathQuery<P, O, R> {
+    fn clone(&self) -> Self {
+        let Self { origin, given, narrowing, .. } = self;
+        Self {
+            origin: origin.clone(),
+            given: given.clone(),
+            narrowing: narrowing.clone(),
+            reads: PhantomData,
+        }
+    }
+}
+
+impl<P, O: Origin, R> fmt::Debug for PathQuery<P, O, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PathQuery").field("table", &self.origin.table().name()).finish_non_exhaustive()
+    }
+}

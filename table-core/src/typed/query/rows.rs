@@ -1,0 +1,48 @@
+//! What a typed query finds, one after another.
+
+use std::fmt;
+
+use crate::error::{Error, Result};
+use crate::store::{Lanes, Refilling};
+use crate::typed::reading::{ReadAs, Whole};
+use crate::typed::{Origin, Path};
+
+/// The rows of a query, to be decoded by the caller.
+pub(super) fn refilling<O: Origin, T>(origin: &O, lanes: Result<Lanes>) -> Result<Refilling<T, O::Hold>> {
+    let located = |e: Error| e.attempted("query").table(origin.table().name());
+    let lanes = lanes.map_err(located)?;
+    Refilling::new(origin.hold().map_err(located)?, origin.table(), lanes)
+}
+
+/// What a typed query finds, in order: an iterator that owns its snapshot, or reads the caller's.
+///
+/// An error, of the query itself too, comes as an item, and ends it.
+#[must_use = "an iterator does nothing until it is used"]
+pub struct TypedRows<P: Path, O: Origin = crate::DynamicTable, R: ReadAs<P> = Whole>(
+    Result<Refilling<R::Item, O::Hold>, Option<Error>>,
+);
+
+impl<P: Path, O: Origin, R: ReadAs<P>> TypedRows<P, O, R> {
+    pub(super) fn new(origin: &O, lanes: Result<Lanes>) -> Self {
+        Self(refilling(origin, lanes).map_err(Some))
+    }
+}
+
+impl<P: Path, O: Origin, R: ReadAs<P>> Iterator for TypedRows<P, O, R> {
+    type Item = Result<R::Item>;
+
+    fn next(&mut self) -> Option<Result<R::Item>> {
+        match &mut self.0 {
+            Ok(rows) => rows.next_by(|reading, view| R::read(reading.snapshot, reading.table, view)),
+            Err(error) => error.take().map(Err),
+        }
+    }
+}
+
+impl<P: Path, O: Origin, R: ReadAs<P>> std::iter::FusedIterator for TypedRows<P, O, R> {}
+
+impl<P: Path, O: Origin, R: ReadAs<P>> fmt::Debug for TypedRows<P, O, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TypedRows").finish_non_exhaustive()
+    }
+}

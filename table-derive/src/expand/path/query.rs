@@ -1,0 +1,275 @@
+//! The query: one struct for all paths, generic over the path and the step.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+
+use super::super::key::argument_type;
+use super::super::names::Names;
+use super::super::schema::place;
+use super::Path;
+use super::steps::{Kind, Next, Step, steps};
+use crate::model::{Entity, Field};
+
+/// The struct, and what it can do on every path.
+pub(super) fn query(model: &Entity<'_>, names: &Names) -> TokenStream {
+    let (krate, vis, query) = (&model.krate, model.vis, &names.query);
+    let doc = format!("A query of `{}`, by a path, at one of its steps.", model.ident);
+    let shown = query.to_string();
+    let narrowing = narrowing(model, names);
+    let [path, step, from] = ["Path", "Step", "From"].map(|name| names.parameter(name));
+    quote! {
+        #[doc = #doc]
+        #[must_use = "a query does nothing until it is iterated"]
+        #vis struct #query<#path, #step, #from = #krate::__private::DynamicTable> {
+            query: #krate::__private::PathQuery<#path, #from>,
+            step: ::core::marker::PhantomData<fn() -> #step>,
+        }
+
+        impl<#path, #step, #from> #query<#path, #step, #from> {
+            fn __of(query: #krate::__private::PathQuery<#path, #from>) -> Self {
+                Self { query, step: ::core::marker::PhantomData }
+            }
+        }
+
+        impl<#path, #step, #from: ::core::clone::Clone> ::core::clone::Clone for #query<#path, #step, #from> {
+            fn clone(&self) -> Self {
+                Self::__of(::core::clone::Clone::clone(&self.query))
+            }
+        }
+
+        impl<#path, #step, #from> ::core::fmt::Debug for #query<#path, #step, #from> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                ::core::fmt::Formatter::debug_struct(f, #shown).finish_non_exhaustive()
+            }
+        }
+
+        #narrowing
+    }
+}
+
+/// What a query can do besides taking parts.
+fn narrowing(model: &Entity<'_>, names: &Names) -> TokenStream {
+    let (krate, vis, ident, query) = (&model.krate, model.vis, model.ident, &names.query);
+    let [path, step, from, fields] = ["Path", "Step", "From", "Fields"].map(|name| names.parameter(name));
+    let (private, rows) = (quote!(#krate::__private), names.path(None, "Path"));
+    let ready = quote!(where #step: #private::Ready<#path>);
+    quote! {
+        #[allow(dead_code, reason = "which of them are called is the user's choice")]
+        impl<#path, #step, #from> #query<#path, #step, #from>
+        where
+            #path: #private::Path<Entity = #ident>,
+            #from: #private::Origin,
+        {
+            /// Reads every partition that fits the parts given so far: a scan of the table, or of a part of it.
+            #vis fn across_partitions(self) -> #query<#path, #private::Ended, #from>
+            where
+                #step: #private::Open<#path>,
+            {
+                #query::__of(self.query)
+            }
+
+            /// Gives the entities from the last to the first; said twice, from the first again.
+            #vis fn rev(self) -> Self
+            where
+                #step: #private::Ready<#path> + #private::Turns,
+            {
+                Self::__of(self.query.rev())
+            }
+
+            /// Gives so many at the most.
+            #vis fn top(self, entities: ::core::primitive::usize) -> Self #ready {
+                Self::__of(self.query.top(entities))
+            }
+
+            /// Leaves out what does not pass the filter. Each row in the range is read for it.
+            #vis fn filter(self, filter: impl ::core::ops::FnOnce(&#path::Columns) -> #krate::Filter) -> Self #ready {
+                Self::__of(self.query.filter(filter))
+            }
+
+            /// Reads some of the fields alone: those of a struct with `#[derive(Projection)]`.
+            #vis fn select<#fields>(self) -> #private::PathQuery<#path, #from, #private::Selected<#fields>>
+            where
+                #fields: #private::Projection<Entity = #ident>,
+                #step: #private::Ready<#path>,
+            {
+                self.query.select()
+            }
+
+            /// Reads the entity itself that each row is a copy of, in the same snapshot: a point read for each.
+            #vis fn entities(self) -> #private::PathQuery<#path, #from, #private::Entities> #ready {
+                self.query.entities()
+            }
+
+            /// A page: at most so many, 1,000 at most, from the start or from where another page of the query ended.
+            #vis fn page(
+                &self,
+                size: ::core::primitive::usize,
+                after: ::core::option::Option<&#krate::Continuation>,
+            ) -> #krate::Result<#krate::Page<#path::Item>> #ready {
+                self.query.page(size, after)
+            }
+
+            /// How the query will be answered, and why.
+            #vis fn explain(&self) -> #krate::Result<#krate::Explain> #ready {
+                self.query.explain()
+            }
+
+            /// How many there are.
+            #vis fn count(self) -> #krate::Result<::core::primitive::u64> #ready {
+                self.query.count()
+            }
+        }
+
+        #[allow(dead_code, reason = "whether it is called is the user's choice")]
+        impl<'snapshot, #step> #query<#rows, #step, #private::TableIn<'snapshot>>
+        where
+            #step: #private::Ready<#rows>,
+        {
+            /// The entities in place, each field decoded when it is asked for: the quickest way to read many.
+            #vis fn views(self) -> #private::TypedViews<'snapshot, #ident> {
+                self.query.views()
+            }
+        }
+
+        impl<#path, #step, #from> ::core::iter::IntoIterator for #query<#path, #step, #from>
+        where
+            #path: #private::Path<Entity = #ident>,
+            #step: #private::Ready<#path>,
+            #from: #private::Origin,
+        {
+            type Item = #krate::Result<#path::Item>;
+            type IntoIter = #private::TypedRows<#path, #from>;
+
+            fn into_iter(self) -> Self::IntoIter {
+                ::core::iter::IntoIterator::into_iter(self.query)
+            }
+        }
+    }
+}
+
+/// The methods that take the parts of one path's keys, and what can be done at which step.
+pub(super) fn parts(path: &Path<'_>, query: &Ident) -> TokenStream {
+    let (krate, marker, from) = (&path.model.krate, &path.marker, &path.from);
+    let steps = steps(path.model, path.row());
+    let methods = steps.iter().enumerate().filter_map(|(at, step)| {
+        let method = method(path, query, step.next.as_ref()?)?;
+        Some(quote! {
+            #[allow(dead_code, reason = "which of them are called is the user's choice")]
+            impl<#from: #krate::__private::Origin> #query<#marker, #krate::__private::At<#at>, #from> {
+                #method
+            }
+        })
+    });
+    let states = steps.iter().enumerate().map(|(at, step)| {
+        let Step { ready, .. } = step;
+        let state = if *ready { quote!(Ready) } else { quote!(Open) };
+        quote!(impl #krate::__private::#state<#marker> for #krate::__private::At<#at> {})
+    });
+    quote!(#(#methods)* #(#states)*)
+}
+
+/// What a step takes.
+fn method(path: &Path<'_>, query: &Ident, next: &Next) -> Option<TokenStream> {
+    let (krate, vis, marker, from) = (&path.model.krate, path.model.vis, &path.marker, &path.from);
+    let field: &Field<'_> = path.model.fields.get(next.field)?;
+    let alias = next.each.and_then(|each| path.index.and_then(|(_, index)| index.aliases.get(each)));
+    let (name, ty) = (alias.unwrap_or(field.ident), argument_type(krate, field, next.each.is_some()));
+    let (place, step, part) = (place(path.model, next.field), next.step, next.place);
+    let at = |step: usize| quote!(#query<#marker, #krate::__private::At<#step>, #from>);
+    let to = at(step);
+    let value = |doc: String| {
+        quote! {
+            #[doc = #doc]
+            #vis fn #name(self, #name: impl #krate::__private::KeyArg<#ty>) -> #to {
+                #query::__of(self.query.fixed::<#ty>(#place, &#name))
+            }
+        }
+    };
+    Some(match next.kind {
+        Kind::Value => value(format!("Fixes `{}`, which stands in the partition key.", field.name)),
+        Kind::Shard { step, shards } => {
+            let by_value = value(format!("Fixes `{}`, from which the shard is computed.", field.name));
+            let to = at(step);
+            let one = format!("Reads one shard of the {shards}, which are numbered from 0.");
+            let all = format!(
+                "Reads all {shards} shards, merged in the order of what follows the shard in the key."
+            );
+            quote! {
+                #by_value
+
+                #[doc = #one]
+                #vis fn shard(self, shard: ::core::primitive::u32) -> #to {
+                    #query::__of(self.query.shard(#part, ::core::option::Option::Some(shard)))
+                }
+
+                #[doc = #all]
+                #vis fn all_shards(self) -> #to {
+                    #query::__of(self.query.shard(#part, ::core::option::Option::None))
+                }
+            }
+        }
+        Kind::Any { latest } => {
+            let doc = format!(
+                "Narrows by `{}`, which stands in the row key: to a value, to a range, or to a `prefix(..)` of text.",
+                field.name
+            );
+            let (offers, given) = (offers(path, next.place), &path.given);
+            let latest = latest.then(|| {
+                quote! {
+                    /// The latest so many: the first in the order of the key, which counts backwards.
+                    #vis fn latest(
+                        self,
+                        entities: ::core::primitive::usize,
+                    ) -> #query<#marker, #krate::__private::Newest, #from> {
+                        #query::__of(self.query.newest(entities))
+                    }
+                }
+            });
+            quote! {
+                #[doc = #doc]
+                #vis fn #name<#given>(self, #name: #given) -> #query<#marker, #given::Step, #from>
+                where
+                    #given: #krate::__private::PartArg<#ty, #krate::__private::At<#step>, #offers>,
+                {
+                    #query::__of(self.query.part::<#ty, #krate::__private::At<#step>, #offers>(#place, #name))
+                }
+
+                #latest
+            }
+        }
+    })
+}
+
+/// What the part at this place takes besides values, told from the schema.
+fn offers(path: &Path<'_>, part: usize) -> TokenStream {
+    let (krate, ident) = (&path.model.krate, path.model.ident);
+    let part = part - path.model.key.partition.fields().count();
+    let schema = quote!(<#ident as #krate::__private::Entity>::SCHEMA);
+    let place = match path.index {
+        None => quote!(Row),
+        Some((number, _)) => quote!(Index(#number)),
+    };
+    let place = quote!(#krate::__private::checks::Place::#place);
+    quote! {
+        #krate::__private::Offers<
+            { #krate::__private::checks::offers_range(#schema, #place, #part) },
+            { #krate::__private::checks::offers_prefix(#schema, #place, #part) },
+        >
+    }
+}
+
+/// The method of the table that begins a query of the path.
+pub(super) fn start(path: &Path<'_>, query: &Ident) -> TokenStream {
+    let (krate, vis, marker, from) = (&path.model.krate, path.model.vis, &path.marker, &path.from);
+    let name = path.index.map_or_else(|| format_ident!("rows"), |(_, index)| index.ident.clone());
+    let (partition, row) = (path.model.key.partition.source(), path.row().source());
+    let doc = format!(
+        "Queries by PartitionKey `{partition}`, RowKey `{row}`: the parts are given from left to right."
+    );
+    quote! {
+        #[doc = #doc]
+        #vis fn #name(&self) -> #query<#marker, #krate::__private::At<0>, #from> {
+            #query::__of(#krate::__private::PathQuery::new(::core::clone::Clone::clone(&self.from)))
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! `impl Projection`, and what must be true of its fields.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+
+use crate::model::{Projection, ProjectionField};
+
+pub(crate) fn implementation(model: &Projection<'_>) -> TokenStream {
+    let (krate, ident, of) = (&model.krate, model.ident, &model.of);
+    let consts: Vec<_> = (0..model.fields.len()).map(|at| format_ident!("FIELD_{at}")).collect();
+    let places = model.fields.iter().zip(&consts).map(|(field, name)| place(model, field, name));
+    let taken = model.fields.iter().zip(&consts).map(|(field, name)| take(model, field, name));
+    quote! {
+        const _: () = {
+            // Each finds its field in the entity, or stops the compiler.
+            #(#places)*
+
+            #[automatically_derived]
+            impl #krate::__private::Projection for #ident {
+                type Entity = #of;
+
+                const FIELDS: &'static [::core::primitive::usize] = &[#(#consts),*];
+
+                fn from_source(source: &#krate::__private::Source<'_>) -> #krate::Result<Self> {
+                    ::core::result::Result::Ok(Self { #(#taken),* })
+                }
+            }
+        };
+    }
+}
+
+/// The field's place in the entity's schema. Every token has the user's span, so that the message points at the field.
+fn place(model: &Projection<'_>, field: &ProjectionField<'_>, constant: &Ident) -> TokenStream {
+    let (name, ty) = (&field.name, field.ty);
+    let span = field.ident.span();
+    let (krate, of) = (model.krate.at(span), &model.of);
+    let own = &model.krate;
+    let private = quote!(#own::__private);
+    let (edm, optional) = if field.json {
+        (quote_spanned!(span=> #krate::EdmType::String), quote_spanned!(span=> true))
+    } else {
+        let absent = field.default;
+        let at = model.krate.at(ty.span());
+        let property = quote_spanned!(ty.span()=> <#ty as #at::__private::Property>);
+        (
+            quote_spanned!(ty.span()=> #property::EDM),
+            quote_spanned!(ty.span()=> #property::OPTIONAL || #absent),
+        )
+    };
+    let assertion = quote_spanned! {span=>
+        const _: () = #krate::__private::checks::projected(
+            <#of as #krate::__private::Entity>::SCHEMA, #name, #edm, #optional,
+        );
+    };
+    quote! {
+        const #constant: ::core::primitive::usize = #private::checks::place_of(
+            <#of as #private::Entity>::SCHEMA, #name,
+        );
+        #assertion
+    }
+}
+
+fn take(model: &Projection<'_>, field: &ProjectionField<'_>, place: &Ident) -> TokenStream {
+    let (krate, ident, ty) = (&model.krate, field.ident, field.ty);
+    let from_property = quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::from_property);
+    let value = match (field.json, field.default) {
+        (true, false) => quote!(#krate::__private::json::take(source.text(#place)?)?),
+        (true, true) => quote!(#krate::__private::json::take_or_default(source.text(#place)?)?),
+        (false, false) => quote!(source.field(#place, #from_property)?),
+        (false, true) => quote!(source.field_or_default(#place, #from_property)?),
+    };
+    quote!(#ident: #value)
+}

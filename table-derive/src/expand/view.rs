@@ -1,0 +1,166 @@
+//! The entity in place: a method for each field, which decodes that one.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{GenericArgument, PathArguments, Type};
+
+use super::names::Names;
+use super::schema::place;
+use crate::model::{Entity, Field, Storage};
+
+/// The struct. As a `stub` it says of no field's type that it is a property.
+pub(crate) fn view(model: &Entity<'_>, names: &Names, stub: bool) -> TokenStream {
+    let (krate, vis, view) = (&model.krate, model.vis, &names.view);
+    let methods = model.fields.iter().enumerate().filter(|(_, field)| field.is_property());
+    let methods = methods.map(|(at, field)| method(model, at, field, stub)).chain(flattened(model, stub));
+    let doc = format!("A `{}` in place: each method decodes one field.", model.ident);
+    let shown = view.to_string();
+    quote! {
+        #[doc = #doc]
+        #vis struct #view<'view> {
+            fields: #krate::__private::FieldViews<'view>,
+        }
+
+        #[allow(dead_code, reason = "which fields are read is the user's choice")]
+        impl #view<'_> {
+            #(#methods)*
+        }
+
+        #[automatically_derived]
+        impl<'view> #krate::__private::EntityView<'view> for #view<'view> {
+            fn new(fields: #krate::__private::FieldViews<'view>) -> Self {
+                Self { fields }
+            }
+
+            fn fields(&self) -> &#krate::__private::FieldViews<'view> {
+                &self.fields
+            }
+        }
+
+        impl ::core::fmt::Debug for #view<'_> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                ::core::fmt::Formatter::debug_struct(f, #shown).finish_non_exhaustive()
+            }
+        }
+    }
+}
+
+/// What a field is seen as where it need not be owned.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Borrowed {
+    Text,
+    Bytes,
+}
+
+fn method(model: &Entity<'_>, at: usize, field: &Field<'_>, stub: bool) -> TokenStream {
+    let (krate, ident, ty, vis) = (&model.krate, field.ident, field.ty, field.vis);
+    let place = place(model, at);
+    let in_key = model.gives_back(&model.key.row, at);
+    let from_property = quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::from_property);
+    let bytes = quote!([::core::primitive::u8]);
+    let (seen, taken) = match (field.storage, borrowed(ty), field.optional().and_then(borrowed)) {
+        (Storage::Json, ..) => {
+            // On the type's own token, as where the whole entity is taken: of a type that doesn't fit rustc says so once.
+            let take = if field.default {
+                quote_spanned!(ty.span()=> #krate::__private::json::take_or_default::<#ty>)
+            } else {
+                quote_spanned!(ty.span()=> #krate::__private::json::take::<#ty>)
+            };
+            (quote!(#ty), quote!(self.fields.json(#place, #take)))
+        }
+        (_, Some(Borrowed::Text), _) if in_key => {
+            (quote!(#krate::__private::Cow<'_, ::core::primitive::str>), quote!(self.fields.key_text(#place)))
+        }
+        _ if in_key => (quote!(#ty), quote!(self.fields.key(#place, #from_property))),
+        (_, Some(kind), _) => {
+            let (seen, from) = match kind {
+                Borrowed::Text => (quote!(&::core::primitive::str), quote!(as_text)),
+                Borrowed::Bytes => (quote!(&#bytes), quote!(as_bytes)),
+            };
+            let stored = stored(field);
+            (seen, quote!(self.fields.#stored(#place, #krate::__private::#from)))
+        }
+        (_, None, Some(kind)) => {
+            let (seen, from) = match kind {
+                Borrowed::Text => (quote!(&::core::primitive::str), quote!(as_text_option)),
+                Borrowed::Bytes => (quote!(&#bytes), quote!(as_bytes_option)),
+            };
+            (
+                quote!(::core::option::Option<#seen>),
+                quote!(self.fields.stored(#place, #krate::__private::#from)),
+            )
+        }
+        (_, None, None) => {
+            let stored = stored(field);
+            (quote!(#ty), quote!(self.fields.#stored(#place, #from_property)))
+        }
+    };
+    let taken = if stub { quote!(self.fields.nothing()) } else { taken };
+    let doc = if in_key {
+        format!("The field `{}`, parsed from the key.", field.name)
+    } else {
+        format!("The field `{}`, decoded from the property `{}`.", field.name, field.property.value)
+    };
+    quote! {
+        #[doc = #doc]
+        #vis fn #ident(&self) -> #krate::Result<#seen> {
+            #taken
+        }
+    }
+}
+
+/// Methods for the fields that are flattened, each owned.
+fn flattened<'m>(model: &'m Entity<'_>, stub: bool) -> impl Iterator<Item = TokenStream> + use<'m> {
+    let krate = &model.krate;
+    // They stand behind those that are properties themselves.
+    let own = model.fields.iter().filter(|field| field.is_property()).count();
+    let mut before = quote!(#own);
+    let flattened = model.fields.iter().filter(|field| field.storage == Storage::Flattened);
+    flattened.map(move |field| {
+        let (ident, ty, vis) = (field.ident, field.ty, field.vis);
+        let flat = quote_spanned!(ty.span()=> <#ty as #krate::__private::Properties>);
+        let start = before.clone();
+        before = quote!(#start + #flat::FIELDS.len());
+        let taken = if stub {
+            quote!(self.fields.nothing())
+        } else {
+            quote!(self.fields.flattened(#start, #flat::take))
+        };
+        let doc = format!("The field `{}`, of its properties.", field.name);
+        quote! {
+            #[doc = #doc]
+            #vis fn #ident(&self) -> #krate::Result<#ty> {
+                #taken
+            }
+        }
+    })
+}
+
+fn stored(field: &Field<'_>) -> TokenStream {
+    if field.default { quote!(stored_or_default) } else { quote!(stored) }
+}
+
+/// What a type can be borrowed as, if it is written as one of those that can.
+fn borrowed(ty: &Type) -> Option<Borrowed> {
+    let path = match ty {
+        Type::Group(group) => return borrowed(&group.elem),
+        Type::Paren(paren) => return borrowed(&paren.elem),
+        Type::Path(path) if path.qself.is_none() => &path.path,
+        _ => return None,
+    };
+    let last = path.segments.last()?;
+    let argument = match &last.arguments {
+        PathArguments::None => return (last.ident == "String").then_some(Borrowed::Text),
+        PathArguments::AngleBracketed(arguments) => match arguments.args.first()? {
+            GenericArgument::Type(Type::Path(path)) => path.path.segments.last()?.ident.to_string(),
+            _ => return None,
+        },
+        PathArguments::Parenthesized(_) => return None,
+    };
+    match (last.ident.to_string().as_str(), argument.as_str()) {
+        ("Box", "str") => Some(Borrowed::Text),
+        ("Vec", "u8") => Some(Borrowed::Bytes),
+        _ => None,
+    }
+}

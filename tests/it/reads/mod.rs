@@ -1,0 +1,3 @@
+//! Typed reads: what each way to ask gives, and what it refuses.
+
+mod model;
