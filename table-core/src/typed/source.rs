@@ -71,7 +71,7 @@ impl<'v> Source<'v> {
     }
 
     /// The same, of which this field is taken next.
-    pub(crate) fn from_field(mut self, field: usize) -> Self {
+    pub(crate) fn taking_from(mut self, field: usize) -> Self {
         self.next = field;
         self
     }

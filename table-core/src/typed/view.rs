@@ -176,7 +176,7 @@ impl FieldViews<'_> {
 
     /// Fields of a flattened struct, of which this is the first.
     pub fn flattened<T>(&self, first: usize, take: fn(&mut super::Source<'_>) -> Result<T>) -> Result<T> {
-        take(&mut super::Source::without_keys(self.keys.schema(), &self.row).from_field(first))
+        take(&mut super::Source::without_keys(self.keys.schema(), &self.row).taking_from(first))
     }
 
     fn property(&self, field: usize) -> &'static str {

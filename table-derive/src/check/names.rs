@@ -17,7 +17,8 @@ pub(super) const KEY_UNITS: usize = 512;
 pub(super) const BATCH_ROWS: usize = 100;
 
 /// The methods of a table, which a method of an index would not be seen behind.
-pub(crate) const TABLE_METHODS: [&str; 32] = [
+pub(crate) const TABLE_METHODS: [&str; 34] = [
+    "at",
     "batch",
     "bulk",
     "clone",
@@ -27,6 +28,7 @@ pub(crate) const TABLE_METHODS: [&str; 32] = [
     "egt",
     "explain",
     "get",
+    "get_as",
     "get_many",
     "insert",
     "insert_or_merge",
@@ -53,7 +55,7 @@ pub(crate) const TABLE_METHODS: [&str; 32] = [
 ];
 
 /// The methods of a query, which a method of a key's part would collide with.
-pub(crate) const QUERY_METHODS: [&str; 24] = [
+pub(crate) const QUERY_METHODS: [&str; 15] = [
     "across_partitions",
     "all_shards",
     "clone",
@@ -61,21 +63,12 @@ pub(crate) const QUERY_METHODS: [&str; 24] = [
     "entities",
     "explain",
     "filter",
-    "first",
     "into_iter",
-    "iter",
-    "keys",
-    "last",
     "latest",
-    "next",
     "page",
-    "pages",
-    "partition",
     "rev",
-    "rows",
     "select",
     "shard",
-    "snapshot",
     "top",
     "views",
 ];
