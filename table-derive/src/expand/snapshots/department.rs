@@ -36,9 +36,11 @@ const _: () = {
             },
             indexes: &[],
         };
-        type Indexes = DepartmentIndexes;
-        fn indexes(table: ::table_core::__private::DynamicTable) -> DepartmentIndexes {
-            DepartmentIndexes { table }
+        type Indexes<From: ::table_core::__private::Origin> = DepartmentIndexes<From>;
+        type Rows = DepartmentRowsPath;
+        type View<'view> = DepartmentView<'view>;
+        fn indexes<From: ::table_core::__private::Origin>(from: From) -> DepartmentIndexes<From> {
+            DepartmentIndexes { from }
         }
         fn values<'entity>(&'entity self, values: &mut ::table_core::__private::Values<'entity>) {
             values.push(<String as ::table_core::__private::Property>::to_property(&self.name));
@@ -93,23 +95,158 @@ const _: () = {
         }
     }
     #[doc = "The ways to query a table of `Department`."]
-    struct DepartmentIndexes {
-        table: ::table_core::__private::DynamicTable,
+    struct DepartmentIndexes<From = ::table_core::__private::DynamicTable> {
+        from: From,
     }
-    impl ::core::fmt::Debug for DepartmentIndexes {
+    impl<From: ::core::fmt::Debug> ::core::fmt::Debug for DepartmentIndexes<From> {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-            ::core::fmt::Debug::fmt(&self.table, f)
+            ::core::fmt::Debug::fmt(&self.from, f)
         }
     }
-    impl DepartmentIndexes {
+    #[allow(dead_code, reason = "which of them are called is the user's choice")]
+    impl<From: ::table_core::__private::Origin> DepartmentIndexes<From> {
         #[doc = "Queries by PartitionKey `{name}`, RowKey `department`: the parts are given from left to right."]
-        #[must_use]
-        fn rows(&self) -> DepartmentRowsQuery<::table_core::__private::At<0>> {
-            DepartmentRowsQuery {
-                query: ::table_core::__private::PathQuery::new(::core::clone::Clone::clone(&self.table)),
-                step: ::core::marker::PhantomData,
-            }
+        fn rows(&self) -> DepartmentQuery<DepartmentRowsPath, ::table_core::__private::At<0>, From> {
+            DepartmentQuery::__of(::table_core::__private::PathQuery::new(::core::clone::Clone::clone(
+                &self.from,
+            )))
         }
+    }
+    #[doc = "A query of `Department`, by a path, at one of its steps."]
+    #[must_use = "a query does nothing until it is iterated"]
+    struct DepartmentQuery<Path, Step, From = ::table_core::__private::DynamicTable> {
+        query: ::table_core::__private::PathQuery<Path, From>,
+        step: ::core::marker::PhantomData<fn() -> Step>,
+    }
+    impl<Path, Step, From> DepartmentQuery<Path, Step, From> {
+        fn __of(query: ::table_core::__private::PathQuery<Path, From>) -> Self {
+            Self { query, step: ::core::marker::PhantomData }
+        }
+    }
+    impl<Path, Step, From: ::core::clone::Clone> ::core::clone::Clone for DepartmentQuery<Path, Step, From> {
+        fn clone(&self) -> Self {
+            Self::__of(::core::clone::Clone::clone(&self.query))
+        }
+    }
+    impl<Path, Step, From> ::core::fmt::Debug for DepartmentQuery<Path, Step, From> {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::core::fmt::Formatter::debug_struct(f, "DepartmentQuery").finish_non_exhaustive()
+        }
+    }
+    #[allow(dead_code, reason = "which of them are called is the user's choice")]
+    impl<Path, Step, From> DepartmentQuery<Path, Step, From>
+    where
+        Path: ::table_core::__private::Path<Entity = Department>,
+        From: ::table_core::__private::Origin,
+    {
+        #[doc = r" Reads every partition that fits the parts given so far: a scan of the table, or of a part of it."]
+        fn across_partitions(self) -> DepartmentQuery<Path, ::table_core::__private::Ended, From>
+        where
+            Step: ::table_core::__private::Open<Path>,
+        {
+            DepartmentQuery::__of(self.query)
+        }
+        #[doc = r" Gives the entities from the last to the first; said twice, from the first again."]
+        fn rev(self) -> Self
+        where
+            Step: ::table_core::__private::Ready<Path> + ::table_core::__private::Turns,
+        {
+            Self::__of(self.query.rev())
+        }
+        #[doc = r" Gives so many at the most."]
+        fn top(self, entities: ::core::primitive::usize) -> Self
+        where
+            Step: ::table_core::__private::Ready<Path>,
+        {
+            Self::__of(self.query.top(entities))
+        }
+        #[doc = r" Leaves out what does not pass the filter. Each row in the range is read for it."]
+        fn filter(self, filter: impl ::core::ops::FnOnce(&Path::Columns) -> ::table_core::Filter) -> Self
+        where
+            Step: ::table_core::__private::Ready<Path>,
+        {
+            Self::__of(self.query.filter(filter))
+        }
+        #[doc = r" Reads some of the fields alone: those of a struct with `#[derive(Projection)]`."]
+        fn select<Fields>(
+            self,
+        ) -> ::table_core::__private::PathQuery<Path, From, ::table_core::__private::Selected<Fields>>
+        where
+            Fields: ::table_core::__private::Projection<Entity = Department>,
+            Step: ::table_core::__private::Ready<Path>,
+        {
+            self.query.select()
+        }
+        #[doc = r" Reads the entity itself that each row is a copy of, in the same snapshot: a point read for each."]
+        fn entities(self) -> ::table_core::__private::PathQuery<Path, From, ::table_core::__private::Entities>
+        where
+            Step: ::table_core::__private::Ready<Path>,
+        {
+            self.query.entities()
+        }
+        #[doc = r" A page: at most so many, 1,000 at most, from the start or from where another page of the query ended."]
+        fn page(
+            &self,
+            size: ::core::primitive::usize,
+            after: ::core::option::Option<&::table_core::Continuation>,
+        ) -> ::table_core::Result<::table_core::Page<Path::Item>>
+        where
+            Step: ::table_core::__private::Ready<Path>,
+        {
+            self.query.page(size, after)
+        }
+        #[doc = r" How the query will be answered, and why."]
+        fn explain(&self) -> ::table_core::Result<::table_core::Explain>
+        where
+            Step: ::table_core::__private::Ready<Path>,
+        {
+            self.query.explain()
+        }
+        #[doc = r" How many there are."]
+        fn count(self) -> ::table_core::Result<::core::primitive::u64>
+        where
+            Step: ::table_core::__private::Ready<Path>,
+        {
+            self.query.count()
+        }
+    }
+    #[allow(dead_code, reason = "whether it is called is the user's choice")]
+    impl<'snapshot, Step> DepartmentQuery<DepartmentRowsPath, Step, ::table_core::__private::TableIn<'snapshot>>
+    where
+        Step: ::table_core::__private::Ready<DepartmentRowsPath>,
+    {
+        #[doc = r" The entities in place, each field decoded when it is asked for: the quickest way to read many."]
+        fn views(self) -> ::table_core::__private::TypedViews<'snapshot, Department> {
+            self.query.views()
+        }
+    }
+    impl<Path, Step, From> ::core::iter::IntoIterator for DepartmentQuery<Path, Step, From>
+    where
+        Path: ::table_core::__private::Path<Entity = Department>,
+        Step: ::table_core::__private::Ready<Path>,
+        From: ::table_core::__private::Origin,
+    {
+        type Item = ::table_core::Result<Path::Item>;
+        type IntoIter = ::table_core::__private::TypedRows<Path, From>;
+        fn into_iter(self) -> Self::IntoIter {
+            ::core::iter::IntoIterator::into_iter(self.query)
+        }
+    }
+    #[doc = "What filters of `Department` can speak of: what its rows hold, and what their keys say."]
+    #[non_exhaustive]
+    #[derive(Debug)]
+    #[allow(dead_code, reason = "which columns are compared is the user's choice")]
+    struct DepartmentColumns {
+        #[doc = "Property `Name`."]
+        name: ::table_core::__private::Column<String>,
+        #[doc = "Property `HeadCount`."]
+        head_count: ::table_core::__private::Column<u32>,
+    }
+    impl DepartmentColumns {
+        const ALL: Self = Self {
+            name: ::table_core::__private::Column::new("Name"),
+            head_count: ::table_core::__private::Column::new("HeadCount"),
+        };
     }
     #[doc(hidden)]
     #[derive(Debug)]
@@ -118,83 +255,56 @@ const _: () = {
     impl ::table_core::__private::Path for DepartmentRowsPath {
         type Entity = Department;
         type Item = ::table_core::Stored<Department>;
+        type Columns = DepartmentColumns;
         const INDEX: ::core::option::Option<::core::primitive::usize> = ::core::option::Option::None;
+        const COLUMNS: &'static DepartmentColumns = &DepartmentColumns::ALL;
         fn read(
             view: &::table_core::__private::RowView<'_>,
         ) -> ::table_core::Result<::table_core::Stored<Department>> {
             ::table_core::__private::read_stored(view)
         }
     }
-    #[doc = "What filters of `DepartmentRowsQuery` can speak of: the properties that its rows hold."]
-    #[non_exhaustive]
-    #[derive(Debug)]
-    #[allow(dead_code, reason = "which columns are compared is the user's choice")]
-    struct DepartmentRowsColumns {
-        #[doc = "Property `HeadCount`."]
-        head_count: ::table_core::__private::Column<u32>,
-    }
-    impl DepartmentRowsColumns {
-        const ALL: Self = Self { head_count: ::table_core::__private::Column::new("HeadCount") };
-    }
-    #[doc = "A query by RowKey `department`, at one of its steps."]
-    #[must_use = "a query does nothing until it is iterated"]
-    struct DepartmentRowsQuery<Step> {
-        query: ::table_core::__private::PathQuery<DepartmentRowsPath>,
-        step: ::core::marker::PhantomData<Step>,
-    }
-    impl<Step> ::core::fmt::Debug for DepartmentRowsQuery<Step> {
-        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-            ::core::fmt::Formatter::debug_struct(f, "DepartmentRowsQuery").finish_non_exhaustive()
-        }
-    }
-    impl DepartmentRowsQuery<::table_core::__private::At<0usize>> {
+    #[allow(dead_code, reason = "which of them are called is the user's choice")]
+    impl<From: ::table_core::__private::Origin>
+        DepartmentQuery<DepartmentRowsPath, ::table_core::__private::At<0usize>, From>
+    {
         #[doc = "Fixes `name`, which stands in the partition key."]
         fn name(
             self,
             name: impl ::table_core::__private::KeyArg<String>,
-        ) -> DepartmentRowsQuery<::table_core::__private::At<1usize>> {
-            DepartmentRowsQuery {
-                query: self.query.fixed::<String>(0usize, &name),
-                step: ::core::marker::PhantomData,
-            }
+        ) -> DepartmentQuery<DepartmentRowsPath, ::table_core::__private::At<1usize>, From> {
+            DepartmentQuery::__of(self.query.fixed::<String>(0usize, &name))
         }
     }
+    impl ::table_core::__private::Open<DepartmentRowsPath> for ::table_core::__private::At<0usize> {}
     impl ::table_core::__private::Ready<DepartmentRowsPath> for ::table_core::__private::At<1usize> {}
-    impl<Step: ::table_core::__private::Ready<DepartmentRowsPath>> DepartmentRowsQuery<Step> {
-        #[doc = r" Gives the entities from the last to the first."]
-        fn rev(mut self) -> Self {
-            self.query = self.query.rev();
-            self
+    #[doc = "A `Department` in place: each method decodes one field."]
+    struct DepartmentView<'view> {
+        fields: ::table_core::__private::FieldViews<'view>,
+    }
+    #[allow(dead_code, reason = "which fields are read is the user's choice")]
+    impl DepartmentView<'_> {
+        #[doc = "The field `name`, parsed from the key."]
+        fn name(&self) -> ::table_core::Result<::table_core::__private::Cow<'_, ::core::primitive::str>> {
+            self.fields.key_text(0usize)
         }
-        #[doc = r" Gives so many at the most."]
-        fn top(mut self, entities: ::core::primitive::usize) -> Self {
-            self.query = self.query.top(entities);
-            self
-        }
-        #[doc = r" Leaves out what does not pass the filter. Each row in the range is read for it."]
-        fn filter(
-            mut self,
-            filter: impl ::core::ops::FnOnce(&DepartmentRowsColumns) -> ::table_core::Filter,
-        ) -> Self {
-            self.query = self.query.filter(filter(&DepartmentRowsColumns::ALL));
-            self
-        }
-        #[doc = r" How the query will be answered, and why."]
-        fn explain(&self) -> ::table_core::Result<::table_core::Explain> {
-            self.query.explain()
-        }
-        #[doc = r" How many there are."]
-        fn count(self) -> ::table_core::Result<::core::primitive::u64> {
-            self.query.count()
+        #[doc = "The field `head_count`, decoded from the property `HeadCount`."]
+        fn head_count(&self) -> ::table_core::Result<u32> {
+            self.fields.stored(1usize, <u32 as ::table_core::__private::Property>::from_property)
         }
     }
-    impl<Step: ::table_core::__private::Ready<DepartmentRowsPath>> ::core::iter::IntoIterator
-        for DepartmentRowsQuery<Step>
-    {
-        type Item = ::table_core::Result<::table_core::Stored<Department>>;
-        type IntoIter = ::table_core::__private::TypedRows<DepartmentRowsPath>;
-        fn into_iter(self) -> Self::IntoIter {
-            self.query.rows()
+    #[automatically_derived]
+    impl<'view> ::table_core::__private::EntityView<'view> for DepartmentView<'view> {
+        fn new(fields: ::table_core::__private::FieldViews<'view>) -> Self {
+            Self { fields }
+        }
+        fn fields(&self) -> &::table_core::__private::FieldViews<'view> {
+            &self.fields
+        }
+    }
+    impl ::core::fmt::Debug for DepartmentView<'_> {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::core::fmt::Formatter::debug_struct(f, "DepartmentView").finish_non_exhaustive()
         }
     }
     const _: () = ::table_core::__private::checks::property(

@@ -108,9 +108,11 @@ const _: () = {
                 },
             ],
         };
-        type Indexes = EmployeeIndexes;
-        fn indexes(table: ::table_core::__private::DynamicTable) -> EmployeeIndexes {
-            EmployeeIndexes { table }
+        type Indexes<From: ::table_core::__private::Origin> = EmployeeIndexes<From>;
+        type Rows = EmployeeRowsPath;
+        type View<'view> = EmployeeView<'view>;
+        fn indexes<From: ::table_core::__private::Origin>(from: From) -> EmployeeIndexes<From> {
+            EmployeeIndexes { from }
         }
         fn values<'entity>(&'entity self, values: &mut ::table_core::__private::Values<'entity>) {
             values.push(<String as ::table_core::__private::Property>::to_property(&self.department));
@@ -228,39 +230,181 @@ const _: () = {
         }
     }
     #[doc = "The ways to query a table of `Employee`."]
-    pub struct EmployeeIndexes {
-        table: ::table_core::__private::DynamicTable,
+    pub struct EmployeeIndexes<From = ::table_core::__private::DynamicTable> {
+        from: From,
     }
-    impl ::core::fmt::Debug for EmployeeIndexes {
+    impl<From: ::core::fmt::Debug> ::core::fmt::Debug for EmployeeIndexes<From> {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-            ::core::fmt::Debug::fmt(&self.table, f)
+            ::core::fmt::Debug::fmt(&self.from, f)
         }
     }
-    impl EmployeeIndexes {
+    #[allow(dead_code, reason = "which of them are called is the user's choice")]
+    impl<From: ::table_core::__private::Origin> EmployeeIndexes<From> {
         #[doc = "Queries by PartitionKey `{department}`, RowKey `empid_{id:06}`: the parts are given from left to right."]
-        #[must_use]
-        pub fn rows(&self) -> EmployeeRowsQuery<::table_core::__private::At<0>> {
-            EmployeeRowsQuery {
-                query: ::table_core::__private::PathQuery::new(::core::clone::Clone::clone(&self.table)),
-                step: ::core::marker::PhantomData,
-            }
+        pub fn rows(&self) -> EmployeeQuery<EmployeeRowsPath, ::table_core::__private::At<0>, From> {
+            EmployeeQuery::__of(::table_core::__private::PathQuery::new(::core::clone::Clone::clone(
+                &self.from,
+            )))
         }
         #[doc = "Queries by PartitionKey `{department}`, RowKey `email_{email}`: the parts are given from left to right."]
-        #[must_use]
-        pub fn by_email(&self) -> EmployeeByEmailQuery<::table_core::__private::At<0>> {
-            EmployeeByEmailQuery {
-                query: ::table_core::__private::PathQuery::new(::core::clone::Clone::clone(&self.table)),
-                step: ::core::marker::PhantomData,
-            }
+        pub fn by_email(&self) -> EmployeeQuery<EmployeeByEmailPath, ::table_core::__private::At<0>, From> {
+            EmployeeQuery::__of(::table_core::__private::PathQuery::new(::core::clone::Clone::clone(
+                &self.from,
+            )))
         }
         #[doc = "Queries by PartitionKey `{department}`, RowKey `name_{last_name}_{id:06}`: the parts are given from left to right."]
-        #[must_use]
-        pub fn by_name(&self) -> EmployeeByNameQuery<::table_core::__private::At<0>> {
-            EmployeeByNameQuery {
-                query: ::table_core::__private::PathQuery::new(::core::clone::Clone::clone(&self.table)),
-                step: ::core::marker::PhantomData,
-            }
+        pub fn by_name(&self) -> EmployeeQuery<EmployeeByNamePath, ::table_core::__private::At<0>, From> {
+            EmployeeQuery::__of(::table_core::__private::PathQuery::new(::core::clone::Clone::clone(
+                &self.from,
+            )))
         }
+    }
+    #[doc = "A query of `Employee`, by a path, at one of its steps."]
+    #[must_use = "a query does nothing until it is iterated"]
+    pub struct EmployeeQuery<Path, Step, From = ::table_core::__private::DynamicTable> {
+        query: ::table_core::__private::PathQuery<Path, From>,
+        step: ::core::marker::PhantomData<fn() -> Step>,
+    }
+    impl<Path, Step, From> EmployeeQuery<Path, Step, From> {
+        fn __of(query: ::table_core::__private::PathQuery<Path, From>) -> Self {
+            Self { query, step: ::core::marker::PhantomData }
+        }
+    }
+    impl<Path, Step, From: ::core::clone::Clone> ::core::clone::Clone for EmployeeQuery<Path, Step, From> {
+        fn clone(&self) -> Self {
+            Self::__of(::core::clone::Clone::clone(&self.query))
+        }
+    }
+    impl<Path, Step, From> ::core::fmt::Debug for EmployeeQuery<Path, Step, From> {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::core::fmt::Formatter::debug_struct(f, "EmployeeQuery").finish_non_exhaustive()
+        }
+    }
+    #[allow(dead_code, reason = "which of them are called is the user's choice")]
+    impl<Path, Step, From> EmployeeQuery<Path, Step, From>
+    where
+        Path: ::table_core::__private::Path<Entity = Employee>,
+        From: ::table_core::__private::Origin,
+    {
+        #[doc = r" Reads every partition that fits the parts given so far: a scan of the table, or of a part of it."]
+        pub fn across_partitions(self) -> EmployeeQuery<Path, ::table_core::__private::Ended, From>
+        where
+            Step: ::table_core::__private::Open<Path>,
+        {
+            EmployeeQuery::__of(self.query)
+        }
+        #[doc = r" Gives the entities from the last to the first; said twice, from the first again."]
+        pub fn rev(self) -> Self
+        where
+            Step: ::table_core::__private::Ready<Path> + ::table_core::__private::Turns,
+        {
+            Self::__of(self.query.rev())
+        }
+        #[doc = r" Gives so many at the most."]
+        pub fn top(self, entities: ::core::primitive::usize) -> Self
+        where
+            Step: ::table_core::__private::Ready<Path>,
+        {
+            Self::__of(self.query.top(entities))
+        }
+        #[doc = r" Leaves out what does not pass the filter. Each row in the range is read for it."]
+        pub fn filter(self, filter: impl ::core::ops::FnOnce(&Path::Columns) -> ::table_core::Filter) -> Self
+        where
+            Step: ::table_core::__private::Ready<Path>,
+        {
+            Self::__of(self.query.filter(filter))
+        }
+        #[doc = r" Reads some of the fields alone: those of a struct with `#[derive(Projection)]`."]
+        pub fn select<Fields>(
+            self,
+        ) -> ::table_core::__private::PathQuery<Path, From, ::table_core::__private::Selected<Fields>>
+        where
+            Fields: ::table_core::__private::Projection<Entity = Employee>,
+            Step: ::table_core::__private::Ready<Path>,
+        {
+            self.query.select()
+        }
+        #[doc = r" Reads the entity itself that each row is a copy of, in the same snapshot: a point read for each."]
+        pub fn entities(
+            self,
+        ) -> ::table_core::__private::PathQuery<Path, From, ::table_core::__private::Entities>
+        where
+            Step: ::table_core::__private::Ready<Path>,
+        {
+            self.query.entities()
+        }
+        #[doc = r" A page: at most so many, 1,000 at most, from the start or from where another page of the query ended."]
+        pub fn page(
+            &self,
+            size: ::core::primitive::usize,
+            after: ::core::option::Option<&::table_core::Continuation>,
+        ) -> ::table_core::Result<::table_core::Page<Path::Item>>
+        where
+            Step: ::table_core::__private::Ready<Path>,
+        {
+            self.query.page(size, after)
+        }
+        #[doc = r" How the query will be answered, and why."]
+        pub fn explain(&self) -> ::table_core::Result<::table_core::Explain>
+        where
+            Step: ::table_core::__private::Ready<Path>,
+        {
+            self.query.explain()
+        }
+        #[doc = r" How many there are."]
+        pub fn count(self) -> ::table_core::Result<::core::primitive::u64>
+        where
+            Step: ::table_core::__private::Ready<Path>,
+        {
+            self.query.count()
+        }
+    }
+    #[allow(dead_code, reason = "whether it is called is the user's choice")]
+    impl<'snapshot, Step> EmployeeQuery<EmployeeRowsPath, Step, ::table_core::__private::TableIn<'snapshot>>
+    where
+        Step: ::table_core::__private::Ready<EmployeeRowsPath>,
+    {
+        #[doc = r" The entities in place, each field decoded when it is asked for: the quickest way to read many."]
+        pub fn views(self) -> ::table_core::__private::TypedViews<'snapshot, Employee> {
+            self.query.views()
+        }
+    }
+    impl<Path, Step, From> ::core::iter::IntoIterator for EmployeeQuery<Path, Step, From>
+    where
+        Path: ::table_core::__private::Path<Entity = Employee>,
+        Step: ::table_core::__private::Ready<Path>,
+        From: ::table_core::__private::Origin,
+    {
+        type Item = ::table_core::Result<Path::Item>;
+        type IntoIter = ::table_core::__private::TypedRows<Path, From>;
+        fn into_iter(self) -> Self::IntoIter {
+            ::core::iter::IntoIterator::into_iter(self.query)
+        }
+    }
+    #[doc = "What filters of `Employee` can speak of: what its rows hold, and what their keys say."]
+    #[non_exhaustive]
+    #[derive(Debug)]
+    #[allow(dead_code, reason = "which columns are compared is the user's choice")]
+    pub struct EmployeeColumns {
+        #[doc = "Property `Department`."]
+        pub department: ::table_core::__private::Column<String>,
+        #[doc = "Property `Id`."]
+        pub id: ::table_core::__private::Column<u32>,
+        #[doc = "Property `LastName`."]
+        pub last_name: ::table_core::__private::Column<String>,
+        #[doc = "Property `Email`."]
+        pub email: ::table_core::__private::Column<String>,
+        #[doc = "Property `Age`."]
+        pub age: ::table_core::__private::Column<i32>,
+    }
+    impl EmployeeColumns {
+        const ALL: Self = Self {
+            department: ::table_core::__private::Column::new("Department"),
+            id: ::table_core::__private::Column::new("Id"),
+            last_name: ::table_core::__private::Column::new("LastName"),
+            email: ::table_core::__private::Column::new("Email"),
+            age: ::table_core::__private::Column::new("Age"),
+        };
     }
     #[doc(hidden)]
     #[derive(Debug)]
@@ -269,106 +413,78 @@ const _: () = {
     impl ::table_core::__private::Path for EmployeeRowsPath {
         type Entity = Employee;
         type Item = ::table_core::Stored<Employee>;
+        type Columns = EmployeeColumns;
         const INDEX: ::core::option::Option<::core::primitive::usize> = ::core::option::Option::None;
+        const COLUMNS: &'static EmployeeColumns = &EmployeeColumns::ALL;
         fn read(
             view: &::table_core::__private::RowView<'_>,
         ) -> ::table_core::Result<::table_core::Stored<Employee>> {
             ::table_core::__private::read_stored(view)
         }
     }
-    #[doc = "What filters of `EmployeeRowsQuery` can speak of: the properties that its rows hold."]
-    #[non_exhaustive]
-    #[derive(Debug)]
-    #[allow(dead_code, reason = "which columns are compared is the user's choice")]
-    pub struct EmployeeRowsColumns {
-        #[doc = "Property `LastName`."]
-        pub last_name: ::table_core::__private::Column<String>,
-        #[doc = "Property `Email`."]
-        pub email: ::table_core::__private::Column<String>,
-        #[doc = "Property `Age`."]
-        pub age: ::table_core::__private::Column<i32>,
-    }
-    impl EmployeeRowsColumns {
-        const ALL: Self = Self {
-            last_name: ::table_core::__private::Column::new("LastName"),
-            email: ::table_core::__private::Column::new("Email"),
-            age: ::table_core::__private::Column::new("Age"),
-        };
-    }
-    #[doc = "A query by RowKey `empid_{id:06}`, at one of its steps."]
-    #[must_use = "a query does nothing until it is iterated"]
-    pub struct EmployeeRowsQuery<Step> {
-        query: ::table_core::__private::PathQuery<EmployeeRowsPath>,
-        step: ::core::marker::PhantomData<Step>,
-    }
-    impl<Step> ::core::fmt::Debug for EmployeeRowsQuery<Step> {
-        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-            ::core::fmt::Formatter::debug_struct(f, "EmployeeRowsQuery").finish_non_exhaustive()
-        }
-    }
-    impl EmployeeRowsQuery<::table_core::__private::At<0usize>> {
+    #[allow(dead_code, reason = "which of them are called is the user's choice")]
+    impl<From: ::table_core::__private::Origin>
+        EmployeeQuery<EmployeeRowsPath, ::table_core::__private::At<0usize>, From>
+    {
         #[doc = "Fixes `department`, which stands in the partition key."]
         pub fn department(
             self,
             department: impl ::table_core::__private::KeyArg<String>,
-        ) -> EmployeeRowsQuery<::table_core::__private::At<1usize>> {
-            EmployeeRowsQuery {
-                query: self.query.fixed::<String>(0usize, &department),
-                step: ::core::marker::PhantomData,
-            }
+        ) -> EmployeeQuery<EmployeeRowsPath, ::table_core::__private::At<1usize>, From> {
+            EmployeeQuery::__of(self.query.fixed::<String>(0usize, &department))
         }
     }
-    impl EmployeeRowsQuery<::table_core::__private::At<1usize>> {
+    #[allow(dead_code, reason = "which of them are called is the user's choice")]
+    impl<From: ::table_core::__private::Origin>
+        EmployeeQuery<EmployeeRowsPath, ::table_core::__private::At<1usize>, From>
+    {
         #[doc = "Narrows by `id`, which stands in the row key: to a value, to a range, or to a `prefix(..)` of text."]
-        pub fn id<Given>(self, id: Given) -> EmployeeRowsQuery<Given::Step>
+        pub fn id<Given>(self, id: Given) -> EmployeeQuery<EmployeeRowsPath, Given::Step, From>
         where
-            Given: ::table_core::__private::PartArg<u32, ::table_core::__private::At<2usize>>,
+            Given: ::table_core::__private::PartArg<
+                    u32,
+                    ::table_core::__private::At<2usize>,
+                    ::table_core::__private::Offers<
+                        {
+                            ::table_core::__private::checks::offers_range(
+                                <Employee as ::table_core::__private::Entity>::SCHEMA,
+                                ::table_core::__private::checks::Place::Row,
+                                0usize,
+                            )
+                        },
+                        {
+                            ::table_core::__private::checks::offers_prefix(
+                                <Employee as ::table_core::__private::Entity>::SCHEMA,
+                                ::table_core::__private::checks::Place::Row,
+                                0usize,
+                            )
+                        },
+                    >,
+                >,
         {
-            EmployeeRowsQuery {
-                query: self.query.part::<u32, ::table_core::__private::At<2usize>>(1usize, id),
-                step: ::core::marker::PhantomData,
-            }
+            EmployeeQuery::__of(
+                self.query.part::<u32, ::table_core::__private::At<2usize>, ::table_core::__private::Offers<
+                    {
+                        ::table_core::__private::checks::offers_range(
+                            <Employee as ::table_core::__private::Entity>::SCHEMA,
+                            ::table_core::__private::checks::Place::Row,
+                            0usize,
+                        )
+                    },
+                    {
+                        ::table_core::__private::checks::offers_prefix(
+                            <Employee as ::table_core::__private::Entity>::SCHEMA,
+                            ::table_core::__private::checks::Place::Row,
+                            0usize,
+                        )
+                    },
+                >>(1usize, id),
+            )
         }
     }
+    impl ::table_core::__private::Open<EmployeeRowsPath> for ::table_core::__private::At<0usize> {}
     impl ::table_core::__private::Ready<EmployeeRowsPath> for ::table_core::__private::At<1usize> {}
     impl ::table_core::__private::Ready<EmployeeRowsPath> for ::table_core::__private::At<2usize> {}
-    impl<Step: ::table_core::__private::Ready<EmployeeRowsPath>> EmployeeRowsQuery<Step> {
-        #[doc = r" Gives the entities from the last to the first."]
-        pub fn rev(mut self) -> Self {
-            self.query = self.query.rev();
-            self
-        }
-        #[doc = r" Gives so many at the most."]
-        pub fn top(mut self, entities: ::core::primitive::usize) -> Self {
-            self.query = self.query.top(entities);
-            self
-        }
-        #[doc = r" Leaves out what does not pass the filter. Each row in the range is read for it."]
-        pub fn filter(
-            mut self,
-            filter: impl ::core::ops::FnOnce(&EmployeeRowsColumns) -> ::table_core::Filter,
-        ) -> Self {
-            self.query = self.query.filter(filter(&EmployeeRowsColumns::ALL));
-            self
-        }
-        #[doc = r" How the query will be answered, and why."]
-        pub fn explain(&self) -> ::table_core::Result<::table_core::Explain> {
-            self.query.explain()
-        }
-        #[doc = r" How many there are."]
-        pub fn count(self) -> ::table_core::Result<::core::primitive::u64> {
-            self.query.count()
-        }
-    }
-    impl<Step: ::table_core::__private::Ready<EmployeeRowsPath>> ::core::iter::IntoIterator
-        for EmployeeRowsQuery<Step>
-    {
-        type Item = ::table_core::Result<::table_core::Stored<Employee>>;
-        type IntoIter = ::table_core::__private::TypedRows<EmployeeRowsPath>;
-        fn into_iter(self) -> Self::IntoIter {
-            self.query.rows()
-        }
-    }
     #[doc(hidden)]
     #[derive(Debug)]
     pub enum EmployeeByEmailPath {}
@@ -376,106 +492,79 @@ const _: () = {
     impl ::table_core::__private::Path for EmployeeByEmailPath {
         type Entity = Employee;
         type Item = ::table_core::Copied<Employee>;
+        type Columns = EmployeeColumns;
         const INDEX: ::core::option::Option<::core::primitive::usize> = ::core::option::Option::Some(0usize);
+        const COLUMNS: &'static EmployeeColumns = &EmployeeColumns::ALL;
         fn read(
             view: &::table_core::__private::RowView<'_>,
         ) -> ::table_core::Result<::table_core::Copied<Employee>> {
             ::table_core::__private::read_copied::<Self>(view)
         }
     }
-    #[doc = "What filters of `EmployeeByEmailQuery` can speak of: the properties that its rows hold."]
-    #[non_exhaustive]
-    #[derive(Debug)]
-    #[allow(dead_code, reason = "which columns are compared is the user's choice")]
-    pub struct EmployeeByEmailColumns {
-        #[doc = "Property `Id`."]
-        pub id: ::table_core::__private::Column<u32>,
-        #[doc = "Property `LastName`."]
-        pub last_name: ::table_core::__private::Column<String>,
-        #[doc = "Property `Age`."]
-        pub age: ::table_core::__private::Column<i32>,
-    }
-    impl EmployeeByEmailColumns {
-        const ALL: Self = Self {
-            id: ::table_core::__private::Column::new("Id"),
-            last_name: ::table_core::__private::Column::new("LastName"),
-            age: ::table_core::__private::Column::new("Age"),
-        };
-    }
-    #[doc = "A query by RowKey `email_{email}`, at one of its steps."]
-    #[must_use = "a query does nothing until it is iterated"]
-    pub struct EmployeeByEmailQuery<Step> {
-        query: ::table_core::__private::PathQuery<EmployeeByEmailPath>,
-        step: ::core::marker::PhantomData<Step>,
-    }
-    impl<Step> ::core::fmt::Debug for EmployeeByEmailQuery<Step> {
-        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-            ::core::fmt::Formatter::debug_struct(f, "EmployeeByEmailQuery").finish_non_exhaustive()
-        }
-    }
-    impl EmployeeByEmailQuery<::table_core::__private::At<0usize>> {
+    #[allow(dead_code, reason = "which of them are called is the user's choice")]
+    impl<From: ::table_core::__private::Origin>
+        EmployeeQuery<EmployeeByEmailPath, ::table_core::__private::At<0usize>, From>
+    {
         #[doc = "Fixes `department`, which stands in the partition key."]
         pub fn department(
             self,
             department: impl ::table_core::__private::KeyArg<String>,
-        ) -> EmployeeByEmailQuery<::table_core::__private::At<1usize>> {
-            EmployeeByEmailQuery {
-                query: self.query.fixed::<String>(0usize, &department),
-                step: ::core::marker::PhantomData,
-            }
+        ) -> EmployeeQuery<EmployeeByEmailPath, ::table_core::__private::At<1usize>, From> {
+            EmployeeQuery::__of(self.query.fixed::<String>(0usize, &department))
         }
     }
-    impl EmployeeByEmailQuery<::table_core::__private::At<1usize>> {
+    #[allow(dead_code, reason = "which of them are called is the user's choice")]
+    impl<From: ::table_core::__private::Origin>
+        EmployeeQuery<EmployeeByEmailPath, ::table_core::__private::At<1usize>, From>
+    {
         #[doc = "Narrows by `email`, which stands in the row key: to a value, to a range, or to a `prefix(..)` of text."]
-        pub fn email<Given>(self, email: Given) -> EmployeeByEmailQuery<Given::Step>
+        pub fn email<Given>(self, email: Given) -> EmployeeQuery<EmployeeByEmailPath, Given::Step, From>
         where
-            Given: ::table_core::__private::PartArg<String, ::table_core::__private::At<2usize>>,
+            Given: ::table_core::__private::PartArg<
+                    String,
+                    ::table_core::__private::At<2usize>,
+                    ::table_core::__private::Offers<
+                        {
+                            ::table_core::__private::checks::offers_range(
+                                <Employee as ::table_core::__private::Entity>::SCHEMA,
+                                ::table_core::__private::checks::Place::Index(0usize),
+                                0usize,
+                            )
+                        },
+                        {
+                            ::table_core::__private::checks::offers_prefix(
+                                <Employee as ::table_core::__private::Entity>::SCHEMA,
+                                ::table_core::__private::checks::Place::Index(0usize),
+                                0usize,
+                            )
+                        },
+                    >,
+                >,
         {
-            EmployeeByEmailQuery {
-                query: self.query.part::<String, ::table_core::__private::At<2usize>>(3usize, email),
-                step: ::core::marker::PhantomData,
-            }
+            EmployeeQuery::__of(
+                self.query
+                    .part::<String, ::table_core::__private::At<2usize>, ::table_core::__private::Offers<
+                        {
+                            ::table_core::__private::checks::offers_range(
+                                <Employee as ::table_core::__private::Entity>::SCHEMA,
+                                ::table_core::__private::checks::Place::Index(0usize),
+                                0usize,
+                            )
+                        },
+                        {
+                            ::table_core::__private::checks::offers_prefix(
+                                <Employee as ::table_core::__private::Entity>::SCHEMA,
+                                ::table_core::__private::checks::Place::Index(0usize),
+                                0usize,
+                            )
+                        },
+                    >>(3usize, email),
+            )
         }
     }
+    impl ::table_core::__private::Open<EmployeeByEmailPath> for ::table_core::__private::At<0usize> {}
     impl ::table_core::__private::Ready<EmployeeByEmailPath> for ::table_core::__private::At<1usize> {}
     impl ::table_core::__private::Ready<EmployeeByEmailPath> for ::table_core::__private::At<2usize> {}
-    impl<Step: ::table_core::__private::Ready<EmployeeByEmailPath>> EmployeeByEmailQuery<Step> {
-        #[doc = r" Gives the entities from the last to the first."]
-        pub fn rev(mut self) -> Self {
-            self.query = self.query.rev();
-            self
-        }
-        #[doc = r" Gives so many at the most."]
-        pub fn top(mut self, entities: ::core::primitive::usize) -> Self {
-            self.query = self.query.top(entities);
-            self
-        }
-        #[doc = r" Leaves out what does not pass the filter. Each row in the range is read for it."]
-        pub fn filter(
-            mut self,
-            filter: impl ::core::ops::FnOnce(&EmployeeByEmailColumns) -> ::table_core::Filter,
-        ) -> Self {
-            self.query = self.query.filter(filter(&EmployeeByEmailColumns::ALL));
-            self
-        }
-        #[doc = r" How the query will be answered, and why."]
-        pub fn explain(&self) -> ::table_core::Result<::table_core::Explain> {
-            self.query.explain()
-        }
-        #[doc = r" How many there are."]
-        pub fn count(self) -> ::table_core::Result<::core::primitive::u64> {
-            self.query.count()
-        }
-    }
-    impl<Step: ::table_core::__private::Ready<EmployeeByEmailPath>> ::core::iter::IntoIterator
-        for EmployeeByEmailQuery<Step>
-    {
-        type Item = ::table_core::Result<::table_core::Copied<Employee>>;
-        type IntoIter = ::table_core::__private::TypedRows<EmployeeByEmailPath>;
-        fn into_iter(self) -> Self::IntoIter {
-            self.query.rows()
-        }
-    }
     #[doc(hidden)]
     #[derive(Debug)]
     pub enum EmployeeByNamePath {}
@@ -483,7 +572,9 @@ const _: () = {
     impl ::table_core::__private::Path for EmployeeByNamePath {
         type Entity = Employee;
         type Item = EmployeeByName;
+        type Columns = EmployeeByNameColumns;
         const INDEX: ::core::option::Option<::core::primitive::usize> = ::core::option::Option::Some(1usize);
+        const COLUMNS: &'static EmployeeByNameColumns = &EmployeeByNameColumns::ALL;
         fn read(view: &::table_core::__private::RowView<'_>) -> ::table_core::Result<EmployeeByName> {
             EmployeeByName::from_view(view)
         }
@@ -527,102 +618,185 @@ const _: () = {
             ::core::fmt::Formatter::debug_struct(f, "EmployeeByName").finish_non_exhaustive()
         }
     }
-    #[doc = "What filters of `EmployeeByNameQuery` can speak of: the properties that its rows hold."]
+    #[doc = "What filters of `Employee` can speak of: what its rows hold, and what their keys say."]
     #[non_exhaustive]
     #[derive(Debug)]
     #[allow(dead_code, reason = "which columns are compared is the user's choice")]
     pub struct EmployeeByNameColumns {
+        #[doc = "Property `Department`."]
+        pub department: ::table_core::__private::Column<String>,
+        #[doc = "Property `Id`."]
+        pub id: ::table_core::__private::Column<u32>,
+        #[doc = "Property `LastName`."]
+        pub last_name: ::table_core::__private::Column<String>,
         #[doc = "Property `Email`."]
         pub email: ::table_core::__private::Column<String>,
     }
     impl EmployeeByNameColumns {
-        const ALL: Self = Self { email: ::table_core::__private::Column::new("Email") };
+        const ALL: Self = Self {
+            department: ::table_core::__private::Column::new("Department"),
+            id: ::table_core::__private::Column::new("Id"),
+            last_name: ::table_core::__private::Column::new("LastName"),
+            email: ::table_core::__private::Column::new("Email"),
+        };
     }
-    #[doc = "A query by RowKey `name_{last_name}_{id:06}`, at one of its steps."]
-    #[must_use = "a query does nothing until it is iterated"]
-    pub struct EmployeeByNameQuery<Step> {
-        query: ::table_core::__private::PathQuery<EmployeeByNamePath>,
-        step: ::core::marker::PhantomData<Step>,
-    }
-    impl<Step> ::core::fmt::Debug for EmployeeByNameQuery<Step> {
-        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-            ::core::fmt::Formatter::debug_struct(f, "EmployeeByNameQuery").finish_non_exhaustive()
-        }
-    }
-    impl EmployeeByNameQuery<::table_core::__private::At<0usize>> {
+    #[allow(dead_code, reason = "which of them are called is the user's choice")]
+    impl<From: ::table_core::__private::Origin>
+        EmployeeQuery<EmployeeByNamePath, ::table_core::__private::At<0usize>, From>
+    {
         #[doc = "Fixes `department`, which stands in the partition key."]
         pub fn department(
             self,
             department: impl ::table_core::__private::KeyArg<String>,
-        ) -> EmployeeByNameQuery<::table_core::__private::At<1usize>> {
-            EmployeeByNameQuery {
-                query: self.query.fixed::<String>(0usize, &department),
-                step: ::core::marker::PhantomData,
-            }
+        ) -> EmployeeQuery<EmployeeByNamePath, ::table_core::__private::At<1usize>, From> {
+            EmployeeQuery::__of(self.query.fixed::<String>(0usize, &department))
         }
     }
-    impl EmployeeByNameQuery<::table_core::__private::At<1usize>> {
+    #[allow(dead_code, reason = "which of them are called is the user's choice")]
+    impl<From: ::table_core::__private::Origin>
+        EmployeeQuery<EmployeeByNamePath, ::table_core::__private::At<1usize>, From>
+    {
         #[doc = "Narrows by `last_name`, which stands in the row key: to a value, to a range, or to a `prefix(..)` of text."]
-        pub fn last_name<Given>(self, last_name: Given) -> EmployeeByNameQuery<Given::Step>
+        pub fn last_name<Given>(
+            self,
+            last_name: Given,
+        ) -> EmployeeQuery<EmployeeByNamePath, Given::Step, From>
         where
-            Given: ::table_core::__private::PartArg<String, ::table_core::__private::At<2usize>>,
+            Given: ::table_core::__private::PartArg<
+                    String,
+                    ::table_core::__private::At<2usize>,
+                    ::table_core::__private::Offers<
+                        {
+                            ::table_core::__private::checks::offers_range(
+                                <Employee as ::table_core::__private::Entity>::SCHEMA,
+                                ::table_core::__private::checks::Place::Index(1usize),
+                                0usize,
+                            )
+                        },
+                        {
+                            ::table_core::__private::checks::offers_prefix(
+                                <Employee as ::table_core::__private::Entity>::SCHEMA,
+                                ::table_core::__private::checks::Place::Index(1usize),
+                                0usize,
+                            )
+                        },
+                    >,
+                >,
         {
-            EmployeeByNameQuery {
-                query: self.query.part::<String, ::table_core::__private::At<2usize>>(2usize, last_name),
-                step: ::core::marker::PhantomData,
-            }
+            EmployeeQuery::__of(
+                self.query
+                    .part::<String, ::table_core::__private::At<2usize>, ::table_core::__private::Offers<
+                        {
+                            ::table_core::__private::checks::offers_range(
+                                <Employee as ::table_core::__private::Entity>::SCHEMA,
+                                ::table_core::__private::checks::Place::Index(1usize),
+                                0usize,
+                            )
+                        },
+                        {
+                            ::table_core::__private::checks::offers_prefix(
+                                <Employee as ::table_core::__private::Entity>::SCHEMA,
+                                ::table_core::__private::checks::Place::Index(1usize),
+                                0usize,
+                            )
+                        },
+                    >>(2usize, last_name),
+            )
         }
     }
-    impl EmployeeByNameQuery<::table_core::__private::At<2usize>> {
+    #[allow(dead_code, reason = "which of them are called is the user's choice")]
+    impl<From: ::table_core::__private::Origin>
+        EmployeeQuery<EmployeeByNamePath, ::table_core::__private::At<2usize>, From>
+    {
         #[doc = "Narrows by `id`, which stands in the row key: to a value, to a range, or to a `prefix(..)` of text."]
-        pub fn id<Given>(self, id: Given) -> EmployeeByNameQuery<Given::Step>
+        pub fn id<Given>(self, id: Given) -> EmployeeQuery<EmployeeByNamePath, Given::Step, From>
         where
-            Given: ::table_core::__private::PartArg<u32, ::table_core::__private::At<3usize>>,
+            Given: ::table_core::__private::PartArg<
+                    u32,
+                    ::table_core::__private::At<3usize>,
+                    ::table_core::__private::Offers<
+                        {
+                            ::table_core::__private::checks::offers_range(
+                                <Employee as ::table_core::__private::Entity>::SCHEMA,
+                                ::table_core::__private::checks::Place::Index(1usize),
+                                1usize,
+                            )
+                        },
+                        {
+                            ::table_core::__private::checks::offers_prefix(
+                                <Employee as ::table_core::__private::Entity>::SCHEMA,
+                                ::table_core::__private::checks::Place::Index(1usize),
+                                1usize,
+                            )
+                        },
+                    >,
+                >,
         {
-            EmployeeByNameQuery {
-                query: self.query.part::<u32, ::table_core::__private::At<3usize>>(1usize, id),
-                step: ::core::marker::PhantomData,
-            }
+            EmployeeQuery::__of(
+                self.query.part::<u32, ::table_core::__private::At<3usize>, ::table_core::__private::Offers<
+                    {
+                        ::table_core::__private::checks::offers_range(
+                            <Employee as ::table_core::__private::Entity>::SCHEMA,
+                            ::table_core::__private::checks::Place::Index(1usize),
+                            1usize,
+                        )
+                    },
+                    {
+                        ::table_core::__private::checks::offers_prefix(
+                            <Employee as ::table_core::__private::Entity>::SCHEMA,
+                            ::table_core::__private::checks::Place::Index(1usize),
+                            1usize,
+                        )
+                    },
+                >>(1usize, id),
+            )
         }
     }
+    impl ::table_core::__private::Open<EmployeeByNamePath> for ::table_core::__private::At<0usize> {}
     impl ::table_core::__private::Ready<EmployeeByNamePath> for ::table_core::__private::At<1usize> {}
     impl ::table_core::__private::Ready<EmployeeByNamePath> for ::table_core::__private::At<2usize> {}
     impl ::table_core::__private::Ready<EmployeeByNamePath> for ::table_core::__private::At<3usize> {}
-    impl<Step: ::table_core::__private::Ready<EmployeeByNamePath>> EmployeeByNameQuery<Step> {
-        #[doc = r" Gives the entities from the last to the first."]
-        pub fn rev(mut self) -> Self {
-            self.query = self.query.rev();
-            self
+    #[doc = "A `Employee` in place: each method decodes one field."]
+    pub struct EmployeeView<'view> {
+        fields: ::table_core::__private::FieldViews<'view>,
+    }
+    #[allow(dead_code, reason = "which fields are read is the user's choice")]
+    impl EmployeeView<'_> {
+        #[doc = "The field `department`, parsed from the key."]
+        pub fn department(
+            &self,
+        ) -> ::table_core::Result<::table_core::__private::Cow<'_, ::core::primitive::str>> {
+            self.fields.key_text(0usize)
         }
-        #[doc = r" Gives so many at the most."]
-        pub fn top(mut self, entities: ::core::primitive::usize) -> Self {
-            self.query = self.query.top(entities);
-            self
+        #[doc = "The field `id`, parsed from the key."]
+        pub fn id(&self) -> ::table_core::Result<u32> {
+            self.fields.key(1usize, <u32 as ::table_core::__private::Property>::from_property)
         }
-        #[doc = r" Leaves out what does not pass the filter. Each row in the range is read for it."]
-        pub fn filter(
-            mut self,
-            filter: impl ::core::ops::FnOnce(&EmployeeByNameColumns) -> ::table_core::Filter,
-        ) -> Self {
-            self.query = self.query.filter(filter(&EmployeeByNameColumns::ALL));
-            self
+        #[doc = "The field `last_name`, decoded from the property `LastName`."]
+        pub fn last_name(&self) -> ::table_core::Result<&::core::primitive::str> {
+            self.fields.stored(2usize, ::table_core::__private::as_text)
         }
-        #[doc = r" How the query will be answered, and why."]
-        pub fn explain(&self) -> ::table_core::Result<::table_core::Explain> {
-            self.query.explain()
+        #[doc = "The field `email`, decoded from the property `Email`."]
+        pub fn email(&self) -> ::table_core::Result<&::core::primitive::str> {
+            self.fields.stored(3usize, ::table_core::__private::as_text)
         }
-        #[doc = r" How many there are."]
-        pub fn count(self) -> ::table_core::Result<::core::primitive::u64> {
-            self.query.count()
+        #[doc = "The field `age`, decoded from the property `Age`."]
+        pub fn age(&self) -> ::table_core::Result<i32> {
+            self.fields.stored_or_default(4usize, <i32 as ::table_core::__private::Property>::from_property)
         }
     }
-    impl<Step: ::table_core::__private::Ready<EmployeeByNamePath>> ::core::iter::IntoIterator
-        for EmployeeByNameQuery<Step>
-    {
-        type Item = ::table_core::Result<EmployeeByName>;
-        type IntoIter = ::table_core::__private::TypedRows<EmployeeByNamePath>;
-        fn into_iter(self) -> Self::IntoIter {
-            self.query.rows()
+    #[automatically_derived]
+    impl<'view> ::table_core::__private::EntityView<'view> for EmployeeView<'view> {
+        fn new(fields: ::table_core::__private::FieldViews<'view>) -> Self {
+            Self { fields }
+        }
+        fn fields(&self) -> &::table_core::__private::FieldViews<'view> {
+            &self.fields
+        }
+    }
+    impl ::core::fmt::Debug for EmployeeView<'_> {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::core::fmt::Formatter::debug_struct(f, "EmployeeView").finish_non_exhaustive()
         }
     }
     const _: () = ::table_core::__private::checks::property(
