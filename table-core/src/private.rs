@@ -9,8 +9,8 @@ pub use crate::typed::{
     At, Column, Ended, Entities, Entity, EntitySet, EntityView, FieldViews, FlatColumns, Given, IndexKey,
     Key, KeyArg, KeyResult, MemberOf, Newest, Offers, OffersPrefix, OffersRange, Open, Origin, PartArg,
     Partition, Path, PathQuery, Projection, Properties, ReadAs, Ready, Selected, Source, TableIn, Turns,
-    TypedRows, TypedViews, Whole, as_bytes, as_bytes_option, as_text, as_text_option, exchange, read_copied,
-    read_member, read_stored, side_by_side,
+    TypedRows, TypedViews, Visitor, Whole, as_bytes, as_bytes_option, as_text, as_text_option, exchange,
+    read_copied, read_stored, side_by_side,
 };
 
 #[cfg(feature = "json")]

@@ -164,3 +164,104 @@ fn a_transaction_changes_several_kinds_or_nothing() {
     );
     assert_eq!(set.dynamic().query(&Query::new()).unwrap().count(), 7);
 }
+
+#[test]
+fn entities_can_be_written_without_their_type() {
+    let scratch = Scratch::new();
+    let store = company(&scratch);
+    let set = store.set::<Company>().unwrap();
+    let rows = || set.dynamic().query(&Query::new()).unwrap().map(Result::unwrap).collect::<Vec<_>>();
+    let before = rows();
+    let third = DynamicEntity::new("Sales", "empid_000003").with("EntityType", "employee").with("Age", 43);
+    let change = |name: &str, value: &str| DynamicEntity::new("Sales", "empid_000001").with(name, value);
+
+    let said = |result: table_core::Result<_>| {
+        let error = result.map(|_: table_core::ETag| ()).unwrap_err();
+        (error.kind(), error.to_string())
+    };
+    let mismatch = |text: &str| (ErrorKind::SchemaMismatch, text.to_owned());
+    assert_eq!(
+        said(set.insert_any(&third)),
+        mismatch(
+            "cannot insert into table `Company`, partition `Sales`, row `empid_000003`: property `Email` does not \
+             fit the struct `Employee`: expected Edm.String, but there is no such property"
+        )
+    );
+    assert_eq!(
+        said(set.put_any(&third.clone().with("Email", "3@contoso.com").with("Agee", 1))),
+        mismatch(
+            "cannot put into table `Company`, partition `Sales`, row `empid_000003`: `Employee` has no property `Agee`"
+        )
+    );
+    let nameless = DynamicEntity::new("Sales", "empid_000003").with("Age", 43);
+    assert_eq!(
+        said(set.insert_any(&nameless)).1,
+        "cannot insert into table `Company`, partition `Sales`, row `empid_000003`: the row's kind is ``, which is \
+         none of the set's: department, employee"
+    );
+    let misplaced = DynamicEntity::new("Sales", "employee_3").with("EntityType", "employee");
+    assert_eq!(set.check_any(&misplaced).unwrap_err().kind(), ErrorKind::SchemaMismatch);
+    assert_eq!(said(set.merge_any(&change("Id", "7"), IfMatch::Any)).0, ErrorKind::KeyChanged);
+    assert_eq!(said(set.merge_any(&change("Age", "old"), IfMatch::Any)).0, ErrorKind::SchemaMismatch);
+    assert_eq!(
+        said(set.merge_any(&change("EntityType", "guest"), IfMatch::Any)).0,
+        ErrorKind::SchemaMismatch
+    );
+    assert_eq!(
+        said(set.merge_any(&change("Email", "2@contoso.com"), IfMatch::Any)).0,
+        ErrorKind::UniqueConflict
+    );
+    assert_eq!(said(set.merge_any(&nameless, IfMatch::Any)).0, ErrorKind::EntityNotFound);
+    let stale = table_core::ETag::from_timestamp(table_core::Ticks::MAX);
+    assert_eq!(said(set.merge_any(&change("Email", "x"), stale)).0, ErrorKind::ConditionNotMet);
+    // A copy is no entity.
+    let copy = DynamicEntity::new("Sales", "email_1@contoso.com").with("Age", 1);
+    assert_eq!(said(set.merge_any(&copy, IfMatch::Any)).0, ErrorKind::SchemaMismatch);
+    assert_eq!(rows(), before);
+
+    let third = third.with("Email", "3@contoso.com");
+    set.check_any(&third).unwrap();
+    set.insert_any(&third).unwrap();
+    set.merge_any(&change("Email", "one@contoso.com"), IfMatch::Any).unwrap();
+    let staff = store.table::<Employee>().unwrap();
+    let by_email = |email: &str| staff.get(Employee::by_email("Sales", email)).unwrap().map(|e| e.id);
+    assert_eq!(
+        (by_email("one@contoso.com"), by_email("1@contoso.com"), by_email("3@contoso.com")),
+        (Some(1), None, Some(3))
+    );
+    set.put_any(&third.with("Age", 44)).unwrap();
+    assert_eq!(staff.get(Employee::key("Sales", 3)).unwrap().unwrap().age, 44);
+    set.delete_any("Sales", "empid_000003", IfMatch::Any).unwrap();
+    assert_eq!(by_email("3@contoso.com"), None);
+    assert_eq!(rows().len(), before.len());
+}
+
+#[test]
+fn a_key_that_leads_to_another_kind_is_no_entity() {
+    let scratch = Scratch::new();
+    let store = company(&scratch);
+    let dynamic = store.dynamic_table("Company").unwrap();
+    dynamic.insert(&DynamicEntity::new("Sales", "empid_000009").with("EntityType", "guest")).unwrap();
+    dynamic.insert(&DynamicEntity::new("Sales", "empid_000008")).unwrap();
+    let staff = store.table::<Employee>().unwrap();
+    let error = staff.get(Employee::key("Sales", 9)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "cannot read from table `Company`, partition `Sales`, row `empid_000009`: the row is of the kind `guest`, \
+         not `employee`"
+    );
+    for id in [8, 9] {
+        let key = || Employee::key("Sales", id);
+        let new = Employee { id, ..employee(1) };
+        let kinds = [
+            staff.get(key()).map(|_| ()).unwrap_err().kind(),
+            staff.view(key(), |_| Ok(())).map(|_| ()).unwrap_err().kind(),
+            staff.at(&store.snapshot().unwrap()).view(key()).map(|_| ()).unwrap_err().kind(),
+            staff.update(key(), |_| ()).map(|_| ()).unwrap_err().kind(),
+            staff.put(&new).map(|_| ()).unwrap_err().kind(),
+            staff.delete(key(), IfMatch::Any).unwrap_err().kind(),
+        ];
+        assert_eq!(kinds, [ErrorKind::SchemaMismatch; 6]);
+    }
+    assert_eq!(staff.rows().department("Sales").count().unwrap(), 2);
+}

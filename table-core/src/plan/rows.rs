@@ -4,7 +4,7 @@ use super::values::Values;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::ValueRef;
-use crate::schema::{self, Copies, FieldPart, Index, Part, PropertyValue, Schema, Template};
+use crate::schema::{self, Copies, FieldPart, Index, KeyError, Part, PropertyValue, Schema, Template};
 
 /// The property that says what a row is.
 const ENTITY_TYPE: &str = "EntityType";
@@ -69,11 +69,12 @@ impl<'a> EntityRows<'a> {
         present: &dyn Fn(usize) -> bool,
     ) -> Result<Self> {
         let is_unique = |index| schema.indexes.get(index).is_some_and(|index: &Index| index.unique);
-        Self::when(schema, values, &|index| match present(index) {
+        let certain = |index| match present(index) {
             true => Some(true),
             false if is_unique(index) => None,
             false => Some(false),
-        })
+        };
+        Self::when(schema, values, &certain)
     }
 
     /// The rows of an entity: those of an index if `certain` says something, and whether they are there for certain.
@@ -83,13 +84,14 @@ impl<'a> EntityRows<'a> {
         certain: &dyn Fn(usize) -> Option<bool>,
     ) -> Result<Self> {
         let printer = Printer { schema, values };
-        let partition = printer.key(&schema.partition)?;
-        let mut rows = vec![EntityRow {
-            key: printer.key(&schema.row)?,
+        let (partition, row) = keys(schema, values)?;
+        let mut rows = Vec::with_capacity(1 + schema.indexes.len());
+        rows.push(EntityRow {
+            key: row,
             cause: Cause::Entity,
             properties: printer.properties(schema.kind, &[&schema.partition, &schema.row], |_| true),
             is_certain: true,
-        }];
+        });
         for (number, index) in schema.indexes.iter().enumerate() {
             let Some(is_certain) = certain(number) else { continue };
             match printer.copies(number, index, is_certain, &mut rows) {
@@ -123,17 +125,24 @@ struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
+    /// The key of a template that gives one.
     fn key(&self, template: &Template) -> Result<String> {
-        let mut keys = self.keys(template)?;
-        Ok(keys.pop().unwrap_or_default())
+        let mut key = String::with_capacity(schema::KEY_BYTES);
+        match schema::print(template, self.values, &mut key) {
+            Ok(_) => Ok(key),
+            Err(error) => Err(self.refused(template, error)),
+        }
     }
 
     /// Every key that the template gives: several where it has parts for each element, none where an optional part
     /// is absent.
     fn keys(&self, template: &Template) -> Result<Vec<String>> {
-        schema::print_all(template, self.values).map_err(|error| {
-            error.into_error(template, self.schema.fields).attempted("write to").table(self.schema.table)
-        })
+        schema::print_all(template, self.values).map_err(|error| self.refused(template, error))
+    }
+
+    #[cold]
+    fn refused(&self, template: &Template, error: KeyError) -> Error {
+        error.into_error(template, self.schema.fields).attempted("write to").table(self.schema.table)
     }
 
     fn copies(

@@ -26,12 +26,13 @@ pub use charset::CharSet;
 pub use escape::{escape, unescape};
 pub use fold::fold_char;
 pub(crate) use held::holds;
+pub(crate) use key_error::KeyError;
 pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
 pub(crate) use key_type::{edm, shard_digits};
 pub(crate) use layout::{differences, layout, read};
 pub(crate) use parse::parse;
 pub use picture::Markdown;
-pub(crate) use print::{KeyValues, print, print_all};
+pub(crate) use print::{KEY_BYTES, KeyValues, print, print_all};
 pub use value::{Property, PropertyValue, ValueError};
 
 use crate::model::EdmType;

@@ -29,6 +29,9 @@ pub(crate) trait KeyValues {
     }
 }
 
+/// What is kept free for a key: most are shorter.
+pub(crate) const KEY_BYTES: usize = 48;
+
 /// Appends the key, or appends nothing and returns `false` if a field is `None`: then there is no such row.
 pub(crate) fn print(template: &Template, values: &dyn KeyValues, out: &mut String) -> Result<bool, KeyError> {
     let start = out.len();
@@ -62,6 +65,10 @@ pub(crate) fn print(template: &Template, values: &dyn KeyValues, out: &mut Strin
 /// Every key of an index with `[]` in it, each once and in order: one for each choice of elements. Without `[]`
 /// it is the one key, or none if a field is `None`.
 pub(crate) fn print_all(template: &Template, values: &dyn KeyValues) -> Result<Vec<String>, KeyError> {
+    if template.parts.iter().all(|part| !matches!(part, Part::Field(FieldPart { each: true, .. }))) {
+        let mut key = String::with_capacity(KEY_BYTES);
+        return Ok(if print(template, values, &mut key)? { vec![key] } else { Vec::new() });
+    }
     let mut choices: Vec<Choice> = Vec::new();
     for part in template.parts {
         if let Part::Field(part) = part
@@ -230,23 +237,37 @@ fn print_text(
     end: Option<char>,
     out: &mut String,
 ) -> Result<(), Reason> {
-    if let Some(c) = text.chars().find(|c| !chars.contains(*c)) {
+    if !chars.is_all()
+        && let Some(c) = text.chars().find(|c| !chars.contains(*c))
+    {
         return Err(Reason::Outside(c));
     }
-    if format == Format::Escaped {
-        escape(text, out);
-        return Ok(());
-    }
-    let is_folded = format == Format::Lower;
-    for c in text.chars() {
-        let printed = if is_folded { fold_char(c) } else { c };
+    let refused = |c, printed| {
         if forbidden(printed) {
-            return Err(Reason::Forbidden(c));
+            Some(Reason::Forbidden(c))
+        } else if end == Some(printed) {
+            Some(Reason::Separator(c))
+        } else {
+            None
         }
-        if end == Some(printed) {
-            return Err(Reason::Separator(c));
+    };
+    match format {
+        Format::Escaped => escape(text, out),
+        Format::Lower => {
+            for c in text.chars() {
+                let printed = fold_char(c);
+                if let Some(reason) = refused(c, printed) {
+                    return Err(reason);
+                }
+                out.push(printed);
+            }
         }
-        out.push(printed);
+        _ => {
+            if let Some(reason) = text.chars().find_map(|c| refused(c, c)) {
+                return Err(reason);
+            }
+            out.push_str(text);
+        }
     }
     Ok(())
 }
@@ -298,10 +319,28 @@ fn plain(key: KeyType, value: ValueRef<'_>) -> Result<String, Reason> {
     })
 }
 
+/// Appends the number in decimal, in at least so many digits. By hand, since formatting is the larger part of a key.
 fn digits(number: impl Into<u128>, width: usize, out: &mut String) {
+    /// Of the largest of 64 bits.
+    const MOST: usize = 20;
     let number = number.into();
-    // Writing into a `String` can't fail.
-    let _ = write!(out, "{number:0width$}");
+    let (Ok(mut rest), true) = (u64::try_from(number), width <= MOST) else {
+        // Writing into a `String` can't fail.
+        let _ = write!(out, "{number:0width$}");
+        return;
+    };
+    let mut text = [b'0'; MOST];
+    let mut printed = 0;
+    for digit in text.iter_mut().rev() {
+        if rest == 0 {
+            break;
+        }
+        *digit = b'0' + u8::try_from(rest % 10).unwrap_or_default();
+        rest /= 10;
+        printed += 1;
+    }
+    let (_, text) = text.split_at(MOST - printed.max(width).max(1));
+    out.push_str(std::str::from_utf8(text).unwrap_or_default());
 }
 
 fn token(text: &str) -> Result<&str, Reason> {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use super::dict::Dict;
+use super::dict::{Dict, ENTITY_TYPE};
 use super::key::{self, StoredKey};
 use super::row::{self, Damaged, Decoded, INLINE, Row, Slot};
 use crate::error::{Error, ErrorKind, Result};
@@ -123,6 +123,15 @@ impl<'a> RowView<'a> {
     /// The value of the property that has this number.
     pub(crate) fn get_by_id(&self, id: u16) -> Result<Option<ValueRef<'_>>> {
         self.row.find(id).map(|slot| self.value(&slot)).transpose()
+    }
+
+    /// The text of `EntityType`: what the row is.
+    pub(crate) fn kind(&self) -> Result<Option<&str>> {
+        let kind = match self.dict.entity_type() {
+            Some(id) => self.get_by_id(id)?,
+            None => self.get(ENTITY_TYPE)?,
+        };
+        Ok(kind.and_then(ValueRef::as_str))
     }
 
     /// The properties, in the order in which the table first saw their names.

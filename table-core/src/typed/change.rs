@@ -1,8 +1,9 @@
 //! Changes of entities: read what is stored, see what is to be, plan, carry out under the versions that were read.
 
+use super::path::check_kind;
 use super::{Entity, Key, Source};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{ETag, IfMatch, Value};
+use crate::model::{DynamicEntity, ETag, IfMatch, Value};
 use crate::plan::{EntityChange, EntityRows, OldEntity, Values, WriteExplain, WritePlan};
 use crate::store::{DynamicTable, RowView, Snapshot};
 
@@ -22,6 +23,8 @@ pub(super) enum Change<'c, E: Entity> {
     Replace(&'c E, IfMatch),
     /// The one there takes over what the patch sets.
     Merge(E::Patch, IfMatch),
+    /// The one there takes over these properties, which are of fields outside its key.
+    Set(&'c DynamicEntity, IfMatch),
     /// The one there is changed, and keeps its key.
     Update(Box<dyn FnMut(&mut E) + 'c>),
     /// The one there is changed, and may get another row key.
@@ -92,7 +95,7 @@ impl<'c, E: Entity> Operation<'c, E> {
             Change::Insert(_) => "insert into",
             Change::Put(_) => "put into",
             Change::Replace(..) => "replace in",
-            Change::Merge(..) => "merge into",
+            Change::Merge(..) | Change::Set(..) => "merge into",
             Change::Update(_) => "update in",
             Change::Move(_) => "move in",
             Change::Delete(_) => "delete from",
@@ -103,9 +106,10 @@ impl<'c, E: Entity> Operation<'c, E> {
     fn condition(&self) -> Option<IfMatch> {
         match self.change {
             Change::Insert(_) | Change::Put(_) => None,
-            Change::Replace(_, condition) | Change::Merge(_, condition) | Change::Delete(condition) => {
-                Some(condition)
-            }
+            Change::Replace(_, condition)
+            | Change::Merge(_, condition)
+            | Change::Set(_, condition)
+            | Change::Delete(condition) => Some(condition),
             Change::Update(_) | Change::Move(_) => Some(IfMatch::Any),
         }
     }
@@ -115,35 +119,38 @@ impl<'c, E: Entity> Operation<'c, E> {
         self.place(Error::new(kind))
     }
 
-    /// The entity that the change makes of the one stored.
-    fn changed(&mut self, mut entity: E) -> Result<E> {
-        let may_move = match &mut self.change {
+    /// Makes of the entity stored what it is to be.
+    fn change(&mut self, entity: &mut E) {
+        match &mut self.change {
             Change::Merge(patch, _) => {
                 // What an earlier attempt put in is had back first.
                 if let Some(last) = &mut self.new {
                     E::exchange(last, patch);
                 }
-                E::exchange(&mut entity, patch);
-                return Ok(entity);
+                E::exchange(entity, patch);
             }
-            Change::Update(change) => {
-                change(&mut entity);
-                false
-            }
-            Change::Move(change) => {
-                change(&mut entity);
-                true
-            }
-            // These bring their entity along, or none.
-            Change::Insert(_) | Change::Put(_) | Change::Replace(..) | Change::Delete(_) => {
-                return Ok(entity);
-            }
+            Change::Update(change) | Change::Move(change) => change(entity),
+            // These bring their entity or its properties along, or none.
+            Change::Insert(_)
+            | Change::Put(_)
+            | Change::Replace(..)
+            | Change::Set(..)
+            | Change::Delete(_) => {}
+        }
+    }
+
+    /// Refuses a change that made it an entity of another key, unless it may.
+    fn check_key(&self, entity: &E) -> Result<()> {
+        let may_move = match self.change {
+            Change::Update(_) => false,
+            Change::Move(_) => true,
+            _ => return Ok(()),
         };
-        let key = Key::of(&entity);
+        let key = Key::of(entity);
         let (partition, row) = key.as_strs().map_err(|error| self.place(error))?;
         let (old_partition, old_row) = self.key.as_strs()?;
         if partition == old_partition && (may_move || row == old_row) {
-            return Ok(entity);
+            return Ok(());
         }
         let why = if partition == old_partition {
             "an update keeps its primary key, and `move_to` can change the row key"
@@ -153,6 +160,15 @@ impl<'c, E: Entity> Operation<'c, E> {
         let (partition, row) = (partition.escape_debug(), row.escape_debug());
         let because = format!("the change makes it partition `{partition}`, row `{row}`; {why}");
         Err(self.refused(ErrorKind::KeyChanged).because(because))
+    }
+
+    /// What the entity is to be.
+    fn new_entity(&self) -> Option<&E> {
+        match &self.change {
+            Change::Insert(entity) | Change::Put(entity) | Change::Replace(entity, _) => Some(entity),
+            Change::Merge(..) | Change::Set(..) | Change::Update(_) | Change::Move(_) => self.new.as_ref(),
+            Change::Delete(_) => None,
+        }
     }
 }
 
@@ -168,11 +184,15 @@ impl<E: Entity> Planned for Operation<'_, E> {
         if !self.reads() {
             return Ok(());
         }
-        let makes_new = matches!(self.change, Change::Merge(..) | Change::Update(_) | Change::Move(_));
         // The planner needs what is stored too, so what is changed is a second one.
-        let read = |view: &RowView<'_>| {
-            Ok((Old::<E>::read(view)?, if makes_new { Some(Old::<E>::decode(view)?) } else { None }))
+        let copy = |view: &RowView<'_>| match self.change {
+            Change::Merge(..) | Change::Update(_) | Change::Move(_) => Old::<E>::decode(view).map(Some),
+            Change::Set(changes, _) => {
+                E::from_source(&mut Source::merged(E::SCHEMA, view, changes)?).map(Some)
+            }
+            Change::Insert(_) | Change::Put(_) | Change::Replace(..) | Change::Delete(_) => Ok(None),
         };
+        let read = |view: &RowView<'_>| Ok((Old::<E>::read(view)?, copy(view)?));
         let (partition, row) = self.key.as_strs().map_err(|error| self.place(error))?;
         let found = match snapshot {
             None => table.get_by(partition, row, read)?,
@@ -183,7 +203,7 @@ impl<E: Entity> Planned for Operation<'_, E> {
                 found.map_err(place)?
             }
         };
-        let Some((old, copy)) = found else {
+        let Some((old, mut new)) = found else {
             self.old = None;
             return match self.condition() {
                 None => Ok(()),
@@ -197,7 +217,11 @@ impl<E: Entity> Planned for Operation<'_, E> {
             return Err(self.refused(ErrorKind::ConditionNotMet));
         }
         self.old = Some(old);
-        self.new = copy.map(|copy| self.changed(copy)).transpose()?;
+        if let Some(entity) = &mut new {
+            self.change(entity);
+            self.check_key(entity)?;
+        }
+        self.new = new;
         Ok(())
     }
 
@@ -206,23 +230,14 @@ impl<E: Entity> Planned for Operation<'_, E> {
     }
 
     fn values(&self) -> Result<Both<'_>> {
-        let new = match &self.change {
-            Change::Insert(entity) | Change::Put(entity) | Change::Replace(entity, _) => Some(*entity),
-            Change::Merge(..) | Change::Update(_) | Change::Move(_) => self.new.as_ref(),
-            Change::Delete(_) => None,
-        };
         Ok(Both {
             old: self.old.as_ref().map(|old| values_of(&old.entity)).transpose()?,
-            new: new.map(values_of).transpose()?,
+            new: self.new_entity().map(values_of).transpose()?,
         })
     }
 
     fn rows<'v>(&'v self, values: &'v Both<'v>) -> Result<EntityChange<'v>> {
         let schema = E::SCHEMA;
-        let new = match &self.change {
-            Change::Insert(entity) | Change::Put(entity) | Change::Replace(entity, _) => Some(*entity),
-            _ => self.new.as_ref(),
-        };
         let old = match (&self.old, &values.old) {
             (Some(old), Some(values)) => Some(OldEntity {
                 rows: EntityRows::stored(schema, values, &|index| old.entity.has_row(index))?,
@@ -231,9 +246,10 @@ impl<E: Entity> Planned for Operation<'_, E> {
             }),
             _ => None,
         };
-        let new = match (new, &values.new) {
+        let new = match (self.new_entity(), &values.new) {
             (Some(entity), Some(values)) => {
-                Some(EntityRows::of(schema, values, &|index| entity.has_row(index))?)
+                let rows = EntityRows::of(schema, values, &|index| entity.has_row(index));
+                Some(rows.map_err(|error| self.place(error))?)
             }
             _ => None,
         };
@@ -269,6 +285,7 @@ impl<E: Entity> Old<E> {
     }
 
     fn read(view: &RowView<'_>) -> Result<Self> {
+        check_kind(view, E::SCHEMA.kind)?;
         let fields = E::SCHEMA.fields;
         let mut unknown = Vec::new();
         // Properties mostly come in the order of the fields.

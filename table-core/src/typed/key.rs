@@ -111,6 +111,11 @@ impl<E: Entity> Key<E> {
         Self { keys, entity: PhantomData }
     }
 
+    /// The key of these texts.
+    pub(super) fn verbatim(partition: &str, row: &str) -> Self {
+        Self { keys: Ok((partition.to_owned(), row.to_owned())), entity: PhantomData }
+    }
+
     /// No key, for a change that doesn't ask for one.
     pub(super) fn unused() -> Self {
         Self { keys: Ok((String::new(), String::new())), entity: PhantomData }
@@ -235,6 +240,7 @@ impl<E: Entity> Lookup<E> for Key<E> {
     }
 
     fn read(view: &crate::RowView<'_>) -> Result<Self::Output> {
+        super::path::check_kind(view, E::SCHEMA.kind)?;
         super::path::read_stored(view)
     }
 }
@@ -248,6 +254,7 @@ impl<P: Path> Lookup<P::Entity> for IndexKey<P> {
     }
 
     fn read(view: &crate::RowView<'_>) -> Result<P::Item> {
+        super::path::check_kind(view, P::KEYS.kind().name)?;
         P::read(view)
     }
 }

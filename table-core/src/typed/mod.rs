@@ -37,7 +37,7 @@ pub use query::{
 };
 pub use read::TableAt;
 pub use reading::{Entities, ReadAs, Selected, Whole};
-pub use set::{EntitySet, SetQuery, SetRows, SetTable, read_member};
+pub use set::{EntitySet, SetQuery, SetRows, SetTable, Visitor};
 pub use source::Source;
 pub use stored::{Copied, Stored};
 pub use table::Table;

@@ -1,7 +1,7 @@
 //! The ways in which an entity can be reached: its own rows, and each index.
 
 use super::{Copied, Entity, Source, Stored};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, Value};
 use crate::plan;
 use crate::query::{KeyProperties, Kind};
@@ -113,6 +113,26 @@ impl KeyProperties for PathKeys {
         }
         None
     }
+}
+
+/// Makes sure that a row which a key led to is of the kind: two kinds may share a table without knowing of each other.
+pub(crate) fn check_kind(view: &RowView<'_>, kind: &str) -> Result<()> {
+    match view.kind()? {
+        Some(found) if found == kind => Ok(()),
+        found => Err(of_another_kind(view, kind, found)),
+    }
+}
+
+#[cold]
+fn of_another_kind(view: &RowView<'_>, kind: &str, found: Option<&str>) -> Error {
+    let because = match found {
+        Some(found) => format!("the row is of the kind `{}`, not `{kind}`", found.escape_debug()),
+        None => format!("the row says not of which kind it is: `EntityType` would be `{kind}`"),
+    };
+    Error::new(ErrorKind::SchemaMismatch)
+        .because(because)
+        .partition(&view.partition_key())
+        .row(&view.row_key())
 }
 
 /// Reads an entity from its own row.

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::ops::Deref;
 
+use super::path::check_kind;
 use super::view::View;
-use super::{Entity, Key, Lookup, Projection, Table, TableIn, projection};
+use super::{Entity, Key, Lookup, Path, Projection, Table, TableIn, projection};
 use crate::error::{Error, Result};
 use crate::store::{DynamicTable, RowView, Snapshot};
 
@@ -58,7 +59,10 @@ impl<E: Entity> Table<E> {
     /// ```
     pub fn view<T>(&self, key: Key<E>, read: impl FnOnce(View<'_, E>) -> Result<T>) -> Result<Option<T>> {
         let (partition, row) = key.as_strs()?;
-        self.dynamic().view_by(partition, row, |row| read(View::new(row)))
+        self.dynamic().view_by(partition, row, |row| {
+            check_kind(&row, E::SCHEMA.kind)?;
+            read(View::new(row))
+        })
     }
 
     /// The table as it is in a snapshot, to be read together with others.
@@ -121,7 +125,11 @@ impl<'s, E: Entity> TableAt<'s, E> {
     /// The entity of this key, seen in place: fields are decoded as they are asked for.
     pub fn view(&self, key: Key<E>) -> Result<Option<View<'s, E>>> {
         let (partition, row) = key.as_strs()?;
-        Ok(self.table.snapshot().view(self.dynamic(), partition, row)?.map(View::new))
+        let Some(found) = self.table.snapshot().view(self.dynamic(), partition, row)? else {
+            return Ok(None);
+        };
+        check_kind(&found, E::SCHEMA.kind).map_err(located(self.dynamic(), partition, row))?;
+        Ok(Some(View::new(found)))
     }
 
     /// The same table for entities of any shape, as it is now.
@@ -157,7 +165,10 @@ fn get_as<E: Entity, L: Lookup<E>, S: Projection<Entity = E>>(
     get: impl FnOnce(&str, &str, fn(&RowView<'_>) -> Result<S>) -> Result<Option<S>>,
 ) -> Result<Option<S>> {
     let (partition, row) = key.keys()?;
-    get(partition, row, projection::read::<L::Path, S>)
+    get(partition, row, |view| {
+        check_kind(view, <L::Path as Path>::KEYS.kind().name)?;
+        projection::read::<L::Path, S>(view)
+    })
 }
 
 /// The entity's queries.

@@ -54,7 +54,10 @@ impl<P: Path> ReadAs<P> for Entities {
         let row = Source::of::<P>(view)?.own_row_key()?;
         let partition = view.partition_key();
         match snapshot.view(table, &partition, &row)? {
-            Some(own) => path::read_stored(&own),
+            Some(own) => {
+                path::check_kind(&own, P::KEYS.schema().kind)?;
+                path::read_stored(&own)
+            }
             None => Err(orphan(view, &row)),
         }
     }

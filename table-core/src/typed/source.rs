@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use super::{Entity, Path};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::ValueRef;
+use crate::model::{DynamicEntity, Value, ValueRef};
 use crate::schema::{self, FieldPart, KeyValues, PropertyValue, Schema, Template, ValueError};
 use crate::store::{Place, RowView};
 
@@ -16,10 +16,45 @@ type FromProperty<T> = fn(Option<ValueRef<'_>>) -> Result<T, ValueError>;
 #[derive(Debug)]
 pub struct Source<'v> {
     schema: &'static Schema,
-    view: &'v RowView<'v>,
+    row: Row<'v>,
     from_keys: Known<'v>,
     next: usize,
     last: Cell<Place>,
+}
+
+/// Where fields come from.
+#[derive(Clone, Copy, Debug)]
+enum Row<'v> {
+    /// What is stored.
+    Stored(&'v RowView<'v>),
+    /// What is stored, with some properties set anew.
+    Merged(&'v RowView<'v>, &'v DynamicEntity),
+    /// What somebody gave.
+    Given(&'v DynamicEntity),
+}
+
+impl<'v> Row<'v> {
+    fn keys(self) -> (Cow<'v, str>, Cow<'v, str>) {
+        match self {
+            Self::Stored(view) | Self::Merged(view, _) => view.keys(),
+            Self::Given(entity) => (entity.partition_key().into(), entity.row_key().into()),
+        }
+    }
+
+    fn get(self, last: &Cell<Place>, name: &str) -> Result<Option<ValueRef<'v>>> {
+        let view = match self {
+            Self::Stored(view) => view,
+            Self::Merged(view, changes) => match changes.get(name) {
+                Some(value) => return Ok(Some(value.as_value_ref())),
+                None => view,
+            },
+            Self::Given(entity) => return Ok(entity.get(name).map(Value::as_value_ref)),
+        };
+        let mut place = last.get();
+        let found = view.get_after(&mut place, name)?;
+        last.set(place);
+        Ok(found)
+    }
 }
 
 /// Fields that few keys have more of.
@@ -58,16 +93,38 @@ impl<'v> Source<'v> {
 
     /// A row whose row key has this template.
     pub(crate) fn new(schema: &'static Schema, row: &Template, view: &'v RowView<'v>) -> Result<Self> {
-        let mut source = Self::without_keys(schema, view);
-        let (partition, row_key) = view.keys();
+        Self::with_keys(schema, row, Row::Stored(view))
+    }
+
+    /// An entity's own row, with some properties set anew.
+    pub(crate) fn merged(
+        schema: &'static Schema,
+        view: &'v RowView<'v>,
+        changes: &'v DynamicEntity,
+    ) -> Result<Self> {
+        Self::with_keys(schema, &schema.row, Row::Merged(view, changes))
+    }
+
+    /// An entity that somebody gave by its keys and properties.
+    pub(crate) fn of_entity(schema: &'static Schema, entity: &'v DynamicEntity) -> Result<Self> {
+        Self::with_keys(schema, &schema.row, Row::Given(entity))
+    }
+
+    fn with_keys(schema: &'static Schema, template: &Template, row: Row<'v>) -> Result<Self> {
+        let mut source = Self::from_row(schema, row);
+        let (partition, row_key) = row.keys();
         source.parse(&schema.partition, partition)?;
-        source.parse(row, row_key)?;
+        source.parse(template, row_key)?;
         Ok(source)
     }
 
     /// A row none of whose wanted fields its keys give back.
     pub(crate) fn without_keys(schema: &'static Schema, view: &'v RowView<'v>) -> Self {
-        Self { schema, view, from_keys: Known::default(), next: 0, last: Cell::default() }
+        Self::from_row(schema, Row::Stored(view))
+    }
+
+    fn from_row(schema: &'static Schema, row: Row<'v>) -> Self {
+        Self { schema, row, from_keys: Known::default(), next: 0, last: Cell::default() }
     }
 
     /// The same, of which this field is taken next.
@@ -152,10 +209,7 @@ impl<'v> Source<'v> {
         if let Some(known) = self.from_keys.get(field) {
             return Ok(Some(known));
         }
-        let mut last = self.last.get();
-        let found = self.view.get_after(&mut last, self.property(field))?;
-        self.last.set(last);
-        Ok(found)
+        self.row.get(&self.last, self.property(field))
     }
 
     fn property(&self, field: usize) -> &'static str {
@@ -170,10 +224,8 @@ impl<'v> Source<'v> {
 
     #[cold]
     fn error(&self, because: String) -> Error {
-        Error::new(ErrorKind::SchemaMismatch)
-            .because(because)
-            .partition(&self.view.partition_key())
-            .row(&self.view.row_key())
+        let (partition, row) = self.row.keys();
+        Error::new(ErrorKind::SchemaMismatch).because(because).partition(&partition).row(&row)
     }
 
     /// The row key that the entity has itself, of which this row may be a copy.

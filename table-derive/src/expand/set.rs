@@ -12,14 +12,14 @@ pub(crate) fn implementation(model: &EntitySet<'_>) -> TokenStream {
         let ty = member.ty;
         quote_spanned!(ty.span()=> <#ty as #krate::__private::Entity>::SCHEMA)
     });
-    let reads = model.members.iter().map(|member| {
+    let visits = model.members.iter().map(|member| {
         let (ty, variant) = (member.ty, member.variant);
         // On the type's own token, so that one which is no entity is refused there, once.
         let schema = quote_spanned!(ty.span()=> <#ty as #krate::__private::Entity>::SCHEMA);
-        let read = quote_spanned!(ty.span()=> #krate::__private::read_member::<#ty, _>);
+        let visit = quote_spanned!(ty.span()=> #krate::__private::Visitor::visit::<#ty>);
         quote! {
             if kind == #schema.kind {
-                return ::core::option::Option::Some(#read(view, Self::#variant));
+                return ::core::option::Option::Some(#visit(visitor, Self::#variant));
             }
         }
     });
@@ -38,11 +38,11 @@ pub(crate) fn implementation(model: &EntitySet<'_>) -> TokenStream {
             impl #krate::__private::EntitySet for #ident {
                 const KINDS: &'static [&'static #krate::schema::Schema] = &[#(#schemas),*];
 
-                fn read(
+                fn visit<Member: #krate::__private::Visitor<Self>>(
                     kind: &::core::primitive::str,
-                    view: &#krate::__private::RowView<'_>,
-                ) -> ::core::option::Option<#krate::Result<#krate::Stored<Self>>> {
-                    #(#reads)*
+                    visitor: Member,
+                ) -> ::core::option::Option<Member::Output> {
+                    #(#visits)*
                     ::core::option::Option::None
                 }
 
@@ -62,10 +62,10 @@ pub(crate) fn stub(model: &EntitySet<'_>) -> TokenStream {
         impl #krate::__private::EntitySet for #ident {
             const KINDS: &'static [&'static #krate::schema::Schema] = &[];
 
-            fn read(
+            fn visit<Member: #krate::__private::Visitor<Self>>(
                 _: &::core::primitive::str,
-                _: &#krate::__private::RowView<'_>,
-            ) -> ::core::option::Option<#krate::Result<#krate::Stored<Self>>> {
+                _: Member,
+            ) -> ::core::option::Option<Member::Output> {
                 ::core::option::Option::None
             }
         }

@@ -7,18 +7,18 @@ const _: () =
                 <Department as ::table_core::__private::Entity>::SCHEMA,
                 <Employee as ::table_core::__private::Entity>::SCHEMA,
             ];
-            fn read(
+            fn visit<Member: ::table_core::__private::Visitor<Self>>(
                 kind: &::core::primitive::str,
-                view: &::table_core::__private::RowView<'_>,
-            ) -> ::core::option::Option<::table_core::Result<::table_core::Stored<Self>>> {
+                visitor: Member,
+            ) -> ::core::option::Option<Member::Output> {
                 if kind == <Department as ::table_core::__private::Entity>::SCHEMA.kind {
                     return ::core::option::Option::Some(
-                        ::table_core::__private::read_member::<Department, _>(view, Self::Department),
+                        ::table_core::__private::Visitor::visit::<Department>(visitor, Self::Department),
                     );
                 }
                 if kind == <Employee as ::table_core::__private::Entity>::SCHEMA.kind {
                     return ::core::option::Option::Some(
-                        ::table_core::__private::read_member::<Employee, _>(view, Self::Employee),
+                        ::table_core::__private::Visitor::visit::<Employee>(visitor, Self::Employee),
                     );
                 }
                 ::core::option::Option::None

@@ -1,0 +1,121 @@
+//! Queries over all kinds of a table.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::{EntitySet, read_any};
+use crate::error::{Error, Result};
+use crate::model::Value;
+use crate::query::{Explain, Filter, KeyBounds, Query, prop};
+use crate::store::{DynamicTable, Refilling};
+use crate::typed::Stored;
+
+/// The property that says what a row is.
+const ENTITY_TYPE: &str = "EntityType";
+
+/// A query over all kinds of a table.
+#[must_use = "a query does nothing until it is iterated"]
+pub struct SetQuery<Set> {
+    table: DynamicTable,
+    query: Result<Query>,
+    set: PhantomData<fn() -> Set>,
+}
+
+impl<Set: EntitySet> SetQuery<Set> {
+    pub(super) fn new(table: DynamicTable, query: Result<Query>) -> Self {
+        Self { table, query, set: PhantomData }
+    }
+
+    fn with(mut self, change: impl FnOnce(Query) -> Query) -> Self {
+        self.query = self.query.map(change);
+        self
+    }
+
+    /// Only rows whose key starts with this text.
+    pub fn row_prefix(self, prefix: impl AsRef<str>) -> Self {
+        self.with(|query| query.row_prefix(prefix))
+    }
+
+    /// Only rows in this range.
+    pub fn rows(self, range: impl KeyBounds) -> Self {
+        self.with(|query| query.rows(range))
+    }
+
+    /// Leaves out what does not pass the filter: `prop("Age").ge(40)`. An entity without the property doesn't.
+    pub fn filter(self, filter: Filter) -> Self {
+        self.with(|query| query.filter(filter))
+    }
+
+    /// Gives the entities from the last to the first.
+    pub fn rev(self) -> Self {
+        self.with(Query::rev)
+    }
+
+    /// Gives so many at the most.
+    pub fn top(self, entities: usize) -> Self {
+        self.with(|query| query.top(entities))
+    }
+
+    /// How the query will be answered, and why.
+    pub fn explain(&self) -> Result<Explain> {
+        match &self.query {
+            Ok(query) => self.table.explain(query),
+            Err(error) => Err(error.again()),
+        }
+    }
+
+    /// How many entities there are, those of kinds beside the set's too.
+    pub fn count(self) -> Result<u64> {
+        let query = without_copies::<Set>(self.query?);
+        let mut rows = self.table.refilling(&query)?;
+        let mut count = 0;
+        while rows.next_by(|_, _| Ok(())).transpose()?.is_some() {
+            count += 1;
+        }
+        Ok(count)
+    }
+}
+
+/// The query without the copies of the set's kinds. A filter, so that [`Query::top`] doesn't count them.
+fn without_copies<Set: EntitySet>(query: Query) -> Query {
+    let copies = Set::KINDS.iter().flat_map(|schema| schema.indexes).map(|index| index.kind);
+    copies.fold(query, |query, kind| query.filter(!prop(ENTITY_TYPE).eq(Value::from(kind))))
+}
+
+impl<Set: EntitySet> IntoIterator for SetQuery<Set> {
+    type Item = Result<Stored<Set>>;
+    type IntoIter = SetRows<Set>;
+
+    fn into_iter(self) -> SetRows<Set> {
+        let rows = self.query.and_then(|query| self.table.refilling(&without_copies::<Set>(query)));
+        SetRows(rows.map_err(Some))
+    }
+}
+
+impl<Set> fmt::Debug for SetQuery<Set> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SetQuery").field("query", &self.query).finish_non_exhaustive()
+    }
+}
+
+/// What a query over all kinds finds, in order: an iterator that owns its snapshot.
+///
+/// An error, of the query itself too, comes as an item, and ends it.
+pub struct SetRows<Set>(Result<Refilling<Stored<Set>>, Option<Error>>);
+
+impl<Set: EntitySet> Iterator for SetRows<Set> {
+    type Item = Result<Stored<Set>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match &mut self.0 {
+            Ok(rows) => rows.next_by(|_, view| read_any(view)),
+            Err(error) => error.take().map(Err),
+        }
+    }
+}
+
+impl<Set> fmt::Debug for SetRows<Set> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SetRows").finish_non_exhaustive()
+    }
+}
