@@ -14,8 +14,8 @@ const RIGHT: f64 = 850.0;
 const BAR: f64 = 11.0;
 const TOP: f64 = 58.0;
 /// The ratios at both ends of the axis, which is logarithmic.
-const ENDS: (f64, f64) = (0.25, 32.0);
-const MARKS: [f64; 8] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
+const ENDS: (f64, f64) = (0.125, 32.0);
+const MARKS: [f64; 9] = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 /// Readable on light and on dark ground, and by those who see few colours.
 const COLOURS: [&str; 8] =
     ["#0072b2", "#56b4e9", "#009e73", "#999999", "#d55e00", "#cc79a7", "#e69f00", "#b8a600"];

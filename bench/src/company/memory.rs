@@ -108,7 +108,9 @@ pub(super) fn run(arguments: &Arguments, makers: &[Maker], report: &mut Report) 
             std::fs::remove_dir_all(&sized)?;
         }
     }
-    let loaded = load_all(arguments, makers, &place, SyncMode::Lax, arguments.rows)?;
+    // On a disk all must flush alike: what one leaves out there would be counted as another's work.
+    let sync = if arguments.large { SyncMode::Durable } else { SyncMode::Lax };
+    let loaded = load_all(arguments, makers, &place, sync, arguments.rows)?;
     if arguments.large {
         for one in loaded.iter().filter(|one| !one.maker.reads_only) {
             report.size(&one.maker, &place.join(one.maker.name))?;
