@@ -106,12 +106,14 @@ pub(crate) fn rounds(
 ) -> Result<Vec<Times>> {
     let mut times: Vec<_> = entered.iter().map(|one| Times { name: one.name, rounds: Vec::new() }).collect();
     times.push(Times { name: "floor again", rounds: Vec::new() });
-    let runs = times.len();
+    let order = turns(entered.len());
     for round in 0..=count {
         let mut floor = None;
-        for turn in 0..runs {
-            // Every round starts with another contender.
-            let place = (turn + round) % runs;
+        for turn in 0..order.len() {
+            // Every round starts with another contender, and every other round goes the other way.
+            let turn = (turn + round / 2) % order.len();
+            let turn = if round % 2 == 0 { turn } else { order.len() - 1 - turn };
+            let Some(place) = order.get(turn).copied() else { continue };
             let which = if place == entered.len() { 0 } else { place };
             let Some(contender) = entered.get_mut(which) else { continue };
             let mut watch = Timer { clock, threads: contender.threads, total: Duration::ZERO };
@@ -128,6 +130,14 @@ pub(crate) fn rounds(
         }
     }
     Ok(times)
+}
+
+/// The contenders in the order of their turns, by place; one place more is the floor's second run. That stands as far
+/// from the first as it can, since it asks for what the first has just brought into the processor's caches.
+fn turns(contenders: usize) -> Vec<usize> {
+    let mut order: Vec<_> = (0..contenders).collect();
+    order.insert(contenders.div_ceil(2), contenders);
+    order
 }
 
 pub(crate) fn nanoseconds(time: Duration) -> f64 {
