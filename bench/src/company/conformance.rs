@@ -118,6 +118,10 @@ mod tests {
         };
         assert_eq!(count(|e| (e.department.clone(), e.id.to_string())), 20_000);
         assert_eq!(count(|e| (String::new(), e.email.clone())), 20_000);
+        // So large a company that names have numbers.
+        let emails: std::collections::HashSet<_> =
+            (0..200_000).map(|number| Employee::numbered(number, 10_000_000).email).collect();
+        assert_eq!(emails.len(), 200_000);
         let departments = count(|e| (e.department.clone(), String::new()));
         assert_eq!(u64::try_from(departments).unwrap(), DEPARTMENTS);
     }

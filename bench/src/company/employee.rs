@@ -104,7 +104,8 @@ impl Employee {
         Self {
             department: department(hundred),
             id: u32::try_from(id).unwrap_or(u32::MAX),
-            email: format!("{}.{}{number}@contoso.com", first_name.to_lowercase(), last_name.to_lowercase()),
+            // The dot keeps `smith1` and 2 apart from `smith` and 12.
+            email: format!("{}.{}.{number}@contoso.com", first_name.to_lowercase(), last_name.to_lowercase()),
             first_name: first_name.to_owned(),
             last_name,
             age: i32::try_from(18 + random.below(50)).unwrap_or(0),
