@@ -4,6 +4,7 @@ pub mod child;
 pub mod damage;
 pub mod pages;
 pub mod random;
+pub mod staff;
 pub mod work;
 
 use std::path::{Path, PathBuf};

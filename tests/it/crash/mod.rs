@@ -6,6 +6,7 @@ mod full;
 mod group;
 mod kill;
 mod processes;
+mod staff;
 
 use integration_tests::child::Child;
 

@@ -7,6 +7,7 @@ mod flips;
 mod full;
 mod kill;
 mod peer;
+mod staff;
 
 use std::io::Write;
 use std::time::Duration;
@@ -38,6 +39,8 @@ fn main() {
         "prepare" => fault::prepare(&arguments),
         "batches" => fault::batches(&arguments),
         "steps" => fault::steps(&arguments),
+        "staff" => staff::work(&arguments),
+        "staff-forever" => staff::forever(&arguments),
         role => panic!("no such role: {role}"),
     }
 }
