@@ -111,6 +111,11 @@ impl Worker {
         }
     }
 
+    /// Counts a hit of the first member; returns how many that were.
+    pub fn hit_first(&mut self) -> u64 {
+        u64::from(self.table.update(Member::key(COUNTED, 0), |member| member.hits += 1).is_ok())
+    }
+
     fn counted(&mut self) -> u32 {
         u32::try_from(self.random.below(MEMBERS.into())).unwrap_or_default()
     }

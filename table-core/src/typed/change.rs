@@ -1,5 +1,9 @@
 //! Changes of entities: read what is stored, see what is to be, plan, carry out under the versions that were read.
 
+use std::hash::{BuildHasher, RandomState};
+use std::thread;
+use std::time::{Duration, Instant};
+
 use super::path::check_kind;
 use super::{Entity, Key, Source};
 use crate::error::{Error, ErrorKind, Result};
@@ -11,7 +15,10 @@ use crate::store::{DynamicTable, RowView, Snapshot};
 const ENTITY_TYPE: &str = "EntityType";
 
 /// How often a change is tried when others write the entity at the same time.
-const ATTEMPTS: usize = 64;
+const ATTEMPTS: u32 = 64;
+
+/// The longest wait between two of them.
+const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
 /// What is to become of an entity.
 pub(super) enum Change<'c, E: Entity> {
@@ -329,7 +336,8 @@ pub(super) fn commit(
     batch: Option<&str>,
 ) -> Result<ETag> {
     let mut last = None;
-    for _ in 0..ATTEMPTS {
+    for losses in 0..ATTEMPTS {
+        let begun = Instant::now();
         read(table, operations, batch)?;
         let done = planned(operations, batch, |plan| {
             table.carry_out(plan).map_err(|failure| {
@@ -347,7 +355,10 @@ pub(super) fn commit(
         })?;
         match done {
             Ok(etag) => return Ok(etag),
-            Err((error, true)) => last = Some(error),
+            Err((error, true)) => {
+                last = Some(error);
+                give_way(losses, begun.elapsed());
+            }
             Err((error, false)) => return Err(error),
         }
     }
@@ -355,6 +366,18 @@ pub(super) fn commit(
     Err(error
         .with_kind(ErrorKind::ConditionNotMet)
         .because(format!("others were quicker {ATTEMPTS} times in a row")))
+}
+
+/// Waits by chance, longer from loss to loss: then those who contend for an entity come one after another, and not all
+/// at one time for one of them to win.
+fn give_way(losses: u32, took: Duration) {
+    let most = took.saturating_mul(losses).min(LONGEST_WAIT);
+    if most.is_zero() {
+        return;
+    }
+    // Each state has keys of its own.
+    let chance = u32::try_from(RandomState::new().hash_one(losses) >> 32).unwrap_or_default();
+    thread::sleep(most.mul_f64(f64::from(chance) / f64::from(u32::MAX)));
 }
 
 /// The rows that the changes would touch.

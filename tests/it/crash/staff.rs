@@ -91,3 +91,26 @@ fn copies_are_right_after_each_kill() {
     }
     println!("{cycles} kills, {before} hits, {unsure} of them done and not acknowledged");
 }
+
+/// However many write one entity, none of them is always the one that loses.
+#[test]
+fn many_threads_that_update_one_entity_all_get_on() {
+    let (threads, times) = (size("CRASH_STAFF_THREADS", 8), size("CRASH_STAFF_UPDATES", 200));
+    for durability in [table_core::Durability::Relaxed, table_core::Durability::Durable] {
+        // On a disk, if there is one: the slower the commits, the more share one.
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::options().durability(durability).open(dir.path().join("store")).unwrap();
+        staff::prepare(&store).unwrap();
+        let count = || {
+            let mut worker = Worker::new(&store, 0).unwrap();
+            (0..times).map(|_| worker.hit_first()).sum::<u64>()
+        };
+        let hits: u64 = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..threads).map(|_| scope.spawn(count)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+        });
+        println!("{durability:?}: {hits} of {} updates", threads * times);
+        assert_sound(&store, hits);
+        assert_eq!(hits, threads * times, "{durability:?}");
+    }
+}
