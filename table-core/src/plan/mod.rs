@@ -10,6 +10,6 @@ mod values;
 mod write;
 
 pub use explain::WriteExplain;
-pub(crate) use rows::{EntityRows, fields, keys};
+pub(crate) use rows::{EntityRows, fields, keys, stored_fields};
 pub use values::Values;
 pub(crate) use write::{EntityChange, Failure, OldEntity, RowAction, WritePlan};

@@ -1,6 +1,6 @@
 //! The rows of an entity: its own and its copies.
 
-use super::values::Values;
+use super::values::{FieldValue, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::ValueRef;
@@ -174,11 +174,7 @@ impl<'a> Printer<'a> {
         let mut properties = Vec::with_capacity(self.schema.fields.len() + 1);
         properties.push((ENTITY_TYPE, ValueRef::String(kind)));
         for (number, (field, value)) in self.schema.fields.iter().zip(self.values.iter()).enumerate() {
-            let given_back = known
-                .iter()
-                .flat_map(|template| fields(template))
-                .any(|part| part.field == number && part.is_lossless());
-            if given_back || !wanted(number) {
+            if gives_back(known, number) || !wanted(number) {
                 continue;
             }
             let value = match value.stored() {
@@ -190,6 +186,21 @@ impl<'a> Printer<'a> {
         }
         properties
     }
+}
+
+/// How many properties the row of an entity with these values has besides those that no schema knows.
+pub(crate) fn stored_fields(schema: &'static Schema, values: &Values<'_>) -> usize {
+    let known = [&schema.partition, &schema.row];
+    let is_stored = |(number, value): &(usize, &FieldValue<'_>)| {
+        *value.stored() != PropertyValue::Absent && !gives_back(&known, *number)
+    };
+    values.iter().enumerate().filter(is_stored).count()
+}
+
+/// Whether one of the templates gives the field back.
+fn gives_back(known: &[&Template], field: usize) -> bool {
+    let mut parts = known.iter().flat_map(|template| fields(template));
+    parts.any(|part| part.field == field && part.is_lossless())
 }
 
 /// The fields in a template.

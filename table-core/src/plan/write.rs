@@ -13,6 +13,9 @@ use crate::schema::{Index, Schema};
 pub(crate) struct OldEntity<'a> {
     pub(crate) rows: EntityRows<'a>,
     pub(crate) etag: ETag,
+    /// Whether its row is what would be written of it today. One that was written for a former declaration need not
+    /// be; then its copies, too, may be other than they look.
+    pub(crate) is_exact: bool,
     /// The properties of its row that the schema does not know.
     pub(crate) unknown: Vec<RowProperty<'a>>,
 }
@@ -85,6 +88,8 @@ struct Standing<'a> {
     entity: usize,
     /// The version of an entity's own row.
     etag: Option<ETag>,
+    /// Whether it surely is there, and holds what it seems to.
+    is_exact: bool,
     /// Whether it has been given its change.
     is_planned: bool,
 }
@@ -115,6 +120,7 @@ impl<'a> WritePlan<'a> {
                 unknown = Some(old.unknown);
                 standing.extend(old.rows.rows.into_iter().map(|row| Standing {
                     etag: (row.cause == Cause::Entity).then_some(old.etag),
+                    is_exact: old.is_exact && row.is_certain,
                     row,
                     entity,
                     is_planned: false,
@@ -170,7 +176,7 @@ impl<'a> WritePlan<'a> {
                 match standing.etag {
                     Some(etag) => RowAction::Replace(etag),
                     // The copy is right as it is.
-                    None if standing.row.is_certain
+                    None if standing.is_exact
                         && standing.row.cause == row.cause
                         && standing.row.properties == row.properties =>
                     {

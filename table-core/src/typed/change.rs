@@ -8,7 +8,7 @@ use super::path::check_kind;
 use super::{Entity, Key, Source};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, ETag, IfMatch, Value};
-use crate::plan::{EntityChange, EntityRows, OldEntity, Values, WriteExplain, WritePlan};
+use crate::plan::{self, EntityChange, EntityRows, OldEntity, Values, WriteExplain, WritePlan};
 use crate::store::{DynamicTable, RowView, Snapshot};
 
 /// The property that says what a row is.
@@ -53,6 +53,8 @@ pub(super) struct Operation<'c, E: Entity> {
 struct Old<E> {
     etag: ETag,
     entity: E,
+    /// Whether the row is what would be written of the entity today.
+    is_exact: bool,
     unknown: Vec<(Box<str>, Value)>,
 }
 
@@ -249,6 +251,7 @@ impl<E: Entity> Planned for Operation<'_, E> {
             (Some(old), Some(values)) => Some(OldEntity {
                 rows: EntityRows::stored(schema, values, &|index| old.entity.has_row(index))?,
                 etag: old.etag,
+                is_exact: old.is_exact,
                 unknown: old.unknown.iter().map(|(name, value)| (&**name, value.as_value_ref())).collect(),
             }),
             _ => None,
@@ -293,20 +296,27 @@ impl<E: Entity> Old<E> {
 
     fn read(view: &RowView<'_>) -> Result<Self> {
         check_kind(view, E::SCHEMA.kind)?;
-        let fields = E::SCHEMA.fields;
+        let (schema, entity) = (E::SCHEMA, Self::decode(view)?);
+        let values = values_of(&entity)?;
+        let fields = schema.fields;
         let mut unknown = Vec::new();
         // Properties mostly come in the order of the fields.
-        let mut next = 0;
+        let (mut next, mut same) = (0, 0);
         for property in view.properties() {
             let (name, value) = property?;
             let is_field = |at: &usize| fields.get(*at).is_some_and(|field| field.property == name);
             match (next..fields.len()).chain(0..next).find(is_field) {
-                Some(at) => next = at + 1,
+                Some(at) => {
+                    next = at + 1;
+                    let would_be = values.get(at).and_then(|field| field.stored().as_value_ref());
+                    same += usize::from(would_be == Some(value));
+                }
                 None if name == ENTITY_TYPE => {}
                 None => unknown.push((name.into(), value.to_value())),
             }
         }
-        Ok(Self { etag: view.etag(), entity: Self::decode(view)?, unknown })
+        let is_exact = same == plan::stored_fields(schema, &values);
+        Ok(Self { etag: view.etag(), entity, is_exact, unknown })
     }
 }
 

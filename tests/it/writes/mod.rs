@@ -1,6 +1,7 @@
 //! Typed writes, one by one: what each refuses and how, and cases that random operations once found.
 
 mod faults;
+mod former;
 
 use integration_tests::Scratch;
 use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Query, Store};
