@@ -21,6 +21,7 @@ mod lints;
 mod model;
 mod operations;
 mod queries;
+mod ranges;
 mod reads;
 mod sets;
 mod tables;

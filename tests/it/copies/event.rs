@@ -172,6 +172,14 @@ impl Shape for Event {
         let probe = Self::random(random);
         let there =
             || entities.iter().copied().filter(|event| event.partition_key() == probe.partition_key());
+        // The last instant of the day, and not the day.
+        let found = table.rows().source(probe.source.as_str()).zone(probe.zone).at(probe.at);
+        let found: Vec<_> = found.into_iter().map(|event| event.unwrap().id).collect();
+        let mut expected: Vec<_> =
+            there().filter(|event| event.at == probe.at).map(|event| event.id).collect();
+        expected.sort_unstable();
+        assert_eq!(found, expected);
+
         let found = table.by_time().source(probe.source.as_str()).zone(probe.zone).at(probe.at..).count();
         assert_eq!(found.unwrap(), there().filter(|event| event.at >= probe.at).count() as u64);
         let found = table.by_level().source(probe.source.as_str()).zone(probe.zone).level(probe.level);
