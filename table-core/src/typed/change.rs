@@ -212,7 +212,7 @@ impl<E: Entity> Planned for Operation<'_, E> {
                 found.map_err(place)?
             }
         };
-        let Some((old, mut new)) = found else {
+        let Some((old, new)) = found else {
             self.old = None;
             return match self.condition() {
                 None => Ok(()),
@@ -226,11 +226,14 @@ impl<E: Entity> Planned for Operation<'_, E> {
             return Err(self.refused(ErrorKind::ConditionNotMet));
         }
         self.old = Some(old);
-        if let Some(entity) = &mut new {
-            self.change(entity);
-            self.check_key(entity)?;
-        }
-        self.new = new;
+        self.new = match new {
+            Some(mut entity) => {
+                self.change(&mut entity);
+                self.check_key(&entity)?;
+                Some(as_stored(&entity).map_err(|error| self.place(error))?)
+            }
+            None => None,
+        };
         Ok(())
     }
 
@@ -318,6 +321,13 @@ impl<E: Entity> Old<E> {
         let is_exact = same == plan::stored_fields(schema, &values);
         Ok(Self { etag: view.etag(), entity, is_exact, unknown })
     }
+}
+
+/// The entity as it will be read: times floored to the tick, fields that are not stored at their defaults. What could
+/// not be read again is refused before it is written.
+fn as_stored<E: Entity>(entity: &E) -> Result<E> {
+    let values = values_of(entity)?;
+    E::from_source(&mut Source::given(E::SCHEMA, &values))
 }
 
 /// The fields of an entity; refuses a value that no property can hold.

@@ -6,6 +6,7 @@ use std::cell::Cell;
 use super::{Entity, Path};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, Value, ValueRef};
+use crate::plan::Values;
 use crate::schema::{self, FieldPart, KeyValues, PropertyValue, Schema, Template, ValueError};
 use crate::store::{Place, RowView};
 
@@ -31,6 +32,8 @@ enum Row<'v> {
     Merged(&'v RowView<'v>, &'v DynamicEntity),
     /// What somebody gave.
     Given(&'v DynamicEntity),
+    /// What is about to be stored.
+    Planned(&'v Values<'v>),
 }
 
 impl<'v> Row<'v> {
@@ -38,11 +41,17 @@ impl<'v> Row<'v> {
         match self {
             Self::Stored(view) | Self::Merged(view, _) => view.keys(),
             Self::Given(entity) => (entity.partition_key().into(), entity.row_key().into()),
+            // Every field is among the values.
+            Self::Planned(_) => Default::default(),
         }
     }
 
-    fn get(self, last: &Cell<Place>, name: &str) -> Result<Option<ValueRef<'v>>> {
+    /// The field at this place, whose property is of this name.
+    fn get(self, last: &Cell<Place>, field: usize, name: &str) -> Result<Option<ValueRef<'v>>> {
         let view = match self {
+            Self::Planned(values) => {
+                return Ok(values.get(field).and_then(|value| value.stored().as_value_ref()));
+            }
             Self::Stored(view) => view,
             Self::Merged(view, changes) => match changes.get(name) {
                 Some(value) => return Ok(Some(value.as_value_ref())),
@@ -121,6 +130,11 @@ impl<'v> Source<'v> {
     /// A row none of whose wanted fields its keys give back.
     pub(crate) fn without_keys(schema: &'static Schema, view: &'v RowView<'v>) -> Self {
         Self::from_row(schema, Row::Stored(view))
+    }
+
+    /// What will be stored of an entity with these values.
+    pub(crate) fn given(schema: &'static Schema, values: &'v Values<'v>) -> Self {
+        Self::from_row(schema, Row::Planned(values))
     }
 
     fn from_row(schema: &'static Schema, row: Row<'v>) -> Self {
@@ -209,7 +223,7 @@ impl<'v> Source<'v> {
         if let Some(known) = self.from_keys.get(field) {
             return Ok(Some(known));
         }
-        self.row.get(&self.last, self.property(field))
+        self.row.get(&self.last, field, self.property(field))
     }
 
     fn property(&self, field: usize) -> &'static str {
@@ -224,8 +238,13 @@ impl<'v> Source<'v> {
 
     #[cold]
     fn error(&self, because: String) -> Error {
+        let error = Error::new(ErrorKind::SchemaMismatch).because(because);
+        if matches!(self.row, Row::Planned(_)) {
+            // Whoever gives them knows of which entity.
+            return error;
+        }
         let (partition, row) = self.row.keys();
-        Error::new(ErrorKind::SchemaMismatch).because(because).partition(&partition).row(&row)
+        error.partition(&partition).row(&row)
     }
 
     /// The row key that the entity has itself, of which this row may be a copy.

@@ -3,6 +3,8 @@
 mod faults;
 mod former;
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
 use integration_tests::Scratch;
 use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Query, Store};
 
@@ -125,4 +127,101 @@ fn a_row_for_each_element_is_found_by_the_element_whatever_the_collection() {
     assert!(seats.get(Seat::by_tag("night", 4, 3)).unwrap().is_some());
     assert!(seats.get(Seat::by_tag("night", 5, 3)).unwrap().is_none());
     assert_eq!(seats.by_tag().train("night").tag(5..).count().unwrap(), 1);
+}
+
+/// It runs outside any transaction, so it may do as it likes; what it did to the entity itself counts as another's.
+#[test]
+fn a_change_may_itself_read_and_write_the_store() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let seats = store.table::<Seat>().unwrap();
+    for number in [1, 2] {
+        seats.insert(&seat(number, "")).unwrap();
+    }
+    let key = |number| Seat::key("night", number);
+    let mut runs = 0;
+    let mut once = |first: &mut Seat| {
+        runs += 1;
+        first.price += seats.get(key(2)).unwrap().unwrap().price;
+        seats.put(&seat(10 + runs, "")).unwrap();
+        if runs % 2 == 1 {
+            seats.merge(key(1), Seat::patch().guest(Some(format!("guest {runs}"))), IfMatch::Any).unwrap();
+        }
+    };
+    let stored = seats.update(key(1), &mut once).unwrap();
+    assert_eq!((stored.price, stored.guest.as_deref()), (40, Some("guest 1")));
+    let second = |seat: &mut Seat| seat.price = 7;
+    seats.egt(Seat::partition("night")).update(key(2), second).update(key(1), &mut once).commit().unwrap();
+    let stored = seats.get(key(1)).unwrap().unwrap();
+    assert_eq!((stored.price, stored.guest.as_deref()), (60, Some("guest 3")));
+    assert_eq!(seats.get(key(2)).unwrap().unwrap().price, 7);
+    assert_eq!(runs, 4);
+    assert_eq!(keys(&store).iter().filter(|key| key.starts_with("seat_")).count(), 6);
+}
+
+/// So it is with a panic in it.
+#[test]
+fn a_change_that_panics_leaves_the_store_in_use() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let seats = store.table::<Seat>().unwrap();
+    seats.insert(&seat(1, "ann")).unwrap();
+    let before = seen(&store);
+    let panics = |_: &mut Seat| panic!("a change of the user's");
+    let run = || drop(seats.update(Seat::key("night", 1), panics));
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err());
+    assert_eq!(seen(&store), before);
+    seats.update(Seat::key("night", 1), |seat| seat.price = 1).unwrap();
+    assert!(store.check().unwrap().problems.is_empty());
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Clocks", kind = "clock")]
+#[key(partition = "{wall}", row = "clock_{number}")]
+struct Clock {
+    wall: String,
+    number: u8,
+    time: SystemTime,
+    #[property(skip)]
+    looks: u32,
+    #[property(json)]
+    drift: Vec<f64>,
+}
+
+/// Not as it was given: times are floored to the tick, and what is not stored is not there.
+#[test]
+fn a_change_gives_back_the_entity_as_it_is_stored() {
+    let scratch = Scratch::new();
+    let clocks = scratch.store().table::<Clock>().unwrap();
+    let key = |number| Clock::key("west", number);
+    let clock = Clock { wall: "west".to_owned(), number: 1, time: UNIX_EPOCH, looks: 1, drift: vec![] };
+    clocks.insert(&clock).unwrap();
+    let later = |clock: &mut Clock| (clock.time, clock.looks) = (clock.time + Duration::from_nanos(150), 7);
+    let updated = clocks.update(key(1), later).unwrap();
+    assert_eq!((updated.time, updated.looks), (UNIX_EPOCH + Duration::from_nanos(100), 0));
+    assert_eq!(clocks.get(key(1)).unwrap().unwrap(), updated);
+    let patch = Clock::patch().time(UNIX_EPOCH + Duration::from_nanos(299));
+    let merged = clocks.merge(key(1), patch, IfMatch::Any).unwrap();
+    assert_eq!(clocks.get(key(1)).unwrap().unwrap(), merged);
+    let moved = clocks.move_to(key(1), |clock| (clock.number, clock.looks) = (2, 1)).unwrap();
+    assert_eq!(clocks.get(key(2)).unwrap().unwrap(), moved);
+}
+
+/// JSON has no such number, and what is written for it is not read as one.
+#[test]
+fn a_change_that_could_not_be_read_again_is_refused() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let clocks = store.table::<Clock>().unwrap();
+    let clock = Clock { wall: "west".to_owned(), number: 1, time: UNIX_EPOCH, looks: 0, drift: vec![0.5] };
+    clocks.insert(&clock).unwrap();
+    let before = seen(&store);
+    let error = clocks.update(Clock::key("west", 1), |clock| clock.drift.push(f64::NAN)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::SchemaMismatch);
+    assert_eq!(
+        error.to_string(),
+        "cannot update in table `Clocks`, partition `west`, row `clock_001`: property `Drift` does not fit the \
+         struct `Clock`: its text is not the JSON of the field"
+    );
+    assert_eq!(seen(&store), before);
 }
