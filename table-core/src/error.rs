@@ -154,6 +154,13 @@ kinds! {
     UnsupportedFileSystem = "InternalError", 500, "the file system can't hold a store";
     /// A copy would overwrite something.
     TargetExists = "InternalError", 500, "the target exists already";
+    /// The key of an encrypted property can't be had: the store was opened without a key provider, the provider has
+    /// not the key or does not answer, or the keys that lie beside the store are another store's.
+    KeyUnavailable = "InternalError", 500, "the key is not available";
+    /// The key of an encrypted property was destroyed, so its value is gone for good.
+    KeyShredded = "InternalError", 500, "the key was destroyed, and the value with it";
+    /// The bytes of an encrypted property are not those that were sealed for this very cell.
+    DecryptionFailed = "InternalError", 500, "the encrypted value is not the one that was sealed here";
     /// A thread that was writing this store panicked in the middle of it. Nothing was written.
     WriterPanicked = "InternalError", 500, "the thread that was committing the change panicked";
 }

@@ -45,6 +45,8 @@ extern crate self as table_core;
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
+#[cfg(feature = "encrypt")]
+pub mod crypt;
 pub mod error;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]

@@ -10,6 +10,8 @@ mod counts;
 mod cursor;
 pub(crate) mod dict;
 pub(crate) mod key;
+#[cfg(feature = "encrypt")]
+mod keys;
 mod kind;
 mod lanes;
 mod layouts;
@@ -52,6 +54,8 @@ use crate::typed::{Egt, Entity, EntitySet, MemberOf, Partition, SetTable, Table}
 pub use self::batch::Batch;
 pub use self::bulk::{BulkFailure, BulkReport};
 pub use self::check::{CheckReport, Problem};
+#[cfg(feature = "encrypt")]
+pub use self::keys::{Encryption, KeyInfo, Progress};
 pub(crate) use self::lanes::Lanes;
 pub use self::open::{Durability, OpenOptions};
 pub use self::page::Page;
@@ -97,6 +101,8 @@ pub(crate) struct Inner {
     writer: Writer,
     live: Live,
     reclaimer: Reclaimer,
+    #[cfg(feature = "encrypt")]
+    encryption: Option<Encryption>,
 }
 
 impl Inner {
@@ -246,9 +252,25 @@ impl Store {
     }
 
     /// Writes a compacted copy of the store, as it is at this moment, into a new directory. Writers go on meanwhile.
+    ///
+    /// The keys of encrypted properties are copied too (by a build that has the feature `encrypt`), wrapped as they
+    /// are: whoever is to read the copy needs the same key provider.
     pub fn copy_to(&self, target: impl AsRef<Path>) -> Result<()> {
         self.inner.writer.check_running()?;
-        open::copy_to(&self.inner.environment.env, target.as_ref()).map_err(|e| e.attempted("copy the store"))
+        let copy = || {
+            open::copy_to(&self.inner.environment.env, target.as_ref())?;
+            #[cfg(feature = "encrypt")]
+            keys::copy_to(&self.inner.environment.path, target.as_ref())?;
+            Ok(())
+        };
+        copy().map_err(|e: Error| e.attempted("copy the store"))
+    }
+
+    /// What seals and opens the encrypted properties of this store, and looks after its keys. An error if the store
+    /// was opened without a [key provider](OpenOptions::encryption).
+    #[cfg(feature = "encrypt")]
+    pub fn encryption(&self) -> Result<&Encryption> {
+        self.inner.encryption().map_err(|e| e.attempted("use encrypted properties"))
     }
 
     /// The directory that the store lies in.
@@ -287,17 +309,46 @@ impl OpenOptions {
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Store> {
         let path = path.as_ref();
         let inner = open::open(path, self, |environment| {
+            #[cfg(feature = "encrypt")]
+            let encryption = open_keys(&environment)?;
             Ok(Arc::new(Inner {
                 environment,
                 tables: RwLock::default(),
                 writer: Writer::default(),
                 live: Live::default(),
                 reclaimer: Reclaimer::default(),
+                #[cfg(feature = "encrypt")]
+                encryption,
             }))
         })?;
         // A process that died may have left dropped tables behind.
         reclaim::start(&inner);
         Ok(Store { inner })
+    }
+}
+
+/// Opens the keys of a store that is opened with a provider.
+#[cfg(feature = "encrypt")]
+fn open_keys(environment: &Environment) -> Result<Option<Encryption>> {
+    let options = &environment.options;
+    let Some(provider) = &options.encryption else { return Ok(None) };
+    let meta = {
+        let txn = environment.read_txn()?;
+        catalog::read_meta(&environment.dbs, &txn)?
+    };
+    let provider = provider.0.clone();
+    Encryption::open_keys(&environment.path, options.create, meta.identity, provider).map(Some)
+}
+
+impl Inner {
+    /// What seals and opens encrypted properties.
+    #[cfg(feature = "encrypt")]
+    pub(crate) fn encryption(&self) -> Result<&Encryption> {
+        self.encryption.as_ref().ok_or_else(|| {
+            Error::new(ErrorKind::KeyUnavailable).because(
+                "the store was opened without a key provider; give one by `Store::options().encryption(..)`",
+            )
+        })
     }
 }
 

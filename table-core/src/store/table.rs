@@ -65,6 +65,30 @@ impl DynamicTable {
         &self.state.name
     }
 
+    /// A property of an entity of this table, as what a sealed value is bound to. The keys are the entity's primary
+    /// ones, also where a copy of it is meant.
+    #[cfg(feature = "encrypt")]
+    pub fn cell<'a>(
+        &self,
+        partition_key: &'a str,
+        row_key: &'a str,
+        property: &'a str,
+    ) -> Result<crate::crypt::Cell<'a>> {
+        crate::crypt::Cell::new(self.state.id, partition_key, row_key, property)
+    }
+
+    /// What has the data keys of properties that are encrypted by table.
+    #[cfg(feature = "encrypt")]
+    pub fn key_scope(&self) -> crate::crypt::Scope {
+        crate::crypt::Scope::table(self.state.id)
+    }
+
+    /// What has the data keys of a partition's properties that are encrypted by partition.
+    #[cfg(feature = "encrypt")]
+    pub fn partition_key_scope(&self, partition_key: &str) -> Result<crate::crypt::Scope> {
+        crate::crypt::Scope::partition(self.state.id, partition_key)
+    }
+
     /// The entity of these keys, or `None`.
     pub fn get(&self, partition_key: &str, row_key: &str) -> Result<Option<DynamicEntity>> {
         #[expect(

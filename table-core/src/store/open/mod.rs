@@ -20,6 +20,8 @@ mod options;
 mod pages;
 mod place;
 mod registry;
+#[cfg(feature = "encrypt")]
+pub(crate) mod side;
 mod walk;
 
 use std::any::Any;
@@ -79,6 +81,12 @@ pub(crate) fn open<T: Any + Send + Sync>(
         })
     };
     open().map_err(|error| error.attempted("open the store"))
+}
+
+/// Whether a directory holds an environment.
+#[cfg(feature = "encrypt")]
+pub(crate) fn has_data(dir: &Path) -> bool {
+    fs::symlink_metadata(dir.join(DATA)).is_ok()
 }
 
 fn identify(file: &File, data: &Path) -> Result<Identity> {

@@ -1,5 +1,11 @@
 //! How a store is opened.
 
+#[cfg(feature = "encrypt")]
+use std::sync::Arc;
+
+#[cfg(feature = "encrypt")]
+use crate::crypt::KeyProvider;
+
 /// Address space for the store's map. It is reserved, not used: a store takes what its data takes.
 #[cfg(all(unix, target_pointer_width = "64"))]
 pub(super) const DEFAULT_MAP_SIZE: usize = 1 << 40;
@@ -47,6 +53,31 @@ pub struct OpenOptions {
     pub(crate) verify_reads: bool,
     pub(crate) group_limit: usize,
     pub(crate) create: bool,
+    #[cfg(feature = "encrypt")]
+    pub(crate) encryption: Option<Provider>,
+}
+
+/// A key provider; two are the same if they are one object.
+#[cfg(feature = "encrypt")]
+#[derive(Clone)]
+pub(crate) struct Provider(pub(crate) Arc<dyn KeyProvider>);
+
+#[cfg(feature = "encrypt")]
+impl PartialEq for Provider {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+#[cfg(feature = "encrypt")]
+impl Eq for Provider {}
+
+/// A provider of the user's may know more than is to be shown.
+#[cfg(feature = "encrypt")]
+impl std::fmt::Debug for Provider {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Provider(..)")
+    }
 }
 
 impl Default for OpenOptions {
@@ -58,6 +89,8 @@ impl Default for OpenOptions {
             verify_reads: true,
             group_limit: 256,
             create: true,
+            #[cfg(feature = "encrypt")]
+            encryption: None,
         }
     }
 }
@@ -118,6 +151,20 @@ impl OpenOptions {
         self
     }
 
+    /// Who keeps the key that encrypted properties hang on. Without one they can be neither read nor written;
+    /// everything else can.
+    ///
+    /// The data keys lie, wrapped, in the directory `keys` in the store's, which is made if it is missing (unless
+    /// [`create`](Self::create) forbids it). The provider is asked once now, so that a key which can't be had shows
+    /// at once. Whoever opens the store again in this process must give the same provider: a clone of the `Arc`, or
+    /// of these options.
+    #[cfg(feature = "encrypt")]
+    #[must_use]
+    pub fn encryption(mut self, provider: Arc<dyn KeyProvider>) -> Self {
+        self.encryption = Some(Provider(provider));
+        self
+    }
+
     /// Which option keeps a store that is open with `self` from being opened again with `asked`, and both values.
     /// `create` says nothing about a store that is there.
     pub(super) fn conflict(&self, asked: &Self) -> Option<String> {
@@ -130,6 +177,20 @@ impl OpenOptions {
                 ("group_limit", options.group_limit.to_string()),
             ]
         };
+        #[cfg(feature = "encrypt")]
+        if self.encryption != asked.encryption {
+            let given = |options: &Self| if options.encryption.is_some() { "a provider" } else { "none" };
+            return Some(format!(
+                "the store is open in this process with `encryption` {}, not {}; use the same one, by a clone of \
+                 the `Arc`, or close it first",
+                given(self),
+                if asked.encryption.is_some() && self.encryption.is_some() {
+                    "another"
+                } else {
+                    given(asked)
+                },
+            ));
+        }
         let mut pairs = values(self).into_iter().zip(values(asked));
         let ((name, open), (_, asked)) = pairs.find(|(open, asked)| open != asked)?;
         Some(format!(

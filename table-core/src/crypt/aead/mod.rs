@@ -1,0 +1,24 @@
+//! AES-256-GCM, by whichever library was chosen when this one was built. Both give the same bytes.
+
+#[cfg(feature = "aws-lc-rs")]
+mod aws_lc;
+mod rust_crypto;
+
+#[cfg(feature = "aws-lc-rs")]
+pub(crate) use self::aws_lc::{open, seal};
+#[cfg(not(feature = "aws-lc-rs"))]
+pub(crate) use self::rust_crypto::{open, seal};
+
+/// Bytes of a key.
+pub(crate) const KEY: usize = 32;
+/// Bytes of a nonce.
+pub(crate) const NONCE: usize = 12;
+/// Bytes of an authentication tag.
+pub(crate) const TAG: usize = 16;
+
+/// The cipher refused: to open, because the tag is wrong; to seal, because there is too much of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Refused;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,49 @@
+//! Where a value stands: what it is bound to.
+
+use super::scope::KeyScope;
+use crate::error::{Error, ErrorKind, Result};
+
+/// A property of an entity: what a sealed value is bound to. A value that is moved to another cell does not open.
+///
+/// The keys are the entity's primary ones, for its copies too: so a copy holds the very bytes that the entity holds,
+/// and is kept without a key at hand. Made by [`DynamicTable::cell`](crate::DynamicTable::cell).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell<'a> {
+    pub(crate) table: u32,
+    pub(crate) partition: &'a str,
+    pub(crate) row: &'a str,
+    pub(crate) property: &'a str,
+    pub(crate) scope: KeyScope,
+}
+
+impl<'a> Cell<'a> {
+    /// A property's name is a cell's identity: one without would be one with all others.
+    pub(crate) fn new(table: u32, partition: &'a str, row: &'a str, property: &'a str) -> Result<Self> {
+        if property.is_empty() {
+            return Err(Error::new(ErrorKind::PropertyNameInvalid).because("a property's name is empty"));
+        }
+        Ok(Self { table, partition, row, property, scope: KeyScope::default() })
+    }
+
+    /// Whose values share a data key with this one; the default is [`KeyScope::Store`].
+    #[must_use]
+    pub fn scoped(mut self, scope: KeyScope) -> Self {
+        self.scope = scope;
+        self
+    }
+
+    /// An error about this cell; it names the property and the keys, and no value.
+    pub(crate) fn error(&self, kind: ErrorKind, because: &str) -> Error {
+        Error::new(kind)
+            .because(format!("property `{}` {because}", self.property.escape_debug()))
+            .partition(self.partition)
+            .row(self.row)
+    }
+}
+
+/// Appends a text after its length, so that two texts side by side can't be split elsewhere.
+pub(crate) fn framed(out: &mut Vec<u8>, text: &str) {
+    // No text that gets here comes near 4 GiB; the length of one that did would be another's at worst by its end.
+    out.extend_from_slice(&u32::try_from(text.len()).unwrap_or(u32::MAX).to_le_bytes());
+    out.extend_from_slice(text.as_bytes());
+}

@@ -1,0 +1,58 @@
+//! Data keys: what values are sealed with.
+
+use std::fmt;
+
+use super::key::{Derivation, SecretKey};
+use super::value::Sealed;
+
+/// What a data key is called in the values that it sealed, and among the keys: a random number that is no secret.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyHandle(pub(crate) u64);
+
+impl KeyHandle {
+    /// The key that sealed a value, by what the value says; `None` if the bytes are no sealed value.
+    ///
+    /// It takes no key, so a job can count what is left under an old one.
+    pub fn of(sealed: &[u8]) -> Option<Self> {
+        Sealed::parse(sealed).map(|sealed| sealed.key)
+    }
+}
+
+impl fmt::Display for KeyHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl fmt::Debug for KeyHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyHandle({self})")
+    }
+}
+
+/// A data key in memory, ready to seal and open.
+#[derive(Debug)]
+pub(crate) struct DataKey {
+    handle: KeyHandle,
+    version: u32,
+    derivation: Derivation,
+}
+
+impl DataKey {
+    pub(crate) fn new(handle: KeyHandle, version: u32, key: &SecretKey) -> Self {
+        Self { handle, version, derivation: key.derivation() }
+    }
+
+    pub(crate) fn handle(&self) -> KeyHandle {
+        self.handle
+    }
+
+    /// The how-manieth of its scope it is, counted from 1.
+    pub(crate) fn version(&self) -> u32 {
+        self.version
+    }
+
+    pub(crate) fn derivation(&self) -> &Derivation {
+        &self.derivation
+    }
+}

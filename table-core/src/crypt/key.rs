@@ -1,0 +1,103 @@
+//! Keys in memory: 32 bytes that are wiped when they are dropped, and what is derived from them.
+
+use std::fmt;
+
+use hkdf::Hkdf;
+use sha2::Sha256;
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// A key of 32 bytes. It is wiped from memory when it is dropped, can't be cloned, and shows nothing of itself.
+///
+/// ```
+/// use table_core::crypt::SecretKey;
+///
+/// let key = SecretKey::generate()?;
+/// assert_eq!(format!("{key:?}"), "SecretKey(..)");
+/// # Ok::<(), table_core::Error>(())
+/// ```
+pub struct SecretKey(Zeroizing<[u8; Self::BYTES]>);
+
+impl SecretKey {
+    /// Bytes of a key.
+    pub const BYTES: usize = 32;
+
+    /// A new key from the operating system's randomness.
+    pub fn generate() -> Result<Self> {
+        let mut key = Self(Zeroizing::new([0; Self::BYTES]));
+        random(&mut *key.0)?;
+        Ok(key)
+    }
+
+    /// A key from these bytes; `None` if there are not exactly 32. The caller's copy is the caller's to wipe.
+    pub fn from_slice(bytes: &[u8]) -> Option<Self> {
+        let mut key = Self(Zeroizing::new([0; Self::BYTES]));
+        (bytes.len() == Self::BYTES).then(|| key.0.copy_from_slice(bytes))?;
+        Some(key)
+    }
+
+    /// The bytes, for who wraps the key.
+    pub fn expose(&self) -> &[u8; Self::BYTES] {
+        &self.0
+    }
+
+    /// Says that two keys are the same without showing either.
+    pub(crate) fn check_value(&self) -> CheckValue {
+        self.derivation().expand(&[b"table-derive check 1"])
+    }
+
+    pub(crate) fn derivation(&self) -> Derivation {
+        // Refused is what is shorter than a hash, and a key is as long as one.
+        Derivation(Hkdf::from_prk(&*self.0).unwrap_or_else(|_| Hkdf::new(None, &*self.0)))
+    }
+}
+
+impl fmt::Debug for SecretKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretKey(..)")
+    }
+}
+
+/// What a key is known by: a hash that gives nothing away.
+pub(crate) type CheckValue = [u8; 32];
+
+/// A key as the state of HKDF-Expand (RFC 5869, SHA-256), which is all that is kept of keys in memory. The hash wipes
+/// its state when it is dropped.
+pub(crate) struct Derivation(Hkdf<Sha256>);
+
+impl Derivation {
+    /// Bytes that depend on the key and on all of `info`, whose pieces stand side by side: the first says what it is
+    /// for, and each that varies in length must be framed.
+    pub(crate) fn expand<const N: usize>(&self, info: &[&[u8]]) -> [u8; N] {
+        let mut out = [0; N];
+        self.expand_into(info, &mut out);
+        out
+    }
+
+    pub(crate) fn expand_into<const N: usize>(&self, info: &[&[u8]], out: &mut [u8; N]) {
+        const { assert!(N <= 255 * 32, "more than HKDF gives") };
+        // The one error is of the length.
+        self.0.expand_multi_info(info, out).unwrap_or_else(|_| out.zeroize());
+    }
+}
+
+impl fmt::Debug for Derivation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Derivation(..)")
+    }
+}
+
+/// Fills in bytes that nobody can guess.
+pub(crate) fn random(bytes: &mut [u8]) -> Result<()> {
+    getrandom::fill(bytes).map_err(|error| {
+        Error::new(ErrorKind::Io).because(format!("the operating system gave no random bytes: {error}"))
+    })
+}
+
+/// A number that nobody can guess, and that has not been given before, as far as chance goes.
+pub(crate) fn random_number() -> Result<u64> {
+    let mut bytes = [0; 8];
+    random(&mut bytes)?;
+    Ok(u64::from_le_bytes(bytes))
+}

@@ -1,0 +1,188 @@
+//! Who keeps the key that all others hang on.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::key::SecretKey;
+use crate::error::{Error, ErrorKind};
+
+/// Keeps keys that never lie beside the data, and wraps the store's root key with them.
+///
+/// A store asks its provider when it is opened, and when its root key is made anew; never while it holds a lock that
+/// other writers wait for, and not once per value. So a provider may be slow: a key management service over the
+/// network, say.
+///
+/// [`KeyRing`](super::KeyRing) keeps keys in a file, [`MemoryKeys`](super::MemoryKeys) in memory. One for a cloud's
+/// service takes a client of it and a key's name:
+///
+/// ```
+/// use table_core::crypt::{KeyError, KeyId, KeyProvider, SecretKey};
+/// # struct Client;
+/// # #[derive(Debug)] struct Refused { missing: bool }
+/// # impl std::fmt::Display for Refused {
+/// #     fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { Ok(()) }
+/// # }
+/// # impl std::error::Error for Refused {}
+/// # impl Client {
+/// #     fn newest_version(&self, _: &str) -> Result<String, Refused> { Err(Refused { missing: true }) }
+/// #     fn encrypt(&self, _: &str, _: &[u8], _: &[u8]) -> Result<Vec<u8>, Refused> { Err(Refused { missing: true }) }
+/// #     fn decrypt(&self, _: &str, _: &[u8], _: &[u8]) -> Result<Vec<u8>, Refused> { Err(Refused { missing: true }) }
+/// # }
+///
+/// struct Kms {
+///     client: Client,
+///     key: String,
+/// }
+///
+/// impl Kms {
+///     fn error(refused: Refused) -> KeyError {
+///         if refused.missing { KeyError::not_found() } else { KeyError::unavailable(refused) }
+///     }
+/// }
+///
+/// impl KeyProvider for Kms {
+///     fn current(&self) -> Result<KeyId, KeyError> {
+///         // "payroll/versions/7": whatever finds the same key again.
+///         self.client.newest_version(&self.key).map_err(Self::error).and_then(KeyId::new)
+///     }
+///
+///     fn wrap(&self, id: &KeyId, key: &SecretKey, context: &[u8]) -> Result<Vec<u8>, KeyError> {
+///         // Most services call the context "associated data" or "encryption context".
+///         self.client.encrypt(id.as_str(), key.expose(), context).map_err(Self::error)
+///     }
+///
+///     fn unwrap(&self, id: &KeyId, wrapped: &[u8], context: &[u8]) -> Result<SecretKey, KeyError> {
+///         let key = self.client.decrypt(id.as_str(), wrapped, context).map_err(Self::error)?;
+///         SecretKey::from_slice(&key).ok_or_else(KeyError::refused)
+///     }
+/// }
+/// ```
+pub trait KeyProvider: Send + Sync {
+    /// The key that wraps what is made from now on.
+    fn current(&self) -> Result<KeyId, KeyError>;
+
+    /// Wraps `key` so that only the key `id` opens it, and only together with the same `context`.
+    ///
+    /// The result must be authenticated; it may have any length up to 64 KiB.
+    fn wrap(&self, id: &KeyId, key: &SecretKey, context: &[u8]) -> Result<Vec<u8>, KeyError>;
+
+    /// The key that [`wrap`](Self::wrap) was given.
+    fn unwrap(&self, id: &KeyId, wrapped: &[u8], context: &[u8]) -> Result<SecretKey, KeyError>;
+}
+
+impl<P: KeyProvider + ?Sized> KeyProvider for Arc<P> {
+    fn current(&self) -> Result<KeyId, KeyError> {
+        (**self).current()
+    }
+
+    fn wrap(&self, id: &KeyId, key: &SecretKey, context: &[u8]) -> Result<Vec<u8>, KeyError> {
+        (**self).wrap(id, key, context)
+    }
+
+    fn unwrap(&self, id: &KeyId, wrapped: &[u8], context: &[u8]) -> Result<SecretKey, KeyError> {
+        (**self).unwrap(id, wrapped, context)
+    }
+}
+
+/// What a provider calls one of its keys: 1 to 1,024 bytes of text that is no secret.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyId(Box<str>);
+
+impl KeyId {
+    /// The longest name, in bytes.
+    pub const MAX_BYTES: usize = 1_024;
+
+    /// A key of this name.
+    pub fn new(name: impl Into<Box<str>>) -> Result<Self, KeyError> {
+        let name = name.into();
+        if name.is_empty() || name.len() > Self::MAX_BYTES {
+            return Err(KeyError::unavailable(format!(
+                "a key's name has {} bytes; it may have 1 to {}",
+                name.len(),
+                Self::MAX_BYTES
+            )));
+        }
+        Ok(Self(name))
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Why a provider did not do what it was asked.
+#[derive(Debug)]
+pub struct KeyError(Why);
+
+#[derive(Debug)]
+enum Why {
+    NotFound,
+    Refused,
+    Unavailable(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl KeyError {
+    /// The provider has no such key, or has it no more.
+    pub fn not_found() -> Self {
+        Self(Why::NotFound)
+    }
+
+    /// The wrapped key is damaged, or was wrapped by another key or with another context.
+    pub fn refused() -> Self {
+        Self(Why::Refused)
+    }
+
+    /// The provider could not be asked, or failed. The source's text is shown in errors: it must hold no secrets.
+    pub fn unavailable(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self(Why::Unavailable(source.into()))
+    }
+
+    /// Whether the provider has no such key.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self.0, Why::NotFound)
+    }
+
+    /// Whether the wrapped key did not fit.
+    pub fn is_refused(&self) -> bool {
+        matches!(self.0, Why::Refused)
+    }
+}
+
+impl fmt::Display for KeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Why::NotFound => f.write_str("the key provider has no such key"),
+            Why::Refused => f.write_str("the key provider did not wrap this key, or it is damaged"),
+            Why::Unavailable(source) => write!(f, "the key provider can't be used: {source}"),
+        }
+    }
+}
+
+impl std::error::Error for KeyError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.0 {
+            Why::Unavailable(source) => Some(&**source),
+            _ => None,
+        }
+    }
+}
+
+impl From<KeyError> for Error {
+    fn from(error: KeyError) -> Self {
+        Self::new(ErrorKind::KeyUnavailable).because(error.to_string()).caused_by(error)
+    }
+}
+
+/// From what a provider of this crate meets on its way.
+impl From<Error> for KeyError {
+    fn from(error: Error) -> Self {
+        Self::unavailable(error)
+    }
+}

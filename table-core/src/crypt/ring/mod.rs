@@ -1,0 +1,191 @@
+//! A provider whose keys lie in a file.
+
+mod file;
+
+use std::fmt;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use self::file::{Contents, Cost, Protection};
+use super::files;
+use super::key::SecretKey;
+use super::memory;
+use super::provider::{KeyError, KeyId, KeyProvider};
+use crate::error::{Error, ErrorKind, Result};
+
+/// A [`KeyProvider`] that keeps its keys in a file: closed to all but its owner, or sealed with a passphrase, or
+/// both.
+///
+/// The file must not lie with the data, nor in one backup with them: whoever has both can read everything.
+///
+/// ```
+/// use std::sync::Arc;
+/// use table_core::Store;
+/// use table_core::crypt::KeyRing;
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let (keys, path) = (dir.path().join("company.keys"), dir.path().join("company.tables"));
+/// // Once:
+/// KeyRing::create(&keys)?;
+///
+/// // Each time:
+/// let store = Store::options().encryption(Arc::new(KeyRing::open(&keys)?)).open(&path)?;
+/// # Ok::<(), table_core::Error>(())
+/// ```
+///
+/// With a passphrase the file is of no use without it. It is stretched by Argon2id, which takes 64 MiB and some
+/// tenths of a second at each opening, and as much for each guess:
+///
+/// ```no_run
+/// use table_core::crypt::KeyRing;
+///
+/// KeyRing::create_with_passphrase("company.keys", "correct horse battery staple")?;
+/// let ring = KeyRing::open_with_passphrase("company.keys", "correct horse battery staple")?;
+/// # Ok::<(), table_core::Error>(())
+/// ```
+pub struct KeyRing {
+    path: PathBuf,
+    protection: Protection,
+    contents: Mutex<Contents>,
+}
+
+impl KeyRing {
+    /// Makes a key ring with one new key, in a file that is not there yet and that its owner alone can read.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        Self::make(path.as_ref(), || Ok(Protection::None))
+    }
+
+    /// Makes a key ring that opens with this passphrase alone.
+    pub fn create_with_passphrase(path: impl AsRef<Path>, passphrase: &str) -> Result<Self> {
+        Self::make(path.as_ref(), || Protection::with_passphrase(passphrase, Cost::DEFAULT))
+    }
+
+    /// Opens a key ring that has no passphrase. A file that others than its owner can read is refused.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::load(path.as_ref(), None)
+    }
+
+    /// Opens a key ring that has this passphrase.
+    pub fn open_with_passphrase(path: impl AsRef<Path>, passphrase: &str) -> Result<Self> {
+        Self::load(path.as_ref(), Some(passphrase))
+    }
+
+    /// Makes a new key, which wraps from now on; gives its name. Stores go over to it at their next
+    /// [`rewrap`](super::Encryption::rewrap).
+    pub fn rotate(&self) -> Result<KeyId> {
+        self.change(|contents| contents.add()).map_err(|error| error.attempted("add a key to the key ring"))
+    }
+
+    /// Removes a key, and overwrites the file that held it. What it wrapped is lost, in backups too: a store's
+    /// [`rewrap`](super::Encryption::rewrap) comes first. The current key stays.
+    pub fn remove(&self, id: &KeyId) -> Result<()> {
+        let remove = |contents: &mut Contents| {
+            if contents.current()? == *id {
+                return Err(Error::new(ErrorKind::KeyUnavailable)
+                    .because("the current key can't be removed; make a new one by `rotate` first"));
+            }
+            if contents.remove(id) { Ok(()) } else { Err(KeyError::not_found().into()) }
+        };
+        self.change(remove).map_err(|error| error.attempted("remove a key from the key ring"))
+    }
+
+    /// The names of all keys, the current one last.
+    pub fn ids(&self) -> Vec<KeyId> {
+        self.contents().ids()
+    }
+
+    fn make(path: &Path, protection: impl FnOnce() -> Result<Protection>) -> Result<Self> {
+        let make = || {
+            if std::fs::symlink_metadata(path).is_ok() {
+                return Err(Error::new(ErrorKind::TargetExists)
+                    .because(format!("`{}` is there already; open it instead", path.display())));
+            }
+            let protection = protection()?;
+            let mut contents = Contents::default();
+            contents.add()?;
+            files::create(path, &file::encode(&protection, &contents)?)?;
+            Ok(Self { path: path.to_owned(), protection, contents: Mutex::new(contents) })
+        };
+        make().map_err(|error: Error| error.attempted("make the key ring"))
+    }
+
+    fn load(path: &Path, passphrase: Option<&str>) -> Result<Self> {
+        let load = || {
+            let bytes = files::read(path)?.ok_or_else(|| missing(path))?;
+            files::check_private(path)?;
+            let (protection, contents) = file::open(&bytes, passphrase)?;
+            Ok(Self { path: path.to_owned(), protection, contents: Mutex::new(contents) })
+        };
+        load().map_err(|error: Error| error.attempted("open the key ring"))
+    }
+
+    /// Changes the file, one process at a time.
+    fn change<R>(&self, change: impl FnOnce(&mut Contents) -> Result<R>) -> Result<R> {
+        let mut name = self.path.clone().into_os_string();
+        name.push(".lock");
+        let lock = PathBuf::from(name);
+        let turn = File::options().create(true).truncate(false).write(true).open(&lock);
+        let turn = turn.map_err(|error| files::failed("opening", &lock, error))?;
+        // Goes with the descriptor, and with the process.
+        turn.lock().map_err(|error| files::failed("locking", &lock, error))?;
+        let mut contents = self.reload()?;
+        let result = change(&mut contents)?;
+        files::replace(&self.path, &file::encode(&self.protection, &contents)?)?;
+        *self.contents() = contents;
+        Ok(result)
+    }
+
+    /// What the file holds now: another process may have changed it.
+    fn reload(&self) -> Result<Contents> {
+        let bytes = files::read(&self.path)?.ok_or_else(|| missing(&self.path))?;
+        file::open_again(&bytes, &self.protection)
+    }
+
+    fn contents(&self) -> MutexGuard<'_, Contents> {
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does something with a key; if it is not here, once more after reading the file again.
+    fn with<R>(
+        &self,
+        id: &KeyId,
+        mut run: impl FnMut(&Contents) -> Result<R, KeyError>,
+    ) -> Result<R, KeyError> {
+        if self.contents().get(id).is_none() {
+            let contents = self.reload()?;
+            *self.contents() = contents;
+        }
+        run(&self.contents())
+    }
+}
+
+fn missing(path: &Path) -> Error {
+    Error::new(ErrorKind::KeyUnavailable).because(format!("there is no key ring at `{}`", path.display()))
+}
+
+impl KeyProvider for KeyRing {
+    fn current(&self) -> Result<KeyId, KeyError> {
+        let contents = self.reload()?;
+        let id = contents.current()?;
+        *self.contents() = contents;
+        Ok(id)
+    }
+
+    fn wrap(&self, id: &KeyId, key: &SecretKey, context: &[u8]) -> Result<Vec<u8>, KeyError> {
+        self.with(id, |contents| memory::wrap(contents.get(id), key, context))
+    }
+
+    fn unwrap(&self, id: &KeyId, wrapped: &[u8], context: &[u8]) -> Result<SecretKey, KeyError> {
+        self.with(id, |contents| memory::unwrap(contents.get(id), wrapped, context))
+    }
+}
+
+impl fmt::Debug for KeyRing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyRing").field("path", &self.path).field("keys", &self.ids()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

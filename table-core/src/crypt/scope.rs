@@ -1,0 +1,152 @@
+//! Whose values share a data key.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
+use crate::model::key;
+
+/// Whose values share a data key, as a property declares it.
+///
+/// A scope is what can be destroyed as one: with [`Partition`](Self::Partition), each partition's values can be made
+/// unreadable by themselves, at the price of a key for each partition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum KeyScope {
+    /// One key for the whole store.
+    #[default]
+    Store,
+    /// A key for each table.
+    Table,
+    /// A key for each partition of a table.
+    Partition,
+}
+
+/// One scope: what has data keys of its own.
+///
+/// Made by [`store`](Self::store), and by [`DynamicTable::key_scope`](crate::DynamicTable::key_scope) and
+/// [`partition_key_scope`](crate::DynamicTable::partition_key_scope), which know the table's number.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Scope(Box<[u8]>);
+
+const STORE: u8 = 0;
+const TABLE: u8 = 1;
+const PARTITION: u8 = 2;
+
+impl Scope {
+    /// The store's scope.
+    pub fn store() -> Self {
+        Self(Box::new([STORE]))
+    }
+
+    pub(crate) fn table(table: u32) -> Self {
+        Self(KeyScope::Table.bytes(table, "").into())
+    }
+
+    pub(crate) fn partition(table: u32, partition: &str) -> Result<Self> {
+        check_partition(partition)?;
+        Ok(Self(KeyScope::Partition.bytes(table, partition).into()))
+    }
+
+    /// As it is stored; `None` if these bytes are no scope's.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let right = match bytes {
+            [STORE] | [TABLE, _, _, _, _] => true,
+            [PARTITION, _, _, _, _, partition @ ..] => std::str::from_utf8(partition).is_ok(),
+            _ => false,
+        };
+        right.then(|| Self(bytes.into()))
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The table's number, unless the scope is the store's.
+    pub fn table_number(&self) -> Option<u32> {
+        match &*self.0 {
+            [_, a, b, c, d, ..] => Some(u32::from_be_bytes([*a, *b, *c, *d])),
+            _ => None,
+        }
+    }
+
+    /// The partition key, if the scope is one partition's.
+    pub fn partition_key(&self) -> Option<&str> {
+        match &*self.0 {
+            [PARTITION, _, _, _, _, partition @ ..] => std::str::from_utf8(partition).ok(),
+            _ => None,
+        }
+    }
+}
+
+impl KeyScope {
+    /// The scope's bytes: a tag, the table's number and the partition key, as far as they tell scopes apart.
+    pub(crate) fn bytes(self, table: u32, partition: &str) -> Cow<'static, [u8]> {
+        let tag = match self {
+            Self::Store => return Cow::Borrowed(&[STORE]),
+            Self::Table => TABLE,
+            Self::Partition => PARTITION,
+        };
+        let partition = if self == Self::Partition { partition } else { "" };
+        let mut bytes = Vec::with_capacity(5 + partition.len());
+        bytes.push(tag);
+        bytes.extend_from_slice(&table.to_be_bytes());
+        bytes.extend_from_slice(partition.as_bytes());
+        Cow::Owned(bytes)
+    }
+}
+
+/// A partition key that no entity can have has no keys either; and it would not fit LMDB's.
+pub(crate) fn check_partition(partition: &str) -> Result<()> {
+    let units = key::utf16_units(partition);
+    if units <= limits::KEY_UNITS {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::KeyTooLong)
+        .partition(partition)
+        .because(format!("the partition key has {units} UTF-16 units; a key may have {}", limits::KEY_UNITS)))
+}
+
+/// `the store`, `table 7`, ``partition `Sales` of table 7``.
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.table_number(), self.partition_key()) {
+            (Some(table), Some(partition)) => {
+                write!(f, "partition `{}` of table {table}", partition.escape_debug())
+            }
+            (Some(table), None) => write!(f, "table {table}"),
+            _ => f.write_str("the store"),
+        }
+    }
+}
+
+impl fmt::Debug for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Scope({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scope_survives_its_bytes_and_names_itself() {
+        let scopes = [
+            (Scope::store(), "the store"),
+            (Scope::table(7), "table 7"),
+            (Scope::partition(7, "Sales").unwrap(), "partition `Sales` of table 7"),
+            (Scope::partition(7, "").unwrap(), "partition `` of table 7"),
+        ];
+        for (scope, text) in &scopes {
+            assert_eq!(scope.to_string(), *text);
+            assert_eq!(Scope::from_bytes(scope.as_bytes()).as_ref(), Some(scope));
+        }
+        for bytes in
+            [&[][..], &[0, 0], &[1], &[1, 0, 0, 0, 7, 8], &[2, 0, 0, 0], &[2, 0, 0, 0, 7, 0xff], &[3]]
+        {
+            assert_eq!(Scope::from_bytes(bytes), None, "{bytes:?}");
+        }
+        assert_eq!(Scope::partition(7, &"x".repeat(513)).unwrap_err().kind(), ErrorKind::KeyTooLong);
+    }
+}

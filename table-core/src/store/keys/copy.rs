@@ -1,0 +1,54 @@
+//! Copying the keys beside a copy of the data.
+
+use std::fs;
+use std::path::Path;
+
+use super::DIRECTORY;
+use super::record::{META, Meta};
+use super::root;
+use super::vault::PATIENCE;
+use crate::crypt::files;
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::lmdb;
+use crate::store::open::side::{self, Side};
+use crate::store::open::{self, has_data};
+
+/// Copies the keys of the store in this directory, if it has any, into a copy of it. They stay wrapped, so it takes
+/// no provider.
+///
+/// To be called when the data are copied: a key is durable before the first value that needs it, so keys that are
+/// copied later are all that the copied data need.
+pub(in crate::store) fn copy_to(store: &Path, copy: &Path) -> Result<()> {
+    let (from, to) = (store.join(DIRECTORY), copy.join(DIRECTORY));
+    if !has_data(&from) {
+        return Ok(());
+    }
+    let side = side::open(&from, false, |_| Ok(Vec::new()))?;
+    for _ in 0..PATIENCE {
+        let root = root(&side)?;
+        let copied = copy_once(&side, root, &to);
+        // Copied while the root key was renewed, it may lie under either.
+        if self::root(&side)? == root {
+            return copied;
+        }
+        fs::remove_dir_all(&to).map_err(|error| files::failed("removing", &to, error))?;
+    }
+    Err(Error::new(ErrorKind::KeyUnavailable).because("the root key is being renewed without end"))
+}
+
+fn root(side: &Side) -> Result<u64> {
+    let txn = side.read_txn()?;
+    let meta = side.db.get(&txn, META).map_err(lmdb::error)?;
+    meta.map_or_else(|| Err(Error::new(ErrorKind::Corrupt)), Meta::decode).map(|meta| meta.root)
+}
+
+fn copy_once(side: &Side, root: u64, to: &Path) -> Result<()> {
+    fs::create_dir_all(to).map_err(|error| files::failed("making", to, error))?;
+    let from = root::path(&side.path, root);
+    let bytes = files::read(&from)?.ok_or_else(|| {
+        Error::new(ErrorKind::KeyUnavailable)
+            .because(format!("`{}` is missing; take it from a backup of the keys", from.display()))
+    })?;
+    files::create(&root::path(to, root), &bytes)?;
+    open::copy_to(&side.env, to)
+}

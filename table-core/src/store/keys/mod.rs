@@ -1,0 +1,276 @@
+//! The keys of encrypted properties: kept in an environment of their own beside the data.
+
+mod cache;
+mod copy;
+mod record;
+mod renew;
+mod root;
+mod vault;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+pub(super) use self::copy::copy_to;
+pub use self::record::Progress;
+use self::record::job_key;
+use self::renew::Doomed;
+use self::vault::{Add, Vault};
+use crate::crypt::token::Token;
+use crate::crypt::value::{self, Sealed};
+use crate::crypt::{Cell, KeyHandle, KeyProvider, Scope, Secret, TokenScope};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Ticks, Value, ValueRef};
+use crate::store::lmdb;
+
+/// The directory of the keys, in the store's.
+const DIRECTORY: &str = "keys";
+
+/// How many scopes are looked at in one transaction.
+const CHUNK: usize = 256;
+
+/// The longest name of a job, in bytes.
+const JOB_NAME: usize = 256;
+
+/// Seals and opens the encrypted properties of a store, and looks after its keys. Given by
+/// [`Store::encryption`](crate::Store::encryption); cheap to clone, and may be shared between threads.
+///
+/// ```
+/// use std::sync::Arc;
+/// use table_core::crypt::{KeyScope, MemoryKeys, Secret};
+/// use table_core::{ErrorKind, Store, ValueRef};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("company.tables");
+/// let store = Store::options().encryption(Arc::new(MemoryKeys::new()?)).open(&path)?;
+/// let company = store.create_table("Company")?;
+/// let encryption = store.encryption()?;
+///
+/// let cell = company.cell("Sales", "empid_000001", "Ssn")?.scoped(KeyScope::Partition);
+/// let sealed = encryption.seal(&cell, ValueRef::String("078-05-1120"))?;
+/// assert_eq!(encryption.open(&cell, &sealed)?.as_str(), Some("078-05-1120"));
+///
+/// // In another row it does not open.
+/// let other = company.cell("Sales", "empid_000002", "Ssn")?;
+/// assert_eq!(encryption.open(&other, &sealed).unwrap_err().kind(), ErrorKind::DecryptionFailed);
+///
+/// // Once the partition's key is destroyed, nothing opens it.
+/// encryption.shred(&company.partition_key_scope("Sales")?)?;
+/// assert_eq!(encryption.open(&cell, &sealed).unwrap_err().kind(), ErrorKind::KeyShredded);
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Encryption {
+    vault: Arc<Vault>,
+}
+
+/// A data key, as [`Encryption::keys`] lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KeyInfo {
+    /// Its name.
+    pub handle: KeyHandle,
+    /// Whose values it seals.
+    pub scope: Scope,
+    /// The how-manieth of its scope it is, counted from 1.
+    pub version: u32,
+    /// When it was made.
+    pub made: Ticks,
+    /// Whether it is the one that seals what is written now; the others only open what they sealed.
+    pub current: bool,
+}
+
+impl Encryption {
+    /// Opens the keys of the store in this directory.
+    pub(super) fn open_keys(
+        store: &Path,
+        create: bool,
+        identity: [u8; 16],
+        provider: Arc<dyn KeyProvider>,
+    ) -> Result<Self> {
+        let vault = Vault::open(&store.join(DIRECTORY), create, identity, provider)?;
+        Ok(Self { vault: Arc::new(vault) })
+    }
+
+    /// Seals a value for its cell: bytes for a property of type Binary. The data key is made, and durable, before
+    /// this returns, if its scope has none.
+    ///
+    /// No lock of the data is needed, nor may it be held: making a key waits for the disk.
+    pub fn seal(&self, cell: &Cell<'_>, value: ValueRef<'_>) -> Result<Vec<u8>> {
+        let key = self.vault.current(&cell.scope.bytes(cell.table, cell.partition)).map_err(placed(cell))?;
+        value::seal(cell, &self.vault.identity, &key, value)
+    }
+
+    /// The value that was sealed for this cell, of the type that it had.
+    pub fn open(&self, cell: &Cell<'_>, sealed: &[u8]) -> Result<Value> {
+        let sealed = Sealed::read(cell, sealed)?;
+        let key = self.vault.key(sealed.key).map_err(placed(cell))?;
+        sealed.open(cell, &self.vault.identity, &key)
+    }
+
+    /// The value sealed anew with the key that is current now, if it was sealed with another.
+    pub fn reseal(&self, cell: &Cell<'_>, sealed: &[u8]) -> Result<Option<Vec<u8>>> {
+        let parsed = Sealed::read(cell, sealed)?;
+        let current =
+            self.vault.current(&cell.scope.bytes(cell.table, cell.partition)).map_err(placed(cell))?;
+        if parsed.key == current.handle() {
+            return Ok(None);
+        }
+        let value = Secret::new(self.open(cell, sealed)?);
+        value::seal(cell, &self.vault.identity, &current, value.expose().as_value_ref()).map(Some)
+    }
+
+    /// The token of a value under the current key: what a key is written with.
+    pub fn token(&self, cell: &Cell<'_>, scope: TokenScope, value: ValueRef<'_>) -> Result<Token> {
+        let keys = scope.key_scope(cell.scope).bytes(cell.table, cell.partition);
+        let key = self.vault.current(&keys).map_err(placed(cell))?;
+        Ok(Token::new(&key, scope, cell, value))
+    }
+
+    /// The tokens of a value under every key that is alive, newest first: what a lookup has to try. Empty where
+    /// nothing was ever sealed. The cell's row key plays no part.
+    ///
+    /// What is found by a token is to be compared once it is open.
+    pub fn tokens(&self, cell: &Cell<'_>, scope: TokenScope, value: ValueRef<'_>) -> Result<Vec<Token>> {
+        let keys = scope.key_scope(cell.scope).bytes(cell.table, cell.partition);
+        let keys = self.vault.alive(&keys).map_err(placed(cell))?;
+        Ok(keys.iter().map(|key| Token::new(key, scope, cell, value)).collect())
+    }
+
+    /// A number that rises whenever a key stops being current or is destroyed, by whatever process.
+    ///
+    /// What was sealed at one generation may be written only while it is still that: else it could come under a key
+    /// that is about to be destroyed, after a job has counted what is left under it.
+    pub fn generation(&self) -> Result<u64> {
+        self.vault.generation()
+    }
+
+    /// Every data key that is alive.
+    pub fn keys(&self) -> Result<Vec<KeyInfo>> {
+        let list = || {
+            let (mut found, mut after) = (Vec::new(), None);
+            loop {
+                let scopes = self.vault.scopes(after.as_ref(), CHUNK)?;
+                let Some((last, _)) = scopes.last() else { return Ok(found) };
+                after = Some(last.clone());
+                let txn = self.vault.read_txn()?;
+                for (scope, keys) in scopes {
+                    for (version, handle) in &keys.keys {
+                        if let Some(record) = self.vault.record(&txn, *handle)? {
+                            found.push(KeyInfo {
+                                handle: *handle,
+                                scope: scope.clone(),
+                                version: *version,
+                                made: record.made,
+                                current: keys.current() == Some(*handle),
+                            });
+                        }
+                    }
+                }
+            }
+        };
+        list().map_err(|error: Error| error.attempted("list the keys"))
+    }
+
+    /// Gives a scope a new key, which seals from now on. The old one goes on to open what it sealed, until all that
+    /// is sealed anew and the old key is [destroyed](Self::destroy).
+    pub fn rotate(&self, scope: &Scope) -> Result<KeyHandle> {
+        self.vault.add(scope, Add::Always).map_err(|error| error.attempted("rotate a data key"))
+    }
+
+    /// Gives every scope that has a key a new one; returns how many. Each is a transaction of its own.
+    pub fn rotate_all(&self) -> Result<u64> {
+        let rotate = || {
+            let (mut rotated, mut after) = (0, None);
+            loop {
+                let scopes = self.vault.scopes(after.as_ref(), CHUNK)?;
+                let Some((last, _)) = scopes.last() else { return Ok(rotated) };
+                after = Some(last.clone());
+                for (scope, keys) in scopes {
+                    // One whose keys were destroyed gets one when it needs one.
+                    if keys.current().is_some() {
+                        self.vault.add(&scope, Add::Always)?;
+                        rotated += 1;
+                    }
+                }
+            }
+        };
+        rotate().map_err(|error: Error| error.attempted("rotate the data keys"))
+    }
+
+    /// Destroys an old key for good, once nothing is left under it: what it sealed is lost. The current key of a
+    /// scope is not destroyed by itself; [`shred`](Self::shred) destroys a scope's keys together with its values.
+    pub fn destroy(&self, handle: KeyHandle) -> Result<()> {
+        let destroyed = self.vault.renew(Doomed::One(handle));
+        destroyed.map(drop).map_err(|error| error.attempted("destroy a data key"))
+    }
+
+    /// Makes everything that was ever sealed in a scope unreadable, by destroying all its keys; returns how many.
+    /// A table's scope takes its partitions' scopes with it.
+    ///
+    /// The other keys are put under a new root key, and the old one is overwritten, so that the keys which LMDB's free
+    /// pages still hold do not open. It is final where no copy of the keys' directory is left, and no snapshot of the
+    /// file system: with one of those, and the provider's key, the destroyed keys can still be had. So remove those,
+    /// or the provider's old key.
+    ///
+    /// What is written in the scope later gets a new key. What another thread is just about to write with a destroyed
+    /// key is lost as well.
+    pub fn shred(&self, scope: &Scope) -> Result<u64> {
+        self.vault.renew(Doomed::All(scope)).map_err(|error| error.attempted("shred a scope"))
+    }
+
+    /// Puts all data keys under a new root key that the provider's current key wraps: after the provider's key has
+    /// changed. No value is touched. When it returns, the provider's old key is needed for backups alone.
+    pub fn rewrap(&self) -> Result<()> {
+        self.vault.renew(Doomed::None).map(drop).map_err(|error| error.attempted("rewrap the data keys"))
+    }
+
+    /// How far a job of this name has come; `None` if it has not begun, or has ended.
+    pub fn progress(&self, job: &str) -> Result<Option<Progress>> {
+        let read = || {
+            let key = checked_job_key(job)?;
+            let txn = self.vault.read_txn()?;
+            let found = self.vault.side.db.get(&txn, &key).map_err(lmdb::error)?;
+            found.map(|record| Progress::decode(&key, record)).transpose()
+        };
+        read().map_err(|error: Error| error.attempted("read a job's progress"))
+    }
+
+    /// Saves how far a job has come, durably; `None` when it has ended. To be saved after what it tells of.
+    pub fn save_progress(&self, job: &str, progress: Option<&Progress>) -> Result<()> {
+        let save = || {
+            let key = checked_job_key(job)?;
+            let mut txn = self.vault.write_txn()?;
+            match progress {
+                Some(progress) => self.vault.side.db.put(&mut txn, &key, &progress.encode(&key)),
+                None => self.vault.side.db.delete(&mut txn, &key).map(drop),
+            }
+            .map_err(lmdb::error)?;
+            txn.commit().map_err(lmdb::error)
+        };
+        save().map_err(|error: Error| error.attempted("save a job's progress"))
+    }
+}
+
+fn checked_job_key(job: &str) -> Result<Vec<u8>> {
+    if job.is_empty() || job.len() > JOB_NAME {
+        let because = format!("a job's name has 1 to {JOB_NAME} bytes, not {}", job.len());
+        return Err(Error::new(ErrorKind::InvalidKey).because(because));
+    }
+    Ok(job_key(job))
+}
+
+/// Says in which cell a key was missing.
+fn placed<'a>(cell: &Cell<'a>) -> impl FnOnce(Error) -> Error + use<'a> {
+    let (partition, row) = (cell.partition, cell.row);
+    move |error| error.partition(partition).row(row)
+}
+
+impl fmt::Debug for Encryption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Encryption").field("path", &self.vault.side.path).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+//! A small environment of its own beside a store: made, shared and examined by the same steps.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use heed::CommitOrAbort;
+use heed::types::Bytes;
+
+use super::map::{self, Sizes};
+use super::options::{Durability, OpenOptions};
+use super::place::{self, DATA, Private};
+use super::{check_reachable, filesystem, identify, is_whole, registry, retrying};
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::lmdb::{self, Db, LmdbEnv, ReadTxn};
+
+/// Enough for millions of small records; it costs addresses alone.
+const MAP_SIZE: usize = if cfg!(target_pointer_width = "64") { 1 << 34 } else { 1 << 28 };
+
+/// Enough for the first records.
+const FIRST_MAP_SIZE: usize = 1 << 20;
+
+/// An open environment with one database, LMDB's unnamed one. Whoever opens it again in this process shares it.
+#[derive(Debug)]
+pub(crate) struct Side {
+    pub(crate) env: LmdbEnv,
+    pub(crate) db: Db,
+    /// Its directory, absolute and without links.
+    pub(crate) path: PathBuf,
+}
+
+/// The first records of a new environment.
+pub(crate) type Records = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// Opens the environment in a directory, and makes it with what `first` gives if there is none. If somebody else
+/// makes one meanwhile, theirs is the environment. The directory exists when `first` is called.
+pub(crate) fn open(
+    dir: &Path,
+    create: bool,
+    first: impl FnOnce(&Path) -> Result<Records>,
+) -> Result<Arc<Side>> {
+    let absolute = std::path::absolute(dir).map_err(|error| place::failed("finding", dir, error))?;
+    let data = absolute.join(DATA);
+    match fs::symlink_metadata(&data) {
+        Ok(found) if found.is_file() => {}
+        Ok(_) => {
+            return Err(
+                Error::new(ErrorKind::Incompatible).because(format!("`{}` is not a file", data.display()))
+            );
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound && create => {
+            filesystem::check(&absolute)?;
+            make(&absolute, first)?;
+        }
+        Err(error) => return Err(place::failed("opening", &data, error)),
+    }
+    let path = absolute.canonicalize().map_err(|error| place::failed("finding", &absolute, error))?;
+    let data = path.join(DATA);
+    let mut file = File::options()
+        .read(true)
+        .write(true)
+        .open(&data)
+        .map_err(|error| place::failed("opening", &data, error))?;
+    let identity = identify(&file, &data)?;
+    let options = OpenOptions::default().map_size(MAP_SIZE);
+    registry::shared(&identity, &options, || {
+        filesystem::check(&path)?;
+        place::settle(&path)?;
+        let whole = is_whole(&mut file).map_err(|flaw| flaw.of(&data))?;
+        let sizes = Sizes { map: MAP_SIZE, readers: options.max_readers, durability: Durability::Durable };
+        let env = map::open(&path, sizes)?;
+        let mapped = env.try_clone_inner_file().map_err(lmdb::error)?;
+        if identify(&mapped, &data)? != identity {
+            return Err(Error::new(ErrorKind::Io).because(format!(
+                "`{}` was replaced while it was being opened; open it again",
+                data.display()
+            )));
+        }
+        if !whole {
+            let lock = env.write_txn().map_err(lmdb::error)?;
+            check_reachable(&mut file).map_err(|flaw| flaw.of(&data))?;
+            drop(lock);
+        }
+        env.clear_stale_readers().map_err(lmdb::error)?;
+        let db = unnamed(&env)?;
+        let closed = env.clone().prepare_for_closing();
+        Ok((Arc::new(Side { env, db, path }), closed))
+    })
+}
+
+impl Side {
+    /// A snapshot.
+    pub(crate) fn read_txn(&self) -> Result<ReadTxn<'_>> {
+        retrying(&self.env, || self.env.read_txn()).map_err(lmdb::error)
+    }
+
+    /// The number of the last commit, by whatever process: cheaper than a snapshot.
+    pub(crate) fn last_commit(&self) -> usize {
+        self.env.info().last_txn_id
+    }
+}
+
+fn make(dir: &Path, first: impl FnOnce(&Path) -> Result<Records>) -> Result<()> {
+    place::within(dir, || {
+        let records = first(dir)?;
+        let made = Private::new(dir).and_then(|private| {
+            lay_out(private.path(), &records)?;
+            private.publish()
+        });
+        match made {
+            Ok(_) => Ok(()),
+            // The winner's opening removed our directory under us.
+            Err(_) if dir.join(DATA).exists() => Ok(()),
+            Err(error) => Err(error),
+        }
+    })
+}
+
+/// Makes a whole data file, flushed and closed.
+fn lay_out(dir: &Path, records: &Records) -> Result<()> {
+    let env = map::open(dir, Sizes { map: FIRST_MAP_SIZE, readers: 1, durability: Durability::Durable })?;
+    let txn = env.write_txn().map_err(lmdb::error)?;
+    let made = env.create_databases_and_commit(txn, |opener, txn| {
+        let db = opener.create_database::<Bytes, Bytes>(txn, None)?;
+        for (key, record) in records {
+            db.put(txn, key, record)?;
+        }
+        Ok(CommitOrAbort::<_, ()>::Commit(()))
+    });
+    made.map_err(lmdb::error)?;
+    env.force_sync().map_err(lmdb::error)?;
+    // Closed before it is published: LMDB keeps process-wide state for an open file.
+    env.prepare_for_closing().wait();
+    Ok(())
+}
+
+fn unnamed(env: &LmdbEnv) -> Result<Db> {
+    let txn = retrying(env, || env.read_txn()).map_err(lmdb::error)?;
+    let opened = env.open_databases_and_commit(txn, |opener, txn| {
+        Ok(match opener.open_database::<Bytes, Bytes>(txn, None)? {
+            Some(db) => CommitOrAbort::Commit(db),
+            None => CommitOrAbort::Abort(()),
+        })
+    });
+    match opened.map_err(lmdb::error)? {
+        CommitOrAbort::Commit(db) => Ok(db),
+        CommitOrAbort::Abort(()) => Err(Error::new(ErrorKind::Corrupt).because("the environment is empty")),
+    }
+}
