@@ -86,16 +86,14 @@ pub(crate) fn seal_with(
     let from = out.len();
     write(out);
     let text = out.get_mut(from..).unwrap_or_default();
-    match aead::seal(&keys.key, &NONCE_OF_ONE, aad, text) {
-        Ok(tag) => {
-            out.extend_from_slice(&tag);
-            Ok(())
-        }
-        Err(Refused) => {
-            text.zeroize();
-            Err(Error::new(ErrorKind::PropertyValueTooLarge).because("more than the cipher takes at once"))
-        }
-    }
+    let Ok(tag) = aead::seal(&keys.key, &NONCE_OF_ONE, aad, text) else {
+        text.zeroize();
+        return Err(
+            Error::new(ErrorKind::PropertyValueTooLarge).because("more than the cipher takes at once")
+        );
+    };
+    out.extend_from_slice(&tag);
+    Ok(())
 }
 
 /// What an envelope holds, if it was sealed with this key for this purpose and bound to `aad`. Whether it was the
@@ -127,7 +125,7 @@ struct Keys {
 impl Keys {
     fn derive(key: &Derivation, purpose: Purpose, salt: &[u8; SALT]) -> Self {
         let mut both = Zeroizing::new([0; KEY + COMMITMENT]);
-        key.expand_into(&[purpose.label(), salt], &mut *both);
+        key.expand_into(&[purpose.label(), salt], &mut both);
         let mut keys = Self { key: Zeroizing::new([0; KEY]), commitment: [0; COMMITMENT] };
         if let Some((key, commitment)) = both.split_first_chunk() {
             *keys.key = *key;

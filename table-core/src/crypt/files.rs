@@ -85,7 +85,8 @@ pub(crate) fn check_private(path: &Path) -> Result<()> {
     use std::os::unix::fs::MetadataExt;
 
     let mode = fs::metadata(path).map_err(|error| failed("reading", path, error))?.mode() & 0o777;
-    if mode & 0o077 == 0 {
+    let others = mode & 0o077;
+    if others == 0 {
         return Ok(());
     }
     Err(Error::new(ErrorKind::KeyUnavailable).because(format!(

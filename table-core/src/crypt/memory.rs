@@ -26,7 +26,7 @@ pub struct MemoryKeys(Mutex<Keys>);
 
 struct Keys {
     current: KeyId,
-    keys: BTreeMap<KeyId, Derivation>,
+    by_id: BTreeMap<KeyId, Derivation>,
     made: u64,
 }
 
@@ -34,8 +34,8 @@ impl MemoryKeys {
     /// One new key.
     pub fn new() -> Result<Self> {
         let current = KeyId::new("memory/1")?;
-        let keys = BTreeMap::from([(current.clone(), SecretKey::generate()?.derivation())]);
-        Ok(Self(Mutex::new(Keys { current, keys, made: 1 })))
+        let by_id = BTreeMap::from([(current.clone(), SecretKey::generate()?.derivation())]);
+        Ok(Self(Mutex::new(Keys { current, by_id, made: 1 })))
     }
 
     /// Makes a new key, which wraps from now on; gives its name.
@@ -45,13 +45,13 @@ impl MemoryKeys {
         keys.made += 1;
         keys.current = KeyId::new(format!("memory/{}", keys.made))?;
         let id = keys.current.clone();
-        keys.keys.insert(id.clone(), key);
+        keys.by_id.insert(id.clone(), key);
         Ok(id)
     }
 
     /// Destroys a key; whether there was one.
     pub fn forget(&self, id: &KeyId) -> bool {
-        self.lock().keys.remove(id).is_some()
+        self.lock().by_id.remove(id).is_some()
     }
 
     fn lock(&self) -> MutexGuard<'_, Keys> {
@@ -65,11 +65,11 @@ impl KeyProvider for MemoryKeys {
     }
 
     fn wrap(&self, id: &KeyId, key: &SecretKey, context: &[u8]) -> Result<Vec<u8>, KeyError> {
-        wrap(self.lock().keys.get(id), key, context)
+        wrap(self.lock().by_id.get(id), key, context)
     }
 
     fn unwrap(&self, id: &KeyId, wrapped: &[u8], context: &[u8]) -> Result<SecretKey, KeyError> {
-        unwrap(self.lock().keys.get(id), wrapped, context)
+        unwrap(self.lock().by_id.get(id), wrapped, context)
     }
 }
 
@@ -77,7 +77,7 @@ impl KeyProvider for MemoryKeys {
 impl fmt::Debug for MemoryKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let keys = self.lock();
-        f.debug_struct("MemoryKeys").field("current", &keys.current).field("keys", &keys.keys.len()).finish()
+        f.debug_struct("MemoryKeys").field("current", &keys.current).field("keys", &keys.by_id.len()).finish()
     }
 }
 

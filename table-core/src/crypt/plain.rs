@@ -84,9 +84,6 @@ pub(crate) fn value_of(edm: EdmType, bytes: Vec<u8>) -> Option<Value> {
         EdmType::Binary => return Some(Value::Binary(std::mem::take(&mut *bytes))),
         _ => {}
     }
-    fn fixed<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
-        bytes.try_into().ok()
-    }
     Some(match edm {
         EdmType::String | EdmType::Binary => return None,
         EdmType::Boolean => Value::Boolean(match **bytes {
@@ -100,4 +97,8 @@ pub(crate) fn value_of(edm: EdmType, bytes: Vec<u8>) -> Option<Value> {
         EdmType::DateTime => Value::DateTime(Ticks::new(u64::from_le_bytes(fixed(&bytes)?))?),
         EdmType::Guid => Value::Guid(Uuid::from_bytes(fixed(&bytes)?)),
     })
+}
+
+fn fixed<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
+    bytes.try_into().ok()
 }

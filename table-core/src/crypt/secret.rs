@@ -200,7 +200,9 @@ mod tests {
         text.wipe();
         assert!(text.is_empty());
         let (mut id, mut time, mut bytes) = (Uuid::from_u128(7), Ticks::MAX, Some([7; 4]));
-        (id.wipe(), time.wipe(), bytes.wipe());
+        id.wipe();
+        time.wipe();
+        bytes.wipe();
         assert_eq!((id, time, bytes), (Uuid::nil(), Ticks::MIN, Some([0; 4])));
         assert_eq!(Secret::new(7_u32).into_inner(), 7);
     }

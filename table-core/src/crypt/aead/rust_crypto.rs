@@ -1,4 +1,4 @@
-//! AES-256-GCM by RustCrypto: pure Rust, with the processor's AES instructions where it has them.
+//! AES-256-GCM by `RustCrypto`: pure Rust, with the processor's AES instructions where it has them.
 
 #![cfg_attr(feature = "aws-lc-rs", allow(dead_code, reason = "compared with the other one in tests"))]
 

@@ -8,6 +8,7 @@ use super::*;
 type Seal = fn(&[u8; KEY], &[u8; NONCE], &[u8], &mut [u8]) -> Result<[u8; TAG], Refused>;
 type Open = fn(&[u8; KEY], &[u8; NONCE], &[u8], &mut [u8], &[u8; TAG]) -> Result<(), Refused>;
 
+#[allow(unused_qualifications, reason = "one of the libraries is in scope by itself, whichever it is")]
 const LIBRARIES: &[(&str, Seal, Open)] = &[
     ("RustCrypto", rust_crypto::seal, rust_crypto::open),
     #[cfg(feature = "aws-lc-rs")]

@@ -74,7 +74,7 @@ impl KeyRing {
     /// Makes a new key, which wraps from now on; gives its name. Stores go over to it at their next
     /// [`rewrap`](super::Encryption::rewrap).
     pub fn rotate(&self) -> Result<KeyId> {
-        self.change(|contents| contents.add()).map_err(|error| error.attempted("add a key to the key ring"))
+        self.change(Contents::add).map_err(|error| error.attempted("add a key to the key ring"))
     }
 
     /// Removes a key, and overwrites the file that held it. What it wrapped is lost, in backups too: a store's

@@ -496,17 +496,20 @@ fn nothing_shows_a_value_or_a_key() {
     let cell = company.cell("Sales", "1", "Ssn").unwrap();
     let sealed = encryption.seal(&cell, SSN).unwrap();
     let key = encryption.vault.key(KeyHandle::of(&sealed).unwrap()).unwrap();
-    let mut shown =
-        format!("{store:?} {encryption:?} {cell:?} {key:?} {:?} {:?}", scratch.provider, Store::options());
-    shown +=
-        &format!("{:?} {:?}", encryption.keys().unwrap(), encryption.token(&cell, TokenScope::Table, SSN));
+    let (keys, token) =
+        (encryption.keys().unwrap(), encryption.token(&cell, TokenScope::Table, SSN).unwrap());
+    let mut shown = vec![
+        format!("{store:?} {encryption:?} {cell:?} {key:?} {keys:?} {token:?}"),
+        format!("{:?} {:?}", scratch.provider, Store::options().encryption(scratch.provider.clone())),
+    ];
     let mut broken = sealed.clone();
     broken[60] ^= 1;
     let other = company.cell("Sales", "2", "Ssn").unwrap();
     for error in [encryption.open(&cell, &broken), encryption.open(&other, &sealed)].map(Result::unwrap_err) {
         assert_eq!(error.kind(), ErrorKind::DecryptionFailed);
-        shown += &format!("{error} {error:?}");
+        shown.push(format!("{error} {error:?}"));
     }
+    let shown = shown.concat();
     assert!(!shown.contains("078-05-1120"), "{shown}");
     let raw = encryption.vault.unwrap(
         &encryption.vault.root().unwrap(),
@@ -514,6 +517,6 @@ fn nothing_shows_a_value_or_a_key() {
         &encryption.vault.record(&encryption.vault.read_txn().unwrap(), key.handle()).unwrap().unwrap(),
     );
     let raw = raw.unwrap().unwrap();
-    let hex: String = raw.expose()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = format!("{:x}", uuid::Uuid::from_slice(&raw.expose()[..16]).unwrap().simple());
     assert!(!shown.contains(&hex) && !shown.contains(&format!("{:?}", &raw.expose()[..4])), "{shown}");
 }
