@@ -168,7 +168,6 @@ impl FieldViews<'_> {
     }
 
     /// A field that is kept as text, from its text.
-    #[cfg(feature = "json")]
     pub fn json<T>(&self, field: usize, take: fn(super::source::Text<'_>) -> Result<T>) -> Result<T> {
         let source = super::Source::without_keys(self.keys.schema(), &self.row);
         take(source.text(field)?)
