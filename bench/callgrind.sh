@@ -19,11 +19,11 @@ if [ "${PEERS:-0}" = 1 ]; then
     cargo build --quiet --release --locked --manifest-path bench/peers/Cargo.toml --target-dir target/peers
     program=target/peers/release/table-bench-peers
     # Not fjall, whose own threads do part of its work.
-    engines=${ENGINES:-floor floor-borrowed pointers typed views dynamic native_db redb sqlite}
+    engines=${ENGINES:-floor floor-borrowed pointers typed typed-views views dynamic native_db redb sqlite}
 else
     cargo build --quiet --release --locked -p table-bench
     program=target/release/table-bench
-    engines=${ENGINES:-floor floor-borrowed pointers typed views dynamic}
+    engines=${ENGINES:-floor floor-borrowed pointers typed typed-views views dynamic}
 fi
 ops=${OPS:-get get-by-email list range scan insert load change delete}
 out=${OUT:-$(mktemp -d)}

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use table_core::{Durability, IfMatch, Store, Table};
+use table_core::{Durability, IfMatch, Store, Table, View};
 
 use super::Employee;
 use super::dynamic;
@@ -20,9 +20,20 @@ pub(crate) const MAKER: Maker = Maker {
     open: |dir, opening| Ok(Box::new(Typed::open(dir, opening)?)),
 };
 
+/// The derive's table: entities seen in place. What is found by an index comes as owned copies.
+pub(crate) const VIEWS: Maker = Maker {
+    name: "typed-views",
+    what: "table-core, derived entity, borrowed: `Table::view`, and `views` of a snapshot for each call, every field asked for",
+    sync: "as `typed`",
+    threads: false,
+    reads_only: true,
+    open: |dir, opening| Ok(Box::new(Typed { views: true, ..Typed::open(dir, opening)? })),
+};
+
 struct Typed {
     store: Store,
     staff: Table<Employee>,
+    views: bool,
 }
 
 /// Opens a store as the sync mode asks.
@@ -38,10 +49,17 @@ fn add(digest: &mut Digest, e: &Employee) {
     digest.employee(&e.department, e.id, &e.first_name, &e.last_name, &e.email, e.age, e.salary);
 }
 
+/// Adds every field of an employee seen in place.
+fn add_view(digest: &mut Digest, e: &View<'_, Employee>) -> table_core::Result<()> {
+    let (department, id) = (e.department()?, e.id()?);
+    digest.employee(&department, id, e.first_name()?, e.last_name()?, e.email()?, e.age()?, e.salary()?);
+    Ok(())
+}
+
 impl Typed {
     fn open(dir: &Path, opening: &Opening) -> Result<Self> {
         let store = store(dir, opening)?;
-        Ok(Self { staff: store.table()?, store })
+        Ok(Self { staff: store.table()?, store, views: false })
     }
 }
 
@@ -58,7 +76,9 @@ impl Engine for Typed {
     fn get(&self, asked: &[Employee]) -> Answer {
         let mut digest = Digest::default();
         for e in asked {
-            if let Some(found) = self.staff.get(Employee::key(&e.department, e.id))? {
+            if self.views {
+                self.staff.view(Employee::key(&e.department, e.id), |e| add_view(&mut digest, &e))?;
+            } else if let Some(found) = self.staff.get(Employee::key(&e.department, e.id))? {
                 add(&mut digest, &found);
             }
         }
@@ -88,7 +108,15 @@ impl Engine for Typed {
 
     fn range(&self, asked: &[Employee], count: u32) -> Answer {
         let mut digest = Digest::default();
+        let snapshot = self.store.snapshot()?;
+        let then = self.staff.at(&snapshot);
         for e in asked {
+            if self.views {
+                for found in then.rows().department(&e.department).id(e.id..e.id + count).views() {
+                    add_view(&mut digest, &found?)?;
+                }
+                continue;
+            }
             for found in self.staff.rows().department(&e.department).id(e.id..e.id + count) {
                 let found = found?;
                 add(&mut digest, &found);
@@ -99,7 +127,15 @@ impl Engine for Typed {
 
     fn scan(&self) -> Answer {
         let mut digest = Digest::default();
+        let snapshot = self.store.snapshot()?;
+        let then = self.staff.at(&snapshot);
         for number in 0..DEPARTMENTS {
+            if self.views {
+                for found in then.rows().department(department(number)).views() {
+                    add_view(&mut digest, &found?)?;
+                }
+                continue;
+            }
             for found in self.staff.rows().department(department(number)) {
                 let found = found?;
                 add(&mut digest, &found);
