@@ -27,8 +27,15 @@ pub(crate) use syncs::run as syncs;
 use crate::{Arguments, Result};
 
 /// The engines that need nothing but heed, the floor first.
-pub const ENGINES: [Maker; 7] =
-    [floor::MAKER, floor::BORROWED, pointers::MAKER, typed::MAKER, typed::VIEWS, dynamic::VIEWS, dynamic::MAKER];
+pub const ENGINES: [Maker; 7] = [
+    floor::MAKER,
+    floor::BORROWED,
+    pointers::MAKER,
+    typed::MAKER,
+    typed::VIEWS,
+    dynamic::VIEWS,
+    dynamic::MAKER,
+];
 
 /// The engines asked for, the floor always among them and first.
 fn chosen(arguments: &Arguments, peers: &[Maker]) -> Result<Vec<Maker>> {

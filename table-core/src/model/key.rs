@@ -45,7 +45,7 @@ pub(crate) fn encode(text: &str, out: &mut Vec<u8>) {
 
 /// The text of a stored form, or `None` where the bytes are none.
 pub(crate) fn decode(stored: &[u8]) -> Option<Cow<'_, str>> {
-    if stored.iter().all(|byte| *byte < PERMUTED) {
+    if stored.is_ascii() || stored.iter().all(|byte| *byte < PERMUTED) {
         return std::str::from_utf8(stored).ok().map(Cow::Borrowed);
     }
     let bytes = stored.iter().map(|byte| restore(*byte)).collect();

@@ -6,7 +6,7 @@ use super::charset::{CharSet, forbidden};
 use super::escape::unescape;
 use super::fold::fold_char;
 use super::key_type::{self, BLIND_DIGITS, Format, KeyType, TimeItem, is_lossless};
-use super::print::ended_by;
+use super::print::{ended_by, is_clean};
 use super::value::PropertyValue;
 use super::{FieldPart, Part, Template};
 use crate::model::{EdmType, Ticks, Value, ValueRef};
@@ -87,9 +87,7 @@ fn value<'a>(part: &FieldPart, printed: &'a str) -> Option<PropertyValue<'a>> {
             let text = unescape(printed).filter(|text| holds(chars, text))?;
             return Some(PropertyValue::Owned(Value::String(text)));
         }
-        (KeyType::Text(chars), _) if holds(chars, printed) && !printed.contains(forbidden) => {
-            ValueRef::String(printed)
-        }
+        (KeyType::Text(chars), _) if holds(chars, printed) && is_clean(printed) => ValueRef::String(printed),
         (KeyType::Names(names), _) if names.contains(&printed) => ValueRef::String(printed),
         (KeyType::Uuid, _) if is_hex(printed, 32) => ValueRef::Guid(Uuid::try_parse(printed).ok()?),
         (KeyType::Bool, _) if printed == "1" => ValueRef::Boolean(true),
@@ -141,6 +139,11 @@ fn integer(key: KeyType, number: i64) -> Option<ValueRef<'static>> {
 
 /// Digits alone: no sign, no space.
 fn number(text: &str) -> Option<u128> {
+    // No more digits than 64 bits hold, whatever they are.
+    if text.len() <= 19 {
+        let digit = |number: u64, b: u8| b.is_ascii_digit().then(|| number * 10 + u64::from(b - b'0'));
+        return text.bytes().try_fold(0, digit).filter(|_| !text.is_empty()).map(u128::from);
+    }
     if text.bytes().all(|b| b.is_ascii_digit()) { text.parse().ok() } else { None }
 }
 

@@ -230,6 +230,16 @@ fn print_signed(number: i64, bits: u8, format: Format, out: &mut String) -> Resu
     Ok(())
 }
 
+/// The most digits of 64 bits.
+const DIGITS: usize = 20;
+
+/// Whether any key can hold the text.
+pub(super) fn is_clean(text: &str) -> bool {
+    // Without a way out in the middle, so that the compiler looks at many bytes at once.
+    let plain = |b: u8| b > 0x1f && b < 0x7f && !matches!(b, b'/' | b'\\' | b'#' | b'?');
+    text.bytes().fold(true, |all, b| all & plain(b)) || !text.contains(forbidden)
+}
+
 fn print_text(
     text: &str,
     chars: CharSet,
@@ -263,8 +273,10 @@ fn print_text(
             }
         }
         _ => {
-            if let Some(reason) = text.chars().find_map(|c| refused(c, c)) {
-                return Err(reason);
+            if !is_clean(text) || end.is_some_and(|end| text.contains(end)) {
+                if let Some(reason) = text.chars().find_map(|c| refused(c, c)) {
+                    return Err(reason);
+                }
             }
             out.push_str(text);
         }

@@ -11,8 +11,10 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::lmdb::{self, Databases, Db, WriteTxn};
 use super::meta;
+use super::numbers::{Known, PropertyNumber};
 use crate::error::{Error, ErrorKind};
 use crate::model::Name;
+use crate::schema::Field;
 
 /// Names that a table numbers; those that come later stand in the rows themselves, so that data used as names
 /// can't grow the dictionary without end.
@@ -59,11 +61,18 @@ pub(crate) struct Dict {
     symbols: Numbered,
     /// The number of [`ENTITY_TYPE`], which every read asks for.
     entity_type: Option<u16>,
+    /// What was asked of it for structs.
+    structs: Known,
 }
 
 impl Dict {
     pub(crate) fn name(&self, id: u16) -> Option<&Name> {
         self.names.texts.get(usize::from(id))
+    }
+
+    /// The numbers of a struct's properties, in its order.
+    pub(crate) fn numbers_of(&self, fields: &'static [Field]) -> &[PropertyNumber] {
+        self.structs.of(self, fields)
     }
 
     pub(crate) fn id(&self, name: &str) -> Option<u16> {
@@ -105,6 +114,7 @@ impl Dict {
     }
 
     pub(crate) fn push_name(&mut self, name: Name) -> Option<u16> {
+        self.structs = Known::default();
         let is_entity_type = &*name == ENTITY_TYPE;
         let id = self.names.push(name);
         if is_entity_type {
@@ -119,6 +129,7 @@ impl Dict {
 
     /// Forgets what was pushed since the dictionary had this length.
     pub(crate) fn truncate(&mut self, (names, symbols): (usize, usize)) {
+        self.structs = Known::default();
         self.names.truncate(names);
         self.symbols.truncate(symbols);
         self.entity_type = self.id(ENTITY_TYPE);
@@ -131,6 +142,7 @@ impl Dict {
         txn: &heed::RoTxn<'_>,
         table: u32,
     ) -> Result<(), Error> {
+        self.structs = Known::default();
         read_new(&mut self.names, dbs, txn, table, NAME_BY_ID)?;
         self.entity_type = self.id(ENTITY_TYPE);
         read_new(&mut self.symbols, dbs, txn, table, SYMBOL_BY_ID)

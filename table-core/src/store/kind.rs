@@ -23,7 +23,8 @@ impl KindTest {
     /// Whether the row is of the kind. The dictionary must [cover](super::view::covers) the row.
     pub(super) fn holds(&self, row: &Row<'_>) -> Result<bool, Damaged> {
         let slot = match self.property {
-            Some(property) => row.find(property),
+            // It is mostly the first name that a table sees.
+            Some(property) => row.find_near(0, property),
             None => row.find_inline(ENTITY_TYPE, None)?,
         };
         let Some(slot) = slot else { return Ok(false) };

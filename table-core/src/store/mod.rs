@@ -17,6 +17,7 @@ mod lanes;
 mod layouts;
 pub(crate) mod lmdb;
 pub(crate) mod meta;
+mod numbers;
 pub(crate) mod open;
 mod page;
 mod prepare;
@@ -64,7 +65,6 @@ pub use self::rows::{Rows, SnapshotRows, Views};
 pub use self::snapshot::{Snapshot, SnapshotInfo};
 pub use self::stats::{StoreStats, TableStats};
 pub use self::table::DynamicTable;
-pub(crate) use self::view::Place;
 pub use self::view::RowView;
 
 /// Tables of entities in a directory on disk.

@@ -295,15 +295,18 @@ impl<'a> Row<'a> {
         self.slot(self.position(id)?)
     }
 
-    /// The property of this number, which may well be at this place; and its place.
-    pub(crate) fn find_at(&self, guess: usize, id: u16) -> Option<(usize, Slot)> {
-        match self.slot(guess) {
-            Some(slot) if guess < self.count && slot.id == id => Some((guess, slot)),
-            _ => {
-                let place = self.position(id)?;
-                Some((place, self.slot(place)?))
+    /// The property of this number, which may well be at this place, or one before where a property is absent.
+    pub(crate) fn find_near(&self, guess: usize, id: u16) -> Option<Slot> {
+        for place in [guess, guess.wrapping_sub(1)] {
+            if place < self.count
+                && let Some((found, tag, start)) = self.entry(place)
+                && found == id
+            {
+                let end = if place + 1 == self.count { self.heap.len() } else { self.entry(place + 1)?.2 };
+                return Some(Slot { id, tag, start, end });
             }
         }
+        self.find(id)
     }
 
     /// The place of the property of this number, by bisection.

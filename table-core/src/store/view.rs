@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use super::dict::{Dict, ENTITY_TYPE};
 use super::key::{self, StoredKey};
+use super::numbers::PropertyNumber;
 use super::row::{self, Damaged, Decoded, INLINE, Row, Slot};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, ETag, Name, Ticks, Value, ValueRef};
 use crate::query::{Fields, KeyProperties};
+use crate::schema::Field;
 
 /// An entity in place: its bytes lie in the store's memory map, and a property is decoded when it is asked for.
 ///
@@ -104,14 +106,18 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// The value of a property, which may well be the one after the last that was asked for.
-    pub(crate) fn get_after(&self, last: &mut Place, name: &str) -> Result<Option<ValueRef<'_>>> {
-        let guess = last.id.or_else(|| self.dict.entity_type());
-        let Some(id) = self.dict.id_after(guess, name) else { return self.get(name) };
-        last.id = Some(id);
-        let Some((place, slot)) = self.row.find_at(last.slot, id) else { return Ok(None) };
-        last.slot = place + 1;
-        self.value(&slot).map(Some)
+    /// The value of a field's property.
+    pub(crate) fn get_field(&self, fields: &'static [Field], field: usize) -> Result<Option<ValueRef<'_>>> {
+        match self.dict.numbers_of(fields).get(field) {
+            Some(PropertyNumber { id: Some(id), place }) => {
+                self.row.find_near(*place, *id).map(|slot| self.value(&slot)).transpose()
+            }
+            // Without a number the name may stand in the row.
+            Some(PropertyNumber { id: None, .. }) if self.dict.names_full() => {
+                fields.get(field).map_or(Ok(None), |field| self.get(field.property))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// The partition key and the row key.
@@ -237,20 +243,6 @@ impl fmt::Debug for RowView<'_> {
             Ok(entity) => entity.fmt(f),
             Err(error) => error.fmt(f),
         }
-    }
-}
-
-/// Where the last property was that was asked for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
-    id: Option<u16>,
-    slot: usize,
-}
-
-impl Default for Place {
-    /// After `EntityType`, which comes first.
-    fn default() -> Self {
-        Self { id: None, slot: 1 }
     }
 }
 

@@ -81,7 +81,8 @@ impl KeyValues for Arguments<'_> {
 /// Prints a partition key and a row key from the arguments of a constructor.
 fn print(schema: &'static Schema, row: &Template, given: &[KeyResult<'_>]) -> Result<(String, String)> {
     let arguments = Arguments::new([&schema.partition, row], given);
-    let (mut partition, mut row_key) = (String::new(), String::new());
+    // Room for what most keys are.
+    let (mut partition, mut row_key) = (String::with_capacity(48), String::with_capacity(48));
     for (template, key) in [(&schema.partition, &mut partition), (row, &mut row_key)] {
         schema::print(template, &arguments, key).map_err(|error| {
             error.into_error(template, schema.fields).attempted("make a key for").table(schema.table)

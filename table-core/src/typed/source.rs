@@ -1,14 +1,13 @@
 //! The fields of a stored row, for generated code to take.
 
 use std::borrow::Cow;
-use std::cell::Cell;
 
 use super::{Entity, Path};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, Value, ValueRef};
 use crate::plan::Values;
-use crate::schema::{self, FieldPart, KeyValues, PropertyValue, Schema, Template, ValueError};
-use crate::store::{Place, RowView};
+use crate::schema::{self, Field, FieldPart, KeyValues, PropertyValue, Schema, Template, ValueError};
+use crate::store::RowView;
 
 /// How a type is made of a property: [`Property::from_property`](crate::schema::Property::from_property) of it.
 type FromProperty<T> = fn(Option<ValueRef<'_>>) -> Result<T, ValueError>;
@@ -20,7 +19,6 @@ pub struct Source<'v> {
     row: Row<'v>,
     from_keys: Known<'v>,
     next: usize,
-    last: Cell<Place>,
 }
 
 /// Where fields come from.
@@ -46,23 +44,23 @@ impl<'v> Row<'v> {
         }
     }
 
-    /// The field at this place, whose property is of this name.
-    fn get(self, last: &Cell<Place>, field: usize, name: &str) -> Result<Option<ValueRef<'v>>> {
-        let view = match self {
-            Self::Planned(values) => {
-                return Ok(values.get(field).and_then(|value| value.stored().as_value_ref()));
-            }
-            Self::Stored(view) => view,
-            Self::Merged(view, changes) => match changes.get(name) {
-                Some(value) => return Ok(Some(value.as_value_ref())),
-                None => view,
-            },
-            Self::Given(entity) => return Ok(entity.get(name).map(Value::as_value_ref)),
+    /// The field at this place.
+    fn get(self, fields: &'static [Field], field: usize) -> Result<Option<ValueRef<'v>>> {
+        let given = |entity: &'v DynamicEntity| {
+            let name = fields.get(field).map_or("", |field| field.property);
+            entity.get(name).map(Value::as_value_ref)
         };
-        let mut place = last.get();
-        let found = view.get_after(&mut place, name)?;
-        last.set(place);
-        Ok(found)
+        match self {
+            Self::Stored(view) => view.get_field(fields, field),
+            Self::Merged(view, changes) => match given(changes) {
+                None => view.get_field(fields, field),
+                found => Ok(found),
+            },
+            Self::Given(entity) => Ok(given(entity)),
+            Self::Planned(values) => {
+                Ok(values.get(field).and_then(|value| value.stored().as_value_ref()))
+            }
+        }
     }
 }
 
@@ -138,7 +136,7 @@ impl<'v> Source<'v> {
     }
 
     fn from_row(schema: &'static Schema, row: Row<'v>) -> Self {
-        Self { schema, row, from_keys: Known::default(), next: 0, last: Cell::default() }
+        Self { schema, row, from_keys: Known::default(), next: 0 }
     }
 
     /// The same, of which this field is taken next.
@@ -223,7 +221,7 @@ impl<'v> Source<'v> {
         if let Some(known) = self.from_keys.get(field) {
             return Ok(Some(known));
         }
-        self.row.get(&self.last, field, self.property(field))
+        self.row.get(self.schema.fields, field)
     }
 
     fn property(&self, field: usize) -> &'static str {

@@ -1,7 +1,6 @@
 //! Entities seen in place.
 
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::fmt;
 use std::ops::Deref;
 
@@ -11,7 +10,7 @@ use super::{Entity, Path, Stored, TableIn};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, EdmType, Ticks, ValueRef};
 use crate::schema::{PropertyValue, ValueError};
-use crate::store::{Place, RowView, Views};
+use crate::store::{RowView, Views};
 
 /// An entity in place: a method for each field decodes that one, and no other.
 ///
@@ -40,7 +39,7 @@ pub struct View<'a, E: Entity>(E::View<'a>);
 
 impl<'a, E: Entity> View<'a, E> {
     pub(crate) fn new(row: RowView<'a>) -> Self {
-        Self(E::View::new(FieldViews { row, keys: <E::Rows as Path>::KEYS, last: Cell::default() }))
+        Self(E::View::new(FieldViews { row, keys: <E::Rows as Path>::KEYS }))
     }
 
     /// The version, to be demanded of a later write.
@@ -91,7 +90,6 @@ pub trait EntityView<'a> {
 pub struct FieldViews<'a> {
     row: RowView<'a>,
     keys: &'static PathKeys,
-    last: Cell<Place>,
 }
 
 impl FieldViews<'_> {
@@ -122,17 +120,14 @@ impl FieldViews<'_> {
     }
 
     fn value(&self, field: usize) -> Result<Option<ValueRef<'_>>> {
-        let mut last = self.last.get();
-        let found = self.row.get_after(&mut last, self.property(field));
-        self.last.set(last);
-        found
+        self.row.get_field(self.keys.schema().fields, field)
     }
 
     /// A field that the key gives back.
     pub fn key<T>(&self, field: usize, from: fn(Option<ValueRef<'_>>) -> Result<T, ValueError>) -> Result<T> {
-        let (partition, row) = self.row.keys();
-        for (template, key) in [(&self.keys.schema().partition, &partition), (self.keys.row(), &row)] {
+        for (template, is_row) in [(&self.keys.schema().partition, false), (self.keys.row(), true)] {
             if path::gives(template, field) {
+                let key = &*if is_row { self.row.row_key() } else { self.row.partition_key() };
                 let mut taken = None;
                 let fits =
                     path::take(template, key, field, &mut |value| taken = Some(from(value.as_value_ref())));
@@ -145,11 +140,11 @@ impl FieldViews<'_> {
 
     /// A text that the key gives back.
     pub fn key_text(&self, field: usize) -> Result<Cow<'_, str>> {
-        let (partition, row) = self.row.keys();
-        for (template, key) in [(&self.keys.schema().partition, partition), (self.keys.row(), row)] {
+        for (template, is_row) in [(&self.keys.schema().partition, false), (self.keys.row(), true)] {
             if !path::gives(template, field) {
                 continue;
             }
+            let key = if is_row { self.row.row_key() } else { self.row.partition_key() };
             let mut text = None;
             let fits = match &key {
                 Cow::Borrowed(key) => path::take(template, key, field, &mut |value| {
