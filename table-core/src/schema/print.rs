@@ -230,9 +230,6 @@ fn print_signed(number: i64, bits: u8, format: Format, out: &mut String) -> Resu
     Ok(())
 }
 
-/// The most digits of 64 bits.
-const DIGITS: usize = 20;
-
 /// Whether any key can hold the text.
 pub(super) fn is_clean(text: &str) -> bool {
     // Without a way out in the middle, so that the compiler looks at many bytes at once.
@@ -273,10 +270,9 @@ fn print_text(
             }
         }
         _ => {
-            if !is_clean(text) || end.is_some_and(|end| text.contains(end)) {
-                if let Some(reason) = text.chars().find_map(|c| refused(c, c)) {
-                    return Err(reason);
-                }
+            let may_be_refused = !is_clean(text) || end.is_some_and(|end| text.contains(end));
+            if may_be_refused && let Some(reason) = text.chars().find_map(|c| refused(c, c)) {
+                return Err(reason);
             }
             out.push_str(text);
         }

@@ -57,9 +57,7 @@ impl<'v> Row<'v> {
                 found => Ok(found),
             },
             Self::Given(entity) => Ok(given(entity)),
-            Self::Planned(values) => {
-                Ok(values.get(field).and_then(|value| value.stored().as_value_ref()))
-            }
+            Self::Planned(values) => Ok(values.get(field).and_then(|value| value.stored().as_value_ref())),
         }
     }
 }

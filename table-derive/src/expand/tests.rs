@@ -17,8 +17,8 @@ fn input(text: &str) -> DeriveInput {
     syn::parse_str(text).unwrap()
 }
 
-fn is_as_noted(name: &str, expansion: TokenStream) {
-    let text = formatted(&expansion);
+fn is_as_noted(name: &str, expansion: &TokenStream) {
+    let text = formatted(expansion);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/expand/snapshots").join(name);
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
         std::fs::write(&path, &text).unwrap();
@@ -61,7 +61,7 @@ fn an_entity_without_indexes() {
         }
         "#,
     );
-    is_as_noted("department.rs", expansion);
+    is_as_noted("department.rs", &expansion);
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn an_entity_with_indexes() {
         }
         "#,
     );
-    is_as_noted("employee.rs", expansion);
+    is_as_noted("employee.rs", &expansion);
 }
 
 #[test]
@@ -103,5 +103,5 @@ fn a_set_of_entities() {
     let model = model::EntitySet::read(&cx, &input).unwrap();
     check::entity_set(&cx, &model);
     cx.check().unwrap();
-    is_as_noted("company.rs", super::entity_set(&model));
+    is_as_noted("company.rs", &super::entity_set(&model));
 }

@@ -48,7 +48,7 @@ fn employee(id: u32, last_name: &str, age: i32) -> Employee {
         last_name: last_name.into(),
         age,
         email: format!("{id}@contoso.com"),
-        photo: (id % 2 == 0).then(|| vec![7; 3]),
+        photo: id.is_multiple_of(2).then(|| vec![7; 3]),
     }
 }
 
