@@ -35,6 +35,7 @@
 //!
 //! - [`Store`]: opening, creating and dropping tables, snapshots, statistics, checking, copying.
 //! - [`Table`]: entities of one type; [`Entity`](derive@Entity) has the reference of all attributes.
+//! - [`TableAt`], [`View`] and [`Projection`](trait@Projection): reads of several tables at one moment, of entities in place, and of some fields.
 //! - [`DynamicTable`]: entities of any shape, as [`DynamicEntity`]; [`Query`], [`Filter`] and [`Batch`].
 //! - [`Error`]: one type, with a [kind](ErrorKind) to match on and the service's own code for each.
 //! - [`limits`]: the service's numbers, which hold here too.

@@ -251,7 +251,9 @@ pub fn derive_properties(input: TokenStream) -> TokenStream {
 
 /// A struct of some of an entity's fields, which a query reads instead of the whole.
 ///
-/// Its fields are named as the entity's are, and have their types.
+/// Its fields are named as the entity's are, and have their types; an integer may be wider, and a field that may be absent is
+/// an `Option` or has `#[property(default)]`. One that the entity keeps with `#[property(json)]` says so too. Fields of the key
+/// are given back by the key. Nothing else of a row is decoded.
 ///
 /// ```ignore
 /// #[derive(Projection)]

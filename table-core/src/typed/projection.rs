@@ -66,6 +66,29 @@ const fn assert_holds<P: Path, S: Projection<Entity = P::Entity>>() {
 
 impl<P: Path, O: Origin> PathQuery<P, O> {
     /// Reads some of the fields alone.
+    ///
+    /// A field that rows of the index don't hold does not compile:
+    ///
+    /// ```compile_fail,E0080
+    /// use table_core::{Entity, Projection, Table};
+    ///
+    /// #[derive(Entity)]
+    /// #[entity(table = "Company", kind = "employee")]
+    /// #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// #[index(by_email, row = "email_{email}_{id:06}", copy(first_name))]
+    /// struct Employee { department: String, id: u32, first_name: String, email: String, age: i32 }
+    ///
+    /// #[derive(Projection)]
+    /// #[projection(of = Employee)]
+    /// struct Age { age: i32 }
+    ///
+    /// fn ages(staff: &Table<Employee>) {
+    ///     for age in staff.by_email().department("Sales").select::<Age>() {}
+    /// }
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = table_core::Store::open(dir.path().join("company.tables")).unwrap();
+    /// # ages(&store.table().unwrap());
+    /// ```
     #[doc(hidden)]
     pub fn select<S: Projection<Entity = P::Entity>>(self) -> PathQuery<P, O, Selected<S>> {
         self.reading()
