@@ -41,7 +41,7 @@ mod tests_time;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use self::catalog::{Entry, TableState};
 use self::commit::Writer;
@@ -103,6 +103,8 @@ pub(crate) struct Inner {
     reclaimer: Reclaimer,
     #[cfg(feature = "encrypt")]
     encryption: Option<Encryption>,
+    /// Held by the change that others have been too quick for.
+    turn: Mutex<()>,
 }
 
 impl Inner {
@@ -316,6 +318,7 @@ impl OpenOptions {
                 tables: RwLock::default(),
                 writer: Writer::default(),
                 live: Live::default(),
+                turn: Mutex::default(),
                 reclaimer: Reclaimer::default(),
                 #[cfg(feature = "encrypt")]
                 encryption,

@@ -1,7 +1,9 @@
 //! A table whose entities are known only when the program runs.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::catalog::TableState;
 use super::page::Page;
@@ -192,6 +194,20 @@ impl DynamicTable {
         let done =
             prepare::batch(&self.state, plan.partition(), &operations).and_then(|plan| self.submit(plan));
         done.map_err(|error| plan.judge(error))
+    }
+
+    /// The turn of a change that others have been too quick for, if it comes within so long. Never waits for ever: the
+    /// change that has it may be waiting for this one.
+    pub(crate) fn turn(&self, patience: Duration) -> Option<MutexGuard<'_, ()>> {
+        let begun = Instant::now();
+        loop {
+            match self.inner.turn.try_lock() {
+                Ok(turn) => return Some(turn),
+                Err(TryLockError::Poisoned(turn)) => return Some(turn.into_inner()),
+                Err(TryLockError::WouldBlock) if begun.elapsed() > patience => return None,
+                Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_micros(200)),
+            }
+        }
     }
 
     /// All tables of the store as they are now.

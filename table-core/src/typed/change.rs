@@ -17,6 +17,10 @@ const ENTITY_TYPE: &str = "EntityType";
 /// How often a change is tried when others write the entity at the same time.
 const ATTEMPTS: u32 = 64;
 
+/// How often it may lose before it asks for a turn, which one in the process has at a time: whoever has it gives way to
+/// nobody, and those who wait for it don't contend.
+const LOSSES_BORNE: u32 = 8;
+
 /// The longest wait between two of them.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
@@ -355,8 +359,11 @@ pub(super) fn commit(
     operations: &mut [&mut dyn Planned],
     batch: Option<&str>,
 ) -> Result<ETag> {
-    let mut last = None;
+    let (mut last, mut turn) = (None, None);
     for losses in 0..ATTEMPTS {
+        if losses >= LOSSES_BORNE && turn.is_none() {
+            turn = table.turn(LONGEST_WAIT);
+        }
         let begun = Instant::now();
         read(table, operations, batch)?;
         let done = planned(operations, batch, |plan| {
@@ -377,7 +384,9 @@ pub(super) fn commit(
             Ok(etag) => return Ok(etag),
             Err((error, true)) => {
                 last = Some(error);
-                give_way(losses, begun.elapsed());
+                if turn.is_none() {
+                    give_way(losses, begun.elapsed());
+                }
             }
             Err((error, false)) => return Err(error),
         }
