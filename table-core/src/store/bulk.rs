@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::commit::GROUP_BYTES;
 use super::prepare::Prepared;
-use super::{Batch, Store};
+use super::{Batch, Inner, Store};
 use crate::error::{Error, ErrorKind, Result};
 
 /// What became of the batches of a [`bulk`](Store::bulk) load.
@@ -53,54 +53,7 @@ impl Store {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn bulk(&self, batches: impl IntoIterator<Item = Batch>) -> Result<BulkReport> {
-        let mut report = BulkReport::default();
-        let mut batches = (0_u64..).zip(batches);
-        loop {
-            let (mut plans, mut numbers, mut bytes) = (Vec::<Prepared>::new(), Vec::new(), 0);
-            let mut ended = false;
-            while plans.len() < PLANS && bytes < GROUP_BYTES {
-                let Some((number, batch)) = batches.next() else {
-                    ended = true;
-                    break;
-                };
-                match self.own(&batch).and_then(|()| batch.prepare()) {
-                    Ok(plan) => {
-                        bytes += plan.weight();
-                        plans.push(plan);
-                        numbers.push(number);
-                    }
-                    Err(error) => report.failures.push(BulkFailure { batch: number, error }),
-                }
-            }
-            if !plans.is_empty() {
-                self.commit_all(plans, &numbers, &mut report)?;
-            }
-            if ended {
-                report.failures.sort_by_key(|failure| failure.batch);
-                return Ok(report);
-            }
-        }
-    }
-
-    fn commit_all(&self, plans: Vec<Prepared>, numbers: &[u64], report: &mut BulkReport) -> Result<()> {
-        let lead = self.inner.writer.lead()?;
-        let results = self.inner.writer.run_all(&self.inner, &lead, plans);
-        drop(lead);
-        for (number, result) in numbers.iter().zip(results) {
-            match result {
-                Ok(_) => report.committed += 1,
-                // Nothing from here on was committed.
-                Err(error) if error.kind().stops() => {
-                    let reason = error.kind();
-                    return Err(error.because(format!(
-                        "{reason}; {} batches were committed, and none from number {number} on",
-                        report.committed
-                    )));
-                }
-                Err(error) => report.failures.push(BulkFailure { batch: *number, error }),
-            }
-        }
-        Ok(())
+        load(&self.inner, batches, |batch| self.own(batch).and_then(|()| batch.prepare()), |_, error| error)
     }
 
     fn own(&self, batch: &Batch) -> Result<()> {
@@ -113,6 +66,72 @@ impl Store {
                 .table(batch.table().name()))
         }
     }
+}
+
+/// Commits what `prepare` makes of each item, packed into few transactions; `explain` puts errors of committing into
+/// the words of the item.
+pub(crate) fn load<T>(
+    inner: &Arc<Inner>,
+    items: impl IntoIterator<Item = T>,
+    prepare: impl Fn(&T) -> Result<Prepared>,
+    explain: impl Fn(&T, Error) -> Error,
+) -> Result<BulkReport> {
+    let mut report = BulkReport::default();
+    let mut items = (0_u64..).zip(items);
+    loop {
+        let (mut plans, mut planned, mut bytes) = (Vec::<Prepared>::new(), Vec::new(), 0);
+        let mut ended = false;
+        while plans.len() < PLANS && bytes < GROUP_BYTES {
+            let Some((number, item)) = items.next() else {
+                ended = true;
+                break;
+            };
+            match prepare(&item) {
+                Ok(plan) => {
+                    bytes += plan.weight();
+                    plans.push(plan);
+                    planned.push((number, item));
+                }
+                Err(error) => report.failures.push(BulkFailure { batch: number, error }),
+            }
+        }
+        if !plans.is_empty() {
+            commit_all(inner, plans, &planned, &explain, &mut report)?;
+        }
+        if ended {
+            report.failures.sort_by_key(|failure| failure.batch);
+            return Ok(report);
+        }
+    }
+}
+
+fn commit_all<T>(
+    inner: &Arc<Inner>,
+    plans: Vec<Prepared>,
+    planned: &[(u64, T)],
+    explain: &impl Fn(&T, Error) -> Error,
+    report: &mut BulkReport,
+) -> Result<()> {
+    let lead = inner.writer.lead()?;
+    let results = inner.writer.run_all(inner, &lead, plans);
+    drop(lead);
+    for ((number, item), result) in planned.iter().zip(results) {
+        match result {
+            Ok(_) => report.committed += 1,
+            // Nothing from here on was committed.
+            Err(error) if error.kind().stops() => {
+                let reason = error.kind();
+                return Err(error.because(format!(
+                    "{reason}; {} batches were committed, and none from number {number} on",
+                    report.committed
+                )));
+            }
+            Err(error) => {
+                report.failures.push(BulkFailure { batch: *number, error: explain(item, error) });
+            }
+        }
+    }
+    Ok(())
 }
 
 impl ErrorKind {

@@ -10,8 +10,8 @@ use super::page::Page;
 use super::prepare::{self, Action, Operation, Prepared};
 use super::rows::{Refilling, Rows};
 use super::snapshot::Snapshot;
-use super::{Batch, Inner, RowView, read};
-use crate::error::Result;
+use super::{Batch, BulkReport, Inner, RowView, bulk, read};
+use crate::error::{Error, Result};
 use crate::model::{DynamicEntity, ETag, IfMatch};
 use crate::plan::{Failure, RowAction, WritePlan};
 use crate::query::{Continuation, Explain, Query};
@@ -175,6 +175,11 @@ impl DynamicTable {
 
     /// Carries out a planned change, whole or not at all.
     pub(crate) fn carry_out(&self, plan: &WritePlan<'_>) -> Result<ETag, Failure> {
+        self.prepared(plan).and_then(|prepared| self.submit(prepared)).map_err(|error| plan.judge(error))
+    }
+
+    /// A planned change, ready to be carried out.
+    pub(crate) fn prepared(&self, plan: &WritePlan<'_>) -> Result<Prepared> {
         let mut operations = Vec::with_capacity(plan.changes().len());
         for change in plan.changes() {
             let action = match change.action {
@@ -191,9 +196,17 @@ impl DynamicTable {
                 properties: &change.properties,
             });
         }
-        let done =
-            prepare::batch(&self.state, plan.partition(), &operations).and_then(|plan| self.submit(plan));
-        done.map_err(|error| plan.judge(error))
+        prepare::batch(&self.state, plan.partition(), &operations)
+    }
+
+    /// Carries out the plan that `prepare` makes of each item, packed into few transactions.
+    pub(crate) fn load<T>(
+        &self,
+        items: impl IntoIterator<Item = T>,
+        prepare: impl Fn(&T) -> Result<Prepared>,
+        explain: impl Fn(&T, Error) -> Error,
+    ) -> Result<BulkReport> {
+        bulk::load(&self.inner, items, prepare, explain)
     }
 
     /// The turn of a change that others have been too quick for, if it comes within so long. Never waits for ever: the

@@ -451,6 +451,11 @@ fn planned<T>(
     Ok(run(&WritePlan::of(changes, batch)?))
 }
 
+/// What `run` makes of the plan that adds an entity.
+pub(super) fn insertion<E: Entity, T>(entity: &E, run: impl FnOnce(&WritePlan<'_>) -> T) -> Result<T> {
+    planned(&[&mut Operation::new(Key::unused(), Change::Insert(entity))], None, run)
+}
+
 fn numbered(error: Error, index: usize, batch: Option<&str>) -> Error {
     if batch.is_some() { error.at_index(index) } else { error }
 }

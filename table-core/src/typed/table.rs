@@ -1,5 +1,6 @@
 //! A table of entities of one type.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::ops::Deref;
 
@@ -7,7 +8,8 @@ use super::change::{self, Change, Operation};
 use super::{Egt, Entity, Key, Lookup, Partition, Stored};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, IfMatch};
-use crate::store::DynamicTable;
+use crate::plan::WritePlan;
+use crate::store::{BulkReport, DynamicTable};
 
 /// A table as a place for entities of type `E`.
 ///
@@ -88,6 +90,46 @@ impl<E: Entity> Table<E> {
     /// Removes the entity of this key with all its copies, if it is of the version demanded; fails if there is none.
     pub fn delete(&self, key: Key<E>, condition: impl Into<IfMatch>) -> Result<()> {
         self.commit(key, Change::Delete(condition.into())).map(|_| ())
+    }
+
+    /// Adds many entities, each whole with its copies or not at all, packed into few transactions of up to 16 MiB.
+    ///
+    /// One that can't be added fails by itself: the report says which, by its place among those given, and why. The
+    /// iterator runs outside any transaction. It ends early, with an error, only if the store as a whole can't go on.
+    ///
+    /// ```
+    /// # use table_core::{Entity, ErrorKind, Store};
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Company", kind = "employee")]
+    /// # #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// # #[index(by_email, row = "email_{email}", unique)]
+    /// # struct Employee { department: String, id: u32, email: String }
+    /// # let dir = tempfile::tempdir()?;
+    /// # let store = Store::open(dir.path().join("company.tables"))?;
+    /// # let staff = store.table::<Employee>()?;
+    /// let report = staff.bulk_insert((0..1_000).map(|id| Employee {
+    ///     department: "Sales".into(),
+    ///     id,
+    ///     email: format!("{}@contoso.com", id % 999),
+    /// }))?;
+    /// assert_eq!(report.committed, 999);
+    /// assert_eq!((report.failures[0].batch, report.failures[0].error.kind()), (999, ErrorKind::UniqueConflict));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn bulk_insert<B: Borrow<E>>(&self, entities: impl IntoIterator<Item = B>) -> Result<BulkReport> {
+        self.table.load(
+            entities,
+            |entity| {
+                let prepared =
+                    |plan: &WritePlan<'_>| self.table.prepared(plan).map_err(|error| plan.judge(error).error);
+                change::insertion(entity.borrow(), prepared)?
+            },
+            |entity, error| match change::insertion(entity.borrow(), |plan| plan.judge(error.again())) {
+                Ok(failure) => failure.error,
+                // It was planned once, so it can be planned again.
+                Err(other) => other,
+            },
+        )
     }
 
     /// Changes of several entities of one partition, to be made together or not at all.

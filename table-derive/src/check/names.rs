@@ -17,10 +17,11 @@ pub(super) const KEY_UNITS: usize = 512;
 pub(super) const BATCH_ROWS: usize = 100;
 
 /// The methods of a table, which a method of an index would not be seen behind.
-pub(crate) const TABLE_METHODS: [&str; 34] = [
+pub(crate) const TABLE_METHODS: [&str; 35] = [
     "at",
     "batch",
     "bulk",
+    "bulk_insert",
     "clone",
     "count",
     "delete",

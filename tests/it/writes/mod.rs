@@ -1,5 +1,6 @@
 //! Typed writes, one by one: what each refuses and how, and cases that random operations once found.
 
+mod bulk;
 mod faults;
 mod former;
 
