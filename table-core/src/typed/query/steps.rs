@@ -1,5 +1,7 @@
 //! The steps of a query as types: which part of the key comes next, and what can be done before it is given.
 
+use crate::typed::Path;
+
 /// The step at which so many parts have been given.
 #[derive(Debug)]
 pub enum At<const PARTS: usize> {}
@@ -12,20 +14,22 @@ pub enum Ended {}
 #[derive(Debug)]
 pub enum Newest {}
 
-/// A step at which it is known which partitions to read, so that the query can run.
+/// A path whose query can run at this step: it is known which partitions to read.
+///
+/// Of the path and not of the step, so that the compiler tells the impls of all entities apart by their types.
 #[diagnostic::on_unimplemented(
     message = "the partition of this query is not complete",
     label = "give every part of the partition key first, or say `.across_partitions()`",
     note = "key parts are given from left to right; a query runs within one partition, or says that it reads many"
 )]
-pub trait Ready<P> {}
+pub trait Ready<Step> {}
 
-impl<P> Ready<P> for Ended {}
-impl<P> Ready<P> for Newest {}
+impl<P: Path> Ready<Ended> for P {}
+impl<P: Path> Ready<Newest> for P {}
 
-/// A step at which the partition is still open, so that the query can read many.
+/// A path whose partition is still open at this step, so that the query can read many.
 #[diagnostic::on_unimplemented(message = "the partition of this query is known", label = "it reads no other")]
-pub trait Open<P> {}
+pub trait Open<Step> {}
 
 /// A step at which the order can be turned.
 #[diagnostic::on_unimplemented(

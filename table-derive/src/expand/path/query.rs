@@ -52,7 +52,7 @@ fn narrowing(model: &Entity<'_>, names: &Names) -> TokenStream {
     let (krate, vis, ident, query) = (&model.krate, model.vis, model.ident, &names.query);
     let [path, step, from, fields] = ["Path", "Step", "From", "Fields"].map(|name| names.parameter(name));
     let (private, rows) = (quote!(#krate::__private), names.path(None, "Path"));
-    let ready = quote!(where #step: #private::Ready<#path>);
+    let ready = quote!(where #path: #private::Ready<#step>);
     quote! {
         #[allow(dead_code, reason = "which of them are called is the user's choice")]
         impl<#path, #step, #from> #query<#path, #step, #from>
@@ -63,7 +63,7 @@ fn narrowing(model: &Entity<'_>, names: &Names) -> TokenStream {
             /// Reads every partition that fits the parts given so far: a scan of the table, or of a part of it.
             #vis fn across_partitions(self) -> #query<#path, #private::Ended, #from>
             where
-                #step: #private::Open<#path>,
+                #path: #private::Open<#step>,
             {
                 #query::__of(self.query)
             }
@@ -71,7 +71,8 @@ fn narrowing(model: &Entity<'_>, names: &Names) -> TokenStream {
             /// Gives the entities from the last to the first; said twice, from the first again.
             #vis fn rev(self) -> Self
             where
-                #step: #private::Ready<#path> + #private::Turns,
+                #path: #private::Ready<#step>,
+                #step: #private::Turns,
             {
                 Self::__of(self.query.rev())
             }
@@ -90,7 +91,7 @@ fn narrowing(model: &Entity<'_>, names: &Names) -> TokenStream {
             #vis fn select<#fields>(self) -> #private::PathQuery<#path, #from, #private::Selected<#fields>>
             where
                 #fields: #private::Projection<Entity = #ident>,
-                #step: #private::Ready<#path>,
+                #path: #private::Ready<#step>,
             {
                 self.query.select()
             }
@@ -123,7 +124,7 @@ fn narrowing(model: &Entity<'_>, names: &Names) -> TokenStream {
         #[allow(dead_code, reason = "whether it is called is the user's choice")]
         impl<'snapshot, #step> #query<#rows, #step, #private::TableIn<'snapshot>>
         where
-            #step: #private::Ready<#rows>,
+            #rows: #private::Ready<#step>,
         {
             /// The entities in place, each field decoded when it is asked for: the quickest way to read many.
             #vis fn views(self) -> #private::TypedViews<'snapshot, #ident> {
@@ -134,7 +135,7 @@ fn narrowing(model: &Entity<'_>, names: &Names) -> TokenStream {
         impl<#path, #step, #from> ::core::iter::IntoIterator for #query<#path, #step, #from>
         where
             #path: #private::Path<Entity = #ident>,
-            #step: #private::Ready<#path>,
+            #path: #private::Ready<#step>,
             #from: #private::Origin,
         {
             type Item = #krate::Result<#path::Item>;
@@ -163,7 +164,7 @@ pub(super) fn parts(path: &Path<'_>, query: &Ident) -> TokenStream {
     let states = steps.iter().enumerate().map(|(at, step)| {
         let Step { ready, .. } = step;
         let state = if *ready { quote!(Ready) } else { quote!(Open) };
-        quote!(impl #krate::__private::#state<#marker> for #krate::__private::At<#at> {})
+        quote!(impl #krate::__private::#state<#krate::__private::At<#at>> for #marker {})
     });
     quote!(#(#methods)* #(#states)*)
 }

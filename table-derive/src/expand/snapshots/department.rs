@@ -142,28 +142,29 @@ const _: () = {
         #[doc = r" Reads every partition that fits the parts given so far: a scan of the table, or of a part of it."]
         fn across_partitions(self) -> DepartmentQuery<Path, ::table_core::__private::Ended, From>
         where
-            Step: ::table_core::__private::Open<Path>,
+            Path: ::table_core::__private::Open<Step>,
         {
             DepartmentQuery::__of(self.query)
         }
         #[doc = r" Gives the entities from the last to the first; said twice, from the first again."]
         fn rev(self) -> Self
         where
-            Step: ::table_core::__private::Ready<Path> + ::table_core::__private::Turns,
+            Path: ::table_core::__private::Ready<Step>,
+            Step: ::table_core::__private::Turns,
         {
             Self::__of(self.query.rev())
         }
         #[doc = r" Gives so many at the most."]
         fn top(self, entities: ::core::primitive::usize) -> Self
         where
-            Step: ::table_core::__private::Ready<Path>,
+            Path: ::table_core::__private::Ready<Step>,
         {
             Self::__of(self.query.top(entities))
         }
         #[doc = r" Leaves out what does not pass the filter. Each row in the range is read for it."]
         fn filter(self, filter: impl ::core::ops::FnOnce(&Path::Columns) -> ::table_core::Filter) -> Self
         where
-            Step: ::table_core::__private::Ready<Path>,
+            Path: ::table_core::__private::Ready<Step>,
         {
             Self::__of(self.query.filter(filter))
         }
@@ -173,14 +174,14 @@ const _: () = {
         ) -> ::table_core::__private::PathQuery<Path, From, ::table_core::__private::Selected<Fields>>
         where
             Fields: ::table_core::__private::Projection<Entity = Department>,
-            Step: ::table_core::__private::Ready<Path>,
+            Path: ::table_core::__private::Ready<Step>,
         {
             self.query.select()
         }
         #[doc = r" Reads the entity itself that each row is a copy of, in the same snapshot: a point read for each."]
         fn entities(self) -> ::table_core::__private::PathQuery<Path, From, ::table_core::__private::Entities>
         where
-            Step: ::table_core::__private::Ready<Path>,
+            Path: ::table_core::__private::Ready<Step>,
         {
             self.query.entities()
         }
@@ -191,21 +192,21 @@ const _: () = {
             after: ::core::option::Option<&::table_core::Continuation>,
         ) -> ::table_core::Result<::table_core::Page<Path::Item>>
         where
-            Step: ::table_core::__private::Ready<Path>,
+            Path: ::table_core::__private::Ready<Step>,
         {
             self.query.page(size, after)
         }
         #[doc = r" How the query will be answered, and why."]
         fn explain(&self) -> ::table_core::Result<::table_core::Explain>
         where
-            Step: ::table_core::__private::Ready<Path>,
+            Path: ::table_core::__private::Ready<Step>,
         {
             self.query.explain()
         }
         #[doc = r" How many there are."]
         fn count(self) -> ::table_core::Result<::core::primitive::u64>
         where
-            Step: ::table_core::__private::Ready<Path>,
+            Path: ::table_core::__private::Ready<Step>,
         {
             self.query.count()
         }
@@ -213,7 +214,7 @@ const _: () = {
     #[allow(dead_code, reason = "whether it is called is the user's choice")]
     impl<'snapshot, Step> DepartmentQuery<DepartmentRowsPath, Step, ::table_core::__private::TableIn<'snapshot>>
     where
-        Step: ::table_core::__private::Ready<DepartmentRowsPath>,
+        DepartmentRowsPath: ::table_core::__private::Ready<Step>,
     {
         #[doc = r" The entities in place, each field decoded when it is asked for: the quickest way to read many."]
         fn views(self) -> ::table_core::__private::TypedViews<'snapshot, Department> {
@@ -223,7 +224,7 @@ const _: () = {
     impl<Path, Step, From> ::core::iter::IntoIterator for DepartmentQuery<Path, Step, From>
     where
         Path: ::table_core::__private::Path<Entity = Department>,
-        Step: ::table_core::__private::Ready<Path>,
+        Path: ::table_core::__private::Ready<Step>,
         From: ::table_core::__private::Origin,
     {
         type Item = ::table_core::Result<Path::Item>;
@@ -276,8 +277,8 @@ const _: () = {
             DepartmentQuery::__of(self.query.fixed::<String>(0usize, &name))
         }
     }
-    impl ::table_core::__private::Open<DepartmentRowsPath> for ::table_core::__private::At<0usize> {}
-    impl ::table_core::__private::Ready<DepartmentRowsPath> for ::table_core::__private::At<1usize> {}
+    impl ::table_core::__private::Open<::table_core::__private::At<0usize>> for DepartmentRowsPath {}
+    impl ::table_core::__private::Ready<::table_core::__private::At<1usize>> for DepartmentRowsPath {}
     #[doc = "A `Department` in place: each method decodes one field."]
     struct DepartmentView<'view> {
         fields: ::table_core::__private::FieldViews<'view>,

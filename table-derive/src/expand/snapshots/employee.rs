@@ -289,28 +289,29 @@ const _: () = {
         #[doc = r" Reads every partition that fits the parts given so far: a scan of the table, or of a part of it."]
         pub fn across_partitions(self) -> EmployeeQuery<Path, ::table_core::__private::Ended, From>
         where
-            Step: ::table_core::__private::Open<Path>,
+            Path: ::table_core::__private::Open<Step>,
         {
             EmployeeQuery::__of(self.query)
         }
         #[doc = r" Gives the entities from the last to the first; said twice, from the first again."]
         pub fn rev(self) -> Self
         where
-            Step: ::table_core::__private::Ready<Path> + ::table_core::__private::Turns,
+            Path: ::table_core::__private::Ready<Step>,
+            Step: ::table_core::__private::Turns,
         {
             Self::__of(self.query.rev())
         }
         #[doc = r" Gives so many at the most."]
         pub fn top(self, entities: ::core::primitive::usize) -> Self
         where
-            Step: ::table_core::__private::Ready<Path>,
+            Path: ::table_core::__private::Ready<Step>,
         {
             Self::__of(self.query.top(entities))
         }
         #[doc = r" Leaves out what does not pass the filter. Each row in the range is read for it."]
         pub fn filter(self, filter: impl ::core::ops::FnOnce(&Path::Columns) -> ::table_core::Filter) -> Self
         where
-            Step: ::table_core::__private::Ready<Path>,
+            Path: ::table_core::__private::Ready<Step>,
         {
             Self::__of(self.query.filter(filter))
         }
@@ -320,7 +321,7 @@ const _: () = {
         ) -> ::table_core::__private::PathQuery<Path, From, ::table_core::__private::Selected<Fields>>
         where
             Fields: ::table_core::__private::Projection<Entity = Employee>,
-            Step: ::table_core::__private::Ready<Path>,
+            Path: ::table_core::__private::Ready<Step>,
         {
             self.query.select()
         }
@@ -329,7 +330,7 @@ const _: () = {
             self,
         ) -> ::table_core::__private::PathQuery<Path, From, ::table_core::__private::Entities>
         where
-            Step: ::table_core::__private::Ready<Path>,
+            Path: ::table_core::__private::Ready<Step>,
         {
             self.query.entities()
         }
@@ -340,21 +341,21 @@ const _: () = {
             after: ::core::option::Option<&::table_core::Continuation>,
         ) -> ::table_core::Result<::table_core::Page<Path::Item>>
         where
-            Step: ::table_core::__private::Ready<Path>,
+            Path: ::table_core::__private::Ready<Step>,
         {
             self.query.page(size, after)
         }
         #[doc = r" How the query will be answered, and why."]
         pub fn explain(&self) -> ::table_core::Result<::table_core::Explain>
         where
-            Step: ::table_core::__private::Ready<Path>,
+            Path: ::table_core::__private::Ready<Step>,
         {
             self.query.explain()
         }
         #[doc = r" How many there are."]
         pub fn count(self) -> ::table_core::Result<::core::primitive::u64>
         where
-            Step: ::table_core::__private::Ready<Path>,
+            Path: ::table_core::__private::Ready<Step>,
         {
             self.query.count()
         }
@@ -362,7 +363,7 @@ const _: () = {
     #[allow(dead_code, reason = "whether it is called is the user's choice")]
     impl<'snapshot, Step> EmployeeQuery<EmployeeRowsPath, Step, ::table_core::__private::TableIn<'snapshot>>
     where
-        Step: ::table_core::__private::Ready<EmployeeRowsPath>,
+        EmployeeRowsPath: ::table_core::__private::Ready<Step>,
     {
         #[doc = r" The entities in place, each field decoded when it is asked for: the quickest way to read many."]
         pub fn views(self) -> ::table_core::__private::TypedViews<'snapshot, Employee> {
@@ -372,7 +373,7 @@ const _: () = {
     impl<Path, Step, From> ::core::iter::IntoIterator for EmployeeQuery<Path, Step, From>
     where
         Path: ::table_core::__private::Path<Entity = Employee>,
-        Step: ::table_core::__private::Ready<Path>,
+        Path: ::table_core::__private::Ready<Step>,
         From: ::table_core::__private::Origin,
     {
         type Item = ::table_core::Result<Path::Item>;
@@ -482,9 +483,9 @@ const _: () = {
             )
         }
     }
-    impl ::table_core::__private::Open<EmployeeRowsPath> for ::table_core::__private::At<0usize> {}
-    impl ::table_core::__private::Ready<EmployeeRowsPath> for ::table_core::__private::At<1usize> {}
-    impl ::table_core::__private::Ready<EmployeeRowsPath> for ::table_core::__private::At<2usize> {}
+    impl ::table_core::__private::Open<::table_core::__private::At<0usize>> for EmployeeRowsPath {}
+    impl ::table_core::__private::Ready<::table_core::__private::At<1usize>> for EmployeeRowsPath {}
+    impl ::table_core::__private::Ready<::table_core::__private::At<2usize>> for EmployeeRowsPath {}
     #[doc(hidden)]
     #[derive(Debug)]
     pub enum EmployeeByEmailPath {}
@@ -562,9 +563,9 @@ const _: () = {
             )
         }
     }
-    impl ::table_core::__private::Open<EmployeeByEmailPath> for ::table_core::__private::At<0usize> {}
-    impl ::table_core::__private::Ready<EmployeeByEmailPath> for ::table_core::__private::At<1usize> {}
-    impl ::table_core::__private::Ready<EmployeeByEmailPath> for ::table_core::__private::At<2usize> {}
+    impl ::table_core::__private::Open<::table_core::__private::At<0usize>> for EmployeeByEmailPath {}
+    impl ::table_core::__private::Ready<::table_core::__private::At<1usize>> for EmployeeByEmailPath {}
+    impl ::table_core::__private::Ready<::table_core::__private::At<2usize>> for EmployeeByEmailPath {}
     #[doc(hidden)]
     #[derive(Debug)]
     pub enum EmployeeByNamePath {}
@@ -752,10 +753,10 @@ const _: () = {
             )
         }
     }
-    impl ::table_core::__private::Open<EmployeeByNamePath> for ::table_core::__private::At<0usize> {}
-    impl ::table_core::__private::Ready<EmployeeByNamePath> for ::table_core::__private::At<1usize> {}
-    impl ::table_core::__private::Ready<EmployeeByNamePath> for ::table_core::__private::At<2usize> {}
-    impl ::table_core::__private::Ready<EmployeeByNamePath> for ::table_core::__private::At<3usize> {}
+    impl ::table_core::__private::Open<::table_core::__private::At<0usize>> for EmployeeByNamePath {}
+    impl ::table_core::__private::Ready<::table_core::__private::At<1usize>> for EmployeeByNamePath {}
+    impl ::table_core::__private::Ready<::table_core::__private::At<2usize>> for EmployeeByNamePath {}
+    impl ::table_core::__private::Ready<::table_core::__private::At<3usize>> for EmployeeByNamePath {}
     #[doc = "A `Employee` in place: each method decodes one field."]
     pub struct EmployeeView<'view> {
         fields: ::table_core::__private::FieldViews<'view>,
