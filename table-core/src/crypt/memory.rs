@@ -20,7 +20,7 @@ use crate::error::Result;
 /// # let dir = tempfile::tempdir()?;
 /// # let path = dir.path().join("company.tables");
 /// let store = Store::options().encryption(Arc::new(MemoryKeys::new()?)).open(&path)?;
-/// # Ok::<(), table_core::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct MemoryKeys(Mutex<Keys>);
 

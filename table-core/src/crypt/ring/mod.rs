@@ -31,7 +31,7 @@ use crate::error::{Error, ErrorKind, Result};
 ///
 /// // Each time:
 /// let store = Store::options().encryption(Arc::new(KeyRing::open(&keys)?)).open(&path)?;
-/// # Ok::<(), table_core::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// With a passphrase the file is of no use without it. It is stretched by Argon2id, which takes 64 MiB and some

@@ -57,7 +57,7 @@ const JOB_NAME: usize = 256;
 /// // Once the partition's key is destroyed, nothing opens it.
 /// encryption.shred(&company.partition_key_scope("Sales")?)?;
 /// assert_eq!(encryption.open(&cell, &sealed).unwrap_err().kind(), ErrorKind::KeyShredded);
-/// # Ok::<(), table_core::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
 pub struct Encryption {
