@@ -142,16 +142,16 @@ impl Vault {
     /// What is remembered, as far as it is still true.
     fn cache(&self) -> Result<MutexGuard<'_, Cache>> {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        let commit = self.side.last_commit();
-        if cache.commit != commit {
+        if cache.commit != self.side.last_commit() {
             let txn = self.read_txn()?;
             let generation = self.meta(&txn)?.generation;
             if cache.generation != generation {
                 cache.clear();
                 cache.generation = generation;
             }
-            // If there was another commit since, the next look finds it.
-            cache.commit = commit;
+            // The commit that was seen here, which need not be the last: LMDB says that there is a new one a moment
+            // before it shows it. The next look finds it.
+            cache.commit = txn.id();
         }
         Ok(cache)
     }
