@@ -93,7 +93,7 @@ use crate::ctxt::Ctxt;
 /// | `row = ".."` | the template of the copies' row key. Required (C30) |
 /// | `unique` | a second entity with the same key is refused |
 /// | `copy = all`, `copy = keys`, `copy(..)` | what a copy holds: everything, which it does if nothing is said; the key; the key and these fields (C17) |
-/// | `when = path` | a function of `&Self` that says whether the entity has a row in the index |
+/// | `when = path` | a function of `&Self` that says whether the entity has a row in the index, by what is stored alone: a skipped field is no ground |
 /// | `as = name`, `as(a, b)` | what queries call the parts with `[]` |
 /// | `name = name` | another name for the function on the struct |
 ///
@@ -102,7 +102,7 @@ use crate::ctxt::Ctxt;
 /// | attribute | |
 /// | --- | --- |
 /// | `#[property(rename = "..")]` | the property's name (C10, C11) |
-/// | `#[property(json)]` | any type that serde knows, in one text property |
+/// | `#[property(json)]` | any type that serde knows, in one text property, as serde_json writes it: a float that is not finite becomes `null` |
 /// | `#[property(default)]` | an absent property is the type's default |
 /// | `#[property(skip)]` | not stored; the type's default when it is read |
 /// | `#[flatten]` | the fields of a struct with [`Properties`](macro@Properties), side by side with the entity's |

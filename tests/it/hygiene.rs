@@ -40,6 +40,38 @@ enum State {
     Closed,
 }
 
+#[derive(::table_core::Properties, ::std::clone::Clone, ::std::fmt::Debug, ::std::cmp::PartialEq)]
+#[properties(crate = crate::hygiene::renamed, rename_all = "camelCase")]
+struct OddColumns {
+    source: ::std::primitive::i32,
+    values: ::std::option::Option<::std::string::String>,
+}
+
+/// With no field that a patch could set, and a key like the other's function.
+#[derive(::table_core::Entity, ::std::clone::Clone, ::std::fmt::Debug, ::std::cmp::PartialEq)]
+#[entity(table = "Odd", kind = "even", crate = crate::hygiene::renamed)]
+#[key(partition = "{patch}", row = "even")]
+struct Even {
+    patch: ::std::string::String,
+}
+
+#[derive(::table_core::EntitySet, ::std::clone::Clone, ::std::fmt::Debug, ::std::cmp::PartialEq)]
+#[entity_set(crate = crate::hygiene::renamed)]
+enum Member {
+    Some(Odd),
+    Self_(Even),
+    #[entity_set(unknown)]
+    Ok(::table_core::DynamicEntity),
+}
+
+#[derive(::table_core::Projection, ::std::fmt::Debug)]
+#[projection(of = Odd, crate = crate::hygiene::renamed)]
+struct Source {
+    source: ::std::string::String,
+    r#type: ::std::primitive::i64,
+    table: ::std::string::String,
+}
+
 #[derive(::table_core::Entity, ::std::clone::Clone, ::std::fmt::Debug, ::std::cmp::PartialEq)]
 #[entity(table = "Odd", kind = "odd", crate = crate::hygiene::renamed)]
 #[key(partition = "{table}", row = "row_{values}_{state}", name = the_key)]
@@ -55,6 +87,8 @@ struct Odd {
     view: ::std::primitive::f64,
     step: ::std::vec::Vec<::std::primitive::u8>,
     index: ::std::primitive::u64,
+    #[flatten]
+    exchange: OddColumns,
 }
 
 impl Odd {
@@ -78,6 +112,7 @@ fn a_derive_depends_on_no_name_in_scope() {
         view: 0.5,
         step: ::std::vec![1, 2],
         index: 1 << 60,
+        exchange: OddColumns { source: 9, values: ::std::option::Option::None },
     };
     table.insert(&odd).unwrap();
     let key = || Odd::the_key("t", OddRowsQuery(7), State::Closed);
@@ -90,4 +125,23 @@ fn a_derive_depends_on_no_name_in_scope() {
     table.update(key(), |e| e.source.clear()).unwrap();
     assert_eq!(table.by_source().table("t").count().unwrap(), 0);
     assert_eq!(table.rows().table("t").count().unwrap(), 1);
+
+    // Sets, patches, projections, flattened fields and views.
+    let set = scratch.store().set::<Member>().unwrap();
+    let even = Even { patch: "t".to_string() };
+    set.egt(Even::partition("t"))
+        .insert(&even)
+        .merge(key(), Odd::patch().view(1.5).entity(::std::option::Option::None), ::table_core::IfMatch::Any)
+        .commit()
+        .unwrap();
+    let all: ::std::vec::Vec<_> = set
+        .partition(Even::partition("t"))
+        .into_iter()
+        .map(|member| ::table_core::Stored::into_inner(member.unwrap()))
+        .collect();
+    assert_eq!(all[0], Member::Self_(even));
+    let projected = table.rows().table("t").select::<Source>().into_iter().next().unwrap().unwrap();
+    assert_eq!((&*projected.source, projected.r#type, &*projected.table), ("", -1, "t"));
+    assert_eq!(table.rows().table("t").filter(|e| e.exchange.source.eq(9)).count().unwrap(), 1);
+    assert_eq!(table.view(key(), |odd| odd.view()).unwrap(), ::std::option::Option::Some(1.5));
 }
