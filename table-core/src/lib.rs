@@ -36,6 +36,9 @@
 //! - [`Store`]: opening, creating and dropping tables, snapshots, statistics, checking, copying.
 //! - [`Table`]: entities of one type; [`Entity`](derive@Entity) has the reference of all attributes.
 //! - [`TableAt`], [`View`] and [`Projection`](trait@Projection): reads of several tables at one moment, of entities in place, and of some fields.
+//! - [`Egt`]: changes of several entities as one; [`EntitySet`](derive@EntitySet): the kinds that share a table.
+//! - [`Projection`](derive@Projection), [`Properties`](derive@Properties), [`KeyPart`](derive@KeyPart): some of the fields,
+//!   fields that entities share, types of your own in keys.
 //! - [`DynamicTable`]: entities of any shape, as [`DynamicEntity`]; [`Query`], [`Filter`] and [`Batch`].
 //! - [`Error`]: one type, with a [kind](ErrorKind) to match on and the service's own code for each.
 //! - [`limits`]: the service's numbers, which hold here too.
@@ -66,7 +69,7 @@ pub use model::{
     ValueRef,
 };
 pub use plan::WriteExplain;
-pub use query::{Continuation, Explain, Filter, KeyBounds, Property, Query, QueryClass, prop};
+pub use query::{Continuation, Explain, Filter, KeyBounds, PropertyRef, Query, QueryClass, prop};
 pub use store::{
     Batch, BulkFailure, BulkReport, CheckReport, Durability, DynamicTable, OpenOptions, Page, Problem,
     RowView, Rows, Snapshot, SnapshotInfo, SnapshotRows, Store, StoreStats, TableStats, Views,

@@ -309,7 +309,7 @@ impl fmt::Debug for Filter {
 /// assert_eq!(filter.to_string(), "Age ge 18 and Age lt 65");
 /// ```
 #[derive(Clone, Debug)]
-pub struct Property(Name);
+pub struct PropertyRef(Name);
 
 /// The property of this name; `PartitionKey`, `RowKey` and `Timestamp` are properties too.
 ///
@@ -323,11 +323,11 @@ pub struct Property(Name);
 /// assert_eq!(recent.to_string(), "Timestamp ge datetime'2026-11-20T00:00:00Z'");
 /// # Ok::<(), table_core::ParseTicksError>(())
 /// ```
-pub fn prop(name: &str) -> Property {
-    Property(name.into())
+pub fn prop(name: &str) -> PropertyRef {
+    PropertyRef(name.into())
 }
 
-impl Property {
+impl PropertyRef {
     fn compare(&self, operator: Operator, constant: impl Into<Value>) -> Filter {
         Filter::compare(self.0.clone(), operator, constant.into())
     }

@@ -21,7 +21,7 @@ mod token;
 pub use bounds::KeyBounds;
 pub use builder::Query;
 pub use explain::{Explain, QueryClass};
-pub use filter::{Filter, Property, prop};
+pub use filter::{Filter, PropertyRef, prop};
 pub use token::Continuation;
 
 pub(crate) use eval::{Fields, Predicate};
