@@ -88,12 +88,28 @@ fn forbidden(c: char) -> bool {
     matches!(c, '/' | '\\' | '#' | '?' | '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}')
 }
 
+/// Which bytes are characters that any key may hold. Looked up, since keys are too short to look at many bytes at once.
+const PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut byte = 0x20;
+    while byte < 0x7f {
+        #[expect(clippy::indexing_slicing, reason = "while the program compiles")]
+        (plain[byte] = !matches!(byte, 0x23 | 0x2f | 0x3f | 0x5c));
+        byte += 1;
+    }
+    plain
+};
+
+/// Whether each byte is a character that any key may hold. If not, it may still be part of one.
+#[inline]
+pub(crate) fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| PLAIN.get(usize::from(byte)) == Some(&true))
+}
+
 /// Checks one key against the service's rules.
 pub(crate) fn check(part: Part, text: &str) -> Result<(), Error> {
     // The common case in one pass over the bytes.
-    let plain = |byte: u8| byte > 0x1f && byte < 0x7f && !matches!(byte, b'/' | b'\\' | b'#' | b'?');
-    // Without a way out in the middle, which would keep the compiler from looking at many bytes at once.
-    if text.len() <= limits::KEY_UNITS && text.bytes().fold(true, |all, byte| all & plain(byte)) {
+    if text.len() <= limits::KEY_UNITS && is_plain(text) {
         return Ok(());
     }
     if let Some((at, c)) = text.char_indices().find(|(_, c)| forbidden(*c)) {

@@ -232,9 +232,7 @@ fn print_signed(number: i64, bits: u8, format: Format, out: &mut String) -> Resu
 
 /// Whether any key can hold the text.
 pub(super) fn is_clean(text: &str) -> bool {
-    // Without a way out in the middle, so that the compiler looks at many bytes at once.
-    let plain = |b: u8| b > 0x1f && b < 0x7f && !matches!(b, b'/' | b'\\' | b'#' | b'?');
-    text.bytes().fold(true, |all, b| all & plain(b)) || !text.contains(forbidden)
+    key::is_plain(text) || !text.contains(forbidden)
 }
 
 fn print_text(

@@ -23,7 +23,17 @@ pub(crate) fn encode(table: u32, partition: &str, row: &str, out: &mut Vec<u8>) 
 
 /// Checks a pair of keys that is to be written.
 pub(crate) fn check(partition: &str, row: &str) -> Result<(), Error> {
-    key::check(Part::Partition, partition)?;
+    check_partition(partition)?;
+    check_row(partition, row)
+}
+
+/// Checks a partition key that is to be written.
+pub(crate) fn check_partition(partition: &str) -> Result<(), Error> {
+    key::check(Part::Partition, partition)
+}
+
+/// Checks a row key that is to be written, and how long it is together with a partition key that has been checked.
+pub(crate) fn check_row(partition: &str, row: &str) -> Result<(), Error> {
     key::check(Part::Row, row)?;
     if fits(partition, row) {
         Ok(())
@@ -47,6 +57,8 @@ pub(crate) struct StoredKey<'a> {
     pub(crate) table: u32,
     partition: &'a [u8],
     row: &'a [u8],
+    /// Both, with what separates them.
+    pair: &'a [u8],
 }
 
 impl<'a> StoredKey<'a> {
@@ -54,7 +66,19 @@ impl<'a> StoredKey<'a> {
         let (table, rest) = stored.split_first_chunk::<TABLE>()?;
         let at = rest.iter().position(|byte| *byte == SEPARATOR)?;
         let (partition, row) = rest.split_at_checked(at)?;
-        Some(Self { table: u32::from_be_bytes(*table), partition, row: row.get(1..)? })
+        Some(Self { table: u32::from_be_bytes(*table), partition, row: row.get(1..)?, pair: rest })
+    }
+
+    /// Both keys, or `None` where the bytes are no text.
+    pub(crate) fn texts(&self) -> Option<(Cow<'a, str>, Cow<'a, str>)> {
+        // Looked at as one text, which they mostly are as they stand.
+        match key::decode(self.pair)? {
+            Cow::Borrowed(pair) => {
+                let (partition, row) = pair.split_at_checked(self.partition.len())?;
+                Some((partition.into(), row.get(1..)?.into()))
+            }
+            Cow::Owned(_) => Some((self.partition()?, self.row()?)),
+        }
     }
 
     /// The partition key, or `None` where the bytes are no text.

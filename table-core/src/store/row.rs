@@ -58,6 +58,7 @@ impl Tag {
         Self::Symbol,
     ];
 
+    #[inline]
     pub(crate) fn from_code(code: u8) -> Option<Self> {
         Self::ALL.get(usize::from(code)).copied()
     }
@@ -137,6 +138,7 @@ pub(crate) struct Row<'a> {
 }
 
 /// Number, tag and start of the property whose slot stands first, and the slots after it.
+#[inline]
 fn first_slot(table: &[u8], wide: bool) -> Option<(u16, u8, usize, &[u8])> {
     if wide {
         let ([a, b, tag, c, d, e], rest) = table.split_first_chunk::<WIDE_SLOT>()?;
@@ -240,6 +242,10 @@ impl<'a> Row<'a> {
         self.count
     }
 
+    pub(crate) fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
     pub(crate) fn stored_bytes(&self) -> usize {
         self.bytes.len()
     }
@@ -280,9 +286,13 @@ impl<'a> Row<'a> {
     }
 
     /// The property at this place in the order of numbers.
+    #[inline]
     pub(crate) fn slot(&self, index: usize) -> Option<Slot> {
-        let (id, tag, start) = self.entry(index)?;
-        let end = if index + 1 == self.count { self.heap.len() } else { self.entry(index + 1)?.2 };
+        let wide = self.is_wide();
+        let length = if wide { WIDE_SLOT } else { NARROW_SLOT };
+        let (id, tag, start, rest) = first_slot(self.table.get(index.checked_mul(length)?..)?, wide)?;
+        // A value ends where the next one starts.
+        let end = first_slot(rest, wide).map_or(self.heap.len(), |(_, _, start, _)| start);
         Some(Slot { id, tag, start, end })
     }
 
@@ -296,14 +306,13 @@ impl<'a> Row<'a> {
     }
 
     /// The property of this number, which may well be at this place, or one before where a property is absent.
+    #[inline]
     pub(crate) fn find_near(&self, guess: usize, id: u16) -> Option<Slot> {
         for place in [guess, guess.wrapping_sub(1)] {
-            if place < self.count
-                && let Some((found, tag, start)) = self.entry(place)
-                && found == id
+            if let Some(slot) = self.slot(place)
+                && slot.id == id
             {
-                let end = if place + 1 == self.count { self.heap.len() } else { self.entry(place + 1)?.2 };
-                return Some(Slot { id, tag, start, end });
+                return Some(slot);
             }
         }
         self.find(id)
@@ -346,11 +355,13 @@ impl<'a> Row<'a> {
     }
 
     /// The bytes of a property; with a seed, a large one is compared with its checksum.
+    #[inline]
     pub(crate) fn payload(&self, slot: &Slot, seed: Option<u64>) -> Result<&'a [u8], Damaged> {
         let stored = self.stored(slot)?;
-        if stored.len() <= SMALL {
-            return Ok(stored);
-        }
+        if stored.len() <= SMALL { Ok(stored) } else { self.large_payload(stored, seed) }
+    }
+
+    fn large_payload(&self, stored: &'a [u8], seed: Option<u64>) -> Result<&'a [u8], Damaged> {
         match stored.split_last_chunk::<LARGE_CHECKSUM>() {
             Some((payload, sum))
                 if payload.len() > SMALL

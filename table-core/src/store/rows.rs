@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 use std::collections::VecDeque;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::Inner;
@@ -19,13 +20,17 @@ use crate::error::{Error, Result};
 use crate::model::DynamicEntity;
 use crate::query::Query;
 
-/// Rows in an iterator's first refill; each further one is four times as large, so that a caller who wants few pays for few.
+/// Rows in an iterator's first refill; each further one is larger, so that a caller who wants few pays for few.
 const FIRST_REFILL: usize = 4;
+/// How many times as large.
+const GROWTH: usize = 4;
 const LARGEST_REFILL: usize = 128;
 /// The same where several ranges are merged, each with a buffer of its own.
 const LARGEST_REFILL_OF_MANY: usize = 32;
 /// Bytes of rows at which a refill ends early.
 const REFILL_BYTES: usize = 256 * 1024;
+/// The largest row that is kept as it is stored; of a larger one the caller may want a small part.
+const KEPT_BYTES: usize = 1024;
 
 /// A walk that owns its snapshot, or holds one of the caller's: it holds the key it has come to and refills by seeking,
 /// since a cursor would borrow from the transaction beside it.
@@ -48,12 +53,23 @@ pub(crate) struct Reading<'r> {
 struct Lane<T> {
     scan: Scan,
     /// Rows, and where there are several lanes, by what they are merged.
-    buffer: VecDeque<(Box<[u8]>, T)>,
+    buffer: VecDeque<(Box<[u8]>, Ahead<T>)>,
+    /// The bytes of those that are kept.
+    kept: Vec<u8>,
     /// The stored key of the last row that was looked at.
     resume: Option<Vec<u8>>,
     refill: usize,
     failed: Option<Error>,
     ended: bool,
+}
+
+/// A row that was read ahead.
+enum Ahead<T> {
+    /// As the caller wants it.
+    Made(T),
+    /// As it is stored, to be made when it is asked for: memory that is taken and given back row by row comes from the
+    /// allocator's own small store, that of a hundred rows at once does not.
+    Kept { key: Range<usize>, row: Range<usize> },
 }
 
 impl<T, S: Borrow<Snapshot>> Refilling<T, S> {
@@ -67,6 +83,7 @@ impl<T, S: Borrow<Snapshot>> Refilling<T, S> {
         let lane = |scan| Lane {
             scan,
             buffer: VecDeque::new(),
+            kept: Vec::new(),
             resume: None,
             refill: FIRST_REFILL,
             failed: None,
@@ -93,17 +110,17 @@ impl<T, S: Borrow<Snapshot>> Refilling<T, S> {
         let place = (self.snapshot.borrow(), &self.table);
         let next = if let [only] = self.walks.as_mut_slice() {
             only.ready(place, None, &decode);
-            only.take()
+            only.take(place, &decode)
         } else {
             for walk in &mut self.walks {
                 walk.ready(place, Some(&self.lanes), &decode);
                 // What was read before an error comes before it; where that stands among the others nobody knows.
                 if walk.buffer.is_empty() && walk.failed.is_some() {
                     self.remaining = 0;
-                    return walk.take();
+                    return walk.take(place, &decode);
                 }
             }
-            self.merged()
+            first_of(&self.walks).and_then(|first| self.walks.get_mut(first)?.take(place, &decode))
         };
         self.remaining -= 1;
         if !matches!(next, Some(Ok(_))) {
@@ -111,20 +128,49 @@ impl<T, S: Borrow<Snapshot>> Refilling<T, S> {
         }
         next
     }
+}
 
-    fn merged(&mut self) -> Option<Result<T>> {
-        let reverse = self.walks.first()?.scan.plan.reverse;
-        let heads = self.walks.iter().enumerate();
-        let heads = heads.filter_map(|(at, walk)| walk.buffer.front().map(|(rest, _)| (&**rest, at)));
-        let (_, first) = heads.min_by(|a, b| lanes::order(reverse, *a, *b))?;
-        self.walks.get_mut(first)?.take()
-    }
+/// The lane whose next row comes first.
+fn first_of<T>(walks: &[Lane<T>]) -> Option<usize> {
+    let reverse = walks.first()?.scan.plan.reverse;
+    let heads = walks.iter().enumerate();
+    let heads = heads.filter_map(|(at, walk)| walk.buffer.front().map(|(rest, _)| (&**rest, at)));
+    let (_, first) = heads.min_by(|a, b| lanes::order(reverse, *a, *b))?;
+    Some(first)
 }
 
 impl<T> Lane<T> {
-    fn take(&mut self) -> Option<Result<T>> {
-        let row = self.buffer.pop_front().map(|(_, row)| Ok(row));
-        row.or_else(|| self.failed.take().map(Err))
+    fn take(
+        &mut self,
+        place: (&Snapshot, &DynamicTable),
+        decode: &impl Fn(&Reading<'_>, &RowView<'_>) -> Result<T>,
+    ) -> Option<Result<T>> {
+        let (key, row) = match self.buffer.pop_front() {
+            Some((_, Ahead::Made(row))) => return Some(Ok(row)),
+            Some((_, Ahead::Kept { key, row })) => (key, row),
+            None => return self.failed.take().map(Err),
+        };
+        let kept = |range| self.kept.get(range).unwrap_or_default();
+        let (snapshot, table) = place;
+        let reading = Reading { snapshot, table, scan: &self.scan };
+        let made = self.scan.again(kept(key), kept(row)).and_then(|view| decode(&reading, &view));
+        Some(made.map_err(|error| self.scan.locate(error)))
+    }
+
+    /// A row that is read ahead: kept if what is made of it takes memory, and it is small.
+    fn ahead(
+        kept: &mut Vec<u8>,
+        view: &RowView<'_>,
+        decode: impl FnOnce(&RowView<'_>) -> Result<T>,
+    ) -> Result<Ahead<T>> {
+        if !std::mem::needs_drop::<T>() || view.stored_bytes() > KEPT_BYTES {
+            return decode(view).map(Ahead::Made);
+        }
+        let start = kept.len();
+        kept.extend_from_slice(view.stored_key_bytes());
+        let between = kept.len();
+        kept.extend_from_slice(view.row_bytes());
+        Ok(Ahead::Kept { key: start..between, row: between..kept.len() })
     }
 
     /// Reads on if nothing is left of what was read ahead.
@@ -152,6 +198,10 @@ impl<T> Lane<T> {
         let (snapshot, table) = place;
         let (inner, txn) = snapshot.parts();
         let mut cursor = Cursor::new(inner, txn, &self.scan, self.resume.as_deref())?;
+        // This refill is up to so many times as large as the last.
+        let room = (self.kept.len() * GROWTH).min(REFILL_BYTES);
+        self.kept.clear();
+        self.kept.reserve(room);
         let mut bytes = 0;
         while self.buffer.len() < self.refill && bytes < REFILL_BYTES {
             let Some(view) = self.scan.next(inner, txn, &mut cursor)? else {
@@ -161,11 +211,12 @@ impl<T> Lane<T> {
             bytes += view.stored_bytes();
             let rest = merged.map_or_else(Box::default, |lanes| lanes.rest(view.stored_key_bytes()).into());
             let reading = Reading { snapshot, table, scan: &self.scan };
-            self.buffer.push_back((rest, decode(&reading, &view)?));
+            let row = Self::ahead(&mut self.kept, &view, |view| decode(&reading, view))?;
+            self.buffer.push_back((rest, row));
         }
         cursor.check_leaf()?;
         let largest = if merged.is_some() { LARGEST_REFILL_OF_MANY } else { LARGEST_REFILL };
-        self.refill = (self.refill * 4).min(largest);
+        self.refill = (self.refill * GROWTH).min(largest);
         self.resume = cursor.last.map(<[u8]>::to_vec);
         Ok(())
     }

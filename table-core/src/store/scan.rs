@@ -119,11 +119,7 @@ impl Scan {
             {
                 continue;
             }
-            let view = if let Some(seed) = seed {
-                RowView::verified(key.into(), row, self.dict.clone(), seed)
-            } else {
-                RowView::new(key.into(), row, self.dict.clone())
-            };
+            let view = self.view(key, row, seed);
             let keys = self.plan.kind.map(|kind| kind.keys);
             if self.plan.accepts(&Filtered { view: &view, slots: &self.columns, keys })? {
                 self.remaining -= 1;
@@ -132,6 +128,19 @@ impl Scan {
         }
         cursor.check_leaf()?;
         Ok(None)
+    }
+
+    fn view<'t>(&self, key: &'t [u8], row: Row<'t>, seed: Option<u64>) -> RowView<'t> {
+        match seed {
+            Some(seed) => RowView::verified(key.into(), row, self.dict.clone(), seed),
+            None => RowView::new(key.into(), row, self.dict.clone()),
+        }
+    }
+
+    /// A row that the scan has found, seen again in a copy of its key and its bytes.
+    pub(super) fn again<'t>(&self, key: &'t [u8], bytes: &'t [u8]) -> Result<RowView<'t>> {
+        let row = Row::parse(bytes).map_err(|e| super::key::locate(e.into(), key))?;
+        Ok(self.view(key, row, self.verify.then(|| row::key_seed(key))))
     }
 
     /// Goes on after a row, or at it.

@@ -65,6 +65,11 @@ impl<'a> RowView<'a> {
         self.row.stored_bytes()
     }
 
+    /// The entity as it is stored, its key aside.
+    pub(crate) fn row_bytes(&self) -> &'a [u8] {
+        self.row.bytes()
+    }
+
     /// The key as it is stored.
     pub(crate) fn stored_key_bytes(&self) -> &[u8] {
         &self.key
@@ -107,11 +112,13 @@ impl<'a> RowView<'a> {
     }
 
     /// The value of a field's property.
+    #[inline]
     pub(crate) fn get_field(&self, fields: &'static [Field], field: usize) -> Result<Option<ValueRef<'_>>> {
         match self.dict.numbers_of(fields).get(field) {
-            Some(PropertyNumber { id: Some(id), place }) => {
-                self.row.find_near(*place, *id).map(|slot| self.value(&slot)).transpose()
-            }
+            Some(PropertyNumber { id: Some(id), place }) => match self.row.find_near(*place, *id) {
+                Some(slot) => self.value(&slot).map(Some),
+                None => Ok(None),
+            },
             // Without a number the name may stand in the row.
             Some(PropertyNumber { id: None, .. }) if self.dict.names_full() => {
                 fields.get(field).map_or(Ok(None), |field| self.get(field.property))
@@ -122,8 +129,7 @@ impl<'a> RowView<'a> {
 
     /// The partition key and the row key.
     pub(crate) fn keys(&self) -> (Cow<'_, str>, Cow<'_, str>) {
-        let keys = self.stored_key().and_then(|key| Some((key.partition()?, key.row()?)));
-        keys.unwrap_or_default()
+        self.stored_key().and_then(|key| key.texts()).unwrap_or_default()
     }
 
     /// The value of the property that has this number.
@@ -134,7 +140,8 @@ impl<'a> RowView<'a> {
     /// The text of `EntityType`: what the row is.
     pub(crate) fn kind(&self) -> Result<Option<&str>> {
         let kind = match self.dict.entity_type() {
-            Some(id) => self.get_by_id(id)?,
+            // It is mostly the first name that a table sees.
+            Some(id) => self.row.find_near(0, id).map(|slot| self.value(&slot)).transpose()?,
             None => self.get(ENTITY_TYPE)?,
         };
         Ok(kind.and_then(ValueRef::as_str))
@@ -171,7 +178,7 @@ impl<'a> RowView<'a> {
     }
 
     fn entity_of(&self, properties: Vec<(Name, Value)>) -> Result<DynamicEntity> {
-        let keys = self.stored_key().and_then(|key| Some((key.partition()?, key.row()?)));
+        let keys = self.stored_key().and_then(|key| key.texts());
         let (partition, row) = keys.ok_or_else(|| self.damaged(Damaged("the row's key can't be read")))?;
         Ok(DynamicEntity::stored(partition.into_owned(), row.into_owned(), self.etag(), properties))
     }
@@ -191,6 +198,7 @@ impl<'a> RowView<'a> {
         self.dict.name(slot.id).cloned().ok_or_else(|| self.unknown())
     }
 
+    #[inline]
     fn value(&self, slot: &Slot) -> Result<ValueRef<'_>> {
         let mut payload = self.row.payload(slot, self.seed).map_err(|e| self.damaged(e))?;
         if slot.id == INLINE {
@@ -229,7 +237,7 @@ pub(crate) fn covers(dict: &Dict, row: &Row<'_>) -> bool {
     let names_known = last
         .is_none_or(|slot| if slot.id == INLINE { dict.names_full() } else { usize::from(slot.id) < names });
     names_known
-        && dict.entity_type().and_then(|id| row.find(id)).is_none_or(|slot| {
+        && dict.entity_type().and_then(|id| row.find_near(0, id)).is_none_or(|slot| {
             match row.payload(&slot, None).and_then(|payload| row::decode(slot.tag, payload)) {
                 Ok(Decoded::Symbol(id)) => usize::from(id) < symbols,
                 _ => true,

@@ -48,27 +48,31 @@ pub type KeyResult<'a> = Result<PropertyValue<'a>, ValueError>;
 
 /// The arguments of a key's constructor: the distinct fields of its templates in order of first occurrence.
 pub(crate) struct Arguments<'a> {
-    fields: Vec<usize>,
+    templates: [&'a Template; 2],
     given: &'a [KeyResult<'a>],
 }
 
 impl<'a> Arguments<'a> {
-    pub(crate) fn new(templates: [&Template; 2], given: &'a [KeyResult<'a>]) -> Self {
-        let mut distinct = Vec::with_capacity(given.len());
-        for part in templates.into_iter().flat_map(plan::fields) {
-            if !distinct.contains(&part.field) {
-                distinct.push(part.field);
-            }
-        }
-        Self { fields: distinct, given }
+    pub(crate) fn new(templates: [&'a Template; 2], given: &'a [KeyResult<'a>]) -> Self {
+        Self { templates, given }
+    }
+
+    /// The parts of the templates, one after another.
+    fn parts(&self) -> impl Iterator<Item = &'static FieldPart> {
+        self.templates.into_iter().flat_map(plan::fields)
+    }
+
+    /// The place of a field among the arguments. Counted anew each time, since keys have few parts.
+    fn place(&self, field: usize) -> Option<usize> {
+        let first = |field| self.parts().position(|part| part.field == field);
+        let before = self.parts().enumerate().take(first(field)?);
+        Some(before.filter(|(at, part)| first(part.field) == Some(*at)).count())
     }
 }
 
 impl KeyValues for Arguments<'_> {
     fn value(&self, part: &FieldPart) -> Result<PropertyValue<'_>, ValueError> {
-        let given =
-            self.fields.iter().position(|field| *field == part.field).and_then(|at| self.given.get(at));
-        match given {
+        match self.place(part.field).and_then(|at| self.given.get(at)) {
             Some(Ok(value)) => {
                 Ok(value.as_value_ref().map_or(PropertyValue::Absent, PropertyValue::Borrowed))
             }

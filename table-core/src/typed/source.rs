@@ -68,13 +68,20 @@ const FEW: usize = 5;
 /// What the keys give back, by field.
 #[derive(Debug, Default)]
 struct Known<'v> {
+    /// A bit for each of the first fields that is here: most that are asked for are not.
+    bits: u64,
     few: [Option<(usize, PropertyValue<'v>)>; FEW],
     length: usize,
     more: Vec<(usize, PropertyValue<'v>)>,
 }
 
 impl<'v> Known<'v> {
+    fn bit(field: usize) -> u64 {
+        u32::try_from(field).ok().and_then(|field| 1_u64.checked_shl(field)).unwrap_or_default()
+    }
+
     fn push(&mut self, field: usize, value: PropertyValue<'v>) {
+        self.bits |= Self::bit(field);
         match self.few.get_mut(self.length) {
             Some(place) => {
                 *place = Some((field, value));
@@ -84,7 +91,12 @@ impl<'v> Known<'v> {
         }
     }
 
+    #[inline]
     fn get(&self, field: usize) -> Option<ValueRef<'_>> {
+        if field < 64 && self.bits & Self::bit(field) == 0 { None } else { self.find(field) }
+    }
+
+    fn find(&self, field: usize) -> Option<ValueRef<'_>> {
         let few = self.few.iter().map_while(Option::as_ref);
         few.chain(&self.more).find(|(known, _)| *known == field)?.1.as_value_ref()
     }
