@@ -199,8 +199,8 @@ pub(crate) fn stored_fields(schema: &'static Schema, values: &Values<'_>) -> usi
 
 /// Whether one of the templates gives the field back.
 fn gives_back(known: &[&Template], field: usize) -> bool {
-    let mut parts = known.iter().flat_map(|template| fields(template));
-    parts.any(|part| part.field == field && part.is_lossless())
+    let gives = |part: &Part| matches!(part, Part::Field(part) if part.field == field && part.is_lossless());
+    known.iter().any(|template| template.parts.iter().any(gives))
 }
 
 /// The fields in a template.

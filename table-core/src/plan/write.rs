@@ -359,6 +359,9 @@ fn check_apart(changes: &[EntityChange<'_>], partition: &str) -> Result<()> {
             return refuse(ErrorKind::DifferentPartitions, change, index, because);
         }
     }
+    if changes.len() < 2 {
+        return Ok(());
+    }
     let mut order: Vec<_> = changes.iter().enumerate().collect();
     order.sort_by(|(i, a), (j, b)| a.identity().cmp(b.identity()).then(i.cmp(j)));
     let pairs = order.iter().zip(order.iter().skip(1));

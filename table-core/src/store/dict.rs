@@ -23,6 +23,11 @@ pub(crate) const MAX_NAMES: usize = 60_000;
 const MAX_SYMBOLS: usize = 1_000;
 const MAX_SYMBOL_BYTES: usize = 64;
 
+/// How many texts are compared rather than hashed.
+const FEW: usize = 8;
+/// How many names after the last one are looked at before one is looked up.
+const NEAR: usize = 4;
+
 /// The property whose texts are numbered: it says what a row is, and is alike on many.
 pub(crate) const ENTITY_TYPE: &str = "EntityType";
 
@@ -40,6 +45,13 @@ struct Numbered {
 }
 
 impl Numbered {
+    fn id(&self, text: &str) -> Option<u16> {
+        if self.texts.len() <= FEW {
+            return (0..).zip(&self.texts).find(|(_, known)| ***known == *text).map(|(id, _)| id);
+        }
+        self.ids.get(text).copied()
+    }
+
     fn push(&mut self, text: Name) -> Option<u16> {
         let id = u16::try_from(self.texts.len()).ok()?;
         self.texts.push(text.clone());
@@ -76,14 +88,16 @@ impl Dict {
     }
 
     pub(crate) fn id(&self, name: &str) -> Option<u16> {
-        self.names.ids.get(name).copied()
+        self.names.id(name)
     }
 
-    /// The number of a name that may well be the one after `last`: properties mostly come in the order in which the
-    /// table first saw their names, and comparing one name is quicker than looking it up.
+    /// The number of a name that may well be one of those after `last`: properties mostly come in the order in which
+    /// the table first saw their names, a copy leaves some out, and comparing a few is quicker than looking one up.
     pub(crate) fn id_after(&self, last: Option<u16>, name: &str) -> Option<u16> {
-        let guess = last.map_or(Some(0), |last| last.checked_add(1));
-        guess.filter(|id| self.name(*id).is_some_and(|known| **known == *name)).or_else(|| self.id(name))
+        let first = last.map_or(0, |last| last.saturating_add(1));
+        let names = self.names.texts.get(usize::from(first)..).unwrap_or_default();
+        let near = (first..).zip(names).take(NEAR).find(|(_, known)| ***known == *name);
+        near.map(|(id, _)| id).or_else(|| self.id(name))
     }
 
     /// The number of the property [`ENTITY_TYPE`].
@@ -96,7 +110,7 @@ impl Dict {
     }
 
     pub(crate) fn symbol_id(&self, text: &str) -> Option<u16> {
-        self.symbols.ids.get(text).copied()
+        self.symbols.id(text)
     }
 
     /// How many names and symbols there are.

@@ -196,10 +196,20 @@ pub(crate) fn batch(
     }
 }
 
+/// How many operations are compared each with each, rather than sorted.
+const FEW: usize = 8;
+
 /// The first operation whose row an earlier one has.
 fn second_of_a_row(plan: &Prepared) -> Option<usize> {
     if plan.steps.is_sorted_by(|a, b| plan.key(a) < plan.key(b)) {
         return None;
+    }
+    if plan.steps.len() <= FEW {
+        let is_second = |(index, step)| {
+            let mut before = plan.steps.iter().take(index);
+            before.any(|earlier| plan.key(earlier) == plan.key(step)).then_some(index)
+        };
+        return plan.steps.iter().enumerate().find_map(is_second);
     }
     let mut order: Vec<_> = plan.steps.iter().map(|step| plan.key(step)).zip(0_usize..).collect();
     order.sort_unstable();
@@ -244,7 +254,11 @@ impl Builder {
 
     /// Checks an operation and puts it into bytes; returns its size as the limits count it, or more.
     fn add(&mut self, operation: &Operation<'_>) -> Result<usize, Error> {
-        key::check(operation.partition, operation.row)?;
+        // All of a batch are in one.
+        if self.plan.steps.is_empty() {
+            key::check_partition(operation.partition)?;
+        }
+        key::check_row(operation.partition, operation.row)?;
         let properties = operation.properties;
         let numbered = number(properties, &self.dict, &mut self.order);
         let size = check_properties(properties, &self.order)?
