@@ -85,6 +85,7 @@ impl From<&str> for Secret<String> {
 
 impl<T: Wipe + Property> Property for Secret<T> {
     const EDM: EdmType = T::EDM;
+    const EXACT: bool = T::EXACT;
     const OPTIONAL: bool = T::OPTIONAL;
     const NESTED: bool = T::NESTED;
 

@@ -13,6 +13,7 @@ macro_rules! as_it_is {
         #[diagnostic::do_not_recommend]
         impl Property for $type {
             const EDM: EdmType = EdmType::$edm;
+            const EXACT: bool = true;
 
             fn to_property(&self) -> Result<PropertyValue<'_>, ValueError> {
                 let $from = self;
@@ -45,6 +46,7 @@ macro_rules! integers {
         #[diagnostic::do_not_recommend]
         impl Property for $type {
             const EDM: EdmType = EdmType::$edm;
+            const EXACT: bool = true;
 
             fn to_property(&self) -> Result<PropertyValue<'_>, ValueError> {
                 #[allow(clippy::unnecessary_fallible_conversions, irrefutable_let_patterns, reason = "of `u64` alone")]
@@ -151,6 +153,7 @@ impl Property for jiff::Timestamp {
 #[diagnostic::do_not_recommend]
 impl<T: Property> Property for Option<T> {
     const EDM: EdmType = T::EDM;
+    const EXACT: bool = T::EXACT;
     const NESTED: bool = T::OPTIONAL;
     const OPTIONAL: bool = true;
 

@@ -52,6 +52,11 @@ pub trait Property: Sized {
     #[doc(hidden)]
     const NESTED: bool = false;
 
+    /// Whether every value that a property takes comes back from it as it was. A type that says so is not read back
+    /// to see what a change made of it.
+    #[doc(hidden)]
+    const EXACT: bool = false;
+
     /// The value as the property holds it.
     fn to_property(&self) -> Result<PropertyValue<'_>, ValueError>;
 

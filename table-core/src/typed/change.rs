@@ -153,14 +153,13 @@ impl<'c, E: Entity> Operation<'c, E> {
     }
 
     /// Refuses a change that made it an entity of another key, unless it may.
-    fn check_key(&self, entity: &E) -> Result<()> {
+    fn check_key(&self, values: &Values<'_>) -> Result<()> {
         let may_move = match self.change {
             Change::Update(_) => false,
             Change::Move(_) => true,
             _ => return Ok(()),
         };
-        let key = Key::of(entity);
-        let (partition, row) = key.as_strs().map_err(|error| self.place(error))?;
+        let (partition, row) = plan::keys(E::SCHEMA, values).map_err(|error| self.place(error))?;
         let (old_partition, old_row) = self.key.as_strs()?;
         if partition == old_partition && (may_move || row == old_row) {
             return Ok(());
@@ -173,6 +172,18 @@ impl<'c, E: Entity> Operation<'c, E> {
         let (partition, row) = (partition.escape_debug(), row.escape_debug());
         let because = format!("the change makes it partition `{partition}`, row `{row}`; {why}");
         Err(self.refused(ErrorKind::KeyChanged).because(because))
+    }
+
+    /// The entity as it will be read: times floored to the tick, fields that are not stored at their defaults. What
+    /// could not be read again is refused before it is written.
+    fn as_stored(&self, entity: E) -> Result<E> {
+        let values = values_of(&entity).map_err(|error| self.place(error))?;
+        self.check_key(&values)?;
+        if E::EXACT {
+            drop(values);
+            return Ok(entity);
+        }
+        E::from_source(&mut Source::given(E::SCHEMA, &values)).map_err(|error| self.place(error))
     }
 
     /// What the entity is to be.
@@ -233,8 +244,7 @@ impl<E: Entity> Planned for Operation<'_, E> {
         self.new = match new {
             Some(mut entity) => {
                 self.change(&mut entity);
-                self.check_key(&entity)?;
-                Some(as_stored(&entity).map_err(|error| self.place(error))?)
+                Some(self.as_stored(entity)?)
             }
             None => None,
         };
@@ -325,13 +335,6 @@ impl<E: Entity> Old<E> {
         let is_exact = same == plan::stored_fields(schema, &values);
         Ok(Self { etag: view.etag(), entity, is_exact, unknown })
     }
-}
-
-/// The entity as it will be read: times floored to the tick, fields that are not stored at their defaults. What could
-/// not be read again is refused before it is written.
-fn as_stored<E: Entity>(entity: &E) -> Result<E> {
-    let values = values_of(entity)?;
-    E::from_source(&mut Source::given(E::SCHEMA, &values))
 }
 
 /// The fields of an entity; refuses a value that no property can hold.

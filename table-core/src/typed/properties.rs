@@ -58,6 +58,10 @@ pub trait Properties: Sized {
     const COLUMNS: &'static Self::Columns;
 
     /// Gives the fields in order.
+    /// Whether every field is read as it was written.
+    #[doc(hidden)]
+    const EXACT: bool = false;
+
     #[doc(hidden)]
     fn values<'a>(&'a self, out: &mut Values<'a>);
 

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::names::Names;
-use super::{fields, patch, schema};
+use super::{exact, fields, patch, schema};
 use crate::model::Entity;
 
 pub(crate) fn implementation(model: &Entity<'_>, names: &Names) -> TokenStream {
@@ -16,11 +16,14 @@ pub(crate) fn implementation(model: &Entity<'_>, names: &Names) -> TokenStream {
     };
     let (given, taken) =
         (fields::given(krate, &model.fields, has_elements), fields::taken(krate, &model.fields));
+    let exact = exact::exact(krate, &model.fields);
     let (exchange, has_row) = (patch::exchange(model, names), has_row(model));
     quote! {
         #[automatically_derived]
         impl #krate::__private::Entity for #ident {
             const SCHEMA: &'static #krate::schema::Schema = &#schema;
+
+            #exact
 
             #ways
 

@@ -22,6 +22,8 @@ fn newtype(model: &KeyPart<'_>, member: &syn::Member, ty: &syn::Type) -> TokenSt
         impl #krate::__private::Property for #ident {
             const EDM: #krate::EdmType = <#ty as #krate::__private::Property>::EDM;
 
+            const EXACT: ::core::primitive::bool = <#ty as #krate::__private::Property>::EXACT;
+
             fn to_property(
                 &self,
             ) -> ::core::result::Result<#krate::__private::PropertyValue<'_>, #krate::__private::ValueError> {
@@ -53,6 +55,8 @@ fn variants_of(model: &KeyPart<'_>, variants: &[KeyVariant<'_>]) -> TokenStream 
         #[automatically_derived]
         impl #krate::__private::Property for #ident {
             const EDM: #krate::EdmType = #krate::EdmType::String;
+
+            const EXACT: ::core::primitive::bool = true;
 
             fn to_property(
                 &self,

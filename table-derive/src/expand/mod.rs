@@ -6,6 +6,7 @@
 
 mod assertions;
 mod entity;
+mod exact;
 mod fields;
 mod key;
 mod key_part;

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::fields;
+use super::{exact, fields};
 use crate::model::{Properties, Storage};
 
 pub(crate) fn implementation(model: &Properties<'_>) -> TokenStream {
@@ -11,11 +11,14 @@ pub(crate) fn implementation(model: &Properties<'_>) -> TokenStream {
     let declared = fields::declared(krate, &model.fields);
     let given = fields::given(krate, &model.fields, |_| false);
     let taken = fields::taken(krate, &model.fields);
+    let exact = exact::exact(krate, &model.fields);
     let (name, columns, made) = columns(model);
     quote! {
         #[automatically_derived]
         impl #krate::__private::Properties for #ident {
             const FIELDS: &'static [#krate::schema::Field] = #declared;
+
+            #exact
 
             type Columns = #name;
 

@@ -36,6 +36,8 @@ const _: () = {
             },
             indexes: &[],
         };
+        const EXACT: ::core::primitive::bool = <String as ::table_core::__private::Property>::EXACT
+            && <u32 as ::table_core::__private::Property>::EXACT;
         type Indexes<From: ::table_core::__private::Origin> = DepartmentIndexes<From>;
         type Rows = DepartmentRowsPath;
         type View<'view> = DepartmentView<'view>;

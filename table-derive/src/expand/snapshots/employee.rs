@@ -108,6 +108,11 @@ const _: () = {
                 },
             ],
         };
+        const EXACT: ::core::primitive::bool = <String as ::table_core::__private::Property>::EXACT
+            && <u32 as ::table_core::__private::Property>::EXACT
+            && <String as ::table_core::__private::Property>::EXACT
+            && <String as ::table_core::__private::Property>::EXACT
+            && <i32 as ::table_core::__private::Property>::EXACT;
         type Indexes<From: ::table_core::__private::Origin> = EmployeeIndexes<From>;
         type Rows = EmployeeRowsPath;
         type View<'view> = EmployeeView<'view>;
