@@ -77,8 +77,8 @@ pub use store::{
 #[cfg(feature = "derive")]
 pub use table_derive::{Entity, EntitySet, KeyPart, Projection, Properties};
 pub use typed::{
-    Column, ColumnArg, Copied, Egt, Entity, EntitySet, IndexKey, Key, KeyArg, Lookup, MemberOf, Origin,
-    Partition, Patch, PathQuery, Prefix, Projection, SetQuery, SetRows, SetTable, Stored, Table, TableAt,
-    TableIn, TypedRows, TypedViews, View, prefix,
+    Column, ColumnArg, Comparable, Copied, Egt, Entity, EntitySet, IndexKey, Key, KeyArg, Lookup, MemberOf,
+    Origin, Partition, Patch, PathQuery, Prefix, Projection, SetQuery, SetRows, SetTable, Stored, Table,
+    TableAt, TableIn, TypedRows, TypedViews, View, prefix,
 };
 pub use uuid::Uuid;

@@ -106,8 +106,9 @@ use crate::ctxt::Ctxt;
 /// | `#[property(default)]` | an absent property is the type's default |
 /// | `#[property(skip)]` | not stored; the type's default when it is read |
 /// | `#[flatten]` | the fields of a struct with [`Properties`](macro@Properties), side by side with the entity's |
+/// | `#[encrypt]` | the property is stored sealed: with the feature `encrypt`, in a store that was opened with a key provider (C9) |
 ///
-/// `#[encrypt]`, `#[series]`, `#[blob]`, `#[copy_of]`, `#[index_list]`, `#[copied_into]`, `wide`, a table for each period, and
+/// `#[encrypt(blind)]`, `#[series]`, `#[blob]`, `#[copy_of]`, `#[index_list]`, `#[copied_into]`, `wide`, a table for each period, and
 /// indexes in another partition or table are not supported yet.
 ///
 /// # Key templates

@@ -13,6 +13,7 @@ mod concurrency;
 mod copies;
 mod crash;
 mod derive;
+mod encryption;
 mod errors;
 mod hygiene;
 mod layouts;

@@ -7,6 +7,47 @@
 //! A value is sealed with AES-256-GCM for one [`Cell`]: it opens in its place alone. So whoever can write the file
 //! can destroy a value, and can't change one, move it, or pass another's off as it.
 //!
+//! A field with `#[encrypt]` is sealed when its entity is written, and is what it was when it is read:
+//!
+//! ```
+//! use std::sync::Arc;
+//! use table_core::crypt::{MemoryKeys, Secret};
+//! use table_core::{Entity, Store};
+//!
+//! #[derive(Entity, Debug)]
+//! #[entity(table = "Payroll", kind = "employee")]
+//! #[key(partition = "{department}", row = "empid_{id:06}")]
+//! #[index(by_email, row = "email_{email}", unique)]
+//! struct Employee {
+//!     department: String,
+//!     id: u32,
+//!     email: String,
+//!     #[encrypt]
+//!     ssn: Secret<String>,
+//!     #[encrypt]
+//!     salary: i64,
+//! }
+//!
+//! # let dir = tempfile::tempdir()?;
+//! # let path = dir.path().join("payroll.tables");
+//! let store = Store::options().encryption(Arc::new(MemoryKeys::new()?)).open(&path)?;
+//! let staff = store.table::<Employee>()?;
+//! staff.insert(&Employee {
+//!     department: "Sales".into(),
+//!     id: 1,
+//!     email: "ann@contoso.com".into(),
+//!     ssn: Secret::new("078-05-1120".into()),
+//!     salary: 90_000,
+//! })?;
+//! let ann = staff.get(Employee::by_email("Sales", "ann@contoso.com"))?.unwrap();
+//! assert_eq!((ann.ssn.expose().as_str(), ann.salary), ("078-05-1120", 90_000));
+//!
+//! // The row holds bytes, and so does the copy: the same.
+//! let row = staff.dynamic().get("Sales", "empid_000001")?.unwrap();
+//! assert!(row.get("Ssn").unwrap().as_bytes().is_some());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! What is here knows no store. The store keeps the wrapped keys, and does the sealing, as [`Encryption`].
 
 mod aead;

@@ -83,6 +83,7 @@ impl From<&str> for Secret<String> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Wipe + Property> Property for Secret<T> {
     const EDM: EdmType = T::EDM;
     const EXACT: bool = T::EXACT;

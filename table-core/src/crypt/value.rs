@@ -23,6 +23,11 @@ const HEADER: usize = 11;
 /// What sealing adds to a value's bytes.
 pub(crate) const OVERHEAD: usize = HEADER + envelope::OVERHEAD;
 
+/// How many bytes a value takes when it is sealed.
+pub(crate) fn sealed_len(value: ValueRef<'_>) -> usize {
+    OVERHEAD + Plain::of(value).as_slice().len()
+}
+
 /// A sealed value taken apart; nothing of it is known to be true yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sealed<'a> {

@@ -67,6 +67,13 @@ impl<'a> Values<'a> {
         self.refused.take()
     }
 
+    /// Puts what is stored of a field in the place of its value.
+    pub(crate) fn set_stored(&mut self, field: usize, stored: PropertyValue<'a>) {
+        if let Some(FieldValue::One(value) | FieldValue::Each(_, value)) = self.fields.get_mut(field) {
+            *value = stored;
+        }
+    }
+
     pub(crate) fn get(&self, field: usize) -> Option<&FieldValue<'a>> {
         self.fields.get(field)
     }

@@ -115,6 +115,14 @@ pub const fn property(name: &str, is_nested: bool) {
     }
 }
 
+/// What `#[encrypt]` needs.
+#[track_caller]
+pub const fn encrypt() {
+    if !cfg!(feature = "encrypt") {
+        Message::new("`#[encrypt]` needs the feature `encrypt` of `table-core`").refuse();
+    }
+}
+
 /// C10 and C12, where fields are flattened: properties have names of their own, and a row holds all of them.
 #[track_caller]
 pub const fn properties(schema: &Schema) {

@@ -17,6 +17,9 @@ use super::charset::CharSet;
 use super::key_type::{Format, KeyType, TimeItem};
 use super::{Copies, Index, Part, Schema, Template};
 
+/// What stands before the type of a property that is sealed.
+const ENCRYPTED: &str = "encrypted ";
+
 /// The layout of an entity.
 pub(crate) fn layout(schema: &Schema) -> String {
     let mut text = String::with_capacity(512);
@@ -29,7 +32,9 @@ pub(crate) fn layout(schema: &Schema) -> String {
     key(&mut text, &schema.row, &property);
     for field in schema.fields {
         let absent = if field.optional { "?" } else { "" };
-        let _: std::fmt::Result = write!(text, "\nproperty {} {:?}{absent}", field.property, field.edm);
+        let sealed = if field.encrypted { ENCRYPTED } else { "" };
+        let _: std::fmt::Result =
+            write!(text, "\nproperty {} {sealed}{:?}{absent}", field.property, field.edm);
     }
     for index in schema.indexes {
         let Index { name, unique, copies, sparse, row, .. } = index;

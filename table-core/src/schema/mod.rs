@@ -62,6 +62,18 @@ pub struct Schema {
 }
 
 impl Schema {
+    /// Whether it has fields that are sealed.
+    pub(crate) const fn seals(&self) -> bool {
+        let mut fields = self.fields;
+        while let [field, rest @ ..] = fields {
+            if field.encrypted {
+                return true;
+            }
+            fields = rest;
+        }
+        false
+    }
+
     /// A place for a declaration.
     pub(crate) const NOTHING: Self = {
         let nothing = Template { source: "", parts: &[] };
@@ -89,11 +101,15 @@ pub struct Field {
     pub edm: EdmType,
     /// Whether it may be absent.
     pub optional: bool,
+    /// Whether the store holds it sealed: `#[encrypt]`. Its rows have Edm.Binary then, whatever `edm` says of what
+    /// is sealed.
+    pub encrypted: bool,
 }
 
 impl Field {
     /// A place for a field.
-    pub(crate) const NONE: Self = Self { name: "", property: "", edm: EdmType::String, optional: false };
+    pub(crate) const NONE: Self =
+        Self { name: "", property: "", edm: EdmType::String, optional: false, encrypted: false };
 }
 
 /// A key template: what its parts print, one after another, is the key.

@@ -35,12 +35,13 @@ impl Schema {
         lines
     }
 
-    /// The properties of the wanted fields: `Age: Int32`, with `?` for one that may be absent.
+    /// The properties of the wanted fields: `Age: Int32`, with `?` for one that may be absent; `Ssn: encrypted String`.
     fn properties(&self, wanted: impl Fn(usize) -> bool) -> String {
         let fields = self.fields.iter().enumerate().filter(|(at, _)| wanted(*at));
         let named = fields.map(|(_, field)| {
             let absent = if field.optional { "?" } else { "" };
-            format!("{}: {:?}{absent}", field.property, field.edm)
+            let sealed = if field.encrypted { "encrypted " } else { "" };
+            format!("{}: {sealed}{:?}{absent}", field.property, field.edm)
         });
         named.collect::<Vec<_>>().join(", ")
     }

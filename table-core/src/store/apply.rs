@@ -93,6 +93,9 @@ impl<'e> Group<'e> {
 
     /// Carries out a plan. The outer error spoils the transaction; the inner one refuses the plan alone.
     pub(crate) fn apply(&mut self, plan: &mut Prepared) -> Result<Result<Ticks>> {
+        if let Err(refused) = plan.sealed_at.check() {
+            return Ok(Err(refused.table(&plan.table.name)));
+        }
         let (timestamp, at) =
             match self.next_timestamp().and_then(|time| Ok((time, self.touch(&plan.table)?))) {
                 Ok(ready) => ready,

@@ -53,7 +53,12 @@ impl Store {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn bulk(&self, batches: impl IntoIterator<Item = Batch>) -> Result<BulkReport> {
-        load(&self.inner, batches, |batch| self.own(batch).and_then(|()| batch.prepare()), |_, error| error)
+        load(
+            &self.inner,
+            batches,
+            |batch| self.own(batch).and_then(|()| batch.prepare()),
+            |_, error| Err(error),
+        )
     }
 
     fn own(&self, batch: &Batch) -> Result<()> {
@@ -68,13 +73,13 @@ impl Store {
     }
 }
 
-/// Commits what `prepare` makes of each item, packed into few transactions; `explain` puts errors of committing into
-/// the words of the item.
+/// Commits what `prepare` makes of each item, packed into few transactions; `retry` makes up for an item that
+/// fails to commit, or puts its error into the item's words.
 pub(crate) fn load<T>(
     inner: &Arc<Inner>,
     items: impl IntoIterator<Item = T>,
     prepare: impl Fn(&T) -> Result<Prepared>,
-    explain: impl Fn(&T, Error) -> Error,
+    retry: impl Fn(&T, Error) -> Result<()>,
 ) -> Result<BulkReport> {
     let mut report = BulkReport::default();
     let mut items = (0_u64..).zip(items);
@@ -96,7 +101,7 @@ pub(crate) fn load<T>(
             }
         }
         if !plans.is_empty() {
-            commit_all(inner, plans, &planned, &explain, &mut report)?;
+            commit_all(inner, plans, &planned, &retry, &mut report)?;
         }
         if ended {
             report.failures.sort_by_key(|failure| failure.batch);
@@ -109,7 +114,7 @@ fn commit_all<T>(
     inner: &Arc<Inner>,
     plans: Vec<Prepared>,
     planned: &[(u64, T)],
-    explain: &impl Fn(&T, Error) -> Error,
+    retry: &impl Fn(&T, Error) -> Result<()>,
     report: &mut BulkReport,
 ) -> Result<()> {
     let lead = inner.writer.lead()?;
@@ -126,9 +131,10 @@ fn commit_all<T>(
                     report.committed
                 )));
             }
-            Err(error) => {
-                report.failures.push(BulkFailure { batch: *number, error: explain(item, error) });
-            }
+            Err(error) => match retry(item, error) {
+                Ok(()) => report.committed += 1,
+                Err(error) => report.failures.push(BulkFailure { batch: *number, error }),
+            },
         }
     }
     Ok(())

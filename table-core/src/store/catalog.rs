@@ -27,11 +27,12 @@ pub(crate) struct TableState {
 }
 
 impl TableState {
-    pub(crate) fn new(entry: &Entry) -> Self {
+    /// `dict` knows no name yet.
+    pub(crate) fn new(entry: &Entry, dict: Dict) -> Self {
         Self {
             id: entry.id,
             name: entry.name.clone(),
-            dict: RwLock::default(),
+            dict: RwLock::new(Arc::new(dict)),
             generation: AtomicU64::new(u64::MAX),
             checked_at: AtomicUsize::new(usize::MAX),
             registered: RwLock::default(),

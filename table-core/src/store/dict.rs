@@ -9,6 +9,8 @@ use std::sync::OnceLock;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+#[cfg(feature = "encrypt")]
+use super::keys::Encryption;
 use super::lmdb::{self, Databases, Db, WriteTxn};
 use super::meta;
 use super::numbers::{Known, PropertyNumber};
@@ -75,9 +77,24 @@ pub(crate) struct Dict {
     entity_type: Option<u16>,
     /// What was asked of it for structs.
     structs: Known,
+    /// What opens the table's sealed values. It is no name, but every view of a row has its table's dictionary.
+    #[cfg(feature = "encrypt")]
+    keys: Option<Encryption>,
 }
 
 impl Dict {
+    /// The dictionary of a table of which nothing is known but what opens its sealed values.
+    #[cfg(feature = "encrypt")]
+    pub(crate) fn with_keys(keys: Option<Encryption>) -> Self {
+        Self { keys, ..Self::default() }
+    }
+
+    /// What opens the table's sealed values; `None` where the store was opened without a provider.
+    #[cfg(feature = "encrypt")]
+    pub(crate) fn keys(&self) -> Option<&Encryption> {
+        self.keys.as_ref()
+    }
+
     pub(crate) fn name(&self, id: u16) -> Option<&Name> {
         self.names.texts.get(usize::from(id))
     }

@@ -27,6 +27,7 @@ pub(crate) mod row;
 pub(crate) mod row_write;
 mod rows;
 mod scan;
+mod seal;
 mod snapshot;
 mod stats;
 mod table;
@@ -45,6 +46,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use self::catalog::{Entry, TableState};
 use self::commit::Writer;
+use self::dict::Dict;
 use self::open::Environment;
 use self::reclaim::Reclaimer;
 use self::snapshot::Live;
@@ -62,6 +64,7 @@ pub use self::open::{Durability, OpenOptions};
 pub use self::page::Page;
 pub(crate) use self::rows::Refilling;
 pub use self::rows::{Rows, SnapshotRows, Views};
+pub(crate) use self::seal::{Opened, SealedAt, Sealer, open as open_sealed};
 pub use self::snapshot::{Snapshot, SnapshotInfo};
 pub use self::stats::{StoreStats, TableStats};
 pub use self::table::DynamicTable;
@@ -113,8 +116,19 @@ impl Inner {
         let known = self.tables.read().unwrap_or_else(PoisonError::into_inner).get(&entry.id).cloned();
         known.unwrap_or_else(|| {
             let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
-            tables.entry(entry.id).or_insert_with(|| Arc::new(TableState::new(entry))).clone()
+            tables.entry(entry.id).or_insert_with(|| Arc::new(self.new_state(entry))).clone()
         })
+    }
+
+    #[cfg(feature = "encrypt")]
+    fn new_state(&self, entry: &Entry) -> TableState {
+        TableState::new(entry, Dict::with_keys(self.encryption.clone()))
+    }
+
+    #[cfg(not(feature = "encrypt"))]
+    #[expect(clippy::unused_self, reason = "as it is with the feature")]
+    fn new_state(&self, entry: &Entry) -> TableState {
+        TableState::new(entry, Dict::default())
     }
 
     /// Runs a change of the small records in a transaction of its own.
@@ -347,12 +361,16 @@ impl Inner {
     /// What seals and opens encrypted properties.
     #[cfg(feature = "encrypt")]
     pub(crate) fn encryption(&self) -> Result<&Encryption> {
-        self.encryption.as_ref().ok_or_else(|| {
-            Error::new(ErrorKind::KeyUnavailable).because(
-                "the store was opened without a key provider; give one by `Store::options().encryption(..)`",
-            )
-        })
+        self.encryption.as_ref().ok_or_else(missing_provider)
     }
+}
+
+/// What a store without keys says of encrypted properties.
+#[cfg(feature = "encrypt")]
+#[cold]
+fn missing_provider() -> Error {
+    Error::new(ErrorKind::KeyUnavailable)
+        .because("the store was opened without a key provider; give one by `Store::options().encryption(..)`")
 }
 
 impl fmt::Debug for Store {

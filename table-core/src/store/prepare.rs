@@ -6,6 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::SealedAt;
 use super::catalog::TableState;
 use super::dict::Dict;
 use super::key;
@@ -101,6 +102,8 @@ pub(crate) struct Prepared {
     deferred: usize,
     /// Whether the caller gave a batch, so that errors say which operation.
     pub(crate) numbered: bool,
+    /// With which keys its values were sealed.
+    pub(crate) sealed_at: SealedAt,
 }
 
 impl Prepared {
@@ -244,6 +247,7 @@ impl Builder {
                 bytes: Vec::new(),
                 deferred: 0,
                 numbered: false,
+                sealed_at: SealedAt::NOTHING,
             },
             length,
             dict: table.dict(),

@@ -10,7 +10,7 @@ use super::page::Page;
 use super::prepare::{self, Action, Operation, Prepared};
 use super::rows::{Refilling, Rows};
 use super::snapshot::Snapshot;
-use super::{Batch, BulkReport, Inner, RowView, bulk, read};
+use super::{Batch, BulkReport, Inner, RowView, SealedAt, bulk, read};
 use crate::error::{Error, Result};
 use crate::model::{DynamicEntity, ETag, IfMatch};
 use crate::plan::{Failure, RowAction, WritePlan};
@@ -173,13 +173,16 @@ impl DynamicTable {
         Refilling::new(snapshot, self, query.clone().into())
     }
 
-    /// Carries out a planned change, whole or not at all.
-    pub(crate) fn carry_out(&self, plan: &WritePlan<'_>) -> Result<ETag, Failure> {
-        self.prepared(plan).and_then(|prepared| self.submit(prepared)).map_err(|error| plan.judge(error))
+    /// Carries out a planned change, whole or not at all; `sealed_at` is of the keys that its values were sealed with.
+    pub(crate) fn carry_out(&self, plan: &WritePlan<'_>, sealed_at: &SealedAt) -> Result<ETag, Failure> {
+        self.prepared(plan, sealed_at).and_then(|prepared| self.submit(prepared)).map_err(|error| {
+            let failure = plan.judge(error);
+            Failure { was_stale: failure.was_stale || sealed_at.is_stale(), ..failure }
+        })
     }
 
     /// A planned change, ready to be carried out.
-    pub(crate) fn prepared(&self, plan: &WritePlan<'_>) -> Result<Prepared> {
+    pub(crate) fn prepared(&self, plan: &WritePlan<'_>, sealed_at: &SealedAt) -> Result<Prepared> {
         let mut operations = Vec::with_capacity(plan.changes().len());
         for change in plan.changes() {
             let action = match change.action {
@@ -196,17 +199,20 @@ impl DynamicTable {
                 properties: &change.properties,
             });
         }
-        prepare::batch(&self.state, plan.partition(), &operations)
+        let mut prepared = prepare::batch(&self.state, plan.partition(), &operations)?;
+        prepared.sealed_at = sealed_at.clone();
+        Ok(prepared)
     }
 
-    /// Carries out the plan that `prepare` makes of each item, packed into few transactions.
+    /// Carries out the plan that `prepare` makes of each item, packed into few transactions; `retry` makes up for one
+    /// that fails, or puts its error into other words.
     pub(crate) fn load<T>(
         &self,
         items: impl IntoIterator<Item = T>,
         prepare: impl Fn(&T) -> Result<Prepared>,
-        explain: impl Fn(&T, Error) -> Error,
+        retry: impl Fn(&T, Error) -> Result<()>,
     ) -> Result<BulkReport> {
-        bulk::load(&self.inner, items, prepare, explain)
+        bulk::load(&self.inner, items, prepare, retry)
     }
 
     /// The turn of a change that others have been too quick for, if it comes within so long. Never waits for ever: the

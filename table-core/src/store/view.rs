@@ -75,6 +75,17 @@ impl<'a> RowView<'a> {
         &self.key
     }
 
+    /// The number of the row's table.
+    #[cfg(feature = "encrypt")]
+    pub(crate) fn table(&self) -> u32 {
+        self.stored_key().map_or(0, |key| key.table)
+    }
+
+    #[cfg(feature = "encrypt")]
+    pub(crate) fn dict(&self) -> &Dict {
+        &self.dict
+    }
+
     fn stored_key(&self) -> Option<StoredKey<'_>> {
         StoredKey::parse(&self.key)
     }

@@ -5,11 +5,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::path::check_kind;
+use super::sealing::{self, SealedFields};
 use super::{Entity, Key, Source};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{DynamicEntity, ETag, IfMatch, Value};
+use crate::model::{DynamicEntity, ETag, IfMatch, Value, ValueRef};
 use crate::plan::{self, EntityChange, EntityRows, OldEntity, Values, WriteExplain, WritePlan};
-use crate::store::{DynamicTable, RowView, Snapshot};
+use crate::store::{DynamicTable, RowView, Sealer, Snapshot};
 
 /// The property that says what a row is.
 const ENTITY_TYPE: &str = "EntityType";
@@ -60,6 +61,7 @@ struct Old<E> {
     /// Whether the row is what would be written of the entity today.
     is_exact: bool,
     unknown: Vec<(Box<str>, Value)>,
+    sealed: SealedFields,
 }
 
 /// The values of an entity's fields, as stored and as they are to be.
@@ -79,8 +81,8 @@ pub(super) trait Planned {
     /// Whether there is anything to be read.
     fn reads(&self) -> bool;
 
-    /// The values of the fields; nothing is read any more.
-    fn values(&self) -> Result<Both<'_>>;
+    /// The values of the fields, sealed where they are to be stored so; nothing is read any more.
+    fn values(&self, sealer: &Sealer<'_>) -> Result<Both<'_>>;
 
     /// The rows that are there and those that are to be.
     fn rows<'v>(&'v self, values: &'v Both<'v>) -> Result<EntityChange<'v>>;
@@ -255,11 +257,16 @@ impl<E: Entity> Planned for Operation<'_, E> {
         !matches!(self.change, Change::Insert(_))
     }
 
-    fn values(&self) -> Result<Both<'_>> {
-        Ok(Both {
+    fn values(&self, sealer: &Sealer<'_>) -> Result<Both<'_>> {
+        let mut both = Both {
             old: self.old.as_ref().map(|old| values_of(&old.entity)).transpose()?,
             new: self.new_entity().map(values_of).transpose()?,
-        })
+        };
+        if const { E::SCHEMA.seals() } {
+            let old = both.old.as_mut().zip(self.old.as_ref().map(|old| &old.sealed));
+            sealing::seal(E::SCHEMA, old, both.new.as_mut(), sealer)?;
+        }
+        Ok(both)
     }
 
     fn rows<'v>(&'v self, values: &'v Both<'v>) -> Result<EntityChange<'v>> {
@@ -316,7 +323,7 @@ impl<E: Entity> Old<E> {
         let (schema, entity) = (E::SCHEMA, Self::decode(view)?);
         let values = values_of(&entity)?;
         let fields = schema.fields;
-        let mut unknown = Vec::new();
+        let (mut unknown, mut sealed) = (Vec::new(), Vec::new());
         // Properties mostly come in the order of the fields.
         let (mut next, mut same) = (0, 0);
         for property in view.properties() {
@@ -325,6 +332,14 @@ impl<E: Entity> Old<E> {
             match (next..fields.len()).chain(0..next).find(is_field) {
                 Some(at) => {
                     next = at + 1;
+                    if let (true, ValueRef::Binary(bytes)) =
+                        (fields.get(at).is_some_and(|f| f.encrypted), value)
+                    {
+                        // It has been opened.
+                        sealed.push((at, bytes.into()));
+                        same += 1;
+                        continue;
+                    }
                     let would_be = values.get(at).and_then(|field| field.stored().as_value_ref());
                     same += usize::from(would_be == Some(value));
                 }
@@ -333,7 +348,7 @@ impl<E: Entity> Old<E> {
             }
         }
         let is_exact = same == plan::stored_fields(schema, &values);
-        Ok(Self { etag: view.etag(), entity, is_exact, unknown })
+        Ok(Self { etag: view.etag(), entity, is_exact, unknown, sealed })
     }
 }
 
@@ -369,8 +384,9 @@ pub(super) fn commit(
         }
         let begun = Instant::now();
         read(table, operations, batch)?;
-        let done = planned(operations, batch, |plan| {
-            table.carry_out(plan).map_err(|failure| {
+        let sealer = Sealer::new(table);
+        let done = planned(operations, batch, &sealer, |plan| {
+            table.carry_out(plan, &sealer.sealed_at()).map_err(|failure| {
                 let found = failure.error.kind() == ErrorKind::EntityAlreadyExists
                     && failure
                         .entity
@@ -423,7 +439,7 @@ pub(super) fn explain(
         clippy::redundant_closure_for_method_calls,
         reason = "the method is of one lifetime, the closure of any"
     )]
-    planned(operations, batch, |plan| plan.explain())
+    planned(operations, batch, &Sealer::sham(table), |plan| plan.explain())
 }
 
 /// Reads what is stored of all entities; of several, as it was at one moment.
@@ -440,11 +456,13 @@ fn read(table: &DynamicTable, operations: &mut [&mut dyn Planned], batch: Option
 fn planned<T>(
     operations: &[&mut dyn Planned],
     batch: Option<&str>,
+    sealer: &Sealer<'_>,
     run: impl FnOnce(&WritePlan<'_>) -> T,
 ) -> Result<T> {
     let mut values = Vec::with_capacity(operations.len());
     for (index, operation) in operations.iter().enumerate() {
-        values.push(operation.values().map_err(|error| numbered(operation.place(error), index, batch))?);
+        values
+            .push(operation.values(sealer).map_err(|error| numbered(operation.place(error), index, batch))?);
     }
     let mut changes = Vec::with_capacity(operations.len());
     for (index, (operation, values)) in operations.iter().zip(&values).enumerate() {
@@ -455,8 +473,12 @@ fn planned<T>(
 }
 
 /// What `run` makes of the plan that adds an entity.
-pub(super) fn insertion<E: Entity, T>(entity: &E, run: impl FnOnce(&WritePlan<'_>) -> T) -> Result<T> {
-    planned(&[&mut Operation::new(Key::unused(), Change::Insert(entity))], None, run)
+pub(super) fn insertion<E: Entity, T>(
+    entity: &E,
+    sealer: &Sealer<'_>,
+    run: impl FnOnce(&WritePlan<'_>) -> T,
+) -> Result<T> {
+    planned(&[&mut Operation::new(Key::unused(), Change::Insert(entity))], None, sealer, run)
 }
 
 fn numbered(error: Error, index: usize, batch: Option<&str>) -> Error {

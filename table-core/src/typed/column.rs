@@ -49,13 +49,33 @@ impl ColumnArg<String> for &str {
 /// A property of an entity, to be compared in a filter: `|e| e.age.ge(40) & !e.last_name.eq("Smith")`.
 ///
 /// A row without the property compares false, whatever the comparison.
-pub struct Column<T> {
+///
+/// `K` says whether it can be: an encrypted property can't.
+pub struct Column<T, K = Plain> {
     name: &'static str,
-    value: PhantomData<fn() -> T>,
+    value: PhantomData<fn() -> (T, K)>,
 }
 
+/// A property that is stored as it is.
+#[derive(Debug)]
+pub enum Plain {}
+
+/// A property that is stored sealed.
+#[derive(Debug)]
+pub enum Encrypted {}
+
+/// How a property is stored that filters can compare.
+#[diagnostic::on_unimplemented(
+    message = "an encrypted property can't be compared in a filter",
+    label = "it is stored sealed, and each time otherwise",
+    note = "compare the field of the entities that are read"
+)]
+pub trait Comparable {}
+
+impl Comparable for Plain {}
+
 #[allow(clippy::needless_pass_by_value, reason = "a comparison is written with the value itself")]
-impl<T> Column<T> {
+impl<T, K> Column<T, K> {
     #[doc(hidden)]
     pub const fn new(name: &'static str) -> Self {
         Self { name, value: PhantomData }
@@ -63,33 +83,51 @@ impl<T> Column<T> {
 
     /// Equal.
     #[allow(clippy::should_implement_trait, reason = "it makes a filter, not a truth value")]
-    pub fn eq(&self, value: impl ColumnArg<T>) -> Filter {
+    pub fn eq(&self, value: impl ColumnArg<T>) -> Filter
+    where
+        K: Comparable,
+    {
         prop(self.name).eq(value.to_constant())
     }
 
     /// There, and not equal.
     #[allow(clippy::should_implement_trait, reason = "it makes a filter, not a truth value")]
-    pub fn ne(&self, value: impl ColumnArg<T>) -> Filter {
+    pub fn ne(&self, value: impl ColumnArg<T>) -> Filter
+    where
+        K: Comparable,
+    {
         prop(self.name).ne(value.to_constant())
     }
 
     /// Greater.
-    pub fn gt(&self, value: impl ColumnArg<T>) -> Filter {
+    pub fn gt(&self, value: impl ColumnArg<T>) -> Filter
+    where
+        K: Comparable,
+    {
         prop(self.name).gt(value.to_constant())
     }
 
     /// Greater or equal.
-    pub fn ge(&self, value: impl ColumnArg<T>) -> Filter {
+    pub fn ge(&self, value: impl ColumnArg<T>) -> Filter
+    where
+        K: Comparable,
+    {
         prop(self.name).ge(value.to_constant())
     }
 
     /// Less.
-    pub fn lt(&self, value: impl ColumnArg<T>) -> Filter {
+    pub fn lt(&self, value: impl ColumnArg<T>) -> Filter
+    where
+        K: Comparable,
+    {
         prop(self.name).lt(value.to_constant())
     }
 
     /// Less or equal.
-    pub fn le(&self, value: impl ColumnArg<T>) -> Filter {
+    pub fn le(&self, value: impl ColumnArg<T>) -> Filter
+    where
+        K: Comparable,
+    {
         prop(self.name).le(value.to_constant())
     }
 }
@@ -101,7 +139,7 @@ impl Column<bool> {
     }
 }
 
-impl<T> fmt::Debug for Column<T> {
+impl<T, K> fmt::Debug for Column<T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Column").field(&self.name).finish()
     }

@@ -19,7 +19,7 @@ pub fn give<T: Serialize>(value: &T) -> Result<PropertyValue<'static>, ValueErro
 /// The field's value from its text.
 #[allow(clippy::needless_pass_by_value, reason = "taken as it is read")]
 pub fn take<T: DeserializeOwned>(text: Text<'_>) -> Result<T> {
-    match text.json {
+    match text.json.as_deref() {
         // The message of a JSON error can hold what stands in the text.
         Some(json) => {
             serde_json::from_str(json).map_err(|_| text.refused("its text is not the JSON of the field"))

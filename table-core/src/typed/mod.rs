@@ -17,13 +17,14 @@ mod properties;
 mod query;
 mod read;
 mod reading;
+mod sealing;
 mod set;
 mod source;
 mod stored;
 mod table;
 mod view;
 
-pub use column::{Column, ColumnArg};
+pub use column::{Column, ColumnArg, Comparable, Encrypted, Plain};
 pub use egt::{Egt, MemberOf};
 pub use entity::{Entity, Patch, exchange};
 pub use key::{IndexKey, Key, KeyArg, KeyResult, Lookup, Partition};

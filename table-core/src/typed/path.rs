@@ -73,6 +73,11 @@ impl PathKeys {
         gives(&self.schema.partition, field) || gives(self.row(), field)
     }
 
+    /// Whether opening the field takes what the row's keys say: a copy's values are sealed for its entity's key.
+    pub(crate) fn opens_by_keys(&self, field: usize) -> bool {
+        self.index.is_some() && self.schema.fields.get(field).is_some_and(|field| field.encrypted)
+    }
+
     fn field(&self, property: &str) -> Option<usize> {
         self.schema.fields.iter().position(|field| field.property == property)
     }

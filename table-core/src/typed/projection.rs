@@ -47,7 +47,8 @@ where
 pub(crate) fn read<P: Path, S: Projection<Entity = P::Entity>>(view: &RowView<'_>) -> Result<S> {
     const { assert_holds::<P, S>() };
     // Taking the keys apart costs more than most fields.
-    let source = if S::FIELDS.iter().any(|field| P::KEYS.gives_field(*field)) {
+    let needs_keys = |field: &usize| P::KEYS.gives_field(*field) || P::KEYS.opens_by_keys(*field);
+    let source = if S::FIELDS.iter().any(needs_keys) {
         Source::of::<P>(view)?
     } else {
         Source::without_keys(P::KEYS.schema(), view)

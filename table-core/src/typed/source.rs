@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, Value, ValueRef};
 use crate::plan::Values;
 use crate::schema::{self, Field, FieldPart, KeyValues, PropertyValue, Schema, Template, ValueError};
-use crate::store::RowView;
+use crate::store::{Opened, RowView, open_sealed};
 
 /// How a type is made of a property: [`Property::from_property`](crate::schema::Property::from_property) of it.
 type FromProperty<T> = fn(Option<ValueRef<'_>>) -> Result<T, ValueError>;
@@ -209,20 +209,61 @@ impl<'v> Source<'v> {
 
     /// Takes the field at this place, which is kept as text.
     pub fn text(&self, field: usize) -> Result<Text<'_>> {
-        let text = self.value(field)?.and_then(ValueRef::as_str);
-        Ok(Text { json: text, source: self, field })
+        let json = match self.value(field)? {
+            Some(sealed) if self.is_sealed(field) => match self.open(field, sealed)?.expose() {
+                Value::String(text) => Some(Cow::Owned(text.clone())),
+                _ => None,
+            },
+            value => value.and_then(ValueRef::as_str).map(Cow::Borrowed),
+        };
+        Ok(Text { json, source: self, field })
     }
 
     /// Takes the field at this place.
     pub fn field<T>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
-        from(self.value(field)?).map_err(|error| self.refused(field, &error))
+        match self.value(field)? {
+            Some(sealed) if self.is_sealed(field) => {
+                from(Some(self.open(field, sealed)?.expose().as_value_ref()))
+            }
+            value => from(value),
+        }
+        .map_err(|error| self.refused(field, &error))
     }
 
     /// Takes the field at this place; its type's default if it is absent.
     pub fn field_or_default<T: Default>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
         match self.value(field)? {
             None => Ok(T::default()),
-            found => from(found).map_err(|error| self.refused(field, &error)),
+            Some(_) => self.field(field, from),
+        }
+    }
+
+    /// Whether the field's value is sealed. One that somebody gave is not yet.
+    fn is_sealed(&self, field: usize) -> bool {
+        let is_stored = || match self.row {
+            Row::Stored(_) => true,
+            Row::Merged(_, changes) => changes.get(self.property(field)).is_none(),
+            Row::Given(_) | Row::Planned(_) => false,
+        };
+        self.schema.fields.get(field).is_some_and(|field| field.encrypted) && is_stored()
+    }
+
+    /// Opens the value of a sealed field.
+    fn open(&self, field: usize, sealed: ValueRef<'_>) -> Result<Opened> {
+        let (Row::Stored(view) | Row::Merged(view, _)) = self.row else {
+            return self.nothing();
+        };
+        let ValueRef::Binary(sealed) = sealed else {
+            let name = self.property(field);
+            return Err(self
+                .error(format!("property `{name}` is not sealed"))
+                .with_kind(ErrorKind::DecryptionFailed));
+        };
+        // Copies hold the bytes of their entity's own row, sealed for its key.
+        if view.kind()? == Some(self.schema.kind) {
+            open_sealed(view, &view.row_key(), self.property(field), sealed)
+        } else {
+            open_sealed(view, &self.own_row_key()?, self.property(field), sealed)
         }
     }
 
@@ -280,7 +321,7 @@ impl KeyValues for FromRow<'_> {
 #[derive(Debug)]
 #[cfg_attr(not(feature = "json"), expect(dead_code, reason = "the feature reads it"))]
 pub struct Text<'s> {
-    pub(crate) json: Option<&'s str>,
+    pub(crate) json: Option<Cow<'s, str>>,
     source: &'s Source<'s>,
     field: usize,
 }

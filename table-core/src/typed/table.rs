@@ -9,7 +9,7 @@ use super::{Egt, Entity, Key, Lookup, Partition, Stored};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, IfMatch};
 use crate::plan::WritePlan;
-use crate::store::{BulkReport, DynamicTable};
+use crate::store::{BulkReport, DynamicTable, Sealer};
 
 /// A table as a place for entities of type `E`.
 ///
@@ -120,14 +120,21 @@ impl<E: Entity> Table<E> {
         self.table.load(
             entities,
             |entity| {
-                let prepared =
-                    |plan: &WritePlan<'_>| self.table.prepared(plan).map_err(|error| plan.judge(error).error);
-                change::insertion(entity.borrow(), prepared)?
+                let sealer = Sealer::new(&self.table);
+                let prepared = |plan: &WritePlan<'_>| {
+                    let prepared = self.table.prepared(plan, &sealer.sealed_at());
+                    prepared.map_err(|error| plan.judge(error).error)
+                };
+                change::insertion(entity.borrow(), &sealer, prepared)?
             },
-            |entity, error| match change::insertion(entity.borrow(), |plan| plan.judge(error.again())) {
-                Ok(failure) => failure.error,
-                // It was planned once, so it can be planned again.
-                Err(other) => other,
+            |entity, error| {
+                // What adds a row demands no version: the keys that sealed it are no longer the current ones.
+                if error.kind() == ErrorKind::ConditionNotMet {
+                    return self.insert(entity.borrow()).map(drop);
+                }
+                let shown = Sealer::sham(&self.table);
+                let failure = change::insertion(entity.borrow(), &shown, |plan| plan.judge(error.again()))?;
+                Err(failure.error)
             },
         )
     }

@@ -119,6 +119,24 @@ impl FieldViews<'_> {
         }
     }
 
+    /// A field that is stored sealed.
+    pub fn sealed<T>(
+        &self,
+        field: usize,
+        from: fn(Option<ValueRef<'_>>) -> Result<T, ValueError>,
+    ) -> Result<T> {
+        super::Source::without_keys(self.keys.schema(), &self.row).field(field, from)
+    }
+
+    /// A field that is stored sealed; its type's default if it is absent.
+    pub fn sealed_or_default<T: Default>(
+        &self,
+        field: usize,
+        from: fn(Option<ValueRef<'_>>) -> Result<T, ValueError>,
+    ) -> Result<T> {
+        super::Source::without_keys(self.keys.schema(), &self.row).field_or_default(field, from)
+    }
+
     fn value(&self, field: usize) -> Result<Option<ValueRef<'_>>> {
         self.row.get_field(self.keys.schema().fields, field)
     }

@@ -1,13 +1,14 @@
 //! What stands on a field.
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::Ident;
+use syn::ext::IdentExt;
 use syn::{Attribute, LitStr, Meta};
 
 use super::{Fill, Slot, Words, value};
 use crate::ctxt::Ctxt;
 use crate::symbol::{
-    BLOB, COPIED_INTO, COPY_OF, DEFAULT, ENCRYPT, ENTITY, FLATTEN, INDEX, INDEX_LIST, JSON, KEY, PROPERTY,
-    RENAME, SERIES, SKIP,
+    BLIND, BLOB, COPIED_INTO, COPY_OF, DEFAULT, ENCRYPT, ENTITY, FLATTEN, INDEX, INDEX_LIST, JSON, KEY,
+    PROPERTY, RENAME, SERIES, SKIP,
 };
 
 /// The attributes on a field.
@@ -15,8 +16,8 @@ pub(crate) struct FieldAttrs {
     pub(crate) property: PropertyWords,
     /// `#[flatten]`.
     pub(crate) flatten: Option<Ident>,
-    /// `#[encrypt]`: not supported yet, but known to the rules about keys.
-    pub(crate) encrypt: Option<Span>,
+    /// `#[encrypt]`.
+    pub(crate) encrypt: Option<Ident>,
 }
 
 /// `#[property(..)]`.
@@ -50,8 +51,11 @@ impl FieldAttrs {
                     all.flatten = Some(name.clone());
                 }
                 ENCRYPT => {
-                    super::unsupported(cx, name, "`#[encrypt]`");
-                    all.encrypt = Some(name.span());
+                    encrypt(cx, name, &attr.meta);
+                    if all.encrypt.is_some() {
+                        cx.error(name.span(), "`encrypt` is given twice");
+                    }
+                    all.encrypt = Some(name.clone());
                 }
                 SERIES | BLOB => super::unsupported(cx, name, &format!("`#[{name}]`")),
                 COPY_OF if of_entity => super::unsupported(cx, name, "`#[copy_of]`"),
@@ -62,6 +66,18 @@ impl FieldAttrs {
             }
         }
         all
+    }
+}
+
+/// What stands beside `encrypt`: nothing yet.
+fn encrypt(cx: &Ctxt, name: &Ident, meta: &Meta) {
+    match meta {
+        Meta::Path(_) => {}
+        Meta::List(list) => match list.parse_args_with(Ident::parse_any) {
+            Ok(word) if word == BLIND => super::unsupported(cx, &word, "`#[encrypt(blind)]`"),
+            _ => cx.error(name.span(), "write `#[encrypt]`"),
+        },
+        Meta::NameValue(_) => cx.error(name.span(), "write `#[encrypt]`"),
     }
 }
 

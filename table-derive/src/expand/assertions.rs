@@ -42,7 +42,13 @@ pub(crate) fn of_fields(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
         let nested = quote_spanned!(ty.span()=> <#ty as #in_core::__private::Property>::NESTED);
         quote_spanned!(span=> const _: () = #in_core::__private::checks::property(#name, #nested);)
     });
-    quote!(#(#all)*)
+    // One that says it is enough.
+    let encrypted = fields.iter().filter(|field| field.is_property()).find_map(|field| field.encrypted);
+    let feature = encrypted.map(|span| {
+        let in_core = krate.at(span);
+        quote_spanned!(span=> const _: () = #in_core::__private::checks::encrypt();)
+    });
+    quote!(#(#all)* #feature)
 }
 
 /// A rule about one template.

@@ -17,6 +17,7 @@ fn flattened<'m, 'a>(fields: &'m [Field<'a>]) -> impl Iterator<Item = &'m Field<
 pub(crate) fn declared(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
     let own = fields.iter().filter(|field| field.is_property()).map(|field| {
         let (name, property, ty) = (&field.name, &field.property.value, field.ty);
+        let encrypted = field.encrypted.is_some();
         let edm = if field.storage == Storage::Json {
             quote!(#krate::EdmType::String)
         } else {
@@ -28,7 +29,13 @@ pub(crate) fn declared(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
             _ => quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::OPTIONAL),
         };
         quote! {
-            #krate::schema::Field { name: #name, property: #property, edm: #edm, optional: #optional }
+            #krate::schema::Field {
+                name: #name,
+                property: #property,
+                edm: #edm,
+                optional: #optional,
+                encrypted: #encrypted,
+            }
         }
     });
     let own = quote!(&[#(#own),*]);
@@ -47,6 +54,15 @@ pub(crate) fn declared(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
         const ALL: [#krate::schema::Field; COUNT] = #krate::__private::side_by_side(&[OWN, #(#others),*]);
         &ALL
     }}
+}
+
+/// The type of the column by which filters speak of a field of this type.
+pub(crate) fn column(krate: &Krate, field: &Field<'_>, ty: &TokenStream) -> TokenStream {
+    if field.encrypted.is_some() {
+        quote!(#krate::__private::Column<#ty, #krate::__private::Encrypted>)
+    } else {
+        quote!(#krate::__private::Column<#ty>)
+    }
 }
 
 /// Statements that give `values` each field of `self`; `has_elements` says of which the elements stand in keys.

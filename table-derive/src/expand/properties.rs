@@ -76,7 +76,8 @@ fn columns(model: &Properties<'_>) -> (Ident, TokenStream, TokenStream) {
         } else {
             let ty = field.optional().unwrap_or(ty);
             let doc = format!("Property `{property}`.");
-            declared.push(quote!(#[doc = #doc] #vis #ident: #krate::__private::Column<#ty>));
+            let column = fields::column(krate, field, &quote!(#ty));
+            declared.push(quote!(#[doc = #doc] #vis #ident: #column));
             made.push(quote!(#ident: #krate::__private::Column::new(#property)));
         }
     }

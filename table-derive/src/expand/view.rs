@@ -72,6 +72,11 @@ fn method(model: &Entity<'_>, at: usize, field: &Field<'_>, stub: bool) -> Token
         (_, Some(Borrowed::Text), _) if in_key => {
             (quote!(#krate::__private::Cow<'_, ::core::primitive::str>), quote!(self.fields.key_text(#place)))
         }
+        // What is opened can't be lent.
+        _ if field.encrypted.is_some() => {
+            let sealed = if field.default { quote!(sealed_or_default) } else { quote!(sealed) };
+            (quote!(#ty), quote!(self.fields.#sealed(#place, #from_property)))
+        }
         _ if in_key => (quote!(#ty), quote!(self.fields.key(#place, #from_property))),
         (_, Some(kind), _) => {
             let (seen, from) = match kind {

@@ -27,7 +27,7 @@ pub(crate) struct Field<'a> {
     pub(crate) renamed: bool,
     /// `default`: an absent property is the type's default.
     pub(crate) default: bool,
-    /// `encrypt`, and where. Not supported yet.
+    /// `encrypt`, and where: the property holds the value sealed.
     pub(crate) encrypted: Option<Span>,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Field<'a> {
             property,
             renamed: rename.get().is_some(),
             default: attrs.property.default.get().is_some(),
-            encrypted: attrs.encrypt,
+            encrypted: attrs.encrypt.as_ref().map(Ident::span),
         })
     }
 
@@ -106,6 +106,14 @@ impl<'a> Field<'a> {
 // C24: words that contradict each other.
 fn storage(cx: &Ctxt, attrs: &FieldAttrs) -> Storage {
     let words = &attrs.property;
+    let unsealed = if attrs.flatten.is_some() {
+        Some("it stands on the fields of the flattened struct")
+    } else {
+        words.skip.get().map(|()| "a skipped field is not stored")
+    };
+    if let (Some(word), Some(why)) = (&attrs.encrypt, unsealed) {
+        cx.error(word.span(), format!("`#[encrypt]` says nothing here: {why}"));
+    }
     let given = [words.rename.word(), words.json.word(), words.default.word()];
     if attrs.flatten.is_some() {
         if let Some(word) = given.into_iter().chain([words.skip.word()]).flatten().next() {

@@ -23,6 +23,25 @@ struct Flattened {
     y: Person,
 }
 
+#[derive(Entity)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+struct Unsealed {
+    department: String,
+    id: u32,
+    #[encrypt]
+    #[property(skip)]
+    x: u32,
+    #[encrypt]
+    #[flatten]
+    y: Person,
+    #[encrypt]
+    #[encrypt]
+    z: u32,
+    #[encrypt(always)]
+    w: u32,
+}
+
 struct Person;
 
 fn main() {}

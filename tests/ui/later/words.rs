@@ -6,8 +6,6 @@ use table_derive::Entity;
 struct Encrypted {
     department: String,
     id: u32,
-    #[encrypt]
-    ssn: String,
     #[encrypt(blind)]
     iban: String,
 }

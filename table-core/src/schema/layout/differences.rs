@@ -64,7 +64,9 @@ fn may_become(old: &Schema, new: &Schema, (word, name): (&str, &str)) -> bool {
             let of = |schema: &Schema| schema.fields.iter().find(|field| field.property == name).copied();
             of(old).zip(of(new)).is_some_and(|(old, new)| {
                 let widens = (old.edm, new.edm) == (EdmType::Int32, EdmType::Int64);
-                (old.edm == new.edm || widens) && (new.optional || !old.optional)
+                (old.edm == new.edm || widens)
+                    && (new.optional || !old.optional)
+                    && old.encrypted == new.encrypted
             })
         }
         "index" => {

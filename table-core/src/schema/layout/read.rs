@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use super::super::charset::CharSet;
 use super::super::key_type::{Format, KeyType, TimeItem};
 use super::super::{Copies, Field, FieldPart, Index, Part, Schema, Template};
+use super::ENCRYPTED;
 use crate::model::EdmType;
 
 /// The declaration that a layout was made of, as far as the layout tells; `None` if it is no layout.
@@ -35,11 +36,13 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
     let mut fields = Vec::new();
     for line in layout.lines() {
         if let Some(property) = line.strip_prefix("property ") {
-            let (name, edm) = property.split_once(' ')?;
+            let (name, rest) = property.split_once(' ')?;
+            let edm = rest.strip_prefix(ENCRYPTED).unwrap_or(rest);
+            let encrypted = edm.len() < rest.len();
             let optional = edm.ends_with('?');
             let edm = edm_type(edm.trim_end_matches('?'))?;
             let name = leaked(name);
-            fields.push(Field { name, property: name, edm, optional });
+            fields.push(Field { name, property: name, edm, optional, encrypted });
         }
     }
     schema.fields = fields.leak();

@@ -101,7 +101,8 @@ fn changed(fields: &[Field]) -> Schema {
 #[test]
 fn what_needs_no_migration_is_compatible() {
     let fields = EMPLOYEE.fields;
-    let note = Field { name: "note", property: "Note", edm: EdmType::String, optional: true };
+    let note =
+        Field { name: "note", property: "Note", edm: EdmType::String, optional: true, encrypted: false };
     let mut more = fields.to_vec();
     more.push(note);
     let found = differences(EMPLOYEES, &changed(&more)).unwrap();
@@ -122,6 +123,20 @@ fn what_needs_no_migration_is_compatible() {
 
     let gone = differences(EMPLOYEES, &changed(&fields[..5])).unwrap();
     assert_eq!((gone.lines, gone.is_compatible), (vec!["- property Age Int32?".to_owned()], false));
+}
+
+#[test]
+fn what_is_sealed_reads_otherwise_than_what_is_not() {
+    let mut fields = EMPLOYEE.fields.to_vec();
+    fields[5].encrypted = true;
+    let sealed = changed(&fields);
+    let text = layout(&sealed);
+    assert!(text.contains("\nproperty Age encrypted Int32?\n"), "{text}");
+    assert_eq!(layout(&read(&text, "employee").unwrap()), text);
+    let lines = ["- property Age Int32?", "+ property Age encrypted Int32?"];
+    let found = differences(EMPLOYEES, &sealed).unwrap();
+    assert_eq!((&found.lines[..], found.is_compatible), (&lines.map(str::to_owned)[..], false));
+    assert!(!differences(&text, &EMPLOYEE).unwrap().is_compatible);
 }
 
 #[test]

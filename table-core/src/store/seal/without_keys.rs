@@ -1,0 +1,64 @@
+//! Without the feature `encrypt`: `checks::encrypt` stops every declaration that would come here.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Value, ValueRef};
+use crate::store::{DynamicTable, RowView};
+
+/// Nothing is sealed.
+#[derive(Clone, Debug)]
+pub(crate) struct SealedAt;
+
+#[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as it is with the feature")]
+impl SealedAt {
+    pub(crate) const NOTHING: Self = Self;
+
+    pub(crate) fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    pub(crate) fn is_stale(&self) -> bool {
+        false
+    }
+}
+
+/// Seals nothing.
+pub(crate) struct Sealer<'t>(std::marker::PhantomData<&'t DynamicTable>);
+
+#[expect(clippy::unused_self, reason = "as it is with the feature")]
+impl Sealer<'_> {
+    pub(crate) fn new(_: &DynamicTable) -> Self {
+        Self(std::marker::PhantomData)
+    }
+
+    pub(crate) fn sham(_: &DynamicTable) -> Self {
+        Self(std::marker::PhantomData)
+    }
+
+    pub(crate) fn seal(&self, _: &str, _: &str, _: &str, _: ValueRef<'_>) -> Result<Vec<u8>> {
+        Err(refused())
+    }
+
+    pub(crate) fn sealed_at(&self) -> SealedAt {
+        SealedAt
+    }
+}
+
+/// Opens nothing.
+pub(crate) fn open(_: &RowView<'_>, _: &str, _: &str, _: &[u8]) -> Result<Opened> {
+    Err(refused())
+}
+
+/// As `Secret<Value>` is.
+pub(crate) struct Opened(Value);
+
+impl Opened {
+    pub(crate) fn expose(&self) -> &Value {
+        &self.0
+    }
+}
+
+#[cold]
+fn refused() -> Error {
+    Error::new(ErrorKind::KeyUnavailable)
+        .because("the program was built without the feature `encrypt` of `table-core`")
+}
