@@ -179,6 +179,11 @@ impl Plan {
         lower::beyond(self.byte_range(table_prefix)?, row, self.reverse, is_after, table_prefix)
     }
 
+    /// Whether there is more to a row's belonging to the answer than its lying in the range.
+    pub(crate) fn is_filtered(&self) -> bool {
+        self.row_residual || self.predicate.is_some()
+    }
+
     /// Whether a row from the range belongs to the answer.
     pub(crate) fn accepts<F: Fields>(&self, fields: &F) -> Result<bool, Error> {
         if self.row_residual && !self.row.contains(&fields.row_key()) {

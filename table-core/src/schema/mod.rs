@@ -30,7 +30,7 @@ pub(crate) use key_error::KeyError;
 pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
 pub(crate) use key_type::{edm, shard_digits};
 pub(crate) use layout::{differences, layout, read};
-pub(crate) use parse::parse;
+pub(crate) use parse::{parse, parse_field};
 pub use picture::Markdown;
 pub(crate) use print::{KEY_BYTES, KeyValues, print, print_all};
 pub use value::{Property, PropertyValue, ValueError};

@@ -16,44 +16,82 @@ use crate::model::{EdmType, Ticks, Value, ValueRef};
 pub(crate) fn parse<'a>(
     template: &Template,
     key: &'a str,
-    found: &mut dyn FnMut(usize, PropertyValue<'a>),
+    mut found: impl FnMut(usize, PropertyValue<'a>),
 ) -> bool {
-    parts(template, key, found).is_some()
-}
-
-fn parts<'a>(
-    template: &Template,
-    key: &'a str,
-    found: &mut dyn FnMut(usize, PropertyValue<'a>),
-) -> Option<()> {
-    let mut rest = key;
-    for (at, part) in template.parts.iter().enumerate() {
-        match part {
-            Part::Literal(text) => rest = rest.strip_prefix(text)?,
-            Part::Field(part) => {
-                let is_last = at + 1 == template.parts.len();
-                let length = match (key_type::width(part.key, part.format), ended_by(template.parts, at)) {
-                    (Some(width), _) => width,
-                    // The character doesn't occur in the part, so the first is the one that ends it.
-                    (None, Some(end)) => rest.find(end)?,
-                    (None, None) if is_last => rest.len(),
-                    (None, None) => return None,
-                };
-                let printed;
-                (printed, rest) = rest.split_at_checked(length)?;
-                if is_lossless(part.format) {
-                    let value = value(part, printed)?;
-                    // One element of a list is not the field.
-                    if !part.each {
-                        found(part.field, value);
-                    }
-                } else if !is_printed(part, printed) {
-                    return None;
-                }
+    let mut parts = Printed::new(template, key);
+    while let Some((part, printed)) = parts.next() {
+        if !is_lossless(part.format) {
+            if !is_printed(part, printed) {
+                return false;
             }
+        } else if let Some(value) = value(part, printed) {
+            // One element of a list is not the field.
+            if !part.each {
+                found(part.field, value);
+            }
+        } else {
+            return false;
         }
     }
-    rest.is_empty().then_some(())
+    parts.is_whole()
+}
+
+/// The value of one field that the key holds whole, or `None` where the template doesn't print such a key; of what its
+/// other parts printed, the lengths alone are looked at.
+pub(crate) fn parse_field<'a>(template: &Template, key: &'a str, field: usize) -> Option<PropertyValue<'a>> {
+    let mut parts = Printed::new(template, key);
+    let mut wanted = None;
+    while let Some((part, printed)) = parts.next() {
+        if part.field == field && part.is_lossless() {
+            wanted = Some(value(part, printed)?);
+        }
+    }
+    wanted.filter(|_| parts.is_whole())
+}
+
+/// A key as what the parts of its template printed.
+struct Printed<'t, 'a> {
+    parts: &'t [Part],
+    at: usize,
+    rest: &'a str,
+}
+
+impl<'t, 'a> Printed<'t, 'a> {
+    fn new(template: &Template, key: &'a str) -> Self {
+        Self { parts: template.parts, at: 0, rest: key }
+    }
+
+    /// The next field, and what it printed. Ends where the key doesn't go on as the template says.
+    #[inline]
+    fn next(&mut self) -> Option<(&'t FieldPart, &'a str)> {
+        loop {
+            let part = self.parts.get(self.at)?;
+            match part {
+                Part::Literal(text) => self.rest = self.rest.strip_prefix(text)?,
+                Part::Field(part) => {
+                    let end = ended_by(self.parts, self.at);
+                    let is_last = self.at + 1 == self.parts.len();
+                    let length = match (key_type::width(part.key, part.format), end) {
+                        (Some(width), _) => width,
+                        // The character doesn't occur in the part, so the first is the one that ends it.
+                        (None, Some(end)) => self.rest.find(end)?,
+                        (None, None) if is_last => self.rest.len(),
+                        (None, None) => return None,
+                    };
+                    let printed;
+                    (printed, self.rest) = self.rest.split_at_checked(length)?;
+                    self.at += 1;
+                    return Some((part, printed));
+                }
+            }
+            self.at += 1;
+        }
+    }
+
+    /// Whether the template had a part for everything that the key has, and the key everything of the template's.
+    fn is_whole(&self) -> bool {
+        self.at == self.parts.len() && self.rest.is_empty()
+    }
 }
 
 /// The value that prints so.

@@ -262,7 +262,7 @@ impl Writing<'_, '_> {
         };
         let dict =
             if view::covers(&known, &row) { known } else { self.touched.state.reload(self.dbs, self.txn)? };
-        let size = RowView::new(key.into(), row, dict).to_entity()?.size();
+        let size = RowView::new(key, row, dict, false).to_entity()?.size();
         if size > limits::ENTITY_BYTES { Err(prepare::too_large(size)) } else { Ok(()) }
     }
 

@@ -60,6 +60,7 @@ pub use self::check::{CheckReport, Problem};
 #[cfg(feature = "encrypt")]
 pub use self::keys::{Encryption, KeyInfo, Progress};
 pub(crate) use self::lanes::Lanes;
+pub(crate) use self::numbers::PropertyNumber;
 pub use self::open::{Durability, OpenOptions};
 pub use self::page::Page;
 pub(crate) use self::rows::Refilling;

@@ -32,19 +32,14 @@ pub(crate) fn get<'t>(
         pages.check_value(bytes)?;
     }
     let row = Row::parse(bytes)?;
-    let seed = row::key_seed(&key);
     if verify {
-        row.verify(seed)?;
+        row.verify(row::key_seed(&key))?;
     }
     let mut dict = table.dict();
     if !view::covers(&dict, &row) {
         dict = table.reload(&environment.dbs, txn)?;
     }
-    Ok(Some(if verify {
-        RowView::verified(key.into(), row, dict, seed)
-    } else {
-        RowView::new(key.into(), row, dict)
-    }))
+    Ok(Some(RowView::new(key, row, dict, verify)))
 }
 
 /// Makes sure that a row which was not found is not there: its neighbours must be sound, one on each side.

@@ -246,10 +246,6 @@ impl<'a> Row<'a> {
         self.bytes
     }
 
-    pub(crate) fn stored_bytes(&self) -> usize {
-        self.bytes.len()
-    }
-
     pub(crate) fn has_large(&self) -> bool {
         self.flags & LARGE != 0
     }
@@ -316,6 +312,22 @@ impl<'a> Row<'a> {
             }
         }
         self.find(id)
+    }
+
+    /// The property of this number, which may well be at this place: it becomes the next one's.
+    #[inline]
+    pub(crate) fn find_next(&self, place: &mut usize, id: u16) -> Option<Slot> {
+        match self.slot(*place) {
+            Some(slot) if slot.id == id => {
+                *place += 1;
+                Some(slot)
+            }
+            _ => {
+                let found = self.position(id)?;
+                *place = found + 1;
+                self.slot(found)
+            }
+        }
     }
 
     /// The place of the property of this number, by bisection.
@@ -390,6 +402,7 @@ pub(crate) enum Decoded<'a> {
 }
 
 /// Reads a value.
+#[inline]
 pub(crate) fn decode(tag: u8, payload: &[u8]) -> Result<Decoded<'_>, Damaged> {
     const BAD: Damaged = Damaged("a property's value can't be read");
     let tag = Tag::from_code(tag).ok_or(BAD)?;

@@ -52,9 +52,8 @@ pub(crate) struct Reading<'r> {
 /// A scan, and what was read ahead of it.
 struct Lane<T> {
     scan: Scan,
-    /// Rows, and where there are several lanes, by what they are merged.
-    buffer: VecDeque<(Box<[u8]>, Ahead<T>)>,
-    /// The bytes of those that are kept.
+    buffer: VecDeque<Ahead<T>>,
+    /// The bytes of those that are kept: for each its key, and the row.
     kept: Vec<u8>,
     /// The stored key of the last row that was looked at.
     resume: Option<Vec<u8>>,
@@ -63,13 +62,18 @@ struct Lane<T> {
     ended: bool,
 }
 
-/// A row that was read ahead.
-enum Ahead<T> {
-    /// As the caller wants it.
-    Made(T),
+/// A row that was read ahead: its key, and what there is of it.
+struct Ahead<T> {
+    key: Range<usize>,
+    row: AheadRow<T>,
+}
+
+enum AheadRow<T> {
     /// As it is stored, to be made when it is asked for: memory that is taken and given back row by row comes from the
     /// allocator's own small store, that of a hundred rows at once does not.
-    Kept { key: Range<usize>, row: Range<usize> },
+    Kept(Range<usize>),
+    /// As the caller wants it, which of a large row may be a small part.
+    Made(Box<T>),
 }
 
 impl<T, S: Borrow<Snapshot>> Refilling<T, S> {
@@ -109,18 +113,19 @@ impl<T, S: Borrow<Snapshot>> Refilling<T, S> {
         }
         let place = (self.snapshot.borrow(), &self.table);
         let next = if let [only] = self.walks.as_mut_slice() {
-            only.ready(place, None, &decode);
+            only.ready(place, LARGEST_REFILL, &decode);
             only.take(place, &decode)
         } else {
             for walk in &mut self.walks {
-                walk.ready(place, Some(&self.lanes), &decode);
+                walk.ready(place, LARGEST_REFILL_OF_MANY, &decode);
                 // What was read before an error comes before it; where that stands among the others nobody knows.
                 if walk.buffer.is_empty() && walk.failed.is_some() {
                     self.remaining = 0;
                     return walk.take(place, &decode);
                 }
             }
-            first_of(&self.walks).and_then(|first| self.walks.get_mut(first)?.take(place, &decode))
+            first_of(&self.lanes, &self.walks)
+                .and_then(|first| self.walks.get_mut(first)?.take(place, &decode))
         };
         self.remaining -= 1;
         if !matches!(next, Some(Ok(_))) {
@@ -131,10 +136,10 @@ impl<T, S: Borrow<Snapshot>> Refilling<T, S> {
 }
 
 /// The lane whose next row comes first.
-fn first_of<T>(walks: &[Lane<T>]) -> Option<usize> {
+fn first_of<T>(lanes: &Lanes, walks: &[Lane<T>]) -> Option<usize> {
     let reverse = walks.first()?.scan.plan.reverse;
     let heads = walks.iter().enumerate();
-    let heads = heads.filter_map(|(at, walk)| walk.buffer.front().map(|(rest, _)| (&**rest, at)));
+    let heads = heads.filter_map(|(at, walk)| Some((lanes.rest(walk.head()?), at)));
     let (_, first) = heads.min_by(|a, b| lanes::order(reverse, *a, *b))?;
     Some(first)
 }
@@ -146,8 +151,8 @@ impl<T> Lane<T> {
         decode: &impl Fn(&Reading<'_>, &RowView<'_>) -> Result<T>,
     ) -> Option<Result<T>> {
         let (key, row) = match self.buffer.pop_front() {
-            Some((_, Ahead::Made(row))) => return Some(Ok(row)),
-            Some((_, Ahead::Kept { key, row })) => (key, row),
+            Some(Ahead { row: AheadRow::Made(row), .. }) => return Some(Ok(*row)),
+            Some(Ahead { key, row: AheadRow::Kept(row) }) => (key, row),
             None => return self.failed.take().map(Err),
         };
         let kept = |range| self.kept.get(range).unwrap_or_default();
@@ -157,32 +162,21 @@ impl<T> Lane<T> {
         Some(made.map_err(|error| self.scan.locate(error)))
     }
 
-    /// A row that is read ahead: kept if what is made of it takes memory, and it is small.
-    fn ahead(
-        kept: &mut Vec<u8>,
-        view: &RowView<'_>,
-        decode: impl FnOnce(&RowView<'_>) -> Result<T>,
-    ) -> Result<Ahead<T>> {
-        if !std::mem::needs_drop::<T>() || view.stored_bytes() > KEPT_BYTES {
-            return decode(view).map(Ahead::Made);
-        }
-        let start = kept.len();
-        kept.extend_from_slice(view.stored_key_bytes());
-        let between = kept.len();
-        kept.extend_from_slice(view.row_bytes());
-        Ok(Ahead::Kept { key: start..between, row: between..kept.len() })
+    /// The stored key of the next row.
+    fn head(&self) -> Option<&[u8]> {
+        self.kept.get(self.buffer.front()?.key.clone())
     }
 
     /// Reads on if nothing is left of what was read ahead.
     fn ready(
         &mut self,
         place: (&Snapshot, &DynamicTable),
-        merged: Option<&Lanes>,
+        largest: usize,
         decode: &impl Fn(&Reading<'_>, &RowView<'_>) -> Result<T>,
     ) {
         if self.buffer.is_empty()
             && !self.ended
-            && let Err(error) = self.fill(place, merged, decode)
+            && let Err(error) = self.fill(place, largest, decode)
         {
             self.ended = true;
             self.failed = Some(self.scan.locate(error));
@@ -192,7 +186,7 @@ impl<T> Lane<T> {
     fn fill(
         &mut self,
         place: (&Snapshot, &DynamicTable),
-        merged: Option<&Lanes>,
+        largest: usize,
         decode: &impl Fn(&Reading<'_>, &RowView<'_>) -> Result<T>,
     ) -> Result<()> {
         let (snapshot, table) = place;
@@ -204,18 +198,25 @@ impl<T> Lane<T> {
         self.kept.reserve(room);
         let mut bytes = 0;
         while self.buffer.len() < self.refill && bytes < REFILL_BYTES {
-            let Some(view) = self.scan.next(inner, txn, &mut cursor)? else {
+            let Some(found) = self.scan.next(inner, txn, &mut cursor)? else {
                 self.ended = true;
                 return Ok(());
             };
-            bytes += view.stored_bytes();
-            let rest = merged.map_or_else(Box::default, |lanes| lanes.rest(view.stored_key_bytes()).into());
-            let reading = Reading { snapshot, table, scan: &self.scan };
-            let row = Self::ahead(&mut self.kept, &view, |view| decode(&reading, view))?;
-            self.buffer.push_back((rest, row));
+            let stored = found.row.bytes();
+            bytes += stored.len();
+            let start = self.kept.len();
+            self.kept.extend_from_slice(found.key);
+            let between = self.kept.len();
+            let row = if stored.len() <= KEPT_BYTES {
+                self.kept.extend_from_slice(stored);
+                AheadRow::Kept(between..self.kept.len())
+            } else {
+                let reading = Reading { snapshot, table, scan: &self.scan };
+                AheadRow::Made(Box::new(decode(&reading, &self.scan.lend(found))?))
+            };
+            self.buffer.push_back(Ahead { key: start..between, row });
         }
         cursor.check_leaf()?;
-        let largest = if merged.is_some() { LARGEST_REFILL_OF_MANY } else { LARGEST_REFILL };
         self.refill = (self.refill * GROWTH).min(largest);
         self.resume = cursor.last.map(<[u8]>::to_vec);
         Ok(())

@@ -35,6 +35,13 @@ pub(crate) struct Scan {
     seen: Counts,
 }
 
+/// A row that a scan has found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found<'t> {
+    pub(super) key: &'t [u8],
+    pub(super) row: Row<'t>,
+}
+
 impl Scan {
     pub(super) fn new(
         inner: &Inner,
@@ -96,7 +103,7 @@ impl Scan {
         inner: &Inner,
         txn: &'t heed::RoTxn<'_>,
         cursor: &mut Cursor<'t>,
-    ) -> Result<Option<RowView<'t>>> {
+    ) -> Result<Option<Found<'t>>> {
         while self.remaining > 0 {
             let Some((key, bytes)) = cursor.next()? else {
                 self.check_whole()?;
@@ -107,9 +114,8 @@ impl Scan {
                 self.dict = self.table.reload(&inner.environment.dbs, txn)?;
                 self.number_columns();
             }
-            let seed = self.verify.then(|| row::key_seed(key));
-            if let Some(seed) = seed {
-                row.verify(seed).map_err(|e| super::key::locate(e.into(), key))?;
+            if self.verify {
+                row.verify(row::key_seed(key)).map_err(|e| super::key::locate(e.into(), key))?;
             }
             if self.expected.is_some() {
                 self.seen.add(key.len() + bytes.len(), row.checksum());
@@ -119,28 +125,35 @@ impl Scan {
             {
                 continue;
             }
-            let view = self.view(key, row, seed);
-            let keys = self.plan.kind.map(|kind| kind.keys);
-            if self.plan.accepts(&Filtered { view: &view, slots: &self.columns, keys })? {
-                self.remaining -= 1;
-                return Ok(Some(view));
+            let found = Found { key, row };
+            if self.plan.is_filtered() {
+                let view = self.lend(found);
+                let keys = self.plan.kind.map(|kind| kind.keys);
+                if !self.plan.accepts(&Filtered { view: &view, slots: &self.columns, keys })? {
+                    continue;
+                }
             }
+            self.remaining -= 1;
+            return Ok(Some(found));
         }
         cursor.check_leaf()?;
         Ok(None)
     }
 
-    fn view<'t>(&self, key: &'t [u8], row: Row<'t>, seed: Option<u64>) -> RowView<'t> {
-        match seed {
-            Some(seed) => RowView::verified(key.into(), row, self.dict.clone(), seed),
-            None => RowView::new(key.into(), row, self.dict.clone()),
-        }
+    /// A view of a row that the scan has found, for whoever outlives the scan.
+    pub(super) fn view<'t>(&self, found: Found<'t>) -> RowView<'t> {
+        RowView::new(found.key, found.row, self.dict.clone(), self.verify)
+    }
+
+    /// A view of a row that the scan has found.
+    pub(super) fn lend<'t>(&'t self, found: Found<'t>) -> RowView<'t> {
+        RowView::new(found.key, found.row, &*self.dict, self.verify)
     }
 
     /// A row that the scan has found, seen again in a copy of its key and its bytes.
-    pub(super) fn again<'t>(&self, key: &'t [u8], bytes: &'t [u8]) -> Result<RowView<'t>> {
+    pub(super) fn again<'t>(&'t self, key: &'t [u8], bytes: &'t [u8]) -> Result<RowView<'t>> {
         let row = Row::parse(bytes).map_err(|e| super::key::locate(e.into(), key))?;
-        Ok(self.view(key, row, self.verify.then(|| row::key_seed(key))))
+        Ok(self.lend(Found { key, row }))
     }
 
     /// Goes on after a row, or at it.

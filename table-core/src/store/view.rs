@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use super::dict::{Dict, ENTITY_TYPE};
@@ -34,20 +35,52 @@ use crate::schema::Field;
 pub struct RowView<'a> {
     key: Cow<'a, [u8]>,
     row: Row<'a>,
-    dict: Arc<Dict>,
-    /// With it, large values are compared with their checksums.
-    seed: Option<u64>,
+    dict: DictRef<'a>,
+    /// Whether large values are compared with their checksums.
+    verify: bool,
+}
+
+/// The dictionary of a row's table.
+#[derive(Clone)]
+pub(crate) enum DictRef<'a> {
+    Own(Arc<Dict>),
+    /// Of whoever reads many rows: counting its holders costs as much as a field.
+    Lent(&'a Dict),
+}
+
+impl From<Arc<Dict>> for DictRef<'_> {
+    fn from(dict: Arc<Dict>) -> Self {
+        Self::Own(dict)
+    }
+}
+
+impl<'a> From<&'a Dict> for DictRef<'a> {
+    fn from(dict: &'a Dict) -> Self {
+        Self::Lent(dict)
+    }
+}
+
+impl Deref for DictRef<'_> {
+    type Target = Dict;
+
+    #[inline]
+    fn deref(&self) -> &Dict {
+        match self {
+            Self::Own(dict) => dict,
+            Self::Lent(dict) => dict,
+        }
+    }
 }
 
 impl<'a> RowView<'a> {
-    /// A view whose large values are taken on trust.
-    pub(crate) fn new(key: Cow<'a, [u8]>, row: Row<'a>, dict: Arc<Dict>) -> Self {
-        Self { key, row, dict, seed: None }
-    }
-
-    /// A view whose large values are compared with their checksums.
-    pub(crate) fn verified(key: Cow<'a, [u8]>, row: Row<'a>, dict: Arc<Dict>, seed: u64) -> Self {
-        Self { key, row, dict, seed: Some(seed) }
+    /// A view of a row; with `verify`, its large values are compared with their checksums, else taken on trust.
+    pub(crate) fn new(
+        key: impl Into<Cow<'a, [u8]>>,
+        row: Row<'a>,
+        dict: impl Into<DictRef<'a>>,
+        verify: bool,
+    ) -> Self {
+        Self { key: key.into(), row, dict: dict.into(), verify }
     }
 
     /// The partition key.
@@ -58,16 +91,6 @@ impl<'a> RowView<'a> {
     /// The row key.
     pub fn row_key(&self) -> Cow<'_, str> {
         self.stored_key().and_then(|key| key.row()).unwrap_or_default()
-    }
-
-    /// The bytes that the entity takes in the store, its key aside.
-    pub(crate) fn stored_bytes(&self) -> usize {
-        self.row.stored_bytes()
-    }
-
-    /// The entity as it is stored, its key aside.
-    pub(crate) fn row_bytes(&self) -> &'a [u8] {
-        self.row.bytes()
     }
 
     /// The key as it is stored.
@@ -115,7 +138,7 @@ impl<'a> RowView<'a> {
         match self.dict.id(name) {
             Some(id) => self.get_by_id(id),
             None if self.dict.names_full() => {
-                let slot = self.row.find_inline(name, self.seed).map_err(|e| self.damaged(e))?;
+                let slot = self.row.find_inline(name, self.seed()).map_err(|e| self.damaged(e))?;
                 slot.map(|slot| self.value(&slot)).transpose()
             }
             None => Ok(None),
@@ -125,17 +148,41 @@ impl<'a> RowView<'a> {
     /// The value of a field's property.
     #[inline]
     pub(crate) fn get_field(&self, fields: &'static [Field], field: usize) -> Result<Option<ValueRef<'_>>> {
-        match self.dict.numbers_of(fields).get(field) {
+        match self.numbers(fields).get(field) {
             Some(PropertyNumber { id: Some(id), place }) => match self.row.find_near(*place, *id) {
                 Some(slot) => self.value(&slot).map(Some),
                 None => Ok(None),
             },
-            // Without a number the name may stand in the row.
-            Some(PropertyNumber { id: None, .. }) if self.dict.names_full() => {
-                fields.get(field).map_or(Ok(None), |field| self.get(field.property))
-            }
-            _ => Ok(None),
+            Some(PropertyNumber { id: None, .. }) => self.get_unnumbered(fields, field),
+            None => Ok(None),
         }
+    }
+
+    /// The numbers of the fields' properties.
+    #[inline]
+    pub(crate) fn numbers(&self, fields: &'static [Field]) -> &[PropertyNumber] {
+        self.dict.numbers_of(fields)
+    }
+
+    /// The value of the property of this number, which may well stand at this place: it becomes the next one's.
+    #[inline]
+    pub(crate) fn get_next(&self, id: u16, place: &mut usize) -> Result<Option<ValueRef<'_>>> {
+        match self.row.find_next(place, id) {
+            Some(slot) => self.value(&slot).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The value of a field whose property has no number: then its name may stand in the row.
+    pub(crate) fn get_unnumbered(
+        &self,
+        fields: &'static [Field],
+        field: usize,
+    ) -> Result<Option<ValueRef<'_>>> {
+        if !self.dict.names_full() {
+            return Ok(None);
+        }
+        fields.get(field).map_or(Ok(None), |field| self.get(field.property))
     }
 
     /// The partition key and the row key.
@@ -181,7 +228,7 @@ impl<'a> RowView<'a> {
             }
         }
         for name in inline {
-            if let Some(slot) = self.row.find_inline(name, self.seed).map_err(|e| self.damaged(e))? {
+            if let Some(slot) = self.row.find_inline(name, self.seed()).map_err(|e| self.damaged(e))? {
                 properties.push((self.shared_name(&slot)?, self.owned(&slot)?));
             }
         }
@@ -196,7 +243,7 @@ impl<'a> RowView<'a> {
 
     fn name(&self, slot: &Slot) -> Result<&str> {
         if slot.id == INLINE {
-            let payload = self.row.payload(slot, self.seed).map_err(|e| self.damaged(e))?;
+            let payload = self.payload(slot)?;
             return row::inline_name(payload).map(|(name, _)| name).map_err(|e| self.damaged(e));
         }
         self.dict.name(slot.id).map(|name| &**name).ok_or_else(|| self.unknown())
@@ -209,9 +256,20 @@ impl<'a> RowView<'a> {
         self.dict.name(slot.id).cloned().ok_or_else(|| self.unknown())
     }
 
+    /// What the checksums of large values begin with, where they are compared.
+    fn seed(&self) -> Option<u64> {
+        self.verify.then(|| row::key_seed(&self.key))
+    }
+
+    #[inline]
+    fn payload(&self, slot: &Slot) -> Result<&'a [u8]> {
+        let seed = if slot.length() > row::SMALL { self.seed() } else { None };
+        self.row.payload(slot, seed).map_err(|e| self.damaged(e))
+    }
+
     #[inline]
     fn value(&self, slot: &Slot) -> Result<ValueRef<'_>> {
-        let mut payload = self.row.payload(slot, self.seed).map_err(|e| self.damaged(e))?;
+        let mut payload = self.payload(slot)?;
         if slot.id == INLINE {
             payload = row::inline_name(payload).map_err(|e| self.damaged(e))?.1;
         }

@@ -54,7 +54,9 @@ impl<'s> Walk<'s> {
             return Ok(None);
         }
         let next = match (self.scans.as_mut_slice(), self.cursors.as_mut_slice()) {
-            ([scan], [lane]) => scan.next(self.inner, self.txn, &mut lane.cursor)?,
+            ([scan], [lane]) => {
+                scan.next(self.inner, self.txn, &mut lane.cursor)?.map(|found| scan.view(found))
+            }
             _ => self.merged()?,
         };
         if next.is_some() {
@@ -66,7 +68,8 @@ impl<'s> Walk<'s> {
     fn merged(&mut self) -> Result<Option<RowView<'s>>> {
         for (scan, lane) in self.scans.iter_mut().zip(&mut self.cursors) {
             if lane.head.is_none() && !lane.ended {
-                lane.head = scan.next(self.inner, self.txn, &mut lane.cursor)?;
+                let found = scan.next(self.inner, self.txn, &mut lane.cursor)?;
+                lane.head = found.map(|found| scan.view(found));
                 lane.ended = lane.head.is_none();
             }
         }

@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, Value};
 use crate::plan;
 use crate::query::{KeyProperties, Kind};
-use crate::schema::{self, PropertyValue, Schema, Template};
+use crate::schema::{self, Schema, Template};
 use crate::store::RowView;
 
 /// A way to reach an entity: by its own key, or by an index. Made by the derive.
@@ -88,20 +88,6 @@ pub(super) fn gives(template: &Template, field: usize) -> bool {
     plan::fields(template).any(|part| part.field == field && part.is_lossless())
 }
 
-/// Gives `take` the field, if the key has it; returns whether the template prints such a key.
-pub(super) fn take<'k>(
-    template: &Template,
-    key: &'k str,
-    field: usize,
-    take: &mut dyn FnMut(PropertyValue<'k>),
-) -> bool {
-    schema::parse(template, key, &mut |found, value| {
-        if found == field {
-            take(value);
-        }
-    })
-}
-
 impl KeyProperties for PathKeys {
     fn gives(&self, property: &str) -> bool {
         self.field(property).is_some_and(|field| self.gives_field(field))
@@ -109,14 +95,9 @@ impl KeyProperties for PathKeys {
 
     fn value(&self, property: &str, partition: &str, row: &str) -> Option<Value> {
         let wanted = self.field(property)?;
-        let mut value = None;
-        for (template, key) in [(&self.schema.partition, partition), (self.row(), row)] {
-            if gives(template, wanted) {
-                let fits = take(template, key, wanted, &mut |found| value = found.into_value());
-                return value.filter(|_| fits);
-            }
-        }
-        None
+        let keys = [(&self.schema.partition, partition), (self.row(), row)];
+        let (template, key) = keys.into_iter().find(|(template, _)| gives(template, wanted))?;
+        schema::parse_field(template, key, wanted)?.into_value()
     }
 }
 
@@ -143,13 +124,15 @@ fn of_another_kind(view: &RowView<'_>, kind: &str, found: Option<&str>) -> Error
 /// Reads an entity from its own row.
 #[doc(hidden)]
 pub fn read_stored<E: Entity>(view: &RowView<'_>) -> Result<Stored<E>> {
-    let mut source = Source::new(E::SCHEMA, &E::SCHEMA.row, view)?;
+    let mut source = Source::begin(E::SCHEMA, view);
+    source.take_keys(&E::SCHEMA.row)?;
     Ok(Stored::new(E::from_source(&mut source)?, ETag::from_timestamp(view.timestamp())))
 }
 
 /// Reads an entity from a whole copy of it.
 #[doc(hidden)]
 pub fn read_copied<P: Path>(view: &RowView<'_>) -> Result<Copied<P::Entity>> {
-    let mut source = Source::new(P::Entity::SCHEMA, P::template(), view)?;
+    let mut source = Source::begin(P::Entity::SCHEMA, view);
+    source.take_keys(P::template())?;
     P::Entity::from_source(&mut source).map(Copied::new)
 }

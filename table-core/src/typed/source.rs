@@ -1,13 +1,14 @@
 //! The fields of a stored row, for generated code to take.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use super::{Entity, Path};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, Value, ValueRef};
 use crate::plan::Values;
-use crate::schema::{self, Field, FieldPart, KeyValues, PropertyValue, Schema, Template, ValueError};
-use crate::store::{Opened, RowView, open_sealed};
+use crate::schema::{self, FieldPart, KeyValues, PropertyValue, Schema, Template, ValueError};
+use crate::store::{Opened, PropertyNumber, RowView, open_sealed};
 
 /// How a type is made of a property: [`Property::from_property`](crate::schema::Property::from_property) of it.
 type FromProperty<T> = fn(Option<ValueRef<'_>>) -> Result<T, ValueError>;
@@ -17,8 +18,13 @@ type FromProperty<T> = fn(Option<ValueRef<'_>>) -> Result<T, ValueError>;
 pub struct Source<'v> {
     schema: &'static Schema,
     row: Row<'v>,
+    /// The fields' numbers in a row that is stored.
+    numbers: &'v [PropertyNumber],
     from_keys: Known<'v>,
+    /// The field to be taken next.
     next: usize,
+    /// Where its property stands in the row, as far as fields and properties are in one order.
+    place: Cell<usize>,
 }
 
 /// Where fields come from.
@@ -41,23 +47,6 @@ impl<'v> Row<'v> {
             Self::Given(entity) => (entity.partition_key().into(), entity.row_key().into()),
             // Every field is among the values.
             Self::Planned(_) => Default::default(),
-        }
-    }
-
-    /// The field at this place.
-    fn get(self, fields: &'static [Field], field: usize) -> Result<Option<ValueRef<'v>>> {
-        let given = |entity: &'v DynamicEntity| {
-            let name = fields.get(field).map_or("", |field| field.property);
-            entity.get(name).map(Value::as_value_ref)
-        };
-        match self {
-            Self::Stored(view) => view.get_field(fields, field),
-            Self::Merged(view, changes) => match given(changes) {
-                None => view.get_field(fields, field),
-                found => Ok(found),
-            },
-            Self::Given(entity) => Ok(given(entity)),
-            Self::Planned(values) => Ok(values.get(field).and_then(|value| value.stored().as_value_ref())),
         }
     }
 }
@@ -109,6 +98,7 @@ impl<'v> Source<'v> {
     }
 
     /// A row whose row key has this template.
+    #[inline]
     pub(crate) fn new(schema: &'static Schema, row: &Template, view: &'v RowView<'v>) -> Result<Self> {
         Self::with_keys(schema, row, Row::Stored(view))
     }
@@ -127,12 +117,24 @@ impl<'v> Source<'v> {
         Self::with_keys(schema, &schema.row, Row::Given(entity))
     }
 
+    /// A row, before its keys are taken apart: what is made is large, and is better not moved.
+    #[inline]
+    pub(crate) fn begin(schema: &'static Schema, view: &'v RowView<'v>) -> Self {
+        Self::from_row(schema, Row::Stored(view))
+    }
+
+    #[inline]
     fn with_keys(schema: &'static Schema, template: &Template, row: Row<'v>) -> Result<Self> {
         let mut source = Self::from_row(schema, row);
-        let (partition, row_key) = row.keys();
-        source.parse(&schema.partition, partition)?;
-        source.parse(template, row_key)?;
+        source.take_keys(template)?;
         Ok(source)
+    }
+
+    /// Takes what the keys give back.
+    pub(crate) fn take_keys(&mut self, template: &Template) -> Result<()> {
+        let (partition, row_key) = self.row.keys();
+        self.parse(&self.schema.partition, partition)?;
+        self.parse(template, row_key)
     }
 
     /// A row none of whose wanted fields its keys give back.
@@ -145,8 +147,14 @@ impl<'v> Source<'v> {
         Self::from_row(schema, Row::Planned(values))
     }
 
+    #[inline]
     fn from_row(schema: &'static Schema, row: Row<'v>) -> Self {
-        Self { schema, row, from_keys: Known::default(), next: 0 }
+        let numbers = match row {
+            Row::Stored(view) | Row::Merged(view, _) => view.numbers(schema.fields),
+            Row::Given(_) | Row::Planned(_) => &[],
+        };
+        // What a row says first is its kind.
+        Self { schema, row, numbers, from_keys: Known::default(), next: 0, place: Cell::new(1) }
     }
 
     /// The same, of which this field is taken next.
@@ -159,12 +167,12 @@ impl<'v> Source<'v> {
         let found = &mut self.from_keys;
         match key {
             Cow::Borrowed(key) => {
-                let fits = schema::parse(template, key, &mut |field, value| found.push(field, value));
+                let fits = schema::parse(template, key, |field, value| found.push(field, value));
                 if fits { Ok(()) } else { Err(self.misfit(template, key)) }
             }
             // What is made for the purpose can't be lent.
             Cow::Owned(key) => {
-                let fits = schema::parse(template, &key, &mut |field, value| {
+                let fits = schema::parse(template, &key, |field, value| {
                     if let Some(value) = value.into_value() {
                         found.push(field, PropertyValue::Owned(value));
                     }
@@ -239,13 +247,17 @@ impl<'v> Source<'v> {
     }
 
     /// Whether the field's value is sealed. One that somebody gave is not yet.
+    #[inline]
     fn is_sealed(&self, field: usize) -> bool {
-        let is_stored = || match self.row {
+        self.schema.fields.get(field).is_some_and(|field| field.encrypted) && self.is_stored(field)
+    }
+
+    fn is_stored(&self, field: usize) -> bool {
+        match self.row {
             Row::Stored(_) => true,
             Row::Merged(_, changes) => changes.get(self.property(field)).is_none(),
             Row::Given(_) | Row::Planned(_) => false,
-        };
-        self.schema.fields.get(field).is_some_and(|field| field.encrypted) && is_stored()
+        }
     }
 
     /// Opens the value of a sealed field.
@@ -272,7 +284,30 @@ impl<'v> Source<'v> {
         if let Some(known) = self.from_keys.get(field) {
             return Ok(Some(known));
         }
-        self.row.get(self.schema.fields, field)
+        let given = |entity: &'v DynamicEntity| entity.get(self.property(field)).map(Value::as_value_ref);
+        match self.row {
+            Row::Stored(view) => self.stored(view, field),
+            Row::Merged(view, changes) => match given(changes) {
+                None => self.stored(view, field),
+                found => Ok(found),
+            },
+            Row::Given(entity) => Ok(given(entity)),
+            Row::Planned(values) => Ok(values.get(field).and_then(|value| value.stored().as_value_ref())),
+        }
+    }
+
+    #[inline]
+    fn stored(&self, view: &'v RowView<'v>, field: usize) -> Result<Option<ValueRef<'v>>> {
+        match self.numbers.get(field) {
+            Some(PropertyNumber { id: Some(id), .. }) => {
+                let mut place = self.place.get();
+                let found = view.get_next(*id, &mut place);
+                self.place.set(place);
+                found
+            }
+            Some(PropertyNumber { id: None, .. }) => view.get_unnumbered(self.schema.fields, field),
+            None => Ok(None),
+        }
     }
 
     fn property(&self, field: usize) -> &'static str {

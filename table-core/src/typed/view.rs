@@ -8,8 +8,8 @@ use super::path::{self, PathKeys};
 use super::query::{PathQuery, lowered};
 use super::{Entity, Path, Stored, TableIn};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{ETag, EdmType, Ticks, ValueRef};
-use crate::schema::{PropertyValue, ValueError};
+use crate::model::{ETag, EdmType, Ticks, Value, ValueRef};
+use crate::schema::{self, PropertyValue, Template, ValueError};
 use crate::store::{RowView, Views};
 
 /// An entity in place: a method for each field decodes that one, and no other.
@@ -143,41 +143,33 @@ impl FieldViews<'_> {
 
     /// A field that the key gives back.
     pub fn key<T>(&self, field: usize, from: fn(Option<ValueRef<'_>>) -> Result<T, ValueError>) -> Result<T> {
-        for (template, is_row) in [(&self.keys.schema().partition, false), (self.keys.row(), true)] {
-            if path::gives(template, field) {
-                let key = &*if is_row { self.row.row_key() } else { self.row.partition_key() };
-                let mut taken = None;
-                let fits =
-                    path::take(template, key, field, &mut |value| taken = Some(from(value.as_value_ref())));
-                let taken = taken.filter(|_| fits).ok_or_else(|| self.misfit(key, template.source))?;
-                return taken.map_err(|error| self.refused(field, &error));
-            }
-        }
-        Err(self.refused(field, &ValueError::mistyped(EdmType::String, None)))
+        let (template, key) = self.key_of(field);
+        let value =
+            schema::parse_field(template, &key, field).ok_or_else(|| self.misfit(&key, template.source))?;
+        from(value.as_value_ref()).map_err(|error| self.refused(field, &error))
     }
 
     /// A text that the key gives back.
     pub fn key_text(&self, field: usize) -> Result<Cow<'_, str>> {
-        for (template, is_row) in [(&self.keys.schema().partition, false), (self.keys.row(), true)] {
-            if !path::gives(template, field) {
-                continue;
-            }
-            let key = if is_row { self.row.row_key() } else { self.row.partition_key() };
-            let mut text = None;
-            let fits = match &key {
-                Cow::Borrowed(key) => path::take(template, key, field, &mut |value| {
-                    text = match value {
-                        PropertyValue::Borrowed(ValueRef::String(text)) => Some(Cow::Borrowed(text)),
-                        other => other.as_value_ref().and_then(owned_text),
-                    };
-                }),
-                Cow::Owned(key) => path::take(template, key, field, &mut |value| {
-                    text = value.as_value_ref().and_then(owned_text);
-                }),
-            };
-            return text.filter(|_| fits).ok_or_else(|| self.misfit(&key, template.source));
+        let (template, key) = self.key_of(field);
+        let text = match &key {
+            Cow::Borrowed(key) => match schema::parse_field(template, key, field) {
+                Some(PropertyValue::Borrowed(ValueRef::String(text))) => Some(Cow::Borrowed(text)),
+                other => other.and_then(owned_text),
+            },
+            Cow::Owned(key) => schema::parse_field(template, key, field).and_then(owned_text),
+        };
+        text.ok_or_else(|| self.misfit(&key, template.source))
+    }
+
+    /// The key that gives the field back, and what it looks like.
+    fn key_of(&self, field: usize) -> (&'static Template, Cow<'_, str>) {
+        let partition = &self.keys.schema().partition;
+        if path::gives(partition, field) {
+            (partition, self.row.partition_key())
+        } else {
+            (self.keys.row(), self.row.row_key())
         }
-        Err(self.refused(field, &ValueError::mistyped(EdmType::String, None)))
     }
 
     /// A field that is kept as text, from its text.
@@ -215,8 +207,11 @@ impl FieldViews<'_> {
     }
 }
 
-fn owned_text<'a>(value: ValueRef<'_>) -> Option<Cow<'a, str>> {
-    value.as_str().map(|text| Cow::Owned(text.to_owned()))
+fn owned_text<'a>(value: PropertyValue<'_>) -> Option<Cow<'a, str>> {
+    match value.into_value()? {
+        Value::String(text) => Some(Cow::Owned(text)),
+        _ => None,
+    }
 }
 
 /// Text, borrowed from its property.
