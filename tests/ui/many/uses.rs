@@ -1,4 +1,4 @@
-use table_core::{Entity, EntitySet, IfMatch, KeyPart, Properties, Result, Store};
+use table_core::{Entity, EntitySet, IfMatch, KeyPart, Projection, Properties, Result, Store};
 
 #[derive(KeyPart)]
 enum Level {
@@ -35,6 +35,13 @@ enum Company {
     Again(Employee),
 }
 
+#[derive(Projection)]
+#[projection(of = Employee)]
+struct Age {
+    #[property(rename = "Years")]
+    age: i32,
+}
+
 fn uses(store: &Store, employee: &Employee) -> Result<()> {
     let staff = store.table::<Employee>()?;
     staff.insert(employee)?;
@@ -45,6 +52,9 @@ fn uses(store: &Store, employee: &Employee) -> Result<()> {
     }
     for row in staff.rows().department("Sales").id(1..=7).filter(|e| e.age.ge(40)) {
         drop(row?.address.city.len());
+    }
+    for row in staff.rows().department("Sales").select::<Age>() {
+        drop(row?.age);
     }
     store.egt::<Company>(Employee::partition("Sales")).insert(employee).commit()?;
     Ok(())

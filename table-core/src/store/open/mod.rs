@@ -131,30 +131,38 @@ fn locate(path: &Path, options: &OpenOptions) -> Result<PathBuf> {
     absolute.canonicalize().map_err(|error| place::failed("finding", path, error))
 }
 
+/// Opens the environment in `path`, whose data file is open already and has this identity, once the file is known to
+/// hold every page that is in use.
+fn open_sound(path: &Path, file: &mut File, identity: &Identity, sizes: Sizes) -> Result<LmdbEnv> {
+    filesystem::check(path)?;
+    place::settle(path)?;
+    let data = path.join(DATA);
+    let whole = is_whole(file).map_err(|flaw| flaw.of(&data))?;
+    let env = map::open(path, sizes)?;
+    let mapped = env.try_clone_inner_file().map_err(lmdb::error)?;
+    if identify(&mapped, &data)? != *identity {
+        return Err(Error::new(ErrorKind::Io).because(format!(
+            "`{}` was replaced while it was being opened; open it again",
+            data.display()
+        )));
+    }
+    if !whole {
+        // Nobody writes while the lock is held, so what the walk sees is what there is. Beginning and dropping a
+        // transaction touches the header pages alone.
+        let lock = env.write_txn().map_err(lmdb::error)?;
+        check_reachable(file).map_err(|flaw| flaw.of(&data))?;
+        drop(lock);
+    }
+    env.clear_stale_readers().map_err(lmdb::error)?;
+    Ok(env)
+}
+
 impl Environment {
     fn open(path: PathBuf, mut file: File, identity: &Identity, options: &OpenOptions) -> Result<Self> {
-        filesystem::check(&path)?;
-        place::settle(&path)?;
-        let data = path.join(DATA);
-        let whole = is_whole(&mut file).map_err(|flaw| flaw.of(&data))?;
         let sizes =
             Sizes { map: options.map_size, readers: options.max_readers, durability: options.durability };
-        let env = map::open(&path, sizes)?;
-        let mapped = env.try_clone_inner_file().map_err(lmdb::error)?;
-        if identify(&mapped, &data)? != *identity {
-            return Err(Error::new(ErrorKind::Io).because(format!(
-                "`{}` was replaced while it was being opened; open it again",
-                data.display()
-            )));
-        }
-        if !whole {
-            // Nobody writes while the lock is held, so what the walk sees is what there is. Beginning and dropping
-            // a transaction touches the header pages alone.
-            let lock = env.write_txn().map_err(lmdb::error)?;
-            check_reachable(&mut file).map_err(|flaw| flaw.of(&data))?;
-            drop(lock);
-        }
-        env.clear_stale_readers().map_err(lmdb::error)?;
+        let env = open_sound(&path, &mut file, identity, sizes)?;
+        let data = path.join(DATA);
         let mut dbs = open_databases(&env, &path)?;
         dbs.pages = Pages::find(&env, dbs.main, &mut file).map_err(|flaw| flaw.of(&data))?;
         Ok(Self { env, dbs, options: options.clone(), path })

@@ -11,7 +11,7 @@ use heed::types::Bytes;
 use super::map::{self, Sizes};
 use super::options::{Durability, OpenOptions};
 use super::place::{self, DATA, Private};
-use super::{check_reachable, filesystem, identify, is_whole, registry, retrying};
+use super::{filesystem, identify, open_sound, registry, retrying};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Db, LmdbEnv, ReadTxn};
 
@@ -65,24 +65,8 @@ pub(crate) fn open(
     let identity = identify(&file, &data)?;
     let options = OpenOptions::default().map_size(MAP_SIZE);
     registry::shared(&identity, &options, || {
-        filesystem::check(&path)?;
-        place::settle(&path)?;
-        let whole = is_whole(&mut file).map_err(|flaw| flaw.of(&data))?;
         let sizes = Sizes { map: MAP_SIZE, readers: options.max_readers, durability: Durability::Durable };
-        let env = map::open(&path, sizes)?;
-        let mapped = env.try_clone_inner_file().map_err(lmdb::error)?;
-        if identify(&mapped, &data)? != identity {
-            return Err(Error::new(ErrorKind::Io).because(format!(
-                "`{}` was replaced while it was being opened; open it again",
-                data.display()
-            )));
-        }
-        if !whole {
-            let lock = env.write_txn().map_err(lmdb::error)?;
-            check_reachable(&mut file).map_err(|flaw| flaw.of(&data))?;
-            drop(lock);
-        }
-        env.clear_stale_readers().map_err(lmdb::error)?;
+        let env = open_sound(&path, &mut file, &identity, sizes)?;
         let db = unnamed(&env)?;
         let closed = env.clone().prepare_for_closing();
         Ok((Arc::new(Side { env, db, path }), closed))
