@@ -1,11 +1,12 @@
 //! table-core beside what one would use instead, in one run in which all take turns.
 //!
 //! ```text
-//! cargo run --release -p table-bench -- [company|ops|properties|threads|drop|open|all] [--rows N] [--rounds N]
+//! cargo run --release -p table-bench -- [company|ops|properties|threads|drop|open|all|tidy] [--rows N] [--rounds N]
 //! ```
 //!
 //! - [`company`]: the workload that every engine can do: typed employees with a unique and a plain index.
 //!   The package in `bench/peers` runs it with `native_db`, redb, `SQLite` and fjall as well.
+//! - `tidy` removes the files of runs that were killed.
 //! - The others look at one side of table-core beside hand-written LMDB, each.
 //!
 //! Times depend on the machine and its load; ratios within a run are what counts. Nothing here fails for being slow,
@@ -62,6 +63,7 @@ fn parts(arguments: &Arguments, peers: &[company::Maker]) -> Result<()> {
         "drop" => dropping::run(arguments),
         "open" => opening::run(arguments),
         "profile" => profile::run(arguments),
+        "tidy" => Ok(place::tidy()?),
         "all" => {
             ops::run(arguments)?;
             properties::run(arguments)?;

@@ -40,7 +40,7 @@ impl Ours {
         let partitions = rows.chunk_by(|a, b| a.key.partition == b.key.partition);
         let report =
             self.store.bulk(partitions.flat_map(|rows| rows.chunks(100)).map(|rows| self.batch_of(rows)))?;
-        if report.failures.is_empty() { Ok(()) } else { Err("a batch failed".into()) }
+        report.failures.into_iter().next().map_or(Ok(()), |failure| Err(failure.error.into()))
     }
 
     fn batch_of(&self, rows: &[Sample]) -> table_core::Batch {

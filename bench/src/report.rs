@@ -18,12 +18,10 @@ pub(crate) fn machine_line(directory: &Path) -> String {
     let threads = std::thread::available_parallelism().map_or(0, usize::from);
     let processors = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = processors.lines().find_map(|line| line.strip_prefix("model name\t: ")).unwrap_or("unknown");
-    let directory_shown = directory.parent().filter(|_| directory.starts_with("/dev")).unwrap_or(directory);
     format!(
-        "{}; {threads} × {model}; load {}; `{}` on {}",
+        "{}; {threads} × {model}; load {}; files on {}",
         Ticks::now(),
         load.join(" "),
-        directory_shown.display(),
         file_system(directory),
     )
 }
