@@ -190,11 +190,27 @@ fn each(elapsed: Duration, count: u64) -> f64 {
 }
 
 fn threads(arguments: &Arguments, loaded: &[Loaded], numbers: &Numbers, report: &mut Report) -> Result<()> {
-    let table = Table::new("threads", "16 threads, durable inserts, a commit's time", Unit::Microseconds);
+    let table = Table::new("threads", "16 threads, durable inserts, an insert's time", Unit::Microseconds);
+    let commits = || {
+        loaded
+            .iter()
+            .map(|one| one.engine.commits().map(Option::unwrap_or_default))
+            .collect::<Result<Vec<_>>>()
+    };
+    let before = commits()?;
     cells(arguments, loaded, report, [Some(table), None], &|engine| {
         let did = together(arguments, engine, numbers, WRITERS, 0)?;
         Ok([each(did.elapsed, did.written), 0.0])
-    })
+    })?;
+    for ((one, before), after) in loaded.iter().zip(before).zip(commits()?) {
+        let (commits, inserts) = (after.0 - before.0, after.1 - before.1);
+        if commits > 0 {
+            let each = count_of(inserts) / count_of(commits);
+            report
+                .say(&format!("16 threads: {each:.1} inserts a commit on average with {}.", one.maker.name));
+        }
+    }
+    Ok(())
 }
 
 fn mixed(arguments: &Arguments, loaded: &[Loaded], numbers: &Numbers, report: &mut Report) -> Result<()> {
@@ -240,7 +256,7 @@ fn cells(
     }
     for (table, figures) in tables.into_iter().zip(figures) {
         if let Some(table) = table {
-            report.add(table.clock("time of day"), figures, watch.others());
+            report.add(table.clock("time of day"), figures, watch.others())?;
         }
     }
     Ok(())

@@ -40,6 +40,10 @@ pub trait Engine: Sync {
     fn delete(&self, who: &Employee) -> Done;
     /// Removes all employees at once, by the quickest way that the engine has. The engine is not used afterwards.
     fn clear(&self) -> Done;
+    /// Commits so far and the transactions in them, where several can share one.
+    fn commits(&self) -> Result<Option<(u64, u64)>> {
+        Ok(None)
+    }
     /// Waits until the space of what was cleared can be used again, where `clear` does not.
     fn reclaim(&self) -> Done {
         Ok(())

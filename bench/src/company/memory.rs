@@ -6,7 +6,7 @@ use std::path::Path;
 use super::conformance::expected;
 use super::engine::{Engine, Maker, Opening, SyncMode};
 use super::tables::{Report, Table};
-use super::{DEPARTMENTS, Employee};
+use super::{DEPARTMENTS, Employee, growth};
 use crate::measure::{self, Clock, Contender, Timer};
 use crate::ops::seeded;
 use crate::place::Place;
@@ -14,8 +14,10 @@ use crate::report::Unit;
 use crate::{Arguments, Digest, Result};
 
 /// Operations in one round of gets, of writes, and of ranges and lists.
-const GETS: usize = 2_000;
+pub(super) const GETS: usize = 2_000;
 const WRITES: usize = 400;
+/// The same where each commit waits for the disk.
+pub(super) const DURABLE_WRITES: usize = 50;
 const RANGES: usize = 20;
 const SCANNED: u32 = 100;
 
@@ -32,9 +34,20 @@ pub(super) fn load(
     sync: SyncMode,
     rows: std::ops::Range<u64>,
     of: u64,
-    mut timer: Option<&mut Timer>,
+    timer: Option<&mut Timer>,
 ) -> Result<Box<dyn Engine>> {
     let engine = (maker.open)(dir, &Opening::with(sync))?;
+    fill(&*engine, rows, of, timer)?;
+    Ok(engine)
+}
+
+/// Loads employees, timed or not.
+pub(super) fn fill(
+    engine: &dyn Engine,
+    rows: std::ops::Range<u64>,
+    of: u64,
+    mut timer: Option<&mut Timer>,
+) -> Result<()> {
     let mut number = rows.start;
     while number < rows.end {
         let end = rows.end.min(number + 2_000);
@@ -46,7 +59,7 @@ pub(super) fn load(
         }?;
         number = end;
     }
-    Ok(engine)
+    Ok(())
 }
 
 pub(super) fn load_all(
@@ -66,8 +79,13 @@ pub(super) fn load_all(
 
 /// Random employees that are there.
 pub(super) fn asked(arguments: &Arguments, round: usize, count: usize) -> Vec<Employee> {
+    asked_of(arguments.rows, arguments, round, count)
+}
+
+/// Random employees of the first `rows`.
+pub(super) fn asked_of(rows: u64, arguments: &Arguments, round: usize, count: usize) -> Vec<Employee> {
     let mut random = seeded(round);
-    (0..count).map(|_| Employee::numbered(random.below(arguments.rows), arguments.rows)).collect()
+    (0..count).map(|_| Employee::numbered(random.below(rows), arguments.rows)).collect()
 }
 
 /// Employees that are not there, of all departments in turn and in no order.
@@ -80,7 +98,7 @@ pub(super) fn unknown(arguments: &Arguments, round: usize, count: usize) -> Vec<
     numbers.into_iter().map(|number| Employee::numbered(number, arguments.rows)).collect()
 }
 
-fn contenders<'a>(
+pub(super) fn contenders<'a>(
     loaded: &'a [Loaded],
     writes: bool,
     run: &'a dyn Fn(&dyn Engine, usize, &mut Timer) -> Result<Digest>,
@@ -110,7 +128,11 @@ pub(super) fn run(arguments: &Arguments, makers: &[Maker], report: &mut Report) 
     }
     // On a disk all must flush alike: what one leaves out there would be counted as another's work.
     let sync = if arguments.large { SyncMode::Durable } else { SyncMode::Lax };
-    let loaded = load_all(arguments, makers, &place, sync, arguments.rows)?;
+    let loaded = if arguments.large {
+        growth::run(arguments, makers, &place, sync, report)?
+    } else {
+        load_all(arguments, makers, &place, sync, arguments.rows)?
+    };
     if arguments.large {
         for one in loaded.iter().filter(|one| !one.maker.reads_only) {
             report.size(&one.maker, &place.join(one.maker.name))?;
@@ -196,26 +218,37 @@ fn reads(arguments: &Arguments, loaded: &[Loaded], report: &mut Report) -> Resul
     )
 }
 
+/// Inserts employees, reads them, and removes them again.
+pub(super) fn inserted(
+    arguments: &Arguments,
+    engine: &dyn Engine,
+    round: usize,
+    count: usize,
+    timer: &mut Timer,
+) -> Result<Digest> {
+    let staff = unknown(arguments, round, count);
+    timer.time(|| staff.iter().try_for_each(|e| engine.insert(e)))?;
+    let digest = engine.get(&staff)?;
+    staff.iter().try_for_each(|e| engine.delete(e))?;
+    Ok(digest)
+}
+
 fn writes(arguments: &Arguments, loaded: &[Loaded], report: &mut Report) -> Result<()> {
-    let count = u64::try_from(WRITES)?;
+    let writes = if arguments.large { DURABLE_WRITES } else { WRITES };
+    let count = u64::try_from(writes)?;
     let mut write = |table: Table, run: &dyn Fn(&dyn Engine, usize, &mut Timer) -> Result<Digest>| {
         let rounds = |_: &Table| {
             measure::rounds(Clock::Processor, arguments.rounds, count, contenders(loaded, true, run))
         };
         report.measure(table, rounds)
     };
-    let insert = |engine: &dyn Engine, round, timer: &mut Timer| {
-        let staff = unknown(arguments, round, WRITES);
-        timer.time(|| staff.iter().try_for_each(|e| engine.insert(e)))?;
-        let digest = engine.get(&staff)?;
-        staff.iter().try_for_each(|e| engine.delete(e))?;
-        Ok(digest)
-    };
+    let insert =
+        |engine: &dyn Engine, round, timer: &mut Timer| inserted(arguments, engine, round, writes, timer);
     write(Table::new("insert", "insert, a transaction each", Unit::Microseconds), &insert)?;
     let turn = Cell::new(0_u32);
     let change = |engine: &dyn Engine, round, timer: &mut Timer| {
         turn.set(turn.get() + 1);
-        let staff = asked(arguments, round, WRITES);
+        let staff = asked(arguments, round, writes);
         // As long as each other, and new in every turn.
         let emails: Vec<_> =
             (0..staff.len()).map(|n| format!("e{:06}.{n:06}@contoso.com", turn.get())).collect();
@@ -224,7 +257,7 @@ fn writes(arguments: &Arguments, loaded: &[Loaded], report: &mut Report) -> Resu
     };
     write(Table::new("change", "change of an e-mail, a transaction each", Unit::Microseconds), &change)?;
     let delete = |engine: &dyn Engine, round, timer: &mut Timer| {
-        let staff = unknown(arguments, round, WRITES);
+        let staff = unknown(arguments, round, writes);
         staff.iter().try_for_each(|e| engine.insert(e))?;
         let digest = engine.get(&staff)?;
         timer.time(|| staff.iter().try_for_each(|e| engine.delete(e)))?;

@@ -9,6 +9,7 @@ mod dynamic;
 mod employee;
 mod engine;
 mod floor;
+mod growth;
 mod lmdb;
 mod memory;
 mod pointers;
@@ -47,7 +48,7 @@ fn chosen(arguments: &Arguments, peers: &[Maker]) -> Result<Vec<Maker>> {
     }
     let asked = |maker: &Maker| match arguments.engines.as_slice() {
         // Ten million employees in each of all engines would take hours and fill the disk.
-        [] if arguments.large => ["floor", "typed", "views"].contains(&maker.name),
+        [] if arguments.large => ["floor", "typed"].contains(&maker.name),
         [] => true,
         names => maker.name == floor::MAKER.name || names.iter().any(|name| name == maker.name),
     };
@@ -62,5 +63,5 @@ pub(crate) fn run(arguments: &Arguments, peers: &[Maker]) -> Result<()> {
     if !arguments.large {
         disk::run(arguments, &makers, &mut report)?;
     }
-    report.finish(arguments)
+    report.finish()
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -74,6 +74,9 @@ pub(super) struct Report {
     quiet: Quiet,
     rows: u64,
     rounds: usize,
+    /// Where it is written, each time that there is more of it.
+    out: Option<PathBuf>,
+    finished: bool,
 }
 
 impl Report {
@@ -87,12 +90,15 @@ impl Report {
             quiet: Quiet::within(arguments.wait),
             rows: arguments.rows,
             rounds: arguments.rounds,
+            out: arguments.out.clone(),
+            finished: false,
         }
     }
 
     pub(super) fn wants(&self, id: &str) -> bool {
-        // Both come from one run.
-        let id = id.trim_end_matches("-reads").trim_end_matches("-writes");
+        // Those that come from one run.
+        let id = id.strip_suffix("-reads").or_else(|| id.strip_suffix("-writes")).unwrap_or(id);
+        let id = if id.starts_with("growth") { "growth" } else { id };
         self.only.is_empty() || self.only.iter().any(|only| only == id)
     }
 
@@ -121,14 +127,14 @@ impl Report {
         self.quiet.wait();
         let watch = Watch::start();
         let times = run(&table).map_err(|error| format!("{}: {error}", table.title))?;
-        self.add(table, times, watch.others());
-        Ok(())
+        self.add(table, times, watch.others())
     }
 
-    pub(super) fn add(&mut self, table: Table, times: Vec<Times>, others: Option<f64>) {
+    pub(super) fn add(&mut self, table: Table, times: Vec<Times>, others: Option<f64>) -> Result<()> {
         let measured = Measured { table, times, others };
         eprintln!("{}", self.line(&measured));
         self.measured.push(measured);
+        self.save()
     }
 
     /// What the files of an engine take.
@@ -160,6 +166,9 @@ impl Report {
 
     fn markdown(&self) -> Result<String> {
         let mut text = String::new();
+        if !self.finished {
+            writeln!(text, "This run did not come to its end.\n")?;
+        }
         for says in &self.says {
             writeln!(text, "{says}\n")?;
         }
@@ -264,6 +273,7 @@ impl Report {
         let sizes: serde_json::Map<_, _> =
             self.sizes.iter().map(|(name, bytes)| ((*name).to_owned(), json!(bytes))).collect();
         json!({
+            "finished": self.finished,
             "employees": self.rows,
             "run": self.says,
             "workloads": workloads,
@@ -272,15 +282,19 @@ impl Report {
     }
 
     /// Prints the tables, and writes them where they are wanted.
-    pub(super) fn finish(self, arguments: &Arguments) -> Result<()> {
-        let markdown = self.markdown()?;
-        println!("{markdown}");
-        if let Some(out) = &arguments.out {
-            std::fs::create_dir_all(out)?;
-            std::fs::write(out.join("company.md"), markdown)?;
-            std::fs::write(out.join("company.json"), format!("{:#}\n", self.json()))?;
-            std::fs::write(out.join("company.svg"), chart::draw(&self.measured, &self.makers)?)?;
-        }
+    pub(super) fn finish(mut self) -> Result<()> {
+        self.finished = true;
+        println!("{}", self.markdown()?);
+        self.save()
+    }
+
+    /// Writes what there is so far, so that a run which is stopped leaves what it had.
+    fn save(&self) -> Result<()> {
+        let Some(out) = &self.out else { return Ok(()) };
+        std::fs::create_dir_all(out)?;
+        std::fs::write(out.join("company.md"), self.markdown()?)?;
+        std::fs::write(out.join("company.json"), format!("{:#}\n", self.json()))?;
+        std::fs::write(out.join("company.svg"), chart::draw(&self.measured, &self.makers)?)?;
         Ok(())
     }
 }

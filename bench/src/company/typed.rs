@@ -162,6 +162,11 @@ impl Engine for Typed {
         Ok(self.store.drop_table("Company")?)
     }
 
+    fn commits(&self) -> Result<Option<(u64, u64)>> {
+        let stats = self.store.stats()?;
+        Ok(Some((stats.commits, stats.batches)))
+    }
+
     fn reclaim(&self) -> Done {
         self.store.reclaim()?;
         Ok(())
