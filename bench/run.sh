@@ -44,7 +44,7 @@ keep versions.md versions
 "$program" company --rounds "$rounds" --wait "$wait" --out "$out"
 keep properties.md "$program" properties --rounds "$rounds"
 keep syncs.md "$program" company-syncs
-keep instructions.md env PEERS=1 bench/callgrind.sh
+keep instructions.md env -u OUT PEERS=1 bench/callgrind.sh
 keep compile.md bench/compile.sh
 if [ "${LARGE:-0}" = 1 ]; then
     "$program" company --large --rows "${LARGE_ROWS:-10000000}" --rounds "$rounds" --wait "$wait" --out "$out/large"

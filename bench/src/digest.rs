@@ -56,6 +56,12 @@ impl Digest {
         );
     }
 
+    /// Adds a row of which one property was read: a number's bits, a truth value as 0 or 1, a time's ticks.
+    pub fn one(&mut self, bits: u64) {
+        self.row();
+        self.add(bits);
+    }
+
     pub(crate) fn row(&mut self) {
         self.rows += 1;
     }

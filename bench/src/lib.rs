@@ -31,6 +31,7 @@ mod random;
 mod report;
 mod rows;
 mod threads;
+pub mod wide;
 
 use std::process::ExitCode;
 
@@ -41,8 +42,9 @@ pub use digest::Digest;
 pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// Runs what the command line asks for, with these engines beside table-core and the floor.
-pub fn run(peers: &[company::Maker]) -> ExitCode {
-    let done = Arguments::parse(std::env::args().skip(1)).and_then(|arguments| parts(&arguments, peers));
+pub fn run(peers: &[company::Maker], wide_peers: &[wide::WideMaker]) -> ExitCode {
+    let done =
+        Arguments::parse(std::env::args().skip(1)).and_then(|arguments| parts(&arguments, peers, wide_peers));
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -52,13 +54,13 @@ pub fn run(peers: &[company::Maker]) -> ExitCode {
     }
 }
 
-fn parts(arguments: &Arguments, peers: &[company::Maker]) -> Result<()> {
+fn parts(arguments: &Arguments, peers: &[company::Maker], wide_peers: &[wide::WideMaker]) -> Result<()> {
     match arguments.part.as_str() {
         "company" => company::run(arguments, peers),
         "company-profile" => company::profile(arguments, peers),
         "company-syncs" => company::syncs(arguments, peers),
         "ops" => ops::run(arguments),
-        "properties" => properties::run(arguments),
+        "properties" => properties::run(arguments, wide_peers),
         "threads" => threads::run(arguments),
         "drop" => dropping::run(arguments),
         "open" => opening::run(arguments),
@@ -66,7 +68,7 @@ fn parts(arguments: &Arguments, peers: &[company::Maker]) -> Result<()> {
         "tidy" => Ok(place::tidy()?),
         "all" => {
             ops::run(arguments)?;
-            properties::run(arguments)?;
+            properties::run(arguments, wide_peers)?;
             threads::run(arguments)?;
             dropping::run(arguments)?;
             opening::run(arguments)

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    table_bench::run(&[])
+    table_bench::run(&[], &[])
 }

@@ -8,13 +8,13 @@ use crate::measure::{self, Clock, Contender, Times};
 use crate::ops::{Loaded, seeded};
 use crate::report::{self, Unit};
 use crate::rows::{self, Key};
+use crate::wide::{self, WIDTHS, WideMaker};
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
-const WIDTHS: [usize; 3] = [6, 50, 200];
 const GETS: usize = 1_000;
 
-pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+pub(crate) fn run(arguments: &Arguments, peers: &[WideMaker]) -> Result<()> {
     let rows = (arguments.rows / 100).max(1);
     println!("\n## One property of rows of 6, 50 and 200, {rows} rows each, within one snapshot");
     report::machine(std::path::Path::new("/dev/shm"), "reads only; processor time");
@@ -75,5 +75,5 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             report::verdict(ratio, aim),
         );
     }
-    Ok(())
+    wide::run(arguments, peers)
 }

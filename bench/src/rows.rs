@@ -108,11 +108,11 @@ pub(crate) fn wide_name(index: usize) -> String {
     format!("Property_{index:03}")
 }
 
-/// A row of `width` properties of mixed types.
-pub(crate) fn wide(id: u64, width: usize) -> Sample {
+/// The values of a row of `width` properties of mixed types.
+pub(crate) fn wide_values(id: u64, width: usize) -> Vec<Value> {
     let mut random = Random::new(id ^ 0x5eed);
     let random = &mut random;
-    let mut value = |index: usize| -> Value {
+    let value = |index: usize| -> Value {
         match index % 6 {
             0 => format!("text {:08x}", random.below(1 << 32)).into(),
             1 => i64::try_from(random.below(1 << 40)).unwrap_or(0).into(),
@@ -122,6 +122,12 @@ pub(crate) fn wide(id: u64, width: usize) -> Sample {
             _ => int32(random, 1 << 30).into(),
         }
     };
-    let properties = (0..width).map(|index| (wide_name(index), value(index))).collect();
+    (0..width).map(value).collect()
+}
+
+/// A row of `width` properties of mixed types.
+pub(crate) fn wide(id: u64, width: usize) -> Sample {
+    let values = wide_values(id, width).into_iter().enumerate();
+    let properties = values.map(|(index, value)| (wide_name(index), value)).collect();
     Sample::new(Key { partition: format!("wide-{width:03}"), row: row_key(id) }, properties)
 }

@@ -3,6 +3,7 @@
 //! ```text
 //! cargo run --release --manifest-path bench/peers/Cargo.toml -- company [--rows N] [--rounds N] [--engines a,b]
 //!     [--only load,get,..] [--large] [--wait SECONDS] [--out DIRECTORY]
+//! cargo run --release --manifest-path bench/peers/Cargo.toml -- properties [--rows N] [--rounds N]
 //! ```
 
 mod fjall;
@@ -10,20 +11,31 @@ mod native_db;
 mod record;
 mod redb;
 mod sqlite;
+mod wide;
+mod wide_models;
 
 use std::process::ExitCode;
 
 use table_bench::company::Maker;
+use table_bench::wide::WideMaker;
 
 const PEERS: [Maker; 4] = [native_db::MAKER, redb::MAKER, sqlite::MAKER, fjall::MAKER];
+const WIDE_PEERS: [WideMaker; 4] = [wide_models::NATIVE_DB, wide::REDB, wide::SQLITE, wide::FJALL];
 
 fn main() -> ExitCode {
-    table_bench::run(&PEERS)
+    table_bench::run(&PEERS, &WIDE_PEERS)
 }
 
 #[cfg(test)]
 mod tests {
     use table_bench::company::{SyncMode, conforms};
+
+    #[test]
+    fn every_peer_reads_the_same_property() {
+        for maker in super::WIDE_PEERS {
+            table_bench::wide::conforms(&maker).unwrap_or_else(|error| panic!("{}: {error}", maker.name));
+        }
+    }
 
     #[test]
     fn every_peer_does_the_same() {

@@ -8,19 +8,19 @@ use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, WithoutTls};
 use super::engine::{Opening, SyncMode};
 use crate::Result;
 
-pub(super) type Data = Database<'static, Bytes, Bytes>;
+pub(crate) type Data = Database<'static, Bytes, Bytes>;
 
 /// Ends the department, and the last name, in a key.
 pub(super) const END: u8 = 0;
 
-pub(super) struct Lmdb<const DATABASES: usize> {
-    pub(super) env: Env<WithoutTls>,
-    pub(super) databases: [Data; DATABASES],
+pub(crate) struct Lmdb<const DATABASES: usize> {
+    pub(crate) env: Env<WithoutTls>,
+    pub(crate) databases: [Data; DATABASES],
 }
 
 impl<const DATABASES: usize> Lmdb<DATABASES> {
     #[allow(unsafe_code, reason = "heed can't know that nobody else changes the file under the map")]
-    pub(super) fn open(dir: &Path, opening: &Opening, names: [&str; DATABASES]) -> Result<Self> {
+    pub(crate) fn open(dir: &Path, opening: &Opening, names: [&str; DATABASES]) -> Result<Self> {
         std::fs::create_dir_all(dir)?;
         let mut options = EnvOpenOptions::new().read_txn_without_tls();
         options.map_size(opening.map).max_readers(1_024).max_dbs(8);

@@ -22,6 +22,7 @@ mod typed;
 pub use conformance::conforms;
 pub use employee::{DEPARTMENTS, Employee, department};
 pub use engine::{Answer, Done, Engine, Maker, Open, Opening, SyncMode};
+pub(crate) use lmdb::Lmdb;
 pub(crate) use profiling::run as profile;
 pub(crate) use syncs::run as syncs;
 

@@ -80,6 +80,29 @@ fn a_table_made_anew_elsewhere_is_never_written_through_an_old_handle() {
 }
 
 #[test]
+fn tables_come_and_go_in_several_processes_and_no_key_is_there_already() {
+    let rounds = size("CRASH_DROPS", 30);
+    let scratch = Scratch::new();
+    let path = scratch.path().join("store");
+    let store = relaxed().open(&path).unwrap();
+    let stays = store.create_table("Stays").unwrap();
+    let arguments =
+        |number: usize| [path.to_str().unwrap().to_owned(), number.to_string(), rounds.to_string()];
+    let mut children: Vec<Child> = (0..3).map(|number| child("come-and-go", &arguments(number))).collect();
+    children.iter_mut().for_each(|child| child.expect("ready"));
+    children.iter_mut().for_each(|child| child.say("go"));
+    for mut child in children {
+        (0..rounds).for_each(|round| child.expect(&format!("round {round}")));
+        child.finish();
+    }
+    assert_eq!(u64::try_from(stays.query(&Query::new()).unwrap().count()), Ok(3 * rounds * 20));
+    store.reclaim().unwrap();
+    let (stats, report) = (store.stats().unwrap(), store.check().unwrap());
+    assert_eq!((stats.dropped, stats.tables.len()), (0, 1));
+    assert!(report.problems.is_empty(), "{:#?}", report.problems);
+}
+
+#[test]
 fn names_that_one_process_brings_up_are_read_by_the_others_at_once() {
     let scratch = Scratch::new();
     let path = scratch.path().join("store");

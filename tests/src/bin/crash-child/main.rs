@@ -32,6 +32,7 @@ fn main() {
         "intern" => peer::intern(&arguments),
         "read-and-stay" => peer::read_and_stay(&arguments),
         "load" => peer::load(&arguments),
+        "come-and-go" => peer::come_and_go(&arguments),
         "flips" => flips::run(&arguments),
         "fill" => full::fill(&arguments),
         "crowd" => full::crowd(&arguments),

@@ -175,3 +175,38 @@ pub fn load(arguments: &[&str]) {
         say(format!("round {round}"));
     }
 }
+
+/// `come-and-go STORE NUMBER ROUNDS`: makes, fills and drops a table of its own, whose keys are the same each time,
+/// and meanwhile adds rows to one that stays. Nothing of that may be refused.
+pub fn come_and_go(arguments: &[&str]) {
+    let [path, number, rounds] = arguments else { panic!("arguments") };
+    let store = open(path);
+    let stays = store.dynamic_table("Stays").unwrap();
+    say("ready");
+    hear();
+    let name = format!("Goes{number}");
+    for round in 0..rounds.parse::<u32>().unwrap() {
+        let goes = store.create_table(&name).unwrap();
+        let batches = (0..20).map(|partition| {
+            let partition = format!("partition {partition:02}");
+            (0..50).fold(goes.batch(&partition), |batch, row| {
+                // Another name each round, which the table's dictionary has to number.
+                let row = DynamicEntity::new(&partition, format!("row {row:03}"));
+                batch.insert(row.with(&format!("Round{round}"), "x".repeat(100)))
+            })
+        });
+        let report = store.bulk(batches).unwrap();
+        assert!(report.failures.is_empty(), "{:?}", report.failures);
+        store.drop_table(&name).unwrap();
+        // The background frees the rows in every process, and now and then this does too.
+        std::thread::scope(|scope| {
+            let freeing = (round % 3 == 0).then(|| scope.spawn(|| store.reclaim().unwrap()));
+            for row in 0..20 {
+                let row = format!("row {number} {round:06} {row:03}");
+                stays.insert(&DynamicEntity::new("stays", row)).unwrap();
+            }
+            freeing.map(|freeing| freeing.join().unwrap());
+        });
+        say(format!("round {round}"));
+    }
+}
