@@ -21,6 +21,9 @@ program=target/peers/release/table-bench-peers
 
 # A run that is stopped has no time to remove its files.
 trap 'rm -f "$out"/*.part; "$program" tidy' EXIT
+# Only when the program is gone, and with it its hold on them.
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
 # Shows what a command prints, and keeps it under a name once it is whole.
 keep() {
