@@ -40,7 +40,7 @@ pub trait Engine: Sync {
     fn delete(&self, who: &Employee) -> Done;
     /// Removes all employees at once, by the quickest way that the engine has. The engine is not used afterwards.
     fn clear(&self) -> Done;
-    /// Commits so far and the transactions in them, where several can share one.
+    /// Commits so far, and the inserts and other transactions in them, where several can share one.
     fn commits(&self) -> Result<Option<(u64, u64)>> {
         Ok(None)
     }

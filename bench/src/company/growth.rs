@@ -59,3 +59,30 @@ fn at(rows: u64, arguments: &Arguments, loaded: &[Loaded], report: &mut Report) 
         measure::rounds(Clock::Processor, arguments.rounds.div_ceil(2), inserts, contenders)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ENGINES, tables::Report};
+    use super::*;
+
+    #[test]
+    fn a_company_grows_to_its_whole_size_and_each_table_is_written_when_it_is_there() {
+        let place = Place::for_tests("growth").unwrap();
+        let out = place.join("out");
+        let words = ["company", "--large", "--rows", "10000", "--rounds", "1", "--out"];
+        let words = words.map(str::to_owned).into_iter().chain([out.to_str().unwrap().to_owned()]);
+        let arguments = Arguments::parse(words).unwrap();
+        let makers = [ENGINES[0], ENGINES[3]];
+        let mut report = Report::new(&arguments, &makers);
+        let loaded = run(&arguments, &makers, &place, SyncMode::Lax, &mut report).unwrap();
+        for one in &loaded {
+            assert_eq!(one.engine.scan().unwrap().rows, 10_000, "{}", one.maker.name);
+        }
+        let written = || std::fs::read_to_string(out.join("company.md")).unwrap();
+        for what in ["did not come to its end", "get, of 5000", "insert into 5000", "get, of 10000"] {
+            assert!(written().contains(what), "{what}: {}", written());
+        }
+        report.finish().unwrap();
+        assert!(!written().contains("did not come to its end"));
+    }
+}

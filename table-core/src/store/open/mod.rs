@@ -141,10 +141,8 @@ fn open_sound(path: &Path, file: &mut File, identity: &Identity, sizes: Sizes) -
     let env = map::open(path, sizes)?;
     let mapped = env.try_clone_inner_file().map_err(lmdb::error)?;
     if identify(&mapped, &data)? != *identity {
-        return Err(Error::new(ErrorKind::Io).because(format!(
-            "`{}` was replaced while it was being opened; open it again",
-            data.display()
-        )));
+        return Err(Error::new(ErrorKind::Io)
+            .because(format!("`{}` was replaced while it was being opened; open it again", data.display())));
     }
     if !whole {
         // Nobody writes while the lock is held, so what the walk sees is what there is. Beginning and dropping a
