@@ -145,3 +145,31 @@ fn a_derive_depends_on_no_name_in_scope() {
     assert_eq!(table.rows().table("t").filter(|e| e.exchange.source.eq(9)).count().unwrap(), 1);
     assert_eq!(table.view(key(), |odd| odd.view()).unwrap(), ::std::option::Option::Some(1.5));
 }
+
+/// A struct that the user's own macro writes, of which nothing but the table is used.
+mod by_macro {
+    #![deny(dead_code, reason = "what is derived and not used is not the user's fault")]
+
+    use ::std::string::String;
+    use ::table_core::{Entity, Result, Store, Table};
+
+    macro_rules! wide {
+        ($(#[$attribute:meta])* $name:ident: $($field:ident),*) => {
+            $(#[$attribute])*
+            pub(crate) struct $name {
+                id: u32,
+                $($field: String),*
+            }
+        };
+    }
+
+    wide! {
+        /// Three texts.
+        #[derive(Entity)]
+        #[entity(table = "Wide", kind = "three")]
+        #[key(partition = "wide", row = "row_{id:08}")]
+        Three: first, second, third
+    }
+
+    const _: fn(&Store) -> Result<Table<Three>> = Store::table::<Three>;
+}

@@ -5,7 +5,6 @@
 mod columns;
 mod floor;
 pub mod positional;
-#[allow(dead_code, reason = "of all that is derived, the property in the middle is asked for")]
 mod typed;
 
 use std::ops::Range;

@@ -12,6 +12,7 @@ pub(crate) fn functions(model: &Entity<'_>, names: &Names) -> TokenStream {
     let (key, partition, patch) = (key(model), partition(model), patch::function(model, names));
     let indexes = model.indexes.iter().map(|found| index(model, names, found));
     quote! {
+        #[allow(dead_code, reason = "which of them are called is the user's choice")]
         impl #ident {
             #key
             #partition

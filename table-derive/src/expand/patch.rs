@@ -34,6 +34,7 @@ pub(crate) fn patch(model: &Entity<'_>, names: &Names) -> TokenStream {
             #(#declared),*
         }
 
+        #[allow(dead_code, reason = "which fields are set is the user's choice")]
         impl #patch {
             #(#setters)*
         }

@@ -61,6 +61,7 @@ const _: () = {
             ::table_core::__private::exchange(&mut self.head_count, &mut patch.head_count);
         }
     }
+    #[allow(dead_code, reason = "which of them are called is the user's choice")]
     impl Department {
         #[doc = "The entity's key: PartitionKey `{name}`, RowKey `department`. Reading it is a point query."]
         #[must_use]
@@ -86,6 +87,7 @@ const _: () = {
     struct DepartmentPatch {
         head_count: ::core::option::Option<u32>,
     }
+    #[allow(dead_code, reason = "which fields are set is the user's choice")]
     impl DepartmentPatch {
         #[doc = "Sets `head_count`."]
         fn head_count(mut self, head_count: u32) -> Self {

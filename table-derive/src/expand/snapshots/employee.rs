@@ -156,6 +156,7 @@ const _: () = {
             }
         }
     }
+    #[allow(dead_code, reason = "which of them are called is the user's choice")]
     impl Employee {
         #[doc = "The entity's key: PartitionKey `{department}`, RowKey `empid_{id:06}`. Reading it is a point query."]
         #[must_use]
@@ -217,6 +218,7 @@ const _: () = {
         email: ::core::option::Option<String>,
         age: ::core::option::Option<i32>,
     }
+    #[allow(dead_code, reason = "which fields are set is the user's choice")]
     impl EmployeePatch {
         #[doc = "Sets `last_name`."]
         pub fn last_name(mut self, last_name: impl ::core::convert::Into<String>) -> Self {
