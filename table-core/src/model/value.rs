@@ -109,6 +109,7 @@ pub enum ValueRef<'a> {
 
 impl Value {
     /// The value, borrowed.
+    #[inline]
     pub fn as_value_ref(&self) -> ValueRef<'_> {
         match self {
             Self::String(v) => ValueRef::String(v),
@@ -181,6 +182,7 @@ impl Value {
 
 impl<'a> ValueRef<'a> {
     /// Checks the value against the service's range of its type.
+    #[inline]
     pub(crate) fn check(self, name: &str) -> Result<(), Error> {
         match self {
             Self::String(v) => {
@@ -304,6 +306,7 @@ impl<'a> ValueRef<'a> {
         }
     }
 
+    #[inline]
     pub(crate) fn size(self) -> usize {
         match self {
             Self::String(v) => 4 + 2 * super::key::utf16_units(v),

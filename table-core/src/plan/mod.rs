@@ -3,13 +3,15 @@
 //! Nothing here does I/O or knows a store. A [`WritePlan`] is what an executor carries out, whole or not at all, and
 //! it prints itself.
 
+mod content;
 mod explain;
 mod rows;
 mod size;
 mod values;
 mod write;
 
+pub(crate) use content::{Cause, RowContent, RowKind, fields, stored_fields};
 pub use explain::WriteExplain;
-pub(crate) use rows::{EntityRows, fields, keys, stored_fields};
+pub(crate) use rows::{EntityRows, keys};
 pub use values::Values;
 pub(crate) use write::{EntityChange, Failure, OldEntity, RowAction, WritePlan};

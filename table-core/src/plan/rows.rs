@@ -1,35 +1,25 @@
 //! The rows of an entity: its own and its copies.
 
-use super::values::{FieldValue, Values};
+use super::content::{Cause, RowContent, RowKind};
+use super::values::Values;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::model::ValueRef;
-use crate::schema::{self, Copies, FieldPart, Index, KeyError, Part, PropertyValue, Schema, Template};
-
-/// The property that says what a row is.
-const ENTITY_TYPE: &str = "EntityType";
-
-/// A property of a row.
-pub(crate) type RowProperty<'a> = (&'a str, ValueRef<'a>);
-
-/// Why a row is touched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cause {
-    /// It is the entity itself.
-    Entity,
-    /// It is a copy, of this index.
-    Index(usize),
-}
+use crate::schema::{self, Index, KeyError, Schema, Template};
 
 /// A row that an entity has.
 #[derive(Debug)]
 pub(crate) struct EntityRow<'a> {
     pub(crate) key: String,
-    pub(crate) cause: Cause,
-    pub(crate) properties: Vec<RowProperty<'a>>,
+    pub(crate) content: RowContent<'a>,
     /// Whether an entity that is stored surely has it. A sparse index that says today that the entity has no copy may
     /// have said otherwise when it was written.
     pub(crate) is_certain: bool,
+}
+
+impl EntityRow<'_> {
+    pub(crate) fn cause(&self) -> Cause {
+        self.content.kind.cause
+    }
 }
 
 /// Every row that an entity has: first its own, then its copies in the order of their keys.
@@ -88,8 +78,7 @@ impl<'a> EntityRows<'a> {
         let mut rows = Vec::with_capacity(1 + schema.indexes.len());
         rows.push(EntityRow {
             key: row,
-            cause: Cause::Entity,
-            properties: printer.properties(schema.kind, &[&schema.partition, &schema.row], |_| true),
+            content: RowContent::new(RowKind { schema, cause: Cause::Entity }, values),
             is_certain: true,
         });
         for (number, index) in schema.indexes.iter().enumerate() {
@@ -134,17 +123,13 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Every key that the template gives: several where it has parts for each element, none where an optional part
-    /// is absent.
-    fn keys(&self, template: &Template) -> Result<Vec<String>> {
-        schema::print_all(template, self.values).map_err(|error| self.refused(template, error))
-    }
-
     #[cold]
     fn refused(&self, template: &Template, error: KeyError) -> Error {
         error.into_error(template, self.schema.fields).attempted("write to").table(self.schema.table)
     }
 
+    /// Adds the copies in an index: several where its template has parts for each element, none where an optional
+    /// part is absent.
     fn copies(
         &self,
         number: usize,
@@ -152,61 +137,9 @@ impl<'a> Printer<'a> {
         is_certain: bool,
         rows: &mut Vec<EntityRow<'a>>,
     ) -> Result<()> {
-        for key in self.keys(&index.row)? {
-            let known = [&self.schema.partition, &index.row];
-            let properties = match index.copies {
-                Copies::All => self.properties(index.kind, &known, |_| true),
-                Copies::Keys | Copies::Some(_) => self
-                    .properties(index.kind, &known, |field| schema::holds(self.schema, Some(number), field)),
-            };
-            rows.push(EntityRow { key, cause: Cause::Index(number), properties, is_certain });
-        }
-        Ok(())
+        let kind = RowKind { schema: self.schema, cause: Cause::Index(number) };
+        let copy = |key| EntityRow { key, content: RowContent::new(kind, self.values), is_certain };
+        schema::print_all(&index.row, self.values, &mut |key| rows.push(copy(key)))
+            .map_err(|error| self.refused(&index.row, error))
     }
-
-    /// The wanted properties that the row's own key does not give back.
-    fn properties(
-        &self,
-        kind: &'static str,
-        known: &[&Template],
-        wanted: impl Fn(usize) -> bool,
-    ) -> Vec<RowProperty<'a>> {
-        let mut properties = Vec::with_capacity(self.schema.fields.len() + 1);
-        properties.push((ENTITY_TYPE, ValueRef::String(kind)));
-        for (number, (field, value)) in self.schema.fields.iter().zip(self.values.iter()).enumerate() {
-            if gives_back(known, number) || !wanted(number) {
-                continue;
-            }
-            let value = match value.stored() {
-                PropertyValue::Absent => continue,
-                PropertyValue::Borrowed(value) => *value,
-                PropertyValue::Owned(value) => value.as_value_ref(),
-            };
-            properties.push((field.property, value));
-        }
-        properties
-    }
-}
-
-/// How many properties the row of an entity with these values has besides those that no schema knows.
-pub(crate) fn stored_fields(schema: &'static Schema, values: &Values<'_>) -> usize {
-    let known = [&schema.partition, &schema.row];
-    let is_stored = |(number, value): &(usize, &FieldValue<'_>)| {
-        *value.stored() != PropertyValue::Absent && !gives_back(&known, *number)
-    };
-    values.iter().enumerate().filter(is_stored).count()
-}
-
-/// Whether one of the templates gives the field back.
-fn gives_back(known: &[&Template], field: usize) -> bool {
-    let gives = |part: &Part| matches!(part, Part::Field(part) if part.field == field && part.is_lossless());
-    known.iter().any(|template| template.parts.iter().any(gives))
-}
-
-/// The fields in a template.
-pub(crate) fn fields(template: &Template) -> impl Iterator<Item = &'static FieldPart> + use<> {
-    template.parts.iter().filter_map(|part| match part {
-        Part::Field(part) => Some(part),
-        Part::Literal(_) => None,
-    })
 }

@@ -1,5 +1,6 @@
 //! An entity as the planner sees it: one value for each field.
 
+use crate::model::ValueRef;
 use crate::schema::{FieldPart, KeyElements, KeyValues, Property, PropertyValue, ValueError};
 
 /// What one field holds.
@@ -13,10 +14,17 @@ pub(crate) enum FieldValue<'a> {
 
 impl<'a> FieldValue<'a> {
     /// The value as a property.
+    #[inline]
     pub(crate) fn stored(&self) -> &PropertyValue<'a> {
         match self {
             Self::One(value) | Self::Each(_, value) => value,
         }
+    }
+
+    /// The value as the property holds it, if there is one.
+    #[inline]
+    pub(crate) fn stored_ref(&self) -> Option<ValueRef<'_>> {
+        self.stored().as_value_ref()
     }
 }
 
@@ -74,18 +82,15 @@ impl<'a> Values<'a> {
         }
     }
 
+    #[inline]
     pub(crate) fn get(&self, field: usize) -> Option<&FieldValue<'a>> {
         self.fields.get(field)
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &FieldValue<'a>> {
-        self.fields.iter()
     }
 }
 
 impl KeyValues for Values<'_> {
     fn value(&self, part: &FieldPart) -> Result<PropertyValue<'_>, ValueError> {
-        let value = self.get(part.field).and_then(|field| field.stored().as_value_ref());
+        let value = self.get(part.field).and_then(FieldValue::stored_ref);
         Ok(value.map_or(PropertyValue::Absent, PropertyValue::Borrowed))
     }
 

@@ -1,12 +1,13 @@
 //! What becomes of the rows of changed entities.
 
+use super::content::{Cause, RowContent, RowKind, RowProperty};
 use super::explain::{WriteExplain, WrittenRow};
-use super::rows::{Cause, EntityRow, EntityRows, RowProperty};
+use super::rows::{EntityRow, EntityRows};
 use super::size::PlanSize;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::{ETag, keys_size, property_size};
-use crate::schema::{Index, Schema};
+use crate::schema::Schema;
 
 /// An entity as it is stored.
 #[derive(Debug)]
@@ -31,6 +32,11 @@ pub(crate) struct EntityChange<'a> {
 impl EntityChange<'_> {
     fn partition(&self) -> &str {
         self.rows().map_or("", |rows| rows.partition.as_str())
+    }
+
+    fn take_partition(&mut self) -> String {
+        let rows = self.old.as_mut().map(|old| &mut old.rows).or(self.new.as_mut());
+        rows.map_or_else(String::new, |rows| std::mem::take(&mut rows.partition))
     }
 
     /// The key of the entity that is changed.
@@ -63,10 +69,22 @@ pub(crate) enum RowAction {
 pub(crate) struct RowChange<'a> {
     pub(crate) key: String,
     pub(crate) action: RowAction,
-    pub(crate) properties: Vec<RowProperty<'a>>,
+    /// What is written; of a row that goes, what was there.
+    pub(crate) content: RowContent<'a>,
     /// Which of the changed entities it is of.
     entity: usize,
-    cause: Cause,
+}
+
+impl RowChange<'_> {
+    /// Whether the row is an entity's own.
+    fn is_entity(&self) -> bool {
+        self.content.kind.cause == Cause::Entity
+    }
+
+    /// The index that the row is a copy of.
+    fn index(&self) -> Option<&'static str> {
+        self.content.kind.index().map(|index| index.name)
+    }
 }
 
 /// The rows that a change touches, to be carried out whole or not at all.
@@ -77,8 +95,8 @@ pub(crate) struct RowChange<'a> {
 /// meanwhile.
 #[derive(Debug)]
 pub(crate) struct WritePlan<'a> {
+    table: &'static str,
     partition: String,
-    schemas: Vec<&'static Schema>,
     changes: Vec<RowChange<'a>>,
 }
 
@@ -98,48 +116,45 @@ struct Standing<'a> {
 struct Wanted<'w> {
     key: &'w str,
     entity: usize,
-    cause: Cause,
+    kind: RowKind,
 }
 
 impl<'a> WritePlan<'a> {
     /// The plan of these changes, in this partition or whichever is the first's.
-    pub(crate) fn of(changes: Vec<EntityChange<'a>>, partition: Option<&str>) -> Result<Self> {
+    pub(crate) fn of(mut changes: Vec<EntityChange<'a>>, partition: Option<&str>) -> Result<Self> {
         let first = || changes.first().map_or("", EntityChange::partition);
-        let partition = partition.unwrap_or_else(first).to_owned();
-        check_apart(&changes, &partition)?;
+        check_apart(&changes, partition.unwrap_or_else(first))?;
         let mut plan = Self {
-            partition,
-            schemas: changes.iter().map(|change| change.schema).collect(),
+            table: changes.first().map_or("", |change| change.schema.table),
+            // All are of it.
+            partition: match (changes.first_mut(), partition) {
+                (Some(first), _) => first.take_partition(),
+                (None, partition) => partition.unwrap_or_default().to_owned(),
+            },
             changes: Vec::with_capacity(changes.iter().map(|change| rows_of(change)).sum()),
         };
         let mut standing = Vec::new();
-        let mut wanted = Vec::with_capacity(changes.len());
-        for (entity, change) in changes.into_iter().enumerate() {
-            let mut unknown = None;
-            if let Some(old) = change.old {
-                unknown = Some(old.unknown);
-                standing.extend(old.rows.rows.into_iter().map(|row| Standing {
-                    etag: (row.cause == Cause::Entity).then_some(old.etag),
-                    is_exact: old.is_exact && row.is_certain,
-                    row,
-                    entity,
-                    is_planned: false,
-                }));
-            }
-            wanted.extend(change.new.map(|new| (entity, new, unknown)));
+        for (entity, change) in changes.iter_mut().enumerate() {
+            let Some(old) = &mut change.old else { continue };
+            standing.extend(std::mem::take(&mut old.rows.rows).into_iter().map(|row| Standing {
+                etag: (row.cause() == Cause::Entity).then_some(old.etag),
+                is_exact: old.is_exact && row.is_certain,
+                row,
+                entity,
+                is_planned: false,
+            }));
         }
         standing.sort_by(|a: &Standing<'_>, b| a.row.key.cmp(&b.row.key));
-        if plan.schemas.len() > 1 {
-            let rows = wanted.iter().flat_map(|(entity, new, _)| {
-                new.rows.iter().map(|row| Wanted { key: &row.key, entity: *entity, cause: row.cause })
-            });
-            plan.check_distinct(rows.collect())?;
+        if changes.len() > 1 {
+            plan.check_distinct(&changes)?;
         }
-        for (entity, new, mut unknown) in wanted {
-            let is_new = unknown.is_none();
+        for (entity, EntityChange { old, new, .. }) in changes.into_iter().enumerate() {
+            let Some(new) = new else { continue };
+            let is_new = old.is_none();
+            let mut unknown = old.map(|old| old.unknown);
             for mut row in new.rows {
-                if row.cause == Cause::Entity {
-                    row.properties.extend(unknown.take().into_iter().flatten());
+                if row.cause() == Cause::Entity {
+                    row.content.unknown = unknown.take().unwrap_or_default();
                 }
                 plan.want(entity, is_new, row, &mut standing);
             }
@@ -151,11 +166,10 @@ impl<'a> WritePlan<'a> {
             if !row.is_certain && plan.changes.len() >= limits::BATCH_OPERATIONS {
                 break;
             }
-            let action = etag.map_or(RowAction::Remove, RowAction::Delete);
-            plan.push(entity, row.key, row.cause, action, Vec::new());
+            plan.push(entity, row, etag.map_or(RowAction::Remove, RowAction::Delete));
         }
         // Stable: rows of one kind stay in the order of their entities.
-        plan.changes.sort_by_key(|change| change.cause != Cause::Entity);
+        plan.changes.sort_by_key(|change| !change.is_entity());
         plan.checked()
     }
 
@@ -176,40 +190,28 @@ impl<'a> WritePlan<'a> {
                 match standing.etag {
                     Some(etag) => RowAction::Replace(etag),
                     // The copy is right as it is.
-                    None if standing.is_exact
-                        && standing.row.cause == row.cause
-                        && standing.row.properties == row.properties =>
-                    {
-                        return;
-                    }
+                    None if standing.is_exact && standing.row.content.is_same(&row.content) => return,
                     None => RowAction::Put,
                 }
             }
-            None if is_new || self.must_be_free(entity, row.cause) => RowAction::Insert,
+            None if is_new || must_be_free(row.content.kind) => RowAction::Insert,
             None => RowAction::Put,
         };
-        self.push(entity, row.key, row.cause, action, row.properties);
+        self.push(entity, row, action);
     }
 
-    /// Whether a row that stands there already would be another entity's.
-    fn must_be_free(&self, entity: usize, cause: Cause) -> bool {
-        cause == Cause::Entity || self.unique_index(entity, cause).is_some()
-    }
-
-    fn push(
-        &mut self,
-        entity: usize,
-        key: String,
-        cause: Cause,
-        action: RowAction,
-        properties: Vec<RowProperty<'a>>,
-    ) {
-        self.changes.push(RowChange { key, action, properties, entity, cause });
+    fn push(&mut self, entity: usize, row: EntityRow<'a>, action: RowAction) {
+        self.changes.push(RowChange { key: row.key, action, content: row.content, entity });
     }
 
     /// Refuses two entities that want one row, though one of them may have it and keep it: no entity wants a row
     /// twice itself.
-    fn check_distinct(&self, mut wanted: Vec<Wanted<'_>>) -> Result<()> {
+    fn check_distinct(&self, changes: &[EntityChange<'_>]) -> Result<()> {
+        let rows = changes.iter().enumerate().flat_map(|(entity, change)| {
+            let rows = change.new.iter().flat_map(|new| &new.rows);
+            rows.map(move |row| Wanted { key: &row.key, entity, kind: row.content.kind })
+        });
+        let mut wanted: Vec<_> = rows.collect();
         wanted.sort_unstable_by(|a, b| a.key.cmp(b.key).then(a.entity.cmp(&b.entity)));
         let twice = wanted.windows(2).filter_map(|pair| match pair {
             [first, second] if first.key == second.key => Some((first, second)),
@@ -217,9 +219,9 @@ impl<'a> WritePlan<'a> {
         });
         // Of an entity that wants several such rows its own says most.
         let first_of =
-            |(_, second): &(&Wanted<'_>, &Wanted<'_>)| (second.entity, second.cause != Cause::Entity);
+            |(_, second): &(&Wanted<'_>, &Wanted<'_>)| (second.entity, second.kind.cause != Cause::Entity);
         let Some((first, second)) = twice.min_by_key(first_of) else { return Ok(()) };
-        let error = match self.unique_index(second.entity, second.cause) {
+        let error = match second.kind.unique_index() {
             Some(index) => Error::new(ErrorKind::UniqueConflict).because(format!(
                 "operation {} of the batch wants the same key in the unique index `{index}`",
                 first.entity
@@ -228,26 +230,10 @@ impl<'a> WritePlan<'a> {
         };
         Err(error
             .attempted("write to")
-            .table(self.table())
+            .table(self.table)
             .partition(&self.partition)
             .row(second.key)
             .at_index(second.entity))
-    }
-
-    fn table(&self) -> &'static str {
-        self.schemas.first().map_or("", |schema| schema.table)
-    }
-
-    /// The index that a row is a copy of.
-    fn index(&self, entity: usize, cause: Cause) -> Option<&'static Index> {
-        match cause {
-            Cause::Entity => None,
-            Cause::Index(index) => self.schemas.get(entity)?.indexes.get(index),
-        }
-    }
-
-    fn unique_index(&self, entity: usize, cause: Cause) -> Option<&'static str> {
-        self.index(entity, cause).filter(|index| index.unique).map(|index| index.name)
     }
 
     /// An executor's error in the words of the entities, and whether it only says that somebody else has written
@@ -261,16 +247,16 @@ impl<'a> WritePlan<'a> {
             return Failure { error, entity: None, was_stale: false };
         };
         let entity = Some(change.entity);
-        let (kind, is_copy) = (error.kind(), change.cause != Cause::Entity);
+        let (kind, is_copy) = (error.kind(), !change.is_entity());
         let was_read = matches!(change.action, RowAction::Replace(_) | RowAction::Delete(_));
         let was_stale = was_read && matches!(kind, ErrorKind::ConditionNotMet | ErrorKind::EntityNotFound);
         let error = if is_copy && kind == ErrorKind::EntityAlreadyExists {
-            if let Some(name) = self.unique_index(change.entity, change.cause) {
+            if let Some(name) = change.content.kind.unique_index() {
                 error
                     .with_kind(ErrorKind::UniqueConflict)
                     .because(format!("another entity has this key in the unique index `{name}`"))
             } else {
-                let name = self.index(change.entity, change.cause).map_or("", |index| index.name);
+                let name = change.index().unwrap_or_default();
                 // The key holds the entity's own, and the entity is not there.
                 error
                     .with_kind(ErrorKind::Corrupt)
@@ -288,10 +274,9 @@ impl<'a> WritePlan<'a> {
         for change in &self.changes {
             let bytes = match change.action {
                 RowAction::Delete(_) | RowAction::Remove => 0,
-                _ => change.properties.iter().map(|(name, value)| property_size(name, value.size())).sum(),
+                _ => change.content.properties().map(|(name, value)| property_size(name, value.size())).sum(),
             };
-            let index = self.index(change.entity, change.cause).map(|index| index.name);
-            size.add(index, keys_size(&self.partition, &change.key) + bytes);
+            size.add(change.index(), keys_size(&self.partition, &change.key) + bytes);
         }
         size
     }
@@ -308,7 +293,7 @@ impl<'a> WritePlan<'a> {
         Err(Error::new(ErrorKind::BatchLength)
             .because(because)
             .attempted("write to")
-            .table(self.table())
+            .table(self.table)
             .partition(&self.partition))
     }
 
@@ -319,11 +304,11 @@ impl<'a> WritePlan<'a> {
         let row = |change: &RowChange<'_>| WrittenRow {
             row_key: change.key.as_str().into(),
             action: change.action,
-            kind: self.schemas.get(change.entity).map_or("", |schema| schema.kind),
-            index: self.index(change.entity, change.cause).map(|index| index.name),
+            kind: change.content.kind.schema.kind,
+            index: change.index(),
         };
         WriteExplain {
-            table: self.table(),
+            table: self.table,
             partition: self.partition.as_str().into(),
             rows: rows.into_iter().map(row).collect(),
         }
@@ -337,6 +322,11 @@ pub(crate) struct Failure {
     pub(crate) entity: Option<usize>,
     /// Whether another plan, made from what is stored now, may succeed.
     pub(crate) was_stale: bool,
+}
+
+/// Whether a row that stands there already would be another entity's.
+fn must_be_free(kind: RowKind) -> bool {
+    kind.cause == Cause::Entity || kind.unique_index().is_some()
 }
 
 fn rows_of(change: &EntityChange<'_>) -> usize {

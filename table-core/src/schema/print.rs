@@ -62,12 +62,19 @@ pub(crate) fn print(template: &Template, values: &dyn KeyValues, out: &mut Strin
     Ok(true)
 }
 
-/// Every key of an index with `[]` in it, each once and in order: one for each choice of elements. Without `[]`
-/// it is the one key, or none if a field is `None`.
-pub(crate) fn print_all(template: &Template, values: &dyn KeyValues) -> Result<Vec<String>, KeyError> {
+/// Gives `take` every key of an index with `[]` in it, each once and in order: one for each choice of elements.
+/// Without `[]` it is the one key, or none if a field is `None`.
+pub(crate) fn print_all(
+    template: &Template,
+    values: &dyn KeyValues,
+    take: &mut dyn FnMut(String),
+) -> Result<(), KeyError> {
     if template.parts.iter().all(|part| !matches!(part, Part::Field(FieldPart { each: true, .. }))) {
         let mut key = String::with_capacity(KEY_BYTES);
-        return Ok(if print(template, values, &mut key)? { vec![key] } else { Vec::new() });
+        if print(template, values, &mut key)? {
+            take(key);
+        }
+        return Ok(());
     }
     let mut choices: Vec<Choice> = Vec::new();
     for part in template.parts {
@@ -101,7 +108,8 @@ pub(crate) fn print_all(template: &Template, values: &dyn KeyValues) -> Result<V
     }
     keys.sort_unstable();
     keys.dedup();
-    Ok(keys)
+    keys.into_iter().for_each(take);
+    Ok(())
 }
 
 /// The distinct elements of a field.
@@ -207,12 +215,16 @@ fn print_unsigned(number: u64, width: u8, max: u64, format: Format, out: &mut St
         _ => (width, false),
     };
     // Ten to the twentieth is more than 64 bits hold.
-    let largest = 10_u128.saturating_pow(width.into()) - 1;
-    if u128::from(number) > largest {
+    let above = 10_u64.checked_pow(width.into());
+    if above.is_some_and(|above| number >= above) {
         return Err(Reason::Wide { value: number, digits: width });
     }
-    let printed = if inverted { largest - u128::from(number) } else { number.into() };
-    digits(printed, width.into(), out);
+    if inverted {
+        let largest = above.map_or_else(|| 10_u128.saturating_pow(width.into()), u128::from) - 1;
+        digits(largest - u128::from(number), width.into(), out);
+    } else {
+        digits(number, width.into(), out);
+    }
     Ok(())
 }
 

@@ -77,6 +77,7 @@ pub enum PropertyValue<'a> {
 
 impl PropertyValue<'_> {
     /// The value, borrowed; `None` if there is none.
+    #[inline]
     pub fn as_value_ref(&self) -> Option<ValueRef<'_>> {
         match self {
             Self::Absent => None,

@@ -13,10 +13,11 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::keys::Encryption;
 use super::lmdb::{self, Databases, Db, WriteTxn};
 use super::meta;
-use super::numbers::{Known, PropertyNumber};
+use super::numbers::{self, Known, PropertyNumber, RowNumbers};
 use crate::error::{Error, ErrorKind};
 use crate::model::Name;
-use crate::schema::Field;
+use crate::plan::{Cause, RowKind};
+use crate::schema::{Field, Schema};
 
 /// Names that a table numbers; those that come later stand in the rows themselves, so that data used as names
 /// can't grow the dictionary without end.
@@ -76,7 +77,9 @@ pub(crate) struct Dict {
     /// The number of [`ENTITY_TYPE`], which every read asks for.
     entity_type: Option<u16>,
     /// What was asked of it for structs.
-    structs: Known,
+    structs: Known<[Field], Vec<PropertyNumber>>,
+    /// And for the rows of entities.
+    rows: Known<Schema, Vec<Option<RowNumbers>>>,
     /// What opens the table's sealed values. It is no name, but every view of a row has its table's dictionary.
     #[cfg(feature = "encrypt")]
     keys: Option<Encryption>,
@@ -101,7 +104,23 @@ impl Dict {
 
     /// The numbers of a struct's properties, in its order.
     pub(crate) fn numbers_of(&self, fields: &'static [Field]) -> &[PropertyNumber] {
-        self.structs.of(self, fields)
+        self.structs.of(fields, |fields| numbers::numbers(self, fields))
+    }
+
+    /// How rows of this kind are written; `None` if something in them has no number.
+    pub(crate) fn row_numbers(&self, kind: RowKind) -> Option<&RowNumbers> {
+        let rows = self.rows.of(kind.schema, |schema| RowNumbers::of_all(self, schema));
+        let at = match kind.cause {
+            Cause::Entity => 0,
+            Cause::Index(index) => index + 1,
+        };
+        rows.get(at)?.as_ref()
+    }
+
+    /// Forgets what was found for declarations: the dictionary changes.
+    fn forget(&mut self) {
+        self.structs = Known::default();
+        self.rows = Known::default();
     }
 
     pub(crate) fn id(&self, name: &str) -> Option<u16> {
@@ -145,7 +164,7 @@ impl Dict {
     }
 
     pub(crate) fn push_name(&mut self, name: Name) -> Option<u16> {
-        self.structs = Known::default();
+        self.forget();
         let is_entity_type = &*name == ENTITY_TYPE;
         let id = self.names.push(name);
         if is_entity_type {
@@ -155,12 +174,13 @@ impl Dict {
     }
 
     pub(crate) fn push_symbol(&mut self, text: Name) -> Option<u16> {
+        self.forget();
         self.symbols.push(text)
     }
 
     /// Forgets what was pushed since the dictionary had this length.
     pub(crate) fn truncate(&mut self, (names, symbols): (usize, usize)) {
-        self.structs = Known::default();
+        self.forget();
         self.names.truncate(names);
         self.symbols.truncate(symbols);
         self.entity_type = self.id(ENTITY_TYPE);
@@ -173,7 +193,7 @@ impl Dict {
         txn: &heed::RoTxn<'_>,
         table: u32,
     ) -> Result<(), Error> {
-        self.structs = Known::default();
+        self.forget();
         read_new(&mut self.names, dbs, txn, table, NAME_BY_ID)?;
         self.entity_type = self.id(ENTITY_TYPE);
         read_new(&mut self.symbols, dbs, txn, table, SYMBOL_BY_ID)

@@ -1,9 +1,10 @@
-//! The numbers that a dictionary gives to the properties of a struct, looked up once for all reads.
+//! The numbers that a dictionary gives to the properties of a struct, looked up once for all reads and writes.
 
 use std::sync::OnceLock;
 
-use super::dict::Dict;
-use crate::schema::Field;
+use super::dict::{Dict, ENTITY_TYPE};
+use crate::plan::{Cause, RowKind};
+use crate::schema::{Field, Schema};
 
 /// Where a property is to be found in rows.
 #[derive(Clone, Copy, Debug)]
@@ -14,41 +15,89 @@ pub(crate) struct PropertyNumber {
     pub(crate) place: usize,
 }
 
-/// What one dictionary says of the structs that are read by it: few, each found by its address.
-#[derive(Debug, Default)]
-pub(super) struct Known(OnceLock<Box<Struct>>);
+/// How the rows of one kind are written: by number, in the order in which a row has them.
+#[derive(Debug)]
+pub(crate) struct RowNumbers {
+    /// The number of the row's `EntityType`, if that is a symbol.
+    pub(crate) symbol: Option<u16>,
+    pub(crate) columns: Vec<NumberedColumn>,
+}
+
+/// A property that the rows of one kind have, if the entity has a value for it.
+#[derive(Debug)]
+pub(crate) struct NumberedColumn {
+    pub(crate) id: u16,
+    /// Its place among the fields; `None` is `EntityType`.
+    pub(crate) field: Option<usize>,
+    pub(crate) name: &'static str,
+}
+
+impl RowNumbers {
+    /// `None` if something has no number: it may be about to get one, or stand in the row itself.
+    fn of(dict: &Dict, kind: RowKind) -> Option<Self> {
+        let symbol = dict.symbol_id(kind.name());
+        if symbol.is_none() && dict.takes_symbol(kind.name()) {
+            return None;
+        }
+        let mut columns = vec![NumberedColumn { id: dict.entity_type()?, field: None, name: ENTITY_TYPE }];
+        for at in kind.fields() {
+            let name = kind.schema.fields.get(at)?.property;
+            columns.push(NumberedColumn { id: dict.id(name)?, field: Some(at), name });
+        }
+        columns.sort_unstable_by_key(|column| column.id);
+        Some(Self { symbol, columns })
+    }
+
+    /// Those of an entity's own rows and, in the order of its indexes, of its copies.
+    pub(super) fn of_all(dict: &Dict, schema: &'static Schema) -> Vec<Option<Self>> {
+        let copies = (0..schema.indexes.len()).map(Cause::Index);
+        let causes = std::iter::once(Cause::Entity).chain(copies);
+        causes.map(|cause| Self::of(dict, RowKind { schema, cause })).collect()
+    }
+}
+
+/// What one dictionary says of declarations: few, each found by its address.
+#[derive(Debug)]
+pub(super) struct Known<K: ?Sized + 'static, V>(OnceLock<Box<Entry<K, V>>>);
 
 #[derive(Debug)]
-struct Struct {
-    fields: &'static [Field],
-    numbers: Vec<PropertyNumber>,
-    next: Known,
+struct Entry<K: ?Sized + 'static, V> {
+    declaration: &'static K,
+    found: V,
+    next: Known<K, V>,
+}
+
+impl<K: ?Sized, V> Default for Known<K, V> {
+    fn default() -> Self {
+        Self(OnceLock::new())
+    }
 }
 
 /// A dictionary that is cloned is about to change.
-impl Clone for Known {
+impl<K: ?Sized, V> Clone for Known<K, V> {
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
-impl Known {
-    /// The numbers of these fields' properties.
-    pub(super) fn of(&self, dict: &Dict, fields: &'static [Field]) -> &[PropertyNumber] {
+impl<K: ?Sized, V> Known<K, V> {
+    /// What is known of the declaration; `find` looks it up the first time.
+    pub(super) fn of(&self, declaration: &'static K, find: impl Fn(&'static K) -> V) -> &V {
         let mut known = self;
         loop {
-            let found = known.0.get_or_init(|| {
-                Box::new(Struct { fields, numbers: numbers(dict, fields), next: Self::default() })
+            let entry = known.0.get_or_init(|| {
+                Box::new(Entry { declaration, found: find(declaration), next: Self::default() })
             });
-            if std::ptr::eq(found.fields, fields) {
-                return &found.numbers;
+            if std::ptr::eq(entry.declaration, declaration) {
+                return &entry.found;
             }
-            known = &found.next;
+            known = &entry.next;
         }
     }
 }
 
-fn numbers(dict: &Dict, fields: &[Field]) -> Vec<PropertyNumber> {
+/// The numbers of these fields' properties.
+pub(super) fn numbers(dict: &Dict, fields: &[Field]) -> Vec<PropertyNumber> {
     let ids: Vec<_> = fields.iter().map(|field| dict.id(field.property)).collect();
     let before = |id: u16| {
         let others = ids.iter().flatten().filter(|other| **other < id).count();

@@ -10,11 +10,13 @@ use super::SealedAt;
 use super::catalog::TableState;
 use super::dict::Dict;
 use super::key;
+use super::numbers::NumberedColumn;
 use super::row;
-use super::row_write::{self, NameRef, RowWriter};
+use super::row_write::{self, NameRef, NarrowRow, RowWriter};
 use crate::error::{Error, ErrorKind};
 use crate::limits;
 use crate::model::{DynamicEntity, IfMatch, Name, Value, ValueRef, names};
+use crate::plan::RowContent;
 
 /// What is to happen to one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,18 +54,29 @@ pub(crate) struct Operation<'a> {
     pub(crate) action: Action,
     pub(crate) partition: &'a str,
     pub(crate) row: &'a str,
-    /// The properties; none for a delete.
-    pub(crate) properties: &'a [Given<'a>],
+    pub(crate) content: Content<'a>,
+}
+
+/// What an operation writes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Content<'a> {
+    /// Nothing: it deletes.
+    Nothing,
+    /// Properties of any names.
+    Properties(&'a [Given<'a>]),
+    /// A row of an entity, as it was planned.
+    Row(&'a RowContent<'a>),
 }
 
 impl<'a> Operation<'a> {
     /// An operation with an entity, whose properties have been [borrowed].
     pub(crate) fn on(action: Action, entity: &'a DynamicEntity, properties: &'a [Given<'a>]) -> Self {
-        Self { action, partition: entity.partition_key(), row: entity.row_key(), properties }
+        let content = Content::Properties(properties);
+        Self { action, partition: entity.partition_key(), row: entity.row_key(), content }
     }
 
     pub(crate) fn delete(partition: &'a str, row: &'a str, condition: IfMatch) -> Self {
-        Self { action: Action::Delete(condition), partition, row, properties: &[] }
+        Self { action: Action::Delete(condition), partition, row, content: Content::Nothing }
     }
 }
 
@@ -151,7 +164,8 @@ impl Prepared {
 
 /// Checks one operation that stands alone.
 pub(crate) fn single(table: &Arc<TableState>, operation: &Operation<'_>) -> Result<Prepared, Error> {
-    let mut builder = Builder::new(table, 1);
+    let dict = table.dict();
+    let mut builder = Builder::new(table, &dict, 1);
     builder.add(operation).map_err(|e| place(e, table, operation))?;
     Ok(builder.plan)
 }
@@ -169,7 +183,8 @@ pub(crate) fn batch(
             format!("the batch has {length} operations; it may have 1 to {}", limits::BATCH_OPERATIONS);
         return Err(whole(Error::new(ErrorKind::BatchLength).because(because)));
     }
-    let mut builder = Builder::new(table, length);
+    let dict = table.dict();
+    let mut builder = Builder::new(table, &dict, length);
     builder.plan.numbered = true;
     let mut payload = 0;
     for (index, operation) in operations.iter().enumerate() {
@@ -229,17 +244,17 @@ fn place(error: Error, table: &TableState, operation: &Operation<'_>) -> Error {
         .row(operation.row)
 }
 
-struct Builder {
+struct Builder<'d> {
     plan: Prepared,
     /// How many operations there will be.
     length: usize,
-    dict: Arc<Dict>,
+    dict: &'d Dict,
     writer: RowWriter,
     order: Vec<Place>,
 }
 
-impl Builder {
-    fn new(table: &Arc<TableState>, length: usize) -> Self {
+impl<'d> Builder<'d> {
+    fn new(table: &Arc<TableState>, dict: &'d Dict, length: usize) -> Self {
         Self {
             plan: Prepared {
                 table: table.clone(),
@@ -250,7 +265,7 @@ impl Builder {
                 sealed_at: SealedAt::NOTHING,
             },
             length,
-            dict: table.dict(),
+            dict,
             writer: RowWriter::default(),
             order: Vec::new(),
         }
@@ -263,41 +278,97 @@ impl Builder {
             key::check_partition(operation.partition)?;
         }
         key::check_row(operation.partition, operation.row)?;
-        let properties = operation.properties;
-        let numbered = number(properties, &self.dict, &mut self.order);
-        let size = check_properties(properties, &self.order)?
-            + 4
-            + 2 * (operation.partition.len() + operation.row.len());
+        match operation.content {
+            Content::Nothing => self.add_step(operation, keys_size(operation), 0, |_, _| Ok(Image::None)),
+            Content::Properties(properties) => self.add_properties(operation, properties),
+            Content::Row(row) => match self.add_row(operation, row) {
+                Some(added) => added,
+                None => self.add_properties(operation, &row.properties().collect::<Vec<_>>()),
+            },
+        }
+    }
+
+    /// Adds an entity's row by the numbers of its fields. `None` if there is something to be said against it, or some
+    /// name has no number: then it is to be added by its names.
+    fn add_row(&mut self, operation: &Operation<'_>, row: &RowContent<'_>) -> Option<Result<usize, Error>> {
+        let numbers = self.dict.row_numbers(row.kind)?;
+        if !row.unknown.is_empty() {
+            return None;
+        }
+        let value_of = |column: &NumberedColumn| match column.field {
+            None => Some(ValueRef::String(row.kind.name())),
+            Some(field) => row.value(field),
+        };
+        let (mut count, mut size) = (0, keys_size(operation));
+        for column in &numbers.columns {
+            if let Some(value) = value_of(column) {
+                count += 1;
+                size += check_value(column.name, value).ok()?;
+            }
+        }
+        // No value takes more bytes in a row than it counts for, so every one starts where a narrow slot can say.
+        if count > limits::PROPERTIES || size > row::NARROW_MAX {
+            return None;
+        }
+        let count = u8::try_from(count).ok()?;
+        Some(self.add_step(operation, size, count.into(), |this, seed| {
+            let mut image = NarrowRow::start(&mut this.plan.bytes, count, seed);
+            for column in &numbers.columns {
+                if let Some(value) = value_of(column) {
+                    image.push(column.id, value, numbers.symbol.filter(|_| column.field.is_none()));
+                }
+            }
+            Ok(Image::Ready(image.finish()))
+        }))
+    }
+
+    /// Adds properties of any names.
+    fn add_properties(
+        &mut self,
+        operation: &Operation<'_>,
+        properties: &[Given<'_>],
+    ) -> Result<usize, Error> {
+        let numbered = number(properties, self.dict, &mut self.order);
+        let size = check_properties(properties, &self.order)? + keys_size(operation);
         if size > limits::ENTITY_BYTES {
             let size = exact_size(operation);
             if size > limits::ENTITY_BYTES {
                 return Err(too_large(size));
             }
         }
+        self.add_step(operation, size, properties.len(), |this, seed| {
+            this.writer.start(properties.len(), size / 2);
+            let order = &mut this.order;
+            if numbered && write_numbered(properties, this.dict, order, &mut this.writer, seed) {
+                let at = this.writer.finish(&mut this.plan.bytes)?;
+                Ok(Image::Ready(at..this.plan.bytes.len()))
+            } else {
+                let owned = |(name, value): &Given<'_>| (Name::from(*name), value.to_value());
+                this.plan.deferred += size;
+                Ok(Image::Deferred(properties.iter().map(owned).collect()))
+            }
+        })
+    }
+
+    /// Adds the operation's key and what `write` makes of its content, which is of so many bytes and properties.
+    fn add_step(
+        &mut self,
+        operation: &Operation<'_>,
+        size: usize,
+        properties: usize,
+        write: impl FnOnce(&mut Self, u64) -> Result<Image, Error>,
+    ) -> Result<usize, Error> {
         let bytes = &mut self.plan.bytes;
         let from = bytes.len();
         if from == 0 {
             // Those of a batch are mostly of one size, and text takes half of what was counted for it.
-            let row = size / 2 + properties.len() * row::NARROW_SLOT + 32;
+            let row = size / 2 + properties * row::NARROW_SLOT + 32;
             bytes.reserve((self.length * row).min(limits::BATCH_BYTES));
         }
         key::encode(self.plan.table.id, operation.partition, operation.row, bytes);
         let key = from..bytes.len();
-        let image = if matches!(operation.action, Action::Delete(_) | Action::Remove) {
-            Image::None
-        } else {
-            let seed = row::key_seed(bytes.get(key.clone()).unwrap_or_default());
-            self.writer.start(properties.len(), size / 2);
-            let order = &mut self.order;
-            if numbered && write_numbered(properties, &self.dict, order, &mut self.writer, seed) {
-                let at = self.writer.finish(bytes)?;
-                Image::Ready(at..bytes.len())
-            } else {
-                let owned = |(name, value): &Given<'_>| (Name::from(*name), value.to_value());
-                self.plan.deferred += size;
-                Image::Deferred(properties.iter().map(owned).collect())
-            }
-        };
+        let seed = row::key_seed(bytes.get(key.clone()).unwrap_or_default());
+        let image = write(self, seed)?;
         self.plan.steps.push(Step { action: operation.action, key, image });
         Ok(size)
     }
@@ -327,12 +398,21 @@ fn number(properties: &[Given<'_>], dict: &Dict, order: &mut Vec<Place>) -> bool
     all || dict.names_full()
 }
 
+/// What an operation's keys count for, or more.
+fn keys_size(operation: &Operation<'_>) -> usize {
+    4 + 2 * (operation.partition.len() + operation.row.len())
+}
+
 /// The size of an operation's entity as the limits count it, in UTF-16 units.
 #[cold]
 fn exact_size(operation: &Operation<'_>) -> usize {
-    let sizes =
-        operation.properties.iter().map(|(name, value)| crate::model::property_size(name, value.size()));
-    crate::model::keys_size(operation.partition, operation.row) + sizes.sum::<usize>()
+    let size = |(name, value): Given<'_>| crate::model::property_size(name, value.size());
+    let properties: usize = match operation.content {
+        Content::Nothing => 0,
+        Content::Properties(properties) => properties.iter().copied().map(size).sum(),
+        Content::Row(row) => row.properties().map(size).sum(),
+    };
+    crate::model::keys_size(operation.partition, operation.row) + properties
 }
 
 /// Checks names and values; returns what they count for in the entity's size, or more: no text has more UTF-16 units
@@ -347,21 +427,24 @@ fn check_properties(properties: &[Given<'_>], numbers: &[Place]) -> Result<usize
         if *id == row::INLINE {
             names::check_property(name)?;
         }
-        size += 8 + 2 * name.len();
-        size += match value {
-            ValueRef::String(text) => {
-                if text.len() > limits::STRING_UNITS {
-                    value.check(name)?;
-                }
-                4 + 2 * text.len()
-            }
-            value => {
-                value.check(name)?;
-                value.size()
-            }
-        };
+        size += check_value(name, *value)?;
     }
     Ok(size)
+}
+
+/// Checks a value; returns what it counts for with its name, or more.
+#[inline]
+fn check_value(name: &str, value: ValueRef<'_>) -> Result<usize, Error> {
+    let size = if let ValueRef::String(text) = value {
+        if text.len() > limits::STRING_UNITS {
+            value.check(name)?;
+        }
+        4 + 2 * text.len()
+    } else {
+        value.check(name)?;
+        value.size()
+    };
+    Ok(8 + 2 * name.len() + size)
 }
 
 /// Writes a row's properties in order; `false` if some name or symbol has no number yet and is to get one.

@@ -1,5 +1,7 @@
 //! Rows as bytes to be stored: building, merging and stamping them.
 
+use std::ops::Range;
+
 use super::row::{
     self, CHECKSUM, HEADER, INLINE, LARGE, NARROW_MAX, NARROW_SLOT, Row, SMALL, Tag, VERSION, WIDE, WIDE_SLOT,
 };
@@ -56,18 +58,7 @@ impl RowWriter {
 
     /// Adds a property. `symbol` is the number of a string that stands in the dictionary.
     pub(crate) fn push(&mut self, name: NameRef<'_>, value: ValueRef<'_>, symbol: Option<u16>, seed: u64) {
-        let tag = match (value, symbol) {
-            (_, Some(_)) => Tag::Symbol,
-            (ValueRef::String(_), _) => Tag::String,
-            (ValueRef::Binary(_), _) => Tag::Binary,
-            (ValueRef::Boolean(false), _) => Tag::False,
-            (ValueRef::Boolean(true), _) => Tag::True,
-            (ValueRef::Int32(_), _) => Tag::Int32,
-            (ValueRef::Int64(_), _) => Tag::Int64,
-            (ValueRef::Double(_), _) => Tag::Double,
-            (ValueRef::DateTime(_), _) => Tag::DateTime,
-            (ValueRef::Guid(_), _) => Tag::Guid,
-        };
+        let tag = tag_of(value, symbol);
         let start = match name {
             NameRef::Id(id) => self.open(id, tag.code()),
             NameRef::Inline(name) => {
@@ -78,31 +69,8 @@ impl RowWriter {
                 start
             }
         };
-        match (symbol, value) {
-            (Some(symbol), _) => self.heap.extend_from_slice(&symbol.to_le_bytes()),
-            (None, ValueRef::String(v)) => self.heap.extend_from_slice(v.as_bytes()),
-            (None, ValueRef::Binary(v)) => self.heap.extend_from_slice(v),
-            (None, ValueRef::Boolean(_)) => {}
-            (None, ValueRef::Int32(v)) => self.integer(i64::from(v)),
-            (None, ValueRef::Int64(v)) => self.integer(v),
-            (None, ValueRef::Double(v)) => self.heap.extend_from_slice(&v.to_le_bytes()),
-            (None, ValueRef::DateTime(v)) => self.heap.extend_from_slice(&v.get().to_le_bytes()),
-            (None, ValueRef::Guid(v)) => self.heap.extend_from_slice(v.as_bytes()),
-        }
+        write_value(value, symbol, &mut self.heap);
         self.close(start, seed);
-    }
-
-    fn integer(&mut self, value: i64) {
-        if value == 0 {
-        } else if let Ok(v) = i8::try_from(value) {
-            self.heap.extend_from_slice(&v.to_le_bytes());
-        } else if let Ok(v) = i16::try_from(value) {
-            self.heap.extend_from_slice(&v.to_le_bytes());
-        } else if let Ok(v) = i32::try_from(value) {
-            self.heap.extend_from_slice(&v.to_le_bytes());
-        } else {
-            self.heap.extend_from_slice(&value.to_le_bytes());
-        }
     }
 
     /// Copies a property of a row with the same key.
@@ -163,6 +131,102 @@ impl RowWriter {
         out.extend_from_slice(&self.heap);
         out.extend_from_slice(&[0; CHECKSUM]);
         Ok(at)
+    }
+}
+
+/// The tag of a value; `symbol` is its number if it is a string that stands in the dictionary.
+#[inline]
+fn tag_of(value: ValueRef<'_>, symbol: Option<u16>) -> Tag {
+    match (value, symbol) {
+        (_, Some(_)) => Tag::Symbol,
+        (ValueRef::String(_), _) => Tag::String,
+        (ValueRef::Binary(_), _) => Tag::Binary,
+        (ValueRef::Boolean(false), _) => Tag::False,
+        (ValueRef::Boolean(true), _) => Tag::True,
+        (ValueRef::Int32(_), _) => Tag::Int32,
+        (ValueRef::Int64(_), _) => Tag::Int64,
+        (ValueRef::Double(_), _) => Tag::Double,
+        (ValueRef::DateTime(_), _) => Tag::DateTime,
+        (ValueRef::Guid(_), _) => Tag::Guid,
+    }
+}
+
+/// Appends a value, or the number of the symbol that it is.
+#[inline]
+fn write_value(value: ValueRef<'_>, symbol: Option<u16>, heap: &mut Vec<u8>) {
+    match (symbol, value) {
+        (Some(symbol), _) => heap.extend_from_slice(&symbol.to_le_bytes()),
+        (None, ValueRef::String(v)) => heap.extend_from_slice(v.as_bytes()),
+        (None, ValueRef::Binary(v)) => heap.extend_from_slice(v),
+        (None, ValueRef::Boolean(_)) => {}
+        (None, ValueRef::Int32(v)) => write_integer(i64::from(v), heap),
+        (None, ValueRef::Int64(v)) => write_integer(v, heap),
+        (None, ValueRef::Double(v)) => heap.extend_from_slice(&v.to_le_bytes()),
+        (None, ValueRef::DateTime(v)) => heap.extend_from_slice(&v.get().to_le_bytes()),
+        (None, ValueRef::Guid(v)) => heap.extend_from_slice(v.as_bytes()),
+    }
+}
+
+fn write_integer(value: i64, heap: &mut Vec<u8>) {
+    if value == 0 {
+    } else if let Ok(v) = i8::try_from(value) {
+        heap.extend_from_slice(&v.to_le_bytes());
+    } else if let Ok(v) = i16::try_from(value) {
+        heap.extend_from_slice(&v.to_le_bytes());
+    } else if let Ok(v) = i32::try_from(value) {
+        heap.extend_from_slice(&v.to_le_bytes());
+    } else {
+        heap.extend_from_slice(&value.to_le_bytes());
+    }
+}
+
+/// A row of which it is known from the start how many properties it has, and that its slots are narrow: it is written
+/// straight to where it is to lie. Its properties come in the order of their numbers.
+pub(crate) struct NarrowRow<'b> {
+    out: &'b mut Vec<u8>,
+    /// Where it starts, where its next slot is, and its heap.
+    at: usize,
+    slot: usize,
+    heap: usize,
+    seed: u64,
+}
+
+impl<'b> NarrowRow<'b> {
+    /// Starts a row of so many properties.
+    pub(crate) fn start(out: &'b mut Vec<u8>, count: u8, seed: u64) -> Self {
+        let at = out.len();
+        out.extend_from_slice(&[VERSION, 0, count, 0, 0, 0, 0, 0, 0, 0, 0]);
+        let slot = at + HEADER;
+        let heap = slot + usize::from(count) * NARROW_SLOT;
+        out.resize(heap, 0);
+        Self { out, at, slot, heap, seed }
+    }
+
+    /// Adds a property. `symbol` is the number of a string that stands in the dictionary.
+    pub(crate) fn push(&mut self, id: u16, value: ValueRef<'_>, symbol: Option<u16>) {
+        let from = self.out.len();
+        let start = from - self.heap;
+        debug_assert!(start <= NARROW_MAX, "the slot has no room for where the value starts");
+        let packed = u16::try_from(start).unwrap_or(u16::MAX) | u16::from(tag_of(value, symbol).code()) << 12;
+        let ([a, b], [c, d]) = (id.to_le_bytes(), packed.to_le_bytes());
+        if let Some(slot) = self.out.get_mut(self.slot..self.slot + NARROW_SLOT) {
+            slot.copy_from_slice(&[a, b, c, d]);
+        }
+        self.slot += NARROW_SLOT;
+        write_value(value, symbol, self.out);
+        if self.out.len() - from > SMALL {
+            let sum = row::large_checksum(self.out.get(from..).unwrap_or_default(), self.seed);
+            self.out.extend_from_slice(&sum);
+            if let Some(flags) = self.out.get_mut(self.at + 1) {
+                *flags |= LARGE;
+            }
+        }
+    }
+
+    /// Ends the row, not yet stamped; returns where it is.
+    pub(crate) fn finish(self) -> Range<usize> {
+        self.out.extend_from_slice(&[0; CHECKSUM]);
+        self.at..self.out.len()
     }
 }
 

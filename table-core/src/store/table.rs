@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::catalog::TableState;
 use super::page::Page;
-use super::prepare::{self, Action, Operation, Prepared};
+use super::prepare::{self, Action, Content, Operation, Prepared};
 use super::rows::{Refilling, Rows};
 use super::snapshot::Snapshot;
 use super::{Batch, BulkReport, Inner, RowView, SealedAt, bulk, read};
@@ -185,19 +185,15 @@ impl DynamicTable {
     pub(crate) fn prepared(&self, plan: &WritePlan<'_>, sealed_at: &SealedAt) -> Result<Prepared> {
         let mut operations = Vec::with_capacity(plan.changes().len());
         for change in plan.changes() {
-            let action = match change.action {
-                RowAction::Insert => Action::Insert,
-                RowAction::Put => Action::InsertOrReplace,
-                RowAction::Replace(etag) => Action::Replace(etag.into()),
-                RowAction::Delete(etag) => Action::Delete(etag.into()),
-                RowAction::Remove => Action::Remove,
+            let row = Content::Row(&change.content);
+            let (action, content) = match change.action {
+                RowAction::Insert => (Action::Insert, row),
+                RowAction::Put => (Action::InsertOrReplace, row),
+                RowAction::Replace(etag) => (Action::Replace(etag.into()), row),
+                RowAction::Delete(etag) => (Action::Delete(etag.into()), Content::Nothing),
+                RowAction::Remove => (Action::Remove, Content::Nothing),
             };
-            operations.push(Operation {
-                action,
-                partition: plan.partition(),
-                row: &change.key,
-                properties: &change.properties,
-            });
+            operations.push(Operation { action, partition: plan.partition(), row: &change.key, content });
         }
         let mut prepared = prepare::batch(&self.state, plan.partition(), &operations)?;
         prepared.sealed_at = sealed_at.clone();
