@@ -1,8 +1,8 @@
 //! What a row of an entity holds.
 
 use super::values::{FieldValue, Values};
-use crate::model::ValueRef;
-use crate::schema::{self, Copies, FieldPart, Index, Part, Schema, Template};
+use crate::model::{Value, ValueRef};
+use crate::schema::{self, Copies, FieldPart, Index, Part, PropertyValue, Schema, Template};
 
 /// The property that says what a row is.
 const ENTITY_TYPE: &str = "EntityType";
@@ -65,16 +65,16 @@ impl RowKind {
 /// What a row holds: fields of an entity, and properties that its declaration does not know.
 ///
 /// It refers to the entity's values, so that a plan costs no list of properties for each row.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct RowContent<'a> {
     pub(crate) kind: RowKind,
     values: &'a Values<'a>,
-    pub(crate) unknown: Vec<RowProperty<'a>>,
+    pub(crate) unknown: &'a [(Box<str>, Value)],
 }
 
 impl<'a> RowContent<'a> {
     pub(crate) fn new(kind: RowKind, values: &'a Values<'a>) -> Self {
-        Self { kind, values, unknown: Vec::new() }
+        Self { kind, values, unknown: &[] }
     }
 
     /// The value of a field, whether or not the row stores it.
@@ -83,12 +83,19 @@ impl<'a> RowContent<'a> {
         self.values.get(field).and_then(FieldValue::stored_ref)
     }
 
+    /// Whether a field has a value.
+    #[inline]
+    pub(crate) fn has(&self, field: usize) -> bool {
+        self.values.get(field).is_some_and(|value| !matches!(value.stored(), PropertyValue::Absent))
+    }
+
     /// Every property.
     pub(crate) fn properties(&self) -> impl Iterator<Item = RowProperty<'a>> {
         let field = |at: usize| Some((self.kind.schema.fields.get(at)?.property, self.value(at)?));
         let kind = (ENTITY_TYPE, ValueRef::String(self.kind.name()));
         let fields = self.kind.fields().filter_map(field);
-        std::iter::once(kind).chain(fields).chain(self.unknown.iter().copied())
+        let unknown = self.unknown.iter().map(|(name, value)| (&**name, value.as_value_ref()));
+        std::iter::once(kind).chain(fields).chain(unknown)
     }
 
     /// Whether the row of the same index would hold the same.

@@ -1,12 +1,12 @@
 //! What becomes of the rows of changed entities.
 
-use super::content::{Cause, RowContent, RowKind, RowProperty};
+use super::content::{Cause, RowContent, RowKind};
 use super::explain::{WriteExplain, WrittenRow};
 use super::rows::{EntityRow, EntityRows};
 use super::size::PlanSize;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::model::{ETag, keys_size, property_size};
+use crate::model::{ETag, Value, keys_size, property_size};
 use crate::schema::Schema;
 
 /// An entity as it is stored.
@@ -18,7 +18,7 @@ pub(crate) struct OldEntity<'a> {
     /// be; then its copies, too, may be other than they look.
     pub(crate) is_exact: bool,
     /// The properties of its row that the schema does not know.
-    pub(crate) unknown: Vec<RowProperty<'a>>,
+    pub(crate) unknown: &'a [(Box<str>, Value)],
 }
 
 /// A change of one entity: what is stored gives way to what is to be.
@@ -151,10 +151,10 @@ impl<'a> WritePlan<'a> {
         for (entity, EntityChange { old, new, .. }) in changes.into_iter().enumerate() {
             let Some(new) = new else { continue };
             let is_new = old.is_none();
-            let mut unknown = old.map(|old| old.unknown);
+            let unknown = old.map_or(&[][..], |old| old.unknown);
             for mut row in new.rows {
                 if row.cause() == Cause::Entity {
-                    row.content.unknown = unknown.take().unwrap_or_default();
+                    row.content.unknown = unknown;
                 }
                 plan.want(entity, is_new, row, &mut standing);
             }

@@ -10,7 +10,7 @@ use super::SealedAt;
 use super::catalog::TableState;
 use super::dict::Dict;
 use super::key;
-use super::numbers::NumberedColumn;
+use super::numbers::RowNumbers;
 use super::row;
 use super::row_write::{self, NameRef, NarrowRow, RowWriter};
 use crate::error::{Error, ErrorKind};
@@ -279,47 +279,34 @@ impl<'d> Builder<'d> {
         }
         key::check_row(operation.partition, operation.row)?;
         match operation.content {
-            Content::Nothing => self.add_step(operation, keys_size(operation), 0, |_, _| Ok(Image::None)),
+            Content::Nothing => {
+                let key = self.add_key(operation, 0);
+                self.plan.steps.push(Step { action: operation.action, key, image: Image::None });
+                Ok(keys_size(operation))
+            }
             Content::Properties(properties) => self.add_properties(operation, properties),
             Content::Row(row) => match self.add_row(operation, row) {
-                Some(added) => added,
+                Some(size) => Ok(size),
                 None => self.add_properties(operation, &row.properties().collect::<Vec<_>>()),
             },
         }
     }
 
-    /// Adds an entity's row by the numbers of its fields. `None` if there is something to be said against it, or some
-    /// name has no number: then it is to be added by its names.
-    fn add_row(&mut self, operation: &Operation<'_>, row: &RowContent<'_>) -> Option<Result<usize, Error>> {
+    /// Adds an entity's row by the numbers of its fields. Adds nothing if there is anything to be said against it, if
+    /// some name has no number, or if the row is large: then it goes by its names.
+    fn add_row(&mut self, operation: &Operation<'_>, row: &RowContent<'_>) -> Option<usize> {
         let numbers = self.dict.row_numbers(row.kind)?;
         if !row.unknown.is_empty() {
             return None;
         }
-        let value_of = |column: &NumberedColumn| match column.field {
-            None => Some(ValueRef::String(row.kind.name())),
-            Some(field) => row.value(field),
-        };
-        let (mut count, mut size) = (0, keys_size(operation));
-        for column in &numbers.columns {
-            if let Some(value) = value_of(column) {
-                count += 1;
-                size += check_value(column.name, value).ok()?;
-            }
-        }
-        // No value takes more bytes in a row than it counts for, so every one starts where a narrow slot can say.
-        if count > limits::PROPERTIES || size > row::NARROW_MAX {
+        let from = self.plan.bytes.len();
+        let key = self.add_key(operation, numbers.columns.len() * TYPICAL_VALUE);
+        let Some((image, size)) = write_row(row, numbers, self.seed(&key), &mut self.plan.bytes) else {
+            self.plan.bytes.truncate(from);
             return None;
-        }
-        let count = u8::try_from(count).ok()?;
-        Some(self.add_step(operation, size, count.into(), |this, seed| {
-            let mut image = NarrowRow::start(&mut this.plan.bytes, count, seed);
-            for column in &numbers.columns {
-                if let Some(value) = value_of(column) {
-                    image.push(column.id, value, numbers.symbol.filter(|_| column.field.is_none()));
-                }
-            }
-            Ok(Image::Ready(image.finish()))
-        }))
+        };
+        self.plan.steps.push(Step { action: operation.action, key, image: Image::Ready(image) });
+        Some(size + keys_size(operation))
     }
 
     /// Adds properties of any names.
@@ -336,43 +323,74 @@ impl<'d> Builder<'d> {
                 return Err(too_large(size));
             }
         }
-        self.add_step(operation, size, properties.len(), |this, seed| {
-            this.writer.start(properties.len(), size / 2);
-            let order = &mut this.order;
-            if numbered && write_numbered(properties, this.dict, order, &mut this.writer, seed) {
-                let at = this.writer.finish(&mut this.plan.bytes)?;
-                Ok(Image::Ready(at..this.plan.bytes.len()))
+        // Text takes half of what was counted for it.
+        let values = size / 2;
+        let key = self.add_key(operation, values);
+        let seed = self.seed(&key);
+        self.writer.start(properties.len(), values);
+        let image =
+            if numbered && write_numbered(properties, self.dict, &mut self.order, &mut self.writer, seed) {
+                let at = self.writer.finish(&mut self.plan.bytes)?;
+                Image::Ready(at..self.plan.bytes.len())
             } else {
                 let owned = |(name, value): &Given<'_>| (Name::from(*name), value.to_value());
-                this.plan.deferred += size;
-                Ok(Image::Deferred(properties.iter().map(owned).collect()))
-            }
-        })
-    }
-
-    /// Adds the operation's key and what `write` makes of its content, which is of so many bytes and properties.
-    fn add_step(
-        &mut self,
-        operation: &Operation<'_>,
-        size: usize,
-        properties: usize,
-        write: impl FnOnce(&mut Self, u64) -> Result<Image, Error>,
-    ) -> Result<usize, Error> {
-        let bytes = &mut self.plan.bytes;
-        let from = bytes.len();
-        if from == 0 {
-            // Those of a batch are mostly of one size, and text takes half of what was counted for it.
-            let row = size / 2 + properties * row::NARROW_SLOT + 32;
-            bytes.reserve((self.length * row).min(limits::BATCH_BYTES));
-        }
-        key::encode(self.plan.table.id, operation.partition, operation.row, bytes);
-        let key = from..bytes.len();
-        let seed = row::key_seed(bytes.get(key.clone()).unwrap_or_default());
-        let image = write(self, seed)?;
+                self.plan.deferred += size;
+                Image::Deferred(properties.iter().map(owned).collect())
+            };
         self.plan.steps.push(Step { action: operation.action, key, image });
         Ok(size)
     }
+
+    /// Adds a key, and makes room for all the rows of the batch if the first one has about so many bytes of slots and
+    /// values: they are mostly of one size.
+    fn add_key(&mut self, operation: &Operation<'_>, content: usize) -> Range<usize> {
+        let bytes = &mut self.plan.bytes;
+        let from = bytes.len();
+        if from == 0 {
+            let row = key::TABLE + 1 + operation.partition.len() + operation.row.len() + content + 32;
+            bytes.reserve((self.length * row).min(limits::BATCH_BYTES));
+        }
+        key::encode(self.plan.table.id, operation.partition, operation.row, bytes);
+        from..bytes.len()
+    }
+
+    fn seed(&self, key: &Range<usize>) -> u64 {
+        row::key_seed(self.plan.bytes.get(key.clone()).unwrap_or_default())
+    }
 }
+
+/// Appends the row of an entity and says where it is, and what its properties count for, or more. `None` if there is
+/// anything to be said against them, or if the row is large; then it may have been begun.
+fn write_row(
+    row: &RowContent<'_>,
+    numbers: &RowNumbers,
+    seed: u64,
+    bytes: &mut Vec<u8>,
+) -> Option<(Range<usize>, usize)> {
+    let fields = || numbers.columns.iter().filter_map(|column| column.field);
+    let count = numbers.columns.len() - fields().filter(|field| !row.has(*field)).count();
+    if count > limits::PROPERTIES {
+        return None;
+    }
+    let mut image = NarrowRow::start(bytes, u8::try_from(count).ok()?, seed);
+    let mut size = 0;
+    for column in &numbers.columns {
+        let (value, symbol) = match column.field {
+            None => (ValueRef::String(row.kind.name()), numbers.symbol),
+            Some(field) => match row.value(field) {
+                Some(value) => (value, None),
+                None => continue,
+            },
+        };
+        size += check_value(column.name, value).ok()?;
+        image.push(column.id, value, symbol)?;
+    }
+    // The last value may be as long as a value can be, and the limit is far beyond that.
+    Some((image.finish(), size))
+}
+
+/// What a slot and its value take, mostly.
+const TYPICAL_VALUE: usize = row::NARROW_SLOT + 12;
 
 #[cold]
 pub(crate) fn too_large(size: usize) -> Error {

@@ -40,12 +40,10 @@ impl RowWriter {
         self.heap.reserve(bytes);
     }
 
-    /// Starts a property; its value follows on the heap, ended by [`close`](Self::close).
-    fn open(&mut self, id: u16, tag: u8) -> usize {
-        let start = self.heap.len();
+    /// Notes a property whose value starts there on the heap.
+    fn note(&mut self, id: u16, tag: u8, start: usize) {
         // A row stays far below 4 GiB: an entity has at most 252 values of 64 KiB.
         self.slots.push((id, tag, u32::try_from(start).unwrap_or(u32::MAX)));
-        start
     }
 
     fn close(&mut self, start: usize, seed: u64) {
@@ -58,18 +56,18 @@ impl RowWriter {
 
     /// Adds a property. `symbol` is the number of a string that stands in the dictionary.
     pub(crate) fn push(&mut self, name: NameRef<'_>, value: ValueRef<'_>, symbol: Option<u16>, seed: u64) {
-        let tag = tag_of(value, symbol);
-        let start = match name {
-            NameRef::Id(id) => self.open(id, tag.code()),
+        let start = self.heap.len();
+        let id = match name {
+            NameRef::Id(id) => id,
             NameRef::Inline(name) => {
-                let start = self.open(INLINE, tag.code());
                 // A checked name has at most 255 UTF-16 units, 765 bytes.
                 self.heap.extend_from_slice(&u16::try_from(name.len()).unwrap_or(u16::MAX).to_le_bytes());
                 self.heap.extend_from_slice(name.as_bytes());
-                start
+                INLINE
             }
         };
-        write_value(value, symbol, &mut self.heap);
+        let tag = write_value(value, symbol, &mut self.heap);
+        self.note(id, tag.code(), start);
         self.close(start, seed);
     }
 
@@ -79,7 +77,7 @@ impl RowWriter {
         // Compared before it is sealed anew with the row.
         from.payload(&slot, Some(seed))?;
         let stored = from.stored(&slot)?;
-        self.open(slot.id, slot.tag);
+        self.note(slot.id, slot.tag, self.heap.len());
         self.large |= stored.len() > SMALL;
         self.heap.extend_from_slice(stored);
         Ok(())
@@ -134,36 +132,44 @@ impl RowWriter {
     }
 }
 
-/// The tag of a value; `symbol` is its number if it is a string that stands in the dictionary.
+/// Appends a value, or the number of the symbol that it is; returns its tag.
 #[inline]
-fn tag_of(value: ValueRef<'_>, symbol: Option<u16>) -> Tag {
-    match (value, symbol) {
-        (_, Some(_)) => Tag::Symbol,
-        (ValueRef::String(_), _) => Tag::String,
-        (ValueRef::Binary(_), _) => Tag::Binary,
-        (ValueRef::Boolean(false), _) => Tag::False,
-        (ValueRef::Boolean(true), _) => Tag::True,
-        (ValueRef::Int32(_), _) => Tag::Int32,
-        (ValueRef::Int64(_), _) => Tag::Int64,
-        (ValueRef::Double(_), _) => Tag::Double,
-        (ValueRef::DateTime(_), _) => Tag::DateTime,
-        (ValueRef::Guid(_), _) => Tag::Guid,
+fn write_value(value: ValueRef<'_>, symbol: Option<u16>, heap: &mut Vec<u8>) -> Tag {
+    if let Some(symbol) = symbol {
+        heap.extend_from_slice(&symbol.to_le_bytes());
+        return Tag::Symbol;
     }
-}
-
-/// Appends a value, or the number of the symbol that it is.
-#[inline]
-fn write_value(value: ValueRef<'_>, symbol: Option<u16>, heap: &mut Vec<u8>) {
-    match (symbol, value) {
-        (Some(symbol), _) => heap.extend_from_slice(&symbol.to_le_bytes()),
-        (None, ValueRef::String(v)) => heap.extend_from_slice(v.as_bytes()),
-        (None, ValueRef::Binary(v)) => heap.extend_from_slice(v),
-        (None, ValueRef::Boolean(_)) => {}
-        (None, ValueRef::Int32(v)) => write_integer(i64::from(v), heap),
-        (None, ValueRef::Int64(v)) => write_integer(v, heap),
-        (None, ValueRef::Double(v)) => heap.extend_from_slice(&v.to_le_bytes()),
-        (None, ValueRef::DateTime(v)) => heap.extend_from_slice(&v.get().to_le_bytes()),
-        (None, ValueRef::Guid(v)) => heap.extend_from_slice(v.as_bytes()),
+    match value {
+        ValueRef::String(v) => {
+            heap.extend_from_slice(v.as_bytes());
+            Tag::String
+        }
+        ValueRef::Binary(v) => {
+            heap.extend_from_slice(v);
+            Tag::Binary
+        }
+        ValueRef::Boolean(false) => Tag::False,
+        ValueRef::Boolean(true) => Tag::True,
+        ValueRef::Int32(v) => {
+            write_integer(i64::from(v), heap);
+            Tag::Int32
+        }
+        ValueRef::Int64(v) => {
+            write_integer(v, heap);
+            Tag::Int64
+        }
+        ValueRef::Double(v) => {
+            heap.extend_from_slice(&v.to_le_bytes());
+            Tag::Double
+        }
+        ValueRef::DateTime(v) => {
+            heap.extend_from_slice(&v.get().to_le_bytes());
+            Tag::DateTime
+        }
+        ValueRef::Guid(v) => {
+            heap.extend_from_slice(v.as_bytes());
+            Tag::Guid
+        }
     }
 }
 
@@ -180,8 +186,8 @@ fn write_integer(value: i64, heap: &mut Vec<u8>) {
     }
 }
 
-/// A row of which it is known from the start how many properties it has, and that its slots are narrow: it is written
-/// straight to where it is to lie. Its properties come in the order of their numbers.
+/// A row of which it is known from the start how many properties it has: it is written straight to where it is to lie,
+/// as long as its slots are narrow. Its properties come in the order of their numbers.
 pub(crate) struct NarrowRow<'b> {
     out: &'b mut Vec<u8>,
     /// Where it starts, where its next slot is, and its heap.
@@ -202,24 +208,28 @@ impl<'b> NarrowRow<'b> {
         Self { out, at, slot, heap, seed }
     }
 
-    /// Adds a property. `symbol` is the number of a string that stands in the dictionary.
-    pub(crate) fn push(&mut self, id: u16, value: ValueRef<'_>, symbol: Option<u16>) {
+    /// Adds a property; `None` if it would start where no narrow slot can say. `symbol` is the number of a string that
+    /// stands in the dictionary.
+    #[inline]
+    pub(crate) fn push(&mut self, id: u16, value: ValueRef<'_>, symbol: Option<u16>) -> Option<()> {
         let from = self.out.len();
-        let start = from - self.heap;
-        debug_assert!(start <= NARROW_MAX, "the slot has no room for where the value starts");
-        let packed = u16::try_from(start).unwrap_or(u16::MAX) | u16::from(tag_of(value, symbol).code()) << 12;
-        let ([a, b], [c, d]) = (id.to_le_bytes(), packed.to_le_bytes());
-        if let Some(slot) = self.out.get_mut(self.slot..self.slot + NARROW_SLOT) {
-            slot.copy_from_slice(&[a, b, c, d]);
-        }
+        let start = u16::try_from(from - self.heap).ok().filter(|start| usize::from(*start) <= NARROW_MAX)?;
+        let tag = write_value(value, symbol, self.out);
+        let ([a, b], [c, d]) = (id.to_le_bytes(), (start | u16::from(tag.code()) << 12).to_le_bytes());
+        *self.out.get_mut(self.slot..)?.first_chunk_mut::<NARROW_SLOT>()? = [a, b, c, d];
         self.slot += NARROW_SLOT;
-        write_value(value, symbol, self.out);
         if self.out.len() - from > SMALL {
-            let sum = row::large_checksum(self.out.get(from..).unwrap_or_default(), self.seed);
-            self.out.extend_from_slice(&sum);
-            if let Some(flags) = self.out.get_mut(self.at + 1) {
-                *flags |= LARGE;
-            }
+            self.close_large(from);
+        }
+        Some(())
+    }
+
+    #[cold]
+    fn close_large(&mut self, from: usize) {
+        let sum = row::large_checksum(self.out.get(from..).unwrap_or_default(), self.seed);
+        self.out.extend_from_slice(&sum);
+        if let Some(flags) = self.out.get_mut(self.at + 1) {
+            *flags |= LARGE;
         }
     }
 

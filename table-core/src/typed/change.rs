@@ -276,7 +276,7 @@ impl<E: Entity> Planned for Operation<'_, E> {
                 rows: EntityRows::stored(schema, values, &|index| old.entity.has_row(index))?,
                 etag: old.etag,
                 is_exact: old.is_exact,
-                unknown: old.unknown.iter().map(|(name, value)| (&**name, value.as_value_ref())).collect(),
+                unknown: &old.unknown,
             }),
             _ => None,
         };
