@@ -12,6 +12,6 @@ mod write;
 
 pub(crate) use content::{Cause, RowContent, RowKind, fields, stored_fields};
 pub use explain::WriteExplain;
-pub(crate) use rows::{EntityRows, keys};
+pub(crate) use rows::{EntityRows, has_same_key, keys};
 pub use values::Values;
 pub(crate) use write::{EntityChange, Failure, OldEntity, RowAction, WritePlan};

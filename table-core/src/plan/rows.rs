@@ -1,7 +1,7 @@
 //! The rows of an entity: its own and its copies.
 
-use super::content::{Cause, RowContent, RowKind};
-use super::values::Values;
+use super::content::{Cause, RowContent, RowKind, fields};
+use super::values::{FieldValue, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::schema::{self, Index, KeyError, Schema, Template};
@@ -30,13 +30,15 @@ pub(crate) struct EntityRows<'a> {
 }
 
 impl<'a> EntityRows<'a> {
-    /// The rows that an entity is to have; `present` says which sparse indexes have one.
+    /// The rows that an entity is to have; `present` says which sparse indexes have one, `key` is its own key if that has
+    /// been printed.
     pub(crate) fn of(
         schema: &'static Schema,
         values: &'a Values<'a>,
+        key: Option<(&str, &str)>,
         present: &dyn Fn(usize) -> bool,
     ) -> Result<Self> {
-        let new = Self::when(schema, values, &|index| present(index).then_some(true))?;
+        let new = Self::when(schema, values, key, &|index| present(index).then_some(true))?;
         let rows = new.rows.len();
         if rows <= limits::BATCH_OPERATIONS {
             return Ok(new);
@@ -51,11 +53,12 @@ impl<'a> EntityRows<'a> {
         Err(error.table(schema.table).partition(partition).row(row))
     }
 
-    /// The rows that a stored entity has or may have. The key in a unique index may be another entity's by now, if
+    /// The rows that the entity stored under this key has or may have. The key in a unique index may be another entity's by now, if
     /// this one has no row there; one in any other index is of no other entity.
     pub(crate) fn stored(
         schema: &'static Schema,
         values: &'a Values<'a>,
+        key: (&str, &str),
         present: &dyn Fn(usize) -> bool,
     ) -> Result<Self> {
         let is_unique = |index| schema.indexes.get(index).is_some_and(|index: &Index| index.unique);
@@ -64,17 +67,21 @@ impl<'a> EntityRows<'a> {
             false if is_unique(index) => None,
             false => Some(false),
         };
-        Self::when(schema, values, &certain)
+        Self::when(schema, values, Some(key), &certain)
     }
 
     /// The rows of an entity: those of an index if `certain` says something, and whether they are there for certain.
     fn when(
         schema: &'static Schema,
         values: &'a Values<'a>,
+        key: Option<(&str, &str)>,
         certain: &dyn Fn(usize) -> Option<bool>,
     ) -> Result<Self> {
         let printer = Printer { schema, values };
-        let (partition, row) = keys(schema, values)?;
+        let (partition, row) = match key {
+            Some((partition, row)) => (partition.to_owned(), row.to_owned()),
+            None => keys(schema, values)?,
+        };
         let mut rows = Vec::with_capacity(1 + schema.indexes.len());
         rows.push(EntityRow {
             key: row,
@@ -107,7 +114,15 @@ pub(crate) fn keys(schema: &'static Schema, values: &Values<'_>) -> Result<(Stri
     Ok((printer.key(&schema.partition)?, printer.key(&schema.row)?))
 }
 
-/// Prints the keys and gathers the properties of one entity's rows.
+/// Whether two entities surely have one key, as far as that is to be seen from their fields.
+pub(crate) fn has_same_key(schema: &'static Schema, a: &Values<'_>, b: &Values<'_>) -> bool {
+    [&schema.partition, &schema.row].into_iter().flat_map(fields).all(|part| {
+        let (a, b) = (a.get(part.field), b.get(part.field));
+        part.is_lossless() && a.and_then(FieldValue::stored_ref) == b.and_then(FieldValue::stored_ref)
+    })
+}
+
+/// Prints the keys of one entity's rows.
 struct Printer<'a> {
     schema: &'static Schema,
     values: &'a Values<'a>,

@@ -21,6 +21,25 @@ impl<'a> FieldValue<'a> {
         }
     }
 
+    fn lent(&self) -> FieldValue<'_> {
+        match self {
+            Self::One(value) => FieldValue::One(value.lent()),
+            Self::Each(elements, value) => {
+                FieldValue::Each(elements.iter().map(PropertyValue::lent).collect(), value.lent())
+            }
+        }
+    }
+
+    fn into_owned(self) -> FieldValue<'static> {
+        match self {
+            Self::One(value) => FieldValue::One(value.into_owned()),
+            Self::Each(elements, value) => FieldValue::Each(
+                elements.into_iter().map(PropertyValue::into_owned).collect(),
+                value.into_owned(),
+            ),
+        }
+    }
+
     /// The value as the property holds it, if there is one.
     #[inline]
     pub(crate) fn stored_ref(&self) -> Option<ValueRef<'_>> {
@@ -73,6 +92,17 @@ impl<'a> Values<'a> {
     /// The first field that was refused.
     pub(crate) fn refused(&mut self) -> Option<(usize, ValueError)> {
         self.refused.take()
+    }
+
+    /// The same values, lent.
+    pub(crate) fn lent(&self) -> Values<'_> {
+        Values { fields: self.fields.iter().map(FieldValue::lent).collect(), refused: self.refused }
+    }
+
+    /// The same values, without what they were lent by.
+    pub(crate) fn into_owned(self) -> Values<'static> {
+        let fields = self.fields.into_iter().map(FieldValue::into_owned).collect();
+        Values { fields, refused: self.refused }
     }
 
     /// Puts what is stored of a field in the place of its value.

@@ -96,6 +96,18 @@ impl PropertyValue<'_> {
     }
 }
 
+impl PropertyValue<'_> {
+    /// The same, borrowed.
+    pub(crate) fn lent(&self) -> PropertyValue<'_> {
+        self.as_value_ref().map_or(PropertyValue::Absent, PropertyValue::Borrowed)
+    }
+
+    /// The same, without what lends it.
+    pub(crate) fn into_owned(self) -> PropertyValue<'static> {
+        self.into_value().map_or(PropertyValue::Absent, PropertyValue::Owned)
+    }
+}
+
 impl<'a> From<ValueRef<'a>> for PropertyValue<'a> {
     fn from(value: ValueRef<'a>) -> Self {
         Self::Borrowed(value)

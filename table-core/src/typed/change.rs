@@ -10,6 +10,7 @@ use super::{Entity, Key, Source};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, ETag, IfMatch, Value, ValueRef};
 use crate::plan::{self, EntityChange, EntityRows, OldEntity, Values, WriteExplain, WritePlan};
+use crate::schema::Schema;
 use crate::store::{DynamicTable, RowView, Sealer, Snapshot};
 
 /// The property that says what a row is.
@@ -56,12 +57,45 @@ pub(super) struct Operation<'c, E: Entity> {
 
 /// An entity as it was read, with what its struct does not know.
 struct Old<E> {
+    was: Was<E>,
+    row: OldRow,
+}
+
+/// What an entity's row says besides its fields' values.
+struct OldRow {
     etag: ETag,
-    entity: E,
     /// Whether the row is what would be written of the entity today.
     is_exact: bool,
     unknown: Vec<(Box<str>, Value)>,
     sealed: SealedFields,
+}
+
+/// An entity as it was.
+enum Was<E> {
+    Entity(E),
+    /// The entity itself has become what it is to be; this is what its fields held.
+    Values {
+        values: Values<'static>,
+        /// The sparse indexes that had no row for it.
+        without: Vec<usize>,
+    },
+}
+
+impl<E: Entity> Was<E> {
+    fn values(&self) -> Result<Values<'_>> {
+        match self {
+            Self::Entity(entity) => values_of(entity),
+            Self::Values { values, .. } => Ok(values.lent()),
+        }
+    }
+
+    /// Whether the index had a row for it.
+    fn has_row(&self, index: usize) -> bool {
+        match self {
+            Self::Entity(entity) => entity.has_row(index),
+            Self::Values { without, .. } => !without.contains(&index),
+        }
+    }
 }
 
 /// The values of an entity's fields, as stored and as they are to be.
@@ -161,6 +195,11 @@ impl<'c, E: Entity> Operation<'c, E> {
             Change::Move(_) => true,
             _ => return Ok(()),
         };
+        if let Some(Old { was: Was::Values { values: old, .. }, .. }) = &self.old
+            && plan::has_same_key(E::SCHEMA, old, values)
+        {
+            return Ok(());
+        }
         let (partition, row) = plan::keys(E::SCHEMA, values).map_err(|error| self.place(error))?;
         let (old_partition, old_row) = self.key.as_strs()?;
         if partition == old_partition && (may_move || row == old_row) {
@@ -210,15 +249,18 @@ impl<E: Entity> Planned for Operation<'_, E> {
         if !self.reads() {
             return Ok(());
         }
-        // The planner needs what is stored too, so what is changed is a second one.
-        let copy = |view: &RowView<'_>| match self.change {
-            Change::Merge(..) | Change::Update(_) | Change::Move(_) => Old::<E>::decode(view).map(Some),
-            Change::Set(changes, _) => {
-                E::from_source(&mut Source::merged(E::SCHEMA, view, changes)?).map(Some)
+        let read = |view: &RowView<'_>| match self.change {
+            Change::Merge(..) | Change::Update(_) | Change::Move(_) => {
+                Old::<E>::read_to_change(view).map(|(old, entity)| (old, Some(entity)))
             }
-            Change::Insert(_) | Change::Put(_) | Change::Replace(..) | Change::Delete(_) => Ok(None),
+            Change::Set(changes, _) => {
+                let old = Old::read(view)?;
+                Ok((old, Some(E::from_source(&mut Source::merged(E::SCHEMA, view, changes)?)?)))
+            }
+            Change::Insert(_) | Change::Put(_) | Change::Replace(..) | Change::Delete(_) => {
+                Ok((Old::read(view)?, None))
+            }
         };
-        let read = |view: &RowView<'_>| Ok((Old::<E>::read(view)?, copy(view)?));
         let (partition, row) = self.key.as_strs().map_err(|error| self.place(error))?;
         let found = match snapshot {
             None => table.get_by(partition, row, read)?,
@@ -238,7 +280,7 @@ impl<E: Entity> Planned for Operation<'_, E> {
         };
         if self
             .condition()
-            .is_some_and(|condition| matches!(condition, IfMatch::ETag(etag) if etag != old.etag))
+            .is_some_and(|condition| matches!(condition, IfMatch::ETag(etag) if etag != old.row.etag))
         {
             return Err(self.refused(ErrorKind::ConditionNotMet));
         }
@@ -259,11 +301,11 @@ impl<E: Entity> Planned for Operation<'_, E> {
 
     fn values(&self, sealer: &Sealer<'_>) -> Result<Both<'_>> {
         let mut both = Both {
-            old: self.old.as_ref().map(|old| values_of(&old.entity)).transpose()?,
+            old: self.old.as_ref().map(|old| old.was.values()).transpose()?,
             new: self.new_entity().map(values_of).transpose()?,
         };
         if const { E::SCHEMA.seals() } {
-            let old = both.old.as_mut().zip(self.old.as_ref().map(|old| &old.sealed));
+            let old = both.old.as_mut().zip(self.old.as_ref().map(|old| &old.row.sealed));
             sealing::seal(E::SCHEMA, old, both.new.as_mut(), sealer)?;
         }
         Ok(both)
@@ -273,16 +315,23 @@ impl<E: Entity> Planned for Operation<'_, E> {
         let schema = E::SCHEMA;
         let old = match (&self.old, &values.old) {
             (Some(old), Some(values)) => Some(OldEntity {
-                rows: EntityRows::stored(schema, values, &|index| old.entity.has_row(index))?,
-                etag: old.etag,
-                is_exact: old.is_exact,
-                unknown: &old.unknown,
+                rows: EntityRows::stored(schema, values, self.key.as_strs()?, &|index| {
+                    old.was.has_row(index)
+                })?,
+                etag: old.row.etag,
+                is_exact: old.row.is_exact,
+                unknown: &old.row.unknown,
             }),
             _ => None,
         };
+        // What is not new and does not move has the key that it is looked for by.
+        let key = match self.change {
+            Change::Insert(_) | Change::Move(_) => None,
+            _ => Some(self.key.as_strs()?),
+        };
         let new = match (self.new_entity(), &values.new) {
             (Some(entity), Some(values)) => {
-                let rows = EntityRows::of(schema, values, &|index| entity.has_row(index));
+                let rows = EntityRows::of(schema, values, key, &|index| entity.has_row(index));
                 Some(rows.map_err(|error| self.place(error))?)
             }
             _ => None,
@@ -315,13 +364,32 @@ impl<E: Entity> Planned for Operation<'_, E> {
 
 impl<E: Entity> Old<E> {
     fn decode(view: &RowView<'_>) -> Result<E> {
+        check_kind(view, E::SCHEMA.kind)?;
         E::from_source(&mut Source::new(E::SCHEMA, &E::SCHEMA.row, view)?)
     }
 
+    /// Reads what is stored.
     fn read(view: &RowView<'_>) -> Result<Self> {
-        check_kind(view, E::SCHEMA.kind)?;
-        let (schema, entity) = (E::SCHEMA, Self::decode(view)?);
+        let entity = Self::decode(view)?;
+        let row = OldRow::read(view, E::SCHEMA, &values_of(&entity)?)?;
+        Ok(Self { was: Was::Entity(entity), row })
+    }
+
+    /// Reads what is stored, and gives away the entity, to be changed.
+    fn read_to_change(view: &RowView<'_>) -> Result<(Self, E)> {
+        let entity = Self::decode(view)?;
         let values = values_of(&entity)?;
+        let row = OldRow::read(view, E::SCHEMA, &values)?;
+        let indexes = 0..E::SCHEMA.indexes.len();
+        let without = indexes.filter(|index| !entity.has_row(*index)).collect();
+        let was = Was::Values { values: values.into_owned(), without };
+        Ok((Self { was, row }, entity))
+    }
+}
+
+impl OldRow {
+    /// Compares the row with the values that were read from it.
+    fn read(view: &RowView<'_>, schema: &'static Schema, values: &Values<'_>) -> Result<Self> {
         let fields = schema.fields;
         let (mut unknown, mut sealed) = (Vec::new(), Vec::new());
         // Properties mostly come in the order of the fields.
@@ -340,15 +408,15 @@ impl<E: Entity> Old<E> {
                         same += 1;
                         continue;
                     }
-                    let would_be = values.get(at).and_then(|field| field.stored().as_value_ref());
+                    let would_be = values.get(at).and_then(|field| field.stored_ref());
                     same += usize::from(would_be == Some(value));
                 }
                 None if name == ENTITY_TYPE => {}
                 None => unknown.push((name.into(), value.to_value())),
             }
         }
-        let is_exact = same == plan::stored_fields(schema, &values);
-        Ok(Self { etag: view.etag(), entity, is_exact, unknown, sealed })
+        let is_exact = same == plan::stored_fields(schema, values);
+        Ok(Self { etag: view.etag(), is_exact, unknown, sealed })
     }
 }
 
