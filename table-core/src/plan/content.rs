@@ -98,10 +98,11 @@ impl<'a> RowContent<'a> {
         std::iter::once(kind).chain(fields).chain(unknown)
     }
 
-    /// Whether the row of the same index would hold the same.
+    /// Whether a row of the other's kind and content is the same.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let (kind, of) = (self.kind, other.kind);
-        std::ptr::eq(kind.schema, of.schema)
+        // A constant may have several addresses.
+        (std::ptr::eq(kind.schema, of.schema) || kind.schema == of.schema)
             && kind.cause == of.cause
             && self.unknown == other.unknown
             && (0..kind.schema.fields.len())

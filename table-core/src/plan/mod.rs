@@ -13,5 +13,6 @@ mod write;
 pub(crate) use content::{Cause, RowContent, RowKind, fields, stored_fields};
 pub use explain::WriteExplain;
 pub(crate) use rows::{EntityRows, has_same_key, keys};
+pub(crate) use values::FieldValue;
 pub use values::Values;
 pub(crate) use write::{EntityChange, Failure, OldEntity, RowAction, WritePlan};

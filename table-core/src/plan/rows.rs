@@ -30,8 +30,8 @@ pub(crate) struct EntityRows<'a> {
 }
 
 impl<'a> EntityRows<'a> {
-    /// The rows that an entity is to have; `present` says which sparse indexes have one, `key` is its own key if that has
-    /// been printed.
+    /// The rows that an entity is to have; `present` says which sparse indexes have one, `key` is its own key if that
+    /// has been printed.
     pub(crate) fn of(
         schema: &'static Schema,
         values: &'a Values<'a>,
@@ -53,8 +53,8 @@ impl<'a> EntityRows<'a> {
         Err(error.table(schema.table).partition(partition).row(row))
     }
 
-    /// The rows that the entity stored under this key has or may have. The key in a unique index may be another entity's by now, if
-    /// this one has no row there; one in any other index is of no other entity.
+    /// The rows that the entity stored under this key has or may have. The key in a unique index may be another
+    /// entity's by now, if this one has no row there; one in any other index is of no other entity.
     pub(crate) fn stored(
         schema: &'static Schema,
         values: &'a Values<'a>,

@@ -94,9 +94,7 @@ impl PropertyValue<'_> {
             Self::Owned(value) => Some(value),
         }
     }
-}
 
-impl PropertyValue<'_> {
     /// The same, borrowed.
     pub(crate) fn lent(&self) -> PropertyValue<'_> {
         self.as_value_ref().map_or(PropertyValue::Absent, PropertyValue::Borrowed)

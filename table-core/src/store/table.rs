@@ -183,8 +183,7 @@ impl DynamicTable {
 
     /// A planned change, ready to be carried out.
     pub(crate) fn prepared(&self, plan: &WritePlan<'_>, sealed_at: &SealedAt) -> Result<Prepared> {
-        let mut operations = Vec::with_capacity(plan.changes().len());
-        for change in plan.changes() {
+        let operations = plan.changes().iter().map(|change| {
             let row = Content::Row(&change.content);
             let (action, content) = match change.action {
                 RowAction::Insert => (Action::Insert, row),
@@ -193,8 +192,9 @@ impl DynamicTable {
                 RowAction::Delete(etag) => (Action::Delete(etag.into()), Content::Nothing),
                 RowAction::Remove => (Action::Remove, Content::Nothing),
             };
-            operations.push(Operation { action, partition: plan.partition(), row: &change.key, content });
-        }
+            Operation { action, partition: plan.partition(), row: &change.key, content }
+        });
+        let operations: Vec<_> = operations.collect();
         let mut prepared = prepare::batch(&self.state, plan.partition(), &operations)?;
         prepared.sealed_at = sealed_at.clone();
         Ok(prepared)

@@ -9,7 +9,7 @@ use super::sealing::{self, SealedFields};
 use super::{Entity, Key, Source};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, ETag, IfMatch, Value, ValueRef};
-use crate::plan::{self, EntityChange, EntityRows, OldEntity, Values, WriteExplain, WritePlan};
+use crate::plan::{self, EntityChange, EntityRows, FieldValue, OldEntity, Values, WriteExplain, WritePlan};
 use crate::schema::Schema;
 use crate::store::{DynamicTable, RowView, Sealer, Snapshot};
 
@@ -391,33 +391,37 @@ impl OldRow {
     /// Compares the row with the values that were read from it.
     fn read(view: &RowView<'_>, schema: &'static Schema, values: &Values<'_>) -> Result<Self> {
         let fields = schema.fields;
-        let (mut unknown, mut sealed) = (Vec::new(), Vec::new());
-        // Properties mostly come in the order of the fields.
-        let (mut next, mut same) = (0, 0);
-        for property in view.properties() {
-            let (name, value) = property?;
-            let is_field = |at: &usize| fields.get(*at).is_some_and(|field| field.property == name);
-            match (next..fields.len()).chain(0..next).find(is_field) {
-                Some(at) => {
-                    next = at + 1;
-                    if let (true, ValueRef::Binary(bytes)) =
-                        (fields.get(at).is_some_and(|f| f.encrypted), value)
-                    {
-                        // It has been opened.
-                        sealed.push((at, bytes.into()));
-                        same += 1;
-                        continue;
-                    }
-                    let would_be = values.get(at).and_then(|field| field.stored_ref());
-                    same += usize::from(would_be == Some(value));
-                }
-                None if name == ENTITY_TYPE => {}
-                None => unknown.push((name.into(), value.to_value())),
+        let mut sealed = Vec::new();
+        let (mut stored, mut same) = (0, 0);
+        for (at, field) in fields.iter().enumerate() {
+            let Some(value) = view.get_field(fields, at)? else { continue };
+            stored += 1;
+            if let (true, ValueRef::Binary(bytes)) = (field.encrypted, value) {
+                // It has been opened.
+                sealed.push((at, bytes.into()));
+                same += 1;
+            } else {
+                let would_be = values.get(at).and_then(FieldValue::stored_ref);
+                same += usize::from(would_be == Some(value));
             }
         }
         let is_exact = same == plan::stored_fields(schema, values);
+        // Every row says what it is; what else there is no field has.
+        let unknown = if view.len() > stored + 1 { unknown(view, schema)? } else { Vec::new() };
         Ok(Self { etag: view.etag(), is_exact, unknown, sealed })
     }
+}
+
+/// The properties of a row that are of no field.
+fn unknown(view: &RowView<'_>, schema: &Schema) -> Result<Vec<(Box<str>, Value)>> {
+    let mut unknown = Vec::new();
+    for property in view.properties() {
+        let (name, value) = property?;
+        if name != ENTITY_TYPE && schema.fields.iter().all(|field| field.property != name) {
+            unknown.push((name.into(), value.to_value()));
+        }
+    }
+    Ok(unknown)
 }
 
 /// The fields of an entity; refuses a value that no property can hold.
