@@ -3,6 +3,7 @@
 mod bulk;
 mod faults;
 mod former;
+mod forms;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
