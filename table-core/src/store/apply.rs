@@ -12,9 +12,10 @@ use super::Inner;
 use super::catalog::{self, TableState};
 use super::counts::Counts;
 use super::dict::{Dict, ENTITY_TYPE};
+use super::encode::{self, Place};
 use super::lmdb::{self, Databases, WriteTxn};
 use super::meta::{META_KEY, Meta};
-use super::prepare::{self, Action, Image, Place, Prepared};
+use super::prepare::{self, Action, Image, Prepared};
 use super::row::{self, Row};
 use super::row_write::{self, RowWriter};
 use super::view::{self, RowView};
@@ -339,7 +340,7 @@ fn encode_now(
         }
     }
     scratch.writer.clear();
-    prepare::write(&prepare::borrowed(properties), dict, &mut scratch.order, &mut scratch.writer, seed);
+    encode::write(&prepare::borrowed(properties), dict, &mut scratch.order, &mut scratch.writer, seed);
     let from = scratch.writer.finish(&mut scratch.rows)?;
     Ok(from..scratch.rows.len())
 }

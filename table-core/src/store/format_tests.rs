@@ -18,7 +18,7 @@ use super::lmdb::Db;
 use super::meta::{self, META_KEY, Meta};
 use super::row::{self, Damaged, Decoded, HEADER, INLINE, Row};
 use super::row_write::{self, NameRef, RowWriter};
-use super::{Store, catalog, key, prepare};
+use super::{Store, catalog, encode, key, prepare};
 use crate::error::ErrorKind;
 use crate::model::{Ticks, Value};
 use crate::query::{Continuation, Position, Query, fingerprint, plan, prop};
@@ -581,7 +581,7 @@ fn a_symbol_never_stands_under_an_inline_name() {
     let properties = [(ENTITY_TYPE.into(), Value::from("employee"))];
     let mut writer = RowWriter::default();
     // Nothing waits for a number that it will not get.
-    assert!(prepare::write(&prepare::borrowed(&properties), &FULL, &mut Vec::new(), &mut writer, seed()));
+    assert!(encode::write(&prepare::borrowed(&properties), &FULL, &mut Vec::new(), &mut writer, seed()));
     assert_eq!(decode(&finished(&writer)).unwrap(), [inline(ENTITY_TYPE, "employee")]);
 }
 

@@ -9,6 +9,7 @@ mod commit;
 mod counts;
 mod cursor;
 pub(crate) mod dict;
+mod encode;
 pub(crate) mod key;
 #[cfg(feature = "encrypt")]
 mod keys;

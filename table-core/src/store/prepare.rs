@@ -9,13 +9,13 @@ use std::sync::Arc;
 use super::SealedAt;
 use super::catalog::TableState;
 use super::dict::Dict;
+use super::encode::{self, Given, Place};
 use super::key;
-use super::numbers::RowNumbers;
 use super::row;
-use super::row_write::{self, NameRef, NarrowRow, RowWriter};
+use super::row_write::RowWriter;
 use crate::error::{Error, ErrorKind};
 use crate::limits;
-use crate::model::{DynamicEntity, IfMatch, Name, Value, ValueRef, names};
+use crate::model::{DynamicEntity, IfMatch, Name, Value};
 use crate::plan::RowContent;
 
 /// What is to happen to one row.
@@ -44,9 +44,6 @@ impl Action {
         }
     }
 }
-
-/// A property as an operation gives it.
-pub(crate) type Given<'a> = (&'a str, ValueRef<'a>);
 
 /// One operation as the caller gave it.
 #[derive(Clone, Debug)]
@@ -301,7 +298,8 @@ impl<'d> Builder<'d> {
         }
         let from = self.plan.bytes.len();
         let key = self.add_key(operation, numbers.columns.len() * TYPICAL_VALUE);
-        let Some((image, size)) = write_row(row, numbers, self.seed(&key), &mut self.plan.bytes) else {
+        let Some((image, size)) = encode::write_row(row, numbers, self.seed(&key), &mut self.plan.bytes)
+        else {
             self.plan.bytes.truncate(from);
             return None;
         };
@@ -315,8 +313,8 @@ impl<'d> Builder<'d> {
         operation: &Operation<'_>,
         properties: &[Given<'_>],
     ) -> Result<usize, Error> {
-        let numbered = number(properties, self.dict, &mut self.order);
-        let size = check_properties(properties, &self.order)? + keys_size(operation);
+        let numbered = encode::number(properties, self.dict, &mut self.order);
+        let size = encode::check_properties(properties, &self.order)? + keys_size(operation);
         if size > limits::ENTITY_BYTES {
             let size = exact_size(operation);
             if size > limits::ENTITY_BYTES {
@@ -328,15 +326,16 @@ impl<'d> Builder<'d> {
         let key = self.add_key(operation, values);
         let seed = self.seed(&key);
         self.writer.start(properties.len(), values);
-        let image =
-            if numbered && write_numbered(properties, self.dict, &mut self.order, &mut self.writer, seed) {
-                let at = self.writer.finish(&mut self.plan.bytes)?;
-                Image::Ready(at..self.plan.bytes.len())
-            } else {
-                let owned = |(name, value): &Given<'_>| (Name::from(*name), value.to_value());
-                self.plan.deferred += size;
-                Image::Deferred(properties.iter().map(owned).collect())
-            };
+        let image = if numbered
+            && encode::write_numbered(properties, self.dict, &mut self.order, &mut self.writer, seed)
+        {
+            let at = self.writer.finish(&mut self.plan.bytes)?;
+            Image::Ready(at..self.plan.bytes.len())
+        } else {
+            let owned = |(name, value): &Given<'_>| (Name::from(*name), value.to_value());
+            self.plan.deferred += size;
+            Image::Deferred(properties.iter().map(owned).collect())
+        };
         self.plan.steps.push(Step { action: operation.action, key, image });
         Ok(size)
     }
@@ -359,36 +358,6 @@ impl<'d> Builder<'d> {
     }
 }
 
-/// Appends the row of an entity and says where it is, and what its properties count for, or more. `None` if there is
-/// anything to be said against them, or if the row is large; then it may have been begun.
-fn write_row(
-    row: &RowContent<'_>,
-    numbers: &RowNumbers,
-    seed: u64,
-    bytes: &mut Vec<u8>,
-) -> Option<(Range<usize>, usize)> {
-    let fields = || numbers.columns.iter().filter_map(|column| column.field);
-    let count = numbers.columns.len() - fields().filter(|field| !row.has(*field)).count();
-    if count > limits::PROPERTIES {
-        return None;
-    }
-    let mut image = NarrowRow::start(bytes, u8::try_from(count).ok()?, seed);
-    let mut size = 0;
-    for column in &numbers.columns {
-        let (value, symbol) = match column.field {
-            None => (ValueRef::String(row.kind.name()), numbers.symbol),
-            Some(field) => match row.value(field) {
-                Some(value) => (value, None),
-                None => continue,
-            },
-        };
-        size += check_value(column.name, value).ok()?;
-        image.push(column.id, value, symbol)?;
-    }
-    // The last value may be as long as a value can be, and the limit is far beyond that.
-    Some((image.finish(), size))
-}
-
 /// What a slot and its value take, mostly.
 const TYPICAL_VALUE: usize = row::NARROW_SLOT + 12;
 
@@ -396,24 +365,6 @@ const TYPICAL_VALUE: usize = row::NARROW_SLOT + 12;
 pub(crate) fn too_large(size: usize) -> Error {
     Error::new(ErrorKind::EntityTooLarge)
         .because(format!("the entity has {size} bytes; it may have {}", limits::ENTITY_BYTES))
-}
-
-/// Where a property goes: its number, whether the name stands in the row, its place among those given.
-pub(crate) type Place = (u16, usize);
-
-/// Looks up the numbers of properties; `false` if some name has none yet and is to get one. Names without a number
-/// are given as [`INLINE`](row::INLINE).
-fn number(properties: &[Given<'_>], dict: &Dict, order: &mut Vec<Place>) -> bool {
-    order.clear();
-    order.reserve(properties.len());
-    let (mut last, mut all) = (None, true);
-    for (index, (name, _)) in properties.iter().enumerate() {
-        let id = dict.id_after(last, name);
-        all &= id.is_some();
-        last = id.or(last);
-        order.push((id.unwrap_or(row::INLINE), index));
-    }
-    all || dict.names_full()
 }
 
 /// What an operation's keys count for, or more.
@@ -431,80 +382,4 @@ fn exact_size(operation: &Operation<'_>) -> usize {
         Content::Row(row) => row.properties().map(size).sum(),
     };
     crate::model::keys_size(operation.partition, operation.row) + properties
-}
-
-/// Checks names and values; returns what they count for in the entity's size, or more: no text has more UTF-16 units
-/// than bytes, and only near a limit need they be told apart.
-fn check_properties(properties: &[Given<'_>], numbers: &[Place]) -> Result<usize, Error> {
-    if properties.len() > limits::PROPERTIES {
-        return Err(row_write::too_many(properties.len()));
-    }
-    let mut size = 0;
-    for ((name, value), (id, _)) in properties.iter().zip(numbers) {
-        // A name that has a number has been checked before.
-        if *id == row::INLINE {
-            names::check_property(name)?;
-        }
-        size += check_value(name, *value)?;
-    }
-    Ok(size)
-}
-
-/// Checks a value; returns what it counts for with its name, or more.
-#[inline]
-fn check_value(name: &str, value: ValueRef<'_>) -> Result<usize, Error> {
-    let size = if let ValueRef::String(text) = value {
-        if text.len() > limits::STRING_UNITS {
-            value.check(name)?;
-        }
-        4 + 2 * text.len()
-    } else {
-        value.check(name)?;
-        value.size()
-    };
-    Ok(8 + 2 * name.len() + size)
-}
-
-/// Writes a row's properties in order; `false` if some name or symbol has no number yet and is to get one.
-pub(crate) fn write(
-    properties: &[Given<'_>],
-    dict: &Dict,
-    order: &mut Vec<Place>,
-    writer: &mut RowWriter,
-    seed: u64,
-) -> bool {
-    number(properties, dict, order) && write_numbered(properties, dict, order, writer, seed)
-}
-
-/// Writes a row's properties, whose numbers have been looked up, in order; `false` if some symbol has none yet and
-/// is to get one.
-fn write_numbered(
-    properties: &[Given<'_>],
-    dict: &Dict,
-    order: &mut [Place],
-    writer: &mut RowWriter,
-    seed: u64,
-) -> bool {
-    if !order.is_sorted_by(|(a, _), (b, _)| a < b) {
-        let name_at = |index: usize| properties.get(index).map(|(name, _)| *name);
-        order.sort_unstable_by(|(a, i), (b, j)| {
-            let by_name =
-                || if *a == row::INLINE { name_at(*i).cmp(&name_at(*j)) } else { std::cmp::Ordering::Equal };
-            a.cmp(b).then_with(by_name)
-        });
-    }
-    for (id, index) in order.iter() {
-        let Some((name, value)) = properties.get(*index) else { continue };
-        let symbol = match value {
-            // Under an inline name it stays text: readers look for new symbols under the number alone.
-            ValueRef::String(text) if dict.entity_type() == Some(*id) => match dict.symbol_id(text) {
-                None if dict.takes_symbol(text) => return false,
-                known => known,
-            },
-            _ => None,
-        };
-        let name = if *id == row::INLINE { NameRef::Inline(name) } else { NameRef::Id(*id) };
-        writer.push(name, *value, symbol, seed);
-    }
-    true
 }

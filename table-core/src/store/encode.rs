@@ -1,0 +1,139 @@
+//! Properties put into the bytes of rows.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use super::dict::Dict;
+use super::numbers::RowNumbers;
+use super::row;
+use super::row_write::{self, NameRef, NarrowRow, RowWriter};
+use crate::error::Error;
+use crate::limits;
+use crate::model::{ValueRef, names};
+use crate::plan::RowContent;
+
+/// A property as an operation gives it.
+pub(crate) type Given<'a> = (&'a str, ValueRef<'a>);
+
+/// Where a property goes: its number, whether the name stands in the row, its place among those given.
+pub(crate) type Place = (u16, usize);
+
+/// Looks up the numbers of properties; `false` if some name has none yet and is to get one. Names without a number
+/// are given as [`INLINE`](row::INLINE).
+pub(super) fn number(properties: &[Given<'_>], dict: &Dict, order: &mut Vec<Place>) -> bool {
+    order.clear();
+    order.reserve(properties.len());
+    let (mut last, mut all) = (None, true);
+    for (index, (name, _)) in properties.iter().enumerate() {
+        let id = dict.id_after(last, name);
+        all &= id.is_some();
+        last = id.or(last);
+        order.push((id.unwrap_or(row::INLINE), index));
+    }
+    all || dict.names_full()
+}
+
+/// Checks names and values; returns what they count for in the entity's size, or more: no text has more UTF-16 units
+/// than bytes, and only near a limit need they be told apart.
+pub(super) fn check_properties(properties: &[Given<'_>], numbers: &[Place]) -> Result<usize, Error> {
+    if properties.len() > limits::PROPERTIES {
+        return Err(row_write::too_many(properties.len()));
+    }
+    let mut size = 0;
+    for ((name, value), (id, _)) in properties.iter().zip(numbers) {
+        // A name that has a number has been checked before.
+        if *id == row::INLINE {
+            names::check_property(name)?;
+        }
+        size += check_value(name, *value)?;
+    }
+    Ok(size)
+}
+
+/// Checks a value; returns what it counts for with its name, or more.
+#[inline]
+fn check_value(name: &str, value: ValueRef<'_>) -> Result<usize, Error> {
+    let size = if let ValueRef::String(text) = value {
+        if text.len() > limits::STRING_UNITS {
+            value.check(name)?;
+        }
+        4 + 2 * text.len()
+    } else {
+        value.check(name)?;
+        value.size()
+    };
+    Ok(8 + 2 * name.len() + size)
+}
+
+/// Writes a row's properties in order; `false` if some name or symbol has no number yet and is to get one.
+pub(crate) fn write(
+    properties: &[Given<'_>],
+    dict: &Dict,
+    order: &mut Vec<Place>,
+    writer: &mut RowWriter,
+    seed: u64,
+) -> bool {
+    number(properties, dict, order) && write_numbered(properties, dict, order, writer, seed)
+}
+
+/// Writes a row's properties, whose numbers have been looked up, in order; `false` if some symbol has none yet and
+/// is to get one.
+pub(super) fn write_numbered(
+    properties: &[Given<'_>],
+    dict: &Dict,
+    order: &mut [Place],
+    writer: &mut RowWriter,
+    seed: u64,
+) -> bool {
+    if !order.is_sorted_by(|(a, _), (b, _)| a < b) {
+        let name_at = |index: usize| properties.get(index).map(|(name, _)| *name);
+        order.sort_unstable_by(|(a, i), (b, j)| {
+            let by_name = || if *a == row::INLINE { name_at(*i).cmp(&name_at(*j)) } else { Ordering::Equal };
+            a.cmp(b).then_with(by_name)
+        });
+    }
+    for (id, index) in order.iter() {
+        let Some((name, value)) = properties.get(*index) else { continue };
+        let symbol = match value {
+            // Under an inline name it stays text: readers look for new symbols under the number alone.
+            ValueRef::String(text) if dict.entity_type() == Some(*id) => match dict.symbol_id(text) {
+                None if dict.takes_symbol(text) => return false,
+                known => known,
+            },
+            _ => None,
+        };
+        let name = if *id == row::INLINE { NameRef::Inline(name) } else { NameRef::Id(*id) };
+        writer.push(name, *value, symbol, seed);
+    }
+    true
+}
+
+/// Appends the row of an entity and says where it is, and what its properties count for, or more. `None` if there is
+/// anything to be said against them, or if the row is large; then it may have been begun.
+pub(super) fn write_row(
+    row: &RowContent<'_>,
+    numbers: &RowNumbers,
+    seed: u64,
+    bytes: &mut Vec<u8>,
+) -> Option<(Range<usize>, usize)> {
+    let fields = || numbers.columns.iter().filter_map(|column| column.field);
+    let count = numbers.columns.len() - fields().filter(|field| !row.has(*field)).count();
+    if count > limits::PROPERTIES {
+        return None;
+    }
+    let mut image = NarrowRow::start(bytes, u8::try_from(count).ok()?, seed);
+    let mut size = 0;
+    for column in &numbers.columns {
+        let (value, symbol) = match column.field {
+            None => (ValueRef::String(row.kind.name()), numbers.symbol),
+            Some(field) => match row.value(field) {
+                Some(value) => (value, None),
+                None => continue,
+            },
+        };
+        size += check_value(column.name, value).ok()?;
+        image.push(column.id, value, symbol)?;
+    }
+    // No size can be beyond what an entity may have: all values but the last are short, since they start so early.
+    Some((image.finish(), size))
+}
