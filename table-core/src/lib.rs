@@ -57,6 +57,7 @@ pub mod error;
 pub mod fuzzing;
 pub mod limits;
 mod model;
+mod opened;
 mod plan;
 mod query;
 pub mod schema;
@@ -77,8 +78,8 @@ pub use store::{
 #[cfg(feature = "derive")]
 pub use table_derive::{Entity, EntitySet, KeyPart, Projection, Properties};
 pub use typed::{
-    Column, ColumnArg, Comparable, Copied, Egt, Entity, EntitySet, IndexKey, Key, KeyArg, Lookup, MemberOf,
-    Origin, Partition, Patch, PathQuery, Prefix, Projection, SetQuery, SetRows, SetTable, Stored, Table,
-    TableAt, TableIn, TypedRows, TypedViews, View, prefix,
+    BlindArg, Column, ColumnArg, Comparable, Copied, Egt, Entity, EntitySet, Equatable, IndexKey, Key,
+    KeyArg, Lookup, MemberOf, Origin, Partition, Patch, PathQuery, Prefix, Projection, SetQuery, SetRows,
+    SetTable, Stored, Table, TableAt, TableIn, TypedRows, TypedViews, View, prefix,
 };
 pub use uuid::Uuid;

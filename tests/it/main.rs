@@ -9,6 +9,7 @@
     reason = "a test that fails panics"
 )]
 
+mod blind;
 mod concurrency;
 mod copies;
 mod crash;

@@ -6,21 +6,7 @@ use std::fmt;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::key;
-
-/// Whose values share a data key, as a property declares it.
-///
-/// A scope is what can be destroyed as one: with [`Partition`](Self::Partition), each partition's values can be made
-/// unreadable by themselves, at the price of a key for each partition.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum KeyScope {
-    /// One key for the whole store.
-    #[default]
-    Store,
-    /// A key for each table.
-    Table,
-    /// A key for each partition of a table.
-    Partition,
-}
+pub use crate::schema::KeyScope;
 
 /// One scope: what has data keys of its own.
 ///

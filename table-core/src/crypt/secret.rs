@@ -89,6 +89,7 @@ impl<T: Wipe + Property> Property for Secret<T> {
     const EXACT: bool = T::EXACT;
     const OPTIONAL: bool = T::OPTIONAL;
     const NESTED: bool = T::NESTED;
+    const FEW: bool = T::FEW;
 
     fn to_property(&self) -> Result<PropertyValue<'_>, ValueError> {
         self.0.to_property()

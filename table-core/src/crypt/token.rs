@@ -7,16 +7,8 @@ use super::data_key::DataKey;
 use super::plain::{self, Plain};
 use super::scope::KeyScope;
 use crate::model::{EdmType, ValueRef};
-
-/// Within what equal values have equal tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum TokenScope {
-    /// Within a partition: who sees the tokens can't tell that two partitions hold one value.
-    #[default]
-    Partition,
-    /// Within a table: a value can be looked up without knowing its partition.
-    Table,
-}
+pub use crate::schema::TokenScope;
+use crate::schema::{TOKEN_BYTES, token_text};
 
 impl TokenScope {
     /// Whose key makes the tokens of a property whose values have keys of this scope: a partition's key can't make
@@ -34,7 +26,7 @@ impl TokenScope {
 ///
 /// It prints as 34 hex digits: two that tell the versions of the key apart, and 32 of the hash.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Token([u8; 17]);
+pub struct Token([u8; TOKEN_BYTES]);
 
 impl Token {
     pub(crate) fn new(key: &DataKey, scope: TokenScope, cell: &Cell<'_>, value: ValueRef<'_>) -> Self {
@@ -54,12 +46,18 @@ impl Token {
         }
         place.push(plain::tag(edm));
         let hash: [u8; 16] = key.derivation().expand(&[b"table-derive token 1", &place, plain.as_slice()]);
-        let mut token = [0; 17];
+        let mut token = [0; TOKEN_BYTES];
         if let Some((version, rest)) = token.split_first_mut() {
             *version = Self::version_byte(key.version());
             rest.copy_from_slice(&hash);
         }
         Self(token)
+    }
+
+    /// As a row holds it.
+    #[must_use]
+    pub fn to_bytes(self) -> [u8; 17] {
+        self.0
     }
 
     /// Which of a scope's keys made it, modulo 256: of the keys that are alive no two have the same.
@@ -72,7 +70,7 @@ impl Token {
 /// 34 hex digits.
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&token_text(&self.0))
     }
 }
 

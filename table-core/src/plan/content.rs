@@ -45,9 +45,15 @@ impl RowKind {
         self.index().map_or(self.schema.kind, |index| index.kind)
     }
 
-    /// The places of the fields that it stores: those of the wanted ones that its own key does not give back.
-    pub(crate) fn fields(self) -> impl Iterator<Item = usize> {
-        (0..self.schema.fields.len()).filter(move |field| self.stores(*field))
+    /// The properties that it has, if the entity has a value for them, with their names: what it is, and the fields
+    /// that its own key does not give back.
+    pub(crate) fn properties(self) -> impl Iterator<Item = (&'static str, PropertyOf)> {
+        let fields = self.schema.fields.iter().enumerate().filter(move |(at, _)| self.stores(*at));
+        let fields = fields.flat_map(|(at, field)| {
+            let token = field.blind.map(|blind| (blind.property, PropertyOf::Token(at)));
+            std::iter::once((field.property, PropertyOf::Field(at))).chain(token)
+        });
+        std::iter::once((ENTITY_TYPE, PropertyOf::Kind)).chain(fields)
     }
 
     fn stores(self, field: usize) -> bool {
@@ -60,6 +66,17 @@ impl RowKind {
         };
         wanted && !gives_back(&[&schema.partition, row], field)
     }
+}
+
+/// What a property of a row says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PropertyOf {
+    /// What the row is.
+    Kind,
+    /// The value of the field at this place.
+    Field(usize),
+    /// The token of that value.
+    Token(usize),
 }
 
 /// What a row holds: fields of an entity, and properties that its declaration does not know.
@@ -77,25 +94,35 @@ impl<'a> RowContent<'a> {
         Self { kind, values, unknown: &[] }
     }
 
-    /// The value of a field, whether or not the row stores it.
+    /// What a property holds, whether or not the row has it.
     #[inline]
-    pub(crate) fn value(&self, field: usize) -> Option<ValueRef<'a>> {
-        self.values.get(field).and_then(FieldValue::stored_ref)
+    pub(crate) fn get(&self, property: PropertyOf) -> Option<ValueRef<'a>> {
+        match property {
+            PropertyOf::Kind => Some(ValueRef::String(self.kind.name())),
+            PropertyOf::Field(field) => self.values.get(field).and_then(FieldValue::stored_ref),
+            PropertyOf::Token(field) => {
+                self.values.token(field).map(|token| ValueRef::Binary(token.bytes()))
+            }
+        }
     }
 
-    /// Whether a field has a value.
+    /// Whether a property holds something.
     #[inline]
-    pub(crate) fn has(&self, field: usize) -> bool {
-        self.values.get(field).is_some_and(|value| !matches!(value.stored(), PropertyValue::Absent))
+    pub(crate) fn has(&self, property: PropertyOf) -> bool {
+        match property {
+            PropertyOf::Kind => true,
+            PropertyOf::Field(field) => {
+                self.values.get(field).is_some_and(|value| !matches!(value.stored(), PropertyValue::Absent))
+            }
+            PropertyOf::Token(field) => self.values.token(field).is_some(),
+        }
     }
 
     /// Every property.
     pub(crate) fn properties(&self) -> impl Iterator<Item = RowProperty<'a>> {
-        let field = |at: usize| Some((self.kind.schema.fields.get(at)?.property, self.value(at)?));
-        let kind = (ENTITY_TYPE, ValueRef::String(self.kind.name()));
-        let fields = self.kind.fields().filter_map(field);
+        let known = self.kind.properties().filter_map(|(name, property)| Some((name, self.get(property)?)));
         let unknown = self.unknown.iter().map(|(name, value)| (&**name, value.as_value_ref()));
-        std::iter::once(kind).chain(fields).chain(unknown)
+        known.chain(unknown)
     }
 
     /// Whether a row of the other's kind and content is the same.
@@ -105,15 +132,21 @@ impl<'a> RowContent<'a> {
         (std::ptr::eq(kind.schema, of.schema) || kind.schema == of.schema)
             && kind.cause == of.cause
             && self.unknown == other.unknown
-            && (0..kind.schema.fields.len())
-                .all(|field| self.value(field) == other.value(field) || !kind.stores(field))
+            && kind.properties().all(|(_, property)| self.get(property) == other.get(property))
     }
 }
 
-/// How many properties the row of an entity with these values has besides those that no schema knows.
+/// How many properties the row of an entity with these values has besides its kind and those that no schema knows.
 pub(crate) fn stored_fields(schema: &'static Schema, values: &Values<'_>) -> usize {
-    let has_value = |field: &usize| values.get(*field).and_then(FieldValue::stored_ref).is_some();
-    RowKind { schema, cause: Cause::Entity }.fields().filter(has_value).count()
+    let has_value = |field: usize| values.get(field).and_then(FieldValue::stored_ref).is_some();
+    let properties = RowKind { schema, cause: Cause::Entity }.properties();
+    properties
+        .filter(|(_, property)| match property {
+            PropertyOf::Kind => false,
+            // The token of a value is there when it is sealed.
+            PropertyOf::Field(field) | PropertyOf::Token(field) => has_value(*field),
+        })
+        .count()
 }
 
 /// Whether one of the templates gives the field back.

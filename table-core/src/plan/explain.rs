@@ -57,6 +57,7 @@ impl fmt::Display for WriteExplain {
                 RowAction::Replace(_) => "replace",
                 RowAction::Delete(_) => "delete",
                 RowAction::Remove => "remove",
+                RowAction::Absent => "leave",
             };
             write!(f, "\n  {what:7} `{}`", row.row_key.escape_debug())?;
             match row.index {

@@ -4,7 +4,10 @@ use super::content::{Cause, RowContent, RowKind, fields};
 use super::values::{FieldValue, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::schema::{self, Index, KeyError, Schema, Template};
+use crate::model::ValueRef;
+use crate::schema::{
+    self, FieldPart, Format, Index, KeyError, KeyValues, PropertyValue, Schema, Template, ValueError,
+};
 
 /// A row that an entity has.
 #[derive(Debug)]
@@ -27,6 +30,8 @@ impl EntityRow<'_> {
 pub(crate) struct EntityRows<'a> {
     pub(crate) partition: String,
     pub(crate) rows: Vec<EntityRow<'a>>,
+    /// Where another entity's copy would be that has what is unique to this one, filed before a key was rotated.
+    pub(crate) reserved: Vec<EntityRow<'a>>,
 }
 
 impl<'a> EntityRows<'a> {
@@ -82,7 +87,7 @@ impl<'a> EntityRows<'a> {
             Some((partition, row)) => (partition.to_owned(), row.to_owned()),
             None => keys(schema, values)?,
         };
-        let mut rows = Vec::with_capacity(1 + schema.indexes.len());
+        let (mut rows, mut reserved) = (Vec::with_capacity(1 + schema.indexes.len()), Vec::new());
         rows.push(EntityRow {
             key: row,
             content: RowContent::new(RowKind { schema, cause: Cause::Entity }, values),
@@ -95,11 +100,17 @@ impl<'a> EntityRows<'a> {
                 Err(_) if !is_certain => {}
                 done => done?,
             }
+            if index.unique {
+                let others = printer.keys_by_other_tokens(&index.row)?;
+                let kind = RowKind { schema, cause: Cause::Index(number) };
+                let content = RowContent::new(kind, values);
+                reserved.extend(others.into_iter().map(|key| EntityRow { key, content, is_certain }));
+            }
         }
         if let Some((_, copies)) = rows.split_first_mut() {
             copies.sort_by(|a, b| a.key.cmp(&b.key));
         }
-        Ok(Self { partition, rows })
+        Ok(Self { partition, rows, reserved })
     }
 
     /// The entity's own keys.
@@ -138,6 +149,32 @@ impl<'a> Printer<'a> {
         }
     }
 
+    /// The keys that the template gives with tokens of former keys.
+    fn keys_by_other_tokens(&self, template: &Template) -> Result<Vec<String>> {
+        let mut choices = vec![Vec::new()];
+        for part in fields(template).filter(|part| part.format == Format::Blind) {
+            let Some(token) = self.values.token(part.field) else { continue };
+            if choices.iter().flatten().any(|(field, _)| *field == part.field) {
+                continue;
+            }
+            let with = |choice: &Vec<(usize, &'a str)>, text| {
+                let mut choice = choice.clone();
+                choice.push((part.field, text));
+                choice
+            };
+            choices =
+                choices.iter().flat_map(|choice| token.texts().map(move |text| with(choice, text))).collect();
+        }
+        let mut keys = Vec::new();
+        // The first choice is that of the tokens that are written.
+        for tokens in choices.into_iter().skip(1) {
+            let values = ByTokens { values: self.values, tokens };
+            schema::print_all(template, &values, &mut |key| keys.push(key))
+                .map_err(|error| self.refused(template, error))?;
+        }
+        Ok(keys)
+    }
+
     #[cold]
     fn refused(&self, template: &Template, error: KeyError) -> Error {
         error.into_error(template, self.schema.fields).attempted("write to").table(self.schema.table)
@@ -156,5 +193,26 @@ impl<'a> Printer<'a> {
         let copy = |key| EntityRow { key, content: RowContent::new(kind, self.values), is_certain };
         schema::print_all(&index.row, self.values, &mut |key| rows.push(copy(key)))
             .map_err(|error| self.refused(&index.row, error))
+    }
+}
+
+/// An entity's values with these tokens in the place of its own.
+struct ByTokens<'a> {
+    values: &'a Values<'a>,
+    tokens: Vec<(usize, &'a str)>,
+}
+
+impl KeyValues for ByTokens<'_> {
+    fn value(&self, part: &FieldPart) -> Result<PropertyValue<'_>, ValueError> {
+        let token =
+            self.tokens.iter().find(|(field, _)| part.format == Format::Blind && *field == part.field);
+        match token {
+            Some((_, text)) => Ok(PropertyValue::Borrowed(ValueRef::String(text))),
+            None => self.values.value(part),
+        }
+    }
+
+    fn elements(&self, part: &FieldPart) -> Result<Vec<PropertyValue<'_>>, ValueError> {
+        self.values.elements(part)
     }
 }

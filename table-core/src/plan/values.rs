@@ -1,7 +1,9 @@
 //! An entity as the planner sees it: one value for each field.
 
 use crate::model::ValueRef;
-use crate::schema::{FieldPart, KeyElements, KeyValues, Property, PropertyValue, ValueError};
+use crate::schema::{
+    FieldPart, Format, KeyElements, KeyValues, Property, PropertyValue, TOKEN_BYTES, ValueError, token_text,
+};
 
 /// What one field holds.
 #[derive(Debug)]
@@ -47,17 +49,46 @@ impl<'a> FieldValue<'a> {
     }
 }
 
+/// The token of a field's value.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldToken {
+    field: usize,
+    /// As rows hold it.
+    bytes: [u8; TOKEN_BYTES],
+    /// As keys print it.
+    text: String,
+    /// Others that the value may have been filed under by another entity, as keys print them.
+    others: Vec<String>,
+}
+
+impl FieldToken {
+    pub(crate) fn new(field: usize, bytes: [u8; TOKEN_BYTES], others: &[[u8; TOKEN_BYTES]]) -> Self {
+        Self { field, bytes, text: token_text(&bytes), others: others.iter().map(token_text).collect() }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The token itself, and then the others.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.text).chain(&self.others).map(String::as_str)
+    }
+}
+
 /// The fields of an entity, in the order of its schema. Generated code fills it.
 #[derive(Debug, Default)]
 pub struct Values<'a> {
     fields: Vec<FieldValue<'a>>,
+    /// Those of the fields that have one.
+    tokens: Vec<FieldToken>,
     /// The first field whose value no property can hold.
     refused: Option<(usize, ValueError)>,
 }
 
 impl<'a> Values<'a> {
     pub(crate) fn with_capacity(fields: usize) -> Self {
-        Self { fields: Vec::with_capacity(fields), refused: None }
+        Self { fields: Vec::with_capacity(fields), tokens: Vec::new(), refused: None }
     }
 
     /// Adds the next field, whose elements stand in keys: `stored` is the property itself.
@@ -96,13 +127,14 @@ impl<'a> Values<'a> {
 
     /// The same values, lent.
     pub(crate) fn lent(&self) -> Values<'_> {
-        Values { fields: self.fields.iter().map(FieldValue::lent).collect(), refused: self.refused }
+        let fields = self.fields.iter().map(FieldValue::lent).collect();
+        Values { fields, tokens: self.tokens.clone(), refused: self.refused }
     }
 
     /// The same values, without what they were lent by.
     pub(crate) fn into_owned(self) -> Values<'static> {
         let fields = self.fields.into_iter().map(FieldValue::into_owned).collect();
-        Values { fields, refused: self.refused }
+        Values { fields, tokens: self.tokens, refused: self.refused }
     }
 
     /// Puts what is stored of a field in the place of its value.
@@ -110,6 +142,15 @@ impl<'a> Values<'a> {
         if let Some(FieldValue::One(value) | FieldValue::Each(_, value)) = self.fields.get_mut(field) {
             *value = stored;
         }
+    }
+
+    /// Notes the token of a field's value.
+    pub(crate) fn push_token(&mut self, token: FieldToken) {
+        self.tokens.push(token);
+    }
+
+    pub(crate) fn token(&self, field: usize) -> Option<&FieldToken> {
+        self.tokens.iter().find(|token| token.field == field)
     }
 
     #[inline]
@@ -120,7 +161,11 @@ impl<'a> Values<'a> {
 
 impl KeyValues for Values<'_> {
     fn value(&self, part: &FieldPart) -> Result<PropertyValue<'_>, ValueError> {
-        let value = self.get(part.field).and_then(FieldValue::stored_ref);
+        let value = if part.format == Format::Blind {
+            self.token(part.field).map(|token| ValueRef::String(&token.text))
+        } else {
+            self.get(part.field).and_then(FieldValue::stored_ref)
+        };
         Ok(value.map_or(PropertyValue::Absent, PropertyValue::Borrowed))
     }
 

@@ -62,6 +62,8 @@ pub(crate) enum RowAction {
     Delete(ETag),
     /// It goes, if it is there.
     Remove,
+    /// It must not be there, and is not written.
+    Absent,
 }
 
 /// A row and what happens to it.
@@ -148,8 +150,10 @@ impl<'a> WritePlan<'a> {
         if changes.len() > 1 {
             plan.check_distinct(&changes)?;
         }
+        let mut reserved = Vec::new();
         for (entity, EntityChange { old, new, .. }) in changes.into_iter().enumerate() {
             let Some(new) = new else { continue };
+            reserved.extend(new.reserved.into_iter().map(|row| (entity, row)));
             let is_new = old.is_none();
             let unknown = old.map_or(&[][..], |old| old.unknown);
             for mut row in new.rows {
@@ -159,11 +163,12 @@ impl<'a> WritePlan<'a> {
                 plan.want(entity, is_new, row, &mut standing);
             }
         }
+        plan.reserve(reserved, &standing)?;
         // What is most likely not there takes the room that is left: it must not stand in the way of the rest.
         standing.sort_by_key(|standing| !standing.row.is_certain);
         for standing in standing.into_iter().filter(|standing| !standing.is_planned) {
             let Standing { row, entity, etag, .. } = standing;
-            if !row.is_certain && plan.changes.len() >= limits::BATCH_OPERATIONS {
+            if !row.is_certain && plan.rows() >= limits::BATCH_OPERATIONS {
                 break;
             }
             plan.push(entity, row, etag.map_or(RowAction::Remove, RowAction::Delete));
@@ -200,6 +205,36 @@ impl<'a> WritePlan<'a> {
         self.push(entity, row, action);
     }
 
+    /// Sees to it that nobody is filed where an entity of this plan must be alone.
+    fn reserve(&mut self, reserved: Vec<(usize, EntityRow<'a>)>, standing: &[Standing<'_>]) -> Result<()> {
+        for (entity, row) in reserved {
+            let kind = row.content.kind;
+            let other = self.changes.iter().find(|change| change.key == row.key && change.entity != entity);
+            if let Some(other) = other {
+                return Err(self.conflict(&row.key, entity, kind, other.entity));
+            }
+            match standing
+                .binary_search_by(|standing| standing.row.key.cmp(&row.key))
+                .ok()
+                .and_then(|at| standing.get(at))
+            {
+                // It stays as it is, and is another's: an entity has one row for what is unique to it.
+                Some(standing) if standing.is_planned => {
+                    return Err(self.conflict(&row.key, entity, kind, standing.entity));
+                }
+                // It goes, with the version that was read of its entity.
+                Some(standing) if standing.row.is_certain => {}
+                _ => self.push(entity, row, RowAction::Absent),
+            }
+        }
+        Ok(())
+    }
+
+    /// How many rows the plan touches.
+    fn rows(&self) -> usize {
+        self.changes.iter().filter(|change| change.action != RowAction::Absent).count()
+    }
+
     fn push(&mut self, entity: usize, row: EntityRow<'a>, action: RowAction) {
         self.changes.push(RowChange { key: row.key, action, content: row.content, entity });
     }
@@ -221,19 +256,19 @@ impl<'a> WritePlan<'a> {
         let first_of =
             |(_, second): &(&Wanted<'_>, &Wanted<'_>)| (second.entity, second.kind.cause != Cause::Entity);
         let Some((first, second)) = twice.min_by_key(first_of) else { return Ok(()) };
-        let error = match second.kind.unique_index() {
+        Err(self.conflict(second.key, second.entity, second.kind, first.entity))
+    }
+
+    /// What is said to an entity that wants a row which another entity of the plan has.
+    #[cold]
+    fn conflict(&self, key: &str, entity: usize, kind: RowKind, other: usize) -> Error {
+        let error = match kind.unique_index() {
             Some(index) => Error::new(ErrorKind::UniqueConflict).because(format!(
-                "operation {} of the batch wants the same key in the unique index `{index}`",
-                first.entity
+                "operation {other} of the batch wants the same key in the unique index `{index}`"
             )),
             None => Error::new(ErrorKind::DuplicateRow),
         };
-        Err(error
-            .attempted("write to")
-            .table(self.table)
-            .partition(&self.partition)
-            .row(second.key)
-            .at_index(second.entity))
+        error.attempted("write to").table(self.table).partition(&self.partition).row(key).at_index(entity)
     }
 
     /// An executor's error in the words of the entities, and whether it only says that somebody else has written
@@ -271,9 +306,9 @@ impl<'a> WritePlan<'a> {
     /// What the rows that are written count for.
     fn size(&self) -> PlanSize {
         let mut size = PlanSize::default();
-        for change in &self.changes {
+        for change in self.changes.iter().filter(|change| change.action != RowAction::Absent) {
             let bytes = match change.action {
-                RowAction::Delete(_) | RowAction::Remove => 0,
+                RowAction::Delete(_) | RowAction::Remove | RowAction::Absent => 0,
                 _ => change.content.properties().map(|(name, value)| property_size(name, value.size())).sum(),
             };
             size.add(change.index(), keys_size(&self.partition, &change.key) + bytes);
@@ -282,7 +317,7 @@ impl<'a> WritePlan<'a> {
     }
 
     fn checked(self) -> Result<Self> {
-        let rows = self.changes.len();
+        let rows = self.rows();
         if rows <= limits::BATCH_OPERATIONS {
             return Ok(self);
         }
@@ -299,7 +334,8 @@ impl<'a> WritePlan<'a> {
 
     /// The plan as it is shown.
     pub(crate) fn explain(&self) -> WriteExplain {
-        let mut rows: Vec<_> = self.changes.iter().collect();
+        let is_touched = |change: &&RowChange<'_>| change.action != RowAction::Absent;
+        let mut rows: Vec<_> = self.changes.iter().filter(is_touched).collect();
         rows.sort_by_key(|change| change.entity);
         let row = |change: &RowChange<'_>| WrittenRow {
             row_key: change.key.as_str().into(),

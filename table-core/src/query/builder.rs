@@ -5,6 +5,7 @@ use super::explain::Explain;
 use super::filter::Filter;
 use super::keys::Kind;
 use super::plan::plan;
+use super::sealed::{SealedEq, Tokens};
 use crate::error::Error;
 
 /// Which entities of a table to read, what of them, and in which order.
@@ -142,6 +143,20 @@ impl Query {
     pub fn rev(mut self) -> Self {
         self.reverse = !self.reverse;
         self
+    }
+
+    /// Whether its filter compares a property that is stored sealed.
+    pub(crate) fn has_sealed(&self) -> bool {
+        self.filter.as_ref().is_some_and(Filter::has_sealed)
+    }
+
+    /// The same, with what `tokens` says of each comparison with a sealed property.
+    pub(crate) fn resolved(
+        mut self,
+        tokens: &mut dyn FnMut(&SealedEq) -> Result<Tokens, Error>,
+    ) -> Result<Self, Error> {
+        self.filter = self.filter.map(|filter| filter.resolved(tokens)).transpose()?;
+        Ok(self)
     }
 
     /// Only rows of this kind.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::compare::{self, Operator};
 use super::filter::{self, Filter, Join, Node};
+use super::sealed::SealedEq;
 use crate::error::{Error, ErrorKind};
 use crate::model::names::Name;
 use crate::model::{Ticks, Value, ValueRef};
@@ -21,6 +22,11 @@ pub(crate) trait Fields {
     fn property_holds(&self, slot: usize, test: impl FnOnce(ValueRef<'_>) -> bool) -> Result<bool, Error> {
         Ok(self.property(slot)?.is_some_and(test))
     }
+
+    /// Whether a sealed property is that value once it is open.
+    fn opens_as(&self, sealed: &SealedEq) -> Result<bool, Error> {
+        Err(sealed.stranger())
+    }
 }
 
 /// A filter made ready to run on any number of rows.
@@ -33,6 +39,7 @@ pub(crate) struct Predicate {
 #[derive(Clone, Debug)]
 enum Test {
     Compare { column: Column, operator: Operator, constant: Value },
+    Sealed(SealedEq),
     Not(Box<Test>),
     All(Box<[Test]>),
     Any(Box<[Test]>),
@@ -79,6 +86,7 @@ fn compile(node: &Node, slots: &mut BTreeMap<Name, usize>) -> Result<Test, Error
             operator: Operator::Eq,
             constant: Value::Boolean(true),
         },
+        Node::Sealed(sealed) => Test::Sealed(sealed.clone()),
         Node::Not(inner) => Test::Not(Box::new(compile(inner, slots)?)),
         Node::Join(join, terms) => {
             let tests = terms.iter().map(|term| compile(term, slots)).collect::<Result<_, _>>()?;
@@ -114,6 +122,7 @@ fn run<F: Fields>(test: &Test, fields: &F) -> Result<bool, Error> {
                 Column::Slot(slot) => fields.property_holds(*slot, holds)?,
             })
         }
+        Test::Sealed(sealed) => fields.opens_as(sealed),
         Test::Not(inner) => run(inner, fields).map(|holds| !holds),
         Test::All(tests) => {
             for test in tests {

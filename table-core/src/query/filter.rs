@@ -6,6 +6,7 @@ use std::ops::{BitAnd, BitOr, Not};
 use std::str::FromStr;
 
 use super::compare::Operator;
+use super::sealed::{SealedEq, Tokens};
 use crate::error::{Error, ErrorKind};
 use crate::limits;
 use crate::model::Value;
@@ -69,6 +70,8 @@ pub(super) enum Node {
     Compare(Comparison),
     /// A property by itself.
     IsTrue(Name),
+    /// Of a property that is stored sealed.
+    Sealed(SealedEq),
     /// Never of another negation.
     Not(Box<Node>),
     /// Of two or more, none of them a join of the same kind: however long a chain, the tree is flat.
@@ -104,13 +107,35 @@ impl Node {
     /// How deep the brackets of the node's text are nested.
     fn depth(&self) -> usize {
         match self {
-            Self::Compare(_) | Self::IsTrue(_) => 0,
+            Self::Compare(_) | Self::IsTrue(_) | Self::Sealed(_) => 0,
             Self::Not(inner) => inner.depth() + usize::from(inner.is_bracketed_after_not()),
             Self::Join(join, terms) => {
                 let depths = terms.iter().map(|term| term.depth() + usize::from(term.is_bracketed_in(*join)));
                 depths.max().unwrap_or(0)
             }
             Self::TooDeep => limits::FILTER_DEPTH + 1,
+        }
+    }
+
+    fn has_sealed(&self) -> bool {
+        match self {
+            Self::Sealed(_) => true,
+            Self::Not(inner) => inner.has_sealed(),
+            Self::Join(_, terms) => terms.iter().any(Self::has_sealed),
+            Self::Compare(_) | Self::IsTrue(_) | Self::TooDeep => false,
+        }
+    }
+
+    fn resolve(&mut self, tokens: &mut dyn FnMut(&SealedEq) -> Result<Tokens, Error>) -> Result<(), Error> {
+        match self {
+            Self::Sealed(sealed) => {
+                let known = tokens(sealed)?;
+                *sealed = sealed.clone().with_tokens(known);
+                Ok(())
+            }
+            Self::Not(inner) => inner.resolve(tokens),
+            Self::Join(_, terms) => terms.iter_mut().try_for_each(|term| term.resolve(tokens)),
+            Self::Compare(_) | Self::IsTrue(_) | Self::TooDeep => Ok(()),
         }
     }
 
@@ -129,6 +154,7 @@ impl Node {
         match self {
             Self::Compare(comparison) => visit(&comparison.property),
             Self::IsTrue(name) => visit(name),
+            Self::Sealed(sealed) => visit(&sealed.property),
             Self::Not(inner) => inner.each_name(visit),
             Self::Join(_, terms) => terms.iter().for_each(|term| term.each_name(visit)),
             Self::TooDeep => {}
@@ -168,6 +194,24 @@ impl Filter {
 
     pub(super) fn is_true(property: Name) -> Self {
         Self { node: Node::IsTrue(property), depth: 0 }
+    }
+
+    pub(crate) fn sealed(sealed: SealedEq) -> Self {
+        Self { node: Node::Sealed(sealed), depth: 0 }
+    }
+
+    /// Whether it compares a property that is stored sealed.
+    pub(crate) fn has_sealed(&self) -> bool {
+        self.node.has_sealed()
+    }
+
+    /// The same, with what `tokens` says of each comparison with a sealed property.
+    pub(crate) fn resolved(
+        mut self,
+        tokens: &mut dyn FnMut(&SealedEq) -> Result<Tokens, Error>,
+    ) -> Result<Self, Error> {
+        self.node.resolve(tokens)?;
+        Ok(self)
     }
 
     pub(super) fn from_node(node: Node) -> Self {

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::model::Value;
+use crate::error::Error;
+use crate::model::{Value, ValueRef};
 
 /// The property that says what a row is.
 pub(crate) const ENTITY_TYPE: &str = "EntityType";
@@ -24,4 +25,16 @@ pub(crate) trait KeyProperties: fmt::Debug + Sync {
 
     /// Its value on the row of these keys; `None` where they are none of such a row.
     fn value(&self, property: &str, partition: &str, row: &str) -> Option<Value>;
+
+    /// The row key of the entity itself, of which this row may be a copy: what its sealed properties are bound to.
+    fn own_row_key(&self, row: &dyn StoredRow) -> Result<String, Error>;
+}
+
+/// A row of a kind, as far as its entity's key is concerned.
+pub(crate) trait StoredRow {
+    /// The partition key and the row key.
+    fn keys(&self) -> (String, String);
+
+    /// What is stored of a property.
+    fn stored(&self, property: &str) -> Result<Option<ValueRef<'_>>, Error>;
 }

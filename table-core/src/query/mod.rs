@@ -16,6 +16,7 @@ mod lower;
 mod parse;
 mod plan;
 mod print;
+mod sealed;
 mod token;
 
 pub use bounds::KeyBounds;
@@ -25,9 +26,10 @@ pub use filter::{Filter, PropertyRef, prop};
 pub use token::Continuation;
 
 pub(crate) use eval::{Fields, Predicate};
-pub(crate) use keys::{ENTITY_TYPE, KeyProperties, Kind};
+pub(crate) use keys::{ENTITY_TYPE, KeyProperties, Kind, StoredRow};
 pub(crate) use lower::stored_key;
 pub(crate) use plan::{Plan, plan};
+pub(crate) use sealed::{SealedEq, Tokens, are_equal};
 pub(crate) use token::{Position, fingerprint};
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ fn node(of: &Node, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             constant(&comparison.constant, f)
         }
         Node::IsTrue(name) => f.write_str(name),
+        Node::Sealed(sealed) => write!(f, "{sealed}"),
         Node::Not(inner) => {
             f.write_str("not ")?;
             bracketed(inner, inner.is_bracketed_after_not(), f)

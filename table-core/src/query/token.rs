@@ -227,6 +227,10 @@ impl Canonical {
                 self.value(&comparison.constant);
             }
             Node::IsTrue(name) => self.tagged(2, name.as_bytes()),
+            Node::Sealed(sealed) => {
+                self.tagged(6, sealed.property().as_bytes());
+                self.tagged(0, sealed.mark());
+            }
             Node::Not(inner) => {
                 self.0.push(3);
                 self.node(inner);

@@ -13,7 +13,7 @@ mod projection;
 mod rows;
 
 use super::message::Message;
-use super::{FieldPart, Index, Part, Schema, Template, bounds};
+use super::{Field, FieldPart, Index, Part, Schema, Template, bounds};
 use crate::model::EdmType;
 
 /// One of an entity's key templates.
@@ -101,8 +101,12 @@ const fn index(schema: &Schema, at: usize) -> &Index {
 }
 
 #[expect(clippy::indexing_slicing, reason = "a field that isn't there stops the compiler")]
+const fn field_at(schema: &Schema, at: usize) -> &Field {
+    &schema.fields[at]
+}
+
 const fn field_name(schema: &Schema, at: usize) -> &'static str {
-    schema.fields[at].name
+    field_at(schema, at).name
 }
 
 /// C21, as far as it takes more than the bound: a property is there or absent, and nothing between.
@@ -120,6 +124,26 @@ pub const fn property(name: &str, is_nested: bool) {
 pub const fn encrypt() {
     if !cfg!(feature = "encrypt") {
         Message::new("`#[encrypt]` needs the feature `encrypt` of `table-core`").refuse();
+    }
+}
+
+/// What `#[encrypt(blind)]` needs: many values, each of which equals itself. `has_few` is
+/// [`Property::FEW`](super::Property::FEW) of the field's type.
+#[track_caller]
+pub const fn blind(name: &str, edm: EdmType, has_few: bool) {
+    let message = Message::new("`").text(name);
+    if has_few {
+        message
+            .text(
+                "` has so few values that how often each token occurs would tell them: leave out `blind`, and compare \
+                 the field of the entities that are read",
+            )
+            .refuse();
+    }
+    if matches!(edm, EdmType::Double) {
+        message
+            .text("` is a float, and floats that look equal need not be: `blind` is for what is looked up exactly")
+            .refuse();
     }
 }
 

@@ -44,7 +44,7 @@ const fn has_part(template: &Template, field: usize, whole: bool) -> bool {
     while let [part, rest @ ..] = parts {
         if let Part::Field(part) = part
             && part.field == field
-            && !(whole && (part.each || matches!(part.format, Format::Lower | Format::Blind)))
+            && !(whole && (part.each || matches!(part.format, Format::Lower)))
         {
             return true;
         }

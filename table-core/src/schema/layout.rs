@@ -15,10 +15,13 @@ pub(crate) use read::read;
 
 use super::charset::CharSet;
 use super::key_type::{Format, KeyType, TimeItem};
-use super::{Copies, Index, Part, Schema, Template};
+use super::{Copies, Field, Index, KeyScope, Part, Schema, Template, TokenScope};
 
-/// What stands before the type of a property that is sealed.
+/// What stands before the type of a property that is sealed, and what more is said of it.
 const ENCRYPTED: &str = "encrypted ";
+const BY_TABLE: &str = "by table ";
+const BY_PARTITION: &str = "by partition ";
+const BLIND: &str = "blind ";
 
 /// The layout of an entity.
 pub(crate) fn layout(schema: &Schema) -> String {
@@ -32,9 +35,9 @@ pub(crate) fn layout(schema: &Schema) -> String {
     key(&mut text, &schema.row, &property);
     for field in schema.fields {
         let absent = if field.optional { "?" } else { "" };
-        let sealed = if field.encrypted { ENCRYPTED } else { "" };
-        let _: std::fmt::Result =
-            write!(text, "\nproperty {} {sealed}{:?}{absent}", field.property, field.edm);
+        let _: std::fmt::Result = write!(text, "\nproperty {} ", field.property);
+        sealing(&mut text, field);
+        let _: std::fmt::Result = write!(text, "{:?}{absent}", field.edm);
     }
     for index in schema.indexes {
         let Index { name, unique, copies, sparse, row, .. } = index;
@@ -57,6 +60,26 @@ pub(crate) fn layout(schema: &Schema) -> String {
         }
     }
     text
+}
+
+/// How a field is sealed.
+pub(in crate::schema) fn sealing(text: &mut String, field: &Field) {
+    if !field.encrypted {
+        return;
+    }
+    text.push_str(ENCRYPTED);
+    text.push_str(match field.scope {
+        KeyScope::Store => "",
+        KeyScope::Table => BY_TABLE,
+        KeyScope::Partition => BY_PARTITION,
+    });
+    if let Some(blind) = field.blind {
+        text.push_str(BLIND);
+        text.push_str(match blind.tokens {
+            TokenScope::Partition => "",
+            TokenScope::Table => BY_TABLE,
+        });
+    }
 }
 
 fn key(text: &mut String, template: &Template, property: &impl Fn(usize) -> &'static str) {

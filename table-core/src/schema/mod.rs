@@ -7,6 +7,7 @@ mod bounds;
 mod charset;
 #[doc(hidden)]
 pub mod checks;
+mod encrypted;
 mod escape;
 mod fold;
 mod held;
@@ -23,12 +24,14 @@ mod value;
 
 pub(crate) use bounds::{Edge, Fixed, KeySpan, Next, bounds, unoffered};
 pub use charset::CharSet;
+pub use encrypted::{Blind, KeyScope, TokenScope};
+pub(crate) use encrypted::{TOKEN_BYTES, token_text};
 pub use escape::{escape, unescape};
 pub use fold::fold_char;
 pub(crate) use held::holds;
 pub(crate) use key_error::KeyError;
+pub(crate) use key_type::{BLIND_DIGITS, edm, shard_digits};
 pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
-pub(crate) use key_type::{edm, shard_digits};
 pub(crate) use layout::{differences, layout, read};
 pub(crate) use parse::{parse, parse_field};
 pub use picture::Markdown;
@@ -104,12 +107,23 @@ pub struct Field {
     /// Whether the store holds it sealed: `#[encrypt]`. Its rows have Edm.Binary then, whatever `edm` says of what
     /// is sealed.
     pub encrypted: bool,
+    /// Whose key seals it.
+    pub scope: KeyScope,
+    /// Whether it can be looked up by a token.
+    pub blind: Option<Blind>,
 }
 
 impl Field {
-    /// A place for a field.
-    pub(crate) const NONE: Self =
-        Self { name: "", property: "", edm: EdmType::String, optional: false, encrypted: false };
+    /// A field that is stored as it is, for declarations to complete.
+    pub const PLAIN: Self = Self {
+        name: "",
+        property: "",
+        edm: EdmType::String,
+        optional: false,
+        encrypted: false,
+        scope: KeyScope::Store,
+        blind: None,
+    };
 }
 
 /// A key template: what its parts print, one after another, is the key.

@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use super::layout::sealing;
 use super::{Part, Schema, Template, holds};
 
 /// The pictures's columns.
@@ -40,7 +41,8 @@ impl Schema {
         let fields = self.fields.iter().enumerate().filter(|(at, _)| wanted(*at));
         let named = fields.map(|(_, field)| {
             let absent = if field.optional { "?" } else { "" };
-            let sealed = if field.encrypted { "encrypted " } else { "" };
+            let mut sealed = String::new();
+            sealing(&mut sealed, field);
             format!("{}: {sealed}{:?}{absent}", field.property, field.edm)
         });
         named.collect::<Vec<_>>().join(", ")

@@ -14,6 +14,7 @@ macro_rules! as_it_is {
         impl Property for $type {
             const EDM: EdmType = EdmType::$edm;
             const EXACT: bool = true;
+            const FEW: bool = size_of::<Self>() == 1;
 
             fn to_property(&self) -> Result<PropertyValue<'_>, ValueError> {
                 let $from = self;
@@ -47,6 +48,7 @@ macro_rules! integers {
         impl Property for $type {
             const EDM: EdmType = EdmType::$edm;
             const EXACT: bool = true;
+            const FEW: bool = size_of::<Self>() == 1;
 
             fn to_property(&self) -> Result<PropertyValue<'_>, ValueError> {
                 #[allow(clippy::unnecessary_fallible_conversions, irrefutable_let_patterns, reason = "of `u64` alone")]
@@ -154,6 +156,7 @@ impl Property for jiff::Timestamp {
 impl<T: Property> Property for Option<T> {
     const EDM: EdmType = T::EDM;
     const EXACT: bool = T::EXACT;
+    const FEW: bool = T::FEW;
     const NESTED: bool = T::OPTIONAL;
     const OPTIONAL: bool = true;
 

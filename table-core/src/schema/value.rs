@@ -57,6 +57,10 @@ pub trait Property: Sized {
     #[doc(hidden)]
     const EXACT: bool = false;
 
+    /// Whether there are so few values that how often each occurs tells them apart: no blind index hides them.
+    #[doc(hidden)]
+    const FEW: bool = false;
+
     /// The value as the property holds it.
     fn to_property(&self) -> Result<PropertyValue<'_>, ValueError>;
 

@@ -212,8 +212,10 @@ impl Writing<'_, '_> {
         };
         let old_row = old.as_ref().map(|(row, _)| row);
         let merges = match step.action {
-            Action::Insert if old_row.is_some() => return Err(Error::new(ErrorKind::EntityAlreadyExists)),
-            Action::Insert | Action::InsertOrReplace | Action::Remove => false,
+            Action::Insert | Action::Absent if old_row.is_some() => {
+                return Err(Error::new(ErrorKind::EntityAlreadyExists));
+            }
+            Action::Insert | Action::InsertOrReplace | Action::Remove | Action::Absent => false,
             Action::InsertOrMerge => old_row.is_some(),
             Action::Replace(condition) | Action::Delete(condition) => {
                 meets(old_row, condition)?;

@@ -10,7 +10,7 @@ use super::row_write::{self, NameRef, NarrowRow, RowWriter};
 use crate::error::Error;
 use crate::limits;
 use crate::model::{ValueRef, names};
-use crate::plan::RowContent;
+use crate::plan::{PropertyOf, RowContent};
 
 /// A property as an operation gives it.
 pub(crate) type Given<'a> = (&'a str, ValueRef<'a>);
@@ -116,21 +116,15 @@ pub(super) fn write_row(
     seed: u64,
     bytes: &mut Vec<u8>,
 ) -> Option<(Range<usize>, usize)> {
-    let fields = || numbers.columns.iter().filter_map(|column| column.field);
-    let count = numbers.columns.len() - fields().filter(|field| !row.has(*field)).count();
+    let count = numbers.columns.iter().filter(|column| row.has(column.property)).count();
     if count > limits::PROPERTIES {
         return None;
     }
     let mut image = NarrowRow::start(bytes, u8::try_from(count).ok()?, seed);
     let mut size = 0;
     for column in &numbers.columns {
-        let (value, symbol) = match column.field {
-            None => (ValueRef::String(row.kind.name()), numbers.symbol),
-            Some(field) => match row.value(field) {
-                Some(value) => (value, None),
-                None => continue,
-            },
-        };
+        let Some(value) = row.get(column.property) else { continue };
+        let symbol = if column.property == PropertyOf::Kind { numbers.symbol } else { None };
         size += check_value(column.name, value).ok()?;
         image.push(column.id, value, symbol)?;
     }

@@ -66,7 +66,9 @@ pub use self::open::{Durability, OpenOptions};
 pub use self::page::Page;
 pub(crate) use self::rows::Refilling;
 pub use self::rows::{Rows, SnapshotRows, Views};
-pub(crate) use self::seal::{Opened, SealedAt, Sealer, open as open_sealed};
+pub(crate) use self::seal::{
+    SealedAt, Sealer, generation as keys_generation, open as open_sealed, tokens as live_tokens,
+};
 pub use self::snapshot::{Snapshot, SnapshotInfo};
 pub use self::stats::{StoreStats, TableStats};
 pub use self::table::DynamicTable;

@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use super::dict::{Dict, ENTITY_TYPE};
-use crate::plan::{Cause, RowKind};
+use super::dict::Dict;
+use crate::plan::{Cause, PropertyOf, RowKind};
 use crate::schema::{Field, Schema};
 
 /// Where a property is to be found in rows.
@@ -27,8 +27,7 @@ pub(crate) struct RowNumbers {
 #[derive(Debug)]
 pub(crate) struct NumberedColumn {
     pub(crate) id: u16,
-    /// Its place among the fields; `None` is `EntityType`.
-    pub(crate) field: Option<usize>,
+    pub(crate) property: PropertyOf,
     pub(crate) name: &'static str,
 }
 
@@ -39,11 +38,8 @@ impl RowNumbers {
         if symbol.is_none() && dict.takes_symbol(kind.name()) {
             return None;
         }
-        let mut columns = vec![NumberedColumn { id: dict.entity_type()?, field: None, name: ENTITY_TYPE }];
-        for at in kind.fields() {
-            let name = kind.schema.fields.get(at)?.property;
-            columns.push(NumberedColumn { id: dict.id(name)?, field: Some(at), name });
-        }
+        let column = |(name, property)| Some(NumberedColumn { id: dict.id(name)?, property, name });
+        let mut columns: Vec<_> = kind.properties().map(column).collect::<Option<_>>()?;
         columns.sort_unstable_by_key(|column| column.id);
         Some(Self { symbol, columns })
     }

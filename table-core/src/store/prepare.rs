@@ -29,13 +29,15 @@ pub(crate) enum Action {
     Delete(IfMatch),
     /// Deletes the row if it is there.
     Remove,
+    /// Writes nothing; fails if the row is there. It counts for no limit.
+    Absent,
 }
 
 impl Action {
     /// As it follows "cannot " in an error.
     pub(crate) fn words(self) -> &'static str {
         match self {
-            Self::Insert => "insert into",
+            Self::Insert | Self::Absent => "insert into",
             Self::Replace(_) => "replace in",
             Self::Merge(_) => "merge into",
             Self::InsertOrReplace => "insert or replace in",
@@ -174,7 +176,7 @@ pub(crate) fn batch(
     operations: &[Operation<'_>],
 ) -> Result<Prepared, Error> {
     let whole = |error: Error| error.attempted("commit a batch to").table(&table.name).partition(partition);
-    let length = operations.len();
+    let length = operations.iter().filter(|operation| operation.action != Action::Absent).count();
     if length == 0 || length > limits::BATCH_OPERATIONS {
         let because =
             format!("the batch has {length} operations; it may have 1 to {}", limits::BATCH_OPERATIONS);
@@ -194,10 +196,12 @@ pub(crate) fn batch(
             );
             return Err(placed(Error::new(ErrorKind::DifferentPartitions).because(because)));
         }
-        payload += builder.add(operation).map_err(placed)?;
+        let size = builder.add(operation).map_err(placed)?;
+        payload += if operation.action == Action::Absent { 0 } else { size };
     }
     if payload >= limits::BATCH_BYTES {
-        payload = operations.iter().map(exact_size).sum();
+        let writing = operations.iter().filter(|operation| operation.action != Action::Absent);
+        payload = writing.map(exact_size).sum();
     }
     if payload >= limits::BATCH_BYTES {
         let because =

@@ -8,6 +8,16 @@ mod with_keys;
 mod without_keys;
 
 #[cfg(feature = "encrypt")]
-pub(crate) use self::with_keys::{Opened, SealedAt, Sealer, open};
+pub(crate) use self::with_keys::{SealedAt, Sealer, generation, open, tokens};
 #[cfg(not(feature = "encrypt"))]
-pub(crate) use self::without_keys::{Opened, SealedAt, Sealer, open};
+pub(crate) use self::without_keys::{SealedAt, Sealer, generation, open, tokens};
+use crate::schema::TOKEN_BYTES;
+
+/// The tokens of a value.
+#[derive(Clone, Debug)]
+pub(crate) struct FoundTokens {
+    /// The one to be written.
+    pub(crate) current: [u8; TOKEN_BYTES],
+    /// Those under which another entity may have been filed before the key was rotated.
+    pub(crate) others: Vec<[u8; TOKEN_BYTES]>,
+}

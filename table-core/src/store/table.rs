@@ -191,6 +191,7 @@ impl DynamicTable {
                 RowAction::Replace(etag) => (Action::Replace(etag.into()), row),
                 RowAction::Delete(etag) => (Action::Delete(etag.into()), Content::Nothing),
                 RowAction::Remove => (Action::Remove, Content::Nothing),
+                RowAction::Absent => (Action::Absent, Content::Nothing),
             };
             Operation { action, partition: plan.partition(), row: &change.key, content }
         });

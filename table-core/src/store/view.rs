@@ -9,9 +9,10 @@ use super::dict::{Dict, ENTITY_TYPE};
 use super::key::{self, StoredKey};
 use super::numbers::PropertyNumber;
 use super::row::{self, Damaged, Decoded, INLINE, Row, Slot};
+use super::seal;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, ETag, Name, Ticks, Value, ValueRef};
-use crate::query::{Fields, KeyProperties};
+use crate::query::{Fields, KeyProperties, SealedEq, StoredRow, Tokens};
 use crate::schema::Field;
 
 /// An entity in place: its bytes lie in the store's memory map, and a property is decoded when it is asked for.
@@ -323,6 +324,17 @@ impl fmt::Debug for RowView<'_> {
     }
 }
 
+impl StoredRow for RowView<'_> {
+    fn keys(&self) -> (String, String) {
+        let (partition, row) = Self::keys(self);
+        (partition.into_owned(), row.into_owned())
+    }
+
+    fn stored(&self, property: &str) -> Result<Option<ValueRef<'_>>> {
+        self.get(property)
+    }
+}
+
 /// A view with the numbers of the properties that a filter asks for.
 pub(crate) struct Filtered<'v, 'a> {
     pub(crate) view: &'v RowView<'a>,
@@ -384,5 +396,25 @@ impl Fields for Filtered<'_, '_> {
             return Ok(value.is_some_and(|value| test(value.as_value_ref())));
         }
         Ok(self.property(slot)?.is_some_and(test))
+    }
+
+    /// A row that is found by its token is opened all the same: who can write the file can put a token anywhere.
+    fn opens_as(&self, sealed: &SealedEq) -> Result<bool> {
+        let (Some(keys), false) = (self.keys, *sealed.tokens() == Tokens::Unknown) else {
+            return Err(sealed.stranger());
+        };
+        if let Tokens::These(property, tokens) = sealed.tokens() {
+            let stored = self.view.get(property)?.and_then(ValueRef::as_bytes);
+            if !stored.is_some_and(|stored| tokens.iter().any(|token| token == stored)) {
+                return Ok(false);
+            }
+        }
+        let Some(ValueRef::Binary(bytes)) = self.view.get(sealed.property())? else { return Ok(false) };
+        match seal::open(self.view, &keys.own_row_key(self.view)?, sealed.property(), bytes) {
+            Ok(opened) => Ok(sealed.is(opened.expose())),
+            // A value that is no more equals nothing.
+            Err(error) if error.kind() == ErrorKind::KeyShredded => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 }

@@ -10,7 +10,7 @@ use super::{Entity, Key, Source};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, ETag, IfMatch, Value, ValueRef};
 use crate::plan::{self, EntityChange, EntityRows, FieldValue, OldEntity, Values, WriteExplain, WritePlan};
-use crate::schema::Schema;
+use crate::schema::{Field, Schema};
 use crate::store::{DynamicTable, RowView, Sealer, Snapshot};
 
 /// The property that says what a row is.
@@ -391,18 +391,23 @@ impl OldRow {
     /// Compares the row with the values that were read from it.
     fn read(view: &RowView<'_>, schema: &'static Schema, values: &Values<'_>) -> Result<Self> {
         let fields = schema.fields;
-        let mut sealed = Vec::new();
+        let mut sealed = SealedFields::default();
         let (mut stored, mut same) = (0, 0);
         for (at, field) in fields.iter().enumerate() {
             let Some(value) = view.get_field(fields, at)? else { continue };
             stored += 1;
             if let (true, ValueRef::Binary(bytes)) = (field.encrypted, value) {
                 // It has been opened.
-                sealed.push((at, bytes.into()));
+                sealed.push(at, bytes);
                 same += 1;
             } else {
                 let would_be = values.get(at).and_then(FieldValue::stored_ref);
                 same += usize::from(would_be == Some(value));
+            }
+            let Some(blind) = field.blind else { continue };
+            if let Some(token) = view.get(blind.property)? {
+                stored += 1;
+                same += usize::from(sealed.push_token(at, token));
             }
         }
         let is_exact = same == plan::stored_fields(schema, values);
@@ -417,7 +422,9 @@ fn unknown(view: &RowView<'_>, schema: &Schema) -> Result<Vec<(Box<str>, Value)>
     let mut unknown = Vec::new();
     for property in view.properties() {
         let (name, value) = property?;
-        if name != ENTITY_TYPE && schema.fields.iter().all(|field| field.property != name) {
+        let is_of =
+            |field: &Field| field.property == name || field.blind.is_some_and(|blind| blind.property == name);
+        if name != ENTITY_TYPE && !schema.fields.iter().any(is_of) {
             unknown.push((name.into(), value.to_value()));
         }
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::model::Value;
-use crate::query::{Filter, prop};
+use crate::query::{Filter, SealedEq, prop};
 use crate::schema::{Property, PropertyValue};
 
 /// What a column can be compared with: a value of its type, a reference to one, and `&str` for text.
@@ -46,11 +46,25 @@ impl ColumnArg<String> for &str {
     }
 }
 
+#[cfg(feature = "encrypt")]
+impl ColumnArg<crate::crypt::Secret<String>> for &str {
+    fn to_constant(&self) -> Value {
+        Value::from(*self)
+    }
+}
+
+#[cfg(feature = "encrypt")]
+impl ColumnArg<crate::crypt::Secret<Box<str>>> for &str {
+    fn to_constant(&self) -> Value {
+        Value::from(*self)
+    }
+}
+
 /// A property of an entity, to be compared in a filter: `|e| e.age.ge(40) & !e.last_name.eq("Smith")`.
 ///
 /// A row without the property compares false, whatever the comparison.
 ///
-/// `K` says whether it can be: an encrypted property can't.
+/// `K` says whether it can be: an encrypted property can't, but for equality if it has `#[encrypt(blind)]`.
 pub struct Column<T, K = Plain> {
     name: &'static str,
     value: PhantomData<fn() -> (T, K)>,
@@ -64,11 +78,38 @@ pub enum Plain {}
 #[derive(Debug)]
 pub enum Encrypted {}
 
-/// How a property is stored that filters can compare.
+/// A property that is stored sealed, and a token of it beside.
+#[derive(Debug)]
+pub enum Blind {}
+
+/// How a property is stored of which filters can ask whether it equals a value.
 #[diagnostic::on_unimplemented(
     message = "an encrypted property can't be compared in a filter",
     label = "it is stored sealed, and each time otherwise",
-    note = "compare the field of the entities that are read"
+    note = "compare the field of the entities that are read, or declare it `#[encrypt(blind)]`, which can be asked for equality"
+)]
+pub trait Equatable {
+    #[doc(hidden)]
+    fn equals(property: &str, value: Value) -> Filter;
+}
+
+impl Equatable for Plain {
+    fn equals(property: &str, value: Value) -> Filter {
+        prop(property).eq(value)
+    }
+}
+
+impl Equatable for Blind {
+    fn equals(property: &str, value: Value) -> Filter {
+        Filter::sealed(SealedEq::new(property, value))
+    }
+}
+
+/// How a property is stored that filters can compare.
+#[diagnostic::on_unimplemented(
+    message = "an encrypted property has no order that a filter could see",
+    label = "it is stored sealed, and each time otherwise",
+    note = "compare the field of the entities that are read; a field with `#[encrypt(blind)]` can be asked for equality: `.eq(..)`"
 )]
 pub trait Comparable {}
 
@@ -85,9 +126,9 @@ impl<T, K> Column<T, K> {
     #[allow(clippy::should_implement_trait, reason = "it makes a filter, not a truth value")]
     pub fn eq(&self, value: impl ColumnArg<T>) -> Filter
     where
-        K: Comparable,
+        K: Equatable,
     {
-        prop(self.name).eq(value.to_constant())
+        K::equals(self.name, value.to_constant())
     }
 
     /// There, and not equal.

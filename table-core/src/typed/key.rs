@@ -3,11 +3,16 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use super::blind::BlindKey;
 use super::change::values_of;
 use super::{Entity, Path};
 use crate::error::Result;
+use crate::model::ValueRef;
 use crate::plan;
-use crate::schema::{self, FieldPart, KeyPart, KeyValues, PropertyValue, Schema, Template, ValueError};
+use crate::schema::{
+    self, CharSet, FieldPart, KeyPart, KeyType, KeyValues, Property, PropertyValue, Schema, Template,
+    ValueError,
+};
 
 /// What can be given for a field in a key: the field's own type, a reference to it, and `&str` for text.
 #[diagnostic::on_unimplemented(
@@ -33,14 +38,59 @@ impl<T: KeyPart> KeyArg<T> for &T {
 
 impl KeyArg<Box<str>> for &str {
     fn to_key(&self) -> Result<PropertyValue<'_>, ValueError> {
-        Ok(PropertyValue::Borrowed(crate::ValueRef::String(self)))
+        Ok(PropertyValue::Borrowed(ValueRef::String(self)))
     }
 }
 
 impl KeyArg<String> for &str {
     fn to_key(&self) -> Result<PropertyValue<'_>, ValueError> {
-        Ok(PropertyValue::Borrowed(crate::ValueRef::String(self)))
+        Ok(PropertyValue::Borrowed(ValueRef::String(self)))
     }
+}
+
+/// What can be given for an encrypted field that a key holds the token of: the field's own type, a reference to it,
+/// and `&str` for text.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be given for an encrypted field of type `{T}`",
+    label = "expected `{T}`: a token is looked up by one value"
+)]
+pub trait BlindArg<T> {
+    #[doc(hidden)]
+    fn to_value(&self) -> Result<PropertyValue<'_>, ValueError>;
+}
+
+impl<T: Property> BlindArg<T> for T {
+    fn to_value(&self) -> Result<PropertyValue<'_>, ValueError> {
+        self.to_property()
+    }
+}
+
+impl<T: Property> BlindArg<T> for &T {
+    fn to_value(&self) -> Result<PropertyValue<'_>, ValueError> {
+        (*self).to_property()
+    }
+}
+
+macro_rules! text_for {
+    ($($type:ty),+) => {$(
+        impl BlindArg<$type> for &str {
+            fn to_value(&self) -> Result<PropertyValue<'_>, ValueError> {
+                Ok(PropertyValue::Borrowed(ValueRef::String(self)))
+            }
+        }
+    )+};
+}
+
+text_for!(String, Box<str>);
+#[cfg(feature = "encrypt")]
+text_for!(crate::crypt::Secret<String>, crate::crypt::Secret<Box<str>>);
+
+/// What a token prints in a key, whatever it is of; `optional` if there may be none.
+#[doc(hidden)]
+#[must_use]
+pub const fn token_key(optional: bool) -> KeyType {
+    const TOKEN: KeyType = KeyType::Text(CharSet::ALL);
+    if optional { KeyType::Optional(&TOKEN) } else { TOKEN }
 }
 
 /// A value given for a key part, converted.
@@ -55,6 +105,14 @@ pub(crate) struct Arguments<'a> {
 impl<'a> Arguments<'a> {
     pub(crate) fn new(templates: [&'a Template; 2], given: &'a [KeyResult<'a>]) -> Self {
         Self { templates, given }
+    }
+
+    /// What was given for a field.
+    pub(super) fn given(&self, field: usize) -> Option<ValueRef<'_>> {
+        match self.given.get(self.place(field)?) {
+            Some(Ok(value)) => value.as_value_ref(),
+            _ => None,
+        }
     }
 
     /// The parts of the templates, one after another.
@@ -84,11 +142,19 @@ impl KeyValues for Arguments<'_> {
 
 /// Prints a partition key and a row key from the arguments of a constructor.
 fn print(schema: &'static Schema, row: &Template, given: &[KeyResult<'_>]) -> Result<(String, String)> {
-    let arguments = Arguments::new([&schema.partition, row], given);
+    print_values(schema, row, &Arguments::new([&schema.partition, row], given))
+}
+
+/// Prints a partition key and a row key.
+pub(super) fn print_values(
+    schema: &'static Schema,
+    row: &Template,
+    values: &dyn KeyValues,
+) -> Result<(String, String)> {
     // Room for what most keys are.
     let (mut partition, mut row_key) = (String::with_capacity(48), String::with_capacity(48));
     for (template, key) in [(&schema.partition, &mut partition), (row, &mut row_key)] {
-        schema::print(template, &arguments, key).map_err(|error| {
+        schema::print(template, values, key).map_err(|error| {
             error.into_error(template, schema.fields).attempted("make a key for").table(schema.table)
         })?;
     }
@@ -189,25 +255,38 @@ impl<E> fmt::Debug for Partition<E> {
 /// The key of an entity's copy in an index.
 ///
 /// Made by the function on the entity that is named as the index.
+///
+/// Where the row key holds the token of an encrypted field it can be printed only by a table, which has the keys: what
+/// was given for the field is kept till then, shown by nothing, and wiped when the key is dropped.
 pub struct IndexKey<P> {
-    keys: Result<(String, String)>,
+    keys: Keys,
     path: PhantomData<fn() -> P>,
+}
+
+enum Keys {
+    Printed(Result<(String, String)>),
+    Blind(BlindKey),
 }
 
 impl<P: Path> IndexKey<P> {
     #[doc(hidden)]
     pub fn new(parts: &[KeyResult<'_>]) -> Self {
-        let schema = P::Entity::SCHEMA;
-        Self { keys: print(schema, P::template(), parts), path: PhantomData }
+        let keys = if P::KEYS.is_blind() {
+            Keys::Blind(BlindKey::new(P::KEYS, parts))
+        } else {
+            Keys::Printed(print(P::Entity::SCHEMA, P::template(), parts))
+        };
+        Self { keys, path: PhantomData }
     }
 }
 
 impl<P> IndexKey<P> {
-    /// The partition key and the row key of the copy.
+    /// The partition key and the row key of the copy. An error if a token stands in it.
     pub fn as_strs(&self) -> Result<(&str, &str)> {
         match &self.keys {
-            Ok((partition, row)) => Ok((partition, row)),
-            Err(error) => Err(error.again()),
+            Keys::Printed(Ok((partition, row))) => Ok((partition, row)),
+            Keys::Printed(Err(error)) => Err(error.again()),
+            Keys::Blind(key) => Err(key.unseen()),
         }
     }
 }
@@ -215,8 +294,11 @@ impl<P> IndexKey<P> {
 impl<P> fmt::Debug for IndexKey<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.keys {
-            Ok((partition, row)) => f.debug_tuple("IndexKey").field(partition).field(row).finish(),
-            Err(error) => f.debug_tuple("IndexKey").field(error).finish(),
+            Keys::Printed(Ok((partition, row))) => {
+                f.debug_tuple("IndexKey").field(partition).field(row).finish()
+            }
+            Keys::Printed(Err(error)) => f.debug_tuple("IndexKey").field(error).finish(),
+            Keys::Blind(key) => f.debug_tuple("IndexKey").field(key).finish(),
         }
     }
 }
@@ -231,6 +313,13 @@ pub trait Lookup<E: Entity> {
 
     #[doc(hidden)]
     fn keys(&self) -> Result<(&str, &str)>;
+
+    /// The key, if only a table can print it.
+    #[doc(hidden)]
+    #[expect(private_interfaces, reason = "nobody else implements it")]
+    fn blind(&self) -> Option<&BlindKey> {
+        None
+    }
 
     #[doc(hidden)]
     fn read(view: &crate::RowView<'_>) -> Result<Self::Output>;
@@ -256,6 +345,14 @@ impl<P: Path> Lookup<P::Entity> for IndexKey<P> {
 
     fn keys(&self) -> Result<(&str, &str)> {
         self.as_strs()
+    }
+
+    #[expect(private_interfaces, reason = "nobody else implements it")]
+    fn blind(&self) -> Option<&BlindKey> {
+        match &self.keys {
+            Keys::Blind(key) => Some(key),
+            Keys::Printed(_) => None,
+        }
     }
 
     fn read(view: &crate::RowView<'_>) -> Result<P::Item> {

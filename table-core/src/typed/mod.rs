@@ -3,6 +3,7 @@
 //! The types here are thin: they turn fields into values and back, and leave the work to functions that know no
 //! user's type.
 
+mod blind;
 mod change;
 mod column;
 mod egt;
@@ -24,10 +25,10 @@ mod stored;
 mod table;
 mod view;
 
-pub use column::{Column, ColumnArg, Comparable, Encrypted, Plain};
+pub use column::{Blind, Column, ColumnArg, Comparable, Encrypted, Equatable, Plain};
 pub use egt::{Egt, MemberOf};
 pub use entity::{Entity, Patch, exchange};
-pub use key::{IndexKey, Key, KeyArg, KeyResult, Lookup, Partition};
+pub use key::{BlindArg, IndexKey, Key, KeyArg, KeyResult, Lookup, Partition, token_key};
 pub use origin::{Origin, TableIn};
 pub use path::{Path, read_copied, read_stored};
 pub use projection::Projection;

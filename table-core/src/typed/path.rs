@@ -4,8 +4,10 @@ use super::{Copied, Entity, Source, Stored};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, Value};
 use crate::plan;
-use crate::query::{KeyProperties, Kind};
-use crate::schema::{self, Schema, Template};
+use crate::query::{KeyProperties, Kind, StoredRow};
+use crate::schema::{
+    self, Blind, Field, FieldPart, Format, KeyValues, PropertyValue, Schema, Template, ValueError,
+};
 use crate::store::RowView;
 
 /// A way to reach an entity: by its own key, or by an index. Made by the derive.
@@ -78,6 +80,22 @@ impl PathKeys {
         self.index.is_some() && self.schema.fields.get(field).is_some_and(|field| field.encrypted)
     }
 
+    /// Whether a token stands in its row key.
+    pub(crate) fn is_blind(&self) -> bool {
+        plan::fields(self.row()).any(|part| part.format == Format::Blind)
+    }
+
+    /// A field that has tokens.
+    pub(crate) fn blind(&self, field: usize) -> Option<(&'static Field, Blind)> {
+        let field = self.schema.fields.get(field)?;
+        Some((field, field.blind?))
+    }
+
+    /// The field of a property that has tokens.
+    pub(crate) fn blind_property(&self, property: &str) -> Option<(&'static Field, Blind)> {
+        self.blind(self.field(property)?)
+    }
+
     fn field(&self, property: &str) -> Option<usize> {
         self.schema.fields.iter().position(|field| field.property == property)
     }
@@ -98,6 +116,50 @@ impl KeyProperties for PathKeys {
         let keys = [(&self.schema.partition, partition), (self.row(), row)];
         let (template, key) = keys.into_iter().find(|(template, _)| gives(template, wanted))?;
         schema::parse_field(template, key, wanted)?.into_value()
+    }
+
+    fn own_row_key(&self, row: &dyn StoredRow) -> Result<String> {
+        let (partition, row_key) = row.keys();
+        if self.index.is_none() {
+            return Ok(row_key);
+        }
+        let mismatch = || {
+            Error::new(ErrorKind::SchemaMismatch)
+                .because("the copy does not say which entity's it is")
+                .partition(&partition)
+                .row(&row_key)
+        };
+        let mut known = Known(Vec::new());
+        for (template, key) in [(&self.schema.partition, &partition), (self.row(), &row_key)] {
+            let mut found =
+                |field, value: PropertyValue<'_>| known.0.extend(value.into_value().map(|v| (field, v)));
+            if !schema::parse(template, key, &mut found) {
+                return Err(mismatch());
+            }
+        }
+        for part in plan::fields(&self.schema.row) {
+            if known.0.iter().all(|(field, _)| *field != part.field)
+                && let Some(field) = self.schema.fields.get(part.field)
+                && let Some(value) = row.stored(field.property)?
+            {
+                known.0.push((part.field, value.to_value()));
+            }
+        }
+        let mut key = String::new();
+        match schema::print(&self.schema.row, &known, &mut key) {
+            Ok(true) => Ok(key),
+            _ => Err(mismatch()),
+        }
+    }
+}
+
+/// The fields of a row that its entity's key is made of.
+struct Known(Vec<(usize, Value)>);
+
+impl KeyValues for Known {
+    fn value(&self, part: &FieldPart) -> Result<PropertyValue<'_>, ValueError> {
+        let value = self.0.iter().find(|(field, _)| *field == part.field);
+        Ok(value.map_or(PropertyValue::Absent, |(_, value)| PropertyValue::Borrowed(value.as_value_ref())))
     }
 }
 

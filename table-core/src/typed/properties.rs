@@ -99,7 +99,7 @@ impl<P> fmt::Debug for FlatColumns<P> {
 #[doc(hidden)]
 #[must_use]
 pub const fn side_by_side<const COUNT: usize>(lists: &[&[Field]]) -> [Field; COUNT] {
-    let mut all = [Field::NONE; COUNT];
+    let mut all = [Field::PLAIN; COUNT];
     let mut free: &mut [Field] = &mut all;
     let mut lists = lists;
     while let [list, later @ ..] = lists {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Deref;
 
+use super::blind;
 use super::path::check_kind;
 use super::view::View;
 use super::{Entity, Key, Lookup, Path, Projection, Table, TableIn, projection};
@@ -32,13 +33,15 @@ impl<E: Entity> Table<E> {
         &self,
         keys: impl IntoIterator<Item = L>,
     ) -> Result<Vec<Option<L::Output>>> {
-        get_many(&self.dynamic().snapshot()?, self.dynamic(), keys)
+        let (table, keys) = (self.dynamic(), keys.into_iter().collect::<Vec<_>>());
+        let get = || get_many(&table.snapshot()?, table, &keys);
+        if keys.iter().any(|key| key.blind().is_some()) { blind::steadily(table, get) } else { get() }
     }
 
     /// Some of the fields of the entity of this key, or of what an index's copy holds: those of a struct with
     /// `#[derive(Projection)]`, and no others are decoded.
     pub fn get_as<S: Projection<Entity = E>>(&self, key: impl Lookup<E>) -> Result<Option<S>> {
-        get_as(&key, |partition, row, read| self.dynamic().get_by(partition, row, read))
+        get_as(self.dynamic(), None, &key)
     }
 
     /// What `read` makes of the entity of this key, seen in place: fields are decoded as they are asked for.
@@ -111,15 +114,12 @@ impl<'s, E: Entity> TableAt<'s, E> {
         &self,
         keys: impl IntoIterator<Item = L>,
     ) -> Result<Vec<Option<L::Output>>> {
-        get_many(self.table.snapshot(), self.dynamic(), keys)
+        get_many(self.table.snapshot(), self.dynamic(), &keys.into_iter().collect::<Vec<_>>())
     }
 
     /// Some of the fields of the entity of this key, or of what an index's copy holds.
     pub fn get_as<S: Projection<Entity = E>>(&self, key: impl Lookup<E>) -> Result<Option<S>> {
-        get_as(&key, |partition, row, read| {
-            let found = self.table.snapshot().view(self.dynamic(), partition, row)?;
-            found.map(|view| read(&view)).transpose()
-        })
+        get_as(self.dynamic(), Some(self.table.snapshot()), &key)
     }
 
     /// The entity of this key, seen in place: fields are decoded as they are asked for.
@@ -147,6 +147,9 @@ fn get<E: Entity, L: Lookup<E>>(
     table: &DynamicTable,
     key: &L,
 ) -> Result<Option<L::Output>> {
+    if let Some(blind) = key.blind() {
+        return blind.find_in(snapshot, table, L::read);
+    }
     let (partition, row) = key.keys()?;
     let found = snapshot.view(table, partition, row)?;
     found.map(|view| L::read(&view)).transpose().map_err(located(table, partition, row))
@@ -155,20 +158,33 @@ fn get<E: Entity, L: Lookup<E>>(
 fn get_many<E: Entity, L: Lookup<E>>(
     snapshot: &Snapshot,
     table: &DynamicTable,
-    keys: impl IntoIterator<Item = L>,
+    keys: &[L],
 ) -> Result<Vec<Option<L::Output>>> {
-    keys.into_iter().map(|key| get(snapshot, table, &key)).collect()
+    keys.iter().map(|key| get(snapshot, table, key)).collect()
 }
 
+/// From the snapshot, or from the table as it is now.
 fn get_as<E: Entity, L: Lookup<E>, S: Projection<Entity = E>>(
+    table: &DynamicTable,
+    snapshot: Option<&Snapshot>,
     key: &L,
-    get: impl FnOnce(&str, &str, fn(&RowView<'_>) -> Result<S>) -> Result<Option<S>>,
 ) -> Result<Option<S>> {
-    let (partition, row) = key.keys()?;
-    get(partition, row, |view| {
+    let read = |view: &RowView<'_>| {
         check_kind(view, <L::Path as Path>::KEYS.kind().name)?;
         projection::read::<L::Path, S>(view)
-    })
+    };
+    match (key.blind(), snapshot) {
+        (Some(blind), Some(snapshot)) => blind.find_in(snapshot, table, read),
+        (Some(blind), None) => blind.find(table, read),
+        (None, Some(snapshot)) => {
+            let (partition, row) = key.keys()?;
+            snapshot.view(table, partition, row)?.map(|view| read(&view)).transpose()
+        }
+        (None, None) => {
+            let (partition, row) = key.keys()?;
+            table.get_by(partition, row, read)
+        }
+    }
 }
 
 /// The entity's queries.

@@ -2,16 +2,41 @@
 
 use crate::error::Result;
 use crate::model::{Value, ValueRef};
-use crate::plan::{self, Values};
-use crate::schema::{PropertyValue, Schema};
+use crate::plan::{self, FieldToken, Values};
+use crate::schema::{Blind, Field, PropertyValue, Schema, TOKEN_BYTES};
 use crate::store::Sealer;
 
-/// The sealed fields of an entity as its row has them, by their places in the schema.
-pub(super) type SealedFields = Vec<(usize, Box<[u8]>)>;
+/// What an entity's row has of its sealed fields, by their places in the schema.
+#[derive(Default)]
+pub(super) struct SealedFields {
+    values: Vec<(usize, Box<[u8]>)>,
+    tokens: Vec<(usize, [u8; TOKEN_BYTES])>,
+}
 
-/// Puts sealed bytes in the place of the values of encrypted fields: of what is stored those that are stored, and of
-/// what is to be the same where nothing has changed. So a copy is rewritten only if it must be, and what a change did
-/// not touch goes on under the salt and the key that it had.
+impl SealedFields {
+    pub(super) fn push(&mut self, field: usize, sealed: &[u8]) {
+        self.values.push((field, sealed.into()));
+    }
+
+    /// Takes the token of a field; returns whether it is one.
+    pub(super) fn push_token(&mut self, field: usize, value: ValueRef<'_>) -> bool {
+        let token = value.as_bytes().and_then(|bytes| bytes.try_into().ok());
+        self.tokens.extend(token.map(|token| (field, token)));
+        token.is_some()
+    }
+
+    fn value(&self, field: usize) -> Option<ValueRef<'_>> {
+        self.values.iter().find(|(at, _)| *at == field).map(|(_, bytes)| ValueRef::Binary(bytes))
+    }
+
+    fn token(&self, field: usize) -> Option<[u8; TOKEN_BYTES]> {
+        self.tokens.iter().find(|(at, _)| *at == field).map(|(_, token)| *token)
+    }
+}
+
+/// Puts sealed bytes in the place of the values of encrypted fields, and their tokens beside them: of what is stored
+/// those that are stored, and of what is to be the same where nothing has changed. So a copy is rewritten only if it
+/// must be, and what a change did not touch goes on under the salt, the token and the key that it had.
 pub(super) fn seal<'v>(
     schema: &'static Schema,
     old: Option<(&mut Values<'v>, &'v SealedFields)>,
@@ -23,31 +48,57 @@ pub(super) fn seal<'v>(
         let key = plan::keys(schema, new)?;
         // In another row the same value must be sealed anew.
         let same_row = match &old {
-            Some((old, bytes)) if plan::keys(schema, old)? == key => Some((&**old, *bytes)),
+            Some((old, stored)) if plan::keys(schema, old)? == key => Some((&**old, *stored)),
             _ => None,
         };
         for (at, field) in fields() {
             let Some(value) = value_of(new, at) else { continue };
             let unchanged = same_row.filter(|(old, _)| value_of(old, at) == Some(value));
-            let stored = if let Some(kept) = unchanged.and_then(|(_, bytes)| bytes_of(bytes, at)) {
+            let unchanged = unchanged.map(|(_, stored)| stored);
+            let token = field.blind.map(|blind| {
+                let kept = unchanged.and_then(|stored| stored.token(at));
+                token(sealer, &key.0, (at, field, blind), kept, value)
+            });
+            let stored = if let Some(kept) = unchanged.and_then(|stored| stored.value(at)) {
                 PropertyValue::Borrowed(kept)
             } else {
-                let made = sealer.seal(&key.0, &key.1, field.property, value)?;
-                PropertyValue::Owned(Value::Binary(made))
+                PropertyValue::Owned(Value::Binary(sealer.seal(&key.0, &key.1, field, value)?))
             };
+            if let Some(token) = token {
+                new.push_token(token?);
+            }
             new.set_stored(at, stored);
         }
     }
-    if let Some((old, bytes)) = old {
-        for (at, _) in fields() {
-            old.set_stored(at, bytes_of(bytes, at).map_or(PropertyValue::Absent, PropertyValue::Borrowed));
+    if let Some((old, stored)) = old {
+        for (at, field) in fields() {
+            if let (Some(blind), Some(value)) = (field.blind, value_of(old, at)) {
+                // The copies lie where the stored token says, whatever key is current.
+                let (partition, _) = plan::keys(schema, old)?;
+                let token = token(sealer, &partition, (at, field, blind), stored.token(at), value)?;
+                old.push_token(token);
+            }
+            old.set_stored(at, stored.value(at).map_or(PropertyValue::Absent, PropertyValue::Borrowed));
         }
     }
     Ok(())
 }
 
-fn bytes_of(sealed: &SealedFields, field: usize) -> Option<ValueRef<'_>> {
-    sealed.iter().find(|(at, _)| *at == field).map(|(_, bytes)| ValueRef::Binary(bytes))
+/// The token that is kept, or a new one.
+fn token(
+    sealer: &Sealer<'_>,
+    partition: &str,
+    (at, field, blind): (usize, &Field, Blind),
+    kept: Option<[u8; TOKEN_BYTES]>,
+    value: ValueRef<'_>,
+) -> Result<FieldToken> {
+    match kept {
+        Some(kept) => Ok(FieldToken::new(at, kept, &[])),
+        None => {
+            let found = sealer.tokens(partition, field, blind, value)?;
+            Ok(FieldToken::new(at, found.current, &found.others))
+        }
+    }
 }
 
 fn value_of<'a>(values: &'a Values<'_>, field: usize) -> Option<ValueRef<'a>> {

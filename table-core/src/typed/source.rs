@@ -6,9 +6,10 @@ use std::cell::Cell;
 use super::{Entity, Path};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, Value, ValueRef};
+use crate::opened::Opened;
 use crate::plan::Values;
 use crate::schema::{self, FieldPart, KeyValues, PropertyValue, Schema, Template, ValueError};
-use crate::store::{Opened, PropertyNumber, RowView, open_sealed};
+use crate::store::{PropertyNumber, RowView, open_sealed};
 
 /// How a type is made of a property: [`Property::from_property`](crate::schema::Property::from_property) of it.
 type FromProperty<T> = fn(Option<ValueRef<'_>>) -> Result<T, ValueError>;

@@ -33,6 +33,9 @@ impl<E: Entity> Table<E> {
 
     /// The entity of this key, or what an index's copy holds.
     pub fn get<L: Lookup<E>>(&self, key: L) -> Result<Option<L::Output>> {
+        if let Some(blind) = key.blind() {
+            return blind.find(&self.table, L::read);
+        }
         let (partition, row) = key.keys()?;
         self.table.get_by(partition, row, L::read)
     }

@@ -1,14 +1,13 @@
 //! What stands on a field.
 
 use proc_macro2::Ident;
-use syn::ext::IdentExt;
 use syn::{Attribute, LitStr, Meta};
 
 use super::{Fill, Slot, Words, value};
 use crate::ctxt::Ctxt;
 use crate::symbol::{
     BLIND, BLOB, COPIED_INTO, COPY_OF, DEFAULT, ENCRYPT, ENTITY, FLATTEN, INDEX, INDEX_LIST, JSON, KEY,
-    PROPERTY, RENAME, SERIES, SKIP,
+    PROPERTY, RENAME, SCOPE, SERIES, SKIP, TOKENS,
 };
 
 /// The attributes on a field.
@@ -18,6 +17,30 @@ pub(crate) struct FieldAttrs {
     pub(crate) flatten: Option<Ident>,
     /// `#[encrypt]`.
     pub(crate) encrypt: Option<Ident>,
+    pub(crate) sealing: EncryptWords,
+}
+
+/// `#[encrypt(..)]`.
+pub(crate) struct EncryptWords {
+    pub(crate) blind: Slot<()>,
+    pub(crate) scope: Slot<KeyScope>,
+    pub(crate) tokens: Slot<TokenScope>,
+}
+
+/// Whose key seals a field. The variants are those of `table_core::schema::KeyScope`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeyScope {
+    Store,
+    Table,
+    Partition,
+}
+
+/// Within what a field's equal values have equal tokens. The variants are those of
+/// `table_core::schema::TokenScope`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TokenScope {
+    Partition,
+    Table,
 }
 
 /// `#[property(..)]`.
@@ -37,7 +60,12 @@ impl FieldAttrs {
             skip: Slot::new(value::flag),
             default: Slot::new(value::flag),
         };
-        let mut all = Self { property, flatten: None, encrypt: None };
+        let sealing = EncryptWords {
+            blind: Slot::new(value::flag),
+            scope: Slot::new(value::key_scope),
+            tokens: Slot::new(value::token_scope),
+        };
+        let mut all = Self { property, flatten: None, encrypt: None, sealing };
         for attr in attrs {
             let Some((name, text)) = super::name(attr) else { continue };
             match text.as_str() {
@@ -51,7 +79,11 @@ impl FieldAttrs {
                     all.flatten = Some(name.clone());
                 }
                 ENCRYPT => {
-                    encrypt(cx, name, &attr.meta);
+                    match attr.meta {
+                        Meta::Path(_) => {}
+                        Meta::List(_) => super::read(cx, attr, &mut all.sealing),
+                        Meta::NameValue(_) => cx.error(name.span(), "write `#[encrypt]`"),
+                    }
                     if all.encrypt.is_some() {
                         cx.error(name.span(), "`encrypt` is given twice");
                     }
@@ -69,15 +101,17 @@ impl FieldAttrs {
     }
 }
 
-/// What stands beside `encrypt`: nothing yet.
-fn encrypt(cx: &Ctxt, name: &Ident, meta: &Meta) {
-    match meta {
-        Meta::Path(_) => {}
-        Meta::List(list) => match list.parse_args_with(Ident::parse_any) {
-            Ok(word) if word == BLIND => super::unsupported(cx, &word, "`#[encrypt(blind)]`"),
-            _ => cx.error(name.span(), "write `#[encrypt]`"),
-        },
-        Meta::NameValue(_) => cx.error(name.span(), "write `#[encrypt]`"),
+impl Words for EncryptWords {
+    const KNOWN: &'static [&'static str] = &[BLIND, SCOPE, TOKENS];
+    const EXAMPLE: &'static str = "#[encrypt(blind)]";
+
+    fn slot(&mut self, word: &str) -> Option<&mut dyn Fill> {
+        Some(match word {
+            BLIND => &mut self.blind,
+            SCOPE => &mut self.scope,
+            TOKENS => &mut self.tokens,
+            _ => return None,
+        })
     }
 }
 

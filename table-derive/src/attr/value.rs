@@ -6,8 +6,10 @@ use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Error, LitInt, LitStr, Path, Result, Token, token};
 
+use super::{KeyScope, TokenScope};
 use crate::case::{CASES, Case};
 use crate::suggest;
+use crate::symbol::{PARTITION, TABLE};
 
 /// A word that stands alone: `unique`.
 pub(super) fn flag(word: &Ident, input: ParseStream<'_>) -> Result<()> {
@@ -48,6 +50,32 @@ pub(super) fn name(word: &Ident, input: ParseStream<'_>) -> Result<Ident> {
     equals(word, input, "name")?;
     let at = input.span();
     input.parse().map_err(|_| Error::new(at, format!("`{word}` is a name: `{word} = name`")))
+}
+
+/// `scope = partition`.
+pub(super) fn key_scope(word: &Ident, input: ParseStream<'_>) -> Result<KeyScope> {
+    let scopes = [("store", KeyScope::Store), (TABLE, KeyScope::Table), (PARTITION, KeyScope::Partition)];
+    one_of(word, input, &scopes)
+}
+
+/// `tokens = table`.
+pub(super) fn token_scope(word: &Ident, input: ParseStream<'_>) -> Result<TokenScope> {
+    one_of(word, input, &[(PARTITION, TokenScope::Partition), (TABLE, TokenScope::Table)])
+}
+
+/// `word = choice`, where there are a few.
+fn one_of<T: Copy>(word: &Ident, input: ParseStream<'_>, known: &[(&str, T)]) -> Result<T> {
+    equals(word, input, known.first().map_or("", |(name, _)| name))?;
+    let at = input.span();
+    let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
+    let unknown =
+        |span| Error::new(span, format!("`{word}` is one of a few: there {}", super::list_of(&names)));
+    let given = input.call(Ident::parse_any).map_err(|_| unknown(at))?;
+    known
+        .iter()
+        .find(|(name, _)| given == name)
+        .map(|(_, choice)| *choice)
+        .ok_or_else(|| unknown(given.span()))
 }
 
 /// `as = actor`, or `as(actor, genre)`.

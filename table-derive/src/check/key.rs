@@ -31,19 +31,36 @@ pub(super) fn c3_a_key_holds_what_is_stored(cx: &Ctxt, entity: &Entity<'_>) {
 
 /// C9: a key is readable, so nothing that is encrypted stands in one. Its token may.
 pub(super) fn c9_no_key_holds_what_is_encrypted(cx: &Ctxt, entity: &Entity<'_>) {
-    for template in entity.templates() {
+    for (at, template) in entity.templates().enumerate() {
+        // Those of the primary key come first.
+        let is_primary = at < 2;
         for part in template.fields() {
-            let encrypted = entity.field(part.field).is_some_and(|field| field.encrypted.is_some());
-            if part.format == Format::Blind {
-                cx.error(
+            let Some(field) = entity.field(part.field).filter(|field| field.is_property()) else { continue };
+            let (place, name) = (part.place(), &field.name);
+            match (part.format == Format::Blind, field.encrypted.is_some(), field.blind()) {
+                // C22 says it.
+                (true, ..) if is_primary => {}
+                (true, _, None) => cx.error(
                     template.span(),
-                    format!("{}: the format `blind` is not supported yet", part.place()),
-                );
-            } else if encrypted {
-                cx.error(
+                    format!("{place}: `{name}` has no token; declare it with `#[encrypt(blind)]`"),
+                ),
+                (true, ..) if part.each => {
+                    cx.error(template.span(), format!("{place}: a token is of the whole value, without `[]`"));
+                }
+                (false, true, None) => {
+                    cx.error(
+                        template.span(),
+                        format!("{place}: an encrypted field would be readable in the key"),
+                    );
+                }
+                (false, true, Some(_)) => cx.error(
                     template.span(),
-                    format!("{}: an encrypted field would be readable in the key", part.place()),
-                );
+                    format!(
+                        "{place}: an encrypted field would be readable in the key; an index can hold its token: \
+                         `{{{name}:blind}}`"
+                    ),
+                ),
+                _ => {}
             }
         }
     }
@@ -109,15 +126,18 @@ pub(super) fn c20_no_partition_of_time_alone(cx: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// C22, the part that the format alone shows: folding makes one key of two.
-pub(super) fn c22_a_primary_key_is_not_folded(cx: &Ctxt, entity: &Entity<'_>) {
+/// C22, the part that the format alone shows: folding makes one key of two, and a token gives nothing back.
+pub(super) fn c22_a_primary_key_is_not_lossy(cx: &Ctxt, entity: &Entity<'_>) {
     for template in [&entity.key.partition, &entity.key.row] {
-        for part in template.fields().filter(|part| part.format == Format::Lower) {
-            let place = part.place();
-            cx.error(
-                template.span(),
-                format!("{place}: folding could give two entities one key; only an index can have `lower`"),
-            );
+        for part in template.fields() {
+            let why = match part.format {
+                Format::Lower => "folding could give two entities one key; only an index can have `lower`",
+                Format::Blind => {
+                    "a primary key gives its fields back, which a token does not; only an index can have `blind`"
+                }
+                _ => continue,
+            };
+            cx.error(template.span(), format!("{}: {why}", part.place()));
         }
     }
 }

@@ -37,7 +37,7 @@ pub(crate) fn entity(cx: &Ctxt, entity: &Entity<'_>) {
     key::c14_a_key_can_hold_the_text(cx, entity);
     key::c15_the_text_leaves_room(cx, entity);
     key::c20_no_partition_of_time_alone(cx, entity);
-    key::c22_a_primary_key_is_not_folded(cx, entity);
+    key::c22_a_primary_key_is_not_lossy(cx, entity);
 
     index::c16_nothing_is_eventual_without_need(cx, entity);
     index::c17_a_copy_names_what_it_adds(cx, entity);

@@ -1,6 +1,7 @@
 //! Rules about properties.
 
 use std::collections::BTreeMap;
+use std::iter;
 
 use super::names;
 use crate::ctxt::Ctxt;
@@ -20,6 +21,18 @@ pub(super) fn c10_properties_have_names_of_their_own(cx: &Ctxt, fields: &[Field<
             seen.insert(name, field);
         }
     }
+    for field in fields.iter().filter(|field| field.is_property()) {
+        let (Some(blind), token) = (field.blind(), field.token_property()) else { continue };
+        if let Some(other) = seen.get(token.as_str()) {
+            cx.error(
+                blind.span,
+                format!(
+                    "the token of `{}` is kept in the property `{token}`, which is already that of the field `{}`",
+                    field.name, other.name
+                ),
+            );
+        }
+    }
 }
 
 /// C11: the service takes the names, and keeps none of them for itself.
@@ -37,12 +50,26 @@ pub(super) fn c11_the_service_takes_the_names(cx: &Ctxt, fields: &[Field<'_>]) {
                 span,
                 format!("`{name}` is no property name: a letter or `_`, then letters, digits and `_`{hint}"),
             );
-        } else if names::utf16_units(name) > names::NAME_UNITS {
-            let units = names::utf16_units(name);
+        } else if let units = names::utf16_units(name)
+            && units > names::NAME_UNITS
+        {
             cx.error(
                 span,
                 format!(
                     "a property's name has at most {} UTF-16 units; this one has {units}{hint}",
+                    names::NAME_UNITS
+                ),
+            );
+        } else if let units = names::utf16_units(&field.token_property())
+            && units > names::NAME_UNITS
+            && let Some(blind) = field.blind()
+        {
+            cx.error(
+                blind.span,
+                format!(
+                    "the token of `{}` is kept in a property of {units} UTF-16 units, `{name}` with `Token` behind it; \
+                     a name has at most {}{hint}",
+                    field.name,
                     names::NAME_UNITS
                 ),
             );
@@ -56,12 +83,15 @@ pub(super) fn c12_a_row_holds_the_properties(cx: &Ctxt, entity: &Entity<'_>) {
         return;
     }
     let most = names::PROPERTIES - 1;
+    // A field that has a token counts twice.
     let stored = |row: &Template| {
         let places = entity.fields.iter().enumerate().filter(|(place, field)| {
             // What `flatten` brings is another struct's: the generated code counts it.
             field.is_property() && !entity.gives_back(row, *place)
         });
-        places.map(|(_, field)| field).collect::<Vec<_>>()
+        places
+            .flat_map(|(_, field)| iter::repeat_n(field, 1 + usize::from(field.blind().is_some())))
+            .collect::<Vec<_>>()
     };
     let fields = stored(&entity.key.row);
     let limit = format!("a row holds at most {most} beside its `EntityType`");

@@ -44,11 +44,18 @@ pub(crate) fn of_fields(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
     });
     // One that says it is enough.
     let encrypted = fields.iter().filter(|field| field.is_property()).find_map(|field| field.encrypted);
-    let feature = encrypted.map(|span| {
+    let blind = fields.iter().filter_map(|field| Some((field, field.blind()?.span))).map(|(field, span)| {
+        let (name, ty, in_core) = (&field.name, field.ty, krate.at(span));
+        let of = |constant| quote_spanned!(ty.span()=> <#ty as #in_core::__private::Property>::#constant);
+        let (edm, few) = (of(quote!(EDM)), of(quote!(FEW)));
+        quote_spanned!(span=> const _: () = #in_core::__private::checks::blind(#name, #edm, #few);)
+    });
+    let feature = encrypted.map(|encrypted| {
+        let span = encrypted.span;
         let in_core = krate.at(span);
         quote_spanned!(span=> const _: () = #in_core::__private::checks::encrypt();)
     });
-    quote!(#(#all)* #feature)
+    quote!(#(#all)* #feature #(#blind)*)
 }
 
 /// A rule about one template.

@@ -7,7 +7,8 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use crate::model::{Field, Krate, Storage};
+use crate::attr::{KeyScope, TokenScope};
+use crate::model::{Encrypted, Field, Krate, Storage};
 
 fn flattened<'m, 'a>(fields: &'m [Field<'a>]) -> impl Iterator<Item = &'m Field<'a>> {
     fields.iter().filter(|field| field.storage == Storage::Flattened)
@@ -17,7 +18,7 @@ fn flattened<'m, 'a>(fields: &'m [Field<'a>]) -> impl Iterator<Item = &'m Field<
 pub(crate) fn declared(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
     let own = fields.iter().filter(|field| field.is_property()).map(|field| {
         let (name, property, ty) = (&field.name, &field.property.value, field.ty);
-        let encrypted = field.encrypted.is_some();
+        let sealing = sealing(krate, field);
         let edm = if field.storage == Storage::Json {
             quote!(#krate::EdmType::String)
         } else {
@@ -34,7 +35,7 @@ pub(crate) fn declared(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
                 property: #property,
                 edm: #edm,
                 optional: #optional,
-                encrypted: #encrypted,
+                #sealing
             }
         }
     });
@@ -56,12 +57,47 @@ pub(crate) fn declared(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
     }}
 }
 
+/// How the field is sealed, if it is.
+fn sealing(krate: &Krate, field: &Field<'_>) -> TokenStream {
+    let Some(encrypted) = field.encrypted else { return quote!(..#krate::schema::Field::PLAIN) };
+    let scope = match encrypted.scope {
+        KeyScope::Store => quote!(Store),
+        KeyScope::Table => quote!(Table),
+        KeyScope::Partition => quote!(Partition),
+    };
+    let blind = encrypted.blind.map_or_else(
+        || quote!(::core::option::Option::None),
+        |blind| {
+            let property = field.token_property();
+            let tokens = match blind.tokens {
+                TokenScope::Partition => quote!(Partition),
+                TokenScope::Table => quote!(Table),
+            };
+            quote! {
+                ::core::option::Option::Some(#krate::schema::Blind {
+                    property: #property,
+                    tokens: #krate::schema::TokenScope::#tokens,
+                })
+            }
+        },
+    );
+    quote! {
+        encrypted: true,
+        scope: #krate::schema::KeyScope::#scope,
+        blind: #blind,
+    }
+}
+
 /// The type of the column by which filters speak of a field of this type.
 pub(crate) fn column(krate: &Krate, field: &Field<'_>, ty: &TokenStream) -> TokenStream {
-    if field.encrypted.is_some() {
-        quote!(#krate::__private::Column<#ty, #krate::__private::Encrypted>)
-    } else {
-        quote!(#krate::__private::Column<#ty>)
+    match field.encrypted {
+        None => quote!(#krate::__private::Column<#ty>),
+        Some(Encrypted { blind: None, .. }) => {
+            quote!(#krate::__private::Column<#ty, #krate::__private::Encrypted>)
+        }
+        Some(Encrypted { blind: Some(_), .. }) => {
+            quote!(#krate::__private::Column<#ty, #krate::__private::Blind>)
+        }
     }
 }
 

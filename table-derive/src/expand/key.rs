@@ -6,6 +6,7 @@ use quote::quote;
 use super::names::Names;
 use super::patch;
 use crate::model::{Entity, Field, Index, Krate, Template, arguments};
+use crate::template::Format;
 
 pub(crate) fn functions(model: &Entity<'_>, names: &Names) -> TokenStream {
     let ident = model.ident;
@@ -82,6 +83,12 @@ fn parameters(model: &Entity<'_>, templates: &[&Template]) -> (Vec<TokenStream>,
         let Some(field) = model.fields.get(place) else { continue };
         let each = templates.iter().flat_map(|t| t.fields()).any(|part| part.field == place && part.each);
         let (ident, ty) = (field.ident, argument_type(krate, field, each));
+        let mut parts = templates.iter().flat_map(|t| t.fields());
+        if parts.any(|part| part.field == place && part.format == Format::Blind) {
+            parameters.push(quote!(#ident: impl #krate::__private::BlindArg<#ty>));
+            given.push(quote!(#krate::__private::BlindArg::<#ty>::to_value(&#ident)));
+            continue;
+        }
         parameters.push(quote!(#ident: impl #krate::__private::KeyArg<#ty>));
         given.push(quote!(#krate::__private::KeyArg::<#ty>::to_key(&#ident)));
     }

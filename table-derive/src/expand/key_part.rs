@@ -24,6 +24,8 @@ fn newtype(model: &KeyPart<'_>, member: &syn::Member, ty: &syn::Type) -> TokenSt
 
             const EXACT: ::core::primitive::bool = <#ty as #krate::__private::Property>::EXACT;
 
+            const FEW: ::core::primitive::bool = <#ty as #krate::__private::Property>::FEW;
+
             fn to_property(
                 &self,
             ) -> ::core::result::Result<#krate::__private::PropertyValue<'_>, #krate::__private::ValueError> {
@@ -57,6 +59,8 @@ fn variants_of(model: &KeyPart<'_>, variants: &[KeyVariant<'_>]) -> TokenStream 
             const EDM: #krate::EdmType = #krate::EdmType::String;
 
             const EXACT: ::core::primitive::bool = true;
+
+            const FEW: ::core::primitive::bool = true;
 
             fn to_property(
                 &self,

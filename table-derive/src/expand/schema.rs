@@ -71,7 +71,10 @@ fn template(model: &Entity<'_>, template: &Template) -> TokenStream {
             let format = format(model, &part.format);
             let ty = model.fields.get(part.field).map(|field| {
                 let ty = field.ty;
-                if each {
+                if part.format == Format::Blind {
+                    let optional = quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::OPTIONAL);
+                    quote!(#krate::__private::token_key(#optional))
+                } else if each {
                     quote_spanned!(ty.span()=> <#ty as #krate::__private::KeyElements>::KEY)
                 } else {
                     quote_spanned!(ty.span()=> <#ty as #krate::__private::KeyPart>::KEY)

@@ -6,7 +6,7 @@ use syn::punctuated::Punctuated;
 use syn::{GenericArgument, PathArguments, Token, Type, Visibility};
 
 use super::Spanned;
-use crate::attr::FieldAttrs;
+use crate::attr::{FieldAttrs, KeyScope, TokenScope};
 use crate::case::Case;
 use crate::ctxt::Ctxt;
 
@@ -28,7 +28,27 @@ pub(crate) struct Field<'a> {
     /// `default`: an absent property is the type's default.
     pub(crate) default: bool,
     /// `encrypt`, and where: the property holds the value sealed.
-    pub(crate) encrypted: Option<Span>,
+    pub(crate) encrypted: Option<Encrypted>,
+}
+
+/// How a field is sealed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Encrypted {
+    /// Where `encrypt` stands.
+    pub(crate) span: Span,
+    /// `scope`: whose key seals it.
+    pub(crate) scope: KeyScope,
+    /// `blind`: it has tokens.
+    pub(crate) blind: Option<Blind>,
+}
+
+/// That a field can be looked up by tokens.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Blind {
+    /// Where `blind` stands.
+    pub(crate) span: Span,
+    /// `tokens`: within what equal values have equal ones.
+    pub(crate) tokens: TokenScope,
 }
 
 /// How a field is stored.
@@ -77,8 +97,18 @@ impl<'a> Field<'a> {
             property,
             renamed: rename.get().is_some(),
             default: attrs.property.default.get().is_some(),
-            encrypted: attrs.encrypt.as_ref().map(Ident::span),
+            encrypted: encrypted(cx, &attrs),
         })
+    }
+
+    /// What its tokens are like, if it has any.
+    pub(crate) fn blind(&self) -> Option<Blind> {
+        self.encrypted.and_then(|encrypted| encrypted.blind)
+    }
+
+    /// The name of the property that holds its token, which it may have.
+    pub(crate) fn token_property(&self) -> String {
+        format!("{}Token", self.property.value)
     }
 
     /// Whether it is one property of its own.
@@ -100,6 +130,24 @@ impl<'a> Field<'a> {
     pub(crate) fn elements(&self) -> Option<&'a Type> {
         argument(self.ty, "Vec")
     }
+}
+
+/// What `encrypt` says, with the words beside it.
+// C24: words that contradict each other.
+fn encrypted(cx: &Ctxt, attrs: &FieldAttrs) -> Option<Encrypted> {
+    let span = attrs.encrypt.as_ref()?.span();
+    let words = &attrs.sealing;
+    if let (Some(word), true) = (words.tokens.word(), words.blind.is_missing()) {
+        cx.error(word.span(), "`tokens` says nothing without `blind`: there are no tokens");
+    }
+    if let (Some(word), Some(())) = (words.blind.word(), attrs.property.json.get()) {
+        cx.error(word.span(), "`blind` is not for `json`: one value can be written as several texts");
+    }
+    let blind = words.blind.word().map(|word| Blind {
+        span: word.span(),
+        tokens: words.tokens.get().copied().unwrap_or(TokenScope::Partition),
+    });
+    Some(Encrypted { span, scope: words.scope.get().copied().unwrap_or(KeyScope::Store), blind })
 }
 
 /// What the words of a field say together.

@@ -21,7 +21,7 @@ use syn::{Data, DeriveInput, Fields, Generics, Token};
 
 pub(crate) use entity::Entity;
 pub(crate) use entity_set::EntitySet;
-pub(crate) use field::{Field, Storage};
+pub(crate) use field::{Encrypted, Field, Storage};
 pub(crate) use index::{Copies, Index};
 pub(crate) use key_part::{KeyPart, KeyPartShape, KeyVariant};
 pub(crate) use krate::Krate;

@@ -25,7 +25,7 @@ pub(crate) enum Format {
     Lower,
     /// `{s:shard(16)}`: a hash modulo so many, 2 to 100.
     Shard(u32),
-    /// `{s:blind}`: the keyed token of an encrypted field. Not supported yet.
+    /// `{s:blind}`: the keyed token of a field with `#[encrypt(blind)]`.
     Blind,
 }
 

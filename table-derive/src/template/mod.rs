@@ -45,7 +45,7 @@ impl FieldPart {
     /// Whether every row with the part has the field: the key gives it back, or has lost so much of it that it is
     /// stored beside.
     pub(crate) fn is_held(&self) -> bool {
-        !self.each && !matches!(self.format, Format::Lower | Format::Blind)
+        !self.each && self.format != Format::Lower
     }
 
     /// Where the part stands and what it is, for the start of a message.

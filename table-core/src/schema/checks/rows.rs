@@ -2,9 +2,9 @@
 
 use super::super::message::Message;
 use super::super::overlap::meet;
-use super::super::{Part, Schema, Template};
+use super::super::{Field, Part, Schema, Template};
 use super::keys::gives_back;
-use super::{Place, field_name, index};
+use super::{Place, field_at, field_name, index};
 use crate::limits;
 
 /// C7: no row of the index has the key of the entity's own row, or of a row of an index before it.
@@ -127,9 +127,9 @@ pub(super) const fn properties(schema: &Schema) -> Option<Message> {
     while let [first, rest @ ..] = fields {
         let mut others = rest;
         while let [other, rest @ ..] = others {
-            if same(first.property, other.property) {
+            if let Some(property) = shared(first, other) {
                 let message = Message::new("the fields `").text(first.name).text("` and `").text(other.name);
-                return Some(message.text("` both give the property `").text(first.property).text("`"));
+                return Some(message.text("` both give the property `").text(property).text("`"));
             }
             others = rest;
         }
@@ -138,12 +138,28 @@ pub(super) const fn properties(schema: &Schema) -> Option<Message> {
     None
 }
 
+/// The name of a property that both fields give; a field with tokens gives two.
+const fn shared(a: &Field, b: &Field) -> Option<&'static str> {
+    if same(a.property, b.property) {
+        return Some(a.property);
+    }
+    if let Some(blind) = a.blind
+        && same(blind.property, b.property)
+    {
+        return Some(b.property);
+    }
+    match b.blind {
+        Some(blind) if same(blind.property, a.property) => Some(a.property),
+        _ => None,
+    }
+}
+
 /// How many properties a whole row of this key holds: those that the key doesn't give back.
 const fn held(schema: &Schema, row: &Template) -> usize {
     let (mut held, mut field) = (0, 0);
     while field < schema.fields.len() {
         if !gives_back(row, field) && !gives_back(&schema.partition, field) {
-            held += 1;
+            held += if field_at(schema, field).blind.is_some() { 2 } else { 1 };
         }
         field += 1;
     }

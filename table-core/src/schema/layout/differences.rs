@@ -66,7 +66,7 @@ fn may_become(old: &Schema, new: &Schema, (word, name): (&str, &str)) -> bool {
                 let widens = (old.edm, new.edm) == (EdmType::Int32, EdmType::Int64);
                 (old.edm == new.edm || widens)
                     && (new.optional || !old.optional)
-                    && old.encrypted == new.encrypted
+                    && (old.encrypted, old.scope, old.blind) == (new.encrypted, new.scope, new.blind)
             })
         }
         "index" => {

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::super::charset::CharSet;
+use super::super::encrypted::TOKEN;
 use super::super::key_type::{Format, KeyType, TimeItem};
-use super::super::{Copies, Field, FieldPart, Index, Part, Schema, Template};
-use super::ENCRYPTED;
+use super::super::{Blind, Copies, Field, FieldPart, Index, KeyScope, Part, Schema, Template, TokenScope};
+use super::{BLIND, BY_PARTITION, BY_TABLE, ENCRYPTED};
 use crate::model::EdmType;
 
 /// The declaration that a layout was made of, as far as the layout tells; `None` if it is no layout.
@@ -37,12 +38,12 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
     for line in layout.lines() {
         if let Some(property) = line.strip_prefix("property ") {
             let (name, rest) = property.split_once(' ')?;
-            let edm = rest.strip_prefix(ENCRYPTED).unwrap_or(rest);
-            let encrypted = edm.len() < rest.len();
+            let (mut field, edm) = sealing(name, rest);
             let optional = edm.ends_with('?');
             let edm = edm_type(edm.trim_end_matches('?'))?;
             let name = leaked(name);
-            fields.push(Field { name, property: name, edm, optional, encrypted });
+            (field.name, field.property, field.edm, field.optional) = (name, name, edm, optional);
+            fields.push(field);
         }
     }
     schema.fields = fields.leak();
@@ -60,6 +61,28 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
     }
     schema.indexes = indexes.leak();
     Some(schema)
+}
+
+/// How a property is sealed, and what else is said of it.
+fn sealing<'t>(property: &str, text: &'t str) -> (Field, &'t str) {
+    let mut field = Field::PLAIN;
+    let Some(mut rest) = text.strip_prefix(ENCRYPTED) else { return (field, text) };
+    let mut takes = |word: &str| {
+        let behind = rest.strip_prefix(word);
+        rest = behind.unwrap_or(rest);
+        behind.is_some()
+    };
+    field.encrypted = true;
+    if takes(BY_TABLE) {
+        field.scope = KeyScope::Table;
+    } else if takes(BY_PARTITION) {
+        field.scope = KeyScope::Partition;
+    }
+    if takes(BLIND) {
+        let tokens = if takes(BY_TABLE) { TokenScope::Table } else { TokenScope::Partition };
+        field.blind = Some(Blind { property: leaked(&format!("{property}{TOKEN}")), tokens });
+    }
+    (field, rest)
 }
 
 fn edm_type(name: &str) -> Option<EdmType> {

@@ -101,8 +101,7 @@ fn changed(fields: &[Field]) -> Schema {
 #[test]
 fn what_needs_no_migration_is_compatible() {
     let fields = EMPLOYEE.fields;
-    let note =
-        Field { name: "note", property: "Note", edm: EdmType::String, optional: true, encrypted: false };
+    let note = Field { name: "note", property: "Note", edm: EdmType::String, optional: true, ..Field::PLAIN };
     let mut more = fields.to_vec();
     more.push(note);
     let found = differences(EMPLOYEES, &changed(&more)).unwrap();

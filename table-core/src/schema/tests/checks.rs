@@ -57,25 +57,25 @@ pub(in crate::schema) const EMPLOYEE: Schema = Schema {
             property: "Department",
             edm: EdmType::String,
             optional: false,
-            encrypted: false,
+            ..Field::PLAIN
         },
-        Field { name: "id", property: "Id", edm: EdmType::Int64, optional: false, encrypted: false },
+        Field { name: "id", property: "Id", edm: EdmType::Int64, optional: false, ..Field::PLAIN },
         Field {
             name: "first_name",
             property: "FirstName",
             edm: EdmType::String,
             optional: false,
-            encrypted: false,
+            ..Field::PLAIN
         },
         Field {
             name: "last_name",
             property: "LastName",
             edm: EdmType::String,
             optional: false,
-            encrypted: false,
+            ..Field::PLAIN
         },
-        Field { name: "email", property: "Email", edm: EdmType::String, optional: false, encrypted: false },
-        Field { name: "age", property: "Age", edm: EdmType::Int32, optional: true, encrypted: false },
+        Field { name: "email", property: "Email", edm: EdmType::String, optional: false, ..Field::PLAIN },
+        Field { name: "age", property: "Age", edm: EdmType::Int32, optional: true, ..Field::PLAIN },
     ],
     partition: Template { source: "{department}", parts: &[employee::text(0)] },
     row: Template { source: "empid_{id:06}", parts: &[Part::Literal("empid_"), employee::ID] },
@@ -515,7 +515,7 @@ proptest! {
 
     #[test]
     fn templates_in_the_tests_are_sound(case in case()) {
-        let fields = vec![Field { name: "f", property: "F", edm: EdmType::String, optional: false, encrypted: false }; 4];
+        let fields = vec![Field { name: "f", property: "F", edm: EdmType::String, optional: false, ..Field::PLAIN }; 4];
         let index = Index { row: case.template, ..employee::BY_NAME };
         let schema = Schema { fields: fields.leak(), indexes: Vec::leak(vec![index]), ..EMPLOYEE };
         prop_assert_eq!(said(move || checks::template(&schema, Place::Index(0))), None);

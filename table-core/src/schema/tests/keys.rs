@@ -29,8 +29,8 @@ fn one(key: KeyType, format: Format) -> Template {
 
 fn printed(template: &Template, values: &[Value]) -> Result<String, String> {
     const FIELDS: &[Field] = &[
-        Field { name: "n", property: "N", edm: EdmType::String, optional: false, encrypted: false },
-        Field { name: "m", property: "M", edm: EdmType::String, optional: false, encrypted: false },
+        Field { name: "n", property: "N", edm: EdmType::String, optional: false, ..Field::PLAIN },
+        Field { name: "m", property: "M", edm: EdmType::String, optional: false, ..Field::PLAIN },
     ];
     let mut key = String::new();
     match print(template, &Values(values), &mut key) {

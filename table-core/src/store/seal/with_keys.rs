@@ -1,10 +1,14 @@
 //! With the keys of the store.
 
 use std::cell::Cell as Once;
+use std::hash::{BuildHasher, RandomState};
 
+use super::FoundTokens;
 use crate::crypt::{Cell, Secret, value};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Value, ValueRef};
+use crate::model::ValueRef;
+use crate::opened::Opened;
+use crate::schema::{Blind, Field, TOKEN_BYTES};
 use crate::store::keys::Encryption;
 use crate::store::{DynamicTable, RowView, missing_provider};
 
@@ -39,40 +43,66 @@ impl SealedAt {
 /// Seals the values of a plan.
 pub(crate) struct Sealer<'t> {
     table: &'t DynamicTable,
-    /// Whether the plan is carried out: one that is only shown needs no key, and makes none.
-    is_real: bool,
     generation: Once<Option<u64>>,
+    /// For a plan that is only shown, which needs no key and makes none: what stands in for tokens.
+    sham: Option<RandomState>,
 }
 
 impl<'t> Sealer<'t> {
     /// For a plan that is to be carried out.
     pub(crate) fn new(table: &'t DynamicTable) -> Self {
-        Self { table, is_real: true, generation: Once::new(None) }
+        Self { table, generation: Once::new(None), sham: None }
     }
 
     /// For a plan that is only shown: gives bytes of the right length.
     pub(crate) fn sham(table: &'t DynamicTable) -> Self {
-        Self { is_real: false, ..Self::new(table) }
+        Self { sham: Some(RandomState::new()), ..Self::new(table) }
     }
 
-    /// The value, sealed for a property of the entity of these keys.
+    /// The value, sealed for a field of the entity of these keys.
     pub(crate) fn seal(
         &self,
         partition: &str,
         row: &str,
-        property: &str,
+        field: &Field,
         value: ValueRef<'_>,
     ) -> Result<Vec<u8>> {
-        let cell = self.table.cell(partition, row, property)?;
-        if !self.is_real {
+        let cell = self.table.cell(partition, row, field.property)?.scoped(field.scope);
+        if self.sham.is_some() {
             return Ok(vec![0; value::sealed_len(value)]);
         }
+        self.keys()?.seal(&cell, value)
+    }
+
+    /// The tokens of a field's value in this partition.
+    pub(crate) fn tokens(
+        &self,
+        partition: &str,
+        field: &Field,
+        blind: Blind,
+        value: ValueRef<'_>,
+    ) -> Result<FoundTokens> {
+        if let Some(sham) = &self.sham {
+            let live = tokens(self.table, partition, field, blind, value).unwrap_or_default();
+            return Ok(match live.split_first() {
+                Some((current, others)) => FoundTokens { current: *current, others: others.to_vec() },
+                None => FoundTokens { current: sham_token(sham, value), others: Vec::new() },
+            });
+        }
+        let keys = self.keys()?;
+        let cell = self.table.cell(partition, "", field.property)?.scoped(field.scope);
+        let current = keys.token(&cell, blind.tokens, value)?.to_bytes();
+        let live = keys.tokens(&cell, blind.tokens, value)?.into_iter().map(|token| token.to_bytes());
+        Ok(FoundTokens { current, others: live.filter(|token| *token != current).collect() })
+    }
+
+    /// What seals, after the generation has been noted: a rotation between the two is then seen, if once too often.
+    fn keys(&self) -> Result<&'t Encryption> {
         let keys = self.table.inner().encryption()?;
-        // Before the first value is sealed: a rotation between the two is then seen, if once too often.
         if self.generation.get().is_none() {
             self.generation.set(Some(keys.generation()?));
         }
-        keys.seal(&cell, value)
+        Ok(keys)
     }
 
     /// The generation of the keys before the first value was sealed.
@@ -82,8 +112,17 @@ impl<'t> Sealer<'t> {
     }
 }
 
-/// A value that was opened; wiped when it has been looked at.
-pub(crate) type Opened = Secret<Value>;
+/// Of the right length, the same for the same value, and telling nothing of it.
+fn sham_token(sham: &RandomState, value: ValueRef<'_>) -> [u8; TOKEN_BYTES] {
+    let value = Opened::new(value.to_value());
+    let text = Secret::new(format!("{:?}", value.expose()));
+    let mut token = [0; TOKEN_BYTES];
+    for (half, bytes) in token.chunks_mut(8).enumerate() {
+        let hash = sham.hash_one((half, text.expose())).to_le_bytes();
+        bytes.iter_mut().zip(hash).for_each(|(byte, hashed)| *byte = hashed);
+    }
+    token
+}
 
 /// Opens a property of a row; `row` is the key of the entity's own row, also where this one is a copy of it.
 pub(crate) fn open(view: &RowView<'_>, row: &str, property: &str, sealed: &[u8]) -> Result<Opened> {
@@ -91,4 +130,23 @@ pub(crate) fn open(view: &RowView<'_>, row: &str, property: &str, sealed: &[u8])
     let cell = Cell::new(view.table(), &partition, row, property)?;
     let keys = view.dict().keys().ok_or_else(|| missing_provider().partition(&partition).row(row))?;
     keys.open(&cell, sealed).map(Secret::new)
+}
+
+/// The tokens that a field's value can have been filed under in a partition, newest first: one for each key that is
+/// alive.
+pub(crate) fn tokens(
+    table: &DynamicTable,
+    partition: &str,
+    field: &Field,
+    blind: Blind,
+    value: ValueRef<'_>,
+) -> Result<Vec<[u8; TOKEN_BYTES]>> {
+    let cell = table.cell(partition, "", field.property)?.scoped(field.scope);
+    let tokens = table.inner().encryption()?.tokens(&cell, blind.tokens, value)?;
+    Ok(tokens.into_iter().map(|token| token.to_bytes()).collect())
+}
+
+/// The generation of the keys, which a lookup by tokens must see unchanged before and after.
+pub(crate) fn generation(table: &DynamicTable) -> Result<u64> {
+    table.inner().encryption()?.generation()
 }

@@ -1,7 +1,10 @@
 //! Without the feature `encrypt`: `checks::encrypt` stops every declaration that would come here.
 
+use super::FoundTokens;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Value, ValueRef};
+use crate::model::ValueRef;
+use crate::opened::Opened;
+use crate::schema::{Blind, Field, TOKEN_BYTES};
 use crate::store::{DynamicTable, RowView};
 
 /// Nothing is sealed.
@@ -34,7 +37,11 @@ impl Sealer<'_> {
         Self(std::marker::PhantomData)
     }
 
-    pub(crate) fn seal(&self, _: &str, _: &str, _: &str, _: ValueRef<'_>) -> Result<Vec<u8>> {
+    pub(crate) fn seal(&self, _: &str, _: &str, _: &Field, _: ValueRef<'_>) -> Result<Vec<u8>> {
+        Err(refused())
+    }
+
+    pub(crate) fn tokens(&self, _: &str, _: &Field, _: Blind, _: ValueRef<'_>) -> Result<FoundTokens> {
         Err(refused())
     }
 
@@ -48,13 +55,20 @@ pub(crate) fn open(_: &RowView<'_>, _: &str, _: &str, _: &[u8]) -> Result<Opened
     Err(refused())
 }
 
-/// As `Secret<Value>` is.
-pub(crate) struct Opened(Value);
+/// There are none.
+pub(crate) fn tokens(
+    _: &DynamicTable,
+    _: &str,
+    _: &Field,
+    _: Blind,
+    _: ValueRef<'_>,
+) -> Result<Vec<[u8; TOKEN_BYTES]>> {
+    Err(refused())
+}
 
-impl Opened {
-    pub(crate) fn expose(&self) -> &Value {
-        &self.0
-    }
+/// There are no keys.
+pub(crate) fn generation(_: &DynamicTable) -> Result<u64> {
+    Err(refused())
 }
 
 #[cold]

@@ -1,11 +1,13 @@
 //! What has been given for the parts of a key.
 
 use std::ops::Bound;
+use std::sync::Arc;
 
-use crate::model::Value;
+use crate::model::{Value, ValueRef};
+use crate::opened::Opened;
 use crate::plan;
 use crate::schema::{Edge, FieldPart, Fixed, KeyPart, Next, PropertyValue, Template, ValueError};
-use crate::typed::KeyArg;
+use crate::typed::{BlindArg, KeyArg};
 
 /// What has been given for the parts of a key, the partition's first.
 #[derive(Clone, Debug, Default)]
@@ -14,10 +16,20 @@ pub struct Given {
     values: Vec<(usize, Value)>,
     /// By the place of the part among all; `None` is every shard.
     pub(super) shards: Vec<(usize, Option<u32>)>,
+    /// Values of sealed fields, whose tokens stand in the key, by field.
+    sealed: Vec<(usize, Arc<Opened>)>,
     bound: Option<Limit>,
     pub(super) refused: Option<ValueError>,
     /// A value was given that no row has.
     pub(super) nothing: bool,
+}
+
+/// What is chosen for a part, by its place among all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Chosen {
+    Shard(u32),
+    /// A token, as the key prints it.
+    Token(String),
 }
 
 /// What was given for the part after those that are fixed.
@@ -39,18 +51,37 @@ impl Given {
         self.values.iter().find(|(given, _)| *given == field).map(|(_, value)| value)
     }
 
+    /// The value that was given for a sealed field.
+    pub(super) fn sealed(&self, field: usize) -> Option<ValueRef<'_>> {
+        let value = self.sealed.iter().find(|(given, _)| *given == field);
+        value.map(|(_, value)| value.expose().as_value_ref())
+    }
+
+    /// The values that were given for sealed fields.
+    pub(super) fn each_sealed(&self) -> impl Iterator<Item = (usize, ValueRef<'_>)> {
+        self.sealed.iter().map(|(field, value)| (*field, value.expose().as_value_ref()))
+    }
+
+    /// Whether tokens are to be looked up.
+    pub(super) fn is_blind(&self) -> bool {
+        !self.sealed.is_empty()
+    }
+
     /// The first parts of a template, as far as they were given. `before` parts stand before the template's; `chosen`
-    /// has the shards.
-    pub(super) fn fixed(
-        &self,
+    /// has the shards and the tokens.
+    pub(super) fn fixed<'g>(
+        &'g self,
         template: &Template,
         before: usize,
-        chosen: &[(usize, u32)],
-    ) -> Vec<Fixed<'_>> {
+        chosen: &'g [(usize, Chosen)],
+    ) -> Vec<Fixed<'g>> {
         let part = |(at, part): (usize, &'static FieldPart)| {
-            let shard = chosen.iter().find(|(place, _)| *place == before + at);
-            if let Some((_, shard)) = shard {
-                return Some(Fixed::Shard(*shard));
+            match chosen.iter().find(|(place, _)| *place == before + at) {
+                Some((_, Chosen::Shard(shard))) => return Some(Fixed::Shard(*shard)),
+                Some((_, Chosen::Token(token))) => {
+                    return Some(Fixed::Value(PropertyValue::Borrowed(ValueRef::String(token))));
+                }
+                None => {}
             }
             let value = self.of(part.field)?.as_value_ref();
             Some(Fixed::Value(PropertyValue::Borrowed(value)))
@@ -79,6 +110,16 @@ impl Given {
         match value.to_key().map(PropertyValue::into_value) {
             Ok(Some(value)) => self.values.push((field, value)),
             // An absent value has no key: nothing is found.
+            Ok(None) => self.nothing = true,
+            Err(error) => {
+                self.refused.get_or_insert(error);
+            }
+        }
+    }
+
+    pub(super) fn blind<T>(&mut self, field: usize, value: &impl BlindArg<T>) {
+        match value.to_value().map(PropertyValue::into_value) {
+            Ok(Some(value)) => self.sealed.push((field, Arc::new(Opened::new(value)))),
             Ok(None) => self.nothing = true,
             Err(error) => {
                 self.refused.get_or_insert(error);

@@ -1,19 +1,30 @@
 //! From what was given for the parts of a key to queries in terms of keys and properties.
 
-use super::given::Given;
+use super::given::{Chosen, Given};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::Value;
 use crate::plan;
-use crate::query::{Filter, Query, prop};
+use crate::query::{Filter, Query, SealedEq, Tokens, prop};
 use crate::schema::{
-    Edge, FieldPart, Fixed, Format, KeySpan, Next, PropertyValue, Schema, bounds, shard_digits, unoffered,
+    BLIND_DIGITS, Edge, FieldPart, Fixed, Format, KeySpan, Next, PropertyValue, Schema, bounds, shard_digits,
+    token_text, unoffered,
 };
-use crate::store::Lanes;
+use crate::store::{DynamicTable, Lanes};
+use crate::typed::blind::{combined, tokens_in};
 use crate::typed::path::PathKeys;
 
-/// The query, or the queries if every shard is asked for. `narrowing` has what does not concern keys.
-pub(super) fn lower(keys: &'static PathKeys, given: &Given, narrowing: &Query) -> Result<Lanes> {
+/// What has been chosen for parts, by their places among all.
+type Choice = Vec<(usize, Chosen)>;
+
+/// The query; or the queries, if every shard is asked for, or a value whose tokens were made with several keys.
+/// `narrowing` has what does not concern keys.
+pub(super) fn lower(
+    keys: &'static PathKeys,
+    given: &Given,
+    narrowing: &Query,
+    table: &DynamicTable,
+) -> Result<Lanes> {
     if let Some(error) = given.refused {
         return Err(refused(error.to_string()));
     }
@@ -23,23 +34,80 @@ pub(super) fn lower(keys: &'static PathKeys, given: &Given, narrowing: &Query) -
     }
     let (schema, row) = (keys.schema(), keys.row());
     let parts: Vec<_> = plan::fields(&schema.partition).chain(plan::fields(row)).collect();
-    let choices = choices(&parts, given)?;
-    let one = |chosen: &[(usize, u32)]| one(keys, &parts, given, chosen, narrowing.clone());
-    let Some(last) = given.shards.iter().rev().find(|(_, shard)| shard.is_none()) else {
-        return one(choices.first().map_or(&[], Vec::as_slice)).map(|query| query.0.into());
-    };
-    let mut queries = Vec::with_capacity(choices.len());
-    let mut common = 0;
-    for chosen in &choices {
-        let (query, partition) = one(chosen)?;
-        queries.push(query);
-        common = keys_in_common(keys, given, chosen, last.0, &partition);
+    let mut choices = shards(&parts, given)?;
+    if given.is_blind() {
+        let with_tokens = |choice: &Choice| by_tokens(keys, &parts, given, choice, table);
+        choices = choices.iter().map(with_tokens).collect::<Result<Vec<_>>>()?.concat();
     }
-    Ok(Lanes::merged(queries, common))
+    let (mut queries, mut partition) = (Vec::with_capacity(choices.len()), String::new());
+    for chosen in &choices {
+        let query;
+        (query, partition) = one(keys, &parts, given, chosen, narrowing.clone(), table)?;
+        queries.push(query);
+    }
+    let is_open = |place: &usize| choices.iter().any(|choice| differ(choice, choices.first(), *place));
+    match (queries.len(), (0..parts.len()).rev().find(is_open)) {
+        // Nothing was ever sealed under a key that is alive.
+        (0, _) => Ok(narrowing.top(0).into()),
+        (1, _) | (_, None) => Ok(queries.swap_remove(0).into()),
+        (_, Some(last)) => {
+            let chosen = choices.first().map_or(&[][..], Vec::as_slice);
+            Ok(Lanes::merged(queries, keys_in_common(keys, given, chosen, last, &partition)))
+        }
+    }
 }
 
-/// Every choice of shards, as (place among the parts, number).
-fn choices(parts: &[&FieldPart], given: &Given) -> Result<Vec<Vec<(usize, u32)>>> {
+/// Whether two choices are not the same at a place.
+fn differ(choice: &Choice, other: Option<&Choice>, place: usize) -> bool {
+    let at = |choice: &Choice| choice.iter().find(|(at, _)| *at == place).map(|(_, chosen)| chosen.clone());
+    other.is_some_and(|other| at(choice) != at(other))
+}
+
+/// A choice of shards, with each choice of tokens for the values that were given for sealed fields.
+fn by_tokens(
+    keys: &PathKeys,
+    parts: &[&FieldPart],
+    given: &Given,
+    shards: &Choice,
+    table: &DynamicTable,
+) -> Result<Vec<Choice>> {
+    let schema = keys.schema();
+    // A part of the row key is given when the partition is complete.
+    let KeySpan::Exactly(partition) =
+        bounds(&schema.partition, &given.fixed(&schema.partition, 0, shards), &Next::Any).keys
+    else {
+        return Ok(Vec::new());
+    };
+    let mut choices = vec![shards.clone()];
+    let mut known: Vec<usize> = Vec::new();
+    for part in parts.iter().filter(|part| part.format == Format::Blind) {
+        let (Some((field, blind)), Some(value)) = (keys.blind(part.field), given.sealed(part.field)) else {
+            continue;
+        };
+        if known.contains(&part.field) {
+            continue;
+        }
+        known.push(part.field);
+        let tokens = tokens_in(table, Some(&partition), field, blind, value)?.unwrap_or_default();
+        let texts: Vec<String> = tokens.iter().map(token_text).collect();
+        let places = |field: usize| {
+            let of_field =
+                move |(_, part): &(usize, &&FieldPart)| part.field == field && part.format == Format::Blind;
+            parts.iter().enumerate().filter(of_field).map(|(place, _)| place)
+        };
+        choices = combined(&choices, |choice| {
+            let with = |text: &String| {
+                let tokens = places(part.field).map(|place| (place, Chosen::Token(text.clone())));
+                choice.iter().cloned().chain(tokens).collect()
+            };
+            texts.iter().map(with).collect()
+        });
+    }
+    Ok(choices)
+}
+
+/// Every choice of shards.
+fn shards(parts: &[&FieldPart], given: &Given) -> Result<Vec<Choice>> {
     let mut choices = vec![Vec::new()];
     for (place, shard) in &given.shards {
         let Some(Format::Shard(shards)) = parts.get(*place).map(|part| part.format) else { continue };
@@ -54,9 +122,9 @@ fn choices(parts: &[&FieldPart], given: &Given) -> Result<Vec<Vec<(usize, u32)>>
             Some(shard) => *shard..*shard + 1,
             None => 0..shards,
         };
-        let with = |choice: &Vec<(usize, u32)>, shard| {
+        let with = |choice: &Choice, shard| {
             let mut choice = choice.clone();
-            choice.push((*place, shard));
+            choice.push((*place, Chosen::Shard(shard)));
             choice
         };
         choices = choices.iter().flat_map(|choice| numbers.clone().map(move |n| with(choice, n))).collect();
@@ -75,8 +143,9 @@ fn one(
     keys: &PathKeys,
     parts: &[&FieldPart],
     given: &Given,
-    chosen: &[(usize, u32)],
+    chosen: &[(usize, Chosen)],
     query: Query,
+    table: &DynamicTable,
 ) -> Result<(Query, String)> {
     let (schema, row) = (keys.schema(), keys.row());
     let in_partition = given.fixed(&schema.partition, 0, chosen);
@@ -87,6 +156,7 @@ fn one(
         // Over several partitions nothing of the row key was given.
         KeySpan::Prefix(start) => {
             let fixed = vec![in_partition.as_slice(), &[]];
+            let query = with_tokens(keys, query, None, table)?;
             return Ok((
                 exactly(query.partition_prefix(start), schema, parts, width, given, &fixed),
                 String::new(),
@@ -94,6 +164,7 @@ fn one(
         }
         KeySpan::Between(..) | KeySpan::Nothing => return Ok((query.top(0), String::new())),
     };
+    let query = opened(keys, with_tokens(keys, query, Some(&partition), table)?, given);
     let (in_row, next) = (given.fixed(row, width, chosen), given.next());
     if let Some(part) = unoffered(row, in_row.len(), &next) {
         let name = schema.fields.get(part.field).map_or("", |field| field.name);
@@ -111,6 +182,34 @@ fn one(
     };
     let fixed = [in_partition.as_slice(), &in_row];
     Ok((exactly(query, schema, parts, width, given, &fixed), partition))
+}
+
+/// The query with the tokens that its filter is to look for.
+fn with_tokens(
+    keys: &PathKeys,
+    query: Query,
+    partition: Option<&str>,
+    table: &DynamicTable,
+) -> Result<Query> {
+    if !query.has_sealed() {
+        return Ok(query);
+    }
+    query.resolved(&mut |sealed| {
+        let (field, blind) = keys.blind_property(sealed.property()).ok_or_else(|| sealed.stranger())?;
+        let tokens = tokens_in(table, partition, field, blind, sealed.value())?;
+        Ok(tokens.map_or(Tokens::Any, |tokens| Tokens::These(blind.property, tokens.into())))
+    })
+}
+
+/// The query that opens what it finds by a token: who can write the file can put a row under any.
+fn opened(keys: &PathKeys, query: Query, given: &Given) -> Query {
+    given.each_sealed().fold(query, |query, (field, value)| match keys.blind(field) {
+        Some((field, _)) => {
+            let sealed = SealedEq::new(field.property, value.to_value());
+            query.filter(Filter::sealed(sealed.with_tokens(Tokens::Any)))
+        }
+        None => query,
+    })
 }
 
 /// The query with what was given for a field asked of the row too, where the bounds on the keys let more in: where a
@@ -169,7 +268,7 @@ fn filtered(query: Query, value: PropertyValue<'_>, filter: impl FnOnce(Value) -
 fn keys_in_common(
     keys: &PathKeys,
     given: &Given,
-    chosen: &[(usize, u32)],
+    chosen: &[(usize, Chosen)],
     last: usize,
     partition: &str,
 ) -> usize {
@@ -187,6 +286,7 @@ fn keys_in_common(
     };
     let digits = match plan::fields(keys.row()).nth(last - width).map(|part| part.format) {
         Some(Format::Shard(shards)) => shard_digits(shards),
+        Some(Format::Blind) => BLIND_DIGITS,
         _ => 0,
     };
     partition.len() + separator + start + digits

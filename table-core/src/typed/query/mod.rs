@@ -14,8 +14,9 @@ pub use given::Given;
 pub use rows::TypedRows;
 pub use steps::{At, Ended, Newest, Open, Ready, Turns};
 
+use super::blind::steadily;
 use super::reading::{Entities, ReadAs, Whole};
-use super::{KeyArg, Origin, Path};
+use super::{BlindArg, KeyArg, Origin, Path};
 use crate::error::Result;
 use crate::query::{Continuation, Explain, Filter, Query};
 use crate::store::{DynamicTable, Lanes, Page};
@@ -47,6 +48,13 @@ impl<P: Path, O: Origin> PathQuery<P, O> {
     #[doc(hidden)]
     pub fn part<T, Next, Offers>(mut self, field: usize, argument: impl PartArg<T, Next, Offers>) -> Self {
         argument.give(field, &mut self.given);
+        self
+    }
+
+    /// Takes an encrypted field, whose token stands in the key: it is one value.
+    #[doc(hidden)]
+    pub fn blind<T>(mut self, field: usize, argument: &impl BlindArg<T>) -> Self {
+        self.given.blind::<T>(field, argument);
         self
     }
 
@@ -109,7 +117,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>> PathQuery<P, O, R> {
 
     /// How many there are. Each is looked at, and none decoded.
     pub fn count(self) -> Result<u64> {
-        let mut rows = rows::refilling::<O, ()>(&self.origin, self.lower())?;
+        let mut rows = rows::refilling::<O, ()>(&self.origin, self.held())?;
         let mut count = 0;
         while rows.next_by(|_, _| Ok(())).transpose()?.is_some() {
             count += 1;
@@ -125,14 +133,26 @@ impl<P: Path, O: Origin, R: ReadAs<P>> PathQuery<P, O, R> {
     pub fn page(&self, size: usize, after: Option<&Continuation>) -> Result<Page<R::Item>> {
         let table = self.origin.table();
         let query = |e: crate::Error| e.attempted("query").table(table.name());
-        let lanes = self.lower().map_err(query)?;
-        let hold = self.origin.hold().map_err(query)?;
+        let (hold, lanes) = self.held().map_err(query)?;
         let snapshot = std::borrow::Borrow::borrow(&hold);
         snapshot_page::<P, R>(snapshot, table, lanes, size, after)
     }
 
     fn lower(&self) -> Result<Lanes> {
-        lowering::lower(P::KEYS, &self.given, &R::select(self.narrowing.clone()))
+        lowering::lower(P::KEYS, &self.given, &R::select(self.narrowing.clone()), self.origin.table())
+    }
+
+    /// What the query reads, and where. By tokens it is read as if at one moment.
+    fn held(&self) -> Result<(O::Hold, Lanes)> {
+        let held = || {
+            let hold = self.origin.hold()?;
+            Ok((hold, self.lower()?))
+        };
+        if self.given.is_blind() || self.narrowing.has_sealed() {
+            steadily(self.origin.table(), held)
+        } else {
+            held()
+        }
     }
 }
 
@@ -156,7 +176,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>> IntoIterator for PathQuery<P, O, R> {
     type IntoIter = TypedRows<P, O, R>;
 
     fn into_iter(self) -> TypedRows<P, O, R> {
-        TypedRows::new(&self.origin, self.lower())
+        TypedRows::new(&self.origin, self.held())
     }
 }
 

@@ -8,10 +8,12 @@ use crate::typed::reading::{ReadAs, Whole};
 use crate::typed::{Origin, Path};
 
 /// The rows of a query, to be decoded by the caller.
-pub(super) fn refilling<O: Origin, T>(origin: &O, lanes: Result<Lanes>) -> Result<Refilling<T, O::Hold>> {
-    let located = |e: Error| e.attempted("query").table(origin.table().name());
-    let lanes = lanes.map_err(located)?;
-    Refilling::new(origin.hold().map_err(located)?, origin.table(), lanes)
+pub(super) fn refilling<O: Origin, T>(
+    origin: &O,
+    held: Result<(O::Hold, Lanes)>,
+) -> Result<Refilling<T, O::Hold>> {
+    let (hold, lanes) = held.map_err(|e| e.attempted("query").table(origin.table().name()))?;
+    Refilling::new(hold, origin.table(), lanes)
 }
 
 /// What a typed query finds, in order: an iterator that owns its snapshot, or reads the caller's.
@@ -23,8 +25,8 @@ pub struct TypedRows<P: Path, O: Origin = crate::DynamicTable, R: ReadAs<P> = Wh
 );
 
 impl<P: Path, O: Origin, R: ReadAs<P>> TypedRows<P, O, R> {
-    pub(super) fn new(origin: &O, lanes: Result<Lanes>) -> Self {
-        Self(refilling(origin, lanes).map_err(Some))
+    pub(super) fn new(origin: &O, held: Result<(O::Hold, Lanes)>) -> Self {
+        Self(refilling(origin, held).map_err(Some))
     }
 }
 

@@ -188,6 +188,18 @@ fn method(path: &Path<'_>, query: &Ident, next: &Next) -> Option<TokenStream> {
     };
     Some(match next.kind {
         Kind::Value => value(format!("Fixes `{}`, which stands in the partition key.", field.name)),
+        Kind::Blind => {
+            let doc = format!(
+                "Fixes `{}`, whose token stands in the row key: it is looked up by one value, and opened.",
+                field.name
+            );
+            quote! {
+                #[doc = #doc]
+                #vis fn #name(self, #name: impl #krate::__private::BlindArg<#ty>) -> #to {
+                    #query::__of(self.query.blind::<#ty>(#place, &#name))
+                }
+            }
+        }
         Kind::Shard { step, shards } => {
             let by_value = value(format!("Fixes `{}`, from which the shard is computed.", field.name));
             let to = at(step);

@@ -31,6 +31,8 @@ pub(super) enum Kind {
     Value,
     /// A value, from which the shard is computed; or the shard itself or all shards, which lead to this step.
     Shard { step: usize, shards: u32 },
+    /// A value, whose token stands in the key.
+    Blind,
     /// A value, a range or a prefix.
     Any {
         /// Whether the first in the order of the key are the latest.
@@ -103,6 +105,7 @@ impl Parts<'_> {
                 Kind::Shard { step: number(without), shards }
             }
             _ if !ready => Kind::Value,
+            Format::Blind => Kind::Blind,
             Format::Inverted | Format::PadInverted(_) => Kind::Any { latest: true },
             _ => Kind::Any { latest: false },
         };

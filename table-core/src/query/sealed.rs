@@ -1,0 +1,98 @@
+//! Comparisons with properties that are stored sealed.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::error::{Error, ErrorKind};
+use crate::model::names::Name;
+use crate::model::{Value, ValueRef};
+use crate::opened::Opened;
+use crate::schema::TOKEN_BYTES;
+
+/// That a sealed property equals a value.
+///
+/// Neither its text nor what a continuation token is bound to says the value.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct SealedEq {
+    pub(super) property: Name,
+    value: Arc<Opened>,
+    tokens: Tokens,
+}
+
+/// What is known of the tokens that the value has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Tokens {
+    /// Nothing yet: only a typed query can find out.
+    Unknown,
+    /// That they differ from row to row: each row is opened.
+    Any,
+    /// The value's tokens, newest first, in the property of this name.
+    These(&'static str, Arc<[[u8; TOKEN_BYTES]]>),
+}
+
+impl SealedEq {
+    pub(crate) fn new(property: &str, value: Value) -> Self {
+        Self { property: property.into(), value: Arc::new(Opened::new(value)), tokens: Tokens::Unknown }
+    }
+
+    /// The same, of which it is known which tokens to look for.
+    pub(crate) fn with_tokens(self, tokens: Tokens) -> Self {
+        Self { tokens, ..self }
+    }
+
+    pub(crate) fn property(&self) -> &str {
+        &self.property
+    }
+
+    pub(crate) fn value(&self) -> ValueRef<'_> {
+        self.value.expose().as_value_ref()
+    }
+
+    pub(crate) fn tokens(&self) -> &Tokens {
+        &self.tokens
+    }
+
+    /// What tells this comparison from others on the same property: the oldest token, which a rotation leaves in its
+    /// place. Without tokens there is nothing that would not help to guess the value.
+    pub(super) fn mark(&self) -> &[u8] {
+        match &self.tokens {
+            Tokens::These(_, tokens) => tokens.last().map_or(&[][..], |token| token),
+            Tokens::Unknown | Tokens::Any => &[],
+        }
+    }
+
+    /// What a query says to it that does not know of which entity it is.
+    #[cold]
+    pub(crate) fn stranger(&self) -> Error {
+        Error::new(ErrorKind::InvalidFilter).because(format!(
+            "the encrypted property `{}` is compared by queries of its own entity alone",
+            self.property
+        ))
+    }
+
+    /// Whether an opened value is the one compared with.
+    pub(crate) fn is(&self, opened: &Value) -> bool {
+        are_equal(opened.as_value_ref(), self.value())
+    }
+}
+
+/// Whether two values are one, as tokens see it: a field may have grown from Int32 to Int64.
+pub(crate) fn are_equal(a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
+    match (a.as_i64(), b.as_i64()) {
+        (Some(a), Some(b)) => a == b,
+        _ => a == b,
+    }
+}
+
+impl fmt::Debug for SealedEq {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SealedEq({self})")
+    }
+}
+
+/// No filter's text: it must not be taken for one.
+impl fmt::Display for SealedEq {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} eq <encrypted>", self.property)
+    }
+}
