@@ -89,7 +89,7 @@ impl Explain {
         }
     }
 
-    /// So many ranges like this one are read, and merged by what follows the shard in their keys.
+    /// So many ranges like this one are read, and merged by what follows the shard, or the token, in their keys.
     pub(crate) fn merged(mut self, ranges: usize, top: Option<usize>) -> Self {
         self.merged = ranges;
         self.top = top;
@@ -123,7 +123,7 @@ impl Explain {
         self.filter.as_deref()
     }
 
-    /// How many ranges are read, one for each shard, and merged. The bounds are those of the first.
+    /// How many ranges are read, one for each shard or token, and merged. The bounds are those of the first.
     pub fn ranges(&self) -> usize {
         self.merged
     }
@@ -225,7 +225,7 @@ impl fmt::Display for Explain {
                 Some(names) => write!(f, "; select: {}", names.join(", "))?,
             }
             if self.merged > 1 {
-                write!(f, "; with {} more shards like it, merged", self.merged - 1)?;
+                write!(f, "; with {} more ranges like it, merged", self.merged - 1)?;
             }
             if self.looks_up {
                 f.write_str("; then a point read of each entity")?;

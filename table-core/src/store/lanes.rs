@@ -10,10 +10,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::query::{self, Continuation, Explain, Position, Query, stored_key};
 use std::sync::Arc;
 
-/// One query; or several, one for each shard, whose rows are merged in the order of what follows the shard in their
+/// One query; or several, one for each shard or token, whose rows are merged in the order of what follows it in their
 /// keys.
 ///
-/// They differ in nothing but the number of the shard, which has the same number of digits in each.
+/// They differ in nothing but those, which have the same number of digits in each.
 #[derive(Clone, Debug)]
 pub(crate) struct Lanes {
     /// At least one.

@@ -1,4 +1,4 @@
-//! What three declarations expand to, for people to read.
+//! What four declarations expand to, for people to read.
 //!
 //! After a change of the expansion, `UPDATE_SNAPSHOTS=1 cargo test -p table-derive` writes what it is now. Read it then:
 //! is it what one would write by hand?
@@ -83,6 +83,26 @@ fn an_entity_with_indexes() {
         "#,
     );
     is_as_noted("employee.rs", &expansion);
+}
+
+#[test]
+fn an_entity_with_sealed_fields() {
+    let expansion = entity(
+        r#"
+        #[entity(table = "Payroll", kind = "employee")]
+        #[key(partition = "{department}", row = "empid_{id:06}")]
+        #[index(by_ssn, row = "ssn_{ssn:blind}", unique, copy = keys)]
+        pub struct Sealed {
+            pub department: String,
+            pub id: u32,
+            #[encrypt(blind, tokens = table, scope = partition)]
+            pub ssn: String,
+            #[encrypt]
+            pub salary: Option<i64>,
+        }
+        "#,
+    );
+    is_as_noted("sealed.rs", &expansion);
 }
 
 #[test]

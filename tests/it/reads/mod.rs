@@ -263,7 +263,7 @@ fn shards_are_computed_given_or_all() {
     assert_eq!(numbers(log.rows().all_shards().rev().top(3).into_iter().collect()), [0, 1, 2]);
     let all = log.rows().all_shards().at(at(18)..);
     assert_eq!(all.explain().unwrap().ranges(), 4);
-    assert!(all.explain().unwrap().to_string().contains("with 3 more shards like it, merged"));
+    assert!(all.explain().unwrap().to_string().contains("with 3 more ranges like it, merged"));
     let sum: u64 = (0..4).map(|shard| log.rows().shard(shard).count().unwrap()).sum();
     assert_eq!(sum, 20);
     for error in [

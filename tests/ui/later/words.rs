@@ -3,26 +3,6 @@ use table_derive::Entity;
 #[derive(Entity)]
 #[entity(table = "Company", kind = "employee")]
 #[key(partition = "{department}", row = "empid_{id:06}")]
-struct Encrypted {
-    department: String,
-    id: u32,
-    #[encrypt(blind)]
-    iban: String,
-}
-
-#[derive(Entity)]
-#[entity(table = "Company", kind = "employee")]
-#[key(partition = "{department}", row = "empid_{id:06}")]
-#[index(by_iban, row = "iban_{iban:blind}")]
-struct Blind {
-    department: String,
-    id: u32,
-    iban: String,
-}
-
-#[derive(Entity)]
-#[entity(table = "Company", kind = "employee")]
-#[key(partition = "{department}", row = "empid_{id:06}")]
 struct Series {
     department: String,
     id: u32,

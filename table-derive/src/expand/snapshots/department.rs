@@ -13,14 +13,14 @@ const _: () = {
                     property: "Name",
                     edm: <String as ::table_core::__private::Property>::EDM,
                     optional: <String as ::table_core::__private::Property>::OPTIONAL,
-                    encrypted: false,
+                    ..::table_core::schema::Field::PLAIN
                 },
                 ::table_core::schema::Field {
                     name: "head_count",
                     property: "HeadCount",
                     edm: <u32 as ::table_core::__private::Property>::EDM,
                     optional: <u32 as ::table_core::__private::Property>::OPTIONAL,
-                    encrypted: false,
+                    ..::table_core::schema::Field::PLAIN
                 },
             ],
             partition: ::table_core::schema::Template {

@@ -13,35 +13,35 @@ const _: () = {
                     property: "Department",
                     edm: <String as ::table_core::__private::Property>::EDM,
                     optional: <String as ::table_core::__private::Property>::OPTIONAL,
-                    encrypted: false,
+                    ..::table_core::schema::Field::PLAIN
                 },
                 ::table_core::schema::Field {
                     name: "id",
                     property: "Id",
                     edm: <u32 as ::table_core::__private::Property>::EDM,
                     optional: <u32 as ::table_core::__private::Property>::OPTIONAL,
-                    encrypted: false,
+                    ..::table_core::schema::Field::PLAIN
                 },
                 ::table_core::schema::Field {
                     name: "last_name",
                     property: "LastName",
                     edm: <String as ::table_core::__private::Property>::EDM,
                     optional: <String as ::table_core::__private::Property>::OPTIONAL,
-                    encrypted: false,
+                    ..::table_core::schema::Field::PLAIN
                 },
                 ::table_core::schema::Field {
                     name: "email",
                     property: "Email",
                     edm: <String as ::table_core::__private::Property>::EDM,
                     optional: <String as ::table_core::__private::Property>::OPTIONAL,
-                    encrypted: false,
+                    ..::table_core::schema::Field::PLAIN
                 },
                 ::table_core::schema::Field {
                     name: "age",
                     property: "Age",
                     edm: <i32 as ::table_core::__private::Property>::EDM,
                     optional: true,
-                    encrypted: false,
+                    ..::table_core::schema::Field::PLAIN
                 },
             ],
             partition: ::table_core::schema::Template {
