@@ -107,8 +107,11 @@ use crate::ctxt::Ctxt;
 /// | `#[property(skip)]` | not stored; the type's default when it is read |
 /// | `#[flatten]` | the fields of a struct with [`Properties`](macro@Properties), side by side with the entity's |
 /// | `#[encrypt]` | the property is stored sealed: with the feature `encrypt`, in a store that was opened with a key provider (C9) |
+/// | `#[encrypt(scope = partition)]` | whose key seals it: `store`, if nothing is said, `table`, or `partition`; the values of a scope can be destroyed as one |
+/// | `#[encrypt(blind)]` | the field can be looked up for equality: by `{ssn:blind}` in an index and by `.eq(..)` in a filter. A keyed token of the value is stored beside it, in a property of the field's name with `Token` behind it (C10), and shows which rows hold equal values |
+/// | `#[encrypt(blind, tokens = table)]` | within what equal values have equal tokens: `partition`, if nothing is said, or `table` |
 ///
-/// `#[encrypt(blind)]`, `#[series]`, `#[blob]`, `#[copy_of]`, `#[index_list]`, `#[copied_into]`, `wide`, a table for each period, and
+/// `#[series]`, `#[blob]`, `#[copy_of]`, `#[index_list]`, `#[copied_into]`, `wide`, a table for each period, and
 /// indexes in another partition or table are not supported yet.
 ///
 /// # Key templates
@@ -126,6 +129,7 @@ use crate::ctxt::Ctxt;
 /// | `{s:escaped}` | any text |
 /// | `{s:lower}` | folded text; in an index only (C22) |
 /// | `{s:shard(16)}` | a stable hash modulo 2 to 100 |
+/// | `{s:blind}` | the token of a field with `#[encrypt(blind)]`; in an index only (C9, C22) |
 /// | `{v[]}` | a row for each element; in an index only (C3) |
 ///
 /// # What does not compile
@@ -140,7 +144,7 @@ use crate::ctxt::Ctxt;
 /// | C6 | a format on a type that it isn't for |
 /// | C7 | two templates that can print one key |
 /// | C8 | an index that can't be `unique` and doesn't say which entity a row is of |
-/// | C9 | an encrypted field in a key |
+/// | C9 | an encrypted field in a key but by its token; a token of a field without `blind`; `blind` on a type of few values, or on floats |
 /// | C10 | two properties of one name |
 /// | C11 | a property name that is taken or malformed |
 /// | C12 | a row of more than 252 properties, `EntityType` among them |

@@ -6,8 +6,8 @@ use std::thread;
 
 use table_core::crypt::{KeyHandle, KeyScope, MemoryKeys, Scope, Secret, TokenScope};
 use table_core::{
-    Column, DynamicEntity, Entity, EntitySet, Error, ErrorKind, Filter, IfMatch, Projection, Query, Store,
-    Stored, Table, Ticks, Uuid, Value, ValueRef, prop,
+    Column, DynamicEntity, Entity, EntitySet, Error, ErrorKind, Filter, IfMatch, Projection, Properties,
+    Query, Store, Stored, Table, Ticks, Uuid, Value, ValueRef, prop,
 };
 
 /// What nothing may show.
@@ -565,6 +565,41 @@ fn a_partitions_values_are_shredded_by_themselves() {
     assert_eq!(found, [patient("West", 1, "c1")]);
     patients.insert(&patient("East", 3, "c1")).unwrap();
     assert_eq!(patients.get(Patient::by_card("East", "c1")).unwrap().unwrap().id, 3);
+}
+
+#[derive(Properties, Clone, Debug, PartialEq)]
+struct Bank {
+    #[encrypt(blind)]
+    iban: Secret<String>,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Accounts", kind = "account")]
+#[key(partition = "{owner}", row = "{id:03}")]
+#[index(by_id, row = "id_{id:03}")]
+struct Account {
+    owner: String,
+    id: u16,
+    #[flatten]
+    bank: Bank,
+}
+
+#[test]
+fn flattened_fields_are_looked_up_by_filters() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let accounts = store.table::<Account>().unwrap();
+    for id in 0..3 {
+        let bank = Bank { iban: format!("DE{id}").into() };
+        accounts.insert(&Account { owner: "Ann".into(), id, bank }).unwrap();
+        rotate(&store);
+    }
+    let found = accounts.rows().owner("Ann").filter(|a| a.bank.iban.eq("DE1"));
+    assert_eq!(found.into_iter().map(|a| a.unwrap().id).collect::<Vec<_>>(), [1]);
+    let copies = accounts.by_id().owner("Ann").filter(|a| a.bank.iban.eq("DE2"));
+    assert_eq!(copies.into_iter().map(|a| a.unwrap().id).collect::<Vec<_>>(), [2]);
+    accounts.update(Account::key("Ann", 1), |a| a.bank.iban = "DE9".into()).unwrap();
+    assert_eq!(accounts.rows().owner("Ann").filter(|a| a.bank.iban.eq("DE9")).count().unwrap(), 1);
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]

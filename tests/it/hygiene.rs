@@ -91,6 +91,20 @@ struct Odd {
     exchange: OddColumns,
 }
 
+/// Sealed fields, with and without tokens.
+#[derive(::table_core::Entity, ::std::clone::Clone, ::std::fmt::Debug, ::std::cmp::PartialEq)]
+#[entity(table = "Blind", kind = "blind", crate = crate::hygiene::renamed)]
+#[key(partition = "{table}", row = "{id:03}")]
+#[index(by_token, row = "token_{token:blind}", unique)]
+struct Blind {
+    table: ::std::string::String,
+    id: ::std::primitive::u16,
+    #[encrypt(blind, scope = partition, tokens = table)]
+    token: ::std::option::Option<::std::string::String>,
+    #[encrypt]
+    sealed: ::std::primitive::i64,
+}
+
 impl Odd {
     fn has_source(&self) -> ::std::primitive::bool {
         !self.source.is_empty()
@@ -172,4 +186,18 @@ mod by_macro {
     }
 
     const _: fn(&Store) -> Result<Table<Three>> = Store::table::<Three>;
+}
+
+#[test]
+fn sealed_fields_depend_on_no_name_in_scope() {
+    let dir = ::tempfile::tempdir().unwrap();
+    let keys = ::std::sync::Arc::new(::table_core::crypt::MemoryKeys::new().unwrap());
+    let options = ::table_core::Store::options().map_size(1 << 26).encryption(keys);
+    let table = options.open(dir.path().join("store")).unwrap().table::<Blind>().unwrap();
+    let token = ::std::option::Option::Some("t".to_string());
+    let blind = Blind { table: "t".to_string(), id: 1, token, sealed: 2 };
+    table.insert(&blind).unwrap();
+    assert_eq!(*table.get(Blind::by_token("t", "t")).unwrap().unwrap(), blind);
+    assert_eq!(table.by_token().table("t").token("t").count().unwrap(), 1);
+    assert_eq!(table.rows().table("t").filter(|e| e.token.eq("u")).count().unwrap(), 0);
 }

@@ -48,6 +48,39 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! With `#[encrypt(blind)]` it can be looked up for equality, by a keyed token that is stored beside it:
+//!
+//! ```
+//! # use std::sync::Arc;
+//! use table_core::crypt::{MemoryKeys, Secret};
+//! use table_core::{Entity, Store};
+//!
+//! #[derive(Entity)]
+//! #[entity(table = "Payroll", kind = "employee")]
+//! #[key(partition = "{department}", row = "empid_{id:06}")]
+//! #[index(by_ssn, row = "ssn_{ssn:blind}", unique)]
+//! struct Employee {
+//!     department: String,
+//!     id: u32,
+//!     #[encrypt(blind)]
+//!     ssn: Secret<String>,
+//! }
+//!
+//! # let dir = tempfile::tempdir()?;
+//! # let path = dir.path().join("payroll.tables");
+//! let store = Store::options().encryption(Arc::new(MemoryKeys::new()?)).open(&path)?;
+//! let staff = store.table::<Employee>()?;
+//! staff.insert(&Employee { department: "Sales".into(), id: 1, ssn: "078-05-1120".into() })?;
+//!
+//! // By the index's key, as a step of a query, and in a filter; also after the keys were rotated.
+//! store.encryption()?.rotate_all()?;
+//! assert!(staff.get(Employee::by_ssn("Sales", "078-05-1120"))?.is_some());
+//! assert_eq!(staff.by_ssn().department("Sales").ssn("078-05-1120").count()?, 1);
+//! let found = staff.rows().department("Sales").filter(|e| e.ssn.eq("078-05-1120"));
+//! assert_eq!(found.count()?, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! What is here knows no store. The store keeps the wrapped keys, and does the sealing, as [`Encryption`].
 
 mod aead;

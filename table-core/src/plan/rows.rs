@@ -151,8 +151,12 @@ impl<'a> Printer<'a> {
 
     /// The keys that the template gives with tokens of former keys.
     fn keys_by_other_tokens(&self, template: &Template) -> Result<Vec<String>> {
+        let blind = || fields(template).filter(|part| part.format == Format::Blind);
+        if blind().next().is_none() {
+            return Ok(Vec::new());
+        }
         let mut choices = vec![Vec::new()];
-        for part in fields(template).filter(|part| part.format == Format::Blind) {
+        for part in blind() {
             let Some(token) = self.values.token(part.field) else { continue };
             if choices.iter().flatten().any(|(field, _)| *field == part.field) {
                 continue;
@@ -164,6 +168,7 @@ impl<'a> Printer<'a> {
             };
             choices =
                 choices.iter().flat_map(|choice| token.texts().map(move |text| with(choice, text))).collect();
+            check_tokens(choices.len())?;
         }
         let mut keys = Vec::new();
         // The first choice is that of the tokens that are written.
@@ -194,6 +199,17 @@ impl<'a> Printer<'a> {
         schema::print_all(&index.row, self.values, &mut |key| rows.push(copy(key)))
             .map_err(|error| self.refused(&index.row, error))
     }
+}
+
+/// Refuses to look for a key under each of so many tokens.
+pub(crate) fn check_tokens(choices: usize) -> Result<()> {
+    if choices <= limits::PAGE_ENTITIES {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::KeyUnavailable).because(format!(
+        "the tokens of all keys that are alive make {choices} row keys; seal anew what is under old keys, and destroy \
+         them"
+    )))
 }
 
 /// An entity's values with these tokens in the place of its own.

@@ -42,6 +42,7 @@ impl BlindKey {
         read: impl Fn(&RowView<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
         steadily(table, || self.find_in(&table.snapshot()?, table, &read))
+            .map_err(|error| error.attempted("read from").table(table.name()))
     }
 
     /// What `read` makes of the row in this snapshot, which was taken before the keys are looked at.
@@ -51,12 +52,12 @@ impl BlindKey {
         table: &DynamicTable,
         read: impl Fn(&RowView<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
-        for (partition, row) in self.candidates(table)? {
+        let located = |error: Error| error.attempted("read from").table(table.name());
+        for (partition, row) in self.candidates(table).map_err(located)? {
             let Some(view) = snapshot.view(table, &partition, &row)? else { continue };
             let found = check_kind(&view, self.path.kind().name)
                 .and_then(|()| if self.holds(&view)? { read(&view).map(Some) } else { Ok(None) });
-            let found = found
-                .map_err(|e| e.attempted("read from").table(table.name()).partition(&partition).row(&row))?;
+            let found = found.map_err(|error| located(error).partition(&partition).row(&row))?;
             if found.is_some() {
                 return Ok(found);
             }
@@ -84,7 +85,7 @@ impl BlindKey {
                     .iter()
                     .map(|text| choice.iter().cloned().chain([(part.field, text.clone())]).collect())
                     .collect()
-            });
+            })?;
         }
         let print = |tokens: Vec<(usize, String)>| {
             print_values(
@@ -157,8 +158,10 @@ fn as_given(given: &Result<Option<Opened>, ValueError>) -> super::KeyResult<'_> 
 }
 
 /// Every choice, with each that follows it.
-pub(super) fn combined<C>(choices: &[C], next: impl Fn(&C) -> Vec<C>) -> Vec<C> {
-    choices.iter().flat_map(next).collect()
+pub(super) fn combined<C>(choices: &[C], next: impl Fn(&C) -> Vec<C>) -> Result<Vec<C>> {
+    let combined: Vec<_> = choices.iter().flat_map(next).collect();
+    plan::check_tokens(combined.len())?;
+    Ok(combined)
 }
 
 /// The arguments of a key with tokens in the place of values.

@@ -92,13 +92,11 @@ fn token(
     kept: Option<[u8; TOKEN_BYTES]>,
     value: ValueRef<'_>,
 ) -> Result<FieldToken> {
-    match kept {
-        Some(kept) => Ok(FieldToken::new(at, kept, &[])),
-        None => {
-            let found = sealer.tokens(partition, field, blind, value)?;
-            Ok(FieldToken::new(at, found.current, &found.others))
-        }
+    if let Some(kept) = kept {
+        return Ok(FieldToken::new(at, kept, &[]));
     }
+    let found = sealer.tokens(partition, field, blind, value)?;
+    Ok(FieldToken::new(at, found.current, &found.others))
 }
 
 fn value_of<'a>(values: &'a Values<'_>, field: usize) -> Option<ValueRef<'a>> {

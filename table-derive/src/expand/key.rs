@@ -60,8 +60,13 @@ fn index(model: &Entity<'_>, names: &Names, index: &Index) -> TokenStream {
     let (krate, vis, name, path) =
         (&model.krate, model.vis, index.function(), names.path(Some(index), "Path"));
     let (partition, row) = (model.key.partition.source(), index.row.source());
+    let cost = if index.row.fields().any(|part| part.format == Format::Blind) {
+        "Reading it is a point query for each of the store's keys that is alive."
+    } else {
+        "Reading it is a point query."
+    };
     let doc = format!(
-        "The key of the entity's copy in `{}`: PartitionKey `{partition}`, RowKey `{row}`. Reading it is a point query.",
+        "The key of the entity's copy in `{}`: PartitionKey `{partition}`, RowKey `{row}`. {cost}",
         index.name
     );
     let (parameters, given) = parameters(model, &[&model.key.partition, &index.row]);

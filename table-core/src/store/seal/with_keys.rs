@@ -4,7 +4,7 @@ use std::cell::Cell as Once;
 use std::hash::{BuildHasher, RandomState};
 
 use super::FoundTokens;
-use crate::crypt::{Cell, Secret, value};
+use crate::crypt::{Cell, Secret, Token, value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ValueRef;
 use crate::opened::Opened;
@@ -92,7 +92,7 @@ impl<'t> Sealer<'t> {
         let keys = self.keys()?;
         let cell = self.table.cell(partition, "", field.property)?.scoped(field.scope);
         let current = keys.token(&cell, blind.tokens, value)?.to_bytes();
-        let live = keys.tokens(&cell, blind.tokens, value)?.into_iter().map(|token| token.to_bytes());
+        let live = keys.tokens(&cell, blind.tokens, value)?.into_iter().map(Token::to_bytes);
         Ok(FoundTokens { current, others: live.filter(|token| *token != current).collect() })
     }
 
@@ -143,7 +143,7 @@ pub(crate) fn tokens(
 ) -> Result<Vec<[u8; TOKEN_BYTES]>> {
     let cell = table.cell(partition, "", field.property)?.scoped(field.scope);
     let tokens = table.inner().encryption()?.tokens(&cell, blind.tokens, value)?;
-    Ok(tokens.into_iter().map(|token| token.to_bytes()).collect())
+    Ok(tokens.into_iter().map(Token::to_bytes).collect())
 }
 
 /// The generation of the keys, which a lookup by tokens must see unchanged before and after.

@@ -45,16 +45,15 @@ pub(super) fn lower(
         (query, partition) = one(keys, &parts, given, chosen, narrowing.clone(), table)?;
         queries.push(query);
     }
-    let is_open = |place: &usize| choices.iter().any(|choice| differ(choice, choices.first(), *place));
-    match (queries.len(), (0..parts.len()).rev().find(is_open)) {
-        // Nothing was ever sealed under a key that is alive.
-        (0, _) => Ok(narrowing.top(0).into()),
-        (1, _) | (_, None) => Ok(queries.swap_remove(0).into()),
-        (_, Some(last)) => {
-            let chosen = choices.first().map_or(&[][..], Vec::as_slice);
-            Ok(Lanes::merged(queries, keys_in_common(keys, given, chosen, last, &partition)))
-        }
+    if queries.len() < 2 {
+        // Without a token nothing was ever sealed under a key that is alive.
+        return Ok(queries.pop().unwrap_or_else(|| narrowing.top(0)).into());
     }
+    let is_open = |place: &usize| choices.iter().any(|choice| differ(choice, choices.first(), *place));
+    let (last, chosen) =
+        ((0..parts.len()).rev().find(is_open), choices.first().map_or(&[][..], Vec::as_slice));
+    let common = last.map_or(0, |last| keys_in_common(keys, given, chosen, last, &partition));
+    Ok(Lanes::merged(queries, common))
 }
 
 /// Whether two choices are not the same at a place.
@@ -101,7 +100,7 @@ fn by_tokens(
                 choice.iter().cloned().chain(tokens).collect()
             };
             texts.iter().map(with).collect()
-        });
+        })?;
     }
     Ok(choices)
 }

@@ -12,8 +12,8 @@ pub(super) fn refilling<O: Origin, T>(
     origin: &O,
     held: Result<(O::Hold, Lanes)>,
 ) -> Result<Refilling<T, O::Hold>> {
-    let (hold, lanes) = held.map_err(|e| e.attempted("query").table(origin.table().name()))?;
-    Refilling::new(hold, origin.table(), lanes)
+    let (snapshot, lanes) = held.map_err(|e| e.attempted("query").table(origin.table().name()))?;
+    Refilling::new(snapshot, origin.table(), lanes)
 }
 
 /// What a typed query finds, in order: an iterator that owns its snapshot, or reads the caller's.

@@ -142,7 +142,7 @@ const _: () = {
         pub fn patch() -> SealedPatch {
             SealedPatch { ssn: ::core::option::Option::None, salary: ::core::option::Option::None }
         }
-        #[doc = "The key of the entity's copy in `by_ssn`: PartitionKey `{department}`, RowKey `ssn_{ssn:blind}`. Reading it is a point query."]
+        #[doc = "The key of the entity's copy in `by_ssn`: PartitionKey `{department}`, RowKey `ssn_{ssn:blind}`. Reading it is a point query for each of the store's keys that is alive."]
         #[must_use]
         pub fn by_ssn(
             department: impl ::table_core::__private::KeyArg<String>,
