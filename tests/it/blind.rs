@@ -356,6 +356,39 @@ fn what_is_unique_stays_so_while_a_rotation_is_under_way() {
 }
 
 #[test]
+fn a_rotation_makes_no_transaction_too_large() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let staff = staff(&store);
+    staff.insert(&employee(0, "zero")).unwrap();
+    rotate(&store);
+    // Five rows each, which are as many as a transaction may touch; and another is looked at for each.
+    let many: Vec<_> = (1..=20).map(|id| employee(id, &format!("ssn{id}"))).collect();
+    let partition = || Employee::partition("Sales");
+    let egt = || many.iter().fold(staff.egt(partition()), |egt, employee| egt.insert(employee));
+    assert_eq!(egt().explain().unwrap().rows(), 100);
+    egt().commit().unwrap();
+    assert_eq!(staff.by_ssn().department("Sales").count().unwrap(), 21);
+}
+
+#[test]
+fn tokens_tell_partitions_apart_unless_they_are_the_tables() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let staff = staff(&store);
+    staff.insert(&employee(1, SSN)).unwrap();
+    staff.insert(&Employee { department: "Other".into(), ..employee(1, SSN) }).unwrap();
+    let own = |partition: &str| staff.dynamic().get(partition, "empid_000001").unwrap().unwrap();
+    let (sales, other) = (own("Sales"), own("Other"));
+    assert_ne!(sales.get("SsnToken"), other.get("SsnToken"));
+    assert_eq!(sales.get("IbanToken"), other.get("IbanToken"));
+    let everywhere = || staff.rows().across_partitions();
+    assert_eq!(everywhere().filter(|e| e.ssn.eq(SSN)).count().unwrap(), 2);
+    assert_eq!(everywhere().filter(|e| e.iban.eq("DE02")).count().unwrap(), 2);
+    assert_eq!(everywhere().filter(|e| !e.iban.eq("DE02")).count().unwrap(), 0);
+}
+
+#[test]
 fn uniqueness_holds_between_writers_and_rotations() {
     const WRITERS: u32 = 3;
     let scratch = Scratch::new();

@@ -2,7 +2,9 @@
 
 use super::super::key_type::{Format, KeyType, TimeItem};
 use super::super::tests::{EMPLOYEE, employee};
-use super::super::{CharSet, Copies, Field, FieldPart, Index, Part, Schema, Template};
+use super::super::{
+    Blind, CharSet, Copies, Field, FieldPart, Index, KeyScope, Part, Schema, Template, TokenScope,
+};
 use super::{differences, layout, read};
 use crate::model::EdmType;
 
@@ -136,6 +138,29 @@ fn what_is_sealed_reads_otherwise_than_what_is_not() {
     let found = differences(EMPLOYEES, &sealed).unwrap();
     assert_eq!((&found.lines[..], found.is_compatible), (&lines.map(str::to_owned)[..], false));
     assert!(!differences(&text, &EMPLOYEE).unwrap().is_compatible);
+}
+
+#[test]
+fn whose_key_seals_and_which_tokens_there_are_is_part_of_the_layout() {
+    let mut seen = vec![layout(&EMPLOYEE)];
+    for scope in [KeyScope::Store, KeyScope::Table, KeyScope::Partition] {
+        let tokens = [TokenScope::Partition, TokenScope::Table];
+        let blind = tokens.map(|tokens| Some(Blind { property: "AgeToken", tokens }));
+        for blind in [None].into_iter().chain(blind) {
+            let mut fields = EMPLOYEE.fields.to_vec();
+            (fields[5].encrypted, fields[5].scope, fields[5].blind) = (true, scope, blind);
+            let schema = changed(&fields);
+            let text = layout(&schema);
+            let back = read(&text, "employee").unwrap();
+            assert_eq!((back.fields[5].scope, back.fields[5].blind), (scope, blind), "{text}");
+            assert_eq!(layout(&back), text);
+            for other in &seen {
+                assert!(!differences(other, &schema).unwrap().is_compatible, "{other}\n{text}");
+            }
+            seen.push(text);
+        }
+    }
+    assert!(seen[9].contains("\nproperty Age encrypted by partition blind by table Int32?\n"), "{}", seen[9]);
 }
 
 #[test]
