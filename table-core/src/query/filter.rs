@@ -58,6 +58,9 @@ use crate::model::names::{self, Name};
 /// properties too. There are no functions, no arithmetic and no `null`, as in the service. Text starting with
 /// `S` is `Name ge 'S' and Name lt 'T'`. Brackets may stand at most
 /// [`FILTER_DEPTH`](crate::limits::FILTER_DEPTH) deep; chains of `and` and `or` may be of any length.
+///
+/// That an encrypted property equals a value, which typed filters can ask, has no such text: it prints as
+/// `Ssn eq <encrypted>`, and can't be read back.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Filter {
     node: Node,
