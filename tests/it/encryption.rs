@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use table_core::crypt::{KeyHandle, MemoryKeys, Scope, Secret};
 use table_core::{
@@ -438,16 +439,19 @@ fn a_set_seals_what_it_is_given() {
 fn nothing_is_written_under_a_key_that_a_later_transaction_saw_retired() {
     const WRITERS: u32 = 3;
     const ROTATIONS: usize = 12;
+    /// A writer that has failed is not waited for for ever.
+    const PATIENCE: Duration = Duration::from_secs(10);
     let scratch = Scratch::new();
     let store = scratch.store();
     let (staff, encryption) = (staff(&store), store.encryption().unwrap());
     staff.insert(&employee(0)).unwrap();
     let barrier = store.create_table("Barrier").unwrap();
     let is_over = AtomicBool::new(false);
+    let written = AtomicUsize::new(0);
     let mut retired = Vec::new();
     thread::scope(|scope| {
         for writer in 1..=WRITERS {
-            let (staff, is_over) = (&staff, &is_over);
+            let (staff, is_over, written) = (&staff, &is_over, &written);
             scope.spawn(move || {
                 for number in 0.. {
                     if is_over.load(Ordering::Relaxed) {
@@ -461,10 +465,16 @@ fn nothing_is_written_under_a_key_that_a_later_transaction_saw_retired() {
                     } else {
                         staff.insert(&employee(first)).unwrap();
                     }
+                    written.fetch_add(1, Ordering::Relaxed);
                 }
             });
         }
         for rotation in 0..ROTATIONS {
+            // A writer that was held up is what is looked for: something is written between any two rotations.
+            let (before, begun) = (written.load(Ordering::Relaxed), Instant::now());
+            while written.load(Ordering::Relaxed) == before && begun.elapsed() < PATIENCE {
+                thread::yield_now();
+            }
             let old = encryption.keys().unwrap().into_iter().find(|key| key.current).unwrap();
             encryption.rotate(&old.scope).unwrap();
             let row = DynamicEntity::new("b", format!("{rotation:03}"));

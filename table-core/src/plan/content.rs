@@ -100,9 +100,7 @@ impl<'a> RowContent<'a> {
         match property {
             PropertyOf::Kind => Some(ValueRef::String(self.kind.name())),
             PropertyOf::Field(field) => self.values.get(field).and_then(FieldValue::stored_ref),
-            PropertyOf::Token(field) => {
-                self.values.token(field).map(|token| ValueRef::Binary(token.bytes()))
-            }
+            PropertyOf::Token(field) => self.values.token(field).map(|token| ValueRef::Binary(token.bytes())),
         }
     }
 
