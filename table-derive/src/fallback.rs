@@ -19,10 +19,14 @@ pub(crate) fn entity(input: &DeriveInput, model: Option<Entity<'_>>) -> TokenStr
     let Some(mut model) = model.filter(|_| has_no_parameters(input)) else { return TokenStream::new() };
     let stored: Vec<bool> = model.fields.iter().map(Field::is_property).collect();
     let is_stored = |field: usize| stored.get(field).copied().unwrap_or_default();
+    // A step of a query can't have the name of a query's own method.
+    let hides: Vec<bool> =
+        model.fields.iter().map(|field| QUERY_METHODS.contains(&field.name.as_str())).collect();
+    let hides_a_method = |field: usize| hides.get(field).copied().unwrap_or_default();
     let keep = |template: &mut Template| {
         template.parts.retain(|part| match part {
             Part::Literal(_) => true,
-            Part::Field(part) => is_stored(part.field),
+            Part::Field(part) => is_stored(part.field) && !hides_a_method(part.field),
         });
     };
     keep(&mut model.key.partition);
@@ -49,18 +53,11 @@ pub(crate) fn entity(input: &DeriveInput, model: Option<Entity<'_>>) -> TokenStr
                 is_stored(field.value) && !is_in_key(field.value) && seen.insert(field.value)
             });
         }
-        let hides_a_method = |name: &Ident| QUERY_METHODS.contains(&name.to_string().as_str());
-        !index.aliases.iter().any(hides_a_method)
+        let is_hiding = |name: &Ident| QUERY_METHODS.contains(&name.to_string().as_str());
+        !index.aliases.iter().any(is_hiding)
             && functions.insert(index.function().to_string())
             && methods.insert(index.ident.to_string())
     });
-    let names_methods = |template: &Template| {
-        let names = template.fields().filter_map(|part| model.field(part.field));
-        names.into_iter().any(|field| QUERY_METHODS.contains(&field.name.as_str()))
-    };
-    if model.templates().any(names_methods) {
-        return TokenStream::new();
-    }
     expand::entity_stub(&model)
 }
 
