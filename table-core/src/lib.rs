@@ -75,6 +75,8 @@ pub use store::{
     Batch, BulkFailure, BulkReport, CheckReport, Durability, DynamicTable, OpenOptions, Page, Problem,
     RowView, Rows, Snapshot, SnapshotInfo, SnapshotRows, Store, StoreStats, TableStats, Views,
 };
+#[cfg(feature = "encrypt")]
+pub use store::{EncryptingRows, EncryptingTable};
 #[cfg(feature = "derive")]
 pub use table_derive::{Entity, EntitySet, KeyPart, Projection, Properties};
 pub use typed::{

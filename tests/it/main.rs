@@ -14,6 +14,7 @@ mod concurrency;
 mod copies;
 mod crash;
 mod derive;
+mod encrypting;
 mod encryption;
 mod errors;
 mod hygiene;

@@ -88,6 +88,11 @@ impl DynamicEntity {
         &self.properties
     }
 
+    #[cfg(feature = "encrypt")]
+    pub(crate) fn entries_mut(&mut self) -> &mut [(Name, Value)] {
+        &mut self.properties
+    }
+
     /// The partition key.
     pub fn partition_key(&self) -> &str {
         &self.partition_key

@@ -1,8 +1,10 @@
 //! Several operations as one.
 
+#[cfg(feature = "encrypt")]
+use super::encrypting::{self, EncryptingTable};
 use super::prepare::{self, Action, Operation, Prepared};
 use super::table::DynamicTable;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{DynamicEntity, ETag, IfMatch};
 
 /// Up to 100 operations on one partition of a table that happen together or not at all: the service's entity group
@@ -39,6 +41,9 @@ pub struct Batch {
     table: DynamicTable,
     partition: String,
     operations: Vec<Planned>,
+    /// What seals the entities, if any are to be.
+    #[cfg(feature = "encrypt")]
+    encrypting: Option<EncryptingTable>,
 }
 
 #[derive(Clone, Debug)]
@@ -49,7 +54,19 @@ enum Planned {
 
 impl Batch {
     pub(crate) fn new(table: DynamicTable, partition: String) -> Self {
-        Self { table, partition, operations: Vec::new() }
+        Self {
+            table,
+            partition,
+            operations: Vec::new(),
+            #[cfg(feature = "encrypt")]
+            encrypting: None,
+        }
+    }
+
+    /// A batch whose entities are sealed.
+    #[cfg(feature = "encrypt")]
+    pub(crate) fn encrypting(table: &EncryptingTable, partition: String) -> Self {
+        Self { encrypting: Some(table.clone()), ..Self::new(table.dynamic().clone(), partition) }
     }
 
     fn with(mut self, action: Action, entity: DynamicEntity) -> Self {
@@ -105,7 +122,21 @@ impl Batch {
 
     /// Carries out every operation, or none. The `ETag` is that of every entity written: they share their time.
     pub fn commit(&self) -> Result<ETag> {
+        #[cfg(feature = "encrypt")]
+        if let Some(encrypting) = &self.encrypting {
+            return encrypting::submit(&self.table, || self.prepare_sealed(encrypting));
+        }
         self.table.submit(self.prepare()?)
+    }
+
+    /// Makes up for a commit together with other batches that failed, if that may have been for want of a look at the
+    /// store.
+    pub(crate) fn again(&self, error: Error) -> Result<()> {
+        #[cfg(feature = "encrypt")]
+        if self.encrypting.is_some() {
+            return self.commit().map(drop);
+        }
+        Err(error)
     }
 
     pub(crate) fn table(&self) -> &DynamicTable {
@@ -113,6 +144,10 @@ impl Batch {
     }
 
     pub(crate) fn prepare(&self) -> Result<Prepared> {
+        #[cfg(feature = "encrypt")]
+        if let Some(encrypting) = &self.encrypting {
+            return self.prepare_sealed(encrypting).map(|(prepared, _)| prepared);
+        }
         // The properties of all entities, one after another.
         let mut properties = Vec::new();
         let mut ends = Vec::with_capacity(self.operations.len());
@@ -134,5 +169,34 @@ impl Batch {
             });
         }
         prepare::batch(self.table.state(), &self.partition, &operations)
+    }
+
+    /// The operations with what is to be sealed sealed, and whether they depend on more than the caller has said.
+    #[cfg(feature = "encrypt")]
+    fn prepare_sealed(&self, encrypting: &EncryptingTable) -> Result<(Prepared, bool)> {
+        let sealing = encrypting::Sealing::new(encrypting);
+        let mut sealed = Vec::with_capacity(self.operations.len());
+        for (index, planned) in self.operations.iter().enumerate() {
+            sealed.push(match planned {
+                Planned::Write(action, entity) => {
+                    Some((sealing.seal(*action, entity).map_err(|e| e.at_index(index))?, entity))
+                }
+                Planned::Delete(..) => None,
+            });
+        }
+        let given: Vec<_> = sealed
+            .iter()
+            .map(|sealed| sealed.as_ref().map_or_else(Vec::new, |(sealed, entity)| sealed.given(entity)))
+            .collect();
+        let mut operations = Vec::with_capacity(self.operations.len());
+        for ((planned, sealed), given) in self.operations.iter().zip(&sealed).zip(&given) {
+            operations.push(match (planned, sealed) {
+                (Planned::Delete(row, condition), _) => Operation::delete(&self.partition, row, *condition),
+                (Planned::Write(..), Some((sealed, entity))) => Operation::on(sealed.action, entity, given),
+                (Planned::Write(action, entity), None) => Operation::on(*action, entity, given),
+            });
+        }
+        let prepared = prepare::batch(self.table.state(), &self.partition, &operations)?;
+        Ok(sealing.sealed(prepared, sealed.iter().flatten().any(|(sealed, _)| sealed.is_of_version)))
     }
 }

@@ -53,12 +53,7 @@ impl Store {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn bulk(&self, batches: impl IntoIterator<Item = Batch>) -> Result<BulkReport> {
-        load(
-            &self.inner,
-            batches,
-            |batch| self.own(batch).and_then(|()| batch.prepare()),
-            |_, error| Err(error),
-        )
+        load(&self.inner, batches, |batch| self.own(batch).and_then(|()| batch.prepare()), Batch::again)
     }
 
     fn own(&self, batch: &Batch) -> Result<()> {

@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 
 use super::catalog::{self, TableState};
+#[cfg(feature = "encrypt")]
+use super::encrypting::Lens;
 use super::key;
 use super::scan::Scan;
 use super::{Inner, lmdb::ReadTxn};
@@ -20,18 +22,32 @@ pub(crate) struct Lanes {
     queries: Vec<Query>,
     /// The bytes of partition key, separator and row key up to the end of the shard.
     common: usize,
+    /// What the rows are looked at through, where some properties are sealed by a rule.
+    #[cfg(feature = "encrypt")]
+    lens: Option<Arc<Lens>>,
 }
 
 impl From<Query> for Lanes {
     fn from(query: Query) -> Self {
-        Self { queries: vec![query], common: 0 }
+        Self::merged(vec![query], 0)
     }
 }
 
 impl Lanes {
     /// Queries whose rows are merged by what follows so many bytes of their keys.
     pub(crate) fn merged(queries: Vec<Query>, common: usize) -> Self {
-        Self { queries, common }
+        Self {
+            queries,
+            common,
+            #[cfg(feature = "encrypt")]
+            lens: None,
+        }
+    }
+
+    /// The same, whose filters may not look at what is sealed.
+    #[cfg(feature = "encrypt")]
+    pub(crate) fn through(self, lens: Arc<Lens>) -> Self {
+        Self { lens: Some(lens), ..self }
     }
 
     /// How the queries will be answered.
@@ -49,7 +65,13 @@ impl Lanes {
         txn: &heed::RoTxn<'_>,
         table: &Arc<TableState>,
     ) -> Result<Vec<Scan>> {
-        self.queries.iter().map(|query| Scan::new(inner, txn, table, query)).collect()
+        let scan = |query| {
+            let scan = Scan::new(inner, txn, table, query)?;
+            #[cfg(feature = "encrypt")]
+            let scan = scan.through(self.lens.as_ref());
+            Ok(scan)
+        };
+        self.queries.iter().map(scan).collect()
     }
 
     /// How many entities are wanted.

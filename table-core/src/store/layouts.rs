@@ -11,6 +11,10 @@ use crate::schema::{self, Schema, checks};
 /// What a dictionary entry of this kind holds under the kind's name: its layout, as text.
 const LAYOUT_BY_KIND: u8 = 4;
 
+/// The longest name of a kind that a struct may declare, in bytes.
+#[cfg(feature = "encrypt")]
+const LONGEST_KIND: usize = 64;
+
 /// Makes sure that the rows of this kind have the layout that the schema declares; notes it if there is none yet, or
 /// if nothing that was written reads otherwise under the new one.
 pub(crate) fn register(inner: &Inner, table: &TableState, schema: &'static Schema) -> Result<()> {
@@ -62,6 +66,26 @@ fn is_noted(dbs: &Databases, txn: &heed::RoTxn<'_>, table: &TableState, schema: 
             Err(Error::new(ErrorKind::LayoutChanged).because(because))
         }
     }
+}
+
+/// The declaration of a kind, as far as its layout tells; `None` if the table has no layout of this kind.
+#[cfg(feature = "encrypt")]
+pub(crate) fn declared(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    table: &TableState,
+    kind: &str,
+) -> Result<Option<Schema>> {
+    if kind.len() > LONGEST_KIND {
+        return Ok(None);
+    }
+    let key = key(table, kind);
+    let Some(record) = dbs.names.get(txn, &key).map_err(lmdb::error)? else {
+        dbs.check_missing(dbs.names, txn, &key)?;
+        return Ok(None);
+    };
+    dbs.check_entry(record)?;
+    schema::read(opened(&key, record)?, kind).map(Some).ok_or_else(damaged)
 }
 
 /// C7, of kinds that meet in a table: no row of the new one can have a key of a row of those known.

@@ -10,6 +10,8 @@ mod counts;
 mod cursor;
 pub(crate) mod dict;
 mod encode;
+#[cfg(feature = "encrypt")]
+mod encrypting;
 pub(crate) mod key;
 #[cfg(feature = "encrypt")]
 mod keys;
@@ -58,6 +60,8 @@ use crate::typed::{Egt, Entity, EntitySet, MemberOf, Partition, SetTable, Table}
 pub use self::batch::Batch;
 pub use self::bulk::{BulkFailure, BulkReport};
 pub use self::check::{CheckReport, Problem};
+#[cfg(feature = "encrypt")]
+pub use self::encrypting::{EncryptingRows, EncryptingTable};
 #[cfg(feature = "encrypt")]
 pub use self::keys::{Encryption, KeyInfo, Progress};
 pub(crate) use self::lanes::Lanes;

@@ -7,6 +7,8 @@ use super::catalog::TableState;
 use super::counts::Counts;
 use super::cursor::Cursor;
 use super::dict::Dict;
+#[cfg(feature = "encrypt")]
+use super::encrypting::Lens;
 use super::kind::KindTest;
 use super::row::{self, Row};
 use super::view::{self, Column, Filtered, RowView};
@@ -33,6 +35,9 @@ pub(crate) struct Scan {
     /// For a scan of the whole table: what it must come to, and what it has come to.
     expected: Option<Counts>,
     seen: Counts,
+    /// What says which properties no filter may look at.
+    #[cfg(feature = "encrypt")]
+    lens: Option<Arc<Lens>>,
 }
 
 /// A row that a scan has found.
@@ -71,9 +76,18 @@ impl Scan {
             verify,
             expected,
             seen: Counts::default(),
+            #[cfg(feature = "encrypt")]
+            lens: None,
         };
         scan.number_columns();
         Ok(scan)
+    }
+
+    /// The same scan; a filter that looks at what is sealed is an error.
+    #[cfg(feature = "encrypt")]
+    pub(super) fn through(mut self, lens: Option<&Arc<Lens>>) -> Self {
+        self.lens = lens.filter(|_| self.plan.predicate.is_some()).cloned();
+        self
     }
 
     /// Looks up the properties that the query names.
@@ -128,6 +142,10 @@ impl Scan {
             let found = Found { key, row };
             if self.plan.is_filtered() {
                 let view = self.lend(found);
+                #[cfg(feature = "encrypt")]
+                if let (Some(lens), Some(predicate)) = (&self.lens, &self.plan.predicate) {
+                    lens.check_filter((inner, txn, &self.table), &view, predicate.names())?;
+                }
                 let keys = self.plan.kind.map(|kind| kind.keys);
                 if !self.plan.accepts(&Filtered { view: &view, slots: &self.columns, keys })? {
                     continue;

@@ -68,10 +68,15 @@ impl<'t> Sealer<'t> {
         value: ValueRef<'_>,
     ) -> Result<Vec<u8>> {
         let cell = self.table.cell(partition, row, field.property)?.scoped(field.scope);
+        self.seal_cell(&cell, value)
+    }
+
+    /// The same for a cell whose scope is known.
+    pub(crate) fn seal_cell(&self, cell: &Cell<'_>, value: ValueRef<'_>) -> Result<Vec<u8>> {
         if self.sham.is_some() {
             return Ok(vec![0; value::sealed_len(value)]);
         }
-        self.keys()?.seal(&cell, value)
+        self.keys()?.seal(cell, value)
     }
 
     /// The tokens of a field's value in this partition.

@@ -1,0 +1,226 @@
+//! A table whose properties are sealed by a rule that is given when the program runs.
+
+mod rows;
+mod rule;
+mod write;
+
+use std::fmt;
+
+pub use self::rows::EncryptingRows;
+pub(super) use self::rule::Lens;
+use self::rule::Rule;
+pub(super) use self::write::{Sealing, submit};
+use super::prepare::{self, Action, Operation};
+use super::{Batch, DynamicTable, Page, Snapshot};
+use crate::crypt::KeyScope;
+use crate::error::{Error, Result};
+use crate::model::{DynamicEntity, ETag, IfMatch, Value};
+use crate::query::{Continuation, ENTITY_TYPE, Explain, Query};
+
+/// A table of entities of any shape, some of whose properties are sealed: those that a function of partition key, row
+/// key and property names. Made by [`DynamicTable::encrypting`].
+///
+/// ```
+/// use std::sync::Arc;
+/// use table_core::crypt::MemoryKeys;
+/// use table_core::{DynamicEntity, ErrorKind, IfMatch, Query, Store, prop};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("company.tables");
+/// let store = Store::options().encryption(Arc::new(MemoryKeys::new()?)).open(&path)?;
+/// let company = store.create_table("Company")?;
+/// let sealed = company.encrypting(|_partition, row, property| {
+///     property == "Ssn" || (row.starts_with("patient_") && property == "Weight")
+/// });
+///
+/// sealed.insert(&DynamicEntity::new("Sales", "patient_1").with("Name", "Ann").with("Weight", 61.5))?;
+/// let ann = sealed.get("Sales", "patient_1")?.unwrap();
+/// assert_eq!(ann.get("Weight").and_then(|weight| weight.as_f64()), Some(61.5));
+///
+/// // The table itself has bytes.
+/// let row = company.get("Sales", "patient_1")?.unwrap();
+/// assert!(row.get("Weight").unwrap().as_bytes().is_some());
+///
+/// // A merge seals what it sets; the rest keeps its bytes.
+/// sealed.merge(&DynamicEntity::new("Sales", "patient_1").with("Ssn", "078-05-1120"), IfMatch::Any)?;
+///
+/// // No filter looks into a sealed property.
+/// let mut found = sealed.query(&Query::new().partition("Sales").filter(prop("Weight").gt(60.0)))?;
+/// assert_eq!(found.next().unwrap().unwrap_err().kind(), ErrorKind::InvalidQuery);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// **Encryption is added, and never taken away.** A property that a struct declares with `#[encrypt]` is sealed on
+/// the rows of its kind, whatever the function says. One that a struct declares without it can't be sealed here, since
+/// the struct would not read it: that is an error, and the place for the attribute is the struct. Which kinds there are
+/// is what the table has noted of the structs that were used with it.
+///
+/// **What is sealed is told by its name.** The function must give the same answer whenever it is asked. A property that
+/// it names is an error if it is not stored sealed, since whoever can write the file could otherwise put a value of
+/// his own there: what was written before goes through [`merge`](Self::merge) once. A property that it doesn't name
+/// is given as it is stored, though it may have been sealed once.
+///
+/// **What it can't do:** keep the copies of a struct's entities. Writing an entity's own row here leaves its copies as
+/// they were, as writes by [`DynamicTable`] do; [`SetTable::merge_any`](crate::SetTable::merge_any) makes them follow.
+/// The rows of copies are given as they are stored, and can't be written here. Keys, `Timestamp` and `EntityType` are
+/// never sealed.
+///
+/// Without keys, reading a row that has a sealed property is an error that names it;
+/// [`Query::select`] of other properties works.
+#[derive(Clone)]
+pub struct EncryptingTable {
+    table: DynamicTable,
+    rule: Rule,
+}
+
+impl DynamicTable {
+    /// The same table with the properties sealed for which `resolver` says so of a partition key, a row key and the
+    /// property's name; see [`EncryptingTable`].
+    pub fn encrypting(
+        &self,
+        resolver: impl Fn(&str, &str, &str) -> bool + Send + Sync + 'static,
+    ) -> EncryptingTable {
+        EncryptingTable { table: self.clone(), rule: Rule::new(resolver) }
+    }
+}
+
+impl EncryptingTable {
+    /// The same table with data keys of their own for what is written from now on: for the table, or for each
+    /// partition. What is stored opens whatever the scope.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use table_core::crypt::{KeyScope, MemoryKeys};
+    /// # use table_core::{DynamicEntity, ErrorKind, Store};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("company.tables");
+    /// # let store = Store::options().encryption(Arc::new(MemoryKeys::new()?)).open(&path)?;
+    /// # let company = store.create_table("Company")?;
+    /// let sealed = company.encrypting(|_, _, property| property == "Ssn").scoped(KeyScope::Partition);
+    /// sealed.insert(&DynamicEntity::new("Sales", "1").with("Ssn", "078-05-1120"))?;
+    /// sealed.insert(&DynamicEntity::new("Legal", "1").with("Ssn", "219-09-9999"))?;
+    ///
+    /// store.encryption()?.shred(&company.partition_key_scope("Sales")?)?;
+    /// assert_eq!(sealed.get("Sales", "1").unwrap_err().kind(), ErrorKind::KeyShredded);
+    /// assert!(sealed.get("Legal", "1")?.is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn scoped(mut self, scope: KeyScope) -> Self {
+        self.rule = self.rule.scoped(scope);
+        self
+    }
+
+    /// The table itself, which gives and takes what is stored.
+    pub fn dynamic(&self) -> &DynamicTable {
+        &self.table
+    }
+
+    /// The table's name, as it was given at creation.
+    pub fn name(&self) -> &str {
+        self.table.name()
+    }
+
+    /// The entity of these keys, opened, or `None`.
+    pub fn get(&self, partition_key: &str, row_key: &str) -> Result<Option<DynamicEntity>> {
+        let place =
+            |e: Error| e.attempted("read from").table(self.name()).partition(partition_key).row(row_key);
+        let snapshot = self.table.snapshot()?;
+        let Some(view) = snapshot.view(&self.table, partition_key, row_key)? else { return Ok(None) };
+        let read = || {
+            let kind = view.kind()?.map(str::to_owned);
+            Ok((kind, view.to_entity()?))
+        };
+        let (kind, entity) = read().map_err(place)?;
+        self.opened(snapshot, kind.as_deref(), entity).map(Some).map_err(place)
+    }
+
+    /// Opens what is sealed in an entity of this table that was read in another way: in a
+    /// [`Snapshot`](crate::Snapshot), say. It must have its `EntityType`, if its row has one.
+    pub fn open(&self, entity: DynamicEntity) -> Result<DynamicEntity> {
+        let snapshot = self.table.snapshot()?;
+        let kind = entity.get(ENTITY_TYPE).and_then(Value::as_str).map(str::to_owned);
+        let opened = self.opened(snapshot, kind.as_deref(), entity);
+        opened.map_err(|e| e.attempted("open an entity of").table(self.name()))
+    }
+
+    /// An entity of this `EntityType`, opened once the snapshot is gone: a key may have to be asked for.
+    fn opened(&self, snapshot: Snapshot, kind: Option<&str>, entity: DynamicEntity) -> Result<DynamicEntity> {
+        let lens = Lens::new(&self.rule);
+        let kind = {
+            let (inner, txn) = snapshot.parts();
+            lens.kind((inner, txn, self.table.state()), kind)?
+        };
+        drop(snapshot);
+        lens.open((self.table.inner(), self.table.state()), kind, entity)
+    }
+
+    /// Adds an entity; fails if there is one of its keys.
+    pub fn insert(&self, entity: &DynamicEntity) -> Result<ETag> {
+        self.write(Action::Insert, entity)
+    }
+
+    /// Puts an entity in the place of the one there: properties that it lacks are gone. Fails if there is none.
+    pub fn replace(&self, entity: &DynamicEntity, condition: impl Into<IfMatch>) -> Result<ETag> {
+        self.write(Action::Replace(condition.into()), entity)
+    }
+
+    /// Sets the given properties of the entity there and leaves its others alone, sealed ones too. Fails if there is
+    /// none.
+    pub fn merge(&self, entity: &DynamicEntity, condition: impl Into<IfMatch>) -> Result<ETag> {
+        self.write(Action::Merge(condition.into()), entity)
+    }
+
+    /// Adds an entity, or puts it in the place of the one there.
+    pub fn insert_or_replace(&self, entity: &DynamicEntity) -> Result<ETag> {
+        self.write(Action::InsertOrReplace, entity)
+    }
+
+    /// Adds an entity, or sets its properties on the one there.
+    pub fn insert_or_merge(&self, entity: &DynamicEntity) -> Result<ETag> {
+        self.write(Action::InsertOrMerge, entity)
+    }
+
+    /// Removes the entity of these keys; fails if there is none.
+    pub fn delete(&self, partition_key: &str, row_key: &str, condition: impl Into<IfMatch>) -> Result<()> {
+        self.table.delete(partition_key, row_key, condition)
+    }
+
+    /// A batch of operations on one partition, whose entities are sealed when it is committed.
+    pub fn batch(&self, partition_key: impl Into<String>) -> Batch {
+        Batch::encrypting(self, partition_key.into())
+    }
+
+    /// The entities that the query finds, opened, in order, from a snapshot of this moment.
+    ///
+    /// A filter that compares a sealed property is an error at the first row where it would.
+    pub fn query(&self, query: &Query) -> Result<EncryptingRows> {
+        EncryptingRows::new(self, query)
+    }
+
+    /// A page of what the query finds, opened; see [`DynamicTable::page`].
+    pub fn page(&self, query: &Query, size: usize, after: Option<&Continuation>) -> Result<Page> {
+        rows::page(self, query, size, after)
+    }
+
+    /// How the query will be answered; see [`DynamicTable::explain`].
+    pub fn explain(&self, query: &Query) -> Result<Explain> {
+        self.table.explain(query)
+    }
+
+    fn write(&self, action: Action, entity: &DynamicEntity) -> Result<ETag> {
+        submit(&self.table, || {
+            let sealing = Sealing::new(self);
+            let sealed = sealing.seal(action, entity)?;
+            let (properties, table) = (sealed.given(entity), self.table.state());
+            let prepared = prepare::single(table, &Operation::on(sealed.action, entity, &properties))?;
+            Ok(sealing.sealed(prepared, sealed.is_of_version))
+        })
+    }
+}
+
+impl fmt::Debug for EncryptingTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EncryptingTable").field("name", &self.name()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,159 @@
+//! Entities sealed before they are written.
+
+use super::EncryptingTable;
+use super::rule::{Lens, RowKind, Treatment};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{DynamicEntity, ETag, EdmType, IfMatch, Value};
+use crate::query::ENTITY_TYPE;
+use crate::store::encode::Given;
+use crate::store::prepare::{Action, Prepared};
+use crate::store::{DynamicTable, Sealer};
+
+/// How often a write is made anew when a key is rotated, or the row written, between its sealing and its turn.
+const ATTEMPTS: u32 = 64;
+
+/// The entities of one write, or of one batch, on their way.
+pub(in crate::store) struct Sealing<'t> {
+    table: &'t EncryptingTable,
+    lens: Lens,
+    sealer: Sealer<'t>,
+}
+
+/// What an entity is stored as.
+pub(in crate::store) struct Sealed {
+    /// What is to be done, under the version of the row that was looked at.
+    pub(in crate::store) action: Action,
+    /// Whether that is another condition than the caller's.
+    pub(in crate::store) is_of_version: bool,
+    /// Sealed bytes, by their properties' places; rising.
+    values: Vec<(usize, Value)>,
+}
+
+impl Sealed {
+    /// The properties as they are stored.
+    pub(in crate::store) fn given<'a>(&'a self, entity: &'a DynamicEntity) -> Vec<Given<'a>> {
+        let mut sealed = self.values.iter().peekable();
+        let stored = |(at, (name, value)): (usize, &'a (crate::model::Name, Value))| {
+            let value = sealed.next_if(|(place, _)| *place == at).map_or(value, |(_, sealed)| sealed);
+            (&**name, value.as_value_ref())
+        };
+        entity.entries().iter().enumerate().map(stored).collect()
+    }
+}
+
+impl<'t> Sealing<'t> {
+    pub(in crate::store) fn new(table: &'t EncryptingTable) -> Self {
+        Self { table, lens: Lens::new(&table.rule), sealer: Sealer::new(&table.table) }
+    }
+
+    /// Seals what is to be sealed of an entity.
+    pub(in crate::store) fn seal(&self, action: Action, entity: &DynamicEntity) -> Result<Sealed> {
+        let place = |e: Error| {
+            e.attempted(action.words())
+                .table(self.table.name())
+                .partition(entity.partition_key())
+                .row(entity.row_key())
+        };
+        let seal = || {
+            let (kind, action, is_of_version) = self.look(action, entity)?;
+            Ok(Sealed { action, is_of_version, values: self.values(kind, entity)? })
+        };
+        seal().map_err(place)
+    }
+
+    /// What the row is, or will be. A merge that doesn't say is of what is there, and so holds for that version alone.
+    ///
+    /// The snapshot is gone when it comes to sealing: a key may have to be asked for.
+    fn look(&self, action: Action, entity: &DynamicEntity) -> Result<(RowKind, Action, bool)> {
+        let snapshot = self.table.table.snapshot()?;
+        let (inner, txn) = snapshot.parts();
+        let place = (inner, &**txn, &**self.table.table.state());
+        let kind = |kind: Option<&str>| self.lens.kind(place, kind);
+        let condition = match (action, entity.get(ENTITY_TYPE)) {
+            (Action::Merge(condition), None) => Some(condition),
+            (Action::InsertOrMerge, None) => None,
+            (_, given) => return Ok((kind(given.and_then(Value::as_str))?, action, false)),
+        };
+        let view = snapshot.view(&self.table.table, entity.partition_key(), entity.row_key())?;
+        Ok(match (view, condition) {
+            (Some(view), Some(condition @ IfMatch::ETag(_))) => {
+                (kind(view.kind()?)?, Action::Merge(condition), false)
+            }
+            (Some(view), _) => (kind(view.kind()?)?, Action::Merge(view.etag().into()), true),
+            (None, Some(_)) => return Err(Error::new(ErrorKind::EntityNotFound)),
+            (None, None) => (RowKind::Free, Action::Insert, true),
+        })
+    }
+
+    fn values(&self, kind: RowKind, entity: &DynamicEntity) -> Result<Vec<(usize, Value)>> {
+        if let RowKind::Copy(schema) = kind {
+            return Err(Error::new(ErrorKind::SchemaMismatch).because(format!(
+                "the row is a copy of an entity of the kind `{}`, and follows it: change the entity",
+                schema.kind
+            )));
+        }
+        let (partition, row) = (entity.partition_key(), entity.row_key());
+        let rule = &self.lens.rule;
+        let mut values = Vec::new();
+        for (at, (name, value)) in entity.entries().iter().enumerate() {
+            match kind.treatment(rule, partition, row, name) {
+                Treatment::Plain => continue,
+                Treatment::Contradiction => return Err(contradiction(kind, name)),
+                Treatment::Declared(edm) if !fits(value.edm_type(), edm) => {
+                    return Err(Error::new(ErrorKind::SchemaMismatch).because(format!(
+                        "property `{name}` is declared as {edm:?}, and the value is {:?}",
+                        value.edm_type()
+                    )));
+                }
+                Treatment::Declared(_) | Treatment::Resolved => {}
+            }
+            let cell = self.table.table.cell(partition, row, name)?.scoped(rule.scope);
+            values.push((at, self.sealer.seal_cell(&cell, value.as_value_ref())?.into()));
+        }
+        Ok(values)
+    }
+
+    /// The operations, with the keys that they were sealed with.
+    pub(in crate::store) fn sealed(&self, mut prepared: Prepared, is_of_version: bool) -> (Prepared, bool) {
+        prepared.sealed_at = self.sealer.sealed_at();
+        (prepared, is_of_version)
+    }
+}
+
+/// Whether a struct that declares this type reads the value.
+fn fits(value: EdmType, declared: EdmType) -> bool {
+    value == declared || (value, declared) == (EdmType::Int32, EdmType::Int64)
+}
+
+#[cold]
+fn contradiction(kind: RowKind, name: &str) -> Error {
+    let kind = match kind {
+        RowKind::Own(schema) | RowKind::Copy(schema) => schema.kind,
+        RowKind::Free => "",
+    };
+    Error::new(ErrorKind::SchemaMismatch).because(format!(
+        "property `{name}` is to be sealed, and the struct of the kind `{kind}` would not read it so: \
+         it needs `#[encrypt]` there"
+    ))
+}
+
+/// Carries out what `prepare` gives; again, if a key was rotated meanwhile or the row that was looked at is another.
+pub(in crate::store) fn submit(
+    table: &DynamicTable,
+    prepare: impl Fn() -> Result<(Prepared, bool)>,
+) -> Result<ETag> {
+    let mut attempt = 1;
+    loop {
+        let (prepared, is_of_version) = prepare()?;
+        let sealed_at = prepared.sealed_at.clone();
+        let has_moved = |error: &Error| {
+            let kinds =
+                [ErrorKind::ConditionNotMet, ErrorKind::EntityAlreadyExists, ErrorKind::EntityNotFound];
+            sealed_at.is_stale() || (is_of_version && kinds.contains(&error.kind()))
+        };
+        match table.submit(prepared) {
+            Err(error) if attempt < ATTEMPTS && has_moved(&error) => attempt += 1,
+            done => return done,
+        }
+    }
+}
