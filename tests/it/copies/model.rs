@@ -35,6 +35,16 @@ pub(super) struct Kept<E> {
 
 pub(super) type Place = (String, String);
 
+/// A row that must be there.
+#[derive(Debug)]
+pub(super) struct Implied {
+    pub(super) row: DynamicEntity,
+    /// The version, of an entity's own row.
+    pub(super) etag: Option<ETag>,
+    /// The row key of the entity's own row.
+    pub(super) own: String,
+}
+
 /// The entities by their keys.
 #[derive(Clone, Debug)]
 pub(super) struct Model<E>(pub(super) BTreeMap<Place, Kept<E>>);
@@ -183,22 +193,35 @@ impl<E: Shape> Model<E> {
 
     /// How many rows are written or removed.
     fn touched(&self, effects: &[Effect<E>], rows: &[Vec<Row>]) -> usize {
-        let old = effects.iter().filter_map(|effect| self.0.get(effect.old.as_ref()?)).map(Kept::rows);
         let (mut touched, mut copies) = (BTreeSet::new(), BTreeMap::new());
-        for rows in old {
+        for place in effects.iter().filter_map(|effect| effect.old.as_ref()) {
+            let rows = self.0.get(place).map(Kept::rows).unwrap_or_default();
             touched.extend(rows.iter().map(|row| row.key.clone()));
-            copies.extend(rows.into_iter().skip(1).map(|row| (row.key, row.properties)));
+            copies.extend(rows.into_iter().skip(1).map(|row| (row.key, (place, row.properties))));
         }
         touched.extend(rows.iter().flatten().map(|row| row.key.clone()));
-        // Copies that stay as they are, whosever they were.
-        let stays = |row: &&Row| copies.get(&row.key).is_some_and(|properties| *properties == row.properties);
-        touched.len() - rows.iter().flat_map(|rows| rows.iter().skip(1)).filter(stays).count()
+        let mut staying = 0;
+        for (effect, rows) in effects.iter().zip(rows) {
+            let own = effect.new.as_ref().map(place);
+            // Copies that stay as they are, whosever they were; what is sealed is its entity's alone.
+            staying += rows
+                .iter()
+                .skip(1)
+                .filter(|row| {
+                    copies.get(&row.key).is_some_and(|(old, properties)| {
+                        let is_sealed = properties.iter().any(|(name, _)| E::SEALED.contains(name));
+                        *properties == row.properties && (!is_sealed || own.as_ref() == Some(*old))
+                    })
+                })
+                .count();
+        }
+        touched.len() - staying
     }
 
     /// Every row that the entities imply.
-    pub(super) fn implied(&self) -> BTreeMap<Place, (DynamicEntity, Option<ETag>)> {
+    pub(super) fn implied(&self) -> BTreeMap<Place, Implied> {
         let mut implied = BTreeMap::new();
-        for ((partition, _), kept) in &self.0 {
+        for ((partition, own), kept) in &self.0 {
             for (number, row) in kept.rows().iter().enumerate() {
                 let mut stored = row.stored(partition);
                 let mut etag = None;
@@ -208,7 +231,8 @@ impl<E: Shape> Model<E> {
                         stored.set(name, value.clone());
                     }
                 }
-                let found = implied.insert((partition.clone(), row.key.clone()), (stored, etag));
+                let at = (partition.clone(), row.key.clone());
+                let found = implied.insert(at, Implied { row: stored, etag, own: own.clone() });
                 assert!(found.is_none(), "two rows of one key");
             }
         }

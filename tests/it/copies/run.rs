@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use integration_tests::random::Random;
-use table_core::{DynamicEntity, ETag, Egt, IfMatch, Query, Result, Store, Stored, Table};
+use table_core::{DynamicEntity, ETag, Egt, IfMatch, Query, Result, Store, Stored, Table, Value};
 
 use super::model::{Kept, Model, Operation, Refusal, place};
 use super::shape::Shape;
@@ -13,6 +13,7 @@ const SCAN: u64 = 8;
 
 /// A table and what it must hold.
 pub(super) struct Run<E: Shape> {
+    store: Store,
     table: Table<E>,
     model: Model<E>,
     random: Random,
@@ -21,17 +22,27 @@ pub(super) struct Run<E: Shape> {
     stale: Option<ETag>,
     /// Every row, if it has been looked at since the last change.
     seen: Option<Digest>,
+    /// What sealed bytes were opened as.
+    opened: BTreeMap<Property, (Vec<u8>, Value)>,
     counts: BTreeMap<String, u64>,
 }
 
 /// Every row, with its version.
 type Digest = Vec<(DynamicEntity, Option<ETag>)>;
 
+/// The sealed bytes of each property of each entity.
+type Sealed = BTreeMap<Property, Vec<u8>>;
+
+/// A property of the entity whose own row has these keys.
+type Property = (String, String, &'static str);
+
 impl<E: Shape> Run<E> {
     pub(super) fn new(store: &Store, seed: u64) -> Self {
         let model = Model(BTreeMap::new());
         let (table, random) = (store.table().unwrap(), Random::new(seed));
-        Self { table, model, random, number: 0, stale: None, seen: None, counts: BTreeMap::new() }
+        let (opened, counts) = (BTreeMap::new(), BTreeMap::new());
+        let store = store.clone();
+        Self { store, table, model, random, number: 0, stale: None, seen: None, opened, counts }
     }
 
     /// How often each thing happened.
@@ -42,7 +53,13 @@ impl<E: Shape> Run<E> {
     pub(super) fn step(&mut self) {
         self.number += 1;
         match self.random.below(20) {
-            0 => self.annotate(),
+            0 => {
+                // What a change leaves alone stays under the key that it had, in the entity and in its copies.
+                if !E::SEALED.is_empty() && self.random.below(20) == 0 {
+                    self.store.encryption().unwrap().rotate_all().unwrap();
+                }
+                self.annotate();
+            }
             1..8 => {
                 let operations = self.batch();
                 let partition = self.partition_of(&operations);
@@ -63,12 +80,14 @@ impl<E: Shape> Run<E> {
     pub(super) fn check(&mut self) {
         let mut expected = self.model.implied();
         let rows = self.seen.take().unwrap_or_else(|| self.digest());
+        let mut sealed = Sealed::new();
         for (row, etag) in &rows {
             let key = (row.partition_key().to_owned(), row.row_key().to_owned());
-            let (implied, of_entity) =
+            let implied =
                 expected.remove(&key).unwrap_or_else(|| panic!("step {}: {row:?} is too much", self.number));
-            assert_eq!(*row, implied, "step {}", self.number);
-            assert!(of_entity.is_none() || of_entity == *etag, "step {}: {key:?}", self.number);
+            let opened = self.opened(row, &implied.own, &mut sealed);
+            assert_eq!(opened, implied.row, "step {}", self.number);
+            assert!(implied.etag.is_none() || implied.etag == *etag, "step {}: {key:?}", self.number);
         }
         assert!(expected.is_empty(), "step {}: missing: {expected:#?}", self.number);
         self.seen = Some(rows);
@@ -78,6 +97,32 @@ impl<E: Shape> Run<E> {
             let read = self.table.get(kept.entity.key()).unwrap().unwrap();
             assert_eq!((Some(Stored::etag(&read)), &*read), (kept.etag, &kept.entity));
         }
+    }
+
+    /// The row with its sealed properties opened; all rows of an entity must have the same bytes.
+    fn opened(&mut self, row: &DynamicEntity, own: &str, sealed: &mut Sealed) -> DynamicEntity {
+        let mut opened = row.clone();
+        for property in E::SEALED {
+            let Some(value) = row.get(property) else { continue };
+            let context = || format!("step {}: {property} of {row:?}", self.number);
+            let bytes = value.as_bytes().unwrap_or_else(|| panic!("{} is not sealed", context()));
+            let of_entity = (row.partition_key().to_owned(), own.to_owned(), *property);
+            let first = sealed.entry(of_entity.clone()).or_insert_with(|| bytes.to_vec());
+            assert_eq!(first, bytes, "{}", context());
+            // The same bytes in the same place are the same value: most have been opened before.
+            let known = self.opened.get(&of_entity).filter(|(known, _)| known == bytes);
+            let value = known.map_or_else(
+                || {
+                    let cell = self.table.dynamic().cell(row.partition_key(), own, property).unwrap();
+                    let value = self.store.encryption().unwrap().open(&cell, bytes);
+                    value.unwrap_or_else(|error| panic!("{}: {error}", context()))
+                },
+                |(_, value)| value.clone(),
+            );
+            opened.set(property, value.clone());
+            self.opened.insert(of_entity, (bytes.to_vec(), value));
+        }
+        opened
     }
 
     fn digest(&self) -> Digest {
@@ -202,7 +247,7 @@ impl<E: Shape> Run<E> {
         let Some(Kept { entity, .. }) = self.existing(None) else { return };
         let (at, random) = (place(&entity), &mut self.random);
         let name = ["Note", "zeta", "A_1"][random.below(3) as usize];
-        let value: table_core::Value = match random.below(3) {
+        let value: Value = match random.below(3) {
             0 => (random.below(100) as i64).into(),
             1 => "note".into(),
             _ => vec![1_u8, 2].into(),

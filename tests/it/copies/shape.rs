@@ -7,6 +7,9 @@ use table_core::{DynamicEntity, Entity, ErrorKind, Key, Partition, Patch, Table,
 
 /// A kind of entity with its rows as the declaration means them.
 pub(super) trait Shape: Entity + Clone + PartialEq + Debug {
+    /// The properties that are stored sealed.
+    const SEALED: &'static [&'static str] = &[];
+
     /// Any entity, out of few enough that keys and unique values come again.
     fn random(random: &mut Random) -> Self;
 
