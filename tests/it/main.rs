@@ -28,6 +28,7 @@ mod ranges;
 mod reads;
 mod sets;
 mod tables;
+mod tampering;
 mod time;
 mod values;
 mod writes;
