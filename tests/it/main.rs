@@ -10,6 +10,7 @@
 )]
 
 mod blind;
+mod canary;
 mod concurrency;
 mod copies;
 mod crash;

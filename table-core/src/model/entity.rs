@@ -27,6 +27,9 @@ pub struct DynamicEntity {
     etag: Option<ETag>,
     // A vector: an entity has a few dozen properties, and their order is worth keeping.
     properties: Vec<(Name, Value)>,
+    /// The properties that were sealed: `Debug` leaves their values out.
+    #[cfg(feature = "encrypt")]
+    sealed: Vec<Name>,
 }
 
 impl DynamicEntity {
@@ -37,6 +40,8 @@ impl DynamicEntity {
             row_key: row_key.into(),
             etag: None,
             properties: Vec::new(),
+            #[cfg(feature = "encrypt")]
+            sealed: Vec::new(),
         }
     }
 
@@ -47,7 +52,7 @@ impl DynamicEntity {
         etag: ETag,
         properties: Vec<(Name, Value)>,
     ) -> Self {
-        Self { partition_key, row_key, etag: Some(etag), properties }
+        Self { etag: Some(etag), properties, ..Self::new(partition_key, row_key) }
     }
 
     /// The entity with one more property, or another value for it.
@@ -88,9 +93,25 @@ impl DynamicEntity {
         &self.properties
     }
 
+    /// Puts what was sealed in the place of the bytes at this place.
     #[cfg(feature = "encrypt")]
-    pub(crate) fn entries_mut(&mut self) -> &mut [(Name, Value)] {
-        &mut self.properties
+    pub(crate) fn set_opened(&mut self, at: usize, value: Value) {
+        if let Some((name, place)) = self.properties.get_mut(at) {
+            self.sealed.push(name.clone());
+            *place = value;
+        }
+    }
+
+    /// Whether `Debug` may show the property's value.
+    #[cfg(feature = "encrypt")]
+    fn shows(&self, name: &str) -> bool {
+        self.sealed.iter().all(|sealed| **sealed != *name)
+    }
+
+    #[cfg(not(feature = "encrypt"))]
+    #[expect(clippy::unused_self, reason = "as it is with the feature")]
+    fn shows(&self, _: &str) -> bool {
+        true
     }
 
     /// The partition key.
@@ -149,16 +170,23 @@ impl fmt::Debug for DynamicEntity {
             .field("partition_key", &self.partition_key)
             .field("row_key", &self.row_key)
             .field("etag", &self.etag.map(|etag| etag.to_string()))
-            .field("properties", &Properties(&self.properties))
+            .field("properties", &Properties(self))
             .finish()
     }
 }
 
-struct Properties<'a>(&'a [(Name, Value)]);
+struct Properties<'a>(&'a DynamicEntity);
 
 impl fmt::Debug for Properties<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.0.iter().map(|(name, value)| (name, value))).finish()
+        let mut map = f.debug_map();
+        for (name, value) in self.0.properties() {
+            match self.0.shows(name) {
+                true => map.entry(&name, value),
+                false => map.entry(&name, &format_args!("(sealed)")),
+            };
+        }
+        map.finish()
     }
 }
 

@@ -1,5 +1,7 @@
 //! Several operations as one.
 
+use std::fmt;
+
 #[cfg(feature = "encrypt")]
 use super::encrypting::{self, EncryptingTable};
 use super::prepare::{self, Action, Operation, Prepared};
@@ -35,7 +37,7 @@ use crate::model::{DynamicEntity, ETag, IfMatch};
 /// assert_eq!(department.get("HeadCount").and_then(|count| count.as_i32()), Some(1)); // nothing happened
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[must_use = "a batch does nothing until it is committed"]
 pub struct Batch {
     table: DynamicTable,
@@ -46,7 +48,7 @@ pub struct Batch {
     encrypting: Option<EncryptingTable>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 enum Planned {
     Write(Action, DynamicEntity),
     Delete(String, IfMatch),
@@ -198,5 +200,16 @@ impl Batch {
         }
         let prepared = prepare::batch(self.table.state(), &self.partition, &operations)?;
         Ok(sealing.sealed(prepared, sealed.iter().flatten().any(|(sealed, _)| sealed.is_of_version)))
+    }
+}
+
+/// Without the entities: some of their properties may be on their way to being sealed.
+impl fmt::Debug for Batch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batch")
+            .field("table", &self.table.name())
+            .field("partition", &self.partition)
+            .field("operations", &self.operations.len())
+            .finish_non_exhaustive()
     }
 }

@@ -65,6 +65,8 @@ use crate::query::{Continuation, ENTITY_TYPE, Explain, Query};
 /// The rows of copies are given as they are stored, and can't be written here. Keys, `Timestamp` and `EntityType` are
 /// never sealed.
 ///
+/// `Debug` of an entity that was read here leaves out what was sealed; that of one that is yet to be written shows all.
+///
 /// Without keys, reading a row that has a sealed property is an error that names it;
 /// [`Query::select`] of other properties works.
 #[derive(Clone)]

@@ -184,9 +184,7 @@ impl Lens {
             opened.push((at, keys.open(&cell, bytes)?));
         }
         for (at, value) in opened {
-            if let Some((_, place)) = entity.entries_mut().get_mut(at) {
-                *place = value;
-            }
+            entity.set_opened(at, value);
         }
         Ok(entity)
     }
