@@ -145,3 +145,6 @@ fn sync_directory(path: &Path) -> io::Result<()> {
         synced => synced,
     }
 }
+
+#[cfg(test)]
+mod tests;

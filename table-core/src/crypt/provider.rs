@@ -186,3 +186,55 @@ impl From<Error> for KeyError {
         Self::unavailable(error)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+    use crate::crypt::MemoryKeys;
+
+    #[test]
+    fn a_shared_provider_does_what_the_provider_does() {
+        let keys = Arc::new(MemoryKeys::new().unwrap());
+        let key = SecretKey::generate().unwrap();
+        let id = KeyProvider::current(&keys).unwrap();
+        assert_eq!(id.to_string(), id.as_str());
+        let wrapped = KeyProvider::wrap(&keys, &id, &key, b"context").unwrap();
+        let unwrapped = KeyProvider::unwrap(&keys, &id, &wrapped, b"context").unwrap();
+        assert_eq!(unwrapped.expose(), key.expose());
+        assert!(KeyProvider::unwrap(&keys, &id, &wrapped, b"another").unwrap_err().is_refused());
+        // Each key has a name of its own, and the last one wraps.
+        let (second, third) = (keys.rotate().unwrap(), keys.rotate().unwrap());
+        assert!(id != second && second != third && id != third);
+        assert_eq!(KeyProvider::current(&keys).unwrap(), third);
+        assert!(keys.unwrap(&id, &wrapped, b"context").is_ok());
+        assert!(keys.forget(&id) && !keys.forget(&id));
+        assert!(keys.unwrap(&id, &wrapped, b"context").unwrap_err().is_not_found());
+        assert!(!format!("{keys:?}").is_empty());
+    }
+
+    #[test]
+    fn an_error_says_which_of_three_it_is_and_what_was_behind_it() {
+        let (missing, refused) = (KeyError::not_found(), KeyError::refused());
+        let unavailable = KeyError::from(Error::new(ErrorKind::Io));
+        let told = |error: &KeyError| (error.is_not_found(), error.is_refused(), error.source().is_some());
+        assert_eq!(told(&missing), (true, false, false));
+        assert_eq!(told(&refused), (false, true, false));
+        assert_eq!(told(&unavailable), (false, false, true));
+        for error in [missing, refused, unavailable] {
+            let text = error.to_string();
+            let error = Error::from(error);
+            assert_eq!(error.kind(), ErrorKind::KeyUnavailable);
+            assert!(error.to_string().contains(&text), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_keys_name_is_not_empty_and_not_long() {
+        assert!(KeyId::new("x".repeat(KeyId::MAX_BYTES)).is_ok());
+        for name in [String::new(), "x".repeat(KeyId::MAX_BYTES + 1)] {
+            assert!(KeyId::new(name).unwrap_err().to_string().contains("1 to 1024"));
+        }
+    }
+}

@@ -164,6 +164,10 @@ impl PartialEq for DynamicEntity {
 
 impl Eq for DynamicEntity {}
 
+#[cfg_attr(
+    feature = "encrypt",
+    expect(clippy::missing_fields_in_debug, reason = "which values are hidden, their places show")
+)]
 impl fmt::Debug for DynamicEntity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DynamicEntity")
@@ -181,10 +185,11 @@ impl fmt::Debug for Properties<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut map = f.debug_map();
         for (name, value) in self.0.properties() {
-            match self.0.shows(name) {
-                true => map.entry(&name, value),
-                false => map.entry(&name, &format_args!("(sealed)")),
-            };
+            if self.0.shows(name) {
+                map.entry(&name, value);
+            } else {
+                map.entry(&name, &format_args!("(sealed)"));
+            }
         }
         map.finish()
     }

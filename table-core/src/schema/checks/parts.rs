@@ -188,9 +188,9 @@ const fn is_unknown(chars: CharSet) -> bool {
 const fn first_character(text: &str) -> &str {
     let length = match text.as_bytes() {
         [] => 0,
-        [..0x80, ..] => 1,
-        [..0xe0, ..] => 2,
-        [..0xf0, ..] => 3,
+        [0..0x80, ..] => 1,
+        [0..0xe0, ..] => 2,
+        [0..0xf0, ..] => 3,
         _ => 4,
     };
     let (first, _) = text.split_at(length);

@@ -1,0 +1,73 @@
+use super::*;
+
+fn scratch() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("keys");
+    (dir, path)
+}
+
+fn kind<T>(result: Result<T>) -> ErrorKind {
+    result.err().expect("it was refused").kind()
+}
+
+fn entries(dir: &Path) -> usize {
+    fs::read_dir(dir).unwrap().count()
+}
+
+#[test]
+fn a_file_is_made_once_and_is_its_owners_alone() {
+    let (dir, path) = scratch();
+    create(&path, b"one").unwrap();
+    check_private(&path).unwrap();
+    assert_eq!(kind(create(&path, b"two")), ErrorKind::TargetExists);
+    assert_eq!(**read(&path).unwrap().unwrap(), *b"one");
+    assert_eq!(entries(dir.path()), 1, "nothing is left of what was refused");
+    assert_eq!(kind(create(&dir.path().join("missing/keys"), b"one")), ErrorKind::Io);
+}
+
+#[test]
+fn what_is_replaced_or_wiped_is_overwritten() {
+    let (dir, path) = scratch();
+    // Another name for the same bytes shows what becomes of them.
+    let [former, last] = ["former", "last"].map(|name| dir.path().join(name));
+    create(&path, b"one").unwrap();
+    fs::hard_link(&path, &former).unwrap();
+    replace(&path, b"three").unwrap();
+    assert_eq!(fs::read(&former).unwrap(), [0; 3]);
+    fs::hard_link(&path, &last).unwrap();
+    assert_eq!(fs::read(&last).unwrap(), b"three");
+    wipe(&path).unwrap();
+    assert_eq!(fs::read(&last).unwrap(), [0; 5]);
+    assert!(read(&path).unwrap().is_none());
+    wipe(&path).unwrap();
+    assert_eq!(kind(replace(&path, b"four")), ErrorKind::Io);
+    assert_eq!(entries(dir.path()), 2);
+}
+
+#[test]
+fn what_is_no_file_is_an_error_and_not_an_absence() {
+    let (dir, path) = scratch();
+    create(&path, b"one").unwrap();
+    let below = path.join("below");
+    for error in [read(&below).unwrap_err(), wipe(&below).unwrap_err(), wipe(dir.path()).unwrap_err()] {
+        assert_eq!(error.kind(), ErrorKind::Io);
+        assert!(error.to_string().contains(dir.path().to_str().unwrap()), "{error}");
+    }
+}
+
+#[test]
+fn what_the_system_refuses_has_a_kind() {
+    for (io, expected) in [
+        (io::ErrorKind::StorageFull, ErrorKind::DiskFull),
+        (io::ErrorKind::QuotaExceeded, ErrorKind::DiskFull),
+        (io::ErrorKind::AlreadyExists, ErrorKind::TargetExists),
+        (io::ErrorKind::PermissionDenied, ErrorKind::Io),
+    ] {
+        assert_eq!(failed("making", Path::new("keys"), io.into()).kind(), expected);
+    }
+}
+
+#[test]
+fn a_file_without_a_directory_lies_in_the_current_one() {
+    sync_directory(Path::new("keys")).unwrap();
+}
