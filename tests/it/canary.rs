@@ -348,7 +348,7 @@ fn finds(dir: &Path) -> Result<usize, Vec<String>> {
     for path in &all {
         let bytes = fs::read(path).unwrap();
         let shows = |needle: &&[u8]| bytes.windows(needle.len()).any(|window| window == *needle);
-        if needles.iter().any(|needle| shows(needle)) {
+        if needles.iter().any(shows) {
             guilty.push(path.display().to_string());
         }
     }

@@ -84,7 +84,7 @@ fn every_type_is_sealed_and_comes_back_by_every_way() {
     assert_eq!(sealed.get("Sales", "1").unwrap().unwrap(), whole);
     assert_eq!(sealed.get("Sales", "2").unwrap(), None);
     let found: Vec<_> = sealed.query(&Query::new()).unwrap().map(Result::unwrap).collect();
-    assert_eq!(found, [whole.clone()]);
+    assert_eq!(found, std::slice::from_ref(&whole));
     let page = sealed.page(&Query::new().partition("Sales"), 10, None).unwrap();
     assert_eq!((page.entities, page.next.is_none()), (vec![whole.clone()], true));
     let snapshot = store.snapshot().unwrap();

@@ -208,5 +208,12 @@ mod tests {
         bytes.wipe();
         assert_eq!((id, time, bytes), (Uuid::nil(), Ticks::MIN, Some([0; 4])));
         assert_eq!(Secret::new(7_u32).into_inner(), 7);
+        let (mut time, mut value) = (SystemTime::now(), Value::from("078-05-1120"));
+        time.wipe();
+        value.wipe();
+        assert_eq!((time, value), (SystemTime::UNIX_EPOCH, Value::from("")));
+        let mut secret = Secret::from("078-05-1120");
+        secret.expose_mut().push('!');
+        assert_eq!(secret.expose(), "078-05-1120!");
     }
 }

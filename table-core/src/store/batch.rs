@@ -133,6 +133,7 @@ impl Batch {
 
     /// Makes up for a commit together with other batches that failed, if that may have been for want of a look at the
     /// store.
+    #[cfg_attr(not(feature = "encrypt"), expect(clippy::unused_self, reason = "as it is with the feature"))]
     pub(crate) fn again(&self, error: Error) -> Result<()> {
         #[cfg(feature = "encrypt")]
         if self.encrypting.is_some() {

@@ -443,6 +443,18 @@ fn a_copy_has_the_keys_and_opens_with_the_same_provider() {
 }
 
 #[test]
+fn a_copy_that_would_lack_the_root_key_is_refused() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let root = store.encryption().unwrap().vault.root().unwrap();
+    let file = root::path(&scratch.path.join("keys"), root.number);
+    std::fs::remove_file(&file).unwrap();
+    let error = store.copy_to(scratch.path.with_file_name("copy")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::KeyUnavailable);
+    assert!(error.to_string().contains(file.to_str().unwrap()), "{error}");
+}
+
+#[test]
 fn a_root_key_that_a_crash_left_behind_is_removed() {
     let scratch = Scratch::new();
     drop(scratch.store());
