@@ -381,6 +381,49 @@ fn what_a_struct_has_sealed_stays_sealed_whatever_the_function_says() {
     }
 }
 
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Company", kind = "visitor")]
+#[key(partition = "{department}", row = "visitor_{id:06}")]
+struct Visitor {
+    department: String,
+    id: u32,
+    #[encrypt(blind)]
+    pass: String,
+    #[encrypt(scope = partition)]
+    note: String,
+}
+
+#[test]
+fn a_declared_property_goes_under_its_own_scope_and_one_with_a_token_is_left_to_its_struct() {
+    let home = Home::new();
+    let store = home.store();
+    let visitors = store.table::<Visitor>().unwrap();
+    let visitor = Visitor { department: "Sales".into(), id: 1, pass: CANARY.into(), note: "n".into() };
+    visitors.insert(&visitor).unwrap();
+    let all = visitors.dynamic().encrypting(|_, _, _| true);
+    let row = || DynamicEntity::new("Sales", "visitor_000001");
+
+    all.merge(&row().with("Note", "later"), IfMatch::Any).unwrap();
+    let handles: Vec<_> = ["Note", "Pass"]
+        .map(|name| KeyHandle::of(&bytes(visitors.dynamic(), "visitor_000001", name)).unwrap())
+        .into();
+    assert_ne!(handles[0], handles[1]);
+    let before = visitors.dynamic().get("Sales", "visitor_000001").unwrap().unwrap();
+    let error = refused(all.merge(&row().with("Pass", "other"), IfMatch::Any));
+    assert_eq!(error.kind(), ErrorKind::SchemaMismatch);
+    assert!(error.to_string().contains("`Pass` is looked up by a token"), "{error}");
+    assert_eq!(visitors.dynamic().get("Sales", "visitor_000001").unwrap().unwrap(), before);
+
+    // The token is no business of the function's.
+    let read = all.get("Sales", "visitor_000001").unwrap().unwrap();
+    assert_eq!(read.get("PassToken"), before.get("PassToken"));
+    assert_eq!(read.get("Pass").unwrap().as_str(), Some(CANARY));
+    store.encryption().unwrap().shred(&all.dynamic().partition_key_scope("Sales").unwrap()).unwrap();
+    assert_eq!(refused(all.get("Sales", "visitor_000001")).kind(), ErrorKind::KeyShredded);
+    let pass = visitors.view(Visitor::key("Sales", 1), |v| v.pass()).unwrap();
+    assert_eq!(pass.as_deref(), Some(CANARY));
+}
+
 #[test]
 fn a_scope_of_its_own_is_shredded_alone() {
     let home = Home::new();

@@ -62,8 +62,9 @@ use crate::query::{Continuation, ENTITY_TYPE, Explain, Query};
 ///
 /// **What it can't do:** keep the copies of a struct's entities. Writing an entity's own row here leaves its copies as
 /// they were, as writes by [`DynamicTable`] do; [`SetTable::merge_any`](crate::SetTable::merge_any) makes them follow.
-/// The rows of copies are given as they are stored, and can't be written here. Keys, `Timestamp` and `EntityType` are
-/// never sealed.
+/// The rows of copies are given as they are stored, and can't be written here, and neither can a field with
+/// `#[encrypt(blind)]`, whose token only its struct's table keeps. Keys, `Timestamp`, `EntityType` and tokens are never
+/// sealed.
 ///
 /// `Debug` of an entity that was read here leaves out what was sealed; that of one that is yet to be written shows all.
 ///

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::crypt::{Cell, KeyScope};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{DynamicEntity, EdmType, Name, ValueRef};
+use crate::model::{DynamicEntity, Name, ValueRef};
 use crate::query::ENTITY_TYPE;
 use crate::schema::{Field, Schema};
 use crate::store::catalog::TableState;
@@ -54,7 +54,7 @@ pub(super) enum Treatment {
     /// The resolver has it sealed.
     Resolved,
     /// Its struct has it sealed.
-    Declared(EdmType),
+    Declared(&'static Field),
     /// The resolver names what its struct declares in the clear.
     Contradiction,
 }
@@ -81,11 +81,21 @@ impl RowKind {
         }
     }
 
+    /// Whether the property is the token of a field, which lookups compare.
+    fn is_token(&self, property: &str) -> bool {
+        match self {
+            Self::Free => false,
+            Self::Own(schema) | Self::Copy(schema) => {
+                schema.fields.iter().filter_map(|field| field.blind).any(|blind| blind.property == property)
+            }
+        }
+    }
+
     pub(super) fn treatment(&self, rule: &Rule, partition: &str, row: &str, property: &str) -> Treatment {
         match self.field(property) {
-            Some(field) if field.encrypted => Treatment::Declared(field.edm),
+            Some(field) if field.encrypted => Treatment::Declared(field),
             Some(_) if rule.names(partition, row, property) => Treatment::Contradiction,
-            None if rule.names(partition, row, property) => Treatment::Resolved,
+            None if !self.is_token(property) && rule.names(partition, row, property) => Treatment::Resolved,
             _ => Treatment::Plain,
         }
     }

@@ -5,6 +5,7 @@ use super::rule::{Lens, RowKind, Treatment};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, ETag, EdmType, IfMatch, Value};
 use crate::query::ENTITY_TYPE;
+use crate::schema::Field;
 use crate::store::encode::Given;
 use crate::store::prepare::{Action, Prepared};
 use crate::store::{DynamicTable, Sealer};
@@ -96,18 +97,16 @@ impl<'t> Sealing<'t> {
         let rule = &self.lens.rule;
         let mut values = Vec::new();
         for (at, (name, value)) in entity.entries().iter().enumerate() {
-            match kind.treatment(rule, partition, row, name) {
+            let scope = match kind.treatment(rule, partition, row, name) {
                 Treatment::Plain => continue,
                 Treatment::Contradiction => return Err(contradiction(kind, name)),
-                Treatment::Declared(edm) if !fits(value.edm_type(), edm) => {
-                    return Err(Error::new(ErrorKind::SchemaMismatch).because(format!(
-                        "property `{name}` is declared as {edm:?}, and the value is {:?}",
-                        value.edm_type()
-                    )));
+                Treatment::Declared(field) => {
+                    check_declared(field, value.edm_type())?;
+                    field.scope
                 }
-                Treatment::Declared(_) | Treatment::Resolved => {}
-            }
-            let cell = self.table.table.cell(partition, row, name)?.scoped(rule.scope);
+                Treatment::Resolved => rule.scope,
+            };
+            let cell = self.table.table.cell(partition, row, name)?.scoped(scope);
             values.push((at, self.sealer.seal_cell(&cell, value.as_value_ref())?.into()));
         }
         Ok(values)
@@ -118,6 +117,22 @@ impl<'t> Sealing<'t> {
         prepared.sealed_at = self.sealer.sealed_at();
         (prepared, is_of_version)
     }
+}
+
+/// Refuses a value that the struct would not read, or not find.
+fn check_declared(field: &Field, given: EdmType) -> Result<()> {
+    let (name, edm) = (field.property, field.edm);
+    if field.blind.is_some() {
+        return Err(Error::new(ErrorKind::SchemaMismatch).because(format!(
+            "property `{name}` is looked up by a token, which only its struct's table keeps: \
+             change it there, or by `SetTable::merge_any`"
+        )));
+    }
+    if !fits(given, edm) {
+        return Err(Error::new(ErrorKind::SchemaMismatch)
+            .because(format!("property `{name}` is declared as {edm:?}, and the value is {given:?}")));
+    }
+    Ok(())
 }
 
 /// Whether a struct that declares this type reads the value.
