@@ -8,6 +8,9 @@ use crate::limits;
 /// A property's name, shared between the rows that carry it.
 pub(crate) type Name = Arc<str>;
 
+/// The property that says what a row is: the kind of an entity, or the index whose copy it is.
+pub(crate) const ENTITY_TYPE: &str = "EntityType";
+
 /// Names that the service keeps for itself.
 pub(crate) const SYSTEM: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];
 

@@ -1,11 +1,9 @@
 //! What a row of an entity holds.
 
 use super::values::{FieldValue, Values};
+use crate::model::names::ENTITY_TYPE;
 use crate::model::{Value, ValueRef};
 use crate::schema::{self, Copies, FieldPart, Index, Part, PropertyValue, Schema, Template};
-
-/// The property that says what a row is.
-const ENTITY_TYPE: &str = "EntityType";
 
 /// A property of a row.
 pub(crate) type RowProperty<'a> = (&'a str, ValueRef<'a>);

@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::compare::Operator;
 use super::filter::{Filter, Join, Node};
-use super::keys::ENTITY_TYPE;
 use super::plan::{Plan, is_key};
+use crate::model::names::ENTITY_TYPE;
 
 /// How much a query reads, from the least to the most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

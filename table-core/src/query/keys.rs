@@ -5,13 +5,10 @@ use std::fmt;
 use crate::error::Error;
 use crate::model::{Value, ValueRef};
 
-/// The property that says what a row is.
-pub(crate) const ENTITY_TYPE: &str = "EntityType";
-
 /// The rows of one kind among those of a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind {
-    /// The text of [`ENTITY_TYPE`] on them.
+    /// The text of `EntityType` on them.
     pub(crate) name: &'static str,
     /// What their keys give back.
     pub(crate) keys: &'static dyn KeyProperties,

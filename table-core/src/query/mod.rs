@@ -26,7 +26,7 @@ pub use filter::{Filter, PropertyRef, prop};
 pub use token::Continuation;
 
 pub(crate) use eval::{Fields, Predicate};
-pub(crate) use keys::{ENTITY_TYPE, KeyProperties, Kind, StoredRow};
+pub(crate) use keys::{KeyProperties, Kind, StoredRow};
 pub(crate) use lower::stored_key;
 pub(crate) use plan::{Plan, plan};
 pub(crate) use sealed::{SealedEq, Tokens, are_equal};

@@ -11,7 +11,7 @@ use heed::{MdbError, PutFlags};
 use super::Inner;
 use super::catalog::{self, TableState};
 use super::counts::Counts;
-use super::dict::{Dict, ENTITY_TYPE};
+use super::dict::Dict;
 use super::encode::{self, Place};
 use super::lmdb::{self, Databases, WriteTxn};
 use super::meta::{META_KEY, Meta};
@@ -21,6 +21,7 @@ use super::row_write::{self, RowWriter};
 use super::view::{self, RowView};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
+use crate::model::names::ENTITY_TYPE;
 use crate::model::{IfMatch, Name, Ticks, Value};
 
 /// A write transaction and what it will leave in the small records.

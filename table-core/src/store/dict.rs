@@ -16,6 +16,7 @@ use super::meta;
 use super::numbers::{self, Known, PropertyNumber, RowNumbers};
 use crate::error::{Error, ErrorKind};
 use crate::model::Name;
+use crate::model::names::ENTITY_TYPE;
 use crate::plan::{Cause, RowKind};
 use crate::schema::{Field, Schema};
 
@@ -30,9 +31,6 @@ const MAX_SYMBOL_BYTES: usize = 64;
 const FEW: usize = 8;
 /// How many names after the last one are looked at before one is looked up.
 const NEAR: usize = 4;
-
-/// The property whose texts are numbered: it says what a row is, and is alike on many.
-pub(crate) const ENTITY_TYPE: &str = "EntityType";
 
 /// The kinds of dictionary entry, as they stand in the key after the table's number.
 const NAME_BY_ID: u8 = 0;

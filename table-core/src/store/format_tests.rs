@@ -12,7 +12,7 @@ use uuid::Uuid;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::counts::{self, Counts};
-use super::dict::{Dict, ENTITY_TYPE, MAX_NAMES};
+use super::dict::{Dict, MAX_NAMES};
 use super::key::StoredKey;
 use super::lmdb::Db;
 use super::meta::{self, META_KEY, Meta};
@@ -20,6 +20,7 @@ use super::row::{self, Damaged, Decoded, HEADER, INLINE, Row};
 use super::row_write::{self, NameRef, RowWriter};
 use super::{Store, catalog, encode, key, prepare};
 use crate::error::ErrorKind;
+use crate::model::names::ENTITY_TYPE;
 use crate::model::{Ticks, Value};
 use crate::query::{Continuation, Position, Query, fingerprint, plan, prop};
 

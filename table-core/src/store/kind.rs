@@ -3,7 +3,8 @@
 use super::dict::Dict;
 use super::row::{self, Damaged, Decoded, Row};
 use crate::model::ValueRef;
-use crate::query::{ENTITY_TYPE, Kind};
+use crate::model::names::ENTITY_TYPE;
+use crate::query::Kind;
 
 /// The test of a row's `EntityType`, by the numbers that one dictionary gives.
 #[derive(Clone, Copy, Debug)]

@@ -5,12 +5,13 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::dict::{Dict, ENTITY_TYPE};
+use super::dict::Dict;
 use super::key::{self, StoredKey};
 use super::numbers::PropertyNumber;
 use super::row::{self, Damaged, Decoded, INLINE, Row, Slot};
 use super::seal;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, Name, Ticks, Value, ValueRef};
 use crate::query::{Fields, KeyProperties, SealedEq, StoredRow, Tokens};
 use crate::schema::Field;

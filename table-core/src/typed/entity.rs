@@ -30,11 +30,11 @@ pub trait Entity: Sized + 'static {
     #[doc(hidden)]
     fn indexes<O: Origin>(origin: O) -> Self::Indexes<O>;
 
-    /// Gives the fields in the schema's order.
     /// Whether every field is read as it was written: none is floored, skipped or kept as other text.
     #[doc(hidden)]
     const EXACT: bool = false;
 
+    /// Gives the fields in the schema's order.
     #[doc(hidden)]
     fn values<'a>(&'a self, out: &mut Values<'a>);
 

@@ -14,8 +14,9 @@ use super::prepare::{self, Action, Operation};
 use super::{Batch, DynamicTable, Page, Snapshot};
 use crate::crypt::KeyScope;
 use crate::error::{Error, Result};
+use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, IfMatch, Value};
-use crate::query::{Continuation, ENTITY_TYPE, Explain, Query};
+use crate::query::{Continuation, Explain, Query};
 
 /// A table of entities of any shape, some of whose properties are sealed: those that a function of partition key, row
 /// key and property names. Made by [`DynamicTable::encrypting`].

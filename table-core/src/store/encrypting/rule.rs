@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::crypt::{Cell, KeyScope};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, Name, ValueRef};
-use crate::query::ENTITY_TYPE;
 use crate::schema::{Field, Schema};
 use crate::store::catalog::TableState;
 use crate::store::{Inner, RowView, layouts};

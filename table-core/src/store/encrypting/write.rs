@@ -3,8 +3,8 @@
 use super::EncryptingTable;
 use super::rule::{Lens, RowKind, Treatment};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, EdmType, IfMatch, Value};
-use crate::query::ENTITY_TYPE;
 use crate::schema::Field;
 use crate::store::encode::Given;
 use crate::store::prepare::{Action, Prepared};

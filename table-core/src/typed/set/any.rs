@@ -2,14 +2,12 @@
 
 use super::{EntitySet, SetTable, Visitor, unknown_kind};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, IfMatch};
 use crate::plan;
 use crate::typed::change::{self, Change, Operation};
 use crate::typed::path::check_kind;
 use crate::typed::{Entity, Key, Source};
-
-/// The property that says what a row is.
-const ENTITY_TYPE: &str = "EntityType";
 
 /// What is to be done with an entity of whichever kind.
 #[derive(Clone, Copy)]

@@ -6,12 +6,10 @@ use std::marker::PhantomData;
 use super::{EntitySet, read_any};
 use crate::error::{Error, Result};
 use crate::model::Value;
+use crate::model::names::ENTITY_TYPE;
 use crate::query::{Explain, Filter, KeyBounds, Query, prop};
 use crate::store::{DynamicTable, Refilling};
 use crate::typed::Stored;
-
-/// The property that says what a row is.
-const ENTITY_TYPE: &str = "EntityType";
 
 /// A query over all kinds of a table.
 #[must_use = "a query does nothing until it is iterated"]
