@@ -159,6 +159,8 @@ kinds! {
     KeyUnavailable = "InternalError", 500, "the key is not available";
     /// The key of an encrypted property was destroyed, so its value is gone for good.
     KeyShredded = "InternalError", 500, "the key was destroyed, and the value with it";
+    /// Values are still sealed with a data key that was to be destroyed.
+    KeyInUse = "InvalidInput", 400, "values are still sealed with the key";
     /// The bytes of an encrypted property are not those that were sealed for this very cell.
     DecryptionFailed = "InternalError", 500, "the encrypted value is not the one that was sealed here";
     /// A thread that was writing this store panicked in the middle of it. Nothing was written.
@@ -220,6 +222,14 @@ impl Error {
     #[must_use]
     pub(crate) fn because(mut self, because: impl Into<Cow<'static, str>>) -> Self {
         self.0.because = because.into();
+        self
+    }
+
+    /// Adds to what is said of the reason.
+    #[must_use]
+    pub(crate) fn and(mut self, more: &str) -> Self {
+        let reason = if self.0.because.is_empty() { self.0.kind.text() } else { &self.0.because };
+        self.0.because = Cow::Owned(format!("{reason}{more}"));
         self
     }
 

@@ -84,4 +84,6 @@ pub use typed::{
     KeyArg, Lookup, MemberOf, Origin, Partition, Patch, PathQuery, Prefix, Projection, SetQuery, SetRows,
     SetTable, Stored, Table, TableAt, TableIn, TypedRows, TypedViews, View, prefix,
 };
+#[cfg(feature = "encrypt")]
+pub use typed::{ReencryptReport, Reencryption};
 pub use uuid::Uuid;

@@ -6,11 +6,12 @@ pub use crate::plan::Values;
 pub use crate::schema::{KeyElements, KeyPart, Property, PropertyValue, ValueError, checks};
 pub use crate::store::{DynamicTable, RowView};
 pub use crate::typed::{
-    At, Blind, BlindArg, Column, Encrypted, Ended, Entities, Entity, EntitySet, EntityView, FieldViews,
-    FlatColumns, Given, IndexKey, Key, KeyArg, KeyResult, MemberOf, Newest, Offers, OffersPrefix,
+    At, Blind, BlindArg, Column, Elements, Encrypted, Ended, Entities, Entity, EntitySet, EntityView,
+    FieldViews, FlatColumns, Given, IndexKey, Key, KeyArg, KeyResult, MemberOf, Newest, Offers, OffersPrefix,
     OffersRange, Open, Origin, PartArg, Partition, Path, PathQuery, Plain, Projection, Properties, ReadAs,
     Ready, Selected, Source, TableIn, Turns, TypedRows, TypedViews, Visitor, Whole, as_bytes,
-    as_bytes_option, as_text, as_text_option, exchange, read_copied, read_stored, side_by_side, token_key,
+    as_bytes_option, as_text, as_text_option, elements, exchange, read_copied, read_stored, side_by_side,
+    token_key,
 };
 
 #[cfg(feature = "json")]

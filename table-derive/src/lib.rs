@@ -110,6 +110,7 @@ use crate::ctxt::Ctxt;
 /// | `#[encrypt(scope = partition)]` | whose key seals it: `store`, if nothing is said, `table`, or `partition`; the values of a scope can be destroyed as one |
 /// | `#[encrypt(blind)]` | the field can be looked up for equality: by `{ssn:blind}` in an index and by `.eq(..)` in a filter. A keyed token of the value is stored beside it, in a property of the field's name with `Token` behind it (C10), and shows which rows hold equal values |
 /// | `#[encrypt(blind, tokens = table)]` | within what equal values have equal tokens: `partition`, if nothing is said, or `table` |
+/// | `#[encrypt(dual)]` | the same for a property that has been plain: rows may hold it so, until `Table::reencrypt` has sealed it, and are written sealed |
 ///
 /// `#[series]`, `#[blob]`, `#[copy_of]`, `#[index_list]`, `#[copied_into]`, `wide`, a table for each period, and
 /// indexes in another partition or table are not supported yet.

@@ -10,6 +10,7 @@ pub(crate) const COPIED_INTO: &str = "copied_into";
 // Attributes on fields.
 pub(crate) const PROPERTY: &str = "property";
 pub(crate) const FLATTEN: &str = "flatten";
+pub(crate) const DUAL: &str = "dual";
 pub(crate) const ENCRYPT: &str = "encrypt";
 pub(crate) const SERIES: &str = "series";
 pub(crate) const BLOB: &str = "blob";

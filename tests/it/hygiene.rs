@@ -76,6 +76,7 @@ struct Source {
 #[entity(table = "Odd", kind = "odd", crate = crate::hygiene::renamed)]
 #[key(partition = "{table}", row = "row_{values}_{state}", name = the_key)]
 #[index(by_source, row = "source_{source}_{values}_{state}", copy = keys, when = Odd::has_source)]
+#[index(by_element, row = "element_{elements[]}_{values}_{state}", copy = keys, as = element)]
 struct Odd {
     table: ::std::string::String,
     values: OddRowsQuery,
@@ -87,6 +88,8 @@ struct Odd {
     view: ::std::primitive::f64,
     step: ::std::vec::Vec<::std::primitive::u8>,
     index: ::std::primitive::u64,
+    #[property(json)]
+    elements: ::std::vec::Vec<::std::string::String>,
     #[flatten]
     exchange: OddColumns,
 }
@@ -126,6 +129,7 @@ fn a_derive_depends_on_no_name_in_scope() {
         view: 0.5,
         step: ::std::vec![1, 2],
         index: 1 << 60,
+        elements: ::std::vec!["one".to_string()],
         exchange: OddColumns { source: 9, values: ::std::option::Option::None },
     };
     table.insert(&odd).unwrap();

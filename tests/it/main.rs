@@ -27,6 +27,7 @@ mod operations;
 mod queries;
 mod ranges;
 mod reads;
+mod sealed;
 mod sets;
 mod tables;
 mod tampering;

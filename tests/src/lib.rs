@@ -5,6 +5,7 @@ pub mod damage;
 pub mod pages;
 pub mod random;
 pub mod staff;
+pub mod vault;
 pub mod work;
 
 use std::path::{Path, PathBuf};

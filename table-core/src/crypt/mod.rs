@@ -81,6 +81,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A key is changed by [`Encryption::rotate`], and what it sealed is sealed anew by
+//! [`Table::reencrypt`](crate::Table::reencrypt); [`Encryption::shred`] destroys keys together with their values.
+//!
 //! What is here knows no store. The store keeps the wrapped keys, and does the sealing, as [`Encryption`].
 
 mod aead;
@@ -107,4 +110,4 @@ pub use self::ring::KeyRing;
 pub use self::scope::{KeyScope, Scope};
 pub use self::secret::{Secret, Wipe};
 pub use self::token::{Token, TokenScope};
-pub use crate::store::{Encryption, KeyInfo, Progress};
+pub use crate::store::{Encryption, KeyInfo, Progress, SealedValues};

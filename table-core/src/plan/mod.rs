@@ -15,4 +15,4 @@ pub use explain::WriteExplain;
 pub(crate) use rows::{EntityRows, check_tokens, has_same_key, keys};
 pub use values::Values;
 pub(crate) use values::{FieldToken, FieldValue};
-pub(crate) use write::{EntityChange, Failure, OldEntity, RowAction, WritePlan};
+pub(crate) use write::{EntityChange, Failure, OldEntity, ReadVersion, RowAction, WritePlan};

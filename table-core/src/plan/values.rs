@@ -2,7 +2,8 @@
 
 use crate::model::ValueRef;
 use crate::schema::{
-    FieldPart, Format, KeyElements, KeyValues, Property, PropertyValue, TOKEN_BYTES, ValueError, token_text,
+    self, FieldPart, Format, KeyElements, KeyValues, Property, PropertyValue, TOKEN_BYTES, Template,
+    ValueError, token_text,
 };
 
 /// What one field holds.
@@ -120,6 +121,20 @@ impl<'a> Values<'a> {
         self.fields.push(FieldValue::One(value));
     }
 
+    /// Adds the next field as it is stored, whose elements stand in keys.
+    pub(crate) fn push_each(&mut self, elements: Vec<PropertyValue<'a>>, stored: PropertyValue<'a>) {
+        self.fields.push(FieldValue::Each(elements, stored));
+    }
+
+    /// Every key that a template prints of the fields; none if it prints none.
+    pub(crate) fn keys(&self, template: &Template) -> Vec<String> {
+        let mut keys = Vec::new();
+        match schema::print_all(template, self, &mut |key| keys.push(key)) {
+            Ok(()) => keys,
+            Err(_) => Vec::new(),
+        }
+    }
+
     /// The first field that was refused.
     pub(crate) fn refused(&mut self) -> Option<(usize, ValueError)> {
         self.refused.take()
@@ -146,6 +161,12 @@ impl<'a> Values<'a> {
 
     /// Notes the token of a field's value.
     pub(crate) fn push_token(&mut self, token: FieldToken) {
+        self.tokens.push(token);
+    }
+
+    /// Puts a token in the place of the one that is noted of the field's value, if any is.
+    pub(crate) fn set_token(&mut self, token: FieldToken) {
+        self.tokens.retain(|noted| noted.field != token.field);
         self.tokens.push(token);
     }
 

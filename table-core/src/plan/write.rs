@@ -13,7 +13,7 @@ use crate::schema::Schema;
 #[derive(Debug)]
 pub(crate) struct OldEntity<'a> {
     pub(crate) rows: EntityRows<'a>,
-    pub(crate) etag: ETag,
+    pub(crate) version: ReadVersion,
     /// Whether its row is what would be written of it today. One that was written for a former declaration need not
     /// be; then its copies, too, may be other than they look.
     pub(crate) is_exact: bool,
@@ -27,6 +27,8 @@ pub(crate) struct EntityChange<'a> {
     pub(crate) schema: &'static Schema,
     pub(crate) old: Option<OldEntity<'a>>,
     pub(crate) new: Option<EntityRows<'a>>,
+    /// Whether the entity stays what it is, of its version: only the form changes in which its rows have it.
+    pub(crate) keeps_times: bool,
 }
 
 impl EntityChange<'_> {
@@ -49,6 +51,17 @@ impl EntityChange<'_> {
     }
 }
 
+/// A row as it was read.
+///
+/// Not the ETag alone: sealing a value anew changes no entity and keeps its ETag, and who planned with the former bytes
+/// must not put them back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ReadVersion {
+    pub(crate) etag: ETag,
+    /// The checksum of its bytes.
+    pub(crate) digest: u64,
+}
+
 /// What happens to one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowAction {
@@ -57,9 +70,9 @@ pub(crate) enum RowAction {
     /// It is written, whatever is there.
     Put,
     /// The version that was read gives way to this.
-    Replace(ETag),
+    Replace(ReadVersion),
     /// The version that was read goes.
-    Delete(ETag),
+    Delete(ReadVersion),
     /// It goes, if it is there.
     Remove,
     /// It must not be there, and is not written.
@@ -99,6 +112,7 @@ impl RowChange<'_> {
 pub(crate) struct WritePlan<'a> {
     table: &'static str,
     partition: String,
+    keeps_times: bool,
     changes: Vec<RowChange<'a>>,
 }
 
@@ -107,7 +121,7 @@ struct Standing<'a> {
     row: EntityRow<'a>,
     entity: usize,
     /// The version of an entity's own row.
-    etag: Option<ETag>,
+    version: Option<ReadVersion>,
     /// Whether it surely is there, and holds what it seems to.
     is_exact: bool,
     /// Whether it has been given its change.
@@ -133,13 +147,14 @@ impl<'a> WritePlan<'a> {
                 (Some(first), _) => first.take_partition(),
                 (None, partition) => partition.unwrap_or_default().to_owned(),
             },
+            keeps_times: changes.iter().all(|change| change.keeps_times),
             changes: Vec::with_capacity(changes.iter().map(|change| rows_of(change)).sum()),
         };
         let mut standing = Vec::new();
         for (entity, change) in changes.iter_mut().enumerate() {
             let Some(old) = &mut change.old else { continue };
             standing.extend(std::mem::take(&mut old.rows.rows).into_iter().map(|row| Standing {
-                etag: (row.cause() == Cause::Entity).then_some(old.etag),
+                version: (row.cause() == Cause::Entity).then_some(old.version),
                 is_exact: old.is_exact && row.is_certain,
                 row,
                 entity,
@@ -167,11 +182,11 @@ impl<'a> WritePlan<'a> {
         // What is most likely not there takes the room that is left: it must not stand in the way of the rest.
         standing.sort_by_key(|standing| !standing.row.is_certain);
         for standing in standing.into_iter().filter(|standing| !standing.is_planned) {
-            let Standing { row, entity, etag, .. } = standing;
+            let Standing { row, entity, version, .. } = standing;
             if !row.is_certain && plan.rows() >= limits::BATCH_OPERATIONS {
                 break;
             }
-            plan.push(entity, row, etag.map_or(RowAction::Remove, RowAction::Delete));
+            plan.push(entity, row, version.map_or(RowAction::Remove, RowAction::Delete));
         }
         // Stable: rows of one kind stay in the order of their entities.
         plan.changes.sort_by_key(|change| !change.is_entity());
@@ -180,6 +195,16 @@ impl<'a> WritePlan<'a> {
 
     pub(crate) fn partition(&self) -> &str {
         &self.partition
+    }
+
+    /// Whether rows that are there keep their times.
+    pub(crate) fn keeps_times(&self) -> bool {
+        self.keeps_times
+    }
+
+    /// The declarations of the entities that are changed, those of several rows several times.
+    pub(crate) fn schemas(&self) -> impl Iterator<Item = &'static Schema> {
+        self.changes.iter().map(|change| change.content.kind.schema)
     }
 
     pub(crate) fn changes(&self) -> &[RowChange<'a>] {
@@ -192,8 +217,8 @@ impl<'a> WritePlan<'a> {
         let action = match found.and_then(|at| standing.get_mut(at)) {
             Some(standing) => {
                 standing.is_planned = true;
-                match standing.etag {
-                    Some(etag) => RowAction::Replace(etag),
+                match standing.version {
+                    Some(version) => RowAction::Replace(version),
                     // The copy is right as it is.
                     None if standing.is_exact && standing.row.content.is_same(&row.content) => return,
                     None => RowAction::Put,

@@ -10,7 +10,7 @@ mod tests;
 
 use std::fmt::Write;
 
-pub(crate) use differences::differences;
+pub(crate) use differences::{Differences, differences, would_bare};
 pub(crate) use read::read;
 
 use super::charset::CharSet;
@@ -19,6 +19,7 @@ use super::{Copies, Field, Index, KeyScope, Part, Schema, Template, TokenScope};
 
 /// What stands before the type of a property that is sealed, and what more is said of it.
 const ENCRYPTED: &str = "encrypted ";
+const DUAL: &str = "encrypted(dual) ";
 const BY_TABLE: &str = "by table ";
 const BY_PARTITION: &str = "by partition ";
 const BLIND: &str = "blind ";
@@ -67,7 +68,7 @@ pub(in crate::schema) fn sealing(text: &mut String, field: &Field) {
     if !field.encrypted {
         return;
     }
-    text.push_str(ENCRYPTED);
+    text.push_str(if field.dual { DUAL } else { ENCRYPTED });
     text.push_str(match field.scope {
         KeyScope::Store => "",
         KeyScope::Table => BY_TABLE,

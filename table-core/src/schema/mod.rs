@@ -32,7 +32,7 @@ pub(crate) use held::holds;
 pub(crate) use key_error::KeyError;
 pub(crate) use key_type::{BLIND_DIGITS, edm, shard_digits};
 pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
-pub(crate) use layout::{differences, layout, read};
+pub(crate) use layout::{Differences, differences, layout, read, would_bare};
 pub(crate) use parse::{parse, parse_field};
 pub use picture::Markdown;
 pub(crate) use print::{KEY_BYTES, KeyValues, print, print_all};
@@ -107,6 +107,8 @@ pub struct Field {
     /// Whether the store holds it sealed: `#[encrypt]`. Its rows have Edm.Binary then, whatever `edm` says of what
     /// is sealed.
     pub encrypted: bool,
+    /// Whether rows may still hold it plain, as they did before it was sealed: `#[encrypt(dual)]`. It is written sealed.
+    pub dual: bool,
     /// Whose key seals it.
     pub scope: KeyScope,
     /// Whether it can be looked up by a token.
@@ -121,6 +123,7 @@ impl Field {
         edm: EdmType::String,
         optional: false,
         encrypted: false,
+        dual: false,
         scope: KeyScope::Store,
         blind: None,
     };

@@ -54,9 +54,17 @@ struct Scratch {
 
 /// What is to happen to one row, once every condition of the plan holds.
 struct Change {
-    /// Length and checksum of the row that is there.
-    old: Option<(usize, u64)>,
+    /// The row that is there.
+    old: Option<OldRow>,
     new: New,
+}
+
+/// What is still needed of a row that gives way.
+struct OldRow {
+    /// Of its key and its bytes.
+    length: usize,
+    checksum: u64,
+    timestamp: Ticks,
 }
 
 enum New {
@@ -104,6 +112,9 @@ impl<'e> Group<'e> {
                 Err(refused) => return Ok(Err(plan.locate(refused, 0))),
             };
         let Some(touched) = self.tables.get_mut(at) else { return Ok(Ok(timestamp)) };
+        if let Err(refused) = touched.state.check_declarations(plan.declarations()) {
+            return Ok(Err(plan.locate(refused, 0)));
+        }
         let mut writing = Writing { dbs: self.dbs, txn: &mut self.txn, touched, scratch: &mut self.scratch };
         let done = if plan.inserts_only() {
             writing.insert(plan, timestamp)?
@@ -222,6 +233,14 @@ impl Writing<'_, '_> {
                 meets(old_row, condition)?;
                 false
             }
+            Action::ReplaceRead(version) | Action::DeleteRead(version) => {
+                meets(old_row, version.etag.into())?;
+                if old_row.is_some_and(|old| old.checksum() != version.digest) {
+                    return Err(Error::new(ErrorKind::ConditionNotMet)
+                        .because("its values were sealed anew meanwhile; try again"));
+                }
+                false
+            }
             Action::Merge(condition) => {
                 meets(old_row, condition)?;
                 true
@@ -248,7 +267,9 @@ impl Writing<'_, '_> {
             }
             _ => new,
         };
-        Ok(Change { old: old.map(|(row, length)| (length, row.checksum())), new })
+        let old =
+            old.map(|(row, length)| OldRow { length, checksum: row.checksum(), timestamp: row.timestamp() });
+        Ok(Change { old, new })
     }
 
     /// A merged entity may be larger than either of its parts.
@@ -276,9 +297,13 @@ impl Writing<'_, '_> {
         for (index, change) in changes.iter().enumerate() {
             let Some(step) = plan.steps.get(index) else { continue };
             let counts = &mut self.touched.counts;
-            if let Some((length, checksum)) = change.old {
-                counts.subtract(length, checksum);
+            if let Some(old) = &change.old {
+                counts.subtract(old.length, old.checksum);
             }
+            let timestamp = match &change.old {
+                Some(old) if plan.keeps_times => old.timestamp,
+                _ => timestamp,
+            };
             let (key, image) = match &change.new {
                 New::Nothing if change.old.is_none() => continue,
                 New::Nothing => {

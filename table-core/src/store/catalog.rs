@@ -1,10 +1,11 @@
 //! Which tables there are, and what a process keeps of each.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::counts::Counts;
 use super::dict::Dict;
+use super::layouts;
 use super::lmdb::{self, Databases, WriteTxn};
 use super::meta::{self, Fields, META_KEY, Meta};
 use crate::error::{Error, ErrorKind};
@@ -24,6 +25,10 @@ pub(crate) struct TableState {
     checked_at: AtomicUsize,
     /// The declarations that are known to be those of its rows.
     registered: RwLock<Vec<&'static Schema>>,
+    /// Declarations that were, and would write plain by now what another has had sealed.
+    outdated: RwLock<Vec<&'static Schema>>,
+    /// Whether there are any.
+    has_outdated: AtomicBool,
 }
 
 impl TableState {
@@ -36,6 +41,8 @@ impl TableState {
             generation: AtomicU64::new(u64::MAX),
             checked_at: AtomicUsize::new(usize::MAX),
             registered: RwLock::default(),
+            outdated: RwLock::default(),
+            has_outdated: AtomicBool::new(false),
         }
     }
 
@@ -47,6 +54,50 @@ impl TableState {
 
     pub(crate) fn set_registered(&self, schema: &'static Schema) {
         self.registered.write().unwrap_or_else(PoisonError::into_inner).push(schema);
+    }
+
+    /// Refuses rows that are made by a declaration of former times, in which something was plain that is sealed now:
+    /// its program has had the table open since then.
+    #[inline]
+    pub(crate) fn check_declarations(
+        &self,
+        declarations: impl Iterator<Item = &'static Schema>,
+    ) -> Result<(), Error> {
+        if !self.has_outdated.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let outdated = self.outdated.read().unwrap_or_else(PoisonError::into_inner);
+        for schema in declarations {
+            // By what they say: a constant may lie in several places.
+            if outdated.contains(&schema) {
+                return Err(layouts::outdated(schema));
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the other declarations of a kind be compared anew when the table is opened by them.
+    pub(crate) fn forget_others(&self, schema: &'static Schema) {
+        let mut registered = self.registered.write().unwrap_or_else(PoisonError::into_inner);
+        registered.retain(|known| known.kind != schema.kind || std::ptr::eq(*known, schema));
+    }
+
+    /// Looks again at the declarations that were right when the table was opened.
+    pub(crate) fn check_registered(&self, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<(), Error> {
+        let registered = self.registered.read().unwrap_or_else(PoisonError::into_inner).clone();
+        for schema in registered {
+            if layouts::would_bare(dbs, txn, self, schema)? {
+                let mut outdated = self.outdated.write().unwrap_or_else(PoisonError::into_inner);
+                if !outdated.contains(&schema) {
+                    outdated.push(schema);
+                }
+                self.has_outdated.store(true, Ordering::Release);
+                drop(outdated);
+                let mut registered = self.registered.write().unwrap_or_else(PoisonError::into_inner);
+                registered.retain(|known| !std::ptr::eq(*known, schema));
+            }
+        }
+        Ok(())
     }
 
     /// The dictionary as far as it is known.
@@ -86,7 +137,8 @@ impl TableState {
         Ok(())
     }
 
-    /// Checks in a transaction of this generation that the table has not been dropped.
+    /// Checks in a transaction of this generation that the table has not been dropped, and that its declarations are
+    /// still those that may write.
     pub(crate) fn check_generation(
         &self,
         dbs: &Databases,
@@ -98,6 +150,7 @@ impl TableState {
         }
         match find(dbs, txn, &self.name)? {
             Some(entry) if entry.id == self.id => {
+                self.check_registered(dbs, txn)?;
                 self.generation.store(generation, Ordering::Release);
                 Ok(())
             }

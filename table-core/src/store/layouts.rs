@@ -4,9 +4,11 @@
 
 use super::catalog::{self, TableState};
 use super::lmdb::{self, Databases, WriteTxn};
+#[cfg(feature = "encrypt")]
+use super::sealed;
 use super::{Inner, dict, meta};
 use crate::error::{Error, ErrorKind, Result};
-use crate::schema::{self, Schema, checks};
+use crate::schema::{self, Differences, Schema, checks};
 
 /// What a dictionary entry of this kind holds under the kind's name: its layout, as text.
 const LAYOUT_BY_KIND: u8 = 4;
@@ -22,43 +24,91 @@ pub(crate) fn register(inner: &Inner, table: &TableState, schema: &'static Schem
         return Ok(());
     }
     inner.writer.check_running()?;
+    let mut has_changed = false;
+    while !is_registered(inner, table, schema, &mut has_changed)? {}
+    table.set_registered(schema);
+    // Another layout may have been noted since this one was compared.
+    let (txn, dbs) = (inner.environment.read_txn()?, &inner.environment.dbs);
+    table.check_registered(dbs, &txn)?;
+    if has_changed {
+        table.forget_others(schema);
+    }
+    if would_bare(dbs, &txn, table, schema)? { Err(outdated(schema)) } else { Ok(()) }
+}
+
+/// Compares the schema with the layout noted, and notes it where that is to be. `false` if somebody else has noted one
+/// meanwhile: no layout comes back, so that does not go on for ever.
+fn is_registered(
+    inner: &Inner,
+    table: &TableState,
+    schema: &'static Schema,
+    has_changed: &mut bool,
+) -> Result<bool> {
     let dbs = &inner.environment.dbs;
     let noted = {
         let txn = inner.environment.read_txn()?;
         table.check_exists(dbs, &txn)?;
-        is_noted(dbs, &txn, table, schema)?
+        let noted = compare(dbs, &txn, table, schema)?;
+        // What was plain is sealed for good once no row holds it plain. Rows are looked at outside the transaction that
+        // notes it, since they may be many; none can come: whoever would write one is refused since the layout was noted
+        // that has it sealed.
+        if let Noted::Before(found) = &noted {
+            check_sealed(dbs, &txn, table, schema, &found.no_longer_plain)?;
+        }
+        noted
     };
-    if !noted {
-        inner.transact(|txn, dbs| {
-            table.check_generation(dbs, txn, catalog::read_meta(dbs, txn)?.generation)?;
-            // Somebody else may have been quicker.
-            if !is_noted(dbs, txn, table, schema)? {
-                check_apart(dbs, txn, table, schema)?;
-                note(dbs, txn, table, schema)?;
-            }
-            Ok(())
-        })?;
+    if noted == Noted::Same {
+        return Ok(true);
     }
-    table.set_registered(schema);
-    Ok(())
+    *has_changed = matches!(noted, Noted::Before(_));
+    inner.transact(|txn, dbs| {
+        let mut meta = catalog::read_meta(dbs, txn)?;
+        table.check_generation(dbs, txn, meta.generation)?;
+        // Somebody else may have been quicker.
+        let now = compare(dbs, txn, table, schema)?;
+        if now != noted {
+            return Ok(false);
+        }
+        if matches!(now, Noted::Before(found) if found.begins_to_seal) {
+            // Programs that have the table open look at their declarations again before they write.
+            meta.generation += 1;
+            dbs.main.put(txn, meta::META_KEY, &meta.encode()).map_err(lmdb::error)?;
+        }
+        check_apart(dbs, txn, table, schema)?;
+        note(dbs, txn, table, schema)?;
+        Ok(true)
+    })
 }
 
-/// Whether the layout noted is the schema's. An error if it is another that rows can't be read by.
-fn is_noted(dbs: &Databases, txn: &heed::RoTxn<'_>, table: &TableState, schema: &Schema) -> Result<bool> {
+/// What there is of a kind's layout.
+#[derive(Debug, PartialEq, Eq)]
+enum Noted {
+    /// None yet.
+    Never,
+    /// The very one.
+    Same,
+    /// One that may become the one declared.
+    Before(Differences),
+}
+
+/// Compares the layout noted with the schema's. An error if it is another that rows can't be read by.
+fn compare(dbs: &Databases, txn: &heed::RoTxn<'_>, table: &TableState, schema: &Schema) -> Result<Noted> {
     let key = key(table, schema.kind);
-    let Some(record) = dbs.names.get(txn, &key).map_err(lmdb::error)? else {
+    let Some(layout) = noted(dbs, txn, &key)? else {
         dbs.check_missing(dbs.names, txn, &key)?;
-        return Ok(false);
+        return Ok(Noted::Never);
     };
-    dbs.check_entry(record)?;
-    let layout = opened(&key, record)?;
     match schema::differences(layout, schema) {
-        None => Ok(true),
-        Some(found) if found.is_compatible => Ok(false),
+        None => Ok(Noted::Same),
+        Some(found) if found.is_compatible => Ok(Noted::Before(found)),
         Some(found) => {
+            let way = if found.jumps {
+                "what is sealed stays so, and what is plain comes to be by `#[encrypt(dual)]`: see `Table::reencrypt`"
+            } else {
+                "declare it as it was, or keep the new declaration in another table or under another kind"
+            };
             let because = format!(
-                "`{}` of the struct `{}` is declared otherwise than when it was last written:\n  {}\n\
-                 declare it as it was, or keep the new declaration in another table or under another kind",
+                "`{}` of the struct `{}` is declared otherwise than when it was last written:\n  {}\n{way}",
                 schema.kind,
                 schema.entity,
                 found.lines.join("\n  ")
@@ -80,12 +130,74 @@ pub(crate) fn declared(
         return Ok(None);
     }
     let key = key(table, kind);
-    let Some(record) = dbs.names.get(txn, &key).map_err(lmdb::error)? else {
+    let Some(layout) = noted(dbs, txn, &key)? else {
         dbs.check_missing(dbs.names, txn, &key)?;
         return Ok(None);
     };
+    schema::read(layout, kind).map(Some).ok_or_else(damaged)
+}
+
+fn noted<'t>(dbs: &Databases, txn: &'t heed::RoTxn<'_>, key: &[u8]) -> Result<Option<&'t str>> {
+    let Some(record) = dbs.names.get(txn, key).map_err(lmdb::error)? else { return Ok(None) };
     dbs.check_entry(record)?;
-    schema::read(opened(&key, record)?, kind).map(Some).ok_or_else(damaged)
+    opened(key, record).map(Some)
+}
+
+/// Whether rows by this declaration would hold plain what the layout noted has sealed.
+pub(crate) fn would_bare(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    table: &TableState,
+    schema: &Schema,
+) -> Result<bool> {
+    let noted = noted(dbs, txn, &key(table, schema.kind))?;
+    Ok(noted.is_some_and(|layout| schema::would_bare(layout, schema)))
+}
+
+/// What a program is told whose declaration is of former times.
+#[cold]
+pub(crate) fn outdated(schema: &Schema) -> Error {
+    Error::new(ErrorKind::LayoutChanged).because(format!(
+        "`{}` of the struct `{}` has something plain that another program has had sealed since this one opened the \
+         table; declare it with `#[encrypt]` here too",
+        schema.kind, schema.entity
+    ))
+}
+
+/// Refuses a declaration by which properties are sealed that some row holds plain.
+#[cfg(feature = "encrypt")]
+fn check_sealed(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    table: &TableState,
+    schema: &Schema,
+    properties: &[&'static str],
+) -> Result<()> {
+    if properties.is_empty() {
+        return Ok(());
+    }
+    let Some(plain) = sealed::plain_values(dbs, txn, table, schema, properties)? else { return Ok(()) };
+    let because = format!(
+        "{} values of `{}` are still plain, the first of them in this row; declare them with `#[encrypt(dual)]` until \
+         `Table::reencrypt` has sealed them",
+        plain.values,
+        properties.join("`, `")
+    );
+    let (partition, row) = &plain.first;
+    Err(Error::new(ErrorKind::LayoutChanged).because(because).partition(partition).row(row))
+}
+
+/// No declaration has anything sealed.
+#[cfg(not(feature = "encrypt"))]
+#[expect(clippy::unnecessary_wraps, reason = "as it is with the feature")]
+fn check_sealed(
+    _: &Databases,
+    _: &heed::RoTxn<'_>,
+    _: &TableState,
+    _: &Schema,
+    _: &[&'static str],
+) -> Result<()> {
+    Ok(())
 }
 
 /// C7, of kinds that meet in a table: no row of the new one can have a key of a row of those known.

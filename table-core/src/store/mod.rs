@@ -31,6 +31,8 @@ pub(crate) mod row_write;
 mod rows;
 mod scan;
 mod seal;
+#[cfg(feature = "encrypt")]
+mod sealed;
 mod snapshot;
 mod stats;
 mod table;
@@ -45,7 +47,7 @@ mod tests_time;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
 use self::catalog::{Entry, TableState};
 use self::commit::Writer;
@@ -68,11 +70,17 @@ pub(crate) use self::lanes::Lanes;
 pub(crate) use self::numbers::PropertyNumber;
 pub use self::open::{Durability, OpenOptions};
 pub use self::page::Page;
+#[cfg(feature = "encrypt")]
+pub(crate) use self::prepare::Prepared;
 pub(crate) use self::rows::Refilling;
 pub use self::rows::{Rows, SnapshotRows, Views};
 pub(crate) use self::seal::{
-    SealedAt, Sealer, generation as keys_generation, open as open_sealed, tokens as live_tokens,
+    SealedAt, Sealer, generation as keys_generation, looks_sealed, open as open_sealed, tokens as live_tokens,
 };
+#[cfg(feature = "encrypt")]
+pub use self::sealed::SealedValues;
+#[cfg(feature = "encrypt")]
+pub(crate) use self::sealed::{SealedRow, SealedValue};
 pub use self::snapshot::{Snapshot, SnapshotInfo};
 pub use self::stats::{StoreStats, TableStats};
 pub use self::table::DynamicTable;
@@ -275,17 +283,23 @@ impl Store {
         Snapshot::new(&self.inner).map_err(|e| e.attempted("take a snapshot"))
     }
 
-    /// Writes a compacted copy of the store, as it is at this moment, into a new directory. Writers go on meanwhile.
+    /// Writes a compacted copy of the store, as it is at this moment, into a new directory. Writers go on meanwhile. After
+    /// a failure nothing is left behind.
+    ///
+    /// Free pages are left out, and with them the former bytes of what was overwritten and deleted: so a copy that is
+    /// made when every value is [sealed](Table::reencrypt) shows none plain, which the store itself may do for ever. In
+    /// one case LMDB can't leave them out: where a crash has lost pages that are neither used nor free. Then the copy
+    /// has what they hold. It says nothing of other places: the store's own file, which is to be removed when the copy has
+    /// taken its place; older copies; and the disk itself, where a file system or an SSD keeps what was overwritten.
     ///
     /// The keys of encrypted properties are copied too (by a build that has the feature `encrypt`), wrapped as they
     /// are: whoever is to read the copy needs the same key provider.
     pub fn copy_to(&self, target: impl AsRef<Path>) -> Result<()> {
         self.inner.writer.check_running()?;
         let copy = || {
-            open::copy_to(&self.inner.environment.env, target.as_ref())?;
-            #[cfg(feature = "encrypt")]
-            keys::copy_to(&self.inner.environment.path, target.as_ref())?;
-            Ok(())
+            open::copy_with(&self.inner.environment.env, target.as_ref(), |copy| {
+                copy_keys(&self.inner.environment.path, copy)
+            })
         };
         copy().map_err(|e: Error| e.attempted("copy the store"))
     }
@@ -335,7 +349,11 @@ impl OpenOptions {
         let inner = open::open(path, self, |environment| {
             #[cfg(feature = "encrypt")]
             let encryption = open_keys(&environment)?;
-            Ok(Arc::new(Inner {
+            #[cfg_attr(
+                not(feature = "encrypt"),
+                expect(unused_variables, reason = "keys alone know the store that they are of")
+            )]
+            let inner = |store: &Weak<Inner>| Inner {
                 environment,
                 tables: RwLock::default(),
                 writer: Writer::default(),
@@ -343,13 +361,26 @@ impl OpenOptions {
                 turn: Mutex::default(),
                 reclaimer: Reclaimer::default(),
                 #[cfg(feature = "encrypt")]
-                encryption,
-            }))
+                encryption: encryption.map(|keys| keys.of_store(store.clone())),
+            };
+            Ok(Arc::new_cyclic(inner))
         })?;
         // A process that died may have left dropped tables behind.
         reclaim::start(&inner);
         Ok(Store { inner })
     }
+}
+
+/// Copies the keys of a store, if it has any.
+#[cfg(feature = "encrypt")]
+fn copy_keys(store: &Path, copy: &Path) -> Result<()> {
+    keys::copy_to(store, copy)
+}
+
+#[cfg(not(feature = "encrypt"))]
+#[expect(clippy::unnecessary_wraps, reason = "as it is with the feature")]
+fn copy_keys(_: &Path, _: &Path) -> Result<()> {
+    Ok(())
 }
 
 /// Opens the keys of a store that is opened with a provider.

@@ -16,17 +16,22 @@ use super::row_write::RowWriter;
 use crate::error::{Error, ErrorKind};
 use crate::limits;
 use crate::model::{DynamicEntity, IfMatch, Name, Value};
-use crate::plan::RowContent;
+use crate::plan::{ReadVersion, RowContent};
+use crate::schema::Schema;
 
 /// What is to happen to one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     Insert,
     Replace(IfMatch),
+    /// Replaces the row if it is, to the byte, the one that was read.
+    ReplaceRead(ReadVersion),
     Merge(IfMatch),
     InsertOrReplace,
     InsertOrMerge,
     Delete(IfMatch),
+    /// Deletes the row if it is, to the byte, the one that was read.
+    DeleteRead(ReadVersion),
     /// Deletes the row if it is there.
     Remove,
     /// Writes nothing; fails if the row is there. It counts for no limit.
@@ -38,11 +43,11 @@ impl Action {
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Insert | Self::Absent => "insert into",
-            Self::Replace(_) => "replace in",
+            Self::Replace(_) | Self::ReplaceRead(_) => "replace in",
             Self::Merge(_) => "merge into",
             Self::InsertOrReplace => "insert or replace in",
             Self::InsertOrMerge => "insert or merge into",
-            Self::Delete(_) | Self::Remove => "delete from",
+            Self::Delete(_) | Self::DeleteRead(_) | Self::Remove => "delete from",
         }
     }
 }
@@ -116,9 +121,30 @@ pub(crate) struct Prepared {
     pub(crate) numbered: bool,
     /// With which keys its values were sealed.
     pub(crate) sealed_at: SealedAt,
+    /// Whether rows that are there keep their times: their values are sealed anew, and no entity changes.
+    pub(crate) keeps_times: bool,
+    /// The declarations that its rows were made by, if it is of typed entities: mostly one.
+    declaration: Option<&'static Schema>,
+    other_declarations: Vec<&'static Schema>,
 }
 
 impl Prepared {
+    /// Notes which declarations the rows were made by.
+    pub(crate) fn declared_by(&mut self, schemas: impl Iterator<Item = &'static Schema>) {
+        for schema in schemas {
+            if self.declaration.is_none() {
+                self.declaration = Some(schema);
+            } else if self.declarations().all(|known| !std::ptr::eq(known, schema)) {
+                self.other_declarations.push(schema);
+            }
+        }
+    }
+
+    /// The declarations that the rows were made by.
+    pub(crate) fn declarations(&self) -> impl Iterator<Item = &'static Schema> {
+        self.declaration.into_iter().chain(self.other_declarations.iter().copied())
+    }
+
     pub(crate) fn key(&self, step: &Step) -> &[u8] {
         self.bytes.get(step.key.clone()).unwrap_or_default()
     }
@@ -264,6 +290,9 @@ impl<'d> Builder<'d> {
                 deferred: 0,
                 numbered: false,
                 sealed_at: SealedAt::NOTHING,
+                keeps_times: false,
+                declaration: None,
+                other_declarations: Vec::new(),
             },
             length,
             dict,

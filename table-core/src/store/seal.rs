@@ -8,9 +8,9 @@ mod with_keys;
 mod without_keys;
 
 #[cfg(feature = "encrypt")]
-pub(crate) use self::with_keys::{SealedAt, Sealer, generation, open, tokens};
+pub(crate) use self::with_keys::{SealedAt, Sealer, generation, looks_sealed, open, tokens};
 #[cfg(not(feature = "encrypt"))]
-pub(crate) use self::without_keys::{SealedAt, Sealer, generation, open, tokens};
+pub(crate) use self::without_keys::{SealedAt, Sealer, generation, looks_sealed, open, tokens};
 use crate::schema::TOKEN_BYTES;
 
 /// The tokens of a value.
@@ -20,4 +20,13 @@ pub(crate) struct FoundTokens {
     pub(crate) current: [u8; TOKEN_BYTES],
     /// Those under which another entity may have been filed before the key was rotated.
     pub(crate) others: Vec<[u8; TOKEN_BYTES]>,
+}
+
+/// What a stored value is by the keys that are current now.
+#[derive(Debug)]
+pub(crate) struct Resealed {
+    /// Its bytes, if others than those that are stored.
+    pub(crate) value: Option<Vec<u8>>,
+    /// Its token, if the field has any.
+    pub(crate) token: Option<[u8; TOKEN_BYTES]>,
 }

@@ -188,8 +188,8 @@ impl DynamicTable {
             let (action, content) = match change.action {
                 RowAction::Insert => (Action::Insert, row),
                 RowAction::Put => (Action::InsertOrReplace, row),
-                RowAction::Replace(etag) => (Action::Replace(etag.into()), row),
-                RowAction::Delete(etag) => (Action::Delete(etag.into()), Content::Nothing),
+                RowAction::Replace(version) => (Action::ReplaceRead(version), row),
+                RowAction::Delete(version) => (Action::DeleteRead(version), Content::Nothing),
                 RowAction::Remove => (Action::Remove, Content::Nothing),
                 RowAction::Absent => (Action::Absent, Content::Nothing),
             };
@@ -198,6 +198,8 @@ impl DynamicTable {
         let operations: Vec<_> = operations.collect();
         let mut prepared = prepare::batch(&self.state, plan.partition(), &operations)?;
         prepared.sealed_at = sealed_at.clone();
+        prepared.keeps_times = plan.keeps_times();
+        prepared.declared_by(plan.schemas());
         Ok(prepared)
     }
 

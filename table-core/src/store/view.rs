@@ -125,6 +125,11 @@ impl<'a> RowView<'a> {
         ETag::from_timestamp(self.row.timestamp())
     }
 
+    /// The checksum of the row's bytes.
+    pub(crate) fn checksum(&self) -> u64 {
+        self.row.checksum()
+    }
+
     /// How many properties the entity has.
     pub fn len(&self) -> usize {
         self.row.len()

@@ -4,17 +4,15 @@ use std::hash::{BuildHasher, RandomState};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::path::check_kind;
-use super::sealing::{self, SealedFields};
+use super::old::{Old, Was, is_closed};
+use super::sealing;
 use super::{Entity, Key, Source};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{DynamicEntity, ETag, IfMatch, Value, ValueRef};
-use crate::plan::{self, EntityChange, EntityRows, FieldValue, OldEntity, Values, WriteExplain, WritePlan};
-use crate::schema::{Field, Schema};
+use crate::model::{DynamicEntity, ETag, IfMatch};
+use crate::plan::{self, EntityChange, EntityRows, OldEntity, Values, WriteExplain, WritePlan};
+#[cfg(feature = "encrypt")]
+use crate::store::Prepared;
 use crate::store::{DynamicTable, RowView, Sealer, Snapshot};
-
-/// The property that says what a row is.
-const ENTITY_TYPE: &str = "EntityType";
 
 /// How often a change is tried when others write the entity at the same time.
 const ATTEMPTS: u32 = 64;
@@ -44,6 +42,10 @@ pub(super) enum Change<'c, E: Entity> {
     Move(Box<dyn FnMut(&mut E) + 'c>),
     /// The one there goes.
     Delete(IfMatch),
+    /// The sealed values of the one there are sealed with the keys that are current now: the entity stays as it is, and
+    /// of its version.
+    #[cfg(feature = "encrypt")]
+    Reseal,
 }
 
 /// A change of one entity, from attempt to attempt.
@@ -53,49 +55,6 @@ pub(super) struct Operation<'c, E: Entity> {
     old: Option<Old<E>>,
     /// What the entity becomes, where that is made from what is stored.
     new: Option<E>,
-}
-
-/// An entity as it was read, with what its struct does not know.
-struct Old<E> {
-    was: Was<E>,
-    row: OldRow,
-}
-
-/// What an entity's row says besides its fields' values.
-struct OldRow {
-    etag: ETag,
-    /// Whether the row is what would be written of the entity today.
-    is_exact: bool,
-    unknown: Vec<(Box<str>, Value)>,
-    sealed: SealedFields,
-}
-
-/// An entity as it was.
-enum Was<E> {
-    Entity(E),
-    /// The entity itself has become what it is to be; this is what its fields held.
-    Values {
-        values: Values<'static>,
-        /// The sparse indexes that had no row for it.
-        without: Vec<usize>,
-    },
-}
-
-impl<E: Entity> Was<E> {
-    fn values(&self) -> Result<Values<'_>> {
-        match self {
-            Self::Entity(entity) => values_of(entity),
-            Self::Values { values, .. } => Ok(values.lent()),
-        }
-    }
-
-    /// Whether the index had a row for it.
-    fn has_row(&self, index: usize) -> bool {
-        match self {
-            Self::Entity(entity) => entity.has_row(index),
-            Self::Values { without, .. } => !without.contains(&index),
-        }
-    }
 }
 
 /// The values of an entity's fields, as stored and as they are to be.
@@ -148,7 +107,40 @@ impl<'c, E: Entity> Operation<'c, E> {
             Change::Update(_) => "update in",
             Change::Move(_) => "move in",
             Change::Delete(_) => "delete from",
+            #[cfg(feature = "encrypt")]
+            Change::Reseal => "re-encrypt in",
         }
+    }
+
+    /// Whether the change can be planned without what the entity has sealed.
+    fn goes_unopened(&self) -> bool {
+        matches!(self.change, Change::Put(_) | Change::Replace(..) | Change::Delete(_))
+    }
+
+    #[cfg(feature = "encrypt")]
+    fn reseals(&self) -> bool {
+        matches!(self.change, Change::Reseal)
+    }
+
+    #[cfg(not(feature = "encrypt"))]
+    #[expect(clippy::unused_self, reason = "as it is with the feature")]
+    fn reseals(&self) -> bool {
+        false
+    }
+
+    /// The entity as it is stored, with nothing of it opened.
+    fn read_unopened(&self, table: &DynamicTable, snapshot: Option<&Snapshot>) -> Result<Option<Old<E>>> {
+        let of_now;
+        let snapshot = if let Some(snapshot) = snapshot {
+            snapshot
+        } else {
+            of_now = table.snapshot()?;
+            &of_now
+        };
+        let (partition, row) = self.key.as_strs()?;
+        let found = snapshot.view(table, partition, row)?;
+        let is_exact = self.reseals();
+        found.map(|view| Old::read_unopened(table, snapshot, &view, is_exact)).transpose()
     }
 
     /// The version that must be stored; `None` if there need be no entity.
@@ -160,6 +152,21 @@ impl<'c, E: Entity> Operation<'c, E> {
             | Change::Set(_, condition)
             | Change::Delete(condition) => Some(condition),
             Change::Update(_) | Change::Move(_) => Some(IfMatch::Any),
+            #[cfg(feature = "encrypt")]
+            Change::Reseal => Some(IfMatch::Any),
+        }
+    }
+
+    /// Says of a value that can't be had what can be done without it.
+    #[cold]
+    fn needs_values(&self, error: Error) -> Error {
+        let error = self.place(error);
+        match self.change {
+            Change::Merge(..) | Change::Set(..) | Change::Update(_) | Change::Move(_) => error.and(
+                "; such a change needs the whole entity, whose values `put` and `replace` give anew, and `delete` can do \
+                 without",
+            ),
+            _ => error,
         }
     }
 
@@ -185,6 +192,8 @@ impl<'c, E: Entity> Operation<'c, E> {
             | Change::Replace(..)
             | Change::Set(..)
             | Change::Delete(_) => {}
+            #[cfg(feature = "encrypt")]
+            Change::Reseal => {}
         }
     }
 
@@ -233,6 +242,8 @@ impl<'c, E: Entity> Operation<'c, E> {
             Change::Insert(entity) | Change::Put(entity) | Change::Replace(entity, _) => Some(entity),
             Change::Merge(..) | Change::Set(..) | Change::Update(_) | Change::Move(_) => self.new.as_ref(),
             Change::Delete(_) => None,
+            #[cfg(feature = "encrypt")]
+            Change::Reseal => None,
         }
     }
 }
@@ -260,15 +271,30 @@ impl<E: Entity> Planned for Operation<'_, E> {
             Change::Insert(_) | Change::Put(_) | Change::Replace(..) | Change::Delete(_) => {
                 Ok((Old::read(view)?, None))
             }
+            #[cfg(feature = "encrypt")]
+            Change::Reseal => Ok((Old::read(view)?, None)),
         };
         let (partition, row) = self.key.as_strs().map_err(|error| self.place(error))?;
-        let found = match snapshot {
-            None => table.get_by(partition, row, read)?,
+        let place = |e: Error| e.attempted("read from").table(table.name()).partition(partition).row(row);
+        let unopened = || -> Result<Option<(Old<E>, Option<E>)>> {
+            let old = self.read_unopened(table, snapshot).map_err(place)?;
+            Ok(old.map(|old| (old, None)))
+        };
+        let opened = || match snapshot {
+            None => table.get_by(partition, row, read),
             Some(snapshot) => {
                 let found = snapshot.view(table, partition, row)?.map(|view| read(&view)).transpose();
-                let place =
-                    |e: Error| e.attempted("read from").table(table.name()).partition(partition).row(row);
-                found.map_err(place)?
+                found.map_err(place)
+            }
+        };
+        let found = if self.reseals() {
+            unopened()?
+        } else {
+            match opened() {
+                // Its keys are lost, or its values were tampered with: what doesn't need them goes on without.
+                Err(error) if self.goes_unopened() && E::SCHEMA.seals() && is_closed(&error) => unopened()?,
+                Err(error) if is_closed(&error) => return Err(self.needs_values(error)),
+                found => found?,
             }
         };
         let Some((old, new)) = found else {
@@ -280,7 +306,7 @@ impl<E: Entity> Planned for Operation<'_, E> {
         };
         if self
             .condition()
-            .is_some_and(|condition| matches!(condition, IfMatch::ETag(etag) if etag != old.row.etag))
+            .is_some_and(|condition| matches!(condition, IfMatch::ETag(etag) if etag != old.row.version.etag))
         {
             return Err(self.refused(ErrorKind::ConditionNotMet));
         }
@@ -305,8 +331,14 @@ impl<E: Entity> Planned for Operation<'_, E> {
             new: self.new_entity().map(values_of).transpose()?,
         };
         if const { E::SCHEMA.seals() } {
-            let old = both.old.as_mut().zip(self.old.as_ref().map(|old| &old.row.sealed));
-            sealing::seal(E::SCHEMA, old, both.new.as_mut(), sealer)?;
+            let old = self.old.as_ref();
+            if self.reseals() {
+                both.new = old.map(|old| old.was.values()).transpose()?;
+                both.new.as_mut().map_or(Ok(()), |new| sealing::reseal(E::SCHEMA, new, sealer))?;
+                return Ok(both);
+            }
+            let kept = old.and_then(|old| both.old.as_mut().zip(old.row.sealed.as_ref()));
+            sealing::seal(E::SCHEMA, kept, both.new.as_mut(), sealer)?;
         }
         Ok(both)
     }
@@ -318,7 +350,7 @@ impl<E: Entity> Planned for Operation<'_, E> {
                 rows: EntityRows::stored(schema, values, self.key.as_strs()?, &|index| {
                     old.was.has_row(index)
                 })?,
-                etag: old.row.etag,
+                version: old.row.version,
                 is_exact: old.row.is_exact,
                 unknown: &old.row.unknown,
             }),
@@ -334,9 +366,15 @@ impl<E: Entity> Planned for Operation<'_, E> {
                 let rows = EntityRows::of(schema, values, key, &|index| entity.has_row(index));
                 Some(rows.map_err(|error| self.place(error))?)
             }
+            (None, Some(values)) => self
+                .old
+                .as_ref()
+                .map(|old| EntityRows::of(schema, values, key, &|index| old.was.has_row(index)))
+                .transpose()
+                .map_err(|error| self.place(error))?,
             _ => None,
         };
-        Ok(EntityChange { schema, old, new })
+        Ok(EntityChange { schema, old, new, keeps_times: self.reseals() })
     }
 
     fn takes_what_it_finds(&self) -> bool {
@@ -360,75 +398,6 @@ impl<E: Entity> Planned for Operation<'_, E> {
             Err(_) => error,
         }
     }
-}
-
-impl<E: Entity> Old<E> {
-    fn decode(view: &RowView<'_>) -> Result<E> {
-        check_kind(view, E::SCHEMA.kind)?;
-        E::from_source(&mut Source::new(E::SCHEMA, &E::SCHEMA.row, view)?)
-    }
-
-    /// Reads what is stored.
-    fn read(view: &RowView<'_>) -> Result<Self> {
-        let entity = Self::decode(view)?;
-        let row = OldRow::read(view, E::SCHEMA, &values_of(&entity)?)?;
-        Ok(Self { was: Was::Entity(entity), row })
-    }
-
-    /// Reads what is stored, and gives away the entity, to be changed.
-    fn read_to_change(view: &RowView<'_>) -> Result<(Self, E)> {
-        let entity = Self::decode(view)?;
-        let values = values_of(&entity)?;
-        let row = OldRow::read(view, E::SCHEMA, &values)?;
-        let indexes = 0..E::SCHEMA.indexes.len();
-        let without = indexes.filter(|index| !entity.has_row(*index)).collect();
-        let was = Was::Values { values: values.into_owned(), without };
-        Ok((Self { was, row }, entity))
-    }
-}
-
-impl OldRow {
-    /// Compares the row with the values that were read from it.
-    fn read(view: &RowView<'_>, schema: &'static Schema, values: &Values<'_>) -> Result<Self> {
-        let fields = schema.fields;
-        let mut sealed = SealedFields::default();
-        let (mut stored, mut same) = (0, 0);
-        for (at, field) in fields.iter().enumerate() {
-            let Some(value) = view.get_field(fields, at)? else { continue };
-            stored += 1;
-            if let (true, ValueRef::Binary(bytes)) = (field.encrypted, value) {
-                // It has been opened.
-                sealed.push(at, bytes);
-                same += 1;
-            } else {
-                let would_be = values.get(at).and_then(FieldValue::stored_ref);
-                same += usize::from(would_be == Some(value));
-            }
-            let Some(blind) = field.blind else { continue };
-            if let Some(token) = view.get(blind.property)? {
-                stored += 1;
-                same += usize::from(sealed.push_token(at, token));
-            }
-        }
-        let is_exact = same == plan::stored_fields(schema, values);
-        // Every row says what it is; what else there is no field has.
-        let unknown = if view.len() > stored + 1 { unknown(view, schema)? } else { Vec::new() };
-        Ok(Self { etag: view.etag(), is_exact, unknown, sealed })
-    }
-}
-
-/// The properties of a row that are of no field.
-fn unknown(view: &RowView<'_>, schema: &Schema) -> Result<Vec<(Box<str>, Value)>> {
-    let mut unknown = Vec::new();
-    for property in view.properties() {
-        let (name, value) = property?;
-        let is_of =
-            |field: &Field| field.property == name || field.blind.is_some_and(|blind| blind.property == name);
-        if name != ENTITY_TYPE && !schema.fields.iter().any(is_of) {
-            unknown.push((name.into(), value.to_value()));
-        }
-    }
-    Ok(unknown)
 }
 
 /// The fields of an entity; refuses a value that no property can hold.
@@ -462,7 +431,11 @@ pub(super) fn commit(
             turn = table.turn(LONGEST_WAIT);
         }
         let begun = Instant::now();
-        read(table, operations, batch)?;
+        match read(table, operations, batch) {
+            // A key that was destroyed with nothing left under it: the row was read before it was sealed anew.
+            Err(error) if error.kind() == ErrorKind::KeyShredded && losses == 0 => continue,
+            done => done?,
+        }
         let sealer = Sealer::new(table);
         let done = planned(operations, batch, &sealer, |plan| {
             table.carry_out(plan, &sealer.sealed_at()).map_err(|failure| {
@@ -549,6 +522,19 @@ fn planned<T>(
         changes.push(rows);
     }
     Ok(run(&WritePlan::of(changes, batch)?))
+}
+
+/// What seals an entity anew, as it is stored now.
+#[cfg(feature = "encrypt")]
+pub(super) fn resealing<E: Entity>(
+    table: &DynamicTable,
+    mut operation: Operation<'_, E>,
+) -> Result<Prepared> {
+    operation.read(table, None)?;
+    let sealer = Sealer::new(table);
+    planned(&[&mut operation], None, &sealer, |plan| {
+        table.prepared(plan, &sealer.sealed_at()).map_err(|error| plan.judge(error).error)
+    })?
 }
 
 /// What `run` makes of the plan that adds an entity.

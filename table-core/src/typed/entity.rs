@@ -1,8 +1,9 @@
 //! What the derive implements.
 
 use crate::error::Result;
+use crate::model::Value;
 use crate::plan::Values;
-use crate::schema::Schema;
+use crate::schema::{KeyElements, Property, PropertyValue, Schema};
 
 use super::view::EntityView;
 use super::{Origin, Path, Source, Stored};
@@ -42,6 +43,13 @@ pub trait Entity: Sized + 'static {
     #[doc(hidden)]
     fn from_source(source: &mut Source<'_>) -> Result<Self>;
 
+    /// The elements of a field that stand in keys one by one, of a row whose sealed fields need not open.
+    #[doc(hidden)]
+    fn elements(source: &Source<'_>, field: usize) -> Result<Elements> {
+        let _ = (source, field);
+        Ok(Vec::new())
+    }
+
     /// Some of the fields, to be set: all but those of the primary key.
     type Patch;
 
@@ -59,6 +67,15 @@ pub trait Entity: Sized + 'static {
 
 /// A patch of an entity: made by the entity's own `patch` function, with a setter for each field.
 pub type Patch<E> = <E as Entity>::Patch;
+
+/// What the elements of a field print in keys.
+pub type Elements = Vec<Value>;
+
+/// The elements of a field that stand in keys.
+pub fn elements<C: KeyElements>(collection: &C) -> Elements {
+    let printed = collection.elements().map(|element| element.to_property().map(PropertyValue::into_value));
+    printed.filter_map(|element| element.ok().flatten()).collect()
+}
 
 /// Exchanges a field with what the patch sets for it, if it sets it.
 pub fn exchange<T>(field: &mut T, patched: &mut Option<T>) {

@@ -171,6 +171,12 @@ pub struct Key<E> {
 }
 
 impl<E: Entity> Key<E> {
+    /// The key of an entity that was met in the table.
+    #[cfg(feature = "encrypt")]
+    pub(super) fn stored(partition: &str, row: &str) -> Self {
+        Self { keys: Ok((partition.to_owned(), row.to_owned())), entity: PhantomData }
+    }
+
     #[doc(hidden)]
     pub fn new(parts: &[KeyResult<'_>]) -> Self {
         Self { keys: print(E::SCHEMA, &E::SCHEMA.row, parts), entity: PhantomData }

@@ -11,6 +11,7 @@ mod entity;
 #[cfg(feature = "json")]
 pub mod json;
 mod key;
+mod old;
 mod origin;
 mod path;
 mod projection;
@@ -18,16 +19,19 @@ mod properties;
 mod query;
 mod read;
 mod reading;
+#[cfg(feature = "encrypt")]
+mod reencrypt;
 mod sealing;
 mod set;
 mod source;
 mod stored;
 mod table;
+mod unopened;
 mod view;
 
 pub use column::{Blind, Column, ColumnArg, Comparable, Encrypted, Equatable, Plain};
 pub use egt::{Egt, MemberOf};
-pub use entity::{Entity, Patch, exchange};
+pub use entity::{Elements, Entity, Patch, elements, exchange};
 pub use key::{BlindArg, IndexKey, Key, KeyArg, KeyResult, Lookup, Partition, token_key};
 pub use origin::{Origin, TableIn};
 pub use path::{Path, read_copied, read_stored};
@@ -39,6 +43,8 @@ pub use query::{
 };
 pub use read::TableAt;
 pub use reading::{Entities, ReadAs, Selected, Whole};
+#[cfg(feature = "encrypt")]
+pub use reencrypt::{ReencryptReport, Reencryption};
 pub use set::{EntitySet, SetQuery, SetRows, SetTable, Visitor};
 pub use source::Source;
 pub use stored::{Copied, Stored};

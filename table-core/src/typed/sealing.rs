@@ -1,10 +1,10 @@
 //! Encrypted fields of a change: the planner sees them as they are stored, sealed.
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Value, ValueRef};
 use crate::plan::{self, FieldToken, Values};
 use crate::schema::{Blind, Field, PropertyValue, Schema, TOKEN_BYTES};
-use crate::store::Sealer;
+use crate::store::{Sealer, looks_sealed};
 
 /// What an entity's row has of its sealed fields, by their places in the schema.
 #[derive(Default)]
@@ -97,6 +97,29 @@ fn token(
     }
     let found = sealer.tokens(partition, field, blind, value)?;
     Ok(FieldToken::new(at, found.current, &found.others))
+}
+
+/// Seals anew what is not sealed with the keys that are current now, of values that are those of the row, and makes the
+/// tokens anew of those that have any.
+pub(super) fn reseal(schema: &'static Schema, values: &mut Values<'_>, sealer: &Sealer<'_>) -> Result<()> {
+    let (partition, row) = plan::keys(schema, values)?;
+    for (at, field) in schema.fields.iter().enumerate().filter(|(_, field)| field.encrypted) {
+        let Some(stored) = value_of(values, at) else { continue };
+        // Where nothing may be plain, what is has been put there: it is not to be passed off as what was sealed.
+        if !field.dual && !looks_sealed(stored) {
+            let because = format!("property `{}` is not sealed", field.property);
+            return Err(Error::new(ErrorKind::DecryptionFailed).because(because));
+        }
+        let made = sealer.reseal(&partition, &row, field, stored)?;
+        if let Some(value) = made.value {
+            values.set_stored(at, PropertyValue::Owned(Value::Binary(value)));
+        }
+        if let Some(token) = made.token {
+            // Under the tokens of other keys nobody else has the value: who had filed it since would have found this one.
+            values.set_token(FieldToken::new(at, token, &[]));
+        }
+    }
+    Ok(())
 }
 
 fn value_of<'a>(values: &'a Values<'_>, field: usize) -> Option<ValueRef<'a>> {

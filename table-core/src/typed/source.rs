@@ -8,8 +8,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, Value, ValueRef};
 use crate::opened::Opened;
 use crate::plan::Values;
-use crate::schema::{self, FieldPart, KeyValues, PropertyValue, Schema, Template, ValueError};
-use crate::store::{PropertyNumber, RowView, open_sealed};
+use crate::schema::{self, Field, FieldPart, KeyValues, PropertyValue, Schema, Template, ValueError};
+use crate::store::{PropertyNumber, RowView, looks_sealed, open_sealed};
 
 /// How a type is made of a property: [`Property::from_property`](crate::schema::Property::from_property) of it.
 type FromProperty<T> = fn(Option<ValueRef<'_>>) -> Result<T, ValueError>;
@@ -219,7 +219,7 @@ impl<'v> Source<'v> {
     /// Takes the field at this place, which is kept as text.
     pub fn text(&self, field: usize) -> Result<Text<'_>> {
         let json = match self.value(field)? {
-            Some(sealed) if self.is_sealed(field) => match self.open(field, sealed)?.expose() {
+            Some(sealed) if self.is_sealed(field, sealed) => match self.open(field, sealed)?.expose() {
                 Value::String(text) => Some(Cow::Owned(text.clone())),
                 _ => None,
             },
@@ -231,7 +231,7 @@ impl<'v> Source<'v> {
     /// Takes the field at this place.
     pub fn field<T>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
         match self.value(field)? {
-            Some(sealed) if self.is_sealed(field) => {
+            Some(sealed) if self.is_sealed(field, sealed) => {
                 from(Some(self.open(field, sealed)?.expose().as_value_ref()))
             }
             value => from(value),
@@ -247,10 +247,12 @@ impl<'v> Source<'v> {
         }
     }
 
-    /// Whether the field's value is sealed. One that somebody gave is not yet.
+    /// Whether the field's value is sealed, or has to be. One that somebody gave is not yet.
     #[inline]
-    fn is_sealed(&self, field: usize) -> bool {
-        self.schema.fields.get(field).is_some_and(|field| field.encrypted) && self.is_stored(field)
+    fn is_sealed(&self, field: usize, value: ValueRef<'_>) -> bool {
+        let may_be_plain = |field: &Field| field.dual && !looks_sealed(value);
+        self.schema.fields.get(field).is_some_and(|field| field.encrypted && !may_be_plain(field))
+            && self.is_stored(field)
     }
 
     fn is_stored(&self, field: usize) -> bool {
@@ -309,6 +311,11 @@ impl<'v> Source<'v> {
             Some(PropertyNumber { id: None, .. }) => view.get_unnumbered(self.schema.fields, field),
             None => Ok(None),
         }
+    }
+
+    /// What the row or its keys hold of the field, sealed where it is sealed.
+    pub(crate) fn kept(&self, field: usize) -> Result<Option<ValueRef<'_>>> {
+        self.value(field)
     }
 
     fn property(&self, field: usize) -> &'static str {

@@ -37,7 +37,13 @@ impl<E: Entity> Table<E> {
             return blind.find(&self.table, L::read);
         }
         let (partition, row) = key.keys()?;
-        self.table.get_by(partition, row, L::read)
+        match self.table.get_by(partition, row, L::read) {
+            // A key that was destroyed with nothing left under it: the row was read before it was sealed anew.
+            Err(error) if error.kind() == ErrorKind::KeyShredded => {
+                self.table.get_by(partition, row, L::read)
+            }
+            found => found,
+        }
     }
 
     /// Adds an entity and its copies; fails if there is one of its key, or of a key in a unique index.

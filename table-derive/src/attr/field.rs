@@ -6,7 +6,7 @@ use syn::{Attribute, LitStr, Meta};
 use super::{Fill, Slot, Words, value};
 use crate::ctxt::Ctxt;
 use crate::symbol::{
-    BLIND, BLOB, COPIED_INTO, COPY_OF, DEFAULT, ENCRYPT, ENTITY, FLATTEN, INDEX, INDEX_LIST, JSON, KEY,
+    BLIND, BLOB, COPIED_INTO, COPY_OF, DEFAULT, DUAL, ENCRYPT, ENTITY, FLATTEN, INDEX, INDEX_LIST, JSON, KEY,
     PROPERTY, RENAME, SCOPE, SERIES, SKIP, TOKENS,
 };
 
@@ -22,6 +22,7 @@ pub(crate) struct FieldAttrs {
 
 /// `#[encrypt(..)]`.
 pub(crate) struct EncryptWords {
+    pub(crate) dual: Slot<()>,
     pub(crate) blind: Slot<()>,
     pub(crate) scope: Slot<KeyScope>,
     pub(crate) tokens: Slot<TokenScope>,
@@ -61,6 +62,7 @@ impl FieldAttrs {
             default: Slot::new(value::flag),
         };
         let sealing = EncryptWords {
+            dual: Slot::new(value::flag),
             blind: Slot::new(value::flag),
             scope: Slot::new(value::key_scope),
             tokens: Slot::new(value::token_scope),
@@ -79,10 +81,12 @@ impl FieldAttrs {
                     all.flatten = Some(name.clone());
                 }
                 ENCRYPT => {
-                    match attr.meta {
+                    match &attr.meta {
                         Meta::Path(_) => {}
-                        Meta::List(_) => super::read(cx, attr, &mut all.sealing),
-                        Meta::NameValue(_) => cx.error(name.span(), "write `#[encrypt]`"),
+                        Meta::List(list) if !list.tokens.is_empty() => {
+                            super::read(cx, attr, &mut all.sealing);
+                        }
+                        _ => cx.error(name.span(), "write `#[encrypt]`"),
                     }
                     if all.encrypt.is_some() {
                         cx.error(name.span(), "`encrypt` is given twice");
@@ -102,11 +106,12 @@ impl FieldAttrs {
 }
 
 impl Words for EncryptWords {
-    const KNOWN: &'static [&'static str] = &[BLIND, SCOPE, TOKENS];
+    const KNOWN: &'static [&'static str] = &[DUAL, BLIND, SCOPE, TOKENS];
     const EXAMPLE: &'static str = "#[encrypt(blind)]";
 
     fn slot(&mut self, word: &str) -> Option<&mut dyn Fill> {
         Some(match word {
+            DUAL => &mut self.dual,
             BLIND => &mut self.blind,
             SCOPE => &mut self.scope,
             TOKENS => &mut self.tokens,

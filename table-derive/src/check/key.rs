@@ -44,6 +44,10 @@ pub(super) fn c9_no_key_holds_what_is_encrypted(cx: &Ctxt, entity: &Entity<'_>) 
                     template.span(),
                     format!("{place}: `{name}` has no token; declare it with `#[encrypt(blind)]`"),
                 ),
+                (true, ..) if field.encrypted.is_some_and(|encrypted| encrypted.dual) => cx.error(
+                    template.span(),
+                    format!("{place}: rows that still hold `{name}` plain have no token; a `dual` field is in no index"),
+                ),
                 (true, ..) if part.each => {
                     cx.error(template.span(), format!("{place}: a token is of the whole value, without `[]`"));
                 }

@@ -10,14 +10,13 @@ use crate::model::Entity;
 pub(crate) fn implementation(model: &Entity<'_>, names: &Names) -> TokenStream {
     let (krate, ident, ways) = (&model.krate, model.ident, ways(model, names));
     let schema = schema::schema(model);
-    let has_elements = |at| {
-        let parts = model.indexes.iter().flat_map(|index| index.row.fields());
-        parts.into_iter().any(|part| part.field == at && part.each)
-    };
-    let (given, taken) =
-        (fields::given(krate, &model.fields, has_elements), fields::taken(krate, &model.fields));
+    let (given, taken) = (
+        fields::given(krate, &model.fields, |at| has_elements(model, at)),
+        fields::taken(krate, &model.fields),
+    );
     let exact = exact::exact(krate, &model.fields);
     let (exchange, has_row) = (patch::exchange(model, names), has_row(model));
+    let elements = elements(model);
     quote! {
         #[automatically_derived]
         impl #krate::__private::Entity for #ident {
@@ -34,6 +33,8 @@ pub(crate) fn implementation(model: &Entity<'_>, names: &Names) -> TokenStream {
             fn from_source(source: &mut #krate::__private::Source<'_>) -> #krate::Result<Self> {
                 ::core::result::Result::Ok(Self { #taken })
             }
+
+            #elements
 
             #exchange
 
@@ -77,6 +78,39 @@ pub(crate) fn stub(model: &Entity<'_>, names: &Names) -> TokenStream {
             #exchange
         }
     }
+}
+
+/// The elements of the fields of which each element has a row: what there is to say of an entity whose sealed fields
+/// can't be opened, and which can't be made for that reason.
+fn elements(model: &Entity<'_>) -> TokenStream {
+    let krate = &model.krate;
+    let arms =
+        model.fields.iter().enumerate().filter(|(at, _)| has_elements(model, *at)).map(|(at, field)| {
+            let place = schema::place(model, at);
+            let value = fields::single(krate, field, place);
+            quote!(#place => #krate::__private::elements(&#value),)
+        });
+    let arms: Vec<_> = arms.collect();
+    if arms.is_empty() {
+        return TokenStream::new();
+    }
+    quote! {
+        fn elements(
+            source: &#krate::__private::Source<'_>,
+            field: ::core::primitive::usize,
+        ) -> #krate::Result<#krate::__private::Elements> {
+            ::core::result::Result::Ok(match field {
+                #(#arms)*
+                _ => ::core::default::Default::default(),
+            })
+        }
+    }
+}
+
+/// Whether each element of a field has a row in some index.
+fn has_elements(model: &Entity<'_>, at: usize) -> bool {
+    let parts = model.indexes.iter().flat_map(|index| index.row.fields());
+    parts.into_iter().any(|part| part.field == at && part.each)
 }
 
 /// Whether a sparse index has a row.

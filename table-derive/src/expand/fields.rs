@@ -57,35 +57,33 @@ pub(crate) fn declared(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
     }}
 }
 
-/// How the field is sealed, if it is.
+/// How the field is sealed, as far as it is other than one that is not.
 fn sealing(krate: &Krate, field: &Field<'_>) -> TokenStream {
-    let Some(encrypted) = field.encrypted else { return quote!(..#krate::schema::Field::PLAIN) };
+    let plain = quote!(..#krate::schema::Field::PLAIN);
+    let Some(encrypted) = field.encrypted else { return plain };
     let scope = match encrypted.scope {
-        KeyScope::Store => quote!(Store),
-        KeyScope::Table => quote!(Table),
-        KeyScope::Partition => quote!(Partition),
+        KeyScope::Store => None,
+        KeyScope::Table => Some(quote!(Table)),
+        KeyScope::Partition => Some(quote!(Partition)),
     };
-    let blind = encrypted.blind.map_or_else(
-        || quote!(::core::option::Option::None),
-        |blind| {
-            let property = field.token_property();
-            let tokens = match blind.tokens {
-                TokenScope::Partition => quote!(Partition),
-                TokenScope::Table => quote!(Table),
-            };
-            quote! {
-                ::core::option::Option::Some(#krate::schema::Blind {
-                    property: #property,
-                    tokens: #krate::schema::TokenScope::#tokens,
-                })
-            }
-        },
-    );
-    quote! {
-        encrypted: true,
-        scope: #krate::schema::KeyScope::#scope,
-        blind: #blind,
-    }
+    let scope = scope.map(|scope| quote!(scope: #krate::schema::KeyScope::#scope,));
+    let dual = encrypted.dual.then(|| quote!(dual: true,));
+    let blind = encrypted.blind.map(|blind| {
+        let property = field.token_property();
+        let tokens = match blind.tokens {
+            TokenScope::Partition => quote!(Partition),
+            TokenScope::Table => quote!(Table),
+        };
+        quote! {
+            blind: ::core::option::Option::Some(#krate::schema::Blind {
+                property: #property,
+                tokens: #krate::schema::TokenScope::#tokens,
+            }),
+        }
+    });
+    // Where nothing is left to complete, that is a warning.
+    let rest = (scope.is_none() || dual.is_none() || blind.is_none()).then_some(plain);
+    quote!(encrypted: true, #dual #scope #blind #rest)
 }
 
 /// The type of the column by which filters speak of a field of this type.
@@ -130,6 +128,25 @@ pub(crate) fn given(
         quote!(#give(&self.#ident, values);)
     });
     quote!(#(#own)* #(#others)*)
+}
+
+/// One field alone, taken from `source` by its place.
+pub(crate) fn single(krate: &Krate, field: &Field<'_>, place: usize) -> TokenStream {
+    let ty = field.ty;
+    let in_private = |path: TokenStream| quote_spanned!(ty.span()=> #krate::__private::#path);
+    match (field.storage, field.default) {
+        (Storage::Json, default) => {
+            let take = if default { quote!(take_or_default) } else { quote!(take) };
+            let take = in_private(quote!(json::#take::<#ty>));
+            quote!(#take(source.text(#place)?)?)
+        }
+        (_, default) => {
+            let from_property =
+                quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::from_property);
+            let take = if default { quote!(field_or_default) } else { quote!(field) };
+            quote!(source.#take(#place, #from_property)?)
+        }
+    }
 }
 
 /// The fields of a struct literal, each taken from `source`.

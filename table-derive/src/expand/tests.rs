@@ -99,6 +99,10 @@ fn an_entity_with_sealed_fields() {
             pub ssn: String,
             #[encrypt]
             pub salary: Option<i64>,
+            #[encrypt(dual)]
+            pub note: String,
+            #[encrypt(blind, dual, scope = table)]
+            pub card: String,
         }
         "#,
     );

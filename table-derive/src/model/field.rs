@@ -38,6 +38,8 @@ pub(crate) struct Encrypted {
     pub(crate) span: Span,
     /// `scope`: whose key seals it.
     pub(crate) scope: KeyScope,
+    /// `dual`: rows may still hold it plain.
+    pub(crate) dual: bool,
     /// `blind`: it has tokens.
     pub(crate) blind: Option<Blind>,
 }
@@ -147,7 +149,8 @@ fn encrypted(cx: &Ctxt, attrs: &FieldAttrs) -> Option<Encrypted> {
         span: word.span(),
         tokens: words.tokens.get().copied().unwrap_or(TokenScope::Partition),
     });
-    Some(Encrypted { span, scope: words.scope.get().copied().unwrap_or(KeyScope::Store), blind })
+    let scope = words.scope.get().copied().unwrap_or(KeyScope::Store);
+    Some(Encrypted { span, scope, dual: words.dual.get().is_some(), blind })
 }
 
 /// What the words of a field say together.

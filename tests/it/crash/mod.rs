@@ -7,6 +7,7 @@ mod group;
 mod kill;
 mod processes;
 mod staff;
+mod vault;
 
 use integration_tests::child::Child;
 

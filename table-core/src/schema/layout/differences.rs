@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::key_type::{Format, KeyType, lengths};
-use super::super::{Copies, FieldPart, Index, Part, Schema, Template};
+use super::super::{Copies, Field, FieldPart, Index, Part, Schema, Template};
 use super::{layout, read};
 use crate::model::EdmType;
 
@@ -14,6 +14,34 @@ pub(crate) struct Differences {
     pub(crate) lines: Vec<String>,
     /// Whether what was written under the old layout reads rightly under the new one, copies too.
     pub(crate) is_compatible: bool,
+    /// Properties that rows were allowed to hold plain, and are no longer: compatible if no row does.
+    pub(crate) no_longer_plain: Vec<&'static str>,
+    /// Whether something plain is to be sealed from now on, which programs that have the table open don't know of.
+    pub(crate) begins_to_seal: bool,
+    /// Whether something is, or is not, sealed in a way that no layout comes to from that of before.
+    pub(crate) jumps: bool,
+}
+
+/// What becomes of how a property is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sealing {
+    Same,
+    /// From plain: rows may hold either from now on.
+    Begins,
+    /// Rows must hold it sealed from now on.
+    Ends,
+    /// There is no way: what is plain can't be taken for sealed, nor what is sealed for plain.
+    Jumps,
+}
+
+fn sealing(old: &Field, new: &Field) -> Sealing {
+    match ((old.encrypted, old.dual), (new.encrypted, new.dual)) {
+        ((false, _), (false, _)) => Sealing::Same,
+        (old, new) if old == new => Sealing::Same,
+        ((false, _), (true, true)) => Sealing::Begins,
+        ((true, true), (true, false)) => Sealing::Ends,
+        _ => Sealing::Jumps,
+    }
 }
 
 /// Compares a layout that was noted with that of a declaration; `None` if they are the same.
@@ -24,7 +52,21 @@ pub(crate) fn differences(noted: &str, schema: &Schema) -> Option<Differences> {
     }
     let (old, new) = (by_name(noted), by_name(&declared));
     let noted = read(noted, schema.kind);
-    let mut found = Differences { lines: Vec::new(), is_compatible: noted.is_some() };
+    let mut found = Differences {
+        lines: Vec::new(),
+        is_compatible: noted.is_some(),
+        no_longer_plain: Vec::new(),
+        begins_to_seal: false,
+        jumps: false,
+    };
+    for (old, new) in noted.iter().flat_map(|noted| both(noted, schema)) {
+        match sealing(old, new) {
+            Sealing::Same => {}
+            Sealing::Begins => found.begins_to_seal = true,
+            Sealing::Ends => found.no_longer_plain.push(new.property),
+            Sealing::Jumps => found.jumps = true,
+        }
+    }
     for (name, line) in &old {
         match new.get(name) {
             Some(now) if now == line => {}
@@ -43,6 +85,18 @@ pub(crate) fn differences(noted: &str, schema: &Schema) -> Option<Differences> {
         found.lines.push(format!("+ {line}"));
     }
     Some(found)
+}
+
+/// The properties that both have.
+fn both<'s>(old: &'s Schema, new: &'s Schema) -> impl Iterator<Item = (&'s Field, &'s Field)> {
+    let of_old = |property| old.fields.iter().find(move |field| field.property == property);
+    new.fields.iter().filter_map(move |field| Some((of_old(field.property)?, field)))
+}
+
+/// Whether the schema has something plain that is sealed by a layout: then its rows would give it away.
+pub(crate) fn would_bare(noted: &str, schema: &Schema) -> bool {
+    read(noted, schema.kind)
+        .is_some_and(|noted| both(&noted, schema).any(|(old, new)| old.encrypted && !new.encrypted))
 }
 
 /// The lines, by what they are about: their first word, and the second where there are several.
@@ -66,7 +120,8 @@ fn may_become(old: &Schema, new: &Schema, (word, name): (&str, &str)) -> bool {
                 let widens = (old.edm, new.edm) == (EdmType::Int32, EdmType::Int64);
                 (old.edm == new.edm || widens)
                     && (new.optional || !old.optional)
-                    && (old.encrypted, old.scope, old.blind) == (new.encrypted, new.scope, new.blind)
+                    && sealing(&old, &new) != Sealing::Jumps
+                    && (!old.encrypted || (old.scope, old.blind) == (new.scope, new.blind))
             })
         }
         "index" => {

@@ -7,7 +7,7 @@ use super::super::charset::CharSet;
 use super::super::encrypted::TOKEN;
 use super::super::key_type::{Format, KeyType, TimeItem};
 use super::super::{Blind, Copies, Field, FieldPart, Index, KeyScope, Part, Schema, Template, TokenScope};
-use super::{BLIND, BY_PARTITION, BY_TABLE, ENCRYPTED};
+use super::{BLIND, BY_PARTITION, BY_TABLE, DUAL, ENCRYPTED};
 use crate::model::EdmType;
 
 /// The declaration that a layout was made of, as far as the layout tells; `None` if it is no layout.
@@ -66,13 +66,14 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
 /// How a property is sealed, and what else is said of it.
 fn sealing<'t>(property: &str, text: &'t str) -> (Field, &'t str) {
     let mut field = Field::PLAIN;
-    let Some(mut rest) = text.strip_prefix(ENCRYPTED) else { return (field, text) };
+    let undual = text.strip_prefix(DUAL);
+    let Some(mut rest) = undual.or_else(|| text.strip_prefix(ENCRYPTED)) else { return (field, text) };
     let mut takes = |word: &str| {
         let behind = rest.strip_prefix(word);
         rest = behind.unwrap_or(rest);
         behind.is_some()
     };
-    field.encrypted = true;
+    (field.encrypted, field.dual) = (true, undual.is_some());
     if takes(BY_TABLE) {
         field.scope = KeyScope::Table;
     } else if takes(BY_PARTITION) {

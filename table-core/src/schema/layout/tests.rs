@@ -5,7 +5,7 @@ use super::super::tests::{EMPLOYEE, employee};
 use super::super::{
     Blind, CharSet, Copies, Field, FieldPart, Index, KeyScope, Part, Schema, Template, TokenScope,
 };
-use super::{differences, layout, read};
+use super::{differences, layout, read, would_bare};
 use crate::model::EdmType;
 
 const EMPLOYEES: &str = "\
@@ -161,6 +161,54 @@ fn whose_key_seals_and_which_tokens_there_are_is_part_of_the_layout() {
         }
     }
     assert!(seen[9].contains("\nproperty Age encrypted by partition blind by table Int32?\n"), "{}", seen[9]);
+}
+
+#[test]
+fn what_is_plain_comes_to_be_sealed_in_two_steps_and_never_back() {
+    let with = |encrypted, dual| {
+        let mut fields = EMPLOYEE.fields.to_vec();
+        (fields[5].encrypted, fields[5].dual) = (encrypted, dual);
+        changed(&fields)
+    };
+    let (plain, dual, sealed) = (EMPLOYEE, with(true, true), with(true, false));
+    let text = layout(&dual);
+    assert!(text.contains("\nproperty Age encrypted(dual) Int32?\n"), "{text}");
+    assert_eq!(layout(&read(&text, "employee").unwrap()), text);
+
+    let step = |old: &Schema, new: &Schema| differences(&layout(old), new).unwrap();
+    let begins = step(&plain, &dual);
+    assert!(begins.is_compatible && begins.begins_to_seal && begins.no_longer_plain.is_empty(), "{begins:?}");
+    let ends = step(&dual, &sealed);
+    assert!(ends.is_compatible && !ends.begins_to_seal, "{ends:?}");
+    assert_eq!(ends.no_longer_plain, ["Age"]);
+    for (old, new) in [(&plain, &sealed), (&sealed, &plain), (&sealed, &dual), (&dual, &plain)] {
+        let jump = step(old, new);
+        assert!(!jump.is_compatible && jump.jumps, "{jump:?}");
+    }
+    // Tokens come with the first step, or never: what was sealed without has none.
+    let with_tokens = |schema: &Schema| {
+        let mut fields = schema.fields.to_vec();
+        fields[5].blind = Some(Blind { property: "AgeToken", tokens: TokenScope::Partition });
+        changed(&fields)
+    };
+    let (dual_blind, sealed_blind) = (with_tokens(&dual), with_tokens(&sealed));
+    let text = layout(&dual_blind);
+    assert!(text.contains("\nproperty Age encrypted(dual) blind Int32?\n"), "{text}");
+    assert_eq!(layout(&read(&text, "employee").unwrap()), text);
+    assert!(step(&plain, &dual_blind).is_compatible && step(&dual_blind, &sealed_blind).is_compatible);
+    for (old, new) in [(&dual, &dual_blind), (&dual, &sealed_blind), (&dual_blind, &sealed)] {
+        assert!(!step(old, new).is_compatible);
+    }
+    // With another change beside it that is none to make, it is not made.
+    let mut fields = dual.fields.to_vec();
+    fields[2].edm = EdmType::Binary;
+    assert!(!step(&plain, &changed(&fields)).is_compatible);
+
+    let bares = |noted: &Schema, schema: &Schema| would_bare(&layout(noted), schema);
+    assert!(bares(&dual, &plain) && bares(&sealed, &plain));
+    assert!(
+        !bares(&dual, &dual) && !bares(&dual, &sealed) && !bares(&sealed, &dual) && !bares(&plain, &dual)
+    );
 }
 
 #[test]

@@ -7,9 +7,10 @@ mod renew;
 mod root;
 mod vault;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 pub(super) use self::copy::copy_to;
 pub use self::record::Progress;
@@ -21,7 +22,9 @@ use crate::crypt::value::{self, Sealed};
 use crate::crypt::{Cell, KeyHandle, KeyProvider, Scope, Secret, TokenScope};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Ticks, Value, ValueRef};
-use crate::store::lmdb;
+use crate::schema::TOKEN_BYTES;
+use crate::store::sealed::SealedValues;
+use crate::store::{Inner, lmdb};
 
 /// The directory of the keys, in the store's.
 const DIRECTORY: &str = "keys";
@@ -62,6 +65,8 @@ const JOB_NAME: usize = 256;
 #[derive(Clone)]
 pub struct Encryption {
     vault: Arc<Vault>,
+    /// The store whose values it seals.
+    store: Weak<Inner>,
 }
 
 /// A data key, as [`Encryption::keys`] lists it.
@@ -89,7 +94,12 @@ impl Encryption {
         provider: Arc<dyn KeyProvider>,
     ) -> Result<Self> {
         let vault = Vault::open(&store.join(DIRECTORY), create, identity, provider)?;
-        Ok(Self { vault: Arc::new(vault) })
+        Ok(Self { vault: Arc::new(vault), store: Weak::new() })
+    }
+
+    /// The same, of this store.
+    pub(super) fn of_store(self, store: Weak<Inner>) -> Self {
+        Self { store, ..self }
     }
 
     /// Seals a value for its cell: bytes for a property of type Binary. The data key is made, and durable, before
@@ -120,11 +130,29 @@ impl Encryption {
         value::seal(cell, &self.vault.identity, &current, value.expose().as_value_ref()).map(Some)
     }
 
+    /// The key that seals in this cell now.
+    pub(crate) fn current(&self, cell: &Cell<'_>) -> Result<KeyHandle> {
+        let scope = cell.scope.bytes(cell.table, cell.partition);
+        self.vault.current(&scope).map(|key| key.handle()).map_err(placed(cell))
+    }
+
     /// The token of a value under the current key: what a key is written with.
     pub fn token(&self, cell: &Cell<'_>, scope: TokenScope, value: ValueRef<'_>) -> Result<Token> {
         let keys = scope.key_scope(cell.scope).bytes(cell.table, cell.partition);
         let key = self.vault.current(&keys).map_err(placed(cell))?;
         Ok(Token::new(&key, scope, cell, value))
+    }
+
+    /// Whether a token is of the key that makes tokens in this cell now.
+    pub(crate) fn makes_token(
+        &self,
+        cell: &Cell<'_>,
+        scope: TokenScope,
+        token: Option<&[u8]>,
+    ) -> Result<bool> {
+        let keys = scope.key_scope(cell.scope).bytes(cell.table, cell.partition);
+        let version = Token::version_byte(self.vault.current(&keys).map_err(placed(cell))?.version());
+        Ok(token.is_some_and(|token| token.len() == TOKEN_BYTES && token.first() == Some(&version)))
     }
 
     /// The tokens of a value under every key that is alive, newest first: what a lookup has to try. Empty where
@@ -198,15 +226,59 @@ impl Encryption {
         rotate().map_err(|error: Error| error.attempted("rotate the data keys"))
     }
 
-    /// Destroys an old key for good, once nothing is left under it: what it sealed is lost. The current key of a
-    /// scope is not destroyed by itself; [`shred`](Self::shred) destroys a scope's keys together with its values.
+    /// Destroys an old key for good, once nothing is left under it.
+    ///
+    /// While a value is sealed with it, in whatever row of whatever table, it is [`KeyInUse`](ErrorKind::KeyInUse), which
+    /// says how many there are and where the first is: so it reads every row, as
+    /// [`Store::sealed_values`](crate::Store::sealed_values) does. [`Table::reencrypt`](crate::Table::reencrypt) seals them
+    /// anew; [`destroy_unused`](Self::destroy_unused) is for many keys. The current key of a scope is not destroyed by itself; [`shred`](Self::shred) destroys a scope's keys together
+    /// with its values.
     pub fn destroy(&self, handle: KeyHandle) -> Result<()> {
-        let destroyed = self.vault.renew(Doomed::One(handle));
-        destroyed.map(drop).map_err(|error| error.attempted("destroy a data key"))
+        let destroy = || {
+            self.vault.check_old(&*self.vault.read_txn()?, handle)?;
+            let keys = BTreeSet::from([handle]);
+            let values = self.sealed_by(&keys)?;
+            match values.first() {
+                None => self.vault.renew(Doomed::These(&keys)).map(drop),
+                Some(first) => Err(in_use(handle, first, &values)),
+            }
+        };
+        destroy().map_err(|error: Error| error.attempted("destroy a data key"))
+    }
+
+    /// Destroys for good every old key that nothing is left under, of whatever scope; returns how many. Every row is read
+    /// once, and the keys that stay are wrapped anew once.
+    ///
+    /// A reader whose snapshot is older than the values that were sealed anew finds those that it still sees
+    /// [destroyed](ErrorKind::KeyShredded), as it does after [`destroy`](Self::destroy).
+    pub fn destroy_unused(&self) -> Result<u64> {
+        let destroy = || {
+            let old = self.keys()?.into_iter().filter(|key| !key.current);
+            let mut keys: BTreeSet<_> = old.map(|key| key.handle).collect();
+            for values in self.sealed_by(&keys)? {
+                keys.remove(&values.key);
+            }
+            if keys.is_empty() { Ok(0) } else { self.vault.renew(Doomed::These(&keys)) }
+        };
+        destroy().map_err(|error: Error| error.attempted("destroy the unused data keys"))
+    }
+
+    /// What is left under keys that are no longer current.
+    fn sealed_by(&self, keys: &BTreeSet<KeyHandle>) -> Result<Vec<SealedValues>> {
+        let store = self.store.upgrade().ok_or_else(|| {
+            Error::new(ErrorKind::KeyUnavailable).because("the store is closed; open it again")
+        })?;
+        // Whoever sealed with them while they were current has committed by now, or is refused.
+        store.await_writers()?;
+        store.sealed_values(|handle| keys.contains(&handle))
     }
 
     /// Makes everything that was ever sealed in a scope unreadable, by destroying all its keys; returns how many.
     /// A table's scope takes its partitions' scopes with it.
+    ///
+    /// It is one transaction of the keys, however many there are, which no reader or writer of the data waits for: the old
+    /// root key may go only when nothing lies under it any more, and a crash must find either all keys under it or
+    /// none. A hundred thousand keys take about a second.
     ///
     /// The other keys are put under a new root key, and the old one is overwritten, so that the keys which LMDB's free
     /// pages still hold do not open. It is final where no copy of the keys' directory is left, and no snapshot of the
@@ -250,6 +322,22 @@ impl Encryption {
         };
         save().map_err(|error: Error| error.attempted("save a job's progress"))
     }
+}
+
+#[cold]
+fn in_use(handle: KeyHandle, first: &SealedValues, values: &[SealedValues]) -> Error {
+    let total: u64 = values.iter().map(|values| values.values).sum();
+    let tables: Vec<_> = values.iter().map(|v| format!("{} in table `{}`", v.values, v.table)).collect();
+    let (partition, row) = &first.first;
+    Error::new(ErrorKind::KeyInUse)
+        .because(format!(
+            "{total} values are still sealed with the data key {handle}: {}; the first is in this row. Seal them anew by \
+             `Table::reencrypt`, or give them up with their scope by `shred`",
+            tables.join(", ")
+        ))
+        .table(&first.table)
+        .partition(partition)
+        .row(row)
 }
 
 fn checked_job_key(job: &str) -> Result<Vec<u8>> {

@@ -213,6 +213,9 @@ pub struct Progress {
     pub seen: u64,
     /// How many values were changed.
     pub changed: u64,
+    /// The [generation](crate::crypt::Encryption::generation) of the keys when the job began: after a further rotation
+    /// what is done is to be done again.
+    pub generation: u64,
 }
 
 impl Progress {
@@ -220,6 +223,7 @@ impl Progress {
         let mut body = Vec::new();
         body.extend_from_slice(&self.seen.to_le_bytes());
         body.extend_from_slice(&self.changed.to_le_bytes());
+        body.extend_from_slice(&self.generation.to_le_bytes());
         body.push(u8::from(self.position.is_some()));
         for text in self.position.iter().flat_map(|(partition, row)| [partition, row]) {
             // Keys are far shorter than 64 KiB: who saves them has read them from a table.
@@ -232,12 +236,13 @@ impl Progress {
     pub(super) fn decode(key: &[u8], record: &[u8]) -> Result<Self> {
         let read = || {
             let mut body = Fields(meta::opened(key, record)?);
-            let (seen, changed, [positioned]) = (body.u64()?, body.u64()?, body.take()?);
+            let (seen, changed, generation) = (body.u64()?, body.u64()?, body.u64()?);
+            let [positioned] = body.take()?;
             let position = match positioned {
                 0 => None,
                 _ => Some((text(&mut body)?, text(&mut body)?)),
             };
-            body.0.is_empty().then_some(Self { position, seen, changed })
+            body.0.is_empty().then_some(Self { position, seen, changed, generation })
         };
         read().ok_or_else(damaged)
     }
@@ -283,7 +288,7 @@ mod tests {
 
         let key = job_key("re-encrypt Company");
         for position in [None, Some(("Sales".to_owned(), "empid_000001".to_owned()))] {
-            let progress = Progress { position, seen: 5, changed: 3 };
+            let progress = Progress { position, seen: 5, changed: 3, generation: 7 };
             frozen(&progress, &progress.encode(&key), |bytes| Progress::decode(&key, bytes));
         }
     }

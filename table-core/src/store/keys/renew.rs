@@ -1,6 +1,8 @@
 //! Another root key in the place of the one that is: to go over to a provider's new key, and to destroy data keys for
 //! good.
 
+use std::collections::BTreeSet;
+
 use super::record::{self, KEYS, KeyRecord, META, SCOPES, ScopeRecord};
 use super::root::{self, NewRoot, Root};
 use super::vault::{PATIENCE, Vault};
@@ -12,7 +14,7 @@ use crate::store::lmdb::{self, WriteTxn};
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Doomed<'a> {
     None,
-    One(KeyHandle),
+    These(&'a BTreeSet<KeyHandle>),
     All(&'a Scope),
 }
 
@@ -31,8 +33,8 @@ impl Vault {
             if meta.root != old.number {
                 continue;
             }
-            if let Doomed::One(handle) = doomed {
-                self.check_old(&txn, handle)?;
+            if let Doomed::These(keys) = doomed {
+                keys.iter().try_for_each(|handle| self.check_old(&txn, *handle))?;
             }
             root::wipe_others(&self.side.path, meta.root)?;
             let destroyed = self.rewrap_keys(&mut txn, &old, &new.root, doomed)?;
@@ -50,7 +52,7 @@ impl Vault {
     }
 
     /// A key is destroyed by itself only when another seals in its place.
-    fn check_old(&self, txn: &heed::RoTxn<'_>, handle: KeyHandle) -> Result<()> {
+    pub(super) fn check_old(&self, txn: &heed::RoTxn<'_>, handle: KeyHandle) -> Result<()> {
         let record = self.record(txn, handle)?.ok_or_else(|| {
             Error::new(ErrorKind::KeyUnavailable)
                 .because(format!("the store's keys hold no data key {handle}"))
@@ -132,7 +134,7 @@ impl Vault {
 fn dooms(doomed: Doomed<'_>, handle: KeyHandle, scope: &Scope) -> bool {
     match doomed {
         Doomed::None => false,
-        Doomed::One(one) => one == handle,
+        Doomed::These(keys) => keys.contains(&handle),
         Doomed::All(all) => {
             all == scope
                 || (all.partition_key().is_none()

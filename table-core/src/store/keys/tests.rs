@@ -455,6 +455,32 @@ fn a_copy_that_would_lack_the_root_key_is_refused() {
 }
 
 #[test]
+fn a_copy_whose_keys_can_not_be_had_leaves_nothing_behind() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    table(&store).insert(&crate::DynamicEntity::new("Sales", "1")).unwrap();
+    let keys = scratch.path.join("keys");
+    let root = std::fs::read_dir(&keys).unwrap().map(|entry| entry.unwrap().path());
+    let root = root.into_iter().find(|path| path.to_str().unwrap().contains("root-")).unwrap();
+    let away = scratch.path.with_file_name("away");
+    std::fs::rename(&root, &away).unwrap();
+    let target = scratch.path.with_file_name("copy");
+    let error = store.copy_to(&target).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::KeyUnavailable);
+    assert!(!target.exists(), "{error}");
+    // What was there before stays, and nothing comes beside it.
+    std::fs::create_dir_all(target.join("keys")).unwrap();
+    std::fs::write(target.join("keys").join("mine"), "mine").unwrap();
+    std::fs::rename(&away, &root).unwrap();
+    assert_eq!(kind(store.copy_to(&target)), ErrorKind::TargetExists);
+    assert_eq!(std::fs::read_dir(&target).unwrap().count(), 1);
+    assert_eq!(std::fs::read(target.join("keys").join("mine")).unwrap(), b"mine");
+    std::fs::remove_dir_all(&target).unwrap();
+    store.copy_to(&target).unwrap();
+    assert_eq!(scratch.store_at(&target).unwrap().tables().unwrap(), ["Company"]);
+}
+
+#[test]
 fn a_root_key_that_a_crash_left_behind_is_removed() {
     let scratch = Scratch::new();
     drop(scratch.store());
@@ -489,8 +515,12 @@ fn a_job_is_found_where_it_was_broken_off() {
     let store = scratch.store();
     let encryption = store.encryption().unwrap();
     assert_eq!(encryption.progress("re-encrypt").unwrap(), None);
-    let progress =
-        Progress { position: Some(("Sales".to_owned(), "empid_000001".to_owned())), seen: 500, changed: 499 };
+    let progress = Progress {
+        position: Some(("Sales".to_owned(), "empid_000001".to_owned())),
+        seen: 500,
+        changed: 499,
+        generation: 3,
+    };
     encryption.save_progress("re-encrypt", Some(&progress)).unwrap();
     assert_eq!(encryption.progress("re-encrypt").unwrap(), Some(progress.clone()));
     assert_eq!(scratch.peer(&store).progress("re-encrypt").unwrap(), Some(progress));

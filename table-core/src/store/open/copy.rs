@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::Seek;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use heed::{CompactionOption, MdbError};
 
@@ -15,11 +15,22 @@ use crate::store::lmdb::{self, LmdbEnv};
 /// writers go on meanwhile.
 ///
 /// A directory that holds a store is left as it is; after a failure nothing is left behind.
+#[cfg(any(test, feature = "encrypt"))]
 pub(crate) fn copy_to(env: &LmdbEnv, target: &Path) -> Result<()> {
-    copy(env, target).map_err(|error| error.attempted("copy the store"))
+    copy_with(env, target, |_| Ok(()))
 }
 
-fn copy(env: &LmdbEnv, target: &Path) -> Result<()> {
+/// The same with what belongs to the copy, as the keys do: `beside` is called when the data are copied, with the
+/// directory to put it into, and what it made is in place before the data are.
+pub(crate) fn copy_with(
+    env: &LmdbEnv,
+    target: &Path,
+    beside: impl FnOnce(&Path) -> Result<()>,
+) -> Result<()> {
+    copy(env, target, beside).map_err(|error| error.attempted("copy the store"))
+}
+
+fn copy(env: &LmdbEnv, target: &Path, beside: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let target = std::path::absolute(target).map_err(|error| place::failed("finding", target, error))?;
     let taken = |what| {
         Error::new(ErrorKind::TargetExists)
@@ -38,7 +49,14 @@ fn copy(env: &LmdbEnv, target: &Path) -> Result<()> {
             let mut file = new_file(&data).map_err(|error| place::failed("making", &data, error))?;
             write(env, &mut file)?;
             file.sync_all().map_err(|error| place::failed("flushing", &data, error))?;
-            private.publish()
+            beside(private.path())?;
+            let mut placed = Placed::default();
+            placed.move_all(private.path(), &target)?;
+            let published = private.publish()?;
+            if published {
+                placed.stay();
+            }
+            Ok(published)
         });
         match copied {
             Ok(true) => Ok(()),
@@ -47,6 +65,44 @@ fn copy(env: &LmdbEnv, target: &Path) -> Result<()> {
             _ => Err(taken("holds a store already")),
         }
     })
+}
+
+/// What stands in the target without the data file; it is removed again unless that comes too.
+#[derive(Default)]
+struct Placed(Vec<PathBuf>);
+
+impl Placed {
+    /// Moves everything in a directory but the data file.
+    fn move_all(&mut self, from: &Path, to: &Path) -> Result<()> {
+        let entries = fs::read_dir(from).map_err(|error| place::failed("reading", from, error))?;
+        for entry in entries {
+            let entry = entry.map_err(|error| place::failed("reading", from, error))?;
+            if entry.file_name() == DATA {
+                continue;
+            }
+            let place = to.join(entry.file_name());
+            if fs::symlink_metadata(&place).is_ok() {
+                return Err(Error::new(ErrorKind::TargetExists)
+                    .because(format!("`{}` is there already; give another directory", place.display())));
+            }
+            fs::rename(entry.path(), &place)
+                .map_err(|error| place::failed("putting in place", &place, error))?;
+            self.0.push(place);
+        }
+        Ok(())
+    }
+
+    fn stay(mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for Placed {
+    fn drop(&mut self) {
+        for place in &self.0 {
+            fs::remove_dir_all(place).unwrap_or_default();
+        }
+    }
 }
 
 fn write(env: &LmdbEnv, file: &mut File) -> Result<()> {

@@ -33,7 +33,9 @@ use std::sync::Arc;
 use heed::types::Bytes;
 use heed::{CommitOrAbort, MdbError};
 
+#[cfg(any(test, feature = "encrypt"))]
 pub(crate) use self::copy::copy_to;
+pub(crate) use self::copy::copy_with;
 use self::create::NAMES;
 use self::header::{Flaw, Header, LAYOUT_KNOWN};
 use self::map::Sizes;

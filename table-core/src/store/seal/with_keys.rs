@@ -3,8 +3,8 @@
 use std::cell::Cell as Once;
 use std::hash::{BuildHasher, RandomState};
 
-use super::FoundTokens;
-use crate::crypt::{Cell, Secret, Token, value};
+use super::{FoundTokens, Resealed};
+use crate::crypt::{Cell, KeyHandle, Secret, Token, value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ValueRef;
 use crate::opened::Opened;
@@ -67,8 +67,7 @@ impl<'t> Sealer<'t> {
         field: &Field,
         value: ValueRef<'_>,
     ) -> Result<Vec<u8>> {
-        let cell = self.table.cell(partition, row, field.property)?.scoped(field.scope);
-        self.seal_cell(&cell, value)
+        self.seal_cell(&self.cell(partition, row, field)?, value)
     }
 
     /// The same for a cell whose scope is known.
@@ -77,6 +76,58 @@ impl<'t> Sealer<'t> {
             return Ok(vec![0; value::sealed_len(value)]);
         }
         self.keys()?.seal(cell, value)
+    }
+
+    /// A value as it is stored, sealed with the key that is current now, and its token by the current one of its own.
+    /// One that is not sealed yet is.
+    pub(crate) fn reseal(
+        &self,
+        partition: &str,
+        row: &str,
+        field: &Field,
+        stored: ValueRef<'_>,
+    ) -> Result<Resealed> {
+        let cell = self.cell(partition, row, field)?;
+        let keys = self.keys()?;
+        let current = |sealed| Ok::<_, Error>(KeyHandle::of(sealed) == Some(keys.current(&cell)?));
+        let opened;
+        let (value, is_current) = match stored {
+            ValueRef::Binary(sealed) if looks_sealed(stored) => {
+                let is_current = current(sealed)?;
+                if is_current && field.blind.is_none() {
+                    return Ok(Resealed { value: None, token: None });
+                }
+                opened = Opened::new(keys.open(&cell, sealed)?);
+                (opened.expose().as_value_ref(), is_current)
+            }
+            plain => (plain, false),
+        };
+        let token = field.blind.map(|blind| keys.token(&cell, blind.tokens, value)).transpose()?;
+        let value = if is_current { None } else { Some(keys.seal(&cell, value)?) };
+        Ok(Resealed { value, token: token.map(Token::to_bytes) })
+    }
+
+    /// Whether a value of this key, with this token if the field has any, needs no sealing anew.
+    pub(crate) fn is_current(
+        &self,
+        partition: &str,
+        row: &str,
+        field: &Field,
+        handle: KeyHandle,
+        token: Option<&[u8]>,
+    ) -> Result<bool> {
+        let cell = self.cell(partition, row, field)?;
+        let keys = self.keys()?;
+        let has_token = match field.blind {
+            None => true,
+            Some(blind) => keys.makes_token(&cell, blind.tokens, token)?,
+        };
+        Ok(has_token && keys.current(&cell)? == handle)
+    }
+
+    /// The cell of a field.
+    fn cell<'c>(&self, partition: &'c str, row: &'c str, field: &'c Field) -> Result<Cell<'c>> {
+        Ok(self.table.cell(partition, row, field.property)?.scoped(field.scope))
     }
 
     /// The tokens of a field's value in this partition.
@@ -95,13 +146,14 @@ impl<'t> Sealer<'t> {
             });
         }
         let keys = self.keys()?;
-        let cell = self.table.cell(partition, "", field.property)?.scoped(field.scope);
+        let cell = self.cell(partition, "", field)?;
         let current = keys.token(&cell, blind.tokens, value)?.to_bytes();
         let live = keys.tokens(&cell, blind.tokens, value)?.into_iter().map(Token::to_bytes);
         Ok(FoundTokens { current, others: live.filter(|token| *token != current).collect() })
     }
 
-    /// What seals, after the generation has been noted: a rotation between the two is then seen, if once too often.
+    /// The keys; their generation is noted before the first value is sealed, so that a rotation between the two is seen,
+    /// if once too often.
     fn keys(&self) -> Result<&'t Encryption> {
         let keys = self.table.inner().encryption()?;
         if self.generation.get().is_none() {
@@ -127,6 +179,11 @@ fn sham_token(sham: &RandomState, value: ValueRef<'_>) -> [u8; TOKEN_BYTES] {
         bytes.iter_mut().zip(hash).for_each(|(byte, hashed)| *byte = hashed);
     }
     token
+}
+
+/// Whether a value is of the form of sealed ones.
+pub(crate) fn looks_sealed(value: ValueRef<'_>) -> bool {
+    matches!(value, ValueRef::Binary(bytes) if KeyHandle::of(bytes).is_some())
 }
 
 /// Opens a property of a row; `row` is the key of the entity's own row, also where this one is a copy of it.

@@ -1,6 +1,6 @@
 //! Without the feature `encrypt`: `checks::encrypt` stops every declaration that would come here.
 
-use super::FoundTokens;
+use super::{FoundTokens, Resealed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ValueRef;
 use crate::opened::Opened;
@@ -45,6 +45,10 @@ impl Sealer<'_> {
         Err(refused())
     }
 
+    pub(crate) fn reseal(&self, _: &str, _: &str, _: &Field, _: ValueRef<'_>) -> Result<Resealed> {
+        Err(refused())
+    }
+
     pub(crate) fn sealed_at(&self) -> SealedAt {
         SealedAt
     }
@@ -64,6 +68,11 @@ pub(crate) fn tokens(
     _: ValueRef<'_>,
 ) -> Result<Vec<[u8; TOKEN_BYTES]>> {
     Err(refused())
+}
+
+/// Whether a value is of the form of sealed ones.
+pub(crate) fn looks_sealed(_: ValueRef<'_>) -> bool {
+    false
 }
 
 /// There are no keys.

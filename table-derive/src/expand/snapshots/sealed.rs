@@ -33,6 +33,7 @@ const _: () = {
                         property: "SsnToken",
                         tokens: ::table_core::schema::TokenScope::Table,
                     }),
+                    ..::table_core::schema::Field::PLAIN
                 },
                 ::table_core::schema::Field {
                     name: "salary",
@@ -40,8 +41,29 @@ const _: () = {
                     edm: <Option<i64> as ::table_core::__private::Property>::EDM,
                     optional: <Option<i64> as ::table_core::__private::Property>::OPTIONAL,
                     encrypted: true,
-                    scope: ::table_core::schema::KeyScope::Store,
-                    blind: ::core::option::Option::None,
+                    ..::table_core::schema::Field::PLAIN
+                },
+                ::table_core::schema::Field {
+                    name: "note",
+                    property: "Note",
+                    edm: <String as ::table_core::__private::Property>::EDM,
+                    optional: <String as ::table_core::__private::Property>::OPTIONAL,
+                    encrypted: true,
+                    dual: true,
+                    ..::table_core::schema::Field::PLAIN
+                },
+                ::table_core::schema::Field {
+                    name: "card",
+                    property: "Card",
+                    edm: <String as ::table_core::__private::Property>::EDM,
+                    optional: <String as ::table_core::__private::Property>::OPTIONAL,
+                    encrypted: true,
+                    dual: true,
+                    scope: ::table_core::schema::KeyScope::Table,
+                    blind: ::core::option::Option::Some(::table_core::schema::Blind {
+                        property: "CardToken",
+                        tokens: ::table_core::schema::TokenScope::Partition,
+                    }),
                 },
             ],
             partition: ::table_core::schema::Template {
@@ -90,7 +112,9 @@ const _: () = {
         const EXACT: ::core::primitive::bool = <String as ::table_core::__private::Property>::EXACT
             && <u32 as ::table_core::__private::Property>::EXACT
             && <String as ::table_core::__private::Property>::EXACT
-            && <Option<i64> as ::table_core::__private::Property>::EXACT;
+            && <Option<i64> as ::table_core::__private::Property>::EXACT
+            && <String as ::table_core::__private::Property>::EXACT
+            && <String as ::table_core::__private::Property>::EXACT;
         type Indexes<From: ::table_core::__private::Origin> = SealedIndexes<From>;
         type Rows = SealedRowsPath;
         type View<'view> = SealedView<'view>;
@@ -102,6 +126,8 @@ const _: () = {
             values.push(<u32 as ::table_core::__private::Property>::to_property(&self.id));
             values.push(<String as ::table_core::__private::Property>::to_property(&self.ssn));
             values.push(<Option<i64> as ::table_core::__private::Property>::to_property(&self.salary));
+            values.push(<String as ::table_core::__private::Property>::to_property(&self.note));
+            values.push(<String as ::table_core::__private::Property>::to_property(&self.card));
         }
         fn from_source(source: &mut ::table_core::__private::Source<'_>) -> ::table_core::Result<Self> {
             ::core::result::Result::Ok(Self {
@@ -109,14 +135,19 @@ const _: () = {
                 id: source.next(<u32 as ::table_core::__private::Property>::from_property)?,
                 ssn: source.next(<String as ::table_core::__private::Property>::from_property)?,
                 salary: source.next(<Option<i64> as ::table_core::__private::Property>::from_property)?,
+                note: source.next(<String as ::table_core::__private::Property>::from_property)?,
+                card: source.next(<String as ::table_core::__private::Property>::from_property)?,
             })
         }
         type Patch = SealedPatch;
         fn exchange(&mut self, patch: &mut SealedPatch) {
             ::table_core::__private::exchange(&mut self.ssn, &mut patch.ssn);
             ::table_core::__private::exchange(&mut self.salary, &mut patch.salary);
+            ::table_core::__private::exchange(&mut self.note, &mut patch.note);
+            ::table_core::__private::exchange(&mut self.card, &mut patch.card);
         }
     }
+    #[allow(dead_code, reason = "which of them are called is the user's choice")]
     impl Sealed {
         #[doc = "The entity's key: PartitionKey `{department}`, RowKey `empid_{id:06}`. Reading it is a point query."]
         #[must_use]
@@ -140,7 +171,12 @@ const _: () = {
         }
         #[doc = r" A patch that sets nothing yet, for a merge."]
         pub fn patch() -> SealedPatch {
-            SealedPatch { ssn: ::core::option::Option::None, salary: ::core::option::Option::None }
+            SealedPatch {
+                ssn: ::core::option::Option::None,
+                salary: ::core::option::Option::None,
+                note: ::core::option::Option::None,
+                card: ::core::option::Option::None,
+            }
         }
         #[doc = "The key of the entity's copy in `by_ssn`: PartitionKey `{department}`, RowKey `ssn_{ssn:blind}`. Reading it is a point query for each of the store's keys that is alive."]
         #[must_use]
@@ -159,7 +195,10 @@ const _: () = {
     pub struct SealedPatch {
         ssn: ::core::option::Option<String>,
         salary: ::core::option::Option<Option<i64>>,
+        note: ::core::option::Option<String>,
+        card: ::core::option::Option<String>,
     }
+    #[allow(dead_code, reason = "which fields are set is the user's choice")]
     impl SealedPatch {
         #[doc = "Sets `ssn`."]
         pub fn ssn(mut self, ssn: impl ::core::convert::Into<String>) -> Self {
@@ -169,6 +208,16 @@ const _: () = {
         #[doc = "Sets `salary`."]
         pub fn salary(mut self, salary: Option<i64>) -> Self {
             self.salary = ::core::option::Option::Some(salary);
+            self
+        }
+        #[doc = "Sets `note`."]
+        pub fn note(mut self, note: impl ::core::convert::Into<String>) -> Self {
+            self.note = ::core::option::Option::Some(::core::convert::Into::into(note));
+            self
+        }
+        #[doc = "Sets `card`."]
+        pub fn card(mut self, card: impl ::core::convert::Into<String>) -> Self {
+            self.card = ::core::option::Option::Some(::core::convert::Into::into(card));
             self
         }
     }
@@ -337,6 +386,10 @@ const _: () = {
         pub ssn: ::table_core::__private::Column<String, ::table_core::__private::Blind>,
         #[doc = "Property `Salary`."]
         pub salary: ::table_core::__private::Column<i64, ::table_core::__private::Encrypted>,
+        #[doc = "Property `Note`."]
+        pub note: ::table_core::__private::Column<String, ::table_core::__private::Encrypted>,
+        #[doc = "Property `Card`."]
+        pub card: ::table_core::__private::Column<String, ::table_core::__private::Blind>,
     }
     impl SealedColumns {
         const ALL: Self = Self {
@@ -344,6 +397,8 @@ const _: () = {
             id: ::table_core::__private::Column::new("Id"),
             ssn: ::table_core::__private::Column::new("Ssn"),
             salary: ::table_core::__private::Column::new("Salary"),
+            note: ::table_core::__private::Column::new("Note"),
+            card: ::table_core::__private::Column::new("Card"),
         };
     }
     #[doc(hidden)]
@@ -544,6 +599,14 @@ const _: () = {
         pub fn salary(&self) -> ::table_core::Result<Option<i64>> {
             self.fields.sealed(3usize, <Option<i64> as ::table_core::__private::Property>::from_property)
         }
+        #[doc = "The field `note`, decoded from the property `Note`."]
+        pub fn note(&self) -> ::table_core::Result<String> {
+            self.fields.sealed(4usize, <String as ::table_core::__private::Property>::from_property)
+        }
+        #[doc = "The field `card`, decoded from the property `Card`."]
+        pub fn card(&self) -> ::table_core::Result<String> {
+            self.fields.sealed(5usize, <String as ::table_core::__private::Property>::from_property)
+        }
     }
     #[automatically_derived]
     impl<'view> ::table_core::__private::EntityView<'view> for SealedView<'view> {
@@ -573,9 +636,22 @@ const _: () = {
         "salary",
         <Option<i64> as ::table_core::__private::Property>::NESTED,
     );
+    const _: () = ::table_core::__private::checks::property(
+        "note",
+        <String as ::table_core::__private::Property>::NESTED,
+    );
+    const _: () = ::table_core::__private::checks::property(
+        "card",
+        <String as ::table_core::__private::Property>::NESTED,
+    );
     const _: () = ::table_core::__private::checks::encrypt();
     const _: () = ::table_core::__private::checks::blind(
         "ssn",
+        <String as ::table_core::__private::Property>::EDM,
+        <String as ::table_core::__private::Property>::FEW,
+    );
+    const _: () = ::table_core::__private::checks::blind(
+        "card",
         <String as ::table_core::__private::Property>::EDM,
         <String as ::table_core::__private::Property>::FEW,
     );

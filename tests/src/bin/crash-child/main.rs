@@ -8,6 +8,7 @@ mod full;
 mod kill;
 mod peer;
 mod staff;
+mod vault;
 
 use std::io::Write;
 use std::time::Duration;
@@ -42,6 +43,7 @@ fn main() {
         "steps" => fault::steps(&arguments),
         "staff" => staff::work(&arguments),
         "staff-forever" => staff::forever(&arguments),
+        "vault" => vault::run(&arguments),
         role => panic!("no such role: {role}"),
     }
 }

@@ -1,0 +1,152 @@
+//! An entity as it was read before it is changed.
+
+use super::change::values_of;
+use super::path::check_kind;
+use super::sealing::SealedFields;
+use super::{Entity, Source, unopened};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Value, ValueRef};
+use crate::plan::{self, FieldValue, ReadVersion, Values};
+use crate::schema::{Field, Schema};
+use crate::store::{DynamicTable, RowView, Snapshot, looks_sealed};
+
+/// The property that says what a row is.
+const ENTITY_TYPE: &str = "EntityType";
+
+/// An entity as it was read, with what its struct does not know.
+pub(super) struct Old<E> {
+    pub(super) was: Was<E>,
+    pub(super) row: OldRow,
+}
+
+/// What an entity's row says besides its fields' values.
+pub(super) struct OldRow {
+    pub(super) version: ReadVersion,
+    /// Whether the row is what would be written of the entity today.
+    pub(super) is_exact: bool,
+    pub(super) unknown: Vec<(Box<str>, Value)>,
+    /// What the row has sealed; `None` if nothing was opened, and the values are those of the row.
+    pub(super) sealed: Option<SealedFields>,
+}
+
+/// An entity as it was.
+pub(super) enum Was<E> {
+    Entity(E),
+    /// The entity itself has become what it is to be, or was not made; this is what its fields held.
+    Values {
+        values: Values<'static>,
+        /// The sparse indexes that had no row for it.
+        without: Vec<usize>,
+    },
+}
+
+impl<E: Entity> Was<E> {
+    pub(super) fn values(&self) -> Result<Values<'_>> {
+        match self {
+            Self::Entity(entity) => values_of(entity),
+            Self::Values { values, .. } => Ok(values.lent()),
+        }
+    }
+
+    /// Whether the index had a row for it.
+    pub(super) fn has_row(&self, index: usize) -> bool {
+        match self {
+            Self::Entity(entity) => entity.has_row(index),
+            Self::Values { without, .. } => !without.contains(&index),
+        }
+    }
+}
+
+impl<E: Entity> Old<E> {
+    fn decode(view: &RowView<'_>) -> Result<E> {
+        check_kind(view, E::SCHEMA.kind)?;
+        E::from_source(&mut Source::new(E::SCHEMA, &E::SCHEMA.row, view)?)
+    }
+
+    /// Reads what is stored, and opens nothing. `is_exact`: what is planned is what is stored, and not what would be
+    /// written of an entity.
+    pub(super) fn read_unopened(
+        table: &DynamicTable,
+        snapshot: &Snapshot,
+        view: &RowView<'_>,
+        is_exact: bool,
+    ) -> Result<Self> {
+        check_kind(view, E::SCHEMA.kind)?;
+        let (values, without) = unopened::read::<E>(table, snapshot, view)?;
+        let unknown = unknown(view, E::SCHEMA)?;
+        let row = OldRow { version: version_of(view), is_exact, unknown, sealed: None };
+        Ok(Self { was: Was::Values { values, without }, row })
+    }
+
+    /// Reads what is stored.
+    pub(super) fn read(view: &RowView<'_>) -> Result<Self> {
+        let entity = Self::decode(view)?;
+        let row = OldRow::read(view, E::SCHEMA, &values_of(&entity)?)?;
+        Ok(Self { was: Was::Entity(entity), row })
+    }
+
+    /// Reads what is stored, and gives away the entity, to be changed.
+    pub(super) fn read_to_change(view: &RowView<'_>) -> Result<(Self, E)> {
+        let entity = Self::decode(view)?;
+        let values = values_of(&entity)?;
+        let row = OldRow::read(view, E::SCHEMA, &values)?;
+        let indexes = 0..E::SCHEMA.indexes.len();
+        let without = indexes.filter(|index| !entity.has_row(*index)).collect();
+        let was = Was::Values { values: values.into_owned(), without };
+        Ok((Self { was, row }, entity))
+    }
+}
+
+impl OldRow {
+    /// Compares the row with the values that were read from it.
+    fn read(view: &RowView<'_>, schema: &'static Schema, values: &Values<'_>) -> Result<Self> {
+        let fields = schema.fields;
+        let mut sealed = SealedFields::default();
+        let (mut stored, mut same) = (0, 0);
+        for (at, field) in fields.iter().enumerate() {
+            let Some(value) = view.get_field(fields, at)? else { continue };
+            stored += 1;
+            if let (true, ValueRef::Binary(bytes)) = (field.encrypted && looks_sealed(value), value) {
+                // It has been opened.
+                sealed.push(at, bytes);
+                same += 1;
+            } else {
+                let would_be = values.get(at).and_then(FieldValue::stored_ref);
+                same += usize::from(would_be == Some(value));
+            }
+            let Some(blind) = field.blind else { continue };
+            if let Some(token) = view.get(blind.property)? {
+                stored += 1;
+                same += usize::from(sealed.push_token(at, token));
+            }
+        }
+        let is_exact = same == plan::stored_fields(schema, values);
+        // Every row says what it is; what else there is no field has.
+        let unknown = if view.len() > stored + 1 { unknown(view, schema)? } else { Vec::new() };
+        Ok(Self { version: version_of(view), is_exact, unknown, sealed: Some(sealed) })
+    }
+}
+
+/// The properties of a row that are of no field.
+fn unknown(view: &RowView<'_>, schema: &Schema) -> Result<Vec<(Box<str>, Value)>> {
+    let mut unknown = Vec::new();
+    for property in view.properties() {
+        let (name, value) = property?;
+        let is_of =
+            |field: &Field| field.property == name || field.blind.is_some_and(|blind| blind.property == name);
+        if name != ENTITY_TYPE && !schema.fields.iter().any(is_of) {
+            unknown.push((name.into(), value.to_value()));
+        }
+    }
+    Ok(unknown)
+}
+
+/// Whether an error says that a sealed value can't be had, or is none.
+pub(super) fn is_closed(error: &Error) -> bool {
+    let kinds = [ErrorKind::KeyUnavailable, ErrorKind::KeyShredded, ErrorKind::DecryptionFailed];
+    kinds.contains(&error.kind())
+}
+
+fn version_of(view: &RowView<'_>) -> ReadVersion {
+    ReadVersion { etag: view.etag(), digest: view.checksum() }
+}
