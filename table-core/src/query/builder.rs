@@ -5,7 +5,7 @@ use super::explain::Explain;
 use super::filter::Filter;
 use super::keys::Kind;
 use super::plan::plan;
-use super::sealed::{SealedEq, Tokens};
+use super::sealed::SealedEq;
 use crate::error::Error;
 
 /// Which entities of a table to read, what of them, and in which order.
@@ -153,9 +153,9 @@ impl Query {
     /// The same, with what `tokens` says of each comparison with a sealed property.
     pub(crate) fn resolved(
         mut self,
-        tokens: &mut dyn FnMut(&SealedEq) -> Result<Tokens, Error>,
+        known: &mut dyn FnMut(&SealedEq) -> Result<SealedEq, Error>,
     ) -> Result<Self, Error> {
-        self.filter = self.filter.map(|filter| filter.resolved(tokens)).transpose()?;
+        self.filter = self.filter.map(|filter| filter.resolved(known)).transpose()?;
         Ok(self)
     }
 

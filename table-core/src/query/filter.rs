@@ -6,7 +6,7 @@ use std::ops::{BitAnd, BitOr, Not};
 use std::str::FromStr;
 
 use super::compare::Operator;
-use super::sealed::{SealedEq, Tokens};
+use super::sealed::SealedEq;
 use crate::error::{Error, ErrorKind};
 use crate::limits;
 use crate::model::Value;
@@ -129,15 +129,14 @@ impl Node {
         }
     }
 
-    fn resolve(&mut self, tokens: &mut dyn FnMut(&SealedEq) -> Result<Tokens, Error>) -> Result<(), Error> {
+    fn resolve(&mut self, known: &mut dyn FnMut(&SealedEq) -> Result<SealedEq, Error>) -> Result<(), Error> {
         match self {
             Self::Sealed(sealed) => {
-                let known = tokens(sealed)?;
-                *sealed = sealed.clone().with_tokens(known);
+                *sealed = known(sealed)?;
                 Ok(())
             }
-            Self::Not(inner) => inner.resolve(tokens),
-            Self::Join(_, terms) => terms.iter_mut().try_for_each(|term| term.resolve(tokens)),
+            Self::Not(inner) => inner.resolve(known),
+            Self::Join(_, terms) => terms.iter_mut().try_for_each(|term| term.resolve(known)),
             Self::Compare(_) | Self::IsTrue(_) | Self::TooDeep => Ok(()),
         }
     }
@@ -211,9 +210,9 @@ impl Filter {
     /// The same, with what `tokens` says of each comparison with a sealed property.
     pub(crate) fn resolved(
         mut self,
-        tokens: &mut dyn FnMut(&SealedEq) -> Result<Tokens, Error>,
+        known: &mut dyn FnMut(&SealedEq) -> Result<SealedEq, Error>,
     ) -> Result<Self, Error> {
-        self.node.resolve(tokens)?;
+        self.node.resolve(known)?;
         Ok(self)
     }
 

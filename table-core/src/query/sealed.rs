@@ -17,6 +17,10 @@ pub(crate) struct SealedEq {
     pub(super) property: Name,
     value: Arc<Opened>,
     tokens: Tokens,
+    /// Whether rows may hold the property plain, and have no token then.
+    may_be_plain: bool,
+    /// The generation of the keys when the tokens were made.
+    generation: u64,
 }
 
 /// What is known of the tokens that the value has.
@@ -32,12 +36,36 @@ pub(crate) enum Tokens {
 
 impl SealedEq {
     pub(crate) fn new(property: &str, value: Value) -> Self {
-        Self { property: property.into(), value: Arc::new(Opened::new(value)), tokens: Tokens::Unknown }
+        Self {
+            property: property.into(),
+            value: Arc::new(Opened::new(value)),
+            tokens: Tokens::Unknown,
+            may_be_plain: false,
+            generation: 0,
+        }
     }
 
     /// The same, of which it is known which tokens to look for.
     pub(crate) fn with_tokens(self, tokens: Tokens) -> Self {
         Self { tokens, ..self }
+    }
+
+    /// The same at this generation of the keys.
+    pub(crate) fn at_generation(self, generation: u64) -> Self {
+        Self { generation, ..self }
+    }
+
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// The same of a property that rows may hold plain, or not.
+    pub(crate) fn or_plain(self, may_be_plain: bool) -> Self {
+        Self { may_be_plain, ..self }
+    }
+
+    pub(crate) fn may_be_plain(&self) -> bool {
+        self.may_be_plain
     }
 
     pub(crate) fn property(&self) -> &str {
@@ -70,9 +98,9 @@ impl SealedEq {
         ))
     }
 
-    /// Whether an opened value is the one compared with.
-    pub(crate) fn is(&self, opened: &Value) -> bool {
-        are_equal(opened.as_value_ref(), self.value())
+    /// Whether an opened value, or one that is plain, is the one compared with.
+    pub(crate) fn is(&self, value: ValueRef<'_>) -> bool {
+        are_equal(value, self.value())
     }
 }
 

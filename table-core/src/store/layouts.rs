@@ -137,6 +137,25 @@ pub(crate) fn declared(
     schema::read(layout, kind).map(Some).ok_or_else(damaged)
 }
 
+/// The declarations of every kind in a table, as far as their layouts tell.
+#[cfg(feature = "encrypt")]
+pub(super) fn all_declared(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<Vec<Schema>> {
+    let mut declared = Vec::new();
+    let prefix = dict::entry_key(table, LAYOUT_BY_KIND, b"");
+    for entry in dbs.names.prefix_iter(txn, &prefix).map_err(lmdb::error)? {
+        let (key, record) = entry.map_err(lmdb::error)?;
+        dbs.check_entry(record)?;
+        let kind = kind_of(key, &prefix)?;
+        declared.push(schema::read(opened(key, record)?, kind).ok_or_else(damaged)?);
+    }
+    Ok(declared)
+}
+
+/// The kind whose layout lies under a key with this prefix.
+fn kind_of<'k>(key: &'k [u8], prefix: &[u8]) -> Result<&'k str> {
+    key.get(prefix.len()..).and_then(|kind| std::str::from_utf8(kind).ok()).ok_or_else(damaged)
+}
+
 fn noted<'t>(dbs: &Databases, txn: &'t heed::RoTxn<'_>, key: &[u8]) -> Result<Option<&'t str>> {
     let Some(record) = dbs.names.get(txn, key).map_err(lmdb::error)? else { return Ok(None) };
     dbs.check_entry(record)?;
@@ -205,8 +224,7 @@ fn check_apart(dbs: &Databases, txn: &heed::RoTxn<'_>, table: &TableState, schem
     let prefix = key(table, "");
     for entry in dbs.names.prefix_iter(txn, &prefix).map_err(lmdb::error)? {
         let (key, record) = entry.map_err(lmdb::error)?;
-        let kind = key.get(prefix.len()..).and_then(|kind| std::str::from_utf8(kind).ok());
-        let kind = kind.ok_or_else(damaged)?;
+        let kind = kind_of(key, &prefix)?;
         if kind == schema.kind {
             continue;
         }

@@ -8,9 +8,11 @@ mod with_keys;
 mod without_keys;
 
 #[cfg(feature = "encrypt")]
-pub(crate) use self::with_keys::{SealedAt, Sealer, generation, looks_sealed, open, tokens};
+pub(crate) use self::with_keys::{SealedAt, Sealer, generation, generation_of, looks_sealed, open, tokens};
 #[cfg(not(feature = "encrypt"))]
-pub(crate) use self::without_keys::{SealedAt, Sealer, generation, looks_sealed, open, tokens};
+pub(crate) use self::without_keys::{
+    SealedAt, Sealer, generation, generation_of, looks_sealed, open, tokens,
+};
 use crate::schema::TOKEN_BYTES;
 
 /// The tokens of a value.

@@ -1,43 +1,50 @@
-//! Sealed values counted, without a key and without opening any.
+//! Sealed values counted, and their tokens, without opening any.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
+use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::catalog::{self, TableState};
 use super::counts::Counts;
+use super::dict::Dict;
 use super::key::{self, StoredKey};
 use super::lmdb::{self, Databases};
 use super::row::{self, Decoded, Row};
 use super::view::{self, RowView};
-use super::{DynamicTable, Inner, Store};
-use crate::crypt::KeyHandle;
+use super::{DynamicTable, Inner, Store, layouts};
+use crate::crypt::{Encryption, KeyHandle, KeyScope, Scope, Token};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ValueRef;
-use crate::schema::Schema;
+use crate::schema::{Schema, TOKEN_BYTES};
 
-/// The values in a table that one data key sealed; see [`Store::sealed_values`].
+/// The values in a table that one data key sealed, and the tokens that it made; see [`Store::sealed_values`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SealedValues {
-    /// The key that sealed them.
+    /// The key.
     pub key: KeyHandle,
     /// The table.
     pub table: String,
-    /// How many they are, those in copies too.
+    /// How many values it sealed, those in copies too.
     pub values: u64,
+    /// How many [tokens](derive@crate::Entity) of values it made, those in copies too. A row does not name the key of a
+    /// token, so they are counted where the store was opened with a key provider, and are none without.
+    pub tokens: u64,
     /// The partition key and the row key of the first row that has one.
     pub first: (String, String),
 }
 
 impl Store {
     /// How many sealed values there are in each table, by the data key that sealed them: in every row, of whatever kind,
-    /// typed or not. No key is needed, and nothing is opened. It reads every row of one snapshot.
+    /// typed or not. No key is needed, and nothing is opened. It reads every row of one snapshot. With them come the
+    /// tokens of values, of the kinds that were declared to have any.
     ///
     /// What is counted is bytes of the form of a sealed value: a program's own that look the same are among them.
     ///
-    /// A key that seals no more and is not among them can be [destroyed](crate::crypt::Encryption::destroy).
+    /// A key that is no longer current and is not among them, in a store with a key provider, can be
+    /// [destroyed](crate::crypt::Encryption::destroy).
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -68,13 +75,16 @@ impl Store {
 }
 
 impl Inner {
-    /// The values that the wanted keys sealed.
+    /// The values that the wanted keys sealed, and the tokens that they made.
     pub(super) fn sealed_values(&self, wanted: impl Fn(KeyHandle) -> bool) -> Result<Vec<SealedValues>> {
         self.writer.check_running()?;
         let txn = self.environment.read_txn()?;
         let dbs = &self.environment.dbs;
         let entries = catalog::list(dbs, &txn)?;
-        let names: BTreeMap<_, _> = entries.iter().map(|entry| (entry.id, &*entry.name)).collect();
+        let entries: BTreeMap<_, _> = entries.iter().map(|entry| (entry.id, entry)).collect();
+        // Looked for after the snapshot was taken, so those that made its tokens are among them.
+        let makers = Makers::list(self.encryption.as_ref(), &wanted)?;
+        let mut tokens = None::<(u32, Option<Tokens>)>;
         let mut found = BTreeMap::<(u32, KeyHandle), SealedValues>::new();
         let mut seen = 0_u64;
         for pair in dbs.data.iter(&txn).map_err(lmdb::error)? {
@@ -82,19 +92,36 @@ impl Inner {
             seen += 1;
             let table = StoredKey::parse(key).map(|key| key.table).ok_or_else(super::read::out_of_order)?;
             // Those of a dropped table can't be read any more.
-            let Some(name) = names.get(&table) else { continue };
-            let count = |handle| {
-                if wanted(handle) {
-                    let values = found.entry((table, handle)).or_insert_with(|| SealedValues {
-                        key: handle,
-                        table: (*name).to_owned(),
-                        values: 0,
-                        first: texts(key),
-                    });
-                    values.values += 1;
-                }
+            let Some(entry) = entries.get(&table) else { continue };
+            let mut add = |handle, values, tokens| {
+                let of_key = found.entry((table, handle)).or_insert_with(|| SealedValues {
+                    key: handle,
+                    table: entry.name.to_string(),
+                    values: 0,
+                    tokens: 0,
+                    first: texts(key),
+                });
+                of_key.values += values;
+                of_key.tokens += tokens;
             };
-            handles(key, bytes, count).map_err(|error| key::locate(error, key).table(name))?;
+            let mut count = || {
+                let row = Row::parse(bytes)?;
+                handles(key, &row, |handle| {
+                    if wanted(handle) {
+                        add(handle, 1, 0);
+                    }
+                })?;
+                if !matches!(&tokens, Some((of, _)) if *of == table) {
+                    tokens = Some((table, Tokens::of(self.state(entry), dbs, &txn)?));
+                }
+                let Some((_, Some(tokens))) = &mut tokens else { return Ok(()) };
+                tokens.each(key, row, (dbs, &txn), |scope, token| {
+                    if let Some(handle) = makers.find(scope, token) {
+                        add(handle, 0, 1);
+                    }
+                })
+            };
+            count().map_err(|error: Error| key::locate(error, key).table(&entry.name))?;
         }
         // A walk that a damaged page cut short would say that nothing is left.
         if seen != dbs.data.len(&txn).map_err(lmdb::error)? {
@@ -110,9 +137,79 @@ impl Inner {
     }
 }
 
+/// The data keys whose tokens are looked for.
+struct Makers(BTreeMap<Scope, Vec<(u8, KeyHandle)>>);
+
+impl Makers {
+    fn list(keys: Option<&Encryption>, wanted: impl Fn(KeyHandle) -> bool) -> Result<Self> {
+        let mut makers = BTreeMap::<_, Vec<_>>::new();
+        let Some(keys) = keys else { return Ok(Self(makers)) };
+        for key in keys.keys()?.into_iter().filter(|key| wanted(key.handle)) {
+            makers.entry(key.scope).or_default().push((Token::version_byte(key.version), key.handle));
+        }
+        Ok(Self(makers))
+    }
+
+    /// The key that made a token, of those of its scope: no two that are alive have one version byte.
+    fn find(&self, scope: &Scope, token: &[u8]) -> Option<KeyHandle> {
+        let version = token.first().filter(|_| token.len() == TOKEN_BYTES)?;
+        let of_scope = self.0.get(scope)?;
+        of_scope.iter().find(|(of_key, _)| of_key == version).map(|(_, handle)| *handle)
+    }
+}
+
+/// Where the rows of a table have tokens.
+struct Tokens {
+    table: Arc<TableState>,
+    dict: Arc<Dict>,
+    /// By the kinds of rows: the properties, and whose key makes what they hold.
+    kinds: BTreeMap<&'static str, Vec<(&'static str, KeyScope)>>,
+}
+
+impl Tokens {
+    /// `None` if no kind of the table has any.
+    fn of(table: Arc<TableState>, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<Option<Self>> {
+        let mut kinds = BTreeMap::new();
+        for schema in layouts::all_declared(dbs, txn, table.id)? {
+            let blind = schema.fields.iter().filter_map(|field| Some((field, field.blind?)));
+            let tokens: Vec<_> =
+                blind.map(|(field, blind)| (blind.property, blind.tokens.key_scope(field.scope))).collect();
+            if !tokens.is_empty() {
+                kinds.extend(schema.indexes.iter().map(|index| (index.kind, tokens.clone())));
+                kinds.insert(schema.kind, tokens);
+            }
+        }
+        let dict = table.dict();
+        Ok((!kinds.is_empty()).then_some(Self { table, dict, kinds }))
+    }
+
+    /// Gives each token of a row, and the scope whose key made it.
+    fn each(
+        &mut self,
+        key: &[u8],
+        row: Row<'_>,
+        (dbs, txn): (&Databases, &heed::RoTxn<'_>),
+        mut take: impl FnMut(&Scope, &[u8]),
+    ) -> Result<()> {
+        if !view::covers(&self.dict, &row) {
+            self.dict = self.table.reload(dbs, txn)?;
+        }
+        let view = RowView::new(key, row, &*self.dict, true);
+        let Some(kind) = view.kind()? else { return Ok(()) };
+        for (property, keys) in self.kinds.get(kind).into_iter().flatten() {
+            let Some(token) = view.get(property)?.and_then(ValueRef::as_bytes) else { continue };
+            let scope = keys.bytes(self.table.id, &view.partition_key());
+            if let Some(scope) = Scope::from_bytes(&scope) {
+                take(&scope, token);
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Gives the key of each sealed value of a row.
-fn handles(key: &[u8], bytes: &[u8], mut take: impl FnMut(KeyHandle)) -> Result<()> {
-    let (row, seed) = (Row::parse(bytes)?, row::key_seed(key));
+fn handles(key: &[u8], row: &Row<'_>, mut take: impl FnMut(KeyHandle)) -> Result<()> {
+    let seed = row::key_seed(key);
     row.verify(seed)?;
     for slot in row.slots() {
         let mut payload = row.payload(&slot, Some(seed))?;

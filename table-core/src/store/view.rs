@@ -409,17 +409,27 @@ impl Fields for Filtered<'_, '_> {
         let (Some(keys), false) = (self.keys, *sealed.tokens() == Tokens::Unknown) else {
             return Err(sealed.stranger());
         };
+        let Some(stored) = self.view.get(sealed.property())? else { return Ok(false) };
+        if sealed.may_be_plain() && !seal::looks_sealed(stored) {
+            return Ok(sealed.is(stored));
+        }
         if let Tokens::These(property, tokens) = sealed.tokens() {
-            let stored = self.view.get(property)?.and_then(ValueRef::as_bytes);
-            if !stored.is_some_and(|stored| tokens.iter().any(|token| token == stored)) {
+            let of_row = self.view.get(property)?.and_then(ValueRef::as_bytes);
+            if !of_row.is_some_and(|of_row| tokens.iter().any(|token| token == of_row)) {
                 return Ok(false);
             }
         }
-        let Some(ValueRef::Binary(bytes)) = self.view.get(sealed.property())? else { return Ok(false) };
+        let ValueRef::Binary(bytes) = stored else { return Ok(false) };
         match seal::open(self.view, &keys.own_row_key(self.view)?, sealed.property(), bytes) {
-            Ok(opened) => Ok(sealed.is(opened.expose())),
-            // A value that is no more equals nothing.
-            Err(error) if error.kind() == ErrorKind::KeyShredded => Ok(false),
+            Ok(opened) => Ok(sealed.is(opened.expose().as_value_ref())),
+            // A value that is no more equals nothing. One that was there when the query began would be lost.
+            Err(error) if error.kind() == ErrorKind::KeyShredded => {
+                if seal::generation_of(self.view)? == sealed.generation() {
+                    Ok(false)
+                } else {
+                    Err(error.and("; keys have changed since the query began: begin it again"))
+                }
+            }
             Err(error) => Err(error),
         }
     }

@@ -185,13 +185,14 @@ impl KeyValues for WithTokens<'_> {
 }
 
 /// What is read by tokens, as if at one moment: a row that a job files anew under a younger key, while its tokens are
-/// looked at one by one, must not slip through. `read` takes its snapshot before it asks for tokens.
+/// looked at one by one, must not slip through, and neither must one whose key is destroyed after that. `read` takes its
+/// snapshot before it asks for tokens.
 pub(super) fn steadily<T>(table: &DynamicTable, read: impl Fn() -> Result<T>) -> Result<T> {
     for _ in 0..PATIENCE {
         let before = keys_generation(table)?;
-        let found = read()?;
+        let found = read();
         if keys_generation(table)? == before {
-            return Ok(found);
+            return found;
         }
     }
     read()

@@ -5,13 +5,11 @@ use super::path::check_kind;
 use super::sealing::SealedFields;
 use super::{Entity, Source, unopened};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::names::ENTITY_TYPE;
 use crate::model::{Value, ValueRef};
 use crate::plan::{self, FieldValue, ReadVersion, Values};
 use crate::schema::{Field, Schema};
 use crate::store::{DynamicTable, RowView, Snapshot, looks_sealed};
-
-/// The property that says what a row is.
-const ENTITY_TYPE: &str = "EntityType";
 
 /// An entity as it was read, with what its struct does not know.
 pub(super) struct Old<E> {

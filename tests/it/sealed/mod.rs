@@ -5,6 +5,7 @@ mod copies;
 mod lost;
 mod migration;
 mod rotation;
+mod tokens;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

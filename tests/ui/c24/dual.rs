@@ -39,6 +39,27 @@ struct InKey {
     iban: String,
 }
 
+#[derive(Entity)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+#[index(by_iban, row = "iban_{iban:blind}", unique)]
+struct InIndex {
+    department: String,
+    id: u32,
+    #[encrypt(dual, blind)]
+    iban: String,
+}
+
+#[derive(Entity)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+struct AllWords {
+    department: String,
+    id: u32,
+    #[encrypt(dual, blind, scope = partition, tokens = table)]
+    iban: String,
+}
+
 #[derive(Properties)]
 struct Bank {
     #[encrypt(daul)]

@@ -9,7 +9,7 @@ use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, Name, ValueRef};
 use crate::schema::{Field, Schema};
 use crate::store::catalog::TableState;
-use crate::store::{Inner, RowView, layouts};
+use crate::store::{Inner, RowView, layouts, looks_sealed};
 
 /// What says of a partition key, a row key and a property whether it is sealed.
 type Resolver = dyn Fn(&str, &str, &str) -> bool + Send + Sync;
@@ -178,6 +178,12 @@ impl Lens {
                 continue;
             }
             let cell = Cell::new(table.id, partition, row, name)?;
+            // As the struct itself takes it.
+            if matches!(treatment, Treatment::Declared(field) if field.dual)
+                && !looks_sealed(value.as_value_ref())
+            {
+                continue;
+            }
             let ValueRef::Binary(bytes) = value.as_value_ref() else {
                 return Err(cell.error(
                     ErrorKind::DecryptionFailed,

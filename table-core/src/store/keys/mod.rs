@@ -228,11 +228,11 @@ impl Encryption {
 
     /// Destroys an old key for good, once nothing is left under it.
     ///
-    /// While a value is sealed with it, in whatever row of whatever table, it is [`KeyInUse`](ErrorKind::KeyInUse), which
-    /// says how many there are and where the first is: so it reads every row, as
-    /// [`Store::sealed_values`](crate::Store::sealed_values) does. [`Table::reencrypt`](crate::Table::reencrypt) seals them
-    /// anew; [`destroy_unused`](Self::destroy_unused) is for many keys. The current key of a scope is not destroyed by itself; [`shred`](Self::shred) destroys a scope's keys together
-    /// with its values.
+    /// While a value is sealed with it, or one of its tokens stands in a row, of whatever table, it is
+    /// [`KeyInUse`](ErrorKind::KeyInUse), which says how many there are and where the first is: so it reads every row, as
+    /// [`Store::sealed_values`](crate::Store::sealed_values) does. [`Table::reencrypt`](crate::Table::reencrypt) makes
+    /// them anew; [`destroy_unused`](Self::destroy_unused) is for many keys. The current key of a scope is not destroyed
+    /// by itself; [`shred`](Self::shred) destroys a scope's keys together with its values.
     pub fn destroy(&self, handle: KeyHandle) -> Result<()> {
         let destroy = || {
             self.vault.check_old(&*self.vault.read_txn()?, handle)?;
@@ -325,14 +325,18 @@ impl Encryption {
 }
 
 #[cold]
-fn in_use(handle: KeyHandle, first: &SealedValues, values: &[SealedValues]) -> Error {
-    let total: u64 = values.iter().map(|values| values.values).sum();
-    let tables: Vec<_> = values.iter().map(|v| format!("{} in table `{}`", v.values, v.table)).collect();
+fn in_use(handle: KeyHandle, first: &SealedValues, found: &[SealedValues]) -> Error {
+    let (values, tokens) = found.iter().fold((0, 0), |(v, t), found| (v + found.values, t + found.tokens));
+    let tokens = if tokens == 0 { String::new() } else { format!(", and {tokens} tokens are made with it") };
+    let tables: Vec<_> = found
+        .iter()
+        .map(|found| format!("{} in table `{}`", found.values + found.tokens, found.table))
+        .collect();
     let (partition, row) = &first.first;
     Error::new(ErrorKind::KeyInUse)
         .because(format!(
-            "{total} values are still sealed with the data key {handle}: {}; the first is in this row. Seal them anew by \
-             `Table::reencrypt`, or give them up with their scope by `shred`",
+            "{values} values are still sealed with the data key {handle}{tokens}: {}; the first is in this row. Seal them \
+             anew by `Table::reencrypt`, or give them up with their scope by `shred`",
             tables.join(", ")
         ))
         .table(&first.table)

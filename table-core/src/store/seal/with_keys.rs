@@ -212,3 +212,8 @@ pub(crate) fn tokens(
 pub(crate) fn generation(table: &DynamicTable) -> Result<u64> {
     table.inner().encryption()?.generation()
 }
+
+/// The same, of the keys that open a row's values.
+pub(crate) fn generation_of(view: &RowView<'_>) -> Result<u64> {
+    view.dict().keys().ok_or_else(missing_provider)?.generation()
+}

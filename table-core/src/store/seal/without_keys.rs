@@ -80,6 +80,11 @@ pub(crate) fn generation(_: &DynamicTable) -> Result<u64> {
     Err(refused())
 }
 
+/// The same.
+pub(crate) fn generation_of(_: &RowView<'_>) -> Result<u64> {
+    Err(refused())
+}
+
 #[cold]
 fn refused() -> Error {
     Error::new(ErrorKind::KeyUnavailable)

@@ -10,7 +10,7 @@ use crate::schema::{
     BLIND_DIGITS, Edge, FieldPart, Fixed, Format, KeySpan, Next, PropertyValue, Schema, bounds, shard_digits,
     token_text, unoffered,
 };
-use crate::store::{DynamicTable, Lanes};
+use crate::store::{DynamicTable, Lanes, keys_generation};
 use crate::typed::blind::{combined, tokens_in};
 use crate::typed::path::PathKeys;
 
@@ -163,7 +163,7 @@ fn one(
         }
         KeySpan::Between(..) | KeySpan::Nothing => return Ok((query.top(0), String::new())),
     };
-    let query = opened(keys, with_tokens(keys, query, Some(&partition), table)?, given);
+    let query = opened(keys, with_tokens(keys, query, Some(&partition), table)?, given, table)?;
     let (in_row, next) = (given.fixed(row, width, chosen), given.next());
     if let Some(part) = unoffered(row, in_row.len(), &next) {
         let name = schema.fields.get(part.field).map_or("", |field| field.name);
@@ -196,19 +196,20 @@ fn with_tokens(
     query.resolved(&mut |sealed| {
         let (field, blind) = keys.blind_property(sealed.property()).ok_or_else(|| sealed.stranger())?;
         let tokens = tokens_in(table, partition, field, blind, sealed.value())?;
-        Ok(tokens.map_or(Tokens::Any, |tokens| Tokens::These(blind.property, tokens.into())))
+        let tokens = tokens.map_or(Tokens::Any, |tokens| Tokens::These(blind.property, tokens.into()));
+        let sealed = sealed.clone().with_tokens(tokens).or_plain(field.dual);
+        Ok(sealed.at_generation(keys_generation(table)?))
     })
 }
 
 /// The query that opens what it finds by a token: who can write the file can put a row under any.
-fn opened(keys: &PathKeys, query: Query, given: &Given) -> Query {
-    given.each_sealed().fold(query, |query, (field, value)| match keys.blind(field) {
-        Some((field, _)) => {
-            let sealed = SealedEq::new(field.property, value.to_value());
-            query.filter(Filter::sealed(sealed.with_tokens(Tokens::Any)))
-        }
-        None => query,
-    })
+fn opened(keys: &PathKeys, mut query: Query, given: &Given, table: &DynamicTable) -> Result<Query> {
+    for (field, value) in given.each_sealed() {
+        let Some((field, _)) = keys.blind(field) else { continue };
+        let sealed = SealedEq::new(field.property, value.to_value()).with_tokens(Tokens::Any);
+        query = query.filter(Filter::sealed(sealed.at_generation(keys_generation(table)?)));
+    }
+    Ok(query)
 }
 
 /// The query with what was given for a field asked of the row too, where the bounds on the keys let more in: where a
