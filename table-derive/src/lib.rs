@@ -110,7 +110,7 @@ use crate::ctxt::Ctxt;
 /// | `#[encrypt(scope = partition)]` | whose key seals it: `store`, if nothing is said, `table`, or `partition`; the values of a scope can be destroyed as one |
 /// | `#[encrypt(blind)]` | the field can be looked up for equality: by `{ssn:blind}` in an index and by `.eq(..)` in a filter. A keyed token of the value is stored beside it, in a property of the field's name with `Token` behind it (C10), and shows which rows hold equal values |
 /// | `#[encrypt(blind, tokens = table)]` | within what equal values have equal tokens: `partition`, if nothing is said, or `table` |
-/// | `#[encrypt(dual)]` | the same for a property that has been plain: rows may hold it so, until `Table::reencrypt` has sealed it, and are written sealed |
+/// | `#[encrypt(dual)]` | the same for a property that has been plain: rows may hold it so, until `Table::reencrypt` has sealed it, and are written sealed. With `blind`, filters find both; an index does not compile (C9) |
 ///
 /// `#[series]`, `#[blob]`, `#[copy_of]`, `#[index_list]`, `#[copied_into]`, `wide`, a table for each period, and
 /// indexes in another partition or table are not supported yet.
@@ -145,7 +145,7 @@ use crate::ctxt::Ctxt;
 /// | C6 | a format on a type that it isn't for |
 /// | C7 | two templates that can print one key |
 /// | C8 | an index that can't be `unique` and doesn't say which entity a row is of |
-/// | C9 | an encrypted field in a key but by its token; a token of a field without `blind`; `blind` on a type of few values, or on floats |
+/// | C9 | an encrypted field in a key but by its token; a token of a field without `blind`, or of one that is `dual`; `blind` on a type of few values, or on floats |
 /// | C10 | two properties of one name |
 /// | C11 | a property name that is taken or malformed |
 /// | C12 | a row of more than 252 properties, `EntityType` among them |

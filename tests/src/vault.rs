@@ -16,13 +16,14 @@ use crate::random::Random;
 #[key(partition = "{team}", row = "account_{id:04}")]
 #[index(by_count, row = "count_{turns:06:inverted}_{id:04}", copy(secret))]
 #[index(by_name, row = "name_{name}_{id:04}")]
+#[index(by_secret, row = "secret_{secret:blind}", unique, copy = keys)]
 #[index(by_flag, row = "flag_{id:04}", when = Account::is_odd, copy(amount))]
 pub struct Account {
     team: String,
     id: u32,
     name: String,
     turns: u32,
-    #[encrypt]
+    #[encrypt(blind)]
     secret: String,
     #[encrypt]
     amount: i64,
@@ -147,7 +148,7 @@ pub fn check(store: &Store) -> Result<usize> {
         right.reseal(account.turns);
         assert_eq!(*account, right);
         entities += 1;
-        expected += 3 + usize::from(account.is_odd());
+        expected += 4 + usize::from(account.is_odd());
         let Account { id, turns, name, .. } = &*account;
         let row = |key: String| rows.get(&key).unwrap_or_else(|| panic!("there is no {key}"));
         let own = row(format!("account_{id:04}"));
@@ -160,6 +161,9 @@ pub fn check(store: &Store) -> Result<usize> {
         let by_name = row(format!("name_{name}_{id:04}"));
         agrees(by_name, "Secret");
         agrees(by_name, "Amount");
+        // Where its token says, under a key that is there.
+        let by_secret = table.get(Account::by_secret(&account.team, account.secret.as_str()))?;
+        assert_eq!(by_secret.map(|found| found.id), Some(account.id));
         if account.is_odd() {
             agrees(row(format!("flag_{id:04}")), "Amount");
         }

@@ -105,6 +105,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(refused.kind(), ErrorKind::UniqueConflict);
     assert!(staff.get(Employee::key("contoso", 4))?.is_none());
 
+    writeln!(out, "\nA job seals anew what is left under the old keys, and files it anew; then they go:\n")?;
+    let numbered = numbers.reencrypt().run()?;
+    let mut job = staff.reencrypt();
+    while job.step()? {}
+    writeln!(out, "  {numbered}\n  {}", job.report())?;
+    writeln!(out, "  {} old keys destroyed", encryption.destroy_unused()?)?;
+    draw(&mut out, numbers.dynamic())?;
+    assert_eq!((numbered.changed, job.report().changed, job.report().failed), (2, 2, 0));
+    assert!(encryption.keys()?.iter().all(|key| key.current));
+    assert_eq!(numbers.get(Number::by_ssn("contoso", "078-05-1120"))?.map(|number| number.id), Some(1));
+
     writeln!(out, "\nKen leaves. His keys are destroyed, and with them every copy of what they sealed:\n")?;
     numbers.delete(Number::key("contoso", 2), IfMatch::Any)?;
     let destroyed = encryption.shred(&staff.dynamic().partition_key_scope("contoso_0002")?)?;

@@ -23,6 +23,9 @@ impl<E: Entity> Table<E> {
     /// another key; and values that are plain, where [`#[encrypt(dual)]`](derive@crate::Entity) says that there may be
     /// such. To be run after a rotation, and when a property is to become encrypted.
     ///
+    /// The tokens of fields with `#[encrypt(blind)]` are made anew with them, and copies that lie under tokens move along:
+    /// a lookup finds them at any time.
+    ///
     /// Each entity is changed with its copies in one transaction, which it shares with others. What readers and editors
     /// have of it stays good: the entity is the same, and so are its ETag and its time. A job may run beside readers
     /// and writers, and gives way to them between its [steps](Reencryption::step). How far it has come is kept in the
