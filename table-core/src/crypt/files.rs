@@ -12,6 +12,9 @@ use crate::error::{Error, ErrorKind, Result};
 /// No file of keys is longer.
 const LONGEST: u64 = 1 << 20;
 
+/// How often a file is read again because another took its place meanwhile.
+const ATTEMPTS: usize = 100;
+
 /// What the operating system refused, and where.
 #[cold]
 pub(crate) fn failed(doing: &str, path: &Path, error: io::Error) -> Error {
@@ -63,20 +66,53 @@ pub(crate) fn wipe(path: &Path) -> Result<()> {
 }
 
 /// A file's bytes; `None` if there is none.
+///
+/// Who replaces a file gives its name to the new one first, and overwrites the old one then. So what was read is whole
+/// if the file has its name still; if not, the new one is read.
 pub(crate) fn read(path: &Path) -> Result<Option<Zeroizing<Vec<u8>>>> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed("opening", path, error)),
+    let mut last = None;
+    for _ in 0..ATTEMPTS {
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failed("opening", path, error)),
+        };
+        let bytes = contents(&file).map_err(|error| failed("reading", path, error))?;
+        let named = is_named(&file, path).map_err(|error| failed("reading", path, error))?;
+        last = Some(bytes);
+        if named {
+            break;
+        }
+    }
+    // A file system that never says so gives what it gives: each of these files has a checksum.
+    Ok(last)
+}
+
+fn contents(file: &File) -> io::Result<Zeroizing<Vec<u8>>> {
+    let length = file.metadata()?.len().min(LONGEST);
+    // Room for all of it at once: what grows leaves its former bytes behind.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(usize::try_from(length + 1).unwrap_or(0)));
+    file.take(LONGEST).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Whether the open file is the one that is found under this name now.
+#[cfg(unix)]
+fn is_named(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+
+    let found = match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        found => found?,
     };
-    let read = || {
-        let length = file.metadata()?.len().min(LONGEST);
-        // Room for all of it at once: what grows leaves its former bytes behind.
-        let mut bytes = Zeroizing::new(Vec::with_capacity(usize::try_from(length + 1).unwrap_or(0)));
-        (&file).take(LONGEST).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    read().map(Some).map_err(|error| failed("reading", path, error))
+    let file = file.metadata()?;
+    Ok((file.dev(), file.ino()) == (found.dev(), found.ino()))
+}
+
+/// Elsewhere nothing tells two files of one name apart; the checksum must do.
+#[cfg(not(unix))]
+fn is_named(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
 }
 
 /// Refuses a file that others than its owner can read or write.

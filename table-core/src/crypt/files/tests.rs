@@ -44,6 +44,46 @@ fn what_is_replaced_or_wiped_is_overwritten() {
     assert_eq!(entries(dir.path()), 2);
 }
 
+#[cfg(unix)]
+#[test]
+fn what_is_read_of_a_file_that_was_replaced_meanwhile_is_not_believed() {
+    let (_dir, path) = scratch();
+    create(&path, b"one").unwrap();
+    let former = File::open(&path).unwrap();
+    assert!(is_named(&former, &path).unwrap());
+    replace(&path, b"two").unwrap();
+    assert!(!is_named(&former, &path).unwrap());
+    assert_eq!(**contents(&former).unwrap(), [0; 3], "such a reader finds what it was overwritten with");
+    assert_eq!(**read(&path).unwrap().unwrap(), *b"two");
+    wipe(&path).unwrap();
+    assert!(!is_named(&former, &path).unwrap());
+}
+
+#[test]
+fn a_reader_finds_one_whole_file_or_another_while_they_are_replaced() {
+    let (_dir, path) = scratch();
+    create(&path, &[1; 4_096]).unwrap();
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            for round in 2..100 {
+                replace(&path, &[round; 4_096]).unwrap();
+            }
+        });
+        while !writer.is_finished() {
+            let bytes = read(&path).unwrap().unwrap();
+            assert!(bytes.len() == 4_096 && bytes[0] != 0 && bytes.iter().all(|byte| *byte == bytes[0]));
+        }
+    });
+}
+
+#[test]
+fn a_directory_can_not_be_read_as_a_file() {
+    let (dir, _) = scratch();
+    let error = read(dir.path()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io);
+    assert!(error.to_string().contains("reading"), "{error}");
+}
+
 #[test]
 fn what_is_no_file_is_an_error_and_not_an_absence() {
     let (dir, path) = scratch();

@@ -120,6 +120,27 @@ fn two_who_change_a_ring_at_once_lose_nothing() {
 }
 
 #[test]
+fn a_ring_opens_whole_while_another_changes_it() {
+    let (_dir, path) = scratch();
+    let ring = KeyRing::create(&path).unwrap();
+    let reader = KeyRing::open(&path).unwrap();
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            for _ in 0..50 {
+                let old = ring.current().unwrap();
+                ring.rotate().unwrap();
+                ring.remove(&old).unwrap();
+            }
+        });
+        while !writer.is_finished() {
+            KeyRing::open(&path).unwrap();
+            reader.current().unwrap();
+        }
+    });
+    assert_eq!(reader.current().unwrap(), ring.current().unwrap());
+}
+
+#[test]
 fn nothing_shows_a_key() {
     let (_dir, path) = scratch();
     let ring = quick(&path);
