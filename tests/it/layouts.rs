@@ -184,3 +184,46 @@ fn a_set_is_refused_for_any_of_its_kinds() {
         Company::Moved(moved) => moved.id,
     };
 }
+
+/// A struct whose layout has pages of its own in the store.
+macro_rules! wide {
+    ($($field:ident)*) => {
+        #[derive(Entity, Debug, Default, PartialEq)]
+        #[entity(table = "Wide", kind = "wide")]
+        #[key(partition = "{place}", row = "{id}")]
+        struct Wide {
+            place: String,
+            id: u32,
+            $($field: Option<i64>,)*
+        }
+    };
+}
+
+wide! {
+    a_measurement_of_many_00 a_measurement_of_many_01 a_measurement_of_many_02 a_measurement_of_many_03
+    a_measurement_of_many_04 a_measurement_of_many_05 a_measurement_of_many_06 a_measurement_of_many_07
+    a_measurement_of_many_08 a_measurement_of_many_09 a_measurement_of_many_10 a_measurement_of_many_11
+    a_measurement_of_many_12 a_measurement_of_many_13 a_measurement_of_many_14 a_measurement_of_many_15
+    a_measurement_of_many_16 a_measurement_of_many_17 a_measurement_of_many_18 a_measurement_of_many_19
+    a_measurement_of_many_20 a_measurement_of_many_21 a_measurement_of_many_22 a_measurement_of_many_23
+    a_measurement_of_many_24 a_measurement_of_many_25 a_measurement_of_many_26 a_measurement_of_many_27
+    a_measurement_of_many_28 a_measurement_of_many_29 a_measurement_of_many_30 a_measurement_of_many_31
+    a_measurement_of_many_32 a_measurement_of_many_33 a_measurement_of_many_34 a_measurement_of_many_35
+    a_measurement_of_many_36 a_measurement_of_many_37 a_measurement_of_many_38 a_measurement_of_many_39
+    a_measurement_of_many_40 a_measurement_of_many_41 a_measurement_of_many_42 a_measurement_of_many_43
+    a_measurement_of_many_44 a_measurement_of_many_45 a_measurement_of_many_46 a_measurement_of_many_47
+    a_measurement_of_many_48 a_measurement_of_many_49 a_measurement_of_many_50 a_measurement_of_many_51
+    a_measurement_of_many_52 a_measurement_of_many_53 a_measurement_of_many_54 a_measurement_of_many_55
+    a_measurement_of_many_56 a_measurement_of_many_57 a_measurement_of_many_58 a_measurement_of_many_59
+}
+
+#[test]
+fn a_long_layout_is_read_again() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let wide = Wide { place: "a".into(), id: 1, a_measurement_of_many_07: Some(7), ..Wide::default() };
+    store.table::<Wide>().unwrap().insert(&wide).unwrap();
+    let store = reopened(&scratch, store);
+    assert_eq!(*store.table::<Wide>().unwrap().get(Wide::key("a", 1)).unwrap().unwrap(), wide);
+    assert!(store.check().unwrap().problems.is_empty());
+}

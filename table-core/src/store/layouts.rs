@@ -144,7 +144,7 @@ pub(super) fn all_declared(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -
     let prefix = dict::entry_key(table, LAYOUT_BY_KIND, b"");
     for entry in dbs.names.prefix_iter(txn, &prefix).map_err(lmdb::error)? {
         let (key, record) = entry.map_err(lmdb::error)?;
-        dbs.check_entry(record)?;
+        dbs.check_entry(key)?;
         let kind = kind_of(key, &prefix)?;
         declared.push(schema::read(opened(key, record)?, kind).ok_or_else(damaged)?);
     }
@@ -157,8 +157,10 @@ fn kind_of<'k>(key: &'k [u8], prefix: &[u8]) -> Result<&'k str> {
 }
 
 fn noted<'t>(dbs: &Databases, txn: &'t heed::RoTxn<'_>, key: &[u8]) -> Result<Option<&'t str>> {
-    let Some(record) = dbs.names.get(txn, key).map_err(lmdb::error)? else { return Ok(None) };
-    dbs.check_entry(record)?;
+    let found = dbs.names.get_greater_than_or_equal_to(txn, key).map_err(lmdb::error)?;
+    let Some((entry, record)) = found.filter(|(found, _)| *found == key) else { return Ok(None) };
+    // By its key: a long layout has pages of its own, which its checksum is for.
+    dbs.check_entry(entry)?;
     opened(key, record).map(Some)
 }
 
