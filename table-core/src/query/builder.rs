@@ -150,7 +150,7 @@ impl Query {
         self.filter.as_ref().is_some_and(Filter::has_sealed)
     }
 
-    /// The same, with what `tokens` says of each comparison with a sealed property.
+    /// The same, with what `known` makes of each comparison with a sealed property.
     pub(crate) fn resolved(
         mut self,
         known: &mut dyn FnMut(&SealedEq) -> Result<SealedEq, Error>,

@@ -409,17 +409,19 @@ impl Fields for Filtered<'_, '_> {
         let (Some(keys), false) = (self.keys, *sealed.tokens() == Tokens::Unknown) else {
             return Err(sealed.stranger());
         };
-        let Some(stored) = self.view.get(sealed.property())? else { return Ok(false) };
-        if sealed.may_be_plain() && !seal::looks_sealed(stored) {
-            return Ok(sealed.is(stored));
+        if sealed.may_be_plain()
+            && let Some(plain) = self.view.get(sealed.property())?
+            && !seal::looks_sealed(plain)
+        {
+            return Ok(sealed.is(plain));
         }
         if let Tokens::These(property, tokens) = sealed.tokens() {
-            let of_row = self.view.get(property)?.and_then(ValueRef::as_bytes);
-            if !of_row.is_some_and(|of_row| tokens.iter().any(|token| token == of_row)) {
+            let stored = self.view.get(property)?.and_then(ValueRef::as_bytes);
+            if !stored.is_some_and(|stored| tokens.iter().any(|token| token == stored)) {
                 return Ok(false);
             }
         }
-        let ValueRef::Binary(bytes) = stored else { return Ok(false) };
+        let Some(ValueRef::Binary(bytes)) = self.view.get(sealed.property())? else { return Ok(false) };
         match seal::open(self.view, &keys.own_row_key(self.view)?, sealed.property(), bytes) {
             Ok(opened) => Ok(sealed.is(opened.expose().as_value_ref())),
             // A value that is no more equals nothing. One that was there when the query began would be lost.
