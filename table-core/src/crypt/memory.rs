@@ -108,7 +108,15 @@ mod tests {
         assert_eq!(keys.unwrap(&first, &wrapped, b"context").unwrap().expose(), secret.expose());
         assert!(keys.unwrap(&first, &wrapped, b"other").unwrap_err().is_refused());
         assert!(keys.unwrap(&second, &wrapped, b"context").unwrap_err().is_refused());
+        for length in 0..wrapped.len() {
+            assert!(keys.unwrap(&first, &wrapped[..length], b"context").unwrap_err().is_refused());
+        }
+        // Sealed by the right key, and yet no key.
+        let short =
+            envelope::seal(&keys.lock().by_id[&first], Purpose::RootKey, b"context", &[7; 31]).unwrap();
+        assert!(keys.unwrap(&first, &short, b"context").unwrap_err().is_refused());
         assert!(keys.forget(&first) && !keys.forget(&first));
+        assert!(keys.wrap(&first, &secret, b"context").unwrap_err().is_not_found());
         assert!(keys.unwrap(&first, &wrapped, b"context").unwrap_err().is_not_found());
     }
 

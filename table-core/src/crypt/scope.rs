@@ -126,6 +126,7 @@ mod tests {
         ];
         for (scope, text) in &scopes {
             assert_eq!(scope.to_string(), *text);
+            assert_eq!(format!("{scope:?}"), format!("Scope({text})"));
             assert_eq!(Scope::from_bytes(scope.as_bytes()).as_ref(), Some(scope));
         }
         for bytes in

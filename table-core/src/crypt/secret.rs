@@ -216,4 +216,47 @@ mod tests {
         secret.expose_mut().push('!');
         assert_eq!(secret.expose(), "078-05-1120!");
     }
+
+    #[test]
+    fn a_value_of_any_type_is_wiped() {
+        let full = [
+            Value::String("078-05-1120".to_owned()),
+            Value::Binary(vec![7; 4]),
+            Value::Boolean(true),
+            Value::Int32(7),
+            Value::Int64(7),
+            Value::Double(7.0),
+            Value::DateTime(Ticks::MAX),
+            Value::Guid(Uuid::from_u128(7)),
+        ];
+        let empty = [
+            Value::String(String::new()),
+            Value::Binary(Vec::new()),
+            Value::Boolean(false),
+            Value::Int32(0),
+            Value::Int64(0),
+            Value::Double(0.0),
+            Value::DateTime(Ticks::MIN),
+            Value::Guid(Uuid::nil()),
+        ];
+        for (mut value, wiped) in full.into_iter().zip(empty) {
+            value.wipe();
+            assert_eq!(value, wiped);
+        }
+    }
+
+    #[test]
+    fn a_secret_is_wiped_when_it_is_dropped() {
+        struct Watched<'a>(&'a std::cell::Cell<u32>);
+        impl Wipe for Watched<'_> {
+            fn wipe(&mut self) {
+                self.0.set(self.0.get() + 1);
+            }
+        }
+        let wiped = std::cell::Cell::new(0);
+        drop(Secret::from(Watched(&wiped)));
+        drop(Secret::new(Some(Watched(&wiped))));
+        drop(Secret::new(None::<Watched<'_>>));
+        assert_eq!(wiped.get(), 2);
+    }
 }

@@ -55,6 +55,8 @@ fn what_is_read_of_a_file_that_was_replaced_meanwhile_is_not_believed() {
     assert!(!is_named(&former, &path).unwrap());
     assert_eq!(**contents(&former).unwrap(), [0; 3], "such a reader finds what it was overwritten with");
     assert_eq!(**read(&path).unwrap().unwrap(), *b"two");
+    // Nor of one whose place can't be looked at.
+    assert!(is_named(&former, &path.join("below")).is_err());
     wipe(&path).unwrap();
     assert!(!is_named(&former, &path).unwrap());
 }
@@ -82,6 +84,8 @@ fn a_directory_can_not_be_read_as_a_file() {
     let error = read(dir.path()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io);
     assert!(error.to_string().contains("reading"), "{error}");
+    #[cfg(unix)]
+    assert_eq!(kind(check_private(&dir.path().join("missing"))), ErrorKind::Io);
 }
 
 #[test]

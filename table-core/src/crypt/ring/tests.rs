@@ -140,6 +140,182 @@ fn a_ring_opens_whole_while_another_changes_it() {
     assert_eq!(reader.current().unwrap(), ring.current().unwrap());
 }
 
+/// A file of these bytes, with the checksum that they have.
+fn checked(body: &[u8]) -> Vec<u8> {
+    [body, &xxhash_rust::xxh3::xxh3_64(body).to_le_bytes()].concat()
+}
+
+/// The file of a ring without a passphrase that holds so many keys.
+fn ring_of(keys: u64) -> Vec<u8> {
+    let entries = (0..keys).flat_map(|at| [&[7; 8][..], &at.to_be_bytes(), &[9; SecretKey::BYTES]].concat());
+    checked(&b"tablekey\x01\x00".iter().copied().chain(entries).collect::<Vec<_>>())
+}
+
+#[test]
+fn a_passphrase_is_stretched_as_the_documentation_says() {
+    let (_dir, path) = scratch();
+    let ring = KeyRing::create_with_passphrase(&path, "correct horse").unwrap();
+    wraps(&ring, &KeyRing::open_with_passphrase(&path, "correct horse").unwrap());
+    let bytes = std::fs::read(&path).unwrap();
+    let numbers: Vec<_> =
+        bytes[10..22].chunks(4).map(|number| u32::from_le_bytes(number.try_into().unwrap())).collect();
+    assert_eq!(numbers, [64 * 1024, 3, 1], "KiB, passes, lanes");
+}
+
+#[test]
+fn what_a_passphrase_may_cost_has_bounds() {
+    let (_dir, path) = scratch();
+    quick(&path);
+    let bytes = std::fs::read(&path).unwrap();
+    let refused = |memory: u32, passes: u32, lanes: u32| {
+        let mut body = bytes[..bytes.len() - 8].to_vec();
+        for (at, number) in [(10, memory), (14, passes), (18, lanes)] {
+            body[at..at + 4].copy_from_slice(&number.to_le_bytes());
+        }
+        file::open(&checked(&body), Some("open sesame")).unwrap_err()
+    };
+    for (memory, passes, lanes) in [((1 << 21) + 1, 1, 1), (8, 65, 1), (520, 1, 65)] {
+        assert_eq!(refused(memory, passes, lanes).kind(), ErrorKind::Corrupt, "{memory} {passes} {lanes}");
+    }
+    // The most that may be asked for is done; the key that it gives is another one.
+    for (memory, passes, lanes) in [(8, 64, 1), (512, 1, 64)] {
+        assert!(refused(memory, passes, lanes).to_string().ends_with("is not the key ring's"));
+    }
+    // Less than the least can't be done at all.
+    for (memory, passes, lanes) in [(7, 1, 1), (8, 0, 1), (8, 1, 0)] {
+        let error = refused(memory, passes, lanes);
+        assert_eq!(error.kind(), ErrorKind::KeyUnavailable);
+        assert!(error.to_string().contains("can't be stretched"), "{error}");
+    }
+}
+
+#[test]
+fn a_file_whose_checksum_fits_is_still_taken_apart_with_care() {
+    for sealed in [false, true] {
+        let (_dir, path) = scratch();
+        let ring = if sealed { quick(&path) } else { KeyRing::create(&path).unwrap() };
+        let bytes = std::fs::read(&path).unwrap();
+        let (body, passphrase) = (&bytes[..bytes.len() - 8], sealed.then_some("open sesame"));
+        for length in 0..body.len() {
+            let cut = checked(&body[..length]);
+            assert!(file::open(&cut, passphrase).is_err(), "length {length}");
+            assert!(file::open_again(&cut, &ring.protection).is_err(), "length {length}");
+        }
+        assert!(file::open(&checked(&[body, &[0]].concat()), passphrase).is_err());
+        for (at, other, kind) in
+            [(0, b'T', ErrorKind::Incompatible), (8, 2, ErrorKind::Incompatible), (9, 2, ErrorKind::Corrupt)]
+        {
+            let mut changed = body.to_vec();
+            changed[at] = other;
+            assert_eq!(file::open(&checked(&changed), passphrase).unwrap_err().kind(), kind, "byte {at}");
+        }
+    }
+    assert_eq!(file::open(&ring_of(0), None).unwrap_err().kind(), ErrorKind::Corrupt);
+}
+
+#[test]
+fn keys_are_written_without_growing_so_that_none_is_left_behind() {
+    let (protection, contents) = file::open(&ring_of(1_000), None).unwrap();
+    let bytes = file::encode(&protection, &contents).unwrap();
+    assert_eq!(*bytes, ring_of(1_000));
+    assert!(bytes.capacity() <= bytes.len() + 128, "{} for {}", bytes.capacity(), bytes.len());
+}
+
+#[test]
+fn a_ring_has_room_for_a_thousand_keys() {
+    let (_dir, path) = scratch();
+    files::create(&path, &ring_of(999)).unwrap();
+    let ring = KeyRing::open(&path).unwrap();
+    ring.rotate().unwrap();
+    assert_eq!(ring.ids().len(), 1_000);
+    let error = ring.rotate().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::KeyUnavailable);
+    assert!(error.to_string().starts_with("cannot add a key to the key ring: "), "{error}");
+    assert!(error.to_string().contains("1000") && error.to_string().contains("remove old ones"), "{error}");
+    assert_eq!(KeyRing::open(&path).unwrap().ids().len(), 1_000);
+    assert_eq!(file::open(&ring_of(1_001), None).unwrap_err().kind(), ErrorKind::Corrupt);
+}
+
+#[test]
+fn a_key_that_another_handle_made_is_found_without_asking_for_the_current_one() {
+    let (_dir, path) = scratch();
+    let (ring, key) = (KeyRing::create(&path).unwrap(), SecretKey::generate().unwrap());
+    let again = KeyRing::open(&path).unwrap();
+    let id = ring.rotate().unwrap();
+    let wrapped = ring.wrap(&id, &key, b"context").unwrap();
+    assert_eq!(again.unwrap(&id, &wrapped, b"context").unwrap().expose(), key.expose());
+    assert_eq!(again.ids(), ring.ids());
+    let unknown = KeyId::new(uuid::Uuid::nil().to_string()).unwrap();
+    for id in [unknown, KeyId::new("no key's name").unwrap()] {
+        assert!(again.wrap(&id, &key, b"context").unwrap_err().is_not_found());
+        assert!(again.unwrap(&id, &wrapped, b"context").unwrap_err().is_not_found());
+        assert!(again.remove(&id).unwrap_err().to_string().contains("has no such key"));
+    }
+    assert_eq!(again.ids().len(), 2, "what was not found changes nothing");
+}
+
+#[test]
+fn a_ring_whose_file_is_gone_or_anothers_says_so() {
+    let (dir, path) = scratch();
+    let ring = quick(&path);
+    let (old, key) = (ring.current().unwrap(), SecretKey::generate().unwrap());
+    std::fs::remove_file(&path).unwrap();
+    let other = KeyId::new(uuid::Uuid::nil().to_string()).unwrap();
+    let errors = || {
+        [
+            Error::from(ring.current().unwrap_err()),
+            Error::from(ring.wrap(&other, &key, b"context").unwrap_err()),
+            ring.rotate().unwrap_err(),
+            ring.remove(&other).unwrap_err(),
+        ]
+    };
+    for error in errors() {
+        assert_eq!(error.kind(), ErrorKind::KeyUnavailable);
+        assert!(error.to_string().contains("there is no key ring at"), "{error}");
+    }
+    // One with another passphrase, or none, in its place.
+    for other in [quick, |path: &Path| KeyRing::create(path).unwrap()] {
+        drop(other(&path));
+        for error in errors() {
+            assert_eq!(error.kind(), ErrorKind::KeyUnavailable);
+            assert!(error.to_string().contains("another key ring has taken"), "{error}");
+        }
+        // The keys that it had serve on.
+        wraps_by(&ring, &old, &key);
+        std::fs::remove_file(&path).unwrap();
+    }
+    let plain = KeyRing::create(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    quick(&path);
+    assert!(plain.rotate().unwrap_err().to_string().contains("another key ring has taken"));
+    // A lock that can't be opened.
+    std::fs::remove_dir_all(dir.path()).unwrap();
+    let error = ring.rotate().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io);
+    assert!(error.to_string().contains(".lock"), "{error}");
+}
+
+fn wraps_by(ring: &KeyRing, id: &KeyId, key: &SecretKey) {
+    let wrapped = ring.wrap(id, key, b"context").unwrap();
+    assert_eq!(ring.unwrap(id, &wrapped, b"context").unwrap().expose(), key.expose());
+}
+
+#[test]
+fn a_ring_is_not_made_where_it_can_not_be() {
+    let (dir, path) = scratch();
+    assert_eq!(KeyRing::create(path.join("below")).unwrap_err().kind(), ErrorKind::Io);
+    let error = KeyRing::create_with_passphrase(&path, "").unwrap_err();
+    assert_eq!(error.to_string(), "cannot make the key ring: the passphrase is empty");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    assert_eq!(KeyRing::open(dir.path()).unwrap_err().kind(), ErrorKind::Io);
+    // Also a link that leads nowhere is something.
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(dir.path().join("nowhere"), &path).unwrap();
+        assert_eq!(KeyRing::create(&path).unwrap_err().kind(), ErrorKind::TargetExists);
+    }
+}
+
 #[test]
 fn nothing_shows_a_key() {
     let (_dir, path) = scratch();
@@ -147,6 +323,8 @@ fn nothing_shows_a_key() {
     let key = ring.contents().newest_key();
     let contents = format!("{:?}", *ring.contents());
     let shown = format!("{ring:?} {:?} {contents}", ring.protection);
+    assert!(shown.contains(path.to_str().unwrap()) && shown.contains("Entry(SecretKey(..))"), "{shown}");
+    assert!(shown.contains(ring.current().unwrap().as_str()), "{shown}");
     let hex = format!("{:x}", uuid::Uuid::from_slice(&key[..16]).unwrap().simple());
     assert!(!shown.contains(&hex) && !shown.contains(&format!("{key:?}")), "{shown}");
 }

@@ -85,6 +85,46 @@ fn tokens_are_frozen() {
 }
 
 #[test]
+fn how_long_a_value_will_be_is_known_before() {
+    for (value, ..) in vectors() {
+        assert_eq!(sealed_len(value), seal(&cell(), &STORE, &key(1), value).unwrap().len());
+    }
+}
+
+#[test]
+fn what_is_sealed_and_what_it_is_bound_to_are_written_without_growing() {
+    for (value, ..) in vectors() {
+        let sealed = seal(&cell(), &STORE, &key(1), value).unwrap();
+        assert_eq!(sealed.capacity(), sealed.len());
+        let aad = binding(&cell(), &STORE, &[0; HEADER]);
+        assert_eq!(aad.capacity(), aad.len());
+    }
+}
+
+#[test]
+fn a_token_is_its_bytes_and_its_text() {
+    let token = Token::new(&key(3), TokenScope::Table, &cell(), ValueRef::String("078-05-1120"));
+    let text = "03040e200d5db8fcb130a4daaabbf31291";
+    assert_eq!(token.to_bytes().to_vec(), unhex(text));
+    assert_eq!((token.to_string(), format!("{token:?}")), (text.to_owned(), format!("Token({text})")));
+}
+
+#[test]
+fn tokens_of_a_table_are_of_a_key_that_all_its_partitions_know() {
+    use KeyScope::{Partition, Store, Table};
+    for (tokens, values, keys) in [
+        (TokenScope::Table, Partition, Table),
+        (TokenScope::Table, Table, Table),
+        (TokenScope::Table, Store, Store),
+        (TokenScope::Partition, Partition, Partition),
+        (TokenScope::Partition, Table, Table),
+        (TokenScope::Partition, Store, Store),
+    ] {
+        assert_eq!(tokens.key_scope(values), keys, "{tokens:?} of {values:?}");
+    }
+}
+
+#[test]
 fn every_flipped_bit_and_every_cut_is_refused() {
     let (key, cell) = (key(1), cell());
     let open = |bytes: &[u8]| match Sealed::parse(bytes) {
@@ -170,6 +210,8 @@ fn a_flag_is_one_of_two_bytes_and_a_text_is_utf_8() {
         (EdmType::Boolean, vec![]),
         (EdmType::Int32, vec![0; 8]),
         (EdmType::Int64, vec![0; 4]),
+        (EdmType::Double, vec![0; 4]),
+        (EdmType::DateTime, vec![0; 4]),
         (EdmType::Guid, vec![0; 15]),
         (EdmType::DateTime, vec![0xff; 8]),
         (EdmType::String, vec![0xff]),
@@ -184,6 +226,7 @@ fn keys_print_their_names_alone() {
     assert!(key.handle().to_string().ends_with("0123456789abcdef"), "{}", key.handle());
     assert!(format!("{:?}", key.handle()).contains("0123456789abcdef"));
     let secret = SecretKey::from_slice(&[0x5a; 32]).unwrap();
+    assert!(SecretKey::from_slice(&[0x5a; 31]).is_none() && SecretKey::from_slice(&[0x5a; 33]).is_none());
     for text in [format!("{secret:?}"), format!("{:?}", secret.derivation())] {
         assert!(!text.is_empty() && !text.contains("90") && !text.contains("5a"), "{text}");
     }

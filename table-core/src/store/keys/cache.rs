@@ -102,5 +102,9 @@ mod tests {
         cache.clear();
         assert!(cache.key(KeyHandle(0)).is_none() && cache.current(b"scope").is_none());
         assert_eq!(Arc::strong_count(&first), 1, "what is forgotten is dropped, and so wiped");
+        for number in 0..512 {
+            cache.put(&key(number));
+        }
+        assert!((0..512).all(|number| cache.key(KeyHandle(number)).is_some()), "so many are held at once");
     }
 }

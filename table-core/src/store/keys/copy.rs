@@ -6,7 +6,7 @@ use std::path::Path;
 use super::DIRECTORY;
 use super::record::{META, Meta};
 use super::root;
-use super::vault::PATIENCE;
+use super::vault::{PATIENCE, no_keys};
 use crate::crypt::files;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb;
@@ -39,7 +39,7 @@ pub(in crate::store) fn copy_to(store: &Path, copy: &Path) -> Result<()> {
 fn root(side: &Side) -> Result<u64> {
     let txn = side.read_txn()?;
     let meta = side.db.get(&txn, META).map_err(lmdb::error)?;
-    meta.map_or_else(|| Err(Error::new(ErrorKind::Corrupt)), Meta::decode).map(|meta| meta.root)
+    meta.map_or_else(|| Err(no_keys(&side.path)), Meta::decode).map(|meta| meta.root)
 }
 
 fn copy_once(side: &Side, root: u64, to: &Path) -> Result<()> {

@@ -57,15 +57,7 @@ impl Vault {
 
     pub(super) fn meta(&self, txn: &heed::RoTxn<'_>) -> Result<Meta> {
         let record = self.side.db.get(txn, META).map_err(lmdb::error)?;
-        let meta = record.map_or_else(
-            || {
-                Err(Error::new(ErrorKind::Incompatible).because(format!(
-                    "`{}` holds an LMDB environment that is not a store's keys",
-                    self.side.path.display()
-                )))
-            },
-            Meta::decode,
-        )?;
+        let meta = record.map_or_else(|| Err(no_keys(&self.side.path)), Meta::decode)?;
         if meta.identity != self.identity {
             return Err(Error::new(ErrorKind::KeyUnavailable).because(format!(
                 "the keys at `{}` are another store's; put the store's own there",
@@ -339,6 +331,13 @@ impl Vault {
         }
         Err(Error::new(ErrorKind::KeyUnavailable).because("the root key is being renewed without end"))
     }
+}
+
+/// The environment in this directory lacks the record that a store's keys have.
+#[cold]
+pub(super) fn no_keys(dir: &Path) -> Error {
+    Error::new(ErrorKind::Incompatible)
+        .because(format!("`{}` holds an LMDB environment that is not a store's keys", dir.display()))
 }
 
 /// When a scope gets a new key.

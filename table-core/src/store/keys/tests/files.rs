@@ -1,0 +1,84 @@
+//! The root key's file: damaged, or in the way.
+
+use super::damage::{Damaged, body, resealed};
+use super::*;
+
+#[test]
+fn a_root_keys_file_is_taken_apart_with_care_also_where_its_checksum_fits() {
+    let damaged = Damaged::new();
+    let file = root::path(&damaged.scratch.path.join("keys"), damaged.keys().vault.root().unwrap().number);
+    let bytes = std::fs::read(&file).unwrap();
+    let body = body(&bytes);
+    let refused = |body: &[u8]| {
+        std::fs::write(&file, resealed(b"root", body)).unwrap();
+        kind(damaged.peer())
+    };
+    for length in 0..body.len() {
+        assert_eq!(refused(&body[..length]), ErrorKind::Corrupt, "length {length}");
+    }
+    assert_eq!(refused(&[body, &[0]].concat()), ErrorKind::Corrupt);
+    // The format, the number, the name's length and text; then the key's check and the wrapped key itself.
+    for (at, expected) in [
+        (0, ErrorKind::Corrupt),
+        (4, ErrorKind::Corrupt),
+        (44, ErrorKind::Corrupt),
+        (46, ErrorKind::Corrupt),
+        (12, ErrorKind::KeyUnavailable),
+        (body.len() - 1, ErrorKind::KeyUnavailable),
+    ] {
+        let mut changed = body.to_vec();
+        changed[at] ^= 0x80;
+        assert_eq!(refused(&changed), expected, "byte {at}");
+    }
+    // A name that no key has: of the provider's that it has not, or of none.
+    let mut renamed = body.to_vec();
+    renamed[46] = b'X';
+    assert_eq!(refused(&renamed), ErrorKind::KeyUnavailable);
+    let error = damaged.peer().unwrap_err();
+    assert!(error.to_string().contains("no such key (its key `Xemory/1`)"), "{error}");
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(kind(damaged.peer()), ErrorKind::KeyUnavailable, "none");
+    std::fs::create_dir(&file).unwrap();
+    assert_eq!(kind(damaged.peer()), ErrorKind::Io, "no file");
+    std::fs::remove_dir(&file).unwrap();
+    let nameless = [&body[..44], &[0, 0], &body[44 + 2 + "memory/1".len()..]].concat();
+    assert_eq!(refused(&nameless), ErrorKind::Corrupt);
+    std::fs::write(&file, &bytes).unwrap();
+    damaged.peer().unwrap();
+    assert_eq!(damaged.keys().open(&damaged.cell(), &damaged.sealed).unwrap().as_value_ref(), SSN);
+}
+
+#[test]
+fn a_root_key_that_can_not_be_removed_is_an_error_and_no_silence() {
+    let damaged = Damaged::new();
+    let keys = damaged.scratch.path.join("keys");
+    // What can't be overwritten, since it is no file.
+    let stray = keys.join("root-stray");
+    std::fs::create_dir(&stray).unwrap();
+    let before = damaged.records();
+    for outcome in [damaged.peer().map(drop), damaged.keys().rewrap(), damaged.keys().destroy(damaged.old())]
+    {
+        let error = outcome.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Io);
+        assert!(error.to_string().contains("root-stray"), "{error}");
+    }
+    assert!(damaged.records() == before);
+    std::fs::remove_dir(&stray).unwrap();
+    // What has another name is left alone.
+    std::fs::create_dir(keys.join("notes")).unwrap();
+    damaged.keys().rewrap().unwrap();
+    assert!(keys.join("notes").exists());
+
+    // The one that was replaced: then the new one is in force, and it is told that the old one is not gone.
+    let old = root::path(&keys, damaged.keys().vault.root().unwrap().number);
+    std::fs::remove_file(&old).unwrap();
+    std::fs::create_dir(&old).unwrap();
+    let error = damaged.keys().shred(&Scope::store()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io);
+    assert!(error.to_string().starts_with("cannot shred a scope: removing"), "{error}");
+    assert_eq!(damaged.keys().open(&damaged.cell(), &damaged.sealed).unwrap().as_value_ref(), SSN);
+    assert_eq!(kind(damaged.peer()), ErrorKind::Io);
+    std::fs::remove_dir(&old).unwrap();
+    assert!(damaged.peer().unwrap().open(&damaged.cell(), &damaged.sealed).is_ok());
+    assert_eq!(damaged.scratch.roots(), 1);
+}

@@ -1,0 +1,119 @@
+//! What opens with which keys.
+
+use super::*;
+
+#[test]
+fn what_was_sealed_opens_after_the_store_is_opened_again() {
+    let scratch = Scratch::new();
+    let mut sealed = Vec::new();
+    let scopes = [KeyScope::Store, KeyScope::Table, KeyScope::Partition];
+    {
+        let store = scratch.store();
+        let company = table(&store);
+        for scope in scopes {
+            let cell = company.cell("Sales", "1", "Ssn").unwrap().scoped(scope);
+            sealed.push(store.encryption().unwrap().seal(&cell, SSN).unwrap());
+        }
+    }
+    let store = scratch.store();
+    let (company, encryption) = (table(&store), store.encryption().unwrap());
+    let cell = company.cell("Sales", "1", "Ssn").unwrap();
+    for (sealed, scope) in sealed.iter().zip(scopes) {
+        assert_eq!(encryption.open(&cell, sealed).unwrap().as_value_ref(), SSN);
+        assert_eq!(encryption.reseal(&cell.scoped(scope), sealed).unwrap(), None);
+    }
+    let keys = encryption.keys().unwrap();
+    assert_eq!(keys.len(), 3);
+    assert!(keys.iter().all(|key| key.current && key.version == 1));
+    let names: Vec<_> = keys.iter().map(|key| key.scope.to_string()).collect();
+    assert_eq!(names, ["the store", "table 1", "partition `Sales` of table 1"]);
+}
+
+#[test]
+fn without_a_provider_or_with_another_the_rest_of_the_store_is_readable() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let sealed = {
+        let cell_of = table(&store);
+        store.encryption().unwrap().seal(&cell_of.cell("Sales", "1", "Ssn").unwrap(), SSN).unwrap()
+    };
+    let entity = crate::DynamicEntity::new("Sales", "1").with("Name", "Jones").with("Ssn", sealed);
+    table(&store).insert(&entity).unwrap();
+    let other: Arc<MemoryKeys> = Arc::new(MemoryKeys::new().unwrap());
+    let again = Store::options().map_size(1 << 26).encryption(other.clone()).open(&scratch.path);
+    assert_eq!(kind(again), ErrorKind::OptionsConflict);
+    drop(store);
+
+    assert_eq!(
+        kind(Store::options().map_size(1 << 26).encryption(other).open(&scratch.path)),
+        ErrorKind::KeyUnavailable
+    );
+    let store = Store::options().map_size(1 << 26).open(&scratch.path).unwrap();
+    let error = store.encryption().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::KeyUnavailable);
+    assert!(error.to_string().contains("Store::options().encryption(..)"), "{error}");
+    let read = table(&store).get("Sales", "1").unwrap().unwrap();
+    assert_eq!(read.get("Name").unwrap().as_str(), Some("Jones"));
+}
+
+#[test]
+fn keys_that_are_lost_or_anothers_are_told_apart() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let company = table(&store);
+    let cell = company.cell("Sales", "1", "Ssn").unwrap();
+    let sealed = store.encryption().unwrap().seal(&cell, SSN).unwrap();
+    drop((store, company));
+    let keys = scratch.path.join("keys");
+    let aside = scratch.path.join("aside");
+    std::fs::rename(&keys, &aside).unwrap();
+    // New keys are made; the old value names one that is not among them.
+    let store = scratch.store();
+    assert_eq!(kind(store.encryption().unwrap().open(&cell, &sealed)), ErrorKind::KeyUnavailable);
+    drop(store);
+    std::fs::remove_dir_all(&keys).unwrap();
+    let closed = Store::options().map_size(1 << 26).create(false).encryption(scratch.provider.clone());
+    assert_eq!(kind(closed.open(&scratch.path)), ErrorKind::Io);
+
+    // Another store's.
+    let other = scratch.path.with_file_name("other");
+    drop(scratch.store_at(&other).unwrap());
+    std::fs::rename(other.join("keys"), &keys).unwrap();
+    let error = scratch.store_at(&scratch.path).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::KeyUnavailable);
+    assert!(error.to_string().contains("another store's"), "{error}");
+
+    // Without the root key's file.
+    std::fs::remove_dir_all(&keys).unwrap();
+    std::fs::rename(&aside, &keys).unwrap();
+    let root = std::fs::read_dir(&keys)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.file_name().unwrap().to_str().unwrap().starts_with("root-"))
+        .unwrap();
+    let bytes = std::fs::read(&root).unwrap();
+    std::fs::remove_file(&root).unwrap();
+    assert_eq!(kind(scratch.store_at(&scratch.path)), ErrorKind::KeyUnavailable);
+    std::fs::write(&root, &bytes[1..]).unwrap();
+    assert_eq!(kind(scratch.store_at(&scratch.path)), ErrorKind::Corrupt);
+    std::fs::write(&root, &bytes).unwrap();
+    let store = scratch.store();
+    assert_eq!(store.encryption().unwrap().open(&cell, &sealed).unwrap().as_value_ref(), SSN);
+}
+
+#[test]
+fn a_partition_that_no_entity_can_be_in_gets_no_key() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let encryption = store.encryption().unwrap();
+    let long = "x".repeat(513);
+    let cell = Cell::new(1, &long, "1", "Ssn").unwrap().scoped(KeyScope::Partition);
+    let error = encryption.seal(&cell, SSN).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::KeyTooLong);
+    assert!(error.partition_key().is_some_and(|key| key.starts_with("xxx")));
+    assert_eq!(encryption.keys().unwrap(), []);
+    for bytes in [&b""[..], b"plain", &[1; 66]] {
+        assert_eq!(kind(encryption.open(&cell, bytes)), ErrorKind::DecryptionFailed);
+        assert_eq!(kind(encryption.reseal(&cell, bytes)), ErrorKind::DecryptionFailed);
+    }
+}
