@@ -56,7 +56,12 @@ impl<E: Shape> Run<E> {
             0 => {
                 // What a change leaves alone stays under the key that it had, in the entity and in its copies.
                 if !E::SEALED.is_empty() && self.random.below(20) == 0 {
-                    self.store.encryption().unwrap().rotate_all().unwrap();
+                    let encryption = self.store.encryption().unwrap();
+                    // A store takes 256 of them.
+                    if encryption.keys().unwrap().len() > 100 {
+                        encryption.destroy_unused().unwrap();
+                    }
+                    encryption.rotate_all().unwrap();
                 }
                 self.annotate();
             }
