@@ -136,11 +136,16 @@ impl KeyType {
     /// The type of one value.
     #[must_use]
     pub(crate) const fn single(self) -> Self {
-        let mut single = self;
-        while let Self::Optional(inner) | Self::Each(inner) = single {
-            single = *inner;
+        *self.of_one()
+    }
+
+    /// The same, where it stands: it is too large to be copied for each key that is parsed.
+    pub(crate) const fn of_one(&self) -> &Self {
+        let mut one = self;
+        while let Self::Optional(inner) | Self::Each(inner) = one {
+            one = inner;
         }
-        single
+        one
     }
 }
 
@@ -191,8 +196,9 @@ pub(crate) const fn shard_digits(shards: u32) -> usize {
 
 /// The bytes that such a part always prints, or `None` if they vary in number.
 #[expect(clippy::as_conversions, reason = "`From` can't be called in a const fn")]
+#[inline]
 pub(crate) const fn width(key: KeyType, format: Format) -> Option<usize> {
-    match (key.single(), format) {
+    match (*key.of_one(), format) {
         (_, Format::Pad(width) | Format::PadInverted(width)) => Some(width as usize),
         (_, Format::Ticks) | (KeyType::Time, Format::Inverted) => Some(TICKS_DIGITS),
         (_, Format::Shard(shards)) => Some(shard_digits(shards)),

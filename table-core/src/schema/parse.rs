@@ -51,63 +51,82 @@ pub(crate) fn parse_field<'a>(template: &Template, key: &'a str, field: usize) -
 
 /// A key as what the parts of its template printed.
 struct Printed<'t, 'a> {
+    /// The parts that are to come.
     parts: &'t [Part],
-    at: usize,
     rest: &'a str,
 }
 
 impl<'t, 'a> Printed<'t, 'a> {
     fn new(template: &Template, key: &'a str) -> Self {
-        Self { parts: template.parts, at: 0, rest: key }
+        Self { parts: template.parts, rest: key }
     }
 
     /// The next field, and what it printed. Ends where the key doesn't go on as the template says.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "for each part of each key, a call costs as much as what it does"
+    )]
+    #[inline(always)]
     fn next(&mut self) -> Option<(&'t FieldPart, &'a str)> {
-        loop {
-            let part = self.parts.get(self.at)?;
+        while let [part, after @ ..] = self.parts {
             match part {
                 Part::Literal(text) => self.rest = self.rest.strip_prefix(text)?,
-                Part::Field(part) => {
-                    let end = ended_by(self.parts, self.at);
-                    let is_last = self.at + 1 == self.parts.len();
-                    let length = match (key_type::width(part.key, part.format), end) {
-                        (Some(width), _) => width,
-                        // The character doesn't occur in the part, so the first is the one that ends it.
-                        (None, Some(end)) => self.rest.find(end)?,
-                        (None, None) if is_last => self.rest.len(),
-                        (None, None) => return None,
+                Part::Field(field) => {
+                    let length = match key_type::width(field.key, field.format) {
+                        Some(width) => width,
+                        None => match (ended_by(self.parts, 0), after) {
+                            // The character doesn't occur in the part, so the first is the one that ends it.
+                            (Some(end), _) => self.rest.find(end)?,
+                            (None, []) => self.rest.len(),
+                            (None, _) => return None,
+                        },
                     };
-                    let printed;
-                    (printed, self.rest) = self.rest.split_at_checked(length)?;
-                    self.at += 1;
-                    return Some((part, printed));
+                    let (printed, rest) = self.rest.split_at_checked(length)?;
+                    (self.parts, self.rest) = (after, rest);
+                    return Some((field, printed));
                 }
             }
-            self.at += 1;
+            self.parts = after;
         }
+        None
     }
 
     /// Whether the template had a part for everything that the key has, and the key everything of the template's.
     fn is_whole(&self) -> bool {
-        self.at == self.parts.len() && self.rest.is_empty()
+        self.parts.is_empty() && self.rest.is_empty()
     }
 }
 
 /// The value that prints so.
+#[inline]
 fn value<'a>(part: &FieldPart, printed: &'a str) -> Option<PropertyValue<'a>> {
-    let key = part.key.single();
+    // What most keys are made of.
+    match (&part.key, part.format) {
+        (KeyType::Text(CharSet::ALL), Format::Plain) if is_clean(printed) => {
+            Some(PropertyValue::Borrowed(ValueRef::String(printed)))
+        }
+        (key @ KeyType::Unsigned { max, .. }, Format::Plain | Format::Pad(_)) => {
+            let number = number(printed).filter(|number| number <= max)?;
+            Some(PropertyValue::Borrowed(integer(key, i64::try_from(number).ok()?)?))
+        }
+        _ => value_of_any(part, printed),
+    }
+}
+
+/// The same of parts of every form.
+fn value_of_any<'a>(part: &FieldPart, printed: &'a str) -> Option<PropertyValue<'a>> {
+    let key = part.key.of_one();
     Some(PropertyValue::Borrowed(match (key, part.format) {
         (KeyType::Unsigned { max, .. }, format) => {
-            let shown = number(printed)?;
             let number = match format {
-                Format::Inverted => u128::from(max).checked_sub(shown)?,
+                Format::Inverted => max.checked_sub(number(printed)?)?,
                 Format::PadInverted(width) => {
-                    10_u128.checked_pow(width.into())?.checked_sub(1)?.checked_sub(shown)?
+                    let largest = 10_u128.checked_pow(width.into())?.checked_sub(1)?;
+                    u64::try_from(largest.checked_sub(wide_number(printed)?)?).ok()?
                 }
-                _ => shown,
+                _ => number(printed)?,
             };
-            if number > u128::from(max) {
+            if number > *max {
                 return None;
             }
             integer(key, i64::try_from(number).ok()?)?
@@ -115,23 +134,23 @@ fn value<'a>(part: &FieldPart, printed: &'a str) -> Option<PropertyValue<'a>> {
         (KeyType::Signed { bits }, format) => {
             let half = match format {
                 Format::Pad(_) => 0,
-                _ => 1_i128 << (bits.clamp(1, 64) - 1),
+                _ => 1_i128 << (bits.clamp(&1, &64) - 1),
             };
-            let number = i64::try_from(i128::try_from(number(printed)?).ok()? - half).ok()?;
-            let fits = i128::from(number) < 1_i128 << (bits.clamp(1, 64) - 1);
+            let number = i64::try_from(i128::from(number(printed)?) - half).ok()?;
+            let fits = i128::from(number) < 1_i128 << (bits.clamp(&1, &64) - 1);
             integer(key, number).filter(|_| fits)?
         }
         (KeyType::Text(chars), Format::Escaped) => {
-            let text = unescape(printed).filter(|text| holds(chars, text))?;
+            let text = unescape(printed).filter(|text| holds(*chars, text))?;
             return Some(PropertyValue::Owned(Value::String(text)));
         }
-        (KeyType::Text(chars), _) if holds(chars, printed) && is_clean(printed) => ValueRef::String(printed),
+        (KeyType::Text(chars), _) if holds(*chars, printed) && is_clean(printed) => ValueRef::String(printed),
         (KeyType::Names(names), _) if names.contains(&printed) => ValueRef::String(printed),
         (KeyType::Uuid, _) if is_hex(printed, 32) => ValueRef::Guid(Uuid::try_parse(printed).ok()?),
         (KeyType::Bool, _) if printed == "1" => ValueRef::Boolean(true),
         (KeyType::Bool, _) if printed == "0" => ValueRef::Boolean(false),
         (KeyType::Time, format) => {
-            let ticks = u64::try_from(number(printed)?).ok()?;
+            let ticks = number(printed)?;
             ValueRef::DateTime(match format {
                 Format::Inverted => Ticks::from_inverted(ticks)?,
                 _ => Ticks::new(ticks)?,
@@ -144,7 +163,7 @@ fn value<'a>(part: &FieldPart, printed: &'a str) -> Option<PropertyValue<'a>> {
 /// Whether a lossy part prints such a text for some value.
 fn is_printed(part: &FieldPart, printed: &str) -> bool {
     match part.format {
-        Format::Shard(shards) => number(printed).is_some_and(|shard| shard < u128::from(shards)),
+        Format::Shard(shards) => number(printed).is_some_and(|shard| shard < u64::from(shards)),
         Format::Blind => is_hex(printed, BLIND_DIGITS),
         Format::Time(items) => is_time(items, printed).is_some(),
         _ => printed.chars().all(|c| !forbidden(c) && fold_char(c) == c),
@@ -168,20 +187,27 @@ fn holds(chars: CharSet, text: &str) -> bool {
     chars.is_all() || text.chars().all(|c| chars.contains(c))
 }
 
-fn integer(key: KeyType, number: i64) -> Option<ValueRef<'static>> {
-    Some(match key_type::edm(key) {
+fn integer(key: &KeyType, number: i64) -> Option<ValueRef<'static>> {
+    Some(match key_type::edm(*key) {
         EdmType::Int32 => ValueRef::Int32(i32::try_from(number).ok()?),
         _ => ValueRef::Int64(number),
     })
 }
 
+/// The most digits that 64 bits hold, whatever they are.
+const SHORT: usize = 19;
+
 /// Digits alone: no sign, no space.
-fn number(text: &str) -> Option<u128> {
-    // No more digits than 64 bits hold, whatever they are.
-    if text.len() <= 19 {
-        let digit = |number: u64, b: u8| b.is_ascii_digit().then(|| number * 10 + u64::from(b - b'0'));
-        return text.bytes().try_fold(0, digit).filter(|_| !text.is_empty()).map(u128::from);
+fn number(text: &str) -> Option<u64> {
+    if text.len() > SHORT {
+        return wide_number(text).and_then(|number| u64::try_from(number).ok());
     }
+    let digit = |number: u64, b: u8| b.is_ascii_digit().then(|| number * 10 + u64::from(b - b'0'));
+    text.bytes().try_fold(0, digit).filter(|_| !text.is_empty())
+}
+
+/// The same of more digits.
+fn wide_number(text: &str) -> Option<u128> {
     if text.bytes().all(|b| b.is_ascii_digit()) { text.parse().ok() } else { None }
 }
 

@@ -69,6 +69,13 @@ impl<'a> StoredKey<'a> {
         Some(Self { table: u32::from_be_bytes(*table), partition, row: row.get(1..)?, pair: rest })
     }
 
+    /// Both keys, where they are ASCII alone.
+    pub(crate) fn plain_texts(&self) -> Option<(&'a str, &'a str)> {
+        let pair = plain(self.pair)?;
+        let (partition, row) = pair.split_at_checked(self.partition.len())?;
+        Some((partition, row.get(1..)?))
+    }
+
     /// Both keys, or `None` where the bytes are no text.
     pub(crate) fn texts(&self) -> Option<(Cow<'a, str>, Cow<'a, str>)> {
         // Looked at as one text, which they mostly are as they stand.
@@ -89,6 +96,20 @@ impl<'a> StoredKey<'a> {
     /// The row key, or `None` where the bytes are no text.
     pub(crate) fn row(&self) -> Option<Cow<'a, str>> {
         key::decode(self.row)
+    }
+}
+
+/// The text of stored bytes that are ASCII alone.
+#[inline]
+pub(crate) fn plain(stored: &[u8]) -> Option<&str> {
+    std::str::from_utf8(stored).ok().filter(|text| text.is_ascii())
+}
+
+/// A stored key up to its row key.
+pub(crate) fn partition_of(stored: &[u8]) -> &[u8] {
+    match StoredKey::parse(stored) {
+        Some(key) => stored.get(..stored.len() - key.row.len()).unwrap_or_default(),
+        None => &[],
     }
 }
 

@@ -1,7 +1,7 @@
 //! Whether a row is of the kind that a query asks for, told from its bytes.
 
 use super::dict::Dict;
-use super::row::{self, Damaged, Decoded, Row};
+use super::row::{self, Damaged, Decoded, Row, Tag};
 use crate::model::ValueRef;
 use crate::model::names::ENTITY_TYPE;
 use crate::query::Kind;
@@ -19,6 +19,18 @@ pub(super) struct KindTest {
 impl KindTest {
     pub(super) fn new(dict: &Dict, kind: Kind) -> Self {
         Self { text: kind.name, property: dict.entity_type(), symbol: dict.symbol_id(kind.name) }
+    }
+
+    /// Whether the row says first that it is of the kind, by the text's number: most that are say so.
+    #[inline]
+    pub(super) fn stands_first(&self, row: &Row<'_>) -> bool {
+        row.slot(0).is_some_and(|slot| {
+            Some(slot.id) == self.property
+                && slot.tag == Tag::Symbol.code()
+                && row.payload(&slot, None).is_ok_and(|payload| {
+                    self.symbol.is_some_and(|symbol| payload == symbol.to_le_bytes().as_slice())
+                })
+        })
     }
 
     /// Whether the row is of the kind. The dictionary must [cover](super::view::covers) the row.

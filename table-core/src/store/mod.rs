@@ -23,6 +23,7 @@ pub(crate) mod meta;
 mod numbers;
 pub(crate) mod open;
 mod page;
+mod partition;
 mod prepare;
 mod read;
 mod reclaim;

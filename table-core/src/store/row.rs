@@ -314,24 +314,30 @@ impl<'a> Row<'a> {
         self.find(id)
     }
 
-    /// The property of this number, which may well be at this place: it becomes the next one's.
-    #[inline]
-    pub(crate) fn find_next(&self, place: &mut usize, id: u16) -> Option<Slot> {
-        match self.slot(*place) {
-            Some(slot) if slot.id == id => {
-                *place += 1;
-                Some(slot)
-            }
-            _ => {
-                let found = self.position(id)?;
-                *place = found + 1;
-                self.slot(found)
-            }
+    /// What the property at this place holds, if it has this number and is small: the short way to most.
+    #[expect(
+        clippy::inline_always,
+        reason = "for each field of each row, a call costs as much as what it does"
+    )]
+    #[inline(always)]
+    pub(crate) fn small_at(&self, place: usize, id: u16) -> Option<ValueRef<'a>> {
+        let wide = self.is_wide();
+        let slots = self.table.get(place.checked_mul(if wide { WIDE_SLOT } else { NARROW_SLOT })?..)?;
+        let (found, tag, start, rest) = first_slot(slots, wide)?;
+        if found != id {
+            return None;
+        }
+        // A value ends where the next one starts.
+        let end = first_slot(rest, wide).map_or(self.heap.len(), |(_, _, start, _)| start);
+        let payload = self.heap.get(start..end).filter(|payload| payload.len() <= SMALL)?;
+        match decode(tag, payload) {
+            Ok(Decoded::Value(value)) => Some(value),
+            _ => None,
         }
     }
 
     /// The place of the property of this number, by bisection.
-    fn position(&self, id: u16) -> Option<usize> {
+    pub(crate) fn position(&self, id: u16) -> Option<usize> {
         let (mut low, mut high) = (0, self.count);
         while low < high {
             let middle = low + (high - low) / 2;
@@ -402,7 +408,7 @@ pub(crate) enum Decoded<'a> {
 }
 
 /// Reads a value.
-#[inline]
+#[inline(always)]
 pub(crate) fn decode(tag: u8, payload: &[u8]) -> Result<Decoded<'_>, Damaged> {
     const BAD: Damaged = Damaged("a property's value can't be read");
     let tag = Tag::from_code(tag).ok_or(BAD)?;

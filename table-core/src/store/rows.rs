@@ -11,7 +11,8 @@ use super::catalog::TableState;
 use super::cursor::Cursor;
 use super::lanes::{self, Lanes};
 use super::lmdb::ReadTxn;
-use super::scan::Scan;
+use super::partition::Partition;
+use super::scan::{Found, Scan};
 use super::snapshot::Snapshot;
 use super::table::DynamicTable;
 use super::view::RowView;
@@ -55,6 +56,8 @@ struct Lane<T> {
     buffer: VecDeque<Ahead<T>>,
     /// The bytes of those that are kept: for each its key, and the row.
     kept: Vec<u8>,
+    /// That of the row that was taken last.
+    partition: Partition,
     /// The stored key of the last row that was looked at.
     resume: Option<Vec<u8>>,
     refill: usize,
@@ -88,6 +91,7 @@ impl<T, S: Borrow<Snapshot>> Refilling<T, S> {
             scan,
             buffer: VecDeque::new(),
             kept: Vec::new(),
+            partition: Partition::default(),
             resume: None,
             refill: FIRST_REFILL,
             failed: None,
@@ -156,9 +160,13 @@ impl<T> Lane<T> {
             None => return self.failed.take().map(Err),
         };
         let kept = |range| self.kept.get(range).unwrap_or_default();
+        self.partition.go_to(kept(key.clone()));
         let (snapshot, table) = place;
         let reading = Reading { snapshot, table, scan: &self.scan };
-        let made = self.scan.again(kept(key), kept(row)).and_then(|view| decode(&reading, &view));
+        let made = match Found::again(kept(key), kept(row)) {
+            Ok(found) => decode(&reading, &self.scan.lend(found).within(&self.partition)),
+            Err(error) => Err(error),
+        };
         Some(made.map_err(|error| self.scan.locate(error)))
     }
 

@@ -47,6 +47,14 @@ pub(super) struct Found<'t> {
     pub(super) row: Row<'t>,
 }
 
+impl<'t> Found<'t> {
+    /// A row that was found, in a copy of its key and its bytes.
+    pub(super) fn again(key: &'t [u8], bytes: &'t [u8]) -> Result<Self> {
+        let row = Row::parse(bytes).map_err(|e| super::key::locate(e.into(), key))?;
+        Ok(Self { key, row })
+    }
+}
+
 impl Scan {
     pub(super) fn new(
         inner: &Inner,
@@ -124,7 +132,9 @@ impl Scan {
                 return Ok(None);
             };
             let row = Row::parse(bytes).map_err(|e| super::key::locate(e.into(), key))?;
-            if !view::covers(&self.dict, &row) {
+            // Then the dictionary has the kind's text, too.
+            let of_kind = self.kind.as_ref().is_some_and(|kind| kind.stands_first(&row));
+            if !(of_kind && view::covers_names(&self.dict, &row) || view::covers(&self.dict, &row)) {
                 self.dict = self.table.reload(&inner.environment.dbs, txn)?;
                 self.number_columns();
             }
@@ -135,6 +145,7 @@ impl Scan {
                 self.seen.add(key.len() + bytes.len(), row.checksum());
             }
             if let Some(kind) = &self.kind
+                && !of_kind
                 && !kind.holds(&row).map_err(|e| super::key::locate(e.into(), key))?
             {
                 continue;
@@ -164,14 +175,9 @@ impl Scan {
     }
 
     /// A view of a row that the scan has found.
+    #[inline]
     pub(super) fn lend<'t>(&'t self, found: Found<'t>) -> RowView<'t> {
         RowView::new(found.key, found.row, &*self.dict, self.verify)
-    }
-
-    /// A row that the scan has found, seen again in a copy of its key and its bytes.
-    pub(super) fn again<'t>(&'t self, key: &'t [u8], bytes: &'t [u8]) -> Result<RowView<'t>> {
-        let row = Row::parse(bytes).map_err(|e| super::key::locate(e.into(), key))?;
-        Ok(self.lend(Found { key, row }))
     }
 
     /// Goes on after a row, or at it.

@@ -1,6 +1,7 @@
 //! A stored row as a reader sees it: decoded as far as asked.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -8,13 +9,14 @@ use std::sync::Arc;
 use super::dict::Dict;
 use super::key::{self, StoredKey};
 use super::numbers::PropertyNumber;
+use super::partition::{self, Partition};
 use super::row::{self, Damaged, Decoded, INLINE, Row, Slot};
 use super::seal;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, Name, Ticks, Value, ValueRef};
 use crate::query::{Fields, KeyProperties, SealedEq, StoredRow, Tokens};
-use crate::schema::Field;
+use crate::schema::{Field, Schema};
 
 /// An entity in place: its bytes lie in the store's memory map, and a property is decoded when it is asked for.
 ///
@@ -38,6 +40,8 @@ pub struct RowView<'a> {
     key: Cow<'a, [u8]>,
     row: Row<'a>,
     dict: DictRef<'a>,
+    /// What is known of the partition.
+    partition: Option<&'a Partition>,
     /// Whether large values are compared with their checksums.
     verify: bool,
 }
@@ -76,13 +80,20 @@ impl Deref for DictRef<'_> {
 
 impl<'a> RowView<'a> {
     /// A view of a row; with `verify`, its large values are compared with their checksums, else taken on trust.
+    #[inline]
     pub(crate) fn new(
         key: impl Into<Cow<'a, [u8]>>,
         row: Row<'a>,
         dict: impl Into<DictRef<'a>>,
         verify: bool,
     ) -> Self {
-        Self { key: key.into(), row, dict: dict.into(), verify }
+        Self { key: key.into(), row, dict: dict.into(), partition: None, verify }
+    }
+
+    /// The same row, of whose partition this is known.
+    #[inline]
+    pub(super) fn within(self, partition: &'a Partition) -> Self {
+        Self { partition: Some(partition), ..self }
     }
 
     /// The partition key.
@@ -156,9 +167,9 @@ impl<'a> RowView<'a> {
     #[inline]
     pub(crate) fn get_field(&self, fields: &'static [Field], field: usize) -> Result<Option<ValueRef<'_>>> {
         match self.numbers(fields).get(field) {
-            Some(PropertyNumber { id: Some(id), place }) => match self.row.find_near(*place, *id) {
-                Some(slot) => self.value(&slot).map(Some),
-                None => Ok(None),
+            Some(PropertyNumber { id: Some(id), place }) => match self.row.small_at(*place, *id) {
+                None => self.row.find_near(*place, *id).map(|slot| self.value(&slot)).transpose(),
+                found => Ok(found),
             },
             Some(PropertyNumber { id: None, .. }) => self.get_unnumbered(fields, field),
             None => Ok(None),
@@ -172,12 +183,29 @@ impl<'a> RowView<'a> {
     }
 
     /// The value of the property of this number, which may well stand at this place: it becomes the next one's.
-    #[inline]
-    pub(crate) fn get_next(&self, id: u16, place: &mut usize) -> Result<Option<ValueRef<'_>>> {
-        match self.row.find_next(place, id) {
-            Some(slot) => self.value(&slot).map(Some),
-            None => Ok(None),
+    #[expect(
+        clippy::inline_always,
+        reason = "for each field of each row, a call costs as much as what it does"
+    )]
+    #[inline(always)]
+    pub(crate) fn get_next(&self, id: u16, place: &Cell<usize>) -> Result<Option<ValueRef<'_>>> {
+        let at = place.get();
+        match self.row.small_at(at, id) {
+            None => self.seek(id, place),
+            found => {
+                place.set(at + 1);
+                Ok(found)
+            }
         }
+    }
+
+    /// A property that is elsewhere, is large, or can't be read.
+    #[inline(never)]
+    fn seek(&self, id: u16, place: &Cell<usize>) -> Result<Option<ValueRef<'_>>> {
+        let Some(at) = self.row.position(id) else { return Ok(None) };
+        place.set(at + 1);
+        let slot = self.row.checked_slot(at).map_err(|e| self.damaged(e))?;
+        self.value(&slot).map(Some)
     }
 
     /// The value of a field whose property has no number: then its name may stand in the row.
@@ -195,6 +223,17 @@ impl<'a> RowView<'a> {
     /// The partition key and the row key.
     pub(crate) fn keys(&self) -> (Cow<'_, str>, Cow<'_, str>) {
         self.stored_key().and_then(|key| key.texts()).unwrap_or_default()
+    }
+
+    /// What the partition key gives back, and the row key, where another row of the partition was just read.
+    #[inline]
+    pub(crate) fn known_partition(&self, schema: &'static Schema) -> Option<(&[partition::Field], &str)> {
+        self.partition?.parsed(schema, &self.key)
+    }
+
+    /// Both, where they stand as they are.
+    pub(crate) fn plain_keys(&self) -> Option<(&str, &str)> {
+        self.stored_key()?.plain_texts()
     }
 
     /// The value of the property that has this number.
@@ -307,18 +346,26 @@ impl<'a> RowView<'a> {
 
 /// Whether this dictionary has every name and symbol of the row: one that another process has written may be new.
 pub(crate) fn covers(dict: &Dict, row: &Row<'_>) -> bool {
-    let (names, symbols) = dict.len();
-    // Numbers rise along the row, and those with inline names come when the dictionary is full.
-    let last = row.len().checked_sub(1).and_then(|last| row.slot(last));
-    let names_known = last
-        .is_none_or(|slot| if slot.id == INLINE { dict.names_full() } else { usize::from(slot.id) < names });
-    names_known
+    let (_, symbols) = dict.len();
+    covers_names(dict, row)
         && dict.entity_type().and_then(|id| row.find_near(0, id)).is_none_or(|slot| {
             match row.payload(&slot, None).and_then(|payload| row::decode(slot.tag, payload)) {
                 Ok(Decoded::Symbol(id)) => usize::from(id) < symbols,
                 _ => true,
             }
         })
+}
+
+/// Whether it has every name.
+#[inline]
+pub(crate) fn covers_names(dict: &Dict, row: &Row<'_>) -> bool {
+    // Numbers rise along the row, and those with inline names come when the dictionary is full.
+    let last = row.len().checked_sub(1).and_then(|last| row.slot(last));
+    last.is_none_or(
+        |slot| {
+            if slot.id == INLINE { dict.names_full() } else { usize::from(slot.id) < dict.len().0 }
+        },
+    )
 }
 
 impl fmt::Debug for RowView<'_> {

@@ -184,6 +184,15 @@ impl KeyValues for WithTokens<'_> {
     }
 }
 
+/// What `read` gives; once more if a key was destroyed with nothing left under it: then a row was read before it was
+/// sealed anew, and opened after.
+pub(super) fn or_again<T>(read: impl Fn() -> Result<T>) -> Result<T> {
+    match read() {
+        Err(error) if error.kind() == ErrorKind::KeyShredded => read(),
+        done => done,
+    }
+}
+
 /// What is read by tokens, as if at one moment: a row that a job files anew under a younger key, while its tokens are
 /// looked at one by one, must not slip through, and neither must one whose key is destroyed after that. `read` takes its
 /// snapshot before it asks for tokens.

@@ -81,12 +81,13 @@ impl<'v> Known<'v> {
         }
     }
 
+    /// Whether the field may be here.
     #[inline]
-    fn get(&self, field: usize) -> Option<ValueRef<'_>> {
-        if field < 64 && self.bits & Self::bit(field) == 0 { None } else { self.find(field) }
+    fn may_have(&self, field: usize) -> bool {
+        field >= 64 || self.bits & Self::bit(field) != 0
     }
 
-    fn find(&self, field: usize) -> Option<ValueRef<'_>> {
+    fn get(&self, field: usize) -> Option<ValueRef<'_>> {
         let few = self.few.iter().map_while(Option::as_ref);
         few.chain(&self.more).find(|(known, _)| *known == field)?.1.as_value_ref()
     }
@@ -133,6 +134,30 @@ impl<'v> Source<'v> {
 
     /// Takes what the keys give back.
     pub(crate) fn take_keys(&mut self, template: &Template) -> Result<()> {
+        let found = &mut self.from_keys;
+        if let Row::Stored(view) = self.row
+            && let Some((fields, row_key)) = view.known_partition(self.schema)
+        {
+            for (field, value) in fields {
+                found.push(*field, value.lent());
+            }
+            if schema::parse(template, row_key, |field, value| found.push(field, value)) {
+                return Ok(());
+            }
+        } else if let Row::Stored(view) = self.row
+            && let Some((partition, row_key)) = view.plain_keys()
+            && schema::parse(&self.schema.partition, partition, |field, value| found.push(field, value))
+            && schema::parse(template, row_key, |field, value| found.push(field, value))
+        {
+            return Ok(());
+        }
+        self.take_any_keys(template)
+    }
+
+    /// The same of keys that don't stand in the row as they are, or don't fit.
+    #[cold]
+    fn take_any_keys(&mut self, template: &Template) -> Result<()> {
+        self.from_keys = Known::default();
         let (partition, row_key) = self.row.keys();
         self.parse(&self.schema.partition, partition)?;
         self.parse(template, row_key)
@@ -231,12 +256,16 @@ impl<'v> Source<'v> {
     /// Takes the field at this place.
     pub fn field<T>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
         match self.value(field)? {
-            Some(sealed) if self.is_sealed(field, sealed) => {
-                from(Some(self.open(field, sealed)?.expose().as_value_ref()))
-            }
-            value => from(value),
+            Some(sealed) if self.is_sealed(field, sealed) => self.sealed(field, sealed, from),
+            value => from(value).map_err(|error| self.refused(field, &error)),
         }
-        .map_err(|error| self.refused(field, &error))
+    }
+
+    /// What a sealed field holds.
+    #[inline(never)]
+    fn sealed<T>(&self, field: usize, sealed: ValueRef<'_>, from: FromProperty<T>) -> Result<T> {
+        let opened = self.open(field, sealed)?;
+        from(Some(opened.expose().as_value_ref())).map_err(|error| self.refused(field, &error))
     }
 
     /// Takes the field at this place; its type's default if it is absent.
@@ -284,6 +313,15 @@ impl<'v> Source<'v> {
 
     /// What the field holds.
     fn value(&self, field: usize) -> Result<Option<ValueRef<'_>>> {
+        match self.row {
+            Row::Stored(view) if !self.from_keys.may_have(field) => self.stored(view, field),
+            _ => self.value_of_any(field),
+        }
+    }
+
+    /// The same where the field may stand in the keys, or nothing is stored.
+    #[inline(never)]
+    fn value_of_any(&self, field: usize) -> Result<Option<ValueRef<'_>>> {
         if let Some(known) = self.from_keys.get(field) {
             return Ok(Some(known));
         }
@@ -299,18 +337,21 @@ impl<'v> Source<'v> {
         }
     }
 
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "for each field of each row, a call costs as much as what it does"
+    )]
+    #[inline(always)]
     fn stored(&self, view: &'v RowView<'v>, field: usize) -> Result<Option<ValueRef<'v>>> {
-        match self.numbers.get(field) {
-            Some(PropertyNumber { id: Some(id), .. }) => {
-                let mut place = self.place.get();
-                let found = view.get_next(*id, &mut place);
-                self.place.set(place);
-                found
-            }
-            Some(PropertyNumber { id: None, .. }) => view.get_unnumbered(self.schema.fields, field),
-            None => Ok(None),
-        }
+        let Some(PropertyNumber { id: Some(id), .. }) = self.numbers.get(field) else {
+            return self.unnumbered(view, field);
+        };
+        view.get_next(*id, &self.place)
+    }
+
+    #[cold]
+    fn unnumbered(&self, view: &'v RowView<'v>, field: usize) -> Result<Option<ValueRef<'v>>> {
+        if field < self.numbers.len() { view.get_unnumbered(self.schema.fields, field) } else { Ok(None) }
     }
 
     /// What the row or its keys hold of the field, sealed where it is sealed.

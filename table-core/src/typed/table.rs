@@ -4,6 +4,7 @@ use std::borrow::Borrow;
 use std::fmt;
 use std::ops::Deref;
 
+use super::blind::or_again;
 use super::change::{self, Change, Operation};
 use super::{Egt, Entity, Key, Lookup, Partition, Stored};
 use crate::error::{Error, ErrorKind, Result};
@@ -37,13 +38,7 @@ impl<E: Entity> Table<E> {
             return blind.find(&self.table, L::read);
         }
         let (partition, row) = key.keys()?;
-        match self.table.get_by(partition, row, L::read) {
-            // A key that was destroyed with nothing left under it: the row was read before it was sealed anew.
-            Err(error) if error.kind() == ErrorKind::KeyShredded => {
-                self.table.get_by(partition, row, L::read)
-            }
-            found => found,
-        }
+        or_again(|| self.table.get_by(partition, row, L::read))
     }
 
     /// Adds an entity and its copies; fails if there is one of its key, or of a key in a unique index.

@@ -14,7 +14,7 @@ pub use given::Given;
 pub use rows::TypedRows;
 pub use steps::{At, Ended, Newest, Open, Ready, Turns};
 
-use super::blind::steadily;
+use super::blind::{or_again, steadily};
 use super::reading::{Entities, ReadAs, Whole};
 use super::{BlindArg, KeyArg, Origin, Path};
 use crate::error::Result;
@@ -117,6 +117,10 @@ impl<P: Path, O: Origin, R: ReadAs<P>> PathQuery<P, O, R> {
 
     /// How many there are. Each is looked at, and none decoded.
     pub fn count(self) -> Result<u64> {
+        or_again(|| self.counted())
+    }
+
+    fn counted(&self) -> Result<u64> {
         let mut rows = rows::refilling::<O, ()>(&self.origin, self.held())?;
         let mut count = 0;
         while rows.next_by(|_, _| Ok(())).transpose()?.is_some() {
@@ -131,6 +135,10 @@ impl<P: Path, O: Origin, R: ReadAs<P>> PathQuery<P, O, R> {
     /// Pages are not one snapshot: what is written between two is seen if it lies ahead; an entity that stays is neither
     /// skipped nor given twice.
     pub fn page(&self, size: usize, after: Option<&Continuation>) -> Result<Page<R::Item>> {
+        or_again(|| self.page_of(size, after))
+    }
+
+    fn page_of(&self, size: usize, after: Option<&Continuation>) -> Result<Page<R::Item>> {
         let table = self.origin.table();
         let query = |e: crate::Error| e.attempted("query").table(table.name());
         let (hold, lanes) = self.held().map_err(query)?;
