@@ -11,6 +11,8 @@ use crate::schema::{Field, Schema};
 pub(crate) struct PropertyNumber {
     /// Its number; `None` where the dictionary has none.
     pub(crate) id: Option<u16>,
+    /// The same; `None`, too, where what rows have under it is sealed.
+    pub(crate) unsealed: Option<u16>,
     /// Its place among the slots of a row that has all properties and gives none of them back by its keys.
     pub(crate) place: usize,
 }
@@ -99,5 +101,10 @@ pub(super) fn numbers(dict: &Dict, fields: &[Field]) -> Vec<PropertyNumber> {
         let others = ids.iter().flatten().filter(|other| **other < id).count();
         others + usize::from(dict.entity_type().is_some_and(|kind| kind < id))
     };
-    ids.iter().map(|id| PropertyNumber { id: *id, place: id.map_or(0, before) }).collect()
+    let number = |(id, field): (&Option<u16>, &Field)| PropertyNumber {
+        id: *id,
+        unsealed: id.filter(|_| !field.encrypted),
+        place: id.map_or(0, before),
+    };
+    ids.iter().zip(fields).map(number).collect()
 }

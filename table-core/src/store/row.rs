@@ -138,7 +138,8 @@ pub(crate) struct Row<'a> {
 }
 
 /// Number, tag and start of the property whose slot stands first, and the slots after it.
-#[inline]
+#[expect(clippy::inline_always, reason = "for each field of each row, a call costs as much as what it does")]
+#[inline(always)]
 fn first_slot(table: &[u8], wide: bool) -> Option<(u16, u8, usize, &[u8])> {
     if wide {
         let ([a, b, tag, c, d, e], rest) = table.split_first_chunk::<WIDE_SLOT>()?;
@@ -430,12 +431,14 @@ pub(crate) fn decode(tag: u8, payload: &[u8]) -> Result<Decoded<'_>, Damaged> {
     value.map(Decoded::Value).ok_or(BAD)
 }
 
+#[inline]
 fn exactly<const N: usize>(payload: &[u8]) -> Option<[u8; N]> {
     payload.try_into().ok()
 }
 
 /// A signed integer in the fewest of 0, 1, 2, 4 and 8 bytes that hold it: in more it is refused, so that one value
 /// has one form.
+#[inline]
 fn integer(payload: &[u8]) -> Option<i64> {
     let (value, fewest) = match *payload {
         [] => (0, true),

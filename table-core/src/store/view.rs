@@ -164,16 +164,25 @@ impl<'a> RowView<'a> {
     }
 
     /// The value of a field's property.
-    #[inline]
     pub(crate) fn get_field(&self, fields: &'static [Field], field: usize) -> Result<Option<ValueRef<'_>>> {
         match self.numbers(fields).get(field) {
-            Some(PropertyNumber { id: Some(id), place }) => match self.row.small_at(*place, *id) {
-                None => self.row.find_near(*place, *id).map(|slot| self.value(&slot)).transpose(),
-                found => Ok(found),
-            },
+            Some(PropertyNumber { id: Some(id), place, .. }) => {
+                self.row.find_near(*place, *id).map(|slot| self.value(&slot)).transpose()
+            }
             Some(PropertyNumber { id: None, .. }) => self.get_unnumbered(fields, field),
             None => Ok(None),
         }
+    }
+
+    /// The same, if it stands where it mostly does, is small, and not sealed.
+    #[expect(
+        clippy::inline_always,
+        reason = "for each field of each row, a call costs as much as what it does"
+    )]
+    #[inline(always)]
+    pub(crate) fn get_near(&self, fields: &'static [Field], field: usize) -> Option<ValueRef<'_>> {
+        let number = self.numbers(fields).get(field)?;
+        self.row.small_at(number.place, number.unsealed?)
     }
 
     /// The numbers of the fields' properties.
@@ -182,26 +191,18 @@ impl<'a> RowView<'a> {
         self.dict.numbers_of(fields)
     }
 
-    /// The value of the property of this number, which may well stand at this place: it becomes the next one's.
+    /// What the property at this place holds, if it has this number and is small.
     #[expect(
         clippy::inline_always,
         reason = "for each field of each row, a call costs as much as what it does"
     )]
     #[inline(always)]
-    pub(crate) fn get_next(&self, id: u16, place: &Cell<usize>) -> Result<Option<ValueRef<'_>>> {
-        let at = place.get();
-        match self.row.small_at(at, id) {
-            None => self.seek(id, place),
-            found => {
-                place.set(at + 1);
-                Ok(found)
-            }
-        }
+    pub(crate) fn small_at(&self, place: usize, id: u16) -> Option<ValueRef<'_>> {
+        self.row.small_at(place, id)
     }
 
-    /// A property that is elsewhere, is large, or can't be read.
-    #[inline(never)]
-    fn seek(&self, id: u16, place: &Cell<usize>) -> Result<Option<ValueRef<'_>>> {
+    /// The value of the property of this number; the place after it becomes the next one's.
+    pub(crate) fn seek(&self, id: u16, place: &Cell<usize>) -> Result<Option<ValueRef<'_>>> {
         let Some(at) = self.row.position(id) else { return Ok(None) };
         place.set(at + 1);
         let slot = self.row.checked_slot(at).map_err(|e| self.damaged(e))?;

@@ -87,6 +87,7 @@ impl<'v> Known<'v> {
         field >= 64 || self.bits & Self::bit(field) != 0
     }
 
+    #[inline]
     fn get(&self, field: usize) -> Option<ValueRef<'_>> {
         let few = self.few.iter().map_while(Option::as_ref);
         few.chain(&self.more).find(|(known, _)| *known == field)?.1.as_value_ref()
@@ -255,17 +256,23 @@ impl<'v> Source<'v> {
 
     /// Takes the field at this place.
     pub fn field<T>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
-        match self.value(field)? {
-            Some(sealed) if self.is_sealed(field, sealed) => self.sealed(field, sealed, from),
-            value => from(value).map_err(|error| self.refused(field, &error)),
+        // A value that comes by the short way stays in registers, where the processor need not wait for it.
+        match self.short(field) {
+            None => self.field_of_any(field, from),
+            found => from(found).map_err(|error| self.refused(field, &error)),
         }
     }
 
-    /// What a sealed field holds.
+    /// The same where the field may be absent, sealed, or anywhere.
     #[inline(never)]
-    fn sealed<T>(&self, field: usize, sealed: ValueRef<'_>, from: FromProperty<T>) -> Result<T> {
-        let opened = self.open(field, sealed)?;
-        from(Some(opened.expose().as_value_ref())).map_err(|error| self.refused(field, &error))
+    fn field_of_any<T>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
+        match self.value(field)? {
+            Some(sealed) if self.is_sealed(field, sealed) => {
+                from(Some(self.open(field, sealed)?.expose().as_value_ref()))
+            }
+            value => from(value),
+        }
+        .map_err(|error| self.refused(field, &error))
     }
 
     /// Takes the field at this place; its type's default if it is absent.
@@ -311,17 +318,25 @@ impl<'v> Source<'v> {
         }
     }
 
-    /// What the field holds.
-    fn value(&self, field: usize) -> Result<Option<ValueRef<'_>>> {
-        match self.row {
-            Row::Stored(view) if !self.from_keys.may_have(field) => self.stored(view, field),
-            _ => self.value_of_any(field),
+    /// What the field holds, if its key gives it back, or it is next in the row, small, and not sealed.
+    #[expect(
+        clippy::inline_always,
+        reason = "for each field of each row, a call costs as much as what it does"
+    )]
+    #[inline(always)]
+    fn short(&self, field: usize) -> Option<ValueRef<'_>> {
+        if self.from_keys.may_have(field) {
+            return self.from_keys.get(field);
         }
+        let (Row::Stored(view), Some(number)) = (self.row, self.numbers.get(field)) else { return None };
+        let place = self.place.get();
+        let value = view.small_at(place, number.unsealed?)?;
+        self.place.set(place + 1);
+        Some(value)
     }
 
-    /// The same where the field may stand in the keys, or nothing is stored.
-    #[inline(never)]
-    fn value_of_any(&self, field: usize) -> Result<Option<ValueRef<'_>>> {
+    /// What the field holds.
+    fn value(&self, field: usize) -> Result<Option<ValueRef<'_>>> {
         if let Some(known) = self.from_keys.get(field) {
             return Ok(Some(known));
         }
@@ -337,21 +352,12 @@ impl<'v> Source<'v> {
         }
     }
 
-    #[expect(
-        clippy::inline_always,
-        reason = "for each field of each row, a call costs as much as what it does"
-    )]
-    #[inline(always)]
     fn stored(&self, view: &'v RowView<'v>, field: usize) -> Result<Option<ValueRef<'v>>> {
-        let Some(PropertyNumber { id: Some(id), .. }) = self.numbers.get(field) else {
-            return self.unnumbered(view, field);
-        };
-        view.get_next(*id, &self.place)
-    }
-
-    #[cold]
-    fn unnumbered(&self, view: &'v RowView<'v>, field: usize) -> Result<Option<ValueRef<'v>>> {
-        if field < self.numbers.len() { view.get_unnumbered(self.schema.fields, field) } else { Ok(None) }
+        match self.numbers.get(field) {
+            Some(PropertyNumber { id: Some(id), .. }) => view.seek(*id, &self.place),
+            Some(PropertyNumber { id: None, .. }) => view.get_unnumbered(self.schema.fields, field),
+            None => Ok(None),
+        }
     }
 
     /// What the row or its keys hold of the field, sealed where it is sealed.

@@ -104,7 +104,11 @@ impl FieldViews<'_> {
         field: usize,
         from: fn(Option<ValueRef<'v>>) -> Result<T, ValueError>,
     ) -> Result<T> {
-        from(self.value(field)?).map_err(|error| self.refused(field, &error))
+        match self.row.get_near(self.keys.schema().fields, field) {
+            None => from(self.value(field)?),
+            found => from(found),
+        }
+        .map_err(|error| self.refused(field, &error))
     }
 
     /// A field that is stored; its type's default if it is absent.
