@@ -76,7 +76,7 @@ impl<'t, 'a> Printed<'t, 'a> {
                         Some(width) => width,
                         None => match (ended_by(self.parts, 0), after) {
                             // The character doesn't occur in the part, so the first is the one that ends it.
-                            (Some(end), _) => self.rest.find(end)?,
+                            (Some(end), _) => find(self.rest, end)?,
                             (None, []) => self.rest.len(),
                             (None, _) => return None,
                         },
@@ -94,6 +94,14 @@ impl<'t, 'a> Printed<'t, 'a> {
     /// Whether the template had a part for everything that the key has, and the key everything of the template's.
     fn is_whole(&self) -> bool {
         self.parts.is_empty() && self.rest.is_empty()
+    }
+}
+
+/// Where the character first occurs. Byte by byte: most parts are too short for a search that looks at many at once.
+fn find(text: &str, c: char) -> Option<usize> {
+    match u8::try_from(c) {
+        Ok(byte) if byte.is_ascii() => text.bytes().position(|found| found == byte),
+        _ => text.find(c),
     }
 }
 
