@@ -1,21 +1,31 @@
 //! What generated code calls. Not part of the API: it changes with the derive.
 
 pub use std::borrow::Cow;
+use std::fmt;
 
+pub use crate::error::Result;
+pub use crate::model::{DynamicEntity, EdmType, ValueRef};
 pub use crate::plan::Values;
+pub use crate::query::{Continuation, Explain, Filter};
+pub use crate::schema;
 pub use crate::schema::{KeyElements, KeyPart, Property, PropertyValue, ValueError, checks};
-pub use crate::store::{DynamicTable, RowView};
+pub use crate::store::{DynamicTable, Page, RowView};
 pub use crate::typed::{
     At, Blind, BlindArg, Column, Elements, Encrypted, Ended, Entities, Entity, EntitySet, EntityView,
-    FieldViews, FlatColumns, Given, IndexKey, Key, KeyArg, KeyResult, MemberOf, Newest, Offers, OffersPrefix,
-    OffersRange, Open, Origin, PartArg, Partition, Path, PathQuery, Plain, Projection, Properties, ReadAs,
-    Ready, Selected, Source, TableIn, Turns, TypedRows, TypedViews, Visitor, Whole, as_bytes,
+    FieldViews, FlatColumns, Given, InPartition, IndexKey, Key, KeyArg, KeyResult, MemberOf, Newest, Offers, OffersPrefix,
+    OffersRange, Open, Origin, OwnRows, PartArg, Partition, Path, PathQuery, Plain, Projection, Properties, ReadAs,
+    Ready, Selected, Source, TableIn, Turns, TypedRows, TypedViews, Visitor, Whole, WholeCopies, as_bytes,
     as_bytes_option, as_text, as_text_option, elements, exchange, read_copied, read_stored, side_by_side,
     token_key,
 };
+
+/// Shows a value by its type's name.
+pub fn named(f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
+    f.debug_struct(name).finish_non_exhaustive()
+}
 
 #[cfg(feature = "json")]
 pub use crate::typed::json;
 
 /// The declaration of an entity whose real one has mistakes. The program doesn't compile, so nothing sees it.
-pub const NOTHING: &crate::schema::Schema = &crate::schema::Schema::NOTHING;
+pub const NOTHING: &schema::Schema = &schema::Schema::NOTHING;

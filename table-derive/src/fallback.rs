@@ -64,29 +64,30 @@ pub(crate) fn entity(input: &DeriveInput, model: Option<Entity<'_>>) -> TokenStr
 pub(crate) fn key_part(input: &DeriveInput, model: Option<KeyPart<'_>>) -> TokenStream {
     let Some(model) = model.filter(|_| has_no_parameters(input)) else { return TokenStream::new() };
     let (krate, ident) = (&model.krate, model.ident);
-    quote! {
+    let stub = quote! {
         #[automatically_derived]
-        impl #krate::__private::Property for #ident {
+        impl #krate::Property for #ident {
             const EDM: #krate::EdmType = #krate::EdmType::String;
 
             fn to_property(
                 &self,
-            ) -> ::core::result::Result<#krate::__private::PropertyValue<'_>, #krate::__private::ValueError> {
-                ::core::result::Result::Ok(#krate::__private::PropertyValue::Absent)
+            ) -> ::core::result::Result<#krate::PropertyValue<'_>, #krate::ValueError> {
+                ::core::result::Result::Ok(#krate::PropertyValue::Absent)
             }
 
             fn from_property(
                 value: ::core::option::Option<#krate::ValueRef<'_>>,
-            ) -> ::core::result::Result<Self, #krate::__private::ValueError> {
-                ::core::result::Result::Err(#krate::__private::ValueError::mistyped(Self::EDM, value))
+            ) -> ::core::result::Result<Self, #krate::ValueError> {
+                ::core::result::Result::Err(#krate::ValueError::mistyped(Self::EDM, value))
             }
         }
 
         #[automatically_derived]
-        impl #krate::__private::KeyPart for #ident {
+        impl #krate::KeyPart for #ident {
             const KEY: #krate::schema::KeyType = #krate::schema::KeyType::Bool;
         }
-    }
+    };
+    expand::in_a_block(krate, &stub)
 }
 
 pub(crate) fn properties(input: &DeriveInput, model: Option<Properties<'_>>) -> TokenStream {
@@ -99,18 +100,19 @@ pub(crate) fn properties(input: &DeriveInput, model: Option<Properties<'_>>) -> 
 pub(crate) fn projection(input: &DeriveInput, model: Option<Projection<'_>>) -> TokenStream {
     let Some(model) = model.filter(|_| has_no_parameters(input)) else { return TokenStream::new() };
     let (krate, ident, of) = (&model.krate, model.ident, &model.of);
-    quote! {
+    let stub = quote! {
         #[automatically_derived]
-        impl #krate::__private::Projection for #ident {
+        impl #krate::Projection for #ident {
             type Entity = #of;
 
             const FIELDS: &'static [::core::primitive::usize] = &[];
 
-            fn from_source(source: &#krate::__private::Source<'_>) -> #krate::Result<Self> {
+            fn from_source(source: &#krate::Source<'_>) -> #krate::Result<Self> {
                 source.nothing()
             }
         }
-    }
+    };
+    expand::in_a_block(krate, &stub)
 }
 
 pub(crate) fn entity_set(input: &DeriveInput, model: Option<EntitySet<'_>>) -> TokenStream {

@@ -59,7 +59,7 @@ fn every_word_is_understood() {
         (movie.table.value.as_str(), movie.kind.value.as_str(), movie.version),
         ("Movies", "movie", 3)
     );
-    assert_eq!(movie.krate.at(movie.ident.span()).to_string(), "crate :: tables");
+    assert_eq!(movie.krate.import().to_string(), "use crate :: tables :: __private as __table ;");
     let names: Vec<&str> = movie.fields.iter().map(|field| field.property.value.as_str()).collect();
     assert_eq!(names[..7], ["at", "id", "title", "delta", "type", "Cast", "genres"]);
     let storage: Vec<Storage> = movie.fields.iter().map(|field| field.storage).collect();

@@ -30,6 +30,9 @@ impl CharSet {
     /// may not hold either, and all beyond ASCII counts as one here.)
     pub(crate) const KEY: Self = Self::range(' ', '~').without(Self::of("/\\#?")).or(Self::BEYOND);
 
+    /// The capitals of ASCII.
+    pub(crate) const CAPITALS: Self = Self::range('A', 'Z');
+
     /// All beyond ASCII.
     pub const BEYOND: Self = Self { ascii: 0, beyond: true };
 
@@ -90,10 +93,9 @@ impl CharSet {
 
     /// The characters after [folding](super::fold_char): capitals become small letters.
     pub(crate) const fn folded(self) -> Self {
-        let capitals = Self::range('A', 'Z');
-        let mut folded = self.without(capitals);
+        let mut folded = self.without(Self::CAPITALS);
         // Small letters are 32 above their capitals.
-        folded.ascii |= (self.ascii & capitals.ascii) << 32;
+        folded.ascii |= (self.ascii & Self::CAPITALS.ascii) << 32;
         // `\u{17f}`, the long s, becomes an `s`.
         if self.beyond { folded.or(Self::of("s")) } else { folded }
     }

@@ -155,34 +155,42 @@ pub const fn properties(schema: &Schema) {
     }
 }
 
-/// C3, C4, C5, C6, C14 and C15: what one key template says.
+/// The partition key. C3, C4, C5, C6, C14 and C15: what its template says. C20: it is more than a time, unless
+/// `allow(hot_partition)` says that it may be one.
 #[track_caller]
-pub const fn template(schema: &Schema, place: Place) {
-    if let Some(message) = template_mistake(schema, place) {
+pub const fn partition(schema: &Schema, may_be_hot: bool) {
+    template(schema, Place::Partition);
+    if !may_be_hot && let Some(message) = sound(schema, keys::hot_partition(schema)) {
         message.refuse();
     }
 }
 
-/// C22: the primary key tells entities apart.
+/// The row key. C3, C4, C5, C6, C14 and C15: what its template says. C22: the primary key tells entities apart.
 #[track_caller]
-pub const fn identity(schema: &Schema) {
+pub const fn row(schema: &Schema) {
+    template(schema, Place::Row);
     if let Some(message) = sound(schema, keys::identity(schema)) {
         message.refuse();
     }
 }
 
-/// C20: the partition key is more than a time. Not called for `allow(hot_partition)`.
+/// An index. C3, C4, C5, C6, C14 and C15: what its template says. C7: no row of it can have the key of another row of
+/// the entity's. C8: it tells entities apart, or says `unique`.
 #[track_caller]
-pub const fn hot_partition(schema: &Schema) {
-    if let Some(message) = sound(schema, keys::hot_partition(schema)) {
+pub const fn index_row(schema: &Schema, index: usize) {
+    template(schema, Place::Index(index));
+    if let Some(message) = sound(schema, rows::disjoint(schema, index)) {
+        message.refuse();
+    }
+    if let Some(message) = sound(schema, rows::determined(schema, index)) {
         message.refuse();
     }
 }
 
-/// C7: no row of the index can have the key of another row of the entity's.
+/// C3, C4, C5, C6, C14 and C15: what one key template says.
 #[track_caller]
-pub const fn disjoint(schema: &Schema, index: usize) {
-    if let Some(message) = sound(schema, rows::disjoint(schema, index)) {
+const fn template(schema: &Schema, place: Place) {
+    if let Some(message) = template_mistake(schema, place) {
         message.refuse();
     }
 }
@@ -195,14 +203,6 @@ pub const fn kinds(a: &Schema, b: &Schema) {
         message.refuse();
     }
     if let Some(message) = sound(a, sound(b, rows::disjoint_kinds(a, b))) {
-        message.refuse();
-    }
-}
-
-/// C8: the index tells entities apart, or says `unique`.
-#[track_caller]
-pub const fn determined(schema: &Schema, index: usize) {
-    if let Some(message) = sound(schema, rows::determined(schema, index)) {
         message.refuse();
     }
 }
@@ -261,15 +261,7 @@ const fn template_mistake(schema: &Schema, place: Place) -> Option<Message> {
         let mistake = match part {
             Part::Literal(text) => keys::literal(schema, place, text),
             Part::Field(part) => {
-                let name = field_name(schema, part.field);
-                let is_primary = place.is_primary();
-                first(
-                    first(parts::elements(name, part, is_primary), parts::optional(name, part, is_primary)),
-                    first(
-                        first(parts::format(name, part), parts::signed(name, part)),
-                        first(parts::width(name, part), parts::separated(schema, part, rest)),
-                    ),
-                )
+                parts::mistake(schema, part, rest, place.is_primary())
             }
         };
         if mistake.is_some() {
@@ -278,8 +270,4 @@ const fn template_mistake(schema: &Schema, place: Place) -> Option<Message> {
         parts = rest;
     }
     keys::length(schema, place)
-}
-
-const fn first(a: Option<Message>, b: Option<Message>) -> Option<Message> {
-    if a.is_some() { a } else { b }
 }

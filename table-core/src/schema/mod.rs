@@ -113,6 +113,8 @@ pub struct Field {
     pub scope: KeyScope,
     /// Whether it can be looked up by a token.
     pub blind: Option<Blind>,
+    /// Whether every value of it is read as it was written: none is floored, or kept as other text.
+    pub exact: bool,
 }
 
 impl Field {
@@ -126,7 +128,34 @@ impl Field {
         dual: false,
         scope: KeyScope::Store,
         blind: None,
+        exact: false,
     };
+
+    /// The same with a name in the struct and one in the store.
+    #[must_use]
+    pub const fn named(mut self, name: &'static str, property: &'static str) -> Self {
+        self.name = name;
+        self.property = property;
+        self
+    }
+
+    /// The same, which may be absent.
+    #[must_use]
+    pub const fn or_default(mut self) -> Self {
+        self.optional = true;
+        self
+    }
+
+    /// Whether all of them are read as they were written.
+    pub(crate) const fn are_exact(mut fields: &[Self]) -> bool {
+        while let [field, rest @ ..] = fields {
+            if !field.exact {
+                return false;
+            }
+            fields = rest;
+        }
+        true
+    }
 }
 
 /// A key template: what its parts print, one after another, is the key.
@@ -161,6 +190,18 @@ pub struct FieldPart {
 }
 
 impl FieldPart {
+    /// A field that is printed once.
+    #[must_use]
+    pub const fn new(field: usize, key: KeyType, format: Format) -> Self {
+        Self { field, key, format, each: false }
+    }
+
+    /// A field of which each element has a row.
+    #[must_use]
+    pub const fn each(field: usize, key: KeyType, format: Format) -> Self {
+        Self { field, key, format, each: true }
+    }
+
     /// Whether the key gives the value back.
     pub(crate) fn is_lossless(&self) -> bool {
         key_type::is_lossless(self.format) && !self.each

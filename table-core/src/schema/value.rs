@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::Field;
 use crate::model::{EdmType, Value, ValueRef};
 
 /// A type whose values a property can hold.
@@ -60,6 +61,11 @@ pub trait Property: Sized {
     /// Whether there are so few values that how often each occurs tells them apart: no blind index hides them.
     #[doc(hidden)]
     const FEW: bool = false;
+
+    /// A field of the type, for declarations to name.
+    #[doc(hidden)]
+    const FIELD: Field =
+        Field { edm: Self::EDM, optional: Self::OPTIONAL, exact: Self::EXACT, ..Field::PLAIN };
 
     /// The value as the property holds it.
     fn to_property(&self) -> Result<PropertyValue<'_>, ValueError>;

@@ -3,10 +3,10 @@
 use crate::error::Result;
 use crate::model::Value;
 use crate::plan::Values;
-use crate::schema::{KeyElements, Property, PropertyValue, Schema};
+use crate::schema::{Field, KeyElements, Property, PropertyValue, Schema};
 
 use super::view::EntityView;
-use super::{Origin, Path, Source, Stored};
+use super::{Origin, Source};
 
 /// A struct whose values are kept in a table under the keys that it declares. Derived, not written by hand.
 #[diagnostic::on_unimplemented(
@@ -21,9 +21,11 @@ pub trait Entity: Sized + 'static {
     /// What a table of the entity offers besides its own methods: one for each way to query it.
     type Indexes<O: Origin>;
 
-    /// Its own rows, as a way to reach it.
+    /// What filters of its rows and whole copies can speak of.
+    type Columns: 'static;
+
     #[doc(hidden)]
-    type Rows: Path<Entity = Self, Item = Stored<Self>>;
+    const COLUMNS: &'static Self::Columns;
 
     /// The entity in place: a method for each field.
     type View<'a>: EntityView<'a>;
@@ -33,7 +35,7 @@ pub trait Entity: Sized + 'static {
 
     /// Whether every field is read as it was written: none is floored, skipped or kept as other text.
     #[doc(hidden)]
-    const EXACT: bool = false;
+    const EXACT: bool = Field::are_exact(Self::SCHEMA.fields);
 
     /// Gives the fields in the schema's order.
     #[doc(hidden)]

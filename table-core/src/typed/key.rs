@@ -333,7 +333,7 @@ pub trait Lookup<E: Entity> {
 
 impl<E: Entity> Lookup<E> for Key<E> {
     type Output = super::Stored<E>;
-    type Path = E::Rows;
+    type Path = super::OwnRows<E>;
 
     fn keys(&self) -> Result<(&str, &str)> {
         self.as_strs()

@@ -38,8 +38,8 @@ pub use path::{Path, read_copied, read_stored};
 pub use projection::Projection;
 pub use properties::{FlatColumns, Properties, side_by_side};
 pub use query::{
-    At, Ended, Given, Newest, Offers, OffersPrefix, OffersRange, Open, PartArg, PathQuery, Prefix, Ready,
-    Turns, TypedRows, prefix,
+    At, Ended, Given, InPartition, Newest, Offers, OffersPrefix, OffersRange, Open, OwnRows, PartArg,
+    PathQuery, Prefix, Ready, Turns, TypedRows, WholeCopies, prefix,
 };
 pub use read::TableAt;
 pub use reading::{Entities, ReadAs, Selected, Whole};

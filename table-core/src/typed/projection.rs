@@ -1,6 +1,6 @@
 //! Some of an entity's fields.
 
-use super::{Entity, Path, PathQuery, ReadAs, Selected, Source};
+use super::{Entity, Path, PathQuery, ReadAs, Selected, Source, Whole};
 use crate::error::Result;
 use crate::query::Query;
 use crate::schema;
@@ -65,7 +65,7 @@ const fn assert_holds<P: Path, S: Projection<Entity = P::Entity>>() {
     }
 }
 
-impl<P: Path, O: Origin> PathQuery<P, O> {
+impl<P: Path, O: Origin, Step> PathQuery<P, O, Whole, Step> {
     /// Reads some of the fields alone.
     ///
     /// A field that rows of the index don't hold does not compile:
@@ -92,6 +92,6 @@ impl<P: Path, O: Origin> PathQuery<P, O> {
     /// ```
     #[doc(hidden)]
     pub fn select<S: Projection<Entity = P::Entity>>(self) -> PathQuery<P, O, Selected<S>> {
-        self.reading()
+        self.retyped()
     }
 }

@@ -57,11 +57,11 @@ pub trait Properties: Sized {
     #[doc(hidden)]
     const COLUMNS: &'static Self::Columns;
 
-    /// Gives the fields in order.
-    /// Whether every field is read as it was written.
+    /// Whether every field is read as it was written: none is floored, skipped or kept as other text.
     #[doc(hidden)]
-    const EXACT: bool = false;
+    const EXACT: bool = Field::are_exact(Self::FIELDS);
 
+    /// Gives the fields in order.
     #[doc(hidden)]
     fn values<'a>(&'a self, out: &mut Values<'a>);
 

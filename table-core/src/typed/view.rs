@@ -5,8 +5,8 @@ use std::fmt;
 use std::ops::Deref;
 
 use super::path::{self, PathKeys};
-use super::query::{PathQuery, lowered};
-use super::{Entity, Path, Stored, TableIn};
+use super::query::{OwnRows, PathQuery, lowered};
+use super::{Entity, Path, Stored, TableIn, Whole};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, EdmType, Ticks, Value, ValueRef};
 use crate::schema::{self, PropertyValue, Template, ValueError};
@@ -39,7 +39,7 @@ pub struct View<'a, E: Entity>(E::View<'a>);
 
 impl<'a, E: Entity> View<'a, E> {
     pub(crate) fn new(row: RowView<'a>) -> Self {
-        Self(E::View::new(FieldViews { row, keys: <E::Rows as Path>::KEYS }))
+        Self(E::View::new(FieldViews { row, keys: OwnRows::<E>::KEYS }))
     }
 
     /// The version, to be demanded of a later write.
@@ -251,7 +251,7 @@ pub struct TypedViews<'s, E> {
     entity: std::marker::PhantomData<fn() -> E>,
 }
 
-impl<'s, P: Path<Entity = E, Item = Stored<E>>, E: Entity> PathQuery<P, TableIn<'s>> {
+impl<'s, E: Entity, Step> PathQuery<OwnRows<E>, TableIn<'s>, Whole, Step> {
     /// The entities in place.
     #[doc(hidden)]
     pub fn views(self) -> TypedViews<'s, E> {

@@ -3,8 +3,9 @@
 //! Each stands outside every impl, since a constant of a trait is evaluated only where it is used; and has the user's
 //! own span on each of its tokens, since then the message points there and nowhere else.
 
-use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::Type;
 use syn::spanned::Spanned;
 
 use super::respanned;
@@ -15,17 +16,11 @@ pub(crate) fn assertions(model: &Entity<'_>) -> TokenStream {
     let key = &model.key;
     let mut all = Vec::new();
     all.push(of_fields(&model.krate, &model.fields));
-    all.push(check(model, key.partition.span(), &quote!(template), &quote!(Partition)));
-    all.push(check(model, key.row.span(), &quote!(template), &quote!(Row)));
-    all.push(whole(model, key.row.span(), &quote!(identity), &TokenStream::new()));
-    if model.allow.iter().all(|word| *word != HOT_PARTITION) {
-        all.push(whole(model, key.partition.span(), &quote!(hot_partition), &TokenStream::new()));
-    }
+    let may_be_hot = model.allow.iter().any(|word| *word == HOT_PARTITION);
+    all.push(whole(model, key.partition.span(), &quote!(partition), &quote!(, #may_be_hot)));
+    all.push(whole(model, key.row.span(), &quote!(row), &TokenStream::new()));
     for (number, index) in model.indexes.iter().enumerate() {
-        let span = index.row.span();
-        all.push(check(model, span, &quote!(template), &quote!(Index(#number))));
-        all.push(whole(model, span, &quote!(disjoint), &quote!(, #number)));
-        all.push(whole(model, span, &quote!(determined), &quote!(, #number)));
+        all.push(whole(model, index.row.span(), &quote!(index_row), &quote!(, #number)));
     }
     if let Some(field) = model.fields.iter().find(|field| field.storage == Storage::Flattened) {
         all.push(whole(model, field.ident.span(), &quote!(properties), &TokenStream::new()));
@@ -36,40 +31,50 @@ pub(crate) fn assertions(model: &Entity<'_>) -> TokenStream {
 /// The rules about fields each by itself.
 pub(crate) fn of_fields(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
     let values = fields.iter().filter(|field| field.storage == Storage::Value);
-    let all = values.map(|field| {
+    // The compiler tells the first mistake that it finds in a constant. So what could be an `Option` of an `Option` by
+    // the way it is written has one of its own; others are one only by way of another name.
+    let (apart, together): (Vec<_>, Vec<_>) = values.partition(|field| has_nested_arguments(field.ty));
+    let property = |field: &&Field<'_>| {
         let (name, ty, span) = (&field.name, field.ty, field.ident.span());
         let in_core = krate.at(span);
-        let nested = quote_spanned!(ty.span()=> <#ty as #in_core::__private::Property>::NESTED);
-        quote_spanned!(span=> const _: () = #in_core::__private::checks::property(#name, #nested);)
+        let nested = quote_spanned!(ty.span()=> <#ty as #in_core::Property>::NESTED);
+        quote_spanned!(span=> #in_core::checks::property(#name, #nested);)
+    };
+    let apart = apart.iter().map(property);
+    let apart = apart.map(|property| quote!(const _: () = { #property };));
+    let together = (!together.is_empty()).then(|| {
+        let together = together.iter().map(property);
+        quote!(const _: () = { #(#together)* };)
     });
+    let all = quote!(#together #(#apart)*);
     // One that says it is enough.
     let encrypted = fields.iter().filter(|field| field.is_property()).find_map(|field| field.encrypted);
     let blind = fields.iter().filter_map(|field| Some((field, field.blind()?.span))).map(|(field, span)| {
         let (name, ty, in_core) = (&field.name, field.ty, krate.at(span));
-        let of = |constant| quote_spanned!(ty.span()=> <#ty as #in_core::__private::Property>::#constant);
+        let of = |constant| quote_spanned!(ty.span()=> <#ty as #in_core::Property>::#constant);
         let (edm, few) = (of(quote!(EDM)), of(quote!(FEW)));
-        quote_spanned!(span=> const _: () = #in_core::__private::checks::blind(#name, #edm, #few);)
+        quote_spanned!(span=> const _: () = #in_core::checks::blind(#name, #edm, #few);)
     });
     let feature = encrypted.map(|encrypted| {
         let span = encrypted.span;
         let in_core = krate.at(span);
-        quote_spanned!(span=> const _: () = #in_core::__private::checks::encrypt();)
+        quote_spanned!(span=> const _: () = #in_core::checks::encrypt();)
     });
-    quote!(#(#all)* #feature #(#blind)*)
+    quote!(#all #feature #(#blind)*)
 }
 
-/// A rule about one template.
-fn check(model: &Entity<'_>, span: Span, rule: &TokenStream, place: &TokenStream) -> TokenStream {
-    let krate = model.krate.at(span);
-    whole(model, span, rule, &quote_spanned!(span=> , #krate::__private::checks::Place::#place))
+/// Whether the type is written with arguments that have arguments.
+fn has_nested_arguments(ty: &Type) -> bool {
+    let opening = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '<');
+    ty.to_token_stream().into_iter().filter(opening).count() > 1
 }
 
-/// A rule about the whole declaration.
+/// The rules about one template, or about the whole declaration.
 fn whole(model: &Entity<'_>, span: Span, rule: &TokenStream, more: &TokenStream) -> TokenStream {
     let krate = model.krate.at(span);
     let ident = respanned(model.ident, span);
     let (rule, more) = (respanned(rule, span), respanned(more, span));
     quote_spanned! {span=>
-        const _: () = #krate::__private::checks::#rule(<#ident as #krate::__private::Entity>::SCHEMA #more);
+        const _: () = #krate::checks::#rule(<#ident as #krate::Entity>::SCHEMA #more);
     }
 }

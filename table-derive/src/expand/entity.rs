@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::names::Names;
-use super::{exact, fields, patch, schema};
+use super::{exact, fields, patch, path, schema};
 use crate::model::Entity;
 
 pub(crate) fn implementation(model: &Entity<'_>, names: &Names) -> TokenStream {
@@ -19,18 +19,18 @@ pub(crate) fn implementation(model: &Entity<'_>, names: &Names) -> TokenStream {
     let elements = elements(model);
     quote! {
         #[automatically_derived]
-        impl #krate::__private::Entity for #ident {
-            const SCHEMA: &'static #krate::schema::Schema = &#schema;
+        impl #krate::Entity for #ident {
+            const SCHEMA: &'static #krate::schema::Schema = #schema;
 
             #exact
 
             #ways
 
-            fn values<'entity>(&'entity self, values: &mut #krate::__private::Values<'entity>) {
+            fn values<'entity>(&'entity self, values: &mut #krate::Values<'entity>) {
                 #given
             }
 
-            fn from_source(source: &mut #krate::__private::Source<'_>) -> #krate::Result<Self> {
+            fn from_source(source: &mut #krate::Source<'_>) -> #krate::Result<Self> {
                 ::core::result::Result::Ok(Self { #taken })
             }
 
@@ -45,14 +45,16 @@ pub(crate) fn implementation(model: &Entity<'_>, names: &Names) -> TokenStream {
 
 /// The types of what there is around the entity.
 fn ways(model: &Entity<'_>, names: &Names) -> TokenStream {
-    let (krate, indexes, rows) = (&model.krate, &names.indexes, names.path(None, "Path"));
-    let (from, view) = (names.parameter("From"), &names.view);
+    let (krate, indexes, view, columns) = (&model.krate, &names.indexes, &names.view, &names.columns);
+    let (from, made) = (names.parameter("From"), path::columns(model, names));
     quote! {
-        type Indexes<#from: #krate::__private::Origin> = #indexes<#from>;
-        type Rows = #rows;
+        type Indexes<#from: #krate::Origin> = #indexes<#from>;
+        type Columns = #columns;
         type View<'view> = #view<'view>;
 
-        fn indexes<#from: #krate::__private::Origin>(from: #from) -> #indexes<#from> {
+        const COLUMNS: &'static #columns = &#made;
+
+        fn indexes<#from: #krate::Origin>(from: #from) -> #indexes<#from> {
             #indexes { from }
         }
     }
@@ -64,14 +66,14 @@ pub(crate) fn stub(model: &Entity<'_>, names: &Names) -> TokenStream {
     let (ways, exchange) = (ways(model, names), patch::exchange(model, names));
     quote! {
         #[automatically_derived]
-        impl #krate::__private::Entity for #ident {
-            const SCHEMA: &'static #krate::schema::Schema = #krate::__private::NOTHING;
+        impl #krate::Entity for #ident {
+            const SCHEMA: &'static #krate::schema::Schema = #krate::NOTHING;
 
             #ways
 
-            fn values<'entity>(&'entity self, _: &mut #krate::__private::Values<'entity>) {}
+            fn values<'entity>(&'entity self, _: &mut #krate::Values<'entity>) {}
 
-            fn from_source(source: &mut #krate::__private::Source<'_>) -> #krate::Result<Self> {
+            fn from_source(source: &mut #krate::Source<'_>) -> #krate::Result<Self> {
                 source.nothing()
             }
 
@@ -88,7 +90,7 @@ fn elements(model: &Entity<'_>) -> TokenStream {
         model.fields.iter().enumerate().filter(|(at, _)| has_elements(model, *at)).map(|(at, field)| {
             let place = schema::place(model, at);
             let value = fields::single(krate, field, place);
-            quote!(#place => #krate::__private::elements(&#value),)
+            quote!(#place => #krate::elements(&#value),)
         });
     let arms: Vec<_> = arms.collect();
     if arms.is_empty() {
@@ -96,9 +98,9 @@ fn elements(model: &Entity<'_>) -> TokenStream {
     }
     quote! {
         fn elements(
-            source: &#krate::__private::Source<'_>,
+            source: &#krate::Source<'_>,
             field: ::core::primitive::usize,
-        ) -> #krate::Result<#krate::__private::Elements> {
+        ) -> #krate::Result<#krate::Elements> {
             ::core::result::Result::Ok(match field {
                 #(#arms)*
                 _ => ::core::default::Default::default(),

@@ -6,29 +6,26 @@ use syn::spanned::Spanned;
 
 use crate::model::{Field, Krate, Storage};
 
-/// The constant that says so; left at its default where a field says no by the way it is kept.
+/// The constant that says so, where its default does not: it is told from the fields that are declared, and these know
+/// nothing of what is skipped, here or in a flattened struct.
 pub(crate) fn exact(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
-    let each: Option<Vec<_>> = fields
-        .iter()
+    if fields.iter().any(|field| field.storage == Storage::Skipped) {
+        return quote!(const EXACT: ::core::primitive::bool = false;);
+    }
+    let flattened = fields.iter().filter(|field| field.storage == Storage::Flattened);
+    let each: Vec<_> = flattened
         .map(|field| {
             let ty = field.ty;
-            match field.storage {
-                Storage::Value => {
-                    Some(quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::EXACT))
-                }
-                Storage::Flattened => {
-                    Some(quote_spanned!(ty.span()=> <#ty as #krate::__private::Properties>::EXACT))
-                }
-                // What else there is was made from text, or is not kept.
-                _ => None,
-            }
+            quote_spanned!(ty.span()=> <#ty as #krate::Properties>::EXACT)
         })
         .collect();
-    match each.as_deref() {
-        None => TokenStream::new(),
-        Some([]) => quote!(
-            const EXACT: ::core::primitive::bool = true;
-        ),
-        Some(each) => quote!(const EXACT: ::core::primitive::bool = #(#each)&&*;),
+    if each.is_empty() {
+        return TokenStream::new();
     }
+    let own = fields.iter().filter(|field| field.storage == Storage::Value).map(|field| {
+        let ty = field.ty;
+        quote_spanned!(ty.span()=> <#ty as #krate::Property>::EXACT)
+    });
+    let plain = fields.iter().all(|field| field.storage != Storage::Json);
+    quote!(const EXACT: ::core::primitive::bool = #plain #(&& #each)* #(&& #own)*;)
 }

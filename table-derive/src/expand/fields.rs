@@ -18,32 +18,24 @@ fn flattened<'m, 'a>(fields: &'m [Field<'a>]) -> impl Iterator<Item = &'m Field<
 pub(crate) fn declared(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
     let own = fields.iter().filter(|field| field.is_property()).map(|field| {
         let (name, property, ty) = (&field.name, &field.property.value, field.ty);
-        let sealing = sealing(krate, field);
-        let edm = if field.storage == Storage::Json {
-            quote!(#krate::EdmType::String)
+        let of_type = if field.storage == Storage::Json {
+            // Which is text, and nothing is known of it.
+            quote!(#krate::schema::Field::PLAIN)
         } else {
-            quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::EDM)
+            quote_spanned!(ty.span()=> <#ty as #krate::Property>::FIELD)
         };
-        let optional = match (field.storage, field.default) {
-            (_, true) => quote!(true),
-            (Storage::Json, false) => quote!(false),
-            _ => quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::OPTIONAL),
-        };
-        quote! {
-            #krate::schema::Field {
-                name: #name,
-                property: #property,
-                edm: #edm,
-                optional: #optional,
-                #sealing
-            }
+        let or_default = field.default.then(|| quote!(.or_default()));
+        let plain = quote!(#of_type.named(#name, #property) #or_default);
+        match sealing(krate, field) {
+            Some(sealing) => quote!(#krate::schema::Field { #sealing, ..#plain }),
+            None => plain,
         }
     });
     let own = quote!(&[#(#own),*]);
     let others: Vec<_> = flattened(fields)
         .map(|field| {
             let ty = field.ty;
-            quote_spanned!(ty.span()=> <#ty as #krate::__private::Properties>::FIELDS)
+            quote_spanned!(ty.span()=> <#ty as #krate::Properties>::FIELDS)
         })
         .collect();
     if others.is_empty() {
@@ -52,22 +44,21 @@ pub(crate) fn declared(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
     quote! {{
         const OWN: &'static [#krate::schema::Field] = #own;
         const COUNT: ::core::primitive::usize = OWN.len() #(+ #others.len())*;
-        const ALL: [#krate::schema::Field; COUNT] = #krate::__private::side_by_side(&[OWN, #(#others),*]);
+        const ALL: [#krate::schema::Field; COUNT] = #krate::side_by_side(&[OWN, #(#others),*]);
         &ALL
     }}
 }
 
-/// How the field is sealed, as far as it is other than one that is not.
-fn sealing(krate: &Krate, field: &Field<'_>) -> TokenStream {
-    let plain = quote!(..#krate::schema::Field::PLAIN);
-    let Some(encrypted) = field.encrypted else { return plain };
+/// How the field is sealed, if it is.
+fn sealing(krate: &Krate, field: &Field<'_>) -> Option<TokenStream> {
+    let encrypted = field.encrypted?;
     let scope = match encrypted.scope {
         KeyScope::Store => None,
         KeyScope::Table => Some(quote!(Table)),
         KeyScope::Partition => Some(quote!(Partition)),
     };
-    let scope = scope.map(|scope| quote!(scope: #krate::schema::KeyScope::#scope,));
-    let dual = encrypted.dual.then(|| quote!(dual: true,));
+    let scope = scope.map(|scope| quote!(scope: #krate::schema::KeyScope::#scope));
+    let dual = encrypted.dual.then(|| quote!(dual: true));
     let blind = encrypted.blind.map(|blind| {
         let property = field.token_property();
         let tokens = match blind.tokens {
@@ -78,23 +69,22 @@ fn sealing(krate: &Krate, field: &Field<'_>) -> TokenStream {
             blind: ::core::option::Option::Some(#krate::schema::Blind {
                 property: #property,
                 tokens: #krate::schema::TokenScope::#tokens,
-            }),
+            })
         }
     });
-    // Where nothing is left to complete, that is a warning.
-    let rest = (scope.is_none() || dual.is_none() || blind.is_none()).then_some(plain);
-    quote!(encrypted: true, #dual #scope #blind #rest)
+    let rest = [dual, scope, blind].into_iter().flatten();
+    Some(quote!(encrypted: true #(, #rest)*))
 }
 
 /// The type of the column by which filters speak of a field of this type.
 pub(crate) fn column(krate: &Krate, field: &Field<'_>, ty: &TokenStream) -> TokenStream {
     match field.encrypted {
-        None => quote!(#krate::__private::Column<#ty>),
+        None => quote!(#krate::Column<#ty>),
         Some(Encrypted { blind: None, .. }) => {
-            quote!(#krate::__private::Column<#ty, #krate::__private::Encrypted>)
+            quote!(#krate::Column<#ty, #krate::Encrypted>)
         }
         Some(Encrypted { blind: Some(_), .. }) => {
-            quote!(#krate::__private::Column<#ty, #krate::__private::Blind>)
+            quote!(#krate::Column<#ty, #krate::Blind>)
         }
     }
 }
@@ -108,12 +98,12 @@ pub(crate) fn given(
     let own = fields.iter().enumerate().filter(|(_, field)| field.is_property()).map(|(at, field)| {
         let (ident, ty) = (field.ident, field.ty);
         let property = if field.storage == Storage::Json {
-            let give = quote_spanned!(ty.span()=> #krate::__private::json::give::<#ty>);
+            let give = quote_spanned!(ty.span()=> #krate::json::give::<#ty>);
             quote!(#give(&self.#ident))
         } else {
             // Named through its trait on the type's own token: however often a type is used that is no property,
             // rustc then says so once, and there.
-            let to_property = quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::to_property);
+            let to_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::to_property);
             quote!(#to_property(&self.#ident))
         };
         if has_elements(at) {
@@ -124,7 +114,7 @@ pub(crate) fn given(
     });
     let others = flattened(fields).map(|field| {
         let (ident, ty) = (field.ident, field.ty);
-        let give = quote_spanned!(ty.span()=> <#ty as #krate::__private::Properties>::values);
+        let give = quote_spanned!(ty.span()=> <#ty as #krate::Properties>::values);
         quote!(#give(&self.#ident, values);)
     });
     quote!(#(#own)* #(#others)*)
@@ -133,7 +123,7 @@ pub(crate) fn given(
 /// One field alone, taken from `source` by its place.
 pub(crate) fn single(krate: &Krate, field: &Field<'_>, place: usize) -> TokenStream {
     let ty = field.ty;
-    let in_private = |path: TokenStream| quote_spanned!(ty.span()=> #krate::__private::#path);
+    let in_private = |path: TokenStream| quote_spanned!(ty.span()=> #krate::#path);
     match (field.storage, field.default) {
         (Storage::Json, default) => {
             let take = if default { quote!(take_or_default) } else { quote!(take) };
@@ -142,7 +132,7 @@ pub(crate) fn single(krate: &Krate, field: &Field<'_>, place: usize) -> TokenStr
         }
         (_, default) => {
             let from_property =
-                quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::from_property);
+                quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
             let take = if default { quote!(field_or_default) } else { quote!(field) };
             quote!(source.#take(#place, #from_property)?)
         }
@@ -153,14 +143,14 @@ pub(crate) fn single(krate: &Krate, field: &Field<'_>, place: usize) -> TokenStr
 pub(crate) fn taken(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
     let own = fields.iter().filter(|field| field.storage != Storage::Flattened).map(|field| {
         let (ident, ty) = (field.ident, field.ty);
-        let from_property = quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::from_property);
+        let from_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
         let value = match (field.storage, field.default) {
             (Storage::Json, false) => {
-                let take = quote_spanned!(ty.span()=> #krate::__private::json::take::<#ty>);
+                let take = quote_spanned!(ty.span()=> #krate::json::take::<#ty>);
                 quote!(#take(source.next_text()?)?)
             }
             (Storage::Json, true) => {
-                let take = quote_spanned!(ty.span()=> #krate::__private::json::take_or_default::<#ty>);
+                let take = quote_spanned!(ty.span()=> #krate::json::take_or_default::<#ty>);
                 quote!(#take(source.next_text()?)?)
             }
             (Storage::Value, false) => quote!(source.next(#from_property)?),
@@ -171,7 +161,7 @@ pub(crate) fn taken(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
     });
     let others = flattened(fields).map(|field| {
         let (ident, ty) = (field.ident, field.ty);
-        let take = quote_spanned!(ty.span()=> <#ty as #krate::__private::Properties>::take);
+        let take = quote_spanned!(ty.span()=> <#ty as #krate::Properties>::take);
         quote!(#ident: #take(source)?,)
     });
     quote!(#(#own)* #(#others)*)

@@ -4,17 +4,16 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::names::Names;
-use super::patch;
+use super::{patch, path};
 use crate::model::{Entity, Field, Index, Krate, Template, arguments};
 use crate::template::Format;
 
 pub(crate) fn functions(model: &Entity<'_>, names: &Names) -> TokenStream {
     let ident = model.ident;
     let (key, partition, patch) = (key(model), partition(model), patch::function(model, names));
-    let indexes = model.indexes.iter().map(|found| index(model, names, found));
+    let indexes = model.indexes.iter().enumerate().map(|found| index(model, names, found));
     quote! {
-        #[allow(dead_code, reason = "which of them are called is the user's choice")]
-        impl #ident {
+                impl #ident {
             #key
             #partition
             #patch
@@ -33,8 +32,8 @@ fn key(model: &Entity<'_>) -> TokenStream {
     quote! {
         #[doc = #doc]
         #[must_use]
-        #vis fn #name(#(#parameters),*) -> #krate::__private::Key<Self> {
-            #krate::__private::Key::new(&[#(#given),*])
+        #vis fn #name(#(#parameters),*) -> #krate::Key<Self> {
+            #krate::Key::new(&[#(#given),*])
         }
     }
 }
@@ -49,16 +48,16 @@ fn partition(model: &Entity<'_>) -> TokenStream {
     quote! {
         #[doc = #doc]
         #[must_use]
-        #vis fn #name(#(#parameters),*) -> #krate::__private::Partition<Self> {
-            #krate::__private::Partition::new(&[#(#given),*])
+        #vis fn #name(#(#parameters),*) -> #krate::Partition<Self> {
+            #krate::Partition::new(&[#(#given),*])
         }
     }
 }
 
-fn index(model: &Entity<'_>, names: &Names, index: &Index) -> TokenStream {
+fn index(model: &Entity<'_>, names: &Names, (number, index): (usize, &Index)) -> TokenStream {
     // One element of a list says which row; there is no one key for all of them.
-    let (krate, vis, name, path) =
-        (&model.krate, model.vis, index.function(), names.path(Some(index), "Path"));
+    let (krate, vis, name) = (&model.krate, model.vis, index.function());
+    let path = path::of_index(model, names, (number, index));
     let (partition, row) = (model.key.partition.source(), index.row.source());
     let cost = if index.row.fields().any(|part| part.format == Format::Blind) {
         "Reading it is a point query for each of the store's keys that is alive."
@@ -73,8 +72,8 @@ fn index(model: &Entity<'_>, names: &Names, index: &Index) -> TokenStream {
     quote! {
         #[doc = #doc]
         #[must_use]
-        #vis fn #name(#(#parameters),*) -> #krate::__private::IndexKey<#path> {
-            #krate::__private::IndexKey::new(&[#(#given),*])
+        #vis fn #name(#(#parameters),*) -> #krate::IndexKey<#path> {
+            #krate::IndexKey::new(&[#(#given),*])
         }
     }
 }
@@ -90,12 +89,12 @@ fn parameters(model: &Entity<'_>, templates: &[&Template]) -> (Vec<TokenStream>,
         let (ident, ty) = (field.ident, argument_type(krate, field, each));
         let mut parts = templates.iter().flat_map(|t| t.fields());
         if parts.any(|part| part.field == place && part.format == Format::Blind) {
-            parameters.push(quote!(#ident: impl #krate::__private::BlindArg<#ty>));
-            given.push(quote!(#krate::__private::BlindArg::<#ty>::to_value(&#ident)));
+            parameters.push(quote!(#ident: impl #krate::BlindArg<#ty>));
+            given.push(quote!(#krate::BlindArg::<#ty>::to_value(&#ident)));
             continue;
         }
-        parameters.push(quote!(#ident: impl #krate::__private::KeyArg<#ty>));
-        given.push(quote!(#krate::__private::KeyArg::<#ty>::to_key(&#ident)));
+        parameters.push(quote!(#ident: impl #krate::KeyArg<#ty>));
+        given.push(quote!(#krate::KeyArg::<#ty>::to_key(&#ident)));
     }
     (parameters, given)
 }
@@ -105,6 +104,6 @@ pub(crate) fn argument_type(krate: &Krate, field: &Field<'_>, each: bool) -> Tok
     let ty = field.ty;
     let written = if each { field.elements() } else { Some(field.optional().unwrap_or(ty)) };
     // A collection may be written otherwise than `Vec<T>`.
-    let element = || quote!(<#ty as #krate::__private::KeyElements>::Element);
+    let element = || quote!(<#ty as #krate::KeyElements>::Element);
     written.map_or_else(element, |written| quote!(#written))
 }

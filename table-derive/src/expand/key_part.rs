@@ -16,33 +16,33 @@ pub(crate) fn implementation(model: &KeyPart<'_>) -> TokenStream {
 /// A struct around one value is printed and stored as that value is.
 fn newtype(model: &KeyPart<'_>, member: &syn::Member, ty: &syn::Type) -> TokenStream {
     let (krate, ident) = (&model.krate, model.ident);
-    let key = quote_spanned!(ty.span()=> <#ty as #krate::__private::KeyPart>::KEY);
+    let key = quote_spanned!(ty.span()=> <#ty as #krate::KeyPart>::KEY);
     quote! {
         #[automatically_derived]
-        impl #krate::__private::Property for #ident {
-            const EDM: #krate::EdmType = <#ty as #krate::__private::Property>::EDM;
+        impl #krate::Property for #ident {
+            const EDM: #krate::EdmType = <#ty as #krate::Property>::EDM;
 
-            const EXACT: ::core::primitive::bool = <#ty as #krate::__private::Property>::EXACT;
+            const EXACT: ::core::primitive::bool = <#ty as #krate::Property>::EXACT;
 
-            const FEW: ::core::primitive::bool = <#ty as #krate::__private::Property>::FEW;
+            const FEW: ::core::primitive::bool = <#ty as #krate::Property>::FEW;
 
             fn to_property(
                 &self,
-            ) -> ::core::result::Result<#krate::__private::PropertyValue<'_>, #krate::__private::ValueError> {
-                #krate::__private::Property::to_property(&self.#member)
+            ) -> ::core::result::Result<#krate::PropertyValue<'_>, #krate::ValueError> {
+                #krate::Property::to_property(&self.#member)
             }
 
             fn from_property(
                 value: ::core::option::Option<#krate::ValueRef<'_>>,
-            ) -> ::core::result::Result<Self, #krate::__private::ValueError> {
+            ) -> ::core::result::Result<Self, #krate::ValueError> {
                 ::core::result::Result::Ok(Self {
-                    #member: #krate::__private::Property::from_property(value)?,
+                    #member: #krate::Property::from_property(value)?,
                 })
             }
         }
 
         #[automatically_derived]
-        impl #krate::__private::KeyPart for #ident {
+        impl #krate::KeyPart for #ident {
             const KEY: #krate::schema::KeyType = #key;
         }
     }
@@ -55,7 +55,7 @@ fn variants_of(model: &KeyPart<'_>, variants: &[KeyVariant<'_>]) -> TokenStream 
     let texts: Vec<_> = variants.iter().map(|variant| &variant.text.value).collect();
     quote! {
         #[automatically_derived]
-        impl #krate::__private::Property for #ident {
+        impl #krate::Property for #ident {
             const EDM: #krate::EdmType = #krate::EdmType::String;
 
             const EXACT: ::core::primitive::bool = true;
@@ -64,29 +64,29 @@ fn variants_of(model: &KeyPart<'_>, variants: &[KeyVariant<'_>]) -> TokenStream 
 
             fn to_property(
                 &self,
-            ) -> ::core::result::Result<#krate::__private::PropertyValue<'_>, #krate::__private::ValueError> {
+            ) -> ::core::result::Result<#krate::PropertyValue<'_>, #krate::ValueError> {
                 let text = match self {
                     #(Self::#names => #texts,)*
                 };
-                ::core::result::Result::Ok(#krate::__private::PropertyValue::Borrowed(
+                ::core::result::Result::Ok(#krate::PropertyValue::Borrowed(
                     #krate::ValueRef::String(text),
                 ))
             }
 
             fn from_property(
                 value: ::core::option::Option<#krate::ValueRef<'_>>,
-            ) -> ::core::result::Result<Self, #krate::__private::ValueError> {
+            ) -> ::core::result::Result<Self, #krate::ValueError> {
                 match value {
                     #(::core::option::Option::Some(#krate::ValueRef::String(#texts)) => {
                         ::core::result::Result::Ok(Self::#names)
                     })*
                     ::core::option::Option::Some(#krate::ValueRef::String(_)) => {
-                        ::core::result::Result::Err(#krate::__private::ValueError::invalid(
+                        ::core::result::Result::Err(#krate::ValueError::invalid(
                             #krate::EdmType::String,
                             "the text is of none of the variants",
                         ))
                     }
-                    found => ::core::result::Result::Err(#krate::__private::ValueError::mistyped(
+                    found => ::core::result::Result::Err(#krate::ValueError::mistyped(
                         #krate::EdmType::String,
                         found,
                     )),
@@ -95,7 +95,7 @@ fn variants_of(model: &KeyPart<'_>, variants: &[KeyVariant<'_>]) -> TokenStream 
         }
 
         #[automatically_derived]
-        impl #krate::__private::KeyPart for #ident {
+        impl #krate::KeyPart for #ident {
             const KEY: #krate::schema::KeyType = #krate::schema::KeyType::Names(&[#(#texts),*]);
         }
     }

@@ -5,6 +5,7 @@
 //! without knowing a type is done there.
 
 mod assertions;
+mod debug;
 mod entity;
 mod exact;
 mod fields;
@@ -24,7 +25,7 @@ mod view;
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
-use crate::model::{Entity, EntitySet, KeyPart, Projection, Properties};
+use crate::model::{Entity, EntitySet, KeyPart, Krate, Projection, Properties};
 use names::Names;
 
 pub(crate) fn entity(model: &Entity<'_>) -> TokenStream {
@@ -32,7 +33,7 @@ pub(crate) fn entity(model: &Entity<'_>) -> TokenStream {
     let (implementation, surroundings) = (entity::implementation(model, &names), surroundings(model, &names));
     let view = view::view(model, &names, false);
     let assertions = assertions::assertions(model);
-    in_a_block(&quote!(#implementation #surroundings #view #assertions))
+    in_a_block(&model.krate, &quote!(#implementation #surroundings #view #assertions))
 }
 
 /// What the uses of an entity need, if its declaration is wrong: the same types and functions, and no assertions.
@@ -40,7 +41,7 @@ pub(crate) fn entity_stub(model: &Entity<'_>) -> TokenStream {
     let names = Names::of(model);
     let (implementation, surroundings) = (entity::stub(model, &names), surroundings(model, &names));
     let view = view::view(model, &names, true);
-    in_a_block(&quote!(#implementation #surroundings #view))
+    in_a_block(&model.krate, &quote!(#implementation #surroundings #view))
 }
 
 /// Everything but the `impl`.
@@ -49,42 +50,51 @@ fn surroundings(model: &Entity<'_>, names: &Names) -> TokenStream {
     quote!(#(#parts)*)
 }
 
-fn in_a_block(items: &TokenStream) -> TokenStream {
+/// The items in a block where `krate` is a name of what they call.
+pub(crate) fn in_a_block(krate: &Krate, items: &TokenStream) -> TokenStream {
+    let import = krate.import();
     quote! {
-        #[allow(clippy::impl_trait_in_params, reason = "no caller would name such a type")]
+        #[allow(
+            dead_code,
+            missing_debug_implementations,
+            unused_qualifications,
+            clippy::impl_trait_in_params,
+            reason = "which of it is called is the user's choice; some types have no values to be shown; names are the same wherever the user's imports lead; no caller would name the type of a key's part"
+        )]
         const _: () = {
+            #import
             #items
         };
     }
 }
 
 pub(crate) fn key_part(model: &KeyPart<'_>) -> TokenStream {
-    key_part::implementation(model)
+    in_a_block(&model.krate, &key_part::implementation(model))
 }
 
 pub(crate) fn properties(model: &Properties<'_>) -> TokenStream {
     let implementation = properties::implementation(model);
     let assertions = assertions::of_fields(&model.krate, &model.fields);
-    in_a_block(&quote!(#implementation #assertions))
+    in_a_block(&model.krate, &quote!(#implementation #assertions))
 }
 
 /// What the uses of a struct of properties need, if its declaration is wrong.
 pub(crate) fn properties_stub(model: &Properties<'_>) -> TokenStream {
-    in_a_block(&properties::stub(model))
+    in_a_block(&model.krate, &properties::stub(model))
 }
 
 pub(crate) fn projection(model: &Projection<'_>) -> TokenStream {
-    projection::implementation(model)
+    in_a_block(&model.krate, &projection::implementation(model))
 }
 
 pub(crate) fn entity_set(model: &EntitySet<'_>) -> TokenStream {
     let (implementation, assertions) = (set::implementation(model), set::assertions(model));
-    in_a_block(&quote!(#implementation #assertions))
+    in_a_block(&model.krate, &quote!(#implementation #assertions))
 }
 
 /// What the uses of a set need, if its declaration is wrong.
 pub(crate) fn entity_set_stub(model: &EntitySet<'_>) -> TokenStream {
-    in_a_block(&set::stub(model))
+    in_a_block(&model.krate, &set::stub(model))
 }
 
 /// The tokens, as the user's at this place. An assertion is reported there only if all of its tokens are.

@@ -3,6 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use super::debug;
 use super::names::Names;
 use crate::model::{Entity, Field, Storage};
 
@@ -26,7 +27,7 @@ pub(crate) fn patch(model: &Entity<'_>, names: &Names) -> TokenStream {
     });
     let setters = fields.iter().map(|field| setter(field));
     let doc = format!("What a merge sets on the `{}` there: nothing at first.", model.ident);
-    let shown = patch.to_string();
+    let debug = debug::named(&model.krate, patch);
     quote! {
         #[doc = #doc]
         #[must_use = "a patch does nothing until it is merged"]
@@ -34,16 +35,11 @@ pub(crate) fn patch(model: &Entity<'_>, names: &Names) -> TokenStream {
             #(#declared),*
         }
 
-        #[allow(dead_code, reason = "which fields are set is the user's choice")]
-        impl #patch {
+                impl #patch {
             #(#setters)*
         }
 
-        impl ::core::fmt::Debug for #patch {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                ::core::fmt::Formatter::debug_struct(f, #shown).finish_non_exhaustive()
-            }
-        }
+        #debug
     }
 }
 
@@ -90,7 +86,7 @@ pub(crate) fn exchange(model: &Entity<'_>, names: &Names) -> TokenStream {
 
         fn exchange(&mut self, patch: &mut #patch) {
             #unused
-            #(#krate::__private::exchange(&mut self.#idents, &mut patch.#idents);)*
+            #(#krate::exchange(&mut self.#idents, &mut patch.#idents);)*
         }
     }
 }

@@ -12,21 +12,19 @@ pub(crate) fn implementation(model: &Projection<'_>) -> TokenStream {
     let places = model.fields.iter().zip(&consts).map(|(field, name)| place(model, field, name));
     let taken = model.fields.iter().zip(&consts).map(|(field, name)| take(model, field, name));
     quote! {
-        const _: () = {
-            // Each finds its field in the entity, or stops the compiler.
-            #(#places)*
+        // Each finds its field in the entity, or stops the compiler.
+        #(#places)*
 
-            #[automatically_derived]
-            impl #krate::__private::Projection for #ident {
-                type Entity = #of;
+        #[automatically_derived]
+        impl #krate::Projection for #ident {
+            type Entity = #of;
 
-                const FIELDS: &'static [::core::primitive::usize] = &[#(#consts),*];
+            const FIELDS: &'static [::core::primitive::usize] = &[#(#consts),*];
 
-                fn from_source(source: &#krate::__private::Source<'_>) -> #krate::Result<Self> {
-                    ::core::result::Result::Ok(Self { #(#taken),* })
-                }
+            fn from_source(source: &#krate::Source<'_>) -> #krate::Result<Self> {
+                ::core::result::Result::Ok(Self { #(#taken),* })
             }
-        };
+        }
     }
 }
 
@@ -36,21 +34,21 @@ fn place(model: &Projection<'_>, field: &ProjectionField<'_>, constant: &Ident) 
     let span = field.ident.span();
     let (krate, of) = (model.krate.at(span), &model.of);
     let own = &model.krate;
-    let private = quote!(#own::__private);
+    let private = quote!(#own);
     let (edm, optional) = if field.json {
         (quote_spanned!(span=> #krate::EdmType::String), quote_spanned!(span=> true))
     } else {
         let absent = field.default;
         let at = model.krate.at(ty.span());
-        let property = quote_spanned!(ty.span()=> <#ty as #at::__private::Property>);
+        let property = quote_spanned!(ty.span()=> <#ty as #at::Property>);
         (
             quote_spanned!(ty.span()=> #property::EDM),
             quote_spanned!(ty.span()=> #property::OPTIONAL || #absent),
         )
     };
     let assertion = quote_spanned! {span=>
-        const _: () = #krate::__private::checks::projected(
-            <#of as #krate::__private::Entity>::SCHEMA, #name, #edm, #optional,
+        const _: () = #krate::checks::projected(
+            <#of as #krate::Entity>::SCHEMA, #name, #edm, #optional,
         );
     };
     quote! {
@@ -63,10 +61,10 @@ fn place(model: &Projection<'_>, field: &ProjectionField<'_>, constant: &Ident) 
 
 fn take(model: &Projection<'_>, field: &ProjectionField<'_>, place: &Ident) -> TokenStream {
     let (krate, ident, ty) = (&model.krate, field.ident, field.ty);
-    let from_property = quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::from_property);
+    let from_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
     let value = match (field.json, field.default) {
-        (true, false) => quote!(#krate::__private::json::take(source.text(#place)?)?),
-        (true, true) => quote!(#krate::__private::json::take_or_default(source.text(#place)?)?),
+        (true, false) => quote!(#krate::json::take(source.text(#place)?)?),
+        (true, true) => quote!(#krate::json::take_or_default(source.text(#place)?)?),
         (false, false) => quote!(source.field(#place, #from_property)?),
         (false, true) => quote!(source.field_or_default(#place, #from_property)?),
     };

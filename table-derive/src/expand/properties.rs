@@ -15,7 +15,7 @@ pub(crate) fn implementation(model: &Properties<'_>) -> TokenStream {
     let (name, columns, made) = columns(model);
     quote! {
         #[automatically_derived]
-        impl #krate::__private::Properties for #ident {
+        impl #krate::Properties for #ident {
             const FIELDS: &'static [#krate::schema::Field] = #declared;
 
             #exact
@@ -24,11 +24,11 @@ pub(crate) fn implementation(model: &Properties<'_>) -> TokenStream {
 
             const COLUMNS: &'static #name = &#made;
 
-            fn values<'entity>(&'entity self, values: &mut #krate::__private::Values<'entity>) {
+            fn values<'entity>(&'entity self, values: &mut #krate::Values<'entity>) {
                 #given
             }
 
-            fn take(source: &mut #krate::__private::Source<'_>) -> #krate::Result<Self> {
+            fn take(source: &mut #krate::Source<'_>) -> #krate::Result<Self> {
                 ::core::result::Result::Ok(Self { #taken })
             }
         }
@@ -43,16 +43,16 @@ pub(crate) fn stub(model: &Properties<'_>) -> TokenStream {
     let (name, columns, made) = columns(model);
     quote! {
         #[automatically_derived]
-        impl #krate::__private::Properties for #ident {
+        impl #krate::Properties for #ident {
             const FIELDS: &'static [#krate::schema::Field] = &[];
 
             type Columns = #name;
 
             const COLUMNS: &'static #name = &#made;
 
-            fn values<'entity>(&'entity self, _: &mut #krate::__private::Values<'entity>) {}
+            fn values<'entity>(&'entity self, _: &mut #krate::Values<'entity>) {}
 
-            fn take(source: &mut #krate::__private::Source<'_>) -> #krate::Result<Self> {
+            fn take(source: &mut #krate::Source<'_>) -> #krate::Result<Self> {
                 source.nothing()
             }
         }
@@ -71,14 +71,14 @@ fn columns(model: &Properties<'_>) -> (Ident, TokenStream, TokenStream) {
         let (vis, ident, ty, property) = (field.vis, field.ident, field.ty, &field.property.value);
         if field.storage == Storage::Flattened {
             let doc = format!("The fields of `{}`.", field.name);
-            declared.push(quote!(#[doc = #doc] #vis #ident: #krate::__private::FlatColumns<#ty>));
-            made.push(quote!(#ident: #krate::__private::FlatColumns::NEW));
+            declared.push(quote!(#[doc = #doc] #vis #ident: #krate::FlatColumns<#ty>));
+            made.push(quote!(#ident: #krate::FlatColumns::NEW));
         } else {
             let ty = field.optional().unwrap_or(ty);
             let doc = format!("Property `{property}`.");
             let column = fields::column(krate, field, &quote!(#ty));
             declared.push(quote!(#[doc = #doc] #vis #ident: #column));
-            made.push(quote!(#ident: #krate::__private::Column::new(#property)));
+            made.push(quote!(#ident: #krate::Column::new(#property)));
         }
     }
     let doc = format!("What filters can speak of in a flattened `{ident}`.");
@@ -86,8 +86,7 @@ fn columns(model: &Properties<'_>) -> (Ident, TokenStream, TokenStream) {
         #[doc = #doc]
         #[non_exhaustive]
         #[derive(Debug)]
-        #[allow(dead_code, reason = "which columns are compared is the user's choice")]
-        #vis struct #name {
+                #vis struct #name {
             #(#declared),*
         }
     };

@@ -13,22 +13,26 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
     let krate = &model.krate;
     let (entity, table, kind, version) =
         (model.ident.to_string(), &model.table.value, &model.kind.value, model.version);
-    let fields = fields::declared(krate, &model.fields);
+    let (fields, count) = (fields::declared(krate, &model.fields), model.indexes.len());
     let partition = template(model, &model.key.partition);
     let row = template(model, &model.key.row);
     let indexes = model.indexes.iter().map(|found| index(model, found));
-    quote! {
-        #krate::schema::Schema {
+    // The lists are constants of their own: inside of others the compiler would look again and again into each part of
+    // them to see whether it could be promoted.
+    quote! {{
+        const FIELDS: &[#krate::schema::Field] = #fields;
+        const INDEXES: [#krate::schema::Index; #count] = [#(#indexes),*];
+        &#krate::schema::Schema {
             entity: #entity,
             table: #table,
             kind: #kind,
             version: #version,
-            fields: #fields,
+            fields: FIELDS,
             partition: #partition,
             row: #row,
-            indexes: &[#(#indexes),*],
+            indexes: &INDEXES,
         }
-    }
+    }}
 }
 
 /// The place of a field among those that are stored, which is what the schema counts by.
@@ -72,21 +76,19 @@ fn template(model: &Entity<'_>, template: &Template) -> TokenStream {
             let ty = model.fields.get(part.field).map(|field| {
                 let ty = field.ty;
                 if part.format == Format::Blind {
-                    let optional = quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::OPTIONAL);
-                    quote!(#krate::__private::token_key(#optional))
+                    let optional = quote_spanned!(ty.span()=> <#ty as #krate::Property>::OPTIONAL);
+                    quote!(#krate::token_key(#optional))
                 } else if each {
-                    quote_spanned!(ty.span()=> <#ty as #krate::__private::KeyElements>::KEY)
+                    quote_spanned!(ty.span()=> <#ty as #krate::KeyElements>::KEY)
                 } else {
-                    quote_spanned!(ty.span()=> <#ty as #krate::__private::KeyPart>::KEY)
+                    quote_spanned!(ty.span()=> <#ty as #krate::KeyPart>::KEY)
                 }
             });
+            let new = if each { quote!(each) } else { quote!(new) };
             quote! {
-                #krate::schema::Part::Field(#krate::schema::FieldPart {
-                    field: #place,
-                    key: #ty,
-                    format: #krate::schema::Format::#format,
-                    each: #each,
-                })
+                #krate::schema::Part::Field(
+                    #krate::schema::FieldPart::#new(#place, #ty, #krate::schema::Format::#format),
+                )
             }
         }
     });

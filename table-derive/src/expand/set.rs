@@ -10,13 +10,13 @@ pub(crate) fn implementation(model: &EntitySet<'_>) -> TokenStream {
     let (krate, ident) = (&model.krate, model.ident);
     let schemas = model.members.iter().map(|member| {
         let ty = member.ty;
-        quote_spanned!(ty.span()=> <#ty as #krate::__private::Entity>::SCHEMA)
+        quote_spanned!(ty.span()=> <#ty as #krate::Entity>::SCHEMA)
     });
     let visits = model.members.iter().map(|member| {
         let (ty, variant) = (member.ty, member.variant);
         // On the type's own token, so that one which is no entity is refused there, once.
-        let schema = quote_spanned!(ty.span()=> <#ty as #krate::__private::Entity>::SCHEMA);
-        let visit = quote_spanned!(ty.span()=> #krate::__private::Visitor::visit::<#ty>);
+        let schema = quote_spanned!(ty.span()=> <#ty as #krate::Entity>::SCHEMA);
+        let visit = quote_spanned!(ty.span()=> #krate::Visitor::visit::<#ty>);
         quote! {
             if kind == #schema.kind {
                 return ::core::option::Option::Some(#visit(visitor, Self::#variant));
@@ -35,10 +35,10 @@ pub(crate) fn implementation(model: &EntitySet<'_>) -> TokenStream {
     let memberships = memberships(model);
     quote! {
             #[automatically_derived]
-            impl #krate::__private::EntitySet for #ident {
+            impl #krate::EntitySet for #ident {
                 const KINDS: &'static [&'static #krate::schema::Schema] = &[#(#schemas),*];
 
-                fn visit<Member: #krate::__private::Visitor<Self>>(
+                fn visit<Member: #krate::Visitor<Self>>(
                     kind: &::core::primitive::str,
                     visitor: Member,
                 ) -> ::core::option::Option<Member::Output> {
@@ -59,10 +59,10 @@ pub(crate) fn stub(model: &EntitySet<'_>) -> TokenStream {
     let memberships = memberships(model);
     quote! {
         #[automatically_derived]
-        impl #krate::__private::EntitySet for #ident {
+        impl #krate::EntitySet for #ident {
             const KINDS: &'static [&'static #krate::schema::Schema] = &[];
 
-            fn visit<Member: #krate::__private::Visitor<Self>>(
+            fn visit<Member: #krate::Visitor<Self>>(
                 _: &::core::primitive::str,
                 _: Member,
             ) -> ::core::option::Option<Member::Output> {
@@ -81,7 +81,7 @@ fn memberships(model: &EntitySet<'_>) -> TokenStream {
     quote! {
         #(
             #[automatically_derived]
-            impl #krate::__private::MemberOf<#ident> for #types {}
+            impl #krate::MemberOf<#ident> for #types {}
         )*
     }
 }
@@ -98,9 +98,9 @@ pub(crate) fn assertions(model: &EntitySet<'_>) -> TokenStream {
         let krate = model.krate.at(span);
         let (earlier, later) = (super::respanned(earlier, span), super::respanned(later, span));
         quote_spanned! {span=>
-            const _: () = #krate::__private::checks::kinds(
-                <#earlier as #krate::__private::Entity>::SCHEMA,
-                <#later as #krate::__private::Entity>::SCHEMA,
+            const _: () = #krate::checks::kinds(
+                <#earlier as #krate::Entity>::SCHEMA,
+                <#later as #krate::Entity>::SCHEMA,
             );
         }
     });

@@ -5,6 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, Type};
 
+use super::debug;
 use super::names::Names;
 use super::schema::place;
 use crate::model::{Entity, Field, Storage};
@@ -15,34 +16,29 @@ pub(crate) fn view(model: &Entity<'_>, names: &Names, stub: bool) -> TokenStream
     let methods = model.fields.iter().enumerate().filter(|(_, field)| field.is_property());
     let methods = methods.map(|(at, field)| method(model, at, field, stub)).chain(flattened(model, stub));
     let doc = format!("A `{}` in place: each method decodes one field.", model.ident);
-    let shown = view.to_string();
+    let debug = debug::of(krate, view, &TokenStream::new(), &quote!(<'_>));
     quote! {
         #[doc = #doc]
         #vis struct #view<'view> {
-            fields: #krate::__private::FieldViews<'view>,
+            fields: #krate::FieldViews<'view>,
         }
 
-        #[allow(dead_code, reason = "which fields are read is the user's choice")]
-        impl #view<'_> {
+                impl #view<'_> {
             #(#methods)*
         }
 
         #[automatically_derived]
-        impl<'view> #krate::__private::EntityView<'view> for #view<'view> {
-            fn new(fields: #krate::__private::FieldViews<'view>) -> Self {
+        impl<'view> #krate::EntityView<'view> for #view<'view> {
+            fn new(fields: #krate::FieldViews<'view>) -> Self {
                 Self { fields }
             }
 
-            fn fields(&self) -> &#krate::__private::FieldViews<'view> {
+            fn fields(&self) -> &#krate::FieldViews<'view> {
                 &self.fields
             }
         }
 
-        impl ::core::fmt::Debug for #view<'_> {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                ::core::fmt::Formatter::debug_struct(f, #shown).finish_non_exhaustive()
-            }
-        }
+        #debug
     }
 }
 
@@ -57,20 +53,20 @@ fn method(model: &Entity<'_>, at: usize, field: &Field<'_>, stub: bool) -> Token
     let (krate, ident, ty, vis) = (&model.krate, field.ident, field.ty, field.vis);
     let place = place(model, at);
     let in_key = model.gives_back(&model.key.row, at);
-    let from_property = quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::from_property);
+    let from_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
     let bytes = quote!([::core::primitive::u8]);
     let (seen, taken) = match (field.storage, borrowed(ty), field.optional().and_then(borrowed)) {
         (Storage::Json, ..) => {
             // On the type's own token, as where the whole entity is taken: of a type that doesn't fit rustc says so once.
             let take = if field.default {
-                quote_spanned!(ty.span()=> #krate::__private::json::take_or_default::<#ty>)
+                quote_spanned!(ty.span()=> #krate::json::take_or_default::<#ty>)
             } else {
-                quote_spanned!(ty.span()=> #krate::__private::json::take::<#ty>)
+                quote_spanned!(ty.span()=> #krate::json::take::<#ty>)
             };
             (quote!(#ty), quote!(self.fields.json(#place, #take)))
         }
         (_, Some(Borrowed::Text), _) if in_key => {
-            (quote!(#krate::__private::Cow<'_, ::core::primitive::str>), quote!(self.fields.key_text(#place)))
+            (quote!(#krate::Cow<'_, ::core::primitive::str>), quote!(self.fields.key_text(#place)))
         }
         // What is opened can't be lent.
         _ if field.encrypted.is_some() => {
@@ -84,7 +80,7 @@ fn method(model: &Entity<'_>, at: usize, field: &Field<'_>, stub: bool) -> Token
                 Borrowed::Bytes => (quote!(&#bytes), quote!(as_bytes)),
             };
             let stored = stored(field);
-            (seen, quote!(self.fields.#stored(#place, #krate::__private::#from)))
+            (seen, quote!(self.fields.#stored(#place, #krate::#from)))
         }
         (_, None, Some(kind)) => {
             let (seen, from) = match kind {
@@ -93,7 +89,7 @@ fn method(model: &Entity<'_>, at: usize, field: &Field<'_>, stub: bool) -> Token
             };
             (
                 quote!(::core::option::Option<#seen>),
-                quote!(self.fields.stored(#place, #krate::__private::#from)),
+                quote!(self.fields.stored(#place, #krate::#from)),
             )
         }
         (_, None, None) => {
@@ -124,7 +120,7 @@ fn flattened<'m>(model: &'m Entity<'_>, stub: bool) -> impl Iterator<Item = Toke
     let flattened = model.fields.iter().filter(|field| field.storage == Storage::Flattened);
     flattened.map(move |field| {
         let (ident, ty, vis) = (field.ident, field.ty, field.vis);
-        let flat = quote_spanned!(ty.span()=> <#ty as #krate::__private::Properties>);
+        let flat = quote_spanned!(ty.span()=> <#ty as #krate::Properties>);
         let start = before.clone();
         before = quote!(#start + #flat::FIELDS.len());
         let taken = if stub {

@@ -2,7 +2,7 @@
 
 #![expect(clippy::as_conversions, reason = "`From` can't be called in a const fn")]
 
-use super::super::charset::CharSet;
+use super::super::charset::forbidden;
 use super::super::key_type::{Format, KeyType, is_lossless, width};
 use super::super::message::Message;
 use super::super::{FieldPart, Part, Schema, Template};
@@ -16,7 +16,7 @@ pub(super) const fn literal(schema: &Schema, place: Place, text: &str) -> Option
         let code = match (*byte, rest) {
             // U+0080 to U+009F.
             (0xc2, [second @ 0x80..=0x9f, ..]) => *second,
-            (byte, _) if byte.is_ascii() && CharSet::KEY.and(CharSet::byte(byte)).is_none() => byte,
+            (byte, _) if byte.is_ascii() && forbidden(byte as char) => byte,
             _ => {
                 bytes = rest;
                 continue;

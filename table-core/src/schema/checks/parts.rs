@@ -6,8 +6,34 @@ use super::super::message::Message;
 use super::super::{FieldPart, Part, Schema};
 use super::field_name;
 
+/// The first mistake in a part, before the `rest` of the template.
+pub(super) const fn mistake(
+    schema: &Schema,
+    part: &FieldPart,
+    rest: &[Part],
+    is_primary: bool,
+) -> Option<Message> {
+    let name = field_name(schema, part.field);
+    if let mistake @ Some(_) = elements(name, part, is_primary) {
+        return mistake;
+    }
+    if let mistake @ Some(_) = optional(name, part, is_primary) {
+        return mistake;
+    }
+    if let mistake @ Some(_) = format(name, part) {
+        return mistake;
+    }
+    if let mistake @ Some(_) = signed(name, part) {
+        return mistake;
+    }
+    if let mistake @ Some(_) = width(name, part) {
+        return mistake;
+    }
+    separated(schema, part, rest)
+}
+
 /// C3: `[]` is for a collection, a collection needs it, and only an index can have several rows.
-pub(super) const fn elements(name: &str, part: &FieldPart, is_primary: bool) -> Option<Message> {
+const fn elements(name: &str, part: &FieldPart, is_primary: bool) -> Option<Message> {
     let is_collection = matches!(part.key, KeyType::Each(_));
     Some(match (is_collection, part.each) {
         (true, true) if is_primary => Message::new("`").part(name, part).text(
@@ -28,7 +54,7 @@ pub(super) const fn elements(name: &str, part: &FieldPart, is_primary: bool) -> 
 }
 
 /// C3: a primary key has no part that may be missing.
-pub(super) const fn optional(name: &str, part: &FieldPart, is_primary: bool) -> Option<Message> {
+const fn optional(name: &str, part: &FieldPart, is_primary: bool) -> Option<Message> {
     if is_primary && matches!(part.key, KeyType::Optional(_)) {
         let message = Message::new("`").text(name);
         return Some(message.text(
@@ -39,7 +65,7 @@ pub(super) const fn optional(name: &str, part: &FieldPart, is_primary: bool) -> 
 }
 
 /// C3: a signed number says how it sorts.
-pub(super) const fn signed(name: &str, part: &FieldPart) -> Option<Message> {
+const fn signed(name: &str, part: &FieldPart) -> Option<Message> {
     if let (KeyType::Signed { bits }, Format::Plain) = (part.key.single(), part.format) {
         let pad = FieldPart { format: Format::Pad(digits(offset_digits(bits))), ..*part };
         let offset = FieldPart { format: Format::Offset, ..*part };
@@ -63,7 +89,7 @@ const fn digits(digits: usize) -> u8 {
 
 /// C5: a width is 1 to 20 digits. One that is too narrow for the type is a choice; the write checks it. And a
 /// field is spread over more than one shard.
-pub(super) const fn width(name: &str, part: &FieldPart) -> Option<Message> {
+const fn width(name: &str, part: &FieldPart) -> Option<Message> {
     match part.format {
         Format::Pad(0 | 21..) | Format::PadInverted(0 | 21..) => {
             Some(Message::new("the width in `").part(name, part).text("` must be from 1 to 20 digits"))
@@ -76,7 +102,7 @@ pub(super) const fn width(name: &str, part: &FieldPart) -> Option<Message> {
 }
 
 /// C6: a format is for its types. And a time says how it is printed.
-pub(super) const fn format(name: &str, part: &FieldPart) -> Option<Message> {
+const fn format(name: &str, part: &FieldPart) -> Option<Message> {
     let key = part.key.single();
     let is_for = match (part.format, key) {
         (Format::Plain, KeyType::Time) => {
@@ -124,7 +150,7 @@ pub(super) const fn format(name: &str, part: &FieldPart) -> Option<Message> {
 
 /// C4: a part of varying width that is not the last is followed by text whose first character can't occur in it.
 /// Where nothing is known of the characters, the write checks it.
-pub(super) const fn separated(schema: &Schema, part: &FieldPart, rest: &[Part]) -> Option<Message> {
+const fn separated(schema: &Schema, part: &FieldPart, rest: &[Part]) -> Option<Message> {
     let name = field_name(schema, part.field);
     let key = part.key.single();
     if printed_width(key, part.format).is_some() {
@@ -182,7 +208,7 @@ pub(super) const fn separated(schema: &Schema, part: &FieldPart, rest: &[Part]) 
 
 /// Text of a type that says nothing of its characters, folded or not.
 const fn is_unknown(chars: CharSet) -> bool {
-    chars.or(CharSet::range('A', 'Z')).is_all()
+    chars.or(CharSet::CAPITALS).is_all()
 }
 
 const fn first_character(text: &str) -> &str {

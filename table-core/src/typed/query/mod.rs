@@ -3,6 +3,7 @@
 mod arg;
 mod given;
 mod lowering;
+mod paths;
 mod rows;
 mod steps;
 
@@ -11,8 +12,9 @@ use std::marker::PhantomData;
 
 pub use arg::{Offers, OffersPrefix, OffersRange, PartArg, Prefix, prefix};
 pub use given::Given;
+pub use paths::{OwnRows, WholeCopies};
 pub use rows::TypedRows;
-pub use steps::{At, Ended, Newest, Open, Ready, Turns};
+pub use steps::{At, Ended, InPartition, Newest, Open, Ready, Turns};
 
 use super::blind::{or_again, steadily};
 use super::reading::{Entities, ReadAs, Whole};
@@ -21,73 +23,94 @@ use crate::error::Result;
 use crate::query::{Continuation, Explain, Filter, Query};
 use crate::store::{DynamicTable, Lanes, Page};
 
-/// A query of a path of an entity's, read as `R`. What the steps of the generated queries carry, and what
-/// their `select` and `entities` give: nothing of the key is left to fix then.
+/// A query of a path of an entity's, read as `R`. What the generated queries hold, at their step, and what their
+/// `select` and `entities` give: nothing of the key is left to fix then.
 #[must_use = "a query does nothing until it is iterated"]
-pub struct PathQuery<P, O = DynamicTable, R = Whole> {
+pub struct PathQuery<P, O = DynamicTable, R = Whole, Step = Ended> {
     origin: O,
     given: Given,
     narrowing: Query,
-    reads: PhantomData<fn() -> (P, R)>,
+    of: PhantomData<fn() -> (P, R, Step)>,
 }
 
-impl<P: Path, O: Origin> PathQuery<P, O> {
+impl<P: Path, O: Origin, Step> PathQuery<P, O, Whole, Step> {
     #[doc(hidden)]
-    pub fn new(origin: O) -> Self {
-        Self { origin, given: Given::default(), narrowing: Query::new(), reads: PhantomData }
+    pub fn new(origin: &O) -> Self {
+        Self { origin: origin.clone(), given: Given::default(), narrowing: Query::new(), of: PhantomData }
+    }
+
+    /// Goes on to another step.
+    #[doc(hidden)]
+    pub fn at<Next>(self) -> PathQuery<P, O, Whole, Next> {
+        self.retyped()
     }
 
     /// Takes a field of the partition key, or one that a shard is computed of: it is one value.
     #[doc(hidden)]
-    pub fn fixed<T>(mut self, field: usize, argument: &impl KeyArg<T>) -> Self {
+    pub fn fixed<T, Next>(
+        mut self,
+        field: usize,
+        argument: &impl KeyArg<T>,
+    ) -> PathQuery<P, O, Whole, Next> {
         self.given.value::<T>(field, argument);
-        self
+        self.retyped()
     }
 
     /// Takes a field of the row key.
     #[doc(hidden)]
-    pub fn part<T, Next, Offers>(mut self, field: usize, argument: impl PartArg<T, Next, Offers>) -> Self {
+    pub fn part<T, Next, Offers, Given: PartArg<T, Next, Offers>>(
+        mut self,
+        field: usize,
+        argument: Given,
+    ) -> PathQuery<P, O, Whole, Given::Step> {
         argument.give(field, &mut self.given);
-        self
+        self.retyped()
     }
 
     /// Takes an encrypted field, whose token stands in the key: it is one value.
     #[doc(hidden)]
-    pub fn blind<T>(mut self, field: usize, argument: &impl BlindArg<T>) -> Self {
+    pub fn blind<T, Next>(
+        mut self,
+        field: usize,
+        argument: &impl BlindArg<T>,
+    ) -> PathQuery<P, O, Whole, Next> {
         self.given.blind::<T>(field, argument);
-        self
+        self.retyped()
     }
 
     /// Takes the shard itself, or all of them, for the part at this place.
     #[doc(hidden)]
-    pub fn shard(mut self, place: usize, shard: Option<u32>) -> Self {
+    pub fn shard<Next>(mut self, place: usize, shard: Option<u32>) -> PathQuery<P, O, Whole, Next> {
         self.given.shards.push((place, shard));
-        self
+        self.retyped()
     }
 
     /// The first so many in the order of the key, which counts backwards.
     #[doc(hidden)]
-    pub fn newest(mut self, entities: usize) -> Self {
+    pub fn newest(mut self, entities: usize) -> PathQuery<P, O, Whole, Newest> {
         self.narrowing = self.narrowing.ascending().top(entities);
-        self
+        self.retyped()
     }
 
     /// Reads each row as the entity that it is a copy of.
     #[doc(hidden)]
     pub fn entities(self) -> PathQuery<P, O, Entities> {
-        self.reading()
+        self.retyped()
     }
 }
 
-impl<P: Path, O: Origin, R: ReadAs<P>> PathQuery<P, O, R> {
+impl<P, O, R, Step> PathQuery<P, O, R, Step> {
+    /// The same, read as something else or at another step.
+    pub(in crate::typed) fn retyped<Other, Next>(self) -> PathQuery<P, O, Other, Next> {
+        let Self { origin, given, narrowing, .. } = self;
+        PathQuery { origin, given, narrowing, of: PhantomData }
+    }
+}
+
+impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     /// Where the query looks.
     pub(in crate::typed) fn origin(&self) -> &O {
         &self.origin
-    }
-
-    pub(in crate::typed) fn reading<Other>(self) -> PathQuery<P, O, Other> {
-        let Self { origin, given, narrowing, .. } = self;
-        PathQuery { origin, given, narrowing, reads: PhantomData }
     }
 
     /// Gives the entities from the last to the first; said twice, from the first again.
@@ -165,7 +188,9 @@ impl<P: Path, O: Origin, R: ReadAs<P>> PathQuery<P, O, R> {
 }
 
 /// A query in terms of keys and properties.
-pub(super) fn lowered<P: Path, O: Origin, R: ReadAs<P>>(query: &PathQuery<P, O, R>) -> Result<Lanes> {
+pub(super) fn lowered<P: Path, O: Origin, R: ReadAs<P>, Step>(
+    query: &PathQuery<P, O, R, Step>,
+) -> Result<Lanes> {
     query.lower()
 }
 
@@ -179,7 +204,7 @@ fn snapshot_page<P: Path, R: ReadAs<P>>(
     snapshot.page_by(table, lanes, size, after, |_, view| R::read(snapshot, table, view))
 }
 
-impl<P: Path, O: Origin, R: ReadAs<P>> IntoIterator for PathQuery<P, O, R> {
+impl<P: Path, O: Origin, R: ReadAs<P>, Step> IntoIterator for PathQuery<P, O, R, Step> {
     type Item = Result<R::Item>;
     type IntoIter = TypedRows<P, O, R>;
 
@@ -188,19 +213,19 @@ impl<P: Path, O: Origin, R: ReadAs<P>> IntoIterator for PathQuery<P, O, R> {
     }
 }
 
-impl<P, O: Clone, R> Clone for PathQuery<P, O, R> {
+impl<P, O: Clone, R, Step> Clone for PathQuery<P, O, R, Step> {
     fn clone(&self) -> Self {
         let Self { origin, given, narrowing, .. } = self;
         Self {
             origin: origin.clone(),
             given: given.clone(),
             narrowing: narrowing.clone(),
-            reads: PhantomData,
+            of: PhantomData,
         }
     }
 }
 
-impl<P, O: Origin, R> fmt::Debug for PathQuery<P, O, R> {
+impl<P, O: Origin, R, Step> fmt::Debug for PathQuery<P, O, R, Step> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PathQuery").field("table", &self.origin.table().name()).finish_non_exhaustive()
     }

@@ -1,8 +1,10 @@
 //! The steps of a query as types: which part of the key comes next, and what can be done before it is given.
 
-use crate::typed::Path;
+/// The step at which so many parts have been given, and some of the partition's have not.
+#[derive(Debug)]
+pub enum InPartition<const PARTS: usize> {}
 
-/// The step at which so many parts have been given.
+/// The step at which so many parts have been given, all of the partition's among them.
 #[derive(Debug)]
 pub enum At<const PARTS: usize> {}
 
@@ -14,22 +16,29 @@ pub enum Ended {}
 #[derive(Debug)]
 pub enum Newest {}
 
-/// A path whose query can run at this step: it is known which partitions to read.
+/// A step at which a query can run: it is known which partitions to read.
 ///
-/// Of the path and not of the step, so that the compiler tells the impls of all entities apart by their types.
+/// Said of the steps and not of the paths, so that no entity has impls of its own.
 #[diagnostic::on_unimplemented(
     message = "the partition of this query is not complete",
     label = "give every part of the partition key first, or say `.across_partitions()`",
     note = "key parts are given from left to right; a query runs within one partition, or says that it reads many"
 )]
-pub trait Ready<Step> {}
+pub trait Ready {}
 
-impl<P: Path> Ready<Ended> for P {}
-impl<P: Path> Ready<Newest> for P {}
+#[diagnostic::do_not_recommend]
+impl<const PARTS: usize> Ready for At<PARTS> {}
+#[diagnostic::do_not_recommend]
+impl Ready for Ended {}
+#[diagnostic::do_not_recommend]
+impl Ready for Newest {}
 
-/// A path whose partition is still open at this step, so that the query can read many.
+/// A step at which the partition is still open, so that the query can read many.
 #[diagnostic::on_unimplemented(message = "the partition of this query is known", label = "it reads no other")]
-pub trait Open<Step> {}
+pub trait Open {}
+
+#[diagnostic::do_not_recommend]
+impl<const PARTS: usize> Open for InPartition<PARTS> {}
 
 /// A step at which the order can be turned.
 #[diagnostic::on_unimplemented(
@@ -39,5 +48,6 @@ pub trait Open<Step> {}
 )]
 pub trait Turns {}
 
+impl<const PARTS: usize> Turns for InPartition<PARTS> {}
 impl<const PARTS: usize> Turns for At<PARTS> {}
 impl Turns for Ended {}

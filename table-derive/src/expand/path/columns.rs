@@ -5,34 +5,30 @@ use quote::quote;
 
 use super::super::fields;
 use super::super::key::argument_type;
-use crate::model::{Entity, Storage};
+use crate::model::{Entity, Field, Storage};
 
-/// The fields that rows hold or their keys give back, as columns of filters.
+/// The fields that rows hold or their keys give back, as far as filters can speak of them.
+fn compared<'m>(
+    model: &'m Entity<'_>,
+    holds: impl Fn(usize) -> bool,
+) -> impl Iterator<Item = &'m Field<'m>> {
+    let fields = model.fields.iter().enumerate();
+    let of_kind = |field: &Field<'_>| matches!(field.storage, Storage::Value | Storage::Flattened);
+    fields.filter(move |(at, field)| of_kind(field) && holds(*at)).map(|(_, field)| field)
+}
+
+/// The struct of the columns.
 pub(super) fn columns(model: &Entity<'_>, name: &Ident, holds: impl Fn(usize) -> bool) -> TokenStream {
     let (krate, vis) = (&model.krate, model.vis);
-    let compared: Vec<_> = model
-        .fields
-        .iter()
-        .enumerate()
-        .filter(|(at, field)| matches!(field.storage, Storage::Value | Storage::Flattened) && holds(*at))
-        .map(|(_, field)| field)
-        .collect();
-    let declared = compared.iter().map(|field| {
+    let declared = compared(model, holds).map(|field| {
         let (vis, ident, ty) = (field.vis, field.ident, argument_type(krate, field, false));
         if field.storage == Storage::Flattened {
             let doc = format!("The fields of `{}`.", field.name);
-            return quote!(#[doc = #doc] #vis #ident: #krate::__private::FlatColumns<#ty>);
+            return quote!(#[doc = #doc] #vis #ident: #krate::FlatColumns<#ty>);
         }
         let doc = format!("Property `{}`.", field.property.value);
         let column = fields::column(krate, field, &ty);
         quote!(#[doc = #doc] #vis #ident: #column)
-    });
-    let made = compared.iter().map(|field| {
-        let (ident, property) = (field.ident, &field.property.value);
-        if field.storage == Storage::Flattened {
-            return quote!(#ident: #krate::__private::FlatColumns::NEW);
-        }
-        quote!(#ident: #krate::__private::Column::new(#property))
     });
     let doc = format!(
         "What filters of `{}` can speak of: what its rows hold, and what their keys say.",
@@ -41,14 +37,21 @@ pub(super) fn columns(model: &Entity<'_>, name: &Ident, holds: impl Fn(usize) ->
     quote! {
         #[doc = #doc]
         #[non_exhaustive]
-        #[derive(Debug)]
-        #[allow(dead_code, reason = "which columns are compared is the user's choice")]
-        #vis struct #name {
+                #vis struct #name {
             #(#declared),*
         }
-
-        impl #name {
-            const ALL: Self = Self { #(#made),* };
-        }
     }
+}
+
+/// Its value.
+pub(super) fn made(model: &Entity<'_>, name: &Ident, holds: impl Fn(usize) -> bool) -> TokenStream {
+    let krate = &model.krate;
+    let made = compared(model, holds).map(|field| {
+        let (ident, property) = (field.ident, &field.property.value);
+        if field.storage == Storage::Flattened {
+            return quote!(#ident: #krate::FlatColumns::NEW);
+        }
+        quote!(#ident: #krate::Column::new(#property))
+    });
+    quote!(#name { #(#made),* })
 }

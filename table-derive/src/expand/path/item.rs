@@ -6,16 +6,11 @@ use syn::spanned::Spanned;
 
 use super::super::schema::place;
 use super::Path;
-use crate::model::{Copies, Field, Storage, arguments};
+use crate::model::{Field, Index, Storage, arguments};
 
-/// The row as a struct, unless it is the entity or a whole copy.
-pub(super) fn item(path: &Path<'_>) -> TokenStream {
+/// The row as a struct.
+pub(super) fn item(path: &Path<'_>, index: &Index, held: &[usize]) -> TokenStream {
     let (krate, vis, item) = (&path.model.krate, path.model.vis, &path.item);
-    let Some((_, index)) = path.index else { return TokenStream::new() };
-    if matches!(index.copies, Copies::All) {
-        return TokenStream::new();
-    }
-    let held = path.held();
     let fields: Vec<_> = held.iter().filter_map(|at| Some((*at, path.model.fields.get(*at)?))).collect();
     let declared = fields.iter().map(|(_, field)| {
         let (vis, ident, ty) = (field.vis, field.ident, field.ty);
@@ -25,29 +20,28 @@ pub(super) fn item(path: &Path<'_>) -> TokenStream {
     let taken = fields.iter().map(|(at, field)| {
         let (ident, place) = (field.ident, place(path.model, *at));
         if field.storage == Storage::Json {
-            quote!(#ident: #krate::__private::json::take(source.text(#place)?)?)
+            quote!(#ident: #krate::json::take(source.text(#place)?)?)
         } else {
             let ty = field.ty;
             let from_property =
-                quote_spanned!(ty.span()=> <#ty as #krate::__private::Property>::from_property);
+                quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
             quote!(#ident: source.field(#place, #from_property)?)
         }
     });
     let doc = format!("A row of the index `{}` of `{}`.", index.name, path.model.ident);
     let key = own_key(path, &fields);
-    let marker = &path.marker;
+    let marker = &path.path;
     let shown = item.to_string();
     quote! {
         #[doc = #doc]
         #[non_exhaustive]
-        #[allow(dead_code, reason = "which fields are read is the user's choice")]
-        #vis struct #item {
+                #vis struct #item {
             #(#declared),*
         }
 
         impl #item {
-            fn from_view(view: &#krate::__private::RowView<'_>) -> #krate::Result<Self> {
-                let source = #krate::__private::Source::of::<#marker>(view)?;
+            fn from_view(view: &#krate::RowView<'_>) -> #krate::Result<Self> {
+                let source = #krate::Source::of::<#marker>(view)?;
                 ::core::result::Result::Ok(Self { #(#taken),* })
             }
 
@@ -69,13 +63,13 @@ fn own_key(path: &Path<'_>, fields: &[(usize, &Field<'_>)]) -> TokenStream {
     let given = arguments(&[&key.partition, &key.row]).into_iter().filter_map(|place| {
         let (_, field) = fields.iter().find(|(at, _)| *at == place)?;
         let (ident, ty) = (field.ident, field.ty);
-        Some(quote!(#krate::__private::KeyArg::<#ty>::to_key(&self.#ident)))
+        Some(quote!(#krate::KeyArg::<#ty>::to_key(&self.#ident)))
     });
     quote! {
         /// The key of the entity itself.
         #[must_use]
-        #vis fn key(&self) -> #krate::__private::Key<#ident> {
-            #krate::__private::Key::new(&[#(#given),*])
+        #vis fn key(&self) -> #krate::Key<#ident> {
+            #krate::Key::new(&[#(#given),*])
         }
     }
 }

@@ -4,8 +4,8 @@
 //! | --- | --- |
 //! | `EmployeeIndexes` | what the table derefs to: a method for each path, which begins a query |
 //! | `EmployeeQuery` | a query, generic over the path and the step: a method for each key part |
-//! | `EmployeeRowsPath`, `EmployeeByNamePath` | types that stand for the paths |
 //! | `EmployeeByName` | a row of an index that holds some of the fields |
+//! | `EmployeeByNamePath` | the type that stands for the path to such rows; other paths have types in the core |
 //! | `EmployeeColumns`, `EmployeeByNameColumns` | what filters can speak of |
 
 mod columns;
@@ -14,7 +14,7 @@ mod query;
 mod steps;
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{ToTokens, quote};
 
 use super::names::Names;
 use crate::model::{Copies, Entity, Index, Template, arguments};
@@ -32,18 +32,11 @@ pub(crate) fn indexes(model: &Entity<'_>, names: &Names) -> TokenStream {
     let doc = format!("The ways to query a table of `{}`.", model.ident);
     quote! {
         #[doc = #doc]
-        #vis struct #name<#from = #krate::__private::DynamicTable> {
+        #vis struct #name<#from = #krate::DynamicTable> {
             from: #from,
         }
 
-        impl<#from: ::core::fmt::Debug> ::core::fmt::Debug for #name<#from> {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                ::core::fmt::Debug::fmt(&self.from, f)
-            }
-        }
-
-        #[allow(dead_code, reason = "which of them are called is the user's choice")]
-        impl<#from: #krate::__private::Origin> #name<#from> {
+                impl<#from: #krate::Origin> #name<#from> {
             #(#methods)*
         }
 
@@ -53,12 +46,22 @@ pub(crate) fn indexes(model: &Entity<'_>, names: &Names) -> TokenStream {
     }
 }
 
+/// The columns of rows that have every field.
+pub(crate) fn columns(model: &Entity<'_>, names: &Names) -> TokenStream {
+    columns::made(model, &names.columns, |_| true)
+}
+
+/// The type that stands for the path by an index.
+pub(crate) fn of_index(model: &Entity<'_>, names: &Names, index: (usize, &Index)) -> TokenStream {
+    Path::new(model, names, Some(index)).path
+}
+
 /// A way to reach the entity.
 struct Path<'m> {
     model: &'m Entity<'m>,
     index: Option<(usize, &'m Index)>,
     /// The type that stands for the path.
-    marker: Ident,
+    path: TokenStream,
     /// The row that a query gives, where it isn't the entity.
     item: Ident,
     columns: Ident,
@@ -70,24 +73,23 @@ struct Path<'m> {
 impl<'m> Path<'m> {
     fn new(model: &'m Entity<'m>, names: &Names, index: Option<(usize, &'m Index)>) -> Self {
         let found = index.map(|(_, index)| index);
-        let mut path = Self {
+        let (krate, ident) = (&model.krate, model.ident);
+        let path = match index {
+            None => quote!(#krate::OwnRows<#ident>),
+            Some((number, index)) if is_whole(index) => {
+                quote!(#krate::WholeCopies<#ident, #number>)
+            }
+            Some(_) => names.path(found, "Path").into_token_stream(),
+        };
+        Self {
             model,
             index,
-            marker: names.path(found, "Path"),
+            path,
             item: names.path(found, ""),
-            columns: names.columns.clone(),
+            columns: names.path(found, "Columns"),
             from: names.parameter("From"),
             given: names.parameter("Given"),
-        };
-        if !path.is_whole() {
-            path.columns = names.path(found, "Columns");
         }
-        path
-    }
-
-    /// Whether its rows have every field.
-    fn is_whole(&self) -> bool {
-        self.index.is_none_or(|(_, index)| matches!(index.copies, Copies::All))
     }
 
     fn row(&self) -> &'m Template {
@@ -95,59 +97,41 @@ impl<'m> Path<'m> {
     }
 
     fn types(&self, query: &Ident) -> TokenStream {
-        let columns = if self.is_whole() {
-            TokenStream::new()
-        } else {
-            let held = self.held();
-            columns::columns(self.model, &self.columns, |field| held.contains(&field))
-        };
-        let parts = [self.marker(), item::item(self), columns, query::parts(self, query)];
-        quote!(#(#parts)*)
+        let parts = query::parts(self, query);
+        match self.index {
+            Some((number, index)) if !is_whole(index) => {
+                let held = self.held();
+                let columns = columns::columns(self.model, &self.columns, |field| held.contains(&field));
+                let (marker, item) = (self.marker(number, &held), item::item(self, index, &held));
+                quote!(#marker #item #columns #parts)
+            }
+            _ => parts,
+        }
     }
 
-    /// The type that stands for the path.
-    fn marker(&self) -> TokenStream {
-        let (krate, vis, marker, ident) = (&self.model.krate, self.model.vis, &self.marker, self.model.ident);
-        let (item, columns) = (self.item_type(), &self.columns);
-        let (number, read) = match self.index {
-            None => (quote!(::core::option::Option::None), quote!(#krate::__private::read_stored(view))),
-            Some((number, _)) => {
-                let item = &self.item;
-                let read = if self.is_whole() {
-                    quote!(#krate::__private::read_copied::<Self>(view))
-                } else {
-                    quote!(#item::from_view(view))
-                };
-                (quote!(::core::option::Option::Some(#number)), read)
-            }
-        };
+    /// The type that stands for the path, where its rows hold some of the fields.
+    fn marker(&self, number: usize, held: &[usize]) -> TokenStream {
+        let (krate, vis, marker, ident) = (&self.model.krate, self.model.vis, &self.path, self.model.ident);
+        let (item, columns) = (&self.item, &self.columns);
+        let made = columns::made(self.model, columns, |field| held.contains(&field));
         quote! {
             #[doc(hidden)]
-            #[derive(Debug)]
-            #vis enum #marker {}
+                        #vis enum #marker {}
 
             #[automatically_derived]
-            impl #krate::__private::Path for #marker {
+            impl #krate::Path for #marker {
                 type Entity = #ident;
                 type Item = #item;
                 type Columns = #columns;
 
-                const INDEX: ::core::option::Option<::core::primitive::usize> = #number;
-                const COLUMNS: &'static #columns = &#columns::ALL;
+                const INDEX: ::core::option::Option<::core::primitive::usize> =
+                    ::core::option::Option::Some(#number);
+                const COLUMNS: &'static #columns = &#made;
 
-                fn read(view: &#krate::__private::RowView<'_>) -> #krate::Result<#item> {
-                    #read
+                fn read(view: &#krate::RowView<'_>) -> #krate::Result<#item> {
+                    #item::from_view(view)
                 }
             }
-        }
-    }
-
-    fn item_type(&self) -> TokenStream {
-        let (krate, ident, item) = (&self.model.krate, self.model.ident, &self.item);
-        match self.index {
-            None => quote!(#krate::Stored<#ident>),
-            Some(_) if self.is_whole() => quote!(#krate::Copied<#ident>),
-            Some(_) => quote!(#item),
         }
     }
 
@@ -171,4 +155,9 @@ impl<'m> Path<'m> {
         }
         held
     }
+}
+
+/// Whether the index's rows have every field.
+fn is_whole(index: &Index) -> bool {
+    matches!(index.copies, Copies::All)
 }

@@ -3,45 +3,36 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
+use super::super::debug;
 use super::super::key::argument_type;
 use super::super::names::Names;
 use super::super::schema::place;
 use super::Path;
 use super::steps::{Kind, Next, Step, steps};
-use crate::model::{Entity, Field};
+use crate::model::{Entity, Field, Krate};
 
 /// The struct, and what it can do on every path.
 pub(super) fn query(model: &Entity<'_>, names: &Names) -> TokenStream {
     let (krate, vis, query) = (&model.krate, model.vis, &names.query);
     let doc = format!("A query of `{}`, by a path, at one of its steps.", model.ident);
-    let shown = query.to_string();
     let narrowing = narrowing(model, names);
     let [path, step, from] = ["Path", "Step", "From"].map(|name| names.parameter(name));
+    let parameters = quote!(<#path, #step, #from>);
+    let debug = debug::of(krate, query, &parameters, &parameters);
     quote! {
         #[doc = #doc]
         #[must_use = "a query does nothing until it is iterated"]
-        #vis struct #query<#path, #step, #from = #krate::__private::DynamicTable> {
-            query: #krate::__private::PathQuery<#path, #from>,
-            step: ::core::marker::PhantomData<fn() -> #step>,
-        }
-
-        impl<#path, #step, #from> #query<#path, #step, #from> {
-            fn __of(query: #krate::__private::PathQuery<#path, #from>) -> Self {
-                Self { query, step: ::core::marker::PhantomData }
-            }
+        #vis struct #query<#path, #step, #from = #krate::DynamicTable> {
+            query: #krate::PathQuery<#path, #from, #krate::Whole, #step>,
         }
 
         impl<#path, #step, #from: ::core::clone::Clone> ::core::clone::Clone for #query<#path, #step, #from> {
             fn clone(&self) -> Self {
-                Self::__of(::core::clone::Clone::clone(&self.query))
+                Self { query: ::core::clone::Clone::clone(&self.query) }
             }
         }
 
-        impl<#path, #step, #from> ::core::fmt::Debug for #query<#path, #step, #from> {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                ::core::fmt::Formatter::debug_struct(f, #shown).finish_non_exhaustive()
-            }
-        }
+        #debug
 
         #narrowing
     }
@@ -51,47 +42,46 @@ pub(super) fn query(model: &Entity<'_>, names: &Names) -> TokenStream {
 fn narrowing(model: &Entity<'_>, names: &Names) -> TokenStream {
     let (krate, vis, ident, query) = (&model.krate, model.vis, model.ident, &names.query);
     let [path, step, from, fields] = ["Path", "Step", "From", "Fields"].map(|name| names.parameter(name));
-    let (private, rows) = (quote!(#krate::__private), names.path(None, "Path"));
-    let ready = quote!(where #path: #private::Ready<#step>);
+    let private = quote!(#krate);
+    let ready = quote!(where #step: #private::Ready);
     quote! {
-        #[allow(dead_code, reason = "which of them are called is the user's choice")]
-        impl<#path, #step, #from> #query<#path, #step, #from>
+                impl<#path, #step, #from> #query<#path, #step, #from>
         where
-            #path: #private::Path<Entity = #ident>,
+            #path: #private::Path,
             #from: #private::Origin,
         {
             /// Reads every partition that fits the parts given so far: a scan of the table, or of a part of it.
             #vis fn across_partitions(self) -> #query<#path, #private::Ended, #from>
             where
-                #path: #private::Open<#step>,
+                #step: #private::Open,
             {
-                #query::__of(self.query)
+                #query { query: self.query.at() }
             }
 
             /// Gives the entities from the last to the first; said twice, from the first again.
             #vis fn rev(self) -> Self
             where
-                #path: #private::Ready<#step>,
-                #step: #private::Turns,
+                #step: #private::Ready + #private::Turns,
             {
-                Self::__of(self.query.rev())
+                Self { query: self.query.rev() }
             }
 
             /// Gives so many at the most.
             #vis fn top(self, entities: ::core::primitive::usize) -> Self #ready {
-                Self::__of(self.query.top(entities))
+                Self { query: self.query.top(entities) }
             }
 
             /// Leaves out what does not pass the filter. Each row in the range is read for it.
             #vis fn filter(self, filter: impl ::core::ops::FnOnce(&#path::Columns) -> #krate::Filter) -> Self #ready {
-                Self::__of(self.query.filter(filter))
+                Self { query: self.query.filter(filter) }
             }
 
             /// Reads some of the fields alone: those of a struct with `#[derive(Projection)]`.
             #vis fn select<#fields>(self) -> #private::PathQuery<#path, #from, #private::Selected<#fields>>
             where
+                #path: #private::Path<Entity = #ident>,
                 #fields: #private::Projection<Entity = #ident>,
-                #path: #private::Ready<#step>,
+                #step: #private::Ready,
             {
                 self.query.select()
             }
@@ -121,10 +111,8 @@ fn narrowing(model: &Entity<'_>, names: &Names) -> TokenStream {
             }
         }
 
-        #[allow(dead_code, reason = "whether it is called is the user's choice")]
-        impl<'snapshot, #step> #query<#rows, #step, #private::TableIn<'snapshot>>
-        where
-            #rows: #private::Ready<#step>,
+                impl<'snapshot, #step: #private::Ready>
+            #query<#private::OwnRows<#ident>, #step, #private::TableIn<'snapshot>>
         {
             /// The entities in place, each field decoded when it is asked for: the quickest way to read many.
             #vis fn views(self) -> #private::TypedViews<'snapshot, #ident> {
@@ -134,8 +122,8 @@ fn narrowing(model: &Entity<'_>, names: &Names) -> TokenStream {
 
         impl<#path, #step, #from> ::core::iter::IntoIterator for #query<#path, #step, #from>
         where
-            #path: #private::Path<Entity = #ident>,
-            #path: #private::Ready<#step>,
+            #path: #private::Path,
+            #step: #private::Ready,
             #from: #private::Origin,
         {
             type Item = #krate::Result<#path::Item>;
@@ -150,39 +138,43 @@ fn narrowing(model: &Entity<'_>, names: &Names) -> TokenStream {
 
 /// The methods that take the parts of one path's keys, and what can be done at which step.
 pub(super) fn parts(path: &Path<'_>, query: &Ident) -> TokenStream {
-    let (krate, marker, from) = (&path.model.krate, &path.marker, &path.from);
+    let (krate, this, from) = (&path.model.krate, &path.path, &path.from);
     let steps = steps(path.model, path.row());
-    let methods = steps.iter().enumerate().filter_map(|(at, step)| {
-        let method = method(path, query, step.next.as_ref()?)?;
+    let methods = (0..).zip(&steps).filter_map(|(at, step)| {
+        let method = method(path, query, &steps, step.next.as_ref()?)?;
+        let at = step_type(krate, &steps, at);
         Some(quote! {
-            #[allow(dead_code, reason = "which of them are called is the user's choice")]
-            impl<#from: #krate::__private::Origin> #query<#marker, #krate::__private::At<#at>, #from> {
+                        impl<#from: #krate::Origin> #query<#this, #at, #from> {
                 #method
             }
         })
     });
-    let states = steps.iter().enumerate().map(|(at, step)| {
-        let Step { ready, .. } = step;
-        let state = if *ready { quote!(Ready) } else { quote!(Open) };
-        quote!(impl #krate::__private::#state<#krate::__private::At<#at>> for #marker {})
-    });
-    quote!(#(#methods)* #(#states)*)
+    quote!(#(#methods)*)
+}
+
+/// The type of a step.
+fn step_type(krate: &Krate, steps: &[Step], at: usize) -> TokenStream {
+    let ready = steps.get(at).is_none_or(|step| step.ready);
+    if ready { quote!(#krate::At<#at>) } else { quote!(#krate::InPartition<#at>) }
 }
 
 /// What a step takes.
-fn method(path: &Path<'_>, query: &Ident, next: &Next) -> Option<TokenStream> {
-    let (krate, vis, marker, from) = (&path.model.krate, path.model.vis, &path.marker, &path.from);
+fn method(path: &Path<'_>, query: &Ident, steps: &[Step], next: &Next) -> Option<TokenStream> {
+    let (krate, vis, this, from) = (&path.model.krate, path.model.vis, &path.path, &path.from);
     let field: &Field<'_> = path.model.fields.get(next.field)?;
     let alias = next.each.and_then(|each| path.index.and_then(|(_, index)| index.aliases.get(each)));
     let (name, ty) = (alias.unwrap_or(field.ident), argument_type(krate, field, next.each.is_some()));
     let (place, step, part) = (place(path.model, next.field), next.step, next.place);
-    let at = |step: usize| quote!(#query<#marker, #krate::__private::At<#step>, #from>);
-    let to = at(step);
+    let at = |step: usize| {
+        let step = step_type(krate, steps, step);
+        quote!(#query<#this, #step, #from>)
+    };
+    let (to, step) = (at(step), step_type(krate, steps, step));
     let value = |doc: String| {
         quote! {
             #[doc = #doc]
-            #vis fn #name(self, #name: impl #krate::__private::KeyArg<#ty>) -> #to {
-                #query::__of(self.query.fixed::<#ty>(#place, &#name))
+            #vis fn #name(self, #name: impl #krate::KeyArg<#ty>) -> #to {
+                #query { query: self.query.fixed::<#ty, _>(#place, &#name) }
             }
         }
     };
@@ -195,8 +187,8 @@ fn method(path: &Path<'_>, query: &Ident, next: &Next) -> Option<TokenStream> {
             );
             quote! {
                 #[doc = #doc]
-                #vis fn #name(self, #name: impl #krate::__private::BlindArg<#ty>) -> #to {
-                    #query::__of(self.query.blind::<#ty>(#place, &#name))
+                #vis fn #name(self, #name: impl #krate::BlindArg<#ty>) -> #to {
+                    #query { query: self.query.blind::<#ty, _>(#place, &#name) }
                 }
             }
         }
@@ -212,12 +204,12 @@ fn method(path: &Path<'_>, query: &Ident, next: &Next) -> Option<TokenStream> {
 
                 #[doc = #one]
                 #vis fn shard(self, shard: ::core::primitive::u32) -> #to {
-                    #query::__of(self.query.shard(#part, ::core::option::Option::Some(shard)))
+                    #query { query: self.query.shard(#part, ::core::option::Option::Some(shard)) }
                 }
 
                 #[doc = #all]
                 #vis fn all_shards(self) -> #to {
-                    #query::__of(self.query.shard(#part, ::core::option::Option::None))
+                    #query { query: self.query.shard(#part, ::core::option::Option::None) }
                 }
             }
         }
@@ -226,25 +218,25 @@ fn method(path: &Path<'_>, query: &Ident, next: &Next) -> Option<TokenStream> {
                 "Narrows by `{}`, which stands in the row key: to a value, to a range, or to a `prefix(..)` of text.",
                 field.name
             );
-            let (offers, given) = (offers(path, next.place), &path.given);
+            let (offers, given) = (offers(path, next), &path.given);
             let latest = latest.then(|| {
                 quote! {
                     /// The latest so many: the first in the order of the key, which counts backwards.
                     #vis fn latest(
                         self,
                         entities: ::core::primitive::usize,
-                    ) -> #query<#marker, #krate::__private::Newest, #from> {
-                        #query::__of(self.query.newest(entities))
+                    ) -> #query<#this, #krate::Newest, #from> {
+                        #query { query: self.query.newest(entities) }
                     }
                 }
             });
             quote! {
                 #[doc = #doc]
-                #vis fn #name<#given>(self, #name: #given) -> #query<#marker, #given::Step, #from>
+                #vis fn #name<#given>(self, #name: #given) -> #query<#this, #given::Step, #from>
                 where
-                    #given: #krate::__private::PartArg<#ty, #krate::__private::At<#step>, #offers>,
+                    #given: #krate::PartArg<#ty, #step, #offers>,
                 {
-                    #query::__of(self.query.part::<#ty, #krate::__private::At<#step>, #offers>(#place, #name))
+                    #query { query: self.query.part(#place, #name) }
                 }
 
                 #latest
@@ -253,27 +245,33 @@ fn method(path: &Path<'_>, query: &Ident, next: &Next) -> Option<TokenStream> {
     })
 }
 
-/// What the part at this place takes besides values, told from the schema.
-fn offers(path: &Path<'_>, part: usize) -> TokenStream {
+/// What the part takes besides values: told from its format where that says it, which costs the compiler nothing, and
+/// else from the schema.
+fn offers(path: &Path<'_>, next: &Next) -> TokenStream {
     let (krate, ident) = (&path.model.krate, path.model.ident);
-    let part = part - path.model.key.partition.fields().count();
-    let schema = quote!(<#ident as #krate::__private::Entity>::SCHEMA);
+    if next.is_number {
+        return quote!(#krate::Offers<true, false>);
+    }
+    let part = next.place - path.model.key.partition.fields().count();
+    let schema = quote!(<#ident as #krate::Entity>::SCHEMA);
     let place = match path.index {
         None => quote!(Row),
         Some((number, _)) => quote!(Index(#number)),
     };
-    let place = quote!(#krate::__private::checks::Place::#place);
+    let place = quote!(#krate::checks::Place::#place);
     quote! {
-        #krate::__private::Offers<
-            { #krate::__private::checks::offers_range(#schema, #place, #part) },
-            { #krate::__private::checks::offers_prefix(#schema, #place, #part) },
+        #krate::Offers<
+            { #krate::checks::offers_range(#schema, #place, #part) },
+            { #krate::checks::offers_prefix(#schema, #place, #part) },
         >
     }
 }
 
 /// The method of the table that begins a query of the path.
 pub(super) fn start(path: &Path<'_>, query: &Ident) -> TokenStream {
-    let (krate, vis, marker, from) = (&path.model.krate, path.model.vis, &path.marker, &path.from);
+    let (krate, vis, this, from) = (&path.model.krate, path.model.vis, &path.path, &path.from);
+    let first = steps(path.model, path.row());
+    let first = step_type(krate, &first, 0);
     let name = path.index.map_or_else(|| format_ident!("rows"), |(_, index)| index.ident.clone());
     let (partition, row) = (path.model.key.partition.source(), path.row().source());
     let doc = format!(
@@ -281,8 +279,8 @@ pub(super) fn start(path: &Path<'_>, query: &Ident) -> TokenStream {
     );
     quote! {
         #[doc = #doc]
-        #vis fn #name(&self) -> #query<#marker, #krate::__private::At<0>, #from> {
-            #query::__of(#krate::__private::PathQuery::new(::core::clone::Clone::clone(&self.from)))
+        #vis fn #name(&self) -> #query<#this, #first, #from> {
+            #query { query: #krate::PathQuery::new(&self.from) }
         }
     }
 }

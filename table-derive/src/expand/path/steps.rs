@@ -22,6 +22,8 @@ pub(super) struct Next {
     /// Which `[]` part of the row key it is, if it is one.
     pub(super) each: Option<usize>,
     pub(super) kind: Kind,
+    /// Whether its format is one of numbers and times, whose keys are in their order.
+    pub(super) is_number: bool,
 }
 
 /// What a part takes.
@@ -113,6 +115,11 @@ impl Parts<'_> {
             let before = self.all.iter().skip(self.width).take(place.part - self.width);
             before.filter(|part| part.each).count()
         });
-        Step { next: Some(Next { field: part.field, place: place.part, step, each, kind }), ready }
+        let is_number = matches!(
+            part.format,
+            Format::Pad(_) | Format::Offset | Format::Inverted | Format::PadInverted(_) | Format::Ticks
+        );
+        let next = Next { field: part.field, place: place.part, step, each, kind, is_number };
+        Step { next: Some(next), ready }
     }
 }

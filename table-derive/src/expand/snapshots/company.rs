@@ -1,38 +1,44 @@
-#[allow(clippy::impl_trait_in_params, reason = "no caller would name such a type")]
-const _: () =
-    {
-        #[automatically_derived]
-        impl ::table_core::__private::EntitySet for Company {
-            const KINDS: &'static [&'static ::table_core::schema::Schema] = &[
-                <Department as ::table_core::__private::Entity>::SCHEMA,
-                <Employee as ::table_core::__private::Entity>::SCHEMA,
-            ];
-            fn visit<Member: ::table_core::__private::Visitor<Self>>(
-                kind: &::core::primitive::str,
-                visitor: Member,
-            ) -> ::core::option::Option<Member::Output> {
-                if kind == <Department as ::table_core::__private::Entity>::SCHEMA.kind {
-                    return ::core::option::Option::Some(
-                        ::table_core::__private::Visitor::visit::<Department>(visitor, Self::Department),
-                    );
-                }
-                if kind == <Employee as ::table_core::__private::Entity>::SCHEMA.kind {
-                    return ::core::option::Option::Some(
-                        ::table_core::__private::Visitor::visit::<Employee>(visitor, Self::Employee),
-                    );
-                }
-                ::core::option::Option::None
+#[allow(
+    dead_code,
+    missing_debug_implementations,
+    unused_qualifications,
+    clippy::impl_trait_in_params,
+    reason = "which of it is called is the user's choice; some types have no values to be shown; names are the same wherever the user's imports lead; no caller would name the type of a key's part"
+)]
+const _: () = {
+    use ::table_core::__private as __table;
+    #[automatically_derived]
+    impl __table::EntitySet for Company {
+        const KINDS: &'static [&'static __table::schema::Schema] =
+            &[<Department as __table::Entity>::SCHEMA, <Employee as __table::Entity>::SCHEMA];
+        fn visit<Member: __table::Visitor<Self>>(
+            kind: &::core::primitive::str,
+            visitor: Member,
+        ) -> ::core::option::Option<Member::Output> {
+            if kind == <Department as __table::Entity>::SCHEMA.kind {
+                return ::core::option::Option::Some(__table::Visitor::visit::<Department>(
+                    visitor,
+                    Self::Department,
+                ));
             }
-            fn unknown(entity: ::table_core::DynamicEntity) -> ::core::option::Option<Self> {
-                ::core::option::Option::Some(Self::Other(::core::convert::identity::<DynamicEntity>(entity)))
+            if kind == <Employee as __table::Entity>::SCHEMA.kind {
+                return ::core::option::Option::Some(__table::Visitor::visit::<Employee>(
+                    visitor,
+                    Self::Employee,
+                ));
             }
+            ::core::option::Option::None
         }
-        #[automatically_derived]
-        impl ::table_core::__private::MemberOf<Company> for Department {}
-        #[automatically_derived]
-        impl ::table_core::__private::MemberOf<Company> for Employee {}
-        const _: () = ::table_core::__private::checks::kinds(
-            <Department as ::table_core::__private::Entity>::SCHEMA,
-            <Employee as ::table_core::__private::Entity>::SCHEMA,
-        );
-    };
+        fn unknown(entity: __table::DynamicEntity) -> ::core::option::Option<Self> {
+            ::core::option::Option::Some(Self::Other(::core::convert::identity::<DynamicEntity>(entity)))
+        }
+    }
+    #[automatically_derived]
+    impl __table::MemberOf<Company> for Department {}
+    #[automatically_derived]
+    impl __table::MemberOf<Company> for Employee {}
+    const _: () = __table::checks::kinds(
+        <Department as __table::Entity>::SCHEMA,
+        <Employee as __table::Entity>::SCHEMA,
+    );
+};

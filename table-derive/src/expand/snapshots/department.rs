@@ -1,81 +1,76 @@
-#[allow(clippy::impl_trait_in_params, reason = "no caller would name such a type")]
+#[allow(
+    dead_code,
+    missing_debug_implementations,
+    unused_qualifications,
+    clippy::impl_trait_in_params,
+    reason = "which of it is called is the user's choice; some types have no values to be shown; names are the same wherever the user's imports lead; no caller would name the type of a key's part"
+)]
 const _: () = {
+    use ::table_core::__private as __table;
     #[automatically_derived]
-    impl ::table_core::__private::Entity for Department {
-        const SCHEMA: &'static ::table_core::schema::Schema = &::table_core::schema::Schema {
-            entity: "Department",
-            table: "Company",
-            kind: "department",
-            version: 1u32,
-            fields: &[
-                ::table_core::schema::Field {
-                    name: "name",
-                    property: "Name",
-                    edm: <String as ::table_core::__private::Property>::EDM,
-                    optional: <String as ::table_core::__private::Property>::OPTIONAL,
-                    ..::table_core::schema::Field::PLAIN
+    impl __table::Entity for Department {
+        const SCHEMA: &'static __table::schema::Schema = {
+            const FIELDS: &[__table::schema::Field] = &[
+                <String as __table::Property>::FIELD.named("name", "Name"),
+                <u32 as __table::Property>::FIELD.named("head_count", "HeadCount"),
+            ];
+            const INDEXES: [__table::schema::Index; 0usize] = [];
+            &__table::schema::Schema {
+                entity: "Department",
+                table: "Company",
+                kind: "department",
+                version: 1u32,
+                fields: FIELDS,
+                partition: __table::schema::Template {
+                    source: "{name}",
+                    parts: &[__table::schema::Part::Field(__table::schema::FieldPart::new(
+                        0usize,
+                        <String as __table::KeyPart>::KEY,
+                        __table::schema::Format::Plain,
+                    ))],
                 },
-                ::table_core::schema::Field {
-                    name: "head_count",
-                    property: "HeadCount",
-                    edm: <u32 as ::table_core::__private::Property>::EDM,
-                    optional: <u32 as ::table_core::__private::Property>::OPTIONAL,
-                    ..::table_core::schema::Field::PLAIN
+                row: __table::schema::Template {
+                    source: "department",
+                    parts: &[__table::schema::Part::Literal("department")],
                 },
-            ],
-            partition: ::table_core::schema::Template {
-                source: "{name}",
-                parts: &[::table_core::schema::Part::Field(::table_core::schema::FieldPart {
-                    field: 0usize,
-                    key: <String as ::table_core::__private::KeyPart>::KEY,
-                    format: ::table_core::schema::Format::Plain,
-                    each: false,
-                })],
-            },
-            row: ::table_core::schema::Template {
-                source: "department",
-                parts: &[::table_core::schema::Part::Literal("department")],
-            },
-            indexes: &[],
+                indexes: &INDEXES,
+            }
         };
-        const EXACT: ::core::primitive::bool = <String as ::table_core::__private::Property>::EXACT
-            && <u32 as ::table_core::__private::Property>::EXACT;
-        type Indexes<From: ::table_core::__private::Origin> = DepartmentIndexes<From>;
-        type Rows = DepartmentRowsPath;
+        type Indexes<From: __table::Origin> = DepartmentIndexes<From>;
+        type Columns = DepartmentColumns;
         type View<'view> = DepartmentView<'view>;
-        fn indexes<From: ::table_core::__private::Origin>(from: From) -> DepartmentIndexes<From> {
+        const COLUMNS: &'static DepartmentColumns = &DepartmentColumns {
+            name: __table::Column::new("Name"),
+            head_count: __table::Column::new("HeadCount"),
+        };
+        fn indexes<From: __table::Origin>(from: From) -> DepartmentIndexes<From> {
             DepartmentIndexes { from }
         }
-        fn values<'entity>(&'entity self, values: &mut ::table_core::__private::Values<'entity>) {
-            values.push(<String as ::table_core::__private::Property>::to_property(&self.name));
-            values.push(<u32 as ::table_core::__private::Property>::to_property(&self.head_count));
+        fn values<'entity>(&'entity self, values: &mut __table::Values<'entity>) {
+            values.push(<String as __table::Property>::to_property(&self.name));
+            values.push(<u32 as __table::Property>::to_property(&self.head_count));
         }
-        fn from_source(source: &mut ::table_core::__private::Source<'_>) -> ::table_core::Result<Self> {
+        fn from_source(source: &mut __table::Source<'_>) -> __table::Result<Self> {
             ::core::result::Result::Ok(Self {
-                name: source.next(<String as ::table_core::__private::Property>::from_property)?,
-                head_count: source.next(<u32 as ::table_core::__private::Property>::from_property)?,
+                name: source.next(<String as __table::Property>::from_property)?,
+                head_count: source.next(<u32 as __table::Property>::from_property)?,
             })
         }
         type Patch = DepartmentPatch;
         fn exchange(&mut self, patch: &mut DepartmentPatch) {
-            ::table_core::__private::exchange(&mut self.head_count, &mut patch.head_count);
+            __table::exchange(&mut self.head_count, &mut patch.head_count);
         }
     }
-    #[allow(dead_code, reason = "which of them are called is the user's choice")]
     impl Department {
         #[doc = "The entity's key: PartitionKey `{name}`, RowKey `department`. Reading it is a point query."]
         #[must_use]
-        fn key(name: impl ::table_core::__private::KeyArg<String>) -> ::table_core::__private::Key<Self> {
-            ::table_core::__private::Key::new(&[::table_core::__private::KeyArg::<String>::to_key(&name)])
+        fn key(name: impl __table::KeyArg<String>) -> __table::Key<Self> {
+            __table::Key::new(&[__table::KeyArg::<String>::to_key(&name)])
         }
         #[doc = "A partition of the table: PartitionKey `{name}`. One transaction can change entities of one partition."]
         #[must_use]
-        fn partition(
-            name: impl ::table_core::__private::KeyArg<String>,
-        ) -> ::table_core::__private::Partition<Self> {
-            ::table_core::__private::Partition::new(&[::table_core::__private::KeyArg::<String>::to_key(
-                &name,
-            )])
+        fn partition(name: impl __table::KeyArg<String>) -> __table::Partition<Self> {
+            __table::Partition::new(&[__table::KeyArg::<String>::to_key(&name)])
         }
         #[doc = r" A patch that sets nothing yet, for a merge."]
         fn patch() -> DepartmentPatch {
@@ -87,7 +82,6 @@ const _: () = {
     struct DepartmentPatch {
         head_count: ::core::option::Option<u32>,
     }
-    #[allow(dead_code, reason = "which fields are set is the user's choice")]
     impl DepartmentPatch {
         #[doc = "Sets `head_count`."]
         fn head_count(mut self, head_count: u32) -> Self {
@@ -97,97 +91,80 @@ const _: () = {
     }
     impl ::core::fmt::Debug for DepartmentPatch {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-            ::core::fmt::Formatter::debug_struct(f, "DepartmentPatch").finish_non_exhaustive()
+            __table::named(f, "DepartmentPatch")
         }
     }
     #[doc = "The ways to query a table of `Department`."]
-    struct DepartmentIndexes<From = ::table_core::__private::DynamicTable> {
+    struct DepartmentIndexes<From = __table::DynamicTable> {
         from: From,
     }
-    impl<From: ::core::fmt::Debug> ::core::fmt::Debug for DepartmentIndexes<From> {
-        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-            ::core::fmt::Debug::fmt(&self.from, f)
-        }
-    }
-    #[allow(dead_code, reason = "which of them are called is the user's choice")]
-    impl<From: ::table_core::__private::Origin> DepartmentIndexes<From> {
+    impl<From: __table::Origin> DepartmentIndexes<From> {
         #[doc = "Queries by PartitionKey `{name}`, RowKey `department`: the parts are given from left to right."]
-        fn rows(&self) -> DepartmentQuery<DepartmentRowsPath, ::table_core::__private::At<0>, From> {
-            DepartmentQuery::__of(::table_core::__private::PathQuery::new(::core::clone::Clone::clone(
-                &self.from,
-            )))
+        fn rows(&self) -> DepartmentQuery<__table::OwnRows<Department>, __table::InPartition<0usize>, From> {
+            DepartmentQuery { query: __table::PathQuery::new(&self.from) }
         }
     }
     #[doc = "A query of `Department`, by a path, at one of its steps."]
     #[must_use = "a query does nothing until it is iterated"]
-    struct DepartmentQuery<Path, Step, From = ::table_core::__private::DynamicTable> {
-        query: ::table_core::__private::PathQuery<Path, From>,
-        step: ::core::marker::PhantomData<fn() -> Step>,
-    }
-    impl<Path, Step, From> DepartmentQuery<Path, Step, From> {
-        fn __of(query: ::table_core::__private::PathQuery<Path, From>) -> Self {
-            Self { query, step: ::core::marker::PhantomData }
-        }
+    struct DepartmentQuery<Path, Step, From = __table::DynamicTable> {
+        query: __table::PathQuery<Path, From, __table::Whole, Step>,
     }
     impl<Path, Step, From: ::core::clone::Clone> ::core::clone::Clone for DepartmentQuery<Path, Step, From> {
         fn clone(&self) -> Self {
-            Self::__of(::core::clone::Clone::clone(&self.query))
+            Self { query: ::core::clone::Clone::clone(&self.query) }
         }
     }
     impl<Path, Step, From> ::core::fmt::Debug for DepartmentQuery<Path, Step, From> {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-            ::core::fmt::Formatter::debug_struct(f, "DepartmentQuery").finish_non_exhaustive()
+            __table::named(f, "DepartmentQuery")
         }
     }
-    #[allow(dead_code, reason = "which of them are called is the user's choice")]
     impl<Path, Step, From> DepartmentQuery<Path, Step, From>
     where
-        Path: ::table_core::__private::Path<Entity = Department>,
-        From: ::table_core::__private::Origin,
+        Path: __table::Path,
+        From: __table::Origin,
     {
         #[doc = r" Reads every partition that fits the parts given so far: a scan of the table, or of a part of it."]
-        fn across_partitions(self) -> DepartmentQuery<Path, ::table_core::__private::Ended, From>
+        fn across_partitions(self) -> DepartmentQuery<Path, __table::Ended, From>
         where
-            Path: ::table_core::__private::Open<Step>,
+            Step: __table::Open,
         {
-            DepartmentQuery::__of(self.query)
+            DepartmentQuery { query: self.query.at() }
         }
         #[doc = r" Gives the entities from the last to the first; said twice, from the first again."]
         fn rev(self) -> Self
         where
-            Path: ::table_core::__private::Ready<Step>,
-            Step: ::table_core::__private::Turns,
+            Step: __table::Ready + __table::Turns,
         {
-            Self::__of(self.query.rev())
+            Self { query: self.query.rev() }
         }
         #[doc = r" Gives so many at the most."]
         fn top(self, entities: ::core::primitive::usize) -> Self
         where
-            Path: ::table_core::__private::Ready<Step>,
+            Step: __table::Ready,
         {
-            Self::__of(self.query.top(entities))
+            Self { query: self.query.top(entities) }
         }
         #[doc = r" Leaves out what does not pass the filter. Each row in the range is read for it."]
-        fn filter(self, filter: impl ::core::ops::FnOnce(&Path::Columns) -> ::table_core::Filter) -> Self
+        fn filter(self, filter: impl ::core::ops::FnOnce(&Path::Columns) -> __table::Filter) -> Self
         where
-            Path: ::table_core::__private::Ready<Step>,
+            Step: __table::Ready,
         {
-            Self::__of(self.query.filter(filter))
+            Self { query: self.query.filter(filter) }
         }
         #[doc = r" Reads some of the fields alone: those of a struct with `#[derive(Projection)]`."]
-        fn select<Fields>(
-            self,
-        ) -> ::table_core::__private::PathQuery<Path, From, ::table_core::__private::Selected<Fields>>
+        fn select<Fields>(self) -> __table::PathQuery<Path, From, __table::Selected<Fields>>
         where
-            Fields: ::table_core::__private::Projection<Entity = Department>,
-            Path: ::table_core::__private::Ready<Step>,
+            Path: __table::Path<Entity = Department>,
+            Fields: __table::Projection<Entity = Department>,
+            Step: __table::Ready,
         {
             self.query.select()
         }
         #[doc = r" Reads the entity itself that each row is a copy of, in the same snapshot: a point read for each."]
-        fn entities(self) -> ::table_core::__private::PathQuery<Path, From, ::table_core::__private::Entities>
+        fn entities(self) -> __table::PathQuery<Path, From, __table::Entities>
         where
-            Path: ::table_core::__private::Ready<Step>,
+            Step: __table::Ready,
         {
             self.query.entities()
         }
@@ -195,144 +172,99 @@ const _: () = {
         fn page(
             &self,
             size: ::core::primitive::usize,
-            after: ::core::option::Option<&::table_core::Continuation>,
-        ) -> ::table_core::Result<::table_core::Page<Path::Item>>
+            after: ::core::option::Option<&__table::Continuation>,
+        ) -> __table::Result<__table::Page<Path::Item>>
         where
-            Path: ::table_core::__private::Ready<Step>,
+            Step: __table::Ready,
         {
             self.query.page(size, after)
         }
         #[doc = r" How the query will be answered, and why."]
-        fn explain(&self) -> ::table_core::Result<::table_core::Explain>
+        fn explain(&self) -> __table::Result<__table::Explain>
         where
-            Path: ::table_core::__private::Ready<Step>,
+            Step: __table::Ready,
         {
             self.query.explain()
         }
         #[doc = r" How many there are."]
-        fn count(self) -> ::table_core::Result<::core::primitive::u64>
+        fn count(self) -> __table::Result<::core::primitive::u64>
         where
-            Path: ::table_core::__private::Ready<Step>,
+            Step: __table::Ready,
         {
             self.query.count()
         }
     }
-    #[allow(dead_code, reason = "whether it is called is the user's choice")]
-    impl<'snapshot, Step> DepartmentQuery<DepartmentRowsPath, Step, ::table_core::__private::TableIn<'snapshot>>
-    where
-        DepartmentRowsPath: ::table_core::__private::Ready<Step>,
+    impl<'snapshot, Step: __table::Ready>
+        DepartmentQuery<__table::OwnRows<Department>, Step, __table::TableIn<'snapshot>>
     {
         #[doc = r" The entities in place, each field decoded when it is asked for: the quickest way to read many."]
-        fn views(self) -> ::table_core::__private::TypedViews<'snapshot, Department> {
+        fn views(self) -> __table::TypedViews<'snapshot, Department> {
             self.query.views()
         }
     }
     impl<Path, Step, From> ::core::iter::IntoIterator for DepartmentQuery<Path, Step, From>
     where
-        Path: ::table_core::__private::Path<Entity = Department>,
-        Path: ::table_core::__private::Ready<Step>,
-        From: ::table_core::__private::Origin,
+        Path: __table::Path,
+        Step: __table::Ready,
+        From: __table::Origin,
     {
-        type Item = ::table_core::Result<Path::Item>;
-        type IntoIter = ::table_core::__private::TypedRows<Path, From>;
+        type Item = __table::Result<Path::Item>;
+        type IntoIter = __table::TypedRows<Path, From>;
         fn into_iter(self) -> Self::IntoIter {
             ::core::iter::IntoIterator::into_iter(self.query)
         }
     }
     #[doc = "What filters of `Department` can speak of: what its rows hold, and what their keys say."]
     #[non_exhaustive]
-    #[derive(Debug)]
-    #[allow(dead_code, reason = "which columns are compared is the user's choice")]
     struct DepartmentColumns {
         #[doc = "Property `Name`."]
-        name: ::table_core::__private::Column<String>,
+        name: __table::Column<String>,
         #[doc = "Property `HeadCount`."]
-        head_count: ::table_core::__private::Column<u32>,
+        head_count: __table::Column<u32>,
     }
-    impl DepartmentColumns {
-        const ALL: Self = Self {
-            name: ::table_core::__private::Column::new("Name"),
-            head_count: ::table_core::__private::Column::new("HeadCount"),
-        };
-    }
-    #[doc(hidden)]
-    #[derive(Debug)]
-    enum DepartmentRowsPath {}
-    #[automatically_derived]
-    impl ::table_core::__private::Path for DepartmentRowsPath {
-        type Entity = Department;
-        type Item = ::table_core::Stored<Department>;
-        type Columns = DepartmentColumns;
-        const INDEX: ::core::option::Option<::core::primitive::usize> = ::core::option::Option::None;
-        const COLUMNS: &'static DepartmentColumns = &DepartmentColumns::ALL;
-        fn read(
-            view: &::table_core::__private::RowView<'_>,
-        ) -> ::table_core::Result<::table_core::Stored<Department>> {
-            ::table_core::__private::read_stored(view)
-        }
-    }
-    #[allow(dead_code, reason = "which of them are called is the user's choice")]
-    impl<From: ::table_core::__private::Origin>
-        DepartmentQuery<DepartmentRowsPath, ::table_core::__private::At<0usize>, From>
+    impl<From: __table::Origin>
+        DepartmentQuery<__table::OwnRows<Department>, __table::InPartition<0usize>, From>
     {
         #[doc = "Fixes `name`, which stands in the partition key."]
         fn name(
             self,
-            name: impl ::table_core::__private::KeyArg<String>,
-        ) -> DepartmentQuery<DepartmentRowsPath, ::table_core::__private::At<1usize>, From> {
-            DepartmentQuery::__of(self.query.fixed::<String>(0usize, &name))
+            name: impl __table::KeyArg<String>,
+        ) -> DepartmentQuery<__table::OwnRows<Department>, __table::At<1usize>, From> {
+            DepartmentQuery { query: self.query.fixed::<String, _>(0usize, &name) }
         }
     }
-    impl ::table_core::__private::Open<::table_core::__private::At<0usize>> for DepartmentRowsPath {}
-    impl ::table_core::__private::Ready<::table_core::__private::At<1usize>> for DepartmentRowsPath {}
     #[doc = "A `Department` in place: each method decodes one field."]
     struct DepartmentView<'view> {
-        fields: ::table_core::__private::FieldViews<'view>,
+        fields: __table::FieldViews<'view>,
     }
-    #[allow(dead_code, reason = "which fields are read is the user's choice")]
     impl DepartmentView<'_> {
         #[doc = "The field `name`, parsed from the key."]
-        fn name(&self) -> ::table_core::Result<::table_core::__private::Cow<'_, ::core::primitive::str>> {
+        fn name(&self) -> __table::Result<__table::Cow<'_, ::core::primitive::str>> {
             self.fields.key_text(0usize)
         }
         #[doc = "The field `head_count`, decoded from the property `HeadCount`."]
-        fn head_count(&self) -> ::table_core::Result<u32> {
-            self.fields.stored(1usize, <u32 as ::table_core::__private::Property>::from_property)
+        fn head_count(&self) -> __table::Result<u32> {
+            self.fields.stored(1usize, <u32 as __table::Property>::from_property)
         }
     }
     #[automatically_derived]
-    impl<'view> ::table_core::__private::EntityView<'view> for DepartmentView<'view> {
-        fn new(fields: ::table_core::__private::FieldViews<'view>) -> Self {
+    impl<'view> __table::EntityView<'view> for DepartmentView<'view> {
+        fn new(fields: __table::FieldViews<'view>) -> Self {
             Self { fields }
         }
-        fn fields(&self) -> &::table_core::__private::FieldViews<'view> {
+        fn fields(&self) -> &__table::FieldViews<'view> {
             &self.fields
         }
     }
     impl ::core::fmt::Debug for DepartmentView<'_> {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-            ::core::fmt::Formatter::debug_struct(f, "DepartmentView").finish_non_exhaustive()
+            __table::named(f, "DepartmentView")
         }
     }
-    const _: () = ::table_core::__private::checks::property(
-        "name",
-        <String as ::table_core::__private::Property>::NESTED,
-    );
-    const _: () = ::table_core::__private::checks::property(
-        "head_count",
-        <u32 as ::table_core::__private::Property>::NESTED,
-    );
-    const _: () = ::table_core::__private::checks::template(
-        <Department as ::table_core::__private::Entity>::SCHEMA,
-        ::table_core::__private::checks::Place::Partition,
-    );
-    const _: () = ::table_core::__private::checks::template(
-        <Department as ::table_core::__private::Entity>::SCHEMA,
-        ::table_core::__private::checks::Place::Row,
-    );
-    const _: () =
-        ::table_core::__private::checks::identity(<Department as ::table_core::__private::Entity>::SCHEMA);
-    const _: () = ::table_core::__private::checks::hot_partition(
-        <Department as ::table_core::__private::Entity>::SCHEMA,
-    );
+    const _: () = {
+        __table::checks::property("name", <String as __table::Property>::NESTED);
+        __table::checks::property("head_count", <u32 as __table::Property>::NESTED);
+    };
+    const _: () = __table::checks::partition(<Department as __table::Entity>::SCHEMA, false);
+    const _: () = __table::checks::row(<Department as __table::Entity>::SCHEMA);
 };

@@ -1,0 +1,42 @@
+//! The paths whose rows have every field: they differ in numbers alone, and so need no types of their own.
+
+use std::marker::PhantomData;
+
+use crate::error::Result;
+use crate::store::RowView;
+use crate::typed::path::{read_copied, read_stored};
+use crate::typed::{Copied, Entity, Path, Stored};
+
+/// The entity's own rows.
+#[derive(Debug)]
+pub struct OwnRows<E>(PhantomData<fn() -> E>);
+
+impl<E: Entity> Path for OwnRows<E> {
+    type Entity = E;
+    type Item = Stored<E>;
+    type Columns = E::Columns;
+
+    const INDEX: Option<usize> = None;
+    const COLUMNS: &'static E::Columns = E::COLUMNS;
+
+    fn read(view: &RowView<'_>) -> Result<Stored<E>> {
+        read_stored(view)
+    }
+}
+
+/// The whole copies of the index at this place among the schema's.
+#[derive(Debug)]
+pub struct WholeCopies<E, const INDEX: usize>(PhantomData<fn() -> E>);
+
+impl<E: Entity, const INDEX: usize> Path for WholeCopies<E, INDEX> {
+    type Entity = E;
+    type Item = Copied<E>;
+    type Columns = E::Columns;
+
+    const INDEX: Option<usize> = Some(INDEX);
+    const COLUMNS: &'static E::Columns = E::COLUMNS;
+
+    fn read(view: &RowView<'_>) -> Result<Copied<E>> {
+        read_copied::<Self>(view)
+    }
+}
