@@ -92,7 +92,7 @@ use crate::ctxt::Ctxt;
 /// | `by_email` | the index's name, which comes first: of the method on the table and of the function on the struct (C18) |
 /// | `row = ".."` | the template of the copies' row key. Required (C30) |
 /// | `unique` | a second entity with the same key is refused |
-/// | `copy = all`, `copy = keys`, `copy(..)` | what a copy holds: everything, which it does if nothing is said; the key; the key and these fields (C17) |
+/// | `copy = all`, `copy = keys`, `copy(..)` | what a copy holds: everything, which it does if nothing is said; the key; the key and these fields (C17), in a struct of its own whose `Debug` shows all that is not encrypted |
 /// | `when = path` | a function of `&Self` that says whether the entity has a row in the index, by what is stored alone: a skipped field is no ground |
 /// | `as = name`, `as(a, b)` | what queries call the parts with `[]` |
 /// | `name = name` | another name for the function on the struct |

@@ -217,7 +217,9 @@ fn nothing_that_is_printed_shows_it() {
     // What is read.
     read.debug(&staff.get(key(1)).unwrap());
     read.debug(&staff.get(Employee::by_email("Sales", "1@contoso.com")).unwrap());
-    read.debug(&staff.get(Employee::by_age("Sales", 40, 1)).unwrap().map(|row| format!("{:?}", row.ssn)));
+    let copy = staff.get(Employee::by_age("Sales", 40, 1)).unwrap().unwrap();
+    read.debug(&copy.ssn);
+    read.debug(&copy);
     staff
         .view(key(1), |e| {
             read.debug(&e);
@@ -399,4 +401,51 @@ fn no_file_shows_it_at_any_time() {
     look(8);
     drop((staff, set, rule, store));
     look(8);
+}
+
+#[test]
+fn a_row_of_an_index_shows_nothing_of_what_is_sealed_or_secret() {
+    #[derive(Entity)]
+    #[entity(table = "Claims", kind = "claim")]
+    #[key(partition = "{insurer}", row = "claim_{id:06}")]
+    #[index(by_year, row = "year_{year:04}_{id:06}", copy(text, reason, drugs, card))]
+    struct Claim {
+        insurer: String,
+        id: u32,
+        year: u16,
+        #[encrypt]
+        text: String,
+        #[encrypt]
+        reason: Option<String>,
+        #[encrypt]
+        #[property(json)]
+        drugs: Vec<String>,
+        /// Stored as it is, and hidden by its type.
+        card: Secret<Option<String>>,
+    }
+
+    let (scratch, keys) = (Scratch::new(), Arc::new(MemoryKeys::new().unwrap()));
+    let store = store(&scratch, &keys);
+    let claims = store.table::<Claim>().unwrap();
+    let sealed = || TEXT.to_owned();
+    let claim = |id, reason| Claim {
+        insurer: "A".into(),
+        id,
+        year: 2024,
+        text: sealed(),
+        reason,
+        drugs: vec![sealed()],
+        card: Secret::new(Some(sealed())),
+    };
+    claims.insert(&claim(1, Some(sealed()))).unwrap();
+    claims.insert(&claim(2, None)).unwrap();
+    for id in 1..=2 {
+        let row = claims.get(Claim::by_year("A", 2024, id)).unwrap().unwrap();
+        assert_eq!(
+            format!("{row:?}"),
+            format!(
+                "ClaimByYear {{ insurer: \"A\", id: {id}, year: 2024, text: .., reason: .., drugs: .., card: .. }}"
+            )
+        );
+    }
 }

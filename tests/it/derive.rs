@@ -1,7 +1,7 @@
 //! A derived entity in a table: keys, copies, queries.
 
 use integration_tests::Scratch;
-use table_core::{Entity, ErrorKind, IfMatch, Query, QueryClass, Store, Stored, prefix};
+use table_core::{Entity, ErrorKind, IfMatch, KeyPart, Query, QueryClass, Store, Stored, prefix};
 
 /// One employee of a department.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -113,6 +113,50 @@ fn queries_give_parts_from_left_to_right() {
     assert_eq!((row.first_name.as_str(), row.email.as_str()), ("X", "200@contoso.com"));
     assert_eq!((row.last_name.as_str(), row.id), ("Kwok", 200));
     assert_eq!(staff.get(row.key()).unwrap().unwrap().age, 44);
+}
+
+#[test]
+fn a_row_of_an_index_shows_its_fields() {
+    /// A type that can't be shown, among others that can.
+    #[derive(KeyPart)]
+    struct Mute(bool);
+
+    #[derive(Entity)]
+    #[entity(table = "Visits", kind = "visit")]
+    #[key(partition = "{place}", row = "visit_{number:06}")]
+    #[index(by_guest, row = "guest_{guest}_{number:06}", copy(length, note, grade, mute, tags, photo))]
+    struct Visit {
+        place: String,
+        number: u64,
+        guest: String,
+        length: i64,
+        note: Option<String>,
+        grade: Option<f32>,
+        mute: Mute,
+        #[property(json)]
+        tags: Vec<String>,
+        photo: Vec<u8>,
+    }
+
+    let visits = Scratch::new().store().table::<Visit>().unwrap();
+    let visit = Visit {
+        place: "Inn".into(),
+        number: 7,
+        guest: "Ann".into(),
+        length: -3,
+        note: None,
+        grade: Some(1.5),
+        mute: Mute(true),
+        tags: vec!["late".into()],
+        photo: vec![0xca, 0xfe],
+    };
+    visits.insert(&visit).unwrap();
+    let row = visits.get(Visit::by_guest("Inn", "Ann", 7)).unwrap().unwrap();
+    assert_eq!(
+        format!("{row:?}"),
+        "VisitByGuest { place: \"Inn\", number: 7, guest: \"Ann\", length: -3, note: None, grade: 1.5, \
+         mute: true, tags: \"[\\\"late\\\"]\", photo: X'cafe' }"
+    );
 }
 
 #[test]

@@ -87,6 +87,7 @@ impl From<&str> for Secret<String> {
 impl<T: Wipe + Property> Property for Secret<T> {
     const EDM: EdmType = T::EDM;
     const EXACT: bool = T::EXACT;
+    const SECRET: bool = true;
     const OPTIONAL: bool = T::OPTIONAL;
     const NESTED: bool = T::NESTED;
     const FEW: bool = T::FEW;

@@ -115,6 +115,8 @@ pub struct Field {
     pub blind: Option<Blind>,
     /// Whether every value of it is read as it was written: none is floored, or kept as other text.
     pub exact: bool,
+    /// Whether its type hides it from `Debug`.
+    pub secret: bool,
 }
 
 impl Field {
@@ -129,6 +131,7 @@ impl Field {
         scope: KeyScope::Store,
         blind: None,
         exact: false,
+        secret: false,
     };
 
     /// The same with a name in the struct and one in the store.

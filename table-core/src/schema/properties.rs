@@ -156,6 +156,7 @@ impl Property for jiff::Timestamp {
 impl<T: Property> Property for Option<T> {
     const EDM: EdmType = T::EDM;
     const EXACT: bool = T::EXACT;
+    const SECRET: bool = T::SECRET;
     const FEW: bool = T::FEW;
     const NESTED: bool = T::OPTIONAL;
     const OPTIONAL: bool = true;

@@ -58,14 +58,23 @@ pub trait Property: Sized {
     #[doc(hidden)]
     const EXACT: bool = false;
 
+    /// Whether it hides its values from `Debug`.
+    #[doc(hidden)]
+    const SECRET: bool = false;
+
     /// Whether there are so few values that how often each occurs tells them apart: no blind index hides them.
     #[doc(hidden)]
     const FEW: bool = false;
 
     /// A field of the type, for declarations to name.
     #[doc(hidden)]
-    const FIELD: Field =
-        Field { edm: Self::EDM, optional: Self::OPTIONAL, exact: Self::EXACT, ..Field::PLAIN };
+    const FIELD: Field = Field {
+        edm: Self::EDM,
+        optional: Self::OPTIONAL,
+        exact: Self::EXACT,
+        secret: Self::SECRET,
+        ..Field::PLAIN
+    };
 
     /// The value as the property holds it.
     fn to_property(&self) -> Result<PropertyValue<'_>, ValueError>;

@@ -23,6 +23,7 @@ mod reading;
 mod reencrypt;
 mod sealing;
 mod set;
+mod shown;
 mod source;
 mod stored;
 mod table;
@@ -46,6 +47,7 @@ pub use reading::{Entities, ReadAs, Selected, Whole};
 #[cfg(feature = "encrypt")]
 pub use reencrypt::{ReencryptReport, Reencryption};
 pub use set::{EntitySet, SetQuery, SetRows, SetTable, Visitor};
+pub use shown::ShownRow;
 pub use source::Source;
 pub use stored::{Copied, Stored};
 pub use table::Table;

@@ -89,6 +89,19 @@ pub(crate) fn column(krate: &Krate, field: &Field<'_>, ty: &TokenStream) -> Toke
     }
 }
 
+/// What a field of `self` gives its property.
+pub(crate) fn property(krate: &Krate, field: &Field<'_>) -> TokenStream {
+    let (ident, ty) = (field.ident, field.ty);
+    if field.storage == Storage::Json {
+        let give = quote_spanned!(ty.span()=> #krate::json::give::<#ty>);
+        return quote!(#give(&self.#ident));
+    }
+    // Named through its trait on the type's own token: however often a type is used that is no property, rustc then
+    // says so once, and there.
+    let to_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::to_property);
+    quote!(#to_property(&self.#ident))
+}
+
 /// Statements that give `values` each field of `self`; `has_elements` says of which the elements stand in keys.
 pub(crate) fn given(
     krate: &Krate,
@@ -96,16 +109,7 @@ pub(crate) fn given(
     has_elements: impl Fn(usize) -> bool,
 ) -> TokenStream {
     let own = fields.iter().enumerate().filter(|(_, field)| field.is_property()).map(|(at, field)| {
-        let (ident, ty) = (field.ident, field.ty);
-        let property = if field.storage == Storage::Json {
-            let give = quote_spanned!(ty.span()=> #krate::json::give::<#ty>);
-            quote!(#give(&self.#ident))
-        } else {
-            // Named through its trait on the type's own token: however often a type is used that is no property,
-            // rustc then says so once, and there.
-            let to_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::to_property);
-            quote!(#to_property(&self.#ident))
-        };
+        let (ident, property) = (field.ident, property(krate, field));
         if has_elements(at) {
             quote!(values.push_elements(&self.#ident, #property);)
         } else {

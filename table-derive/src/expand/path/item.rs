@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
+use super::super::fields::property;
 use super::super::schema::place;
 use super::Path;
 use crate::model::{Field, Index, Storage, arguments};
@@ -18,11 +19,11 @@ pub(super) fn item(path: &Path<'_>, index: &Index, held: &[usize]) -> TokenStrea
         quote!(#[doc = #doc] #vis #ident: #ty)
     });
     let taken = fields.iter().map(|(at, field)| {
-        let (ident, place) = (field.ident, place(path.model, *at));
+        let (ident, ty, place) = (field.ident, field.ty, place(path.model, *at));
         if field.storage == Storage::Json {
-            quote!(#ident: #krate::json::take(source.text(#place)?)?)
+            let take = quote_spanned!(ty.span()=> #krate::json::take::<#ty>);
+            quote!(#ident: #take(source.text(#place)?)?)
         } else {
-            let ty = field.ty;
             let from_property =
                 quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
             quote!(#ident: source.field(#place, #from_property)?)
@@ -31,7 +32,17 @@ pub(super) fn item(path: &Path<'_>, index: &Index, held: &[usize]) -> TokenStrea
     let doc = format!("A row of the index `{}` of `{}`.", index.name, path.model.ident);
     let key = own_key(path, &fields);
     let marker = &path.path;
-    let shown = item.to_string();
+    // What is sealed is not even lent to what shows the row.
+    let shown = fields.iter().map(|(at, field)| {
+        let place = place(path.model, *at);
+        let value = if field.encrypted.is_some() {
+            quote!(::core::result::Result::Ok(#krate::PropertyValue::Absent))
+        } else {
+            property(krate, field)
+        };
+        quote!(#place, #value)
+    });
+    let (name, entity) = (item.to_string(), path.model.ident);
     quote! {
         #[doc = #doc]
         #[non_exhaustive]
@@ -50,7 +61,9 @@ pub(super) fn item(path: &Path<'_>, index: &Index, held: &[usize]) -> TokenStrea
 
         impl ::core::fmt::Debug for #item {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                ::core::fmt::Formatter::debug_struct(f, #shown).finish_non_exhaustive()
+                #krate::ShownRow::new(f, #name, <#entity as #krate::Entity>::SCHEMA)
+                    #(.field(#shown))*
+                    .finish()
             }
         }
     }

@@ -469,7 +469,12 @@ const _: () = {
     }
     impl ::core::fmt::Debug for EmployeeByName {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-            ::core::fmt::Formatter::debug_struct(f, "EmployeeByName").finish_non_exhaustive()
+            __table::ShownRow::new(f, "EmployeeByName", <Employee as __table::Entity>::SCHEMA)
+                .field(0usize, <String as __table::Property>::to_property(&self.department))
+                .field(1usize, <u32 as __table::Property>::to_property(&self.id))
+                .field(2usize, <String as __table::Property>::to_property(&self.last_name))
+                .field(3usize, <String as __table::Property>::to_property(&self.email))
+                .finish()
         }
     }
     #[doc = "What filters of `Employee` can speak of: what its rows hold, and what their keys say."]

@@ -406,7 +406,11 @@ const _: () = {
     }
     impl ::core::fmt::Debug for SealedBySsn {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-            ::core::fmt::Formatter::debug_struct(f, "SealedBySsn").finish_non_exhaustive()
+            __table::ShownRow::new(f, "SealedBySsn", <Sealed as __table::Entity>::SCHEMA)
+                .field(0usize, <String as __table::Property>::to_property(&self.department))
+                .field(1usize, <u32 as __table::Property>::to_property(&self.id))
+                .field(2usize, ::core::result::Result::Ok(__table::PropertyValue::Absent))
+                .finish()
         }
     }
     #[doc = "What filters of `Sealed` can speak of: what its rows hold, and what their keys say."]
