@@ -260,9 +260,7 @@ const fn template_mistake(schema: &Schema, place: Place) -> Option<Message> {
     while let [part, rest @ ..] = parts {
         let mistake = match part {
             Part::Literal(text) => keys::literal(schema, place, text),
-            Part::Field(part) => {
-                parts::mistake(schema, part, rest, place.is_primary())
-            }
+            Part::Field(part) => parts::mistake(schema, part, rest, place.is_primary()),
         };
         if mistake.is_some() {
             return mistake;

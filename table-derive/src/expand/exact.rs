@@ -10,7 +10,9 @@ use crate::model::{Field, Krate, Storage};
 /// nothing of what is skipped, here or in a flattened struct.
 pub(crate) fn exact(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
     if fields.iter().any(|field| field.storage == Storage::Skipped) {
-        return quote!(const EXACT: ::core::primitive::bool = false;);
+        return quote!(
+            const EXACT: ::core::primitive::bool = false;
+        );
     }
     let flattened = fields.iter().filter(|field| field.storage == Storage::Flattened);
     let each: Vec<_> = flattened

@@ -135,8 +135,7 @@ pub(crate) fn single(krate: &Krate, field: &Field<'_>, place: usize) -> TokenStr
             quote!(#take(source.text(#place)?)?)
         }
         (_, default) => {
-            let from_property =
-                quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
+            let from_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
             let take = if default { quote!(field_or_default) } else { quote!(field) };
             quote!(source.#take(#place, #from_property)?)
         }

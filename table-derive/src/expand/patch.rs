@@ -43,6 +43,7 @@ pub(crate) fn patch(model: &Entity<'_>, names: &Names) -> TokenStream {
     }
 }
 
+/// Sets one field. Inline, as what else a program calls some of: it is compiled where it is called.
 fn setter(field: &Field<'_>) -> TokenStream {
     let (vis, ident, ty) = (field.vis, field.ident, field.ty);
     let doc = format!("Sets `{}`.", field.name);
@@ -54,6 +55,7 @@ fn setter(field: &Field<'_>) -> TokenStream {
     };
     quote! {
         #[doc = #doc]
+        #[inline]
         #vis fn #ident(mut self, #ident: #given) -> Self {
             self.#ident = ::core::option::Option::Some(#value);
             self
@@ -69,6 +71,7 @@ pub(crate) fn function(model: &Entity<'_>, names: &Names) -> TokenStream {
     let idents = fields.iter().map(|field| field.ident);
     quote! {
         /// A patch that sets nothing yet, for a merge.
+        #[inline]
         #vis fn #name() -> #patch {
             #patch { #(#idents: ::core::option::Option::None),* }
         }

@@ -87,10 +87,7 @@ fn method(model: &Entity<'_>, at: usize, field: &Field<'_>, stub: bool) -> Token
                 Borrowed::Text => (quote!(&::core::primitive::str), quote!(as_text_option)),
                 Borrowed::Bytes => (quote!(&#bytes), quote!(as_bytes_option)),
             };
-            (
-                quote!(::core::option::Option<#seen>),
-                quote!(self.fields.stored(#place, #krate::#from)),
-            )
+            (quote!(::core::option::Option<#seen>), quote!(self.fields.stored(#place, #krate::#from)))
         }
         (_, None, None) => {
             let stored = stored(field);
@@ -105,6 +102,7 @@ fn method(model: &Entity<'_>, at: usize, field: &Field<'_>, stub: bool) -> Token
     };
     quote! {
         #[doc = #doc]
+        #[inline]
         #vis fn #ident(&self) -> #krate::Result<#seen> {
             #taken
         }

@@ -47,11 +47,7 @@ impl<P: Path, O: Origin, Step> PathQuery<P, O, Whole, Step> {
 
     /// Takes a field of the partition key, or one that a shard is computed of: it is one value.
     #[doc(hidden)]
-    pub fn fixed<T, Next>(
-        mut self,
-        field: usize,
-        argument: &impl KeyArg<T>,
-    ) -> PathQuery<P, O, Whole, Next> {
+    pub fn fixed<T, Next>(mut self, field: usize, argument: &impl KeyArg<T>) -> PathQuery<P, O, Whole, Next> {
         self.given.value::<T>(field, argument);
         self.retyped()
     }
@@ -216,12 +212,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> IntoIterator for PathQuery<P, O, R,
 impl<P, O: Clone, R, Step> Clone for PathQuery<P, O, R, Step> {
     fn clone(&self) -> Self {
         let Self { origin, given, narrowing, .. } = self;
-        Self {
-            origin: origin.clone(),
-            given: given.clone(),
-            narrowing: narrowing.clone(),
-            of: PhantomData,
-        }
+        Self { origin: origin.clone(), given: given.clone(), narrowing: narrowing.clone(), of: PhantomData }
     }
 }
 

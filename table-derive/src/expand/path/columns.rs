@@ -8,10 +8,7 @@ use super::super::key::argument_type;
 use crate::model::{Entity, Field, Storage};
 
 /// The fields that rows hold or their keys give back, as far as filters can speak of them.
-fn compared<'m>(
-    model: &'m Entity<'_>,
-    holds: impl Fn(usize) -> bool,
-) -> impl Iterator<Item = &'m Field<'m>> {
+fn compared<'m>(model: &'m Entity<'_>, holds: impl Fn(usize) -> bool) -> impl Iterator<Item = &'m Field<'m>> {
     let fields = model.fields.iter().enumerate();
     let of_kind = |field: &Field<'_>| matches!(field.storage, Storage::Value | Storage::Flattened);
     fields.filter(move |(at, field)| of_kind(field) && holds(*at)).map(|(_, field)| field)

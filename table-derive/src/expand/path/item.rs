@@ -24,8 +24,7 @@ pub(super) fn item(path: &Path<'_>, index: &Index, held: &[usize]) -> TokenStrea
             let take = quote_spanned!(ty.span()=> #krate::json::take::<#ty>);
             quote!(#ident: #take(source.text(#place)?)?)
         } else {
-            let from_property =
-                quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
+            let from_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
             quote!(#ident: source.field(#place, #from_property)?)
         }
     });

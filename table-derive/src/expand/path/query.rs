@@ -10,6 +10,7 @@ use super::super::schema::place;
 use super::Path;
 use super::steps::{Kind, Next, Step, steps};
 use crate::model::{Entity, Field, Krate};
+use crate::template::Part;
 
 /// The struct, and what it can do on every path.
 pub(super) fn query(model: &Entity<'_>, names: &Names) -> TokenStream {
@@ -245,14 +246,19 @@ fn method(path: &Path<'_>, query: &Ident, steps: &[Step], next: &Next) -> Option
     })
 }
 
-/// What the part takes besides values: told from its format where that says it, which costs the compiler nothing, and
-/// else from the schema.
+/// What the part takes besides values: told from its format and a field written as `String`, which costs the compiler
+/// nothing; and else from the schema. Of a `String` that is another type a query would be refused when it runs.
 fn offers(path: &Path<'_>, next: &Next) -> TokenStream {
     let (krate, ident) = (&path.model.krate, path.model.ident);
     if next.is_number {
         return quote!(#krate::Offers<true, false>);
     }
     let part = next.place - path.model.key.partition.fields().count();
+    if next.is_plain && path.model.fields.get(next.field).is_some_and(Field::is_string) {
+        let is_last = part + 1 == path.row().fields().count()
+            && matches!(path.row().parts.last(), Some(Part::Field(_)));
+        return quote!(#krate::Offers<#is_last, true>);
+    }
     let schema = quote!(<#ident as #krate::Entity>::SCHEMA);
     let place = match path.index {
         None => quote!(Row),

@@ -24,6 +24,8 @@ pub(super) struct Next {
     pub(super) kind: Kind,
     /// Whether its format is one of numbers and times, whose keys are in their order.
     pub(super) is_number: bool,
+    /// Whether it is printed as it is, and once.
+    pub(super) is_plain: bool,
 }
 
 /// What a part takes.
@@ -119,7 +121,8 @@ impl Parts<'_> {
             part.format,
             Format::Pad(_) | Format::Offset | Format::Inverted | Format::PadInverted(_) | Format::Ticks
         );
-        let next = Next { field: part.field, place: place.part, step, each, kind, is_number };
+        let is_plain = part.format == Format::Plain && !part.each;
+        let next = Next { field: part.field, place: place.part, step, each, kind, is_number, is_plain };
         Step { next: Some(next), ready }
     }
 }

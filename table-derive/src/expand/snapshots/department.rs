@@ -73,6 +73,7 @@ const _: () = {
             __table::Partition::new(&[__table::KeyArg::<String>::to_key(&name)])
         }
         #[doc = r" A patch that sets nothing yet, for a merge."]
+        #[inline]
         fn patch() -> DepartmentPatch {
             DepartmentPatch { head_count: ::core::option::Option::None }
         }
@@ -84,6 +85,7 @@ const _: () = {
     }
     impl DepartmentPatch {
         #[doc = "Sets `head_count`."]
+        #[inline]
         fn head_count(mut self, head_count: u32) -> Self {
             self.head_count = ::core::option::Option::Some(head_count);
             self
@@ -239,10 +241,12 @@ const _: () = {
     }
     impl DepartmentView<'_> {
         #[doc = "The field `name`, parsed from the key."]
+        #[inline]
         fn name(&self) -> __table::Result<__table::Cow<'_, ::core::primitive::str>> {
             self.fields.key_text(0usize)
         }
         #[doc = "The field `head_count`, decoded from the property `HeadCount`."]
+        #[inline]
         fn head_count(&self) -> __table::Result<u32> {
             self.fields.stored(1usize, <u32 as __table::Property>::from_property)
         }

@@ -152,6 +152,7 @@ const _: () = {
             __table::Partition::new(&[__table::KeyArg::<String>::to_key(&department)])
         }
         #[doc = r" A patch that sets nothing yet, for a merge."]
+        #[inline]
         pub fn patch() -> EmployeePatch {
             EmployeePatch {
                 last_name: ::core::option::Option::None,
@@ -193,16 +194,19 @@ const _: () = {
     }
     impl EmployeePatch {
         #[doc = "Sets `last_name`."]
+        #[inline]
         pub fn last_name(mut self, last_name: impl ::core::convert::Into<String>) -> Self {
             self.last_name = ::core::option::Option::Some(::core::convert::Into::into(last_name));
             self
         }
         #[doc = "Sets `email`."]
+        #[inline]
         pub fn email(mut self, email: impl ::core::convert::Into<String>) -> Self {
             self.email = ::core::option::Option::Some(::core::convert::Into::into(email));
             self
         }
         #[doc = "Sets `age`."]
+        #[inline]
         pub fn age(mut self, age: i32) -> Self {
             self.age = ::core::option::Option::Some(age);
             self
@@ -394,26 +398,7 @@ const _: () = {
             email: Given,
         ) -> EmployeeQuery<__table::WholeCopies<Employee, 0usize>, Given::Step, From>
         where
-            Given: __table::PartArg<
-                    String,
-                    __table::At<2usize>,
-                    __table::Offers<
-                        {
-                            __table::checks::offers_range(
-                                <Employee as __table::Entity>::SCHEMA,
-                                __table::checks::Place::Index(0usize),
-                                0usize,
-                            )
-                        },
-                        {
-                            __table::checks::offers_prefix(
-                                <Employee as __table::Entity>::SCHEMA,
-                                __table::checks::Place::Index(0usize),
-                                0usize,
-                            )
-                        },
-                    >,
-                >,
+            Given: __table::PartArg<String, __table::At<2usize>, __table::Offers<true, true>>,
         {
             EmployeeQuery { query: self.query.part(3usize, email) }
         }
@@ -505,26 +490,7 @@ const _: () = {
             last_name: Given,
         ) -> EmployeeQuery<EmployeeByNamePath, Given::Step, From>
         where
-            Given: __table::PartArg<
-                    String,
-                    __table::At<2usize>,
-                    __table::Offers<
-                        {
-                            __table::checks::offers_range(
-                                <Employee as __table::Entity>::SCHEMA,
-                                __table::checks::Place::Index(1usize),
-                                0usize,
-                            )
-                        },
-                        {
-                            __table::checks::offers_prefix(
-                                <Employee as __table::Entity>::SCHEMA,
-                                __table::checks::Place::Index(1usize),
-                                0usize,
-                            )
-                        },
-                    >,
-                >,
+            Given: __table::PartArg<String, __table::At<2usize>, __table::Offers<false, true>>,
         {
             EmployeeQuery { query: self.query.part(2usize, last_name) }
         }
@@ -544,22 +510,27 @@ const _: () = {
     }
     impl EmployeeView<'_> {
         #[doc = "The field `department`, parsed from the key."]
+        #[inline]
         pub fn department(&self) -> __table::Result<__table::Cow<'_, ::core::primitive::str>> {
             self.fields.key_text(0usize)
         }
         #[doc = "The field `id`, parsed from the key."]
+        #[inline]
         pub fn id(&self) -> __table::Result<u32> {
             self.fields.key(1usize, <u32 as __table::Property>::from_property)
         }
         #[doc = "The field `last_name`, decoded from the property `LastName`."]
+        #[inline]
         pub fn last_name(&self) -> __table::Result<&::core::primitive::str> {
             self.fields.stored(2usize, __table::as_text)
         }
         #[doc = "The field `email`, decoded from the property `Email`."]
+        #[inline]
         pub fn email(&self) -> __table::Result<&::core::primitive::str> {
             self.fields.stored(3usize, __table::as_text)
         }
         #[doc = "The field `age`, decoded from the property `Age`."]
+        #[inline]
         pub fn age(&self) -> __table::Result<i32> {
             self.fields.stored_or_default(4usize, <i32 as __table::Property>::from_property)
         }

@@ -146,6 +146,7 @@ const _: () = {
             __table::Partition::new(&[__table::KeyArg::<String>::to_key(&department)])
         }
         #[doc = r" A patch that sets nothing yet, for a merge."]
+        #[inline]
         pub fn patch() -> SealedPatch {
             SealedPatch {
                 ssn: ::core::option::Option::None,
@@ -176,21 +177,25 @@ const _: () = {
     }
     impl SealedPatch {
         #[doc = "Sets `ssn`."]
+        #[inline]
         pub fn ssn(mut self, ssn: impl ::core::convert::Into<String>) -> Self {
             self.ssn = ::core::option::Option::Some(::core::convert::Into::into(ssn));
             self
         }
         #[doc = "Sets `salary`."]
+        #[inline]
         pub fn salary(mut self, salary: Option<i64>) -> Self {
             self.salary = ::core::option::Option::Some(salary);
             self
         }
         #[doc = "Sets `note`."]
+        #[inline]
         pub fn note(mut self, note: impl ::core::convert::Into<String>) -> Self {
             self.note = ::core::option::Option::Some(::core::convert::Into::into(note));
             self
         }
         #[doc = "Sets `card`."]
+        #[inline]
         pub fn card(mut self, card: impl ::core::convert::Into<String>) -> Self {
             self.card = ::core::option::Option::Some(::core::convert::Into::into(card));
             self
@@ -447,26 +452,32 @@ const _: () = {
     }
     impl SealedView<'_> {
         #[doc = "The field `department`, parsed from the key."]
+        #[inline]
         pub fn department(&self) -> __table::Result<__table::Cow<'_, ::core::primitive::str>> {
             self.fields.key_text(0usize)
         }
         #[doc = "The field `id`, parsed from the key."]
+        #[inline]
         pub fn id(&self) -> __table::Result<u32> {
             self.fields.key(1usize, <u32 as __table::Property>::from_property)
         }
         #[doc = "The field `ssn`, decoded from the property `Ssn`."]
+        #[inline]
         pub fn ssn(&self) -> __table::Result<String> {
             self.fields.sealed(2usize, <String as __table::Property>::from_property)
         }
         #[doc = "The field `salary`, decoded from the property `Salary`."]
+        #[inline]
         pub fn salary(&self) -> __table::Result<Option<i64>> {
             self.fields.sealed(3usize, <Option<i64> as __table::Property>::from_property)
         }
         #[doc = "The field `note`, decoded from the property `Note`."]
+        #[inline]
         pub fn note(&self) -> __table::Result<String> {
             self.fields.sealed(4usize, <String as __table::Property>::from_property)
         }
         #[doc = "The field `card`, decoded from the property `Card`."]
+        #[inline]
         pub fn card(&self) -> __table::Result<String> {
             self.fields.sealed(5usize, <String as __table::Property>::from_property)
         }
