@@ -160,8 +160,8 @@ pub const fn properties(schema: &Schema) {
 #[track_caller]
 pub const fn partition(schema: &Schema, may_be_hot: bool) {
     template(schema, Place::Partition);
-    if !may_be_hot && let Some(message) = sound(schema, keys::hot_partition(schema)) {
-        message.refuse();
+    if !may_be_hot {
+        hot_partition(schema);
     }
 }
 
@@ -169,9 +169,7 @@ pub const fn partition(schema: &Schema, may_be_hot: bool) {
 #[track_caller]
 pub const fn row(schema: &Schema) {
     template(schema, Place::Row);
-    if let Some(message) = sound(schema, keys::identity(schema)) {
-        message.refuse();
-    }
+    identity(schema);
 }
 
 /// An index. C3, C4, C5, C6, C14 and C15: what its template says. C7: no row of it can have the key of another row of
@@ -179,18 +177,46 @@ pub const fn row(schema: &Schema) {
 #[track_caller]
 pub const fn index_row(schema: &Schema, index: usize) {
     template(schema, Place::Index(index));
-    if let Some(message) = sound(schema, rows::disjoint(schema, index)) {
-        message.refuse();
-    }
-    if let Some(message) = sound(schema, rows::determined(schema, index)) {
-        message.refuse();
-    }
+    disjoint(schema, index);
+    determined(schema, index);
 }
 
 /// C3, C4, C5, C6, C14 and C15: what one key template says.
 #[track_caller]
-const fn template(schema: &Schema, place: Place) {
+pub(super) const fn template(schema: &Schema, place: Place) {
     if let Some(message) = template_mistake(schema, place) {
+        message.refuse();
+    }
+}
+
+/// C22: the primary key tells entities apart.
+#[track_caller]
+pub(super) const fn identity(schema: &Schema) {
+    if let Some(message) = sound(schema, keys::identity(schema)) {
+        message.refuse();
+    }
+}
+
+/// C20: the partition key is more than a time.
+#[track_caller]
+pub(super) const fn hot_partition(schema: &Schema) {
+    if let Some(message) = sound(schema, keys::hot_partition(schema)) {
+        message.refuse();
+    }
+}
+
+/// C7: no row of the index can have the key of another row of the entity's.
+#[track_caller]
+pub(super) const fn disjoint(schema: &Schema, index: usize) {
+    if let Some(message) = sound(schema, rows::disjoint(schema, index)) {
+        message.refuse();
+    }
+}
+
+/// C8: the index tells entities apart, or says `unique`.
+#[track_caller]
+pub(super) const fn determined(schema: &Schema, index: usize) {
+    if let Some(message) = sound(schema, rows::determined(schema, index)) {
         message.refuse();
     }
 }

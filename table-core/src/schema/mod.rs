@@ -94,6 +94,10 @@ impl Schema {
 }
 
 /// A field of an entity.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a word of the declaration, or of the field's type"
+)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
     /// Its name in the struct.

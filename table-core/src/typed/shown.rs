@@ -20,6 +20,7 @@ impl<'f, 'b> ShownRow<'f, 'b> {
 
     /// The field at this place.
     #[must_use]
+    #[expect(clippy::needless_pass_by_value, reason = "what gives a property gives it by value")]
     pub fn field(mut self, place: usize, value: Result<PropertyValue<'_>, ValueError>) -> Self {
         let Some(field) = self.schema.fields.get(place) else { return self };
         let hidden = field.encrypted || field.secret;

@@ -23,6 +23,9 @@ use crate::error::Result;
 use crate::query::{Continuation, Explain, Filter, Query};
 use crate::store::{DynamicTable, Lanes, Page};
 
+/// What a query is of, without a value of it.
+type Of<P, R, Step> = PhantomData<fn() -> (P, R, Step)>;
+
 /// A query of a path of an entity's, read as `R`. What the generated queries hold, at their step, and what their
 /// `select` and `entities` give: nothing of the key is left to fix then.
 #[must_use = "a query does nothing until it is iterated"]
@@ -30,7 +33,7 @@ pub struct PathQuery<P, O = DynamicTable, R = Whole, Step = Ended> {
     origin: O,
     given: Given,
     narrowing: Query,
-    of: PhantomData<fn() -> (P, R, Step)>,
+    of: Of<P, R, Step>,
 }
 
 impl<P: Path, O: Origin, Step> PathQuery<P, O, Whole, Step> {

@@ -30,7 +30,7 @@ pub(super) fn item(path: &Path<'_>, index: &Index, held: &[usize]) -> TokenStrea
     });
     let doc = format!("A row of the index `{}` of `{}`.", index.name, path.model.ident);
     let key = own_key(path, &fields);
-    let marker = &path.path;
+    let marker = &path.ty;
     // What is sealed is not even lent to what shows the row.
     let shown = fields.iter().map(|(at, field)| {
         let place = place(path.model, *at);

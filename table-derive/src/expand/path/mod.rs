@@ -53,7 +53,7 @@ pub(crate) fn columns(model: &Entity<'_>, names: &Names) -> TokenStream {
 
 /// The type that stands for the path by an index.
 pub(crate) fn of_index(model: &Entity<'_>, names: &Names, index: (usize, &Index)) -> TokenStream {
-    Path::new(model, names, Some(index)).path
+    Path::new(model, names, Some(index)).ty
 }
 
 /// A way to reach the entity.
@@ -61,7 +61,7 @@ struct Path<'m> {
     model: &'m Entity<'m>,
     index: Option<(usize, &'m Index)>,
     /// The type that stands for the path.
-    path: TokenStream,
+    ty: TokenStream,
     /// The row that a query gives, where it isn't the entity.
     item: Ident,
     columns: Ident,
@@ -74,7 +74,7 @@ impl<'m> Path<'m> {
     fn new(model: &'m Entity<'m>, names: &Names, index: Option<(usize, &'m Index)>) -> Self {
         let found = index.map(|(_, index)| index);
         let (krate, ident) = (&model.krate, model.ident);
-        let path = match index {
+        let ty = match index {
             None => quote!(#krate::OwnRows<#ident>),
             Some((number, index)) if is_whole(index) => {
                 quote!(#krate::WholeCopies<#ident, #number>)
@@ -84,7 +84,7 @@ impl<'m> Path<'m> {
         Self {
             model,
             index,
-            path,
+            ty,
             item: names.path(found, ""),
             columns: names.path(found, "Columns"),
             from: names.parameter("From"),
@@ -111,7 +111,7 @@ impl<'m> Path<'m> {
 
     /// The type that stands for the path, where its rows hold some of the fields.
     fn marker(&self, number: usize, held: &[usize]) -> TokenStream {
-        let (krate, vis, marker, ident) = (&self.model.krate, self.model.vis, &self.path, self.model.ident);
+        let (krate, vis, marker, ident) = (&self.model.krate, self.model.vis, &self.ty, self.model.ident);
         let (item, columns) = (&self.item, &self.columns);
         let made = columns::made(self.model, columns, |field| held.contains(&field));
         quote! {

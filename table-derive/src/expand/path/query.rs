@@ -139,7 +139,7 @@ fn narrowing(model: &Entity<'_>, names: &Names) -> TokenStream {
 
 /// The methods that take the parts of one path's keys, and what can be done at which step.
 pub(super) fn parts(path: &Path<'_>, query: &Ident) -> TokenStream {
-    let (krate, this, from) = (&path.model.krate, &path.path, &path.from);
+    let (krate, this, from) = (&path.model.krate, &path.ty, &path.from);
     let steps = steps(path.model, path.row());
     let methods = (0..).zip(&steps).filter_map(|(at, step)| {
         let method = method(path, query, &steps, step.next.as_ref()?)?;
@@ -161,7 +161,7 @@ fn step_type(krate: &Krate, steps: &[Step], at: usize) -> TokenStream {
 
 /// What a step takes.
 fn method(path: &Path<'_>, query: &Ident, steps: &[Step], next: &Next) -> Option<TokenStream> {
-    let (krate, vis, this, from) = (&path.model.krate, path.model.vis, &path.path, &path.from);
+    let (krate, vis, this, from) = (&path.model.krate, path.model.vis, &path.ty, &path.from);
     let field: &Field<'_> = path.model.fields.get(next.field)?;
     let alias = next.each.and_then(|each| path.index.and_then(|(_, index)| index.aliases.get(each)));
     let (name, ty) = (alias.unwrap_or(field.ident), argument_type(krate, field, next.each.is_some()));
@@ -275,7 +275,7 @@ fn offers(path: &Path<'_>, next: &Next) -> TokenStream {
 
 /// The method of the table that begins a query of the path.
 pub(super) fn start(path: &Path<'_>, query: &Ident) -> TokenStream {
-    let (krate, vis, this, from) = (&path.model.krate, path.model.vis, &path.path, &path.from);
+    let (krate, vis, this, from) = (&path.model.krate, path.model.vis, &path.ty, &path.from);
     let first = steps(path.model, path.row());
     let first = step_type(krate, &first, 0);
     let name = path.index.map_or_else(|| format_ident!("rows"), |(_, index)| index.ident.clone());
