@@ -13,7 +13,7 @@ pub(crate) fn functions(model: &Entity<'_>, names: &Names) -> TokenStream {
     let (key, partition, patch) = (key(model), partition(model), patch::function(model, names));
     let indexes = model.indexes.iter().enumerate().map(|found| index(model, names, found));
     quote! {
-                impl #ident {
+        impl #ident {
             #key
             #partition
             #patch

@@ -35,7 +35,7 @@ pub(crate) fn patch(model: &Entity<'_>, names: &Names) -> TokenStream {
             #(#declared),*
         }
 
-                impl #patch {
+        impl #patch {
             #(#setters)*
         }
 

@@ -86,7 +86,7 @@ fn columns(model: &Properties<'_>) -> (Ident, TokenStream, TokenStream) {
         #[doc = #doc]
         #[non_exhaustive]
         #[derive(Debug)]
-                #vis struct #name {
+        #vis struct #name {
             #(#declared),*
         }
     };

@@ -23,7 +23,7 @@ pub(crate) fn view(model: &Entity<'_>, names: &Names, stub: bool) -> TokenStream
             fields: #krate::FieldViews<'view>,
         }
 
-                impl #view<'_> {
+        impl #view<'_> {
             #(#methods)*
         }
 

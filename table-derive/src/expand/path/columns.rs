@@ -34,7 +34,7 @@ pub(super) fn columns(model: &Entity<'_>, name: &Ident, holds: impl Fn(usize) ->
     quote! {
         #[doc = #doc]
         #[non_exhaustive]
-                #vis struct #name {
+        #vis struct #name {
             #(#declared),*
         }
     }

@@ -45,7 +45,7 @@ pub(super) fn item(path: &Path<'_>, index: &Index, held: &[usize]) -> TokenStrea
     quote! {
         #[doc = #doc]
         #[non_exhaustive]
-                #vis struct #item {
+        #vis struct #item {
             #(#declared),*
         }
 

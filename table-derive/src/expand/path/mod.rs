@@ -36,7 +36,7 @@ pub(crate) fn indexes(model: &Entity<'_>, names: &Names) -> TokenStream {
             from: #from,
         }
 
-                impl<#from: #krate::Origin> #name<#from> {
+        impl<#from: #krate::Origin> #name<#from> {
             #(#methods)*
         }
 
@@ -116,7 +116,7 @@ impl<'m> Path<'m> {
         let made = columns::made(self.model, columns, |field| held.contains(&field));
         quote! {
             #[doc(hidden)]
-                        #vis enum #marker {}
+            #vis enum #marker {}
 
             #[automatically_derived]
             impl #krate::Path for #marker {

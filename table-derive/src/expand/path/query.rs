@@ -46,7 +46,7 @@ fn narrowing(model: &Entity<'_>, names: &Names) -> TokenStream {
     let private = quote!(#krate);
     let ready = quote!(where #step: #private::Ready);
     quote! {
-                impl<#path, #step, #from> #query<#path, #step, #from>
+        impl<#path, #step, #from> #query<#path, #step, #from>
         where
             #path: #private::Path,
             #from: #private::Origin,
@@ -112,7 +112,7 @@ fn narrowing(model: &Entity<'_>, names: &Names) -> TokenStream {
             }
         }
 
-                impl<'snapshot, #step: #private::Ready>
+        impl<'snapshot, #step: #private::Ready>
             #query<#private::OwnRows<#ident>, #step, #private::TableIn<'snapshot>>
         {
             /// The entities in place, each field decoded when it is asked for: the quickest way to read many.
@@ -145,7 +145,7 @@ pub(super) fn parts(path: &Path<'_>, query: &Ident) -> TokenStream {
         let method = method(path, query, &steps, step.next.as_ref()?)?;
         let at = step_type(krate, &steps, at);
         Some(quote! {
-                        impl<#from: #krate::Origin> #query<#this, #at, #from> {
+            impl<#from: #krate::Origin> #query<#this, #at, #from> {
                 #method
             }
         })
