@@ -1,28 +1,14 @@
-//! Changes of entities: read what is stored, see what is to be, plan, carry out under the versions that were read.
-
-use std::hash::{BuildHasher, RandomState};
-use std::thread;
-use std::time::{Duration, Instant};
+//! Changes of entities: what is stored is read, what is to be is seen, and the rows of both are planned.
 
 use super::old::{Old, Was, is_closed};
 use super::sealing;
 use super::{Entity, Key, Source};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{DynamicEntity, ETag, IfMatch};
+use crate::model::{DynamicEntity, IfMatch};
 use crate::plan::{self, EntityChange, EntityRows, OldEntity, Values, WriteExplain, WritePlan};
 #[cfg(feature = "encrypt")]
 use crate::store::Prepared;
 use crate::store::{DynamicTable, RowView, Sealer, Snapshot};
-
-/// How often a change is tried when others write the entity at the same time.
-const ATTEMPTS: u32 = 64;
-
-/// How often it may lose before it asks for a turn, which one in the process has at a time: whoever has it gives way to
-/// nobody, and those who wait for it don't contend.
-const LOSSES_BORNE: u32 = 8;
-
-/// The longest wait between two of them.
-const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
 /// What is to become of an entity.
 pub(super) enum Change<'c, E: Entity> {
@@ -417,69 +403,6 @@ pub(super) fn values_of<E: Entity>(entity: &E) -> Result<Values<'_>> {
     }
 }
 
-/// Carries out the changes as one, from the start again if somebody else wrote one of the entities meanwhile.
-///
-/// `batch` is the partition of a batch, whose errors say which of the changes they are about.
-pub(super) fn commit(
-    table: &DynamicTable,
-    operations: &mut [&mut dyn Planned],
-    batch: Option<&str>,
-) -> Result<ETag> {
-    let (mut last, mut turn) = (None, None);
-    for losses in 0..ATTEMPTS {
-        if losses >= LOSSES_BORNE && turn.is_none() {
-            turn = table.turn(LONGEST_WAIT);
-        }
-        let begun = Instant::now();
-        match read(table, operations, batch) {
-            // A key that was destroyed with nothing left under it: the row was read before it was sealed anew.
-            Err(error) if error.kind() == ErrorKind::KeyShredded && losses == 0 => continue,
-            done => done?,
-        }
-        let sealer = Sealer::new(table);
-        let done = planned(operations, batch, &sealer, |plan| {
-            table.carry_out(plan, &sealer.sealed_at()).map_err(|failure| {
-                let found = failure.error.kind() == ErrorKind::EntityAlreadyExists
-                    && failure
-                        .entity
-                        .and_then(|at| operations.get(at))
-                        .is_some_and(|o| o.takes_what_it_finds());
-                let error = match failure.entity {
-                    Some(entity) if batch.is_some() => failure.error.at_index(entity),
-                    _ => failure.error,
-                };
-                (error, failure.was_stale || found)
-            })
-        })?;
-        match done {
-            Ok(etag) => return Ok(etag),
-            Err((error, true)) => {
-                last = Some(error);
-                if turn.is_none() {
-                    give_way(losses, begun.elapsed());
-                }
-            }
-            Err((error, false)) => return Err(error),
-        }
-    }
-    let error = last.unwrap_or_else(|| Error::new(ErrorKind::ConditionNotMet));
-    Err(error
-        .with_kind(ErrorKind::ConditionNotMet)
-        .because(format!("others were quicker {ATTEMPTS} times in a row")))
-}
-
-/// Waits by chance, longer from loss to loss: then those who contend for an entity come one after another, and not all
-/// at one time for one of them to win.
-fn give_way(losses: u32, took: Duration) {
-    let most = took.saturating_mul(losses).min(LONGEST_WAIT);
-    if most.is_zero() {
-        return;
-    }
-    // Each state has keys of its own.
-    let chance = u32::try_from(RandomState::new().hash_one(losses) >> 32).unwrap_or_default();
-    thread::sleep(most.mul_f64(f64::from(chance) / f64::from(u32::MAX)));
-}
-
 /// The rows that the changes would touch.
 pub(super) fn explain(
     table: &DynamicTable,
@@ -495,7 +418,11 @@ pub(super) fn explain(
 }
 
 /// Reads what is stored of all entities; of several, as it was at one moment.
-fn read(table: &DynamicTable, operations: &mut [&mut dyn Planned], batch: Option<&str>) -> Result<()> {
+pub(super) fn read(
+    table: &DynamicTable,
+    operations: &mut [&mut dyn Planned],
+    batch: Option<&str>,
+) -> Result<()> {
     let readers = operations.iter().filter(|operation| operation.reads()).count();
     let snapshot = if readers > 1 { Some(table.snapshot()?) } else { None };
     for (index, operation) in operations.iter_mut().enumerate() {
@@ -505,7 +432,7 @@ fn read(table: &DynamicTable, operations: &mut [&mut dyn Planned], batch: Option
 }
 
 /// What `run` makes of the plan of the changes.
-fn planned<T>(
+pub(super) fn planned<T>(
     operations: &[&mut dyn Planned],
     batch: Option<&str>,
     sealer: &Sealer<'_>,

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use super::attempts;
 use super::change::{self, Change, Operation, Planned};
 use super::{Entity, Key, Partition};
 use crate::error::{Error, ErrorKind, Result};
@@ -126,7 +127,7 @@ impl<'c, Set> Egt<'c, Set> {
 
     /// Makes every change, or none. The version is that of every entity written.
     pub fn commit(self) -> Result<ETag> {
-        self.run(change::commit)
+        self.run(attempts::commit)
     }
 
     /// The rows that committing would touch: nothing is written.

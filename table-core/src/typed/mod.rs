@@ -3,6 +3,7 @@
 //! The types here are thin: they turn fields into values and back, and leave the work to functions that know no
 //! user's type.
 
+mod attempts;
 mod blind;
 mod change;
 mod column;

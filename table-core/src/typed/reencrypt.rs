@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::attempts;
 use super::change::{self, Change, Operation};
 use super::{Entity, Key, Table};
 use crate::crypt::{Encryption, Progress};
@@ -190,7 +191,7 @@ impl<E: Entity> Reencryption<E> {
             |row, _| {
                 // Somebody wrote it while it was being sealed.
                 let mut operation = Operation::new(key(row), Change::<E>::Reseal);
-                change::commit(table, &mut [&mut operation], None).map(drop)
+                attempts::commit(table, &mut [&mut operation], None).map(drop)
             },
         )?;
         for failure in done.failures {

@@ -4,6 +4,7 @@ use std::borrow::Borrow;
 use std::fmt;
 use std::ops::Deref;
 
+use super::attempts;
 use super::blind::or_again;
 use super::change::{self, Change, Operation};
 use super::{Egt, Entity, Key, Lookup, Partition, Stored};
@@ -160,7 +161,7 @@ impl<E: Entity> Table<E> {
 
     fn commit(&self, key: Key<E>, change: Change<'_, E>) -> Result<(ETag, Option<E>)> {
         let mut operation = Operation::new(key, change);
-        let etag = change::commit(&self.table, &mut [&mut operation], None)?;
+        let etag = attempts::commit(&self.table, &mut [&mut operation], None)?;
         Ok((etag, operation.into_new()))
     }
 }

@@ -5,7 +5,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, IfMatch};
 use crate::plan;
-use crate::typed::change::{self, Change, Operation};
+use crate::typed::attempts;
+use crate::typed::change::{Change, Operation};
 use crate::typed::path::check_kind;
 use crate::typed::{Entity, Key, Source};
 
@@ -121,7 +122,7 @@ impl<Set> Visitor<Set> for Run<'_, Set> {
     fn visit<E: Entity>(self, _: fn(E) -> Set) -> Result<Option<ETag>> {
         let Self { set, entity, what } = self;
         let commit = |key, change: Change<'_, E>| {
-            change::commit(&set.table, &mut [&mut Operation::new(key, change)], None).map(Some)
+            attempts::commit(&set.table, &mut [&mut Operation::new(key, change)], None).map(Some)
         };
         let key = || Key::<E>::verbatim(entity.partition_key(), entity.row_key());
         match what {
