@@ -1,5 +1,7 @@
 //! The rows of an entity: its own and its copies.
 
+use std::ops::Range;
+
 use super::content::{Cause, RowContent, RowKind, fields};
 use super::values::{FieldValue, Values};
 use crate::error::{Error, ErrorKind, Result};
@@ -12,7 +14,8 @@ use crate::schema::{
 /// A row that an entity has.
 #[derive(Debug)]
 pub(crate) struct EntityRow<'a> {
-    pub(crate) key: String,
+    /// Where its key stands in the text of its entity's keys.
+    key: Range<usize>,
     pub(crate) content: RowContent<'a>,
     /// Whether an entity that is stored surely has it. A sparse index that says today that the entity has no copy may
     /// have said otherwise when it was written.
@@ -28,7 +31,10 @@ impl EntityRow<'_> {
 /// Every row that an entity has: first its own, then its copies in the order of their keys.
 #[derive(Debug)]
 pub(crate) struct EntityRows<'a> {
-    pub(crate) partition: String,
+    /// The partition key and then the row keys: one text for all.
+    text: String,
+    /// Where the partition key ends.
+    partition: usize,
     pub(crate) rows: Vec<EntityRow<'a>>,
     /// Where another entity's copy would be that has what is unique to this one, filed before a key was rotated.
     pub(crate) reserved: Vec<EntityRow<'a>>,
@@ -83,46 +89,62 @@ impl<'a> EntityRows<'a> {
         certain: &dyn Fn(usize) -> Option<bool>,
     ) -> Result<Self> {
         let printer = Printer { schema, values };
-        let (partition, row) = match key {
-            Some((partition, row)) => (partition.to_owned(), row.to_owned()),
-            None => keys(schema, values)?,
+        let mut text = String::with_capacity((2 + schema.indexes.len()) * schema::KEY_BYTES);
+        let partition = match key {
+            Some((partition, row)) => {
+                text.push_str(partition);
+                text.push_str(row);
+                partition.len()
+            }
+            None => printer.own_keys(&mut text)?,
         };
         let (mut rows, mut reserved) = (Vec::with_capacity(1 + schema.indexes.len()), Vec::new());
         rows.push(EntityRow {
-            key: row,
+            key: partition..text.len(),
             content: RowContent::new(RowKind { schema, cause: Cause::Entity }, values),
             is_certain: true,
         });
         for (number, index) in schema.indexes.iter().enumerate() {
             let Some(is_certain) = certain(number) else { continue };
-            match printer.copies(number, index, is_certain, &mut rows) {
+            let kind = RowKind { schema, cause: Cause::Index(number) };
+            let row = |key| EntityRow { key, content: RowContent::new(kind, values), is_certain };
+            match printer.copies(index, &mut text, &mut |key| rows.push(row(key))) {
                 // Maybe that is why the index has no row for it.
                 Err(_) if !is_certain => {}
                 done => done?,
             }
             if index.unique {
-                let others = printer.keys_by_other_tokens(&index.row)?;
-                let kind = RowKind { schema, cause: Cause::Index(number) };
-                let content = RowContent::new(kind, values);
-                reserved.extend(others.into_iter().map(|key| EntityRow { key, content, is_certain }));
+                printer.keys_by_other_tokens(&index.row, &mut text, &mut |key| reserved.push(row(key)))?;
             }
         }
         if let Some((_, copies)) = rows.split_first_mut() {
-            copies.sort_by(|a, b| a.key.cmp(&b.key));
+            copies.sort_by(|a, b| text.get(a.key.clone()).cmp(&text.get(b.key.clone())));
         }
-        Ok(Self { partition, rows, reserved })
+        Ok(Self { text, partition, rows, reserved })
+    }
+
+    /// The key of their partition.
+    pub(crate) fn partition(&self) -> &str {
+        self.text.get(..self.partition).unwrap_or_default()
+    }
+
+    /// The key of one of them.
+    pub(crate) fn key(&self, row: &EntityRow<'_>) -> &str {
+        self.text.get(row.key.clone()).unwrap_or_default()
     }
 
     /// The entity's own keys.
     pub(crate) fn primary_key(&self) -> (&str, &str) {
-        (&self.partition, self.rows.first().map_or("", |row| row.key.as_str()))
+        (self.partition(), self.rows.first().map_or("", |row| self.key(row)))
     }
 }
 
 /// The partition key and the row key of an entity.
 pub(crate) fn keys(schema: &'static Schema, values: &Values<'_>) -> Result<(String, String)> {
-    let printer = Printer { schema, values };
-    Ok((printer.key(&schema.partition)?, printer.key(&schema.row)?))
+    let mut partition = String::with_capacity(2 * schema::KEY_BYTES);
+    let end = Printer { schema, values }.own_keys(&mut partition)?;
+    let row = partition.split_off(end);
+    Ok((partition, row))
 }
 
 /// Whether two entities surely have one key, as far as that is to be seen from their fields.
@@ -140,20 +162,27 @@ struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    /// The key of a template that gives one.
-    fn key(&self, template: &Template) -> Result<String> {
-        let mut key = String::with_capacity(schema::KEY_BYTES);
-        match schema::print(template, self.values, &mut key) {
-            Ok(_) => Ok(key),
+    /// Appends the partition key and the row key; returns where the first ends.
+    fn own_keys(&self, text: &mut String) -> Result<usize> {
+        let mut print = |template| match schema::print(template, self.values, text) {
+            Ok(_) => Ok(text.len()),
             Err(error) => Err(self.refused(template, error)),
-        }
+        };
+        let end = print(&self.schema.partition)?;
+        print(&self.schema.row)?;
+        Ok(end)
     }
 
-    /// The keys that the template gives with tokens of former keys.
-    fn keys_by_other_tokens(&self, template: &Template) -> Result<Vec<String>> {
+    /// Appends the keys that the template gives with tokens of former keys, and gives `take` the place of each.
+    fn keys_by_other_tokens(
+        &self,
+        template: &Template,
+        text: &mut String,
+        take: &mut dyn FnMut(Range<usize>),
+    ) -> Result<()> {
         let blind = || fields(template).filter(|part| part.format == Format::Blind);
         if blind().next().is_none() {
-            return Ok(Vec::new());
+            return Ok(());
         }
         let mut choices = vec![Vec::new()];
         for part in blind() {
@@ -170,14 +199,13 @@ impl<'a> Printer<'a> {
                 choices.iter().flat_map(|choice| token.texts().map(move |text| with(choice, text))).collect();
             check_tokens(choices.len())?;
         }
-        let mut keys = Vec::new();
         // The first choice is that of the tokens that are written.
         for tokens in choices.into_iter().skip(1) {
             let values = ByTokens { values: self.values, tokens };
-            schema::print_all(template, &values, &mut |key| keys.push(key))
+            schema::print_all(template, &values, text, take)
                 .map_err(|error| self.refused(template, error))?;
         }
-        Ok(keys)
+        Ok(())
     }
 
     #[cold]
@@ -185,18 +213,10 @@ impl<'a> Printer<'a> {
         error.into_error(template, self.schema.fields).attempted("write to").table(self.schema.table)
     }
 
-    /// Adds the copies in an index: several where its template has parts for each element, none where an optional
-    /// part is absent.
-    fn copies(
-        &self,
-        number: usize,
-        index: &Index,
-        is_certain: bool,
-        rows: &mut Vec<EntityRow<'a>>,
-    ) -> Result<()> {
-        let kind = RowKind { schema: self.schema, cause: Cause::Index(number) };
-        let copy = |key| EntityRow { key, content: RowContent::new(kind, self.values), is_certain };
-        schema::print_all(&index.row, self.values, &mut |key| rows.push(copy(key)))
+    /// Appends the keys of the copies in an index, and gives `take` the place of each: several where its template has
+    /// parts for each element, none where an optional part is absent.
+    fn copies(&self, index: &Index, text: &mut String, take: &mut dyn FnMut(Range<usize>)) -> Result<()> {
+        schema::print_all(&index.row, self.values, text, take)
             .map_err(|error| self.refused(&index.row, error))
     }
 }

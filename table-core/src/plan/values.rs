@@ -128,9 +128,9 @@ impl<'a> Values<'a> {
 
     /// Every key that a template prints of the fields; none if it prints none.
     pub(crate) fn keys(&self, template: &Template) -> Vec<String> {
-        let mut keys = Vec::new();
-        match schema::print_all(template, self, &mut |key| keys.push(key)) {
-            Ok(()) => keys,
+        let (mut text, mut places) = (String::new(), Vec::new());
+        match schema::print_all(template, self, &mut text, &mut |place| places.push(place)) {
+            Ok(()) => places.into_iter().filter_map(|place| text.get(place).map(str::to_owned)).collect(),
             Err(_) => Vec::new(),
         }
     }

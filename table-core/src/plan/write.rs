@@ -33,12 +33,7 @@ pub(crate) struct EntityChange<'a> {
 
 impl EntityChange<'_> {
     fn partition(&self) -> &str {
-        self.rows().map_or("", |rows| rows.partition.as_str())
-    }
-
-    fn take_partition(&mut self) -> String {
-        let rows = self.old.as_mut().map(|old| &mut old.rows).or(self.new.as_mut());
-        rows.map_or_else(String::new, |rows| std::mem::take(&mut rows.partition))
+        self.rows().map_or("", EntityRows::partition)
     }
 
     /// The key of the entity that is changed.
@@ -82,7 +77,7 @@ pub(crate) enum RowAction {
 /// A row and what happens to it.
 #[derive(Debug)]
 pub(crate) struct RowChange<'a> {
-    pub(crate) key: String,
+    pub(crate) key: &'a str,
     pub(crate) action: RowAction,
     /// What is written; of a row that goes, what was there.
     pub(crate) content: RowContent<'a>,
@@ -108,17 +103,20 @@ impl RowChange<'_> {
 /// an index demands to be unique, and no row is touched twice. Rows of entities come before those of copies, since an
 /// executor looks at them in order: what a copy is refused for can then be no news of an entity that was written
 /// meanwhile.
+///
+/// It refers to the changes that it was made of, keys and all.
 #[derive(Debug)]
 pub(crate) struct WritePlan<'a> {
     table: &'static str,
-    partition: String,
+    partition: &'a str,
     keeps_times: bool,
     changes: Vec<RowChange<'a>>,
 }
 
 /// A row that is there, as far as is known.
 struct Standing<'a> {
-    row: EntityRow<'a>,
+    key: &'a str,
+    row: &'a EntityRow<'a>,
     entity: usize,
     /// The version of an entity's own row.
     version: Option<ReadVersion>,
@@ -137,56 +135,47 @@ struct Wanted<'w> {
 
 impl<'a> WritePlan<'a> {
     /// The plan of these changes, in this partition or whichever is the first's.
-    pub(crate) fn of(mut changes: Vec<EntityChange<'a>>, partition: Option<&str>) -> Result<Self> {
+    pub(crate) fn of(changes: &'a [EntityChange<'a>], partition: Option<&'a str>) -> Result<Self> {
         let first = || changes.first().map_or("", EntityChange::partition);
-        check_apart(&changes, partition.unwrap_or_else(first))?;
+        let partition = partition.unwrap_or_else(first);
+        check_apart(changes, partition)?;
         let mut plan = Self {
             table: changes.first().map_or("", |change| change.schema.table),
-            // All are of it.
-            partition: match (changes.first_mut(), partition) {
-                (Some(first), _) => first.take_partition(),
-                (None, partition) => partition.unwrap_or_default().to_owned(),
-            },
+            partition,
             keeps_times: changes.iter().all(|change| change.keeps_times),
-            changes: Vec::with_capacity(changes.iter().map(|change| rows_of(change)).sum()),
+            changes: Vec::with_capacity(changes.iter().map(rows_of).sum()),
         };
-        let mut standing = Vec::new();
-        for (entity, change) in changes.iter_mut().enumerate() {
-            let Some(old) = &mut change.old else { continue };
-            standing.extend(std::mem::take(&mut old.rows.rows).into_iter().map(|row| Standing {
-                version: (row.cause() == Cause::Entity).then_some(old.version),
-                is_exact: old.is_exact && row.is_certain,
-                row,
-                entity,
-                is_planned: false,
-            }));
-        }
-        standing.sort_by(|a: &Standing<'_>, b| a.row.key.cmp(&b.row.key));
+        let mut standing = standing(changes);
         if changes.len() > 1 {
-            plan.check_distinct(&changes)?;
+            plan.check_distinct(changes)?;
         }
-        let mut reserved = Vec::new();
-        for (entity, EntityChange { old, new, .. }) in changes.into_iter().enumerate() {
+        for (entity, EntityChange { old, new, .. }) in changes.iter().enumerate() {
             let Some(new) = new else { continue };
-            reserved.extend(new.reserved.into_iter().map(|row| (entity, row)));
-            let is_new = old.is_none();
-            let unknown = old.map_or(&[][..], |old| old.unknown);
-            for mut row in new.rows {
+            let unknown = old.as_ref().map_or(&[][..], |old| old.unknown);
+            for row in &new.rows {
+                let mut content = row.content;
                 if row.cause() == Cause::Entity {
-                    row.content.unknown = unknown;
+                    content.unknown = unknown;
                 }
-                plan.want(entity, is_new, row, &mut standing);
+                plan.want(entity, old.is_none(), new.key(row), content, &mut standing);
             }
         }
-        plan.reserve(reserved, &standing)?;
+        for (entity, EntityChange { new, .. }) in changes.iter().enumerate() {
+            let Some(new) = new else { continue };
+            for row in &new.reserved {
+                plan.reserve(entity, new.key(row), row.content, &standing)?;
+            }
+        }
         // What is most likely not there takes the room that is left: it must not stand in the way of the rest.
         standing.sort_by_key(|standing| !standing.row.is_certain);
-        for standing in standing.into_iter().filter(|standing| !standing.is_planned) {
-            let Standing { row, entity, version, .. } = standing;
+        for Standing { key, row, entity, version, .. } in
+            standing.into_iter().filter(|standing| !standing.is_planned)
+        {
             if !row.is_certain && plan.rows() >= limits::BATCH_OPERATIONS {
                 break;
             }
-            plan.push(entity, row, version.map_or(RowAction::Remove, RowAction::Delete));
+            let action = version.map_or(RowAction::Remove, RowAction::Delete);
+            plan.push(entity, key, row.content, action);
         }
         // Stable: rows of one kind stay in the order of their entities.
         plan.changes.sort_by_key(|change| !change.is_entity());
@@ -194,7 +183,7 @@ impl<'a> WritePlan<'a> {
     }
 
     pub(crate) fn partition(&self) -> &str {
-        &self.partition
+        self.partition
     }
 
     /// Whether rows that are there keep their times.
@@ -212,45 +201,53 @@ impl<'a> WritePlan<'a> {
     }
 
     /// Plans a row that is to be there.
-    fn want(&mut self, entity: usize, is_new: bool, row: EntityRow<'a>, standing: &mut [Standing<'a>]) {
-        let found = standing.binary_search_by(|standing| standing.row.key.cmp(&row.key)).ok();
+    fn want(
+        &mut self,
+        entity: usize,
+        is_new: bool,
+        key: &'a str,
+        content: RowContent<'a>,
+        standing: &mut [Standing<'a>],
+    ) {
+        let found = standing.binary_search_by(|standing| standing.key.cmp(key)).ok();
         let action = match found.and_then(|at| standing.get_mut(at)) {
             Some(standing) => {
                 standing.is_planned = true;
                 match standing.version {
                     Some(version) => RowAction::Replace(version),
                     // The copy is right as it is.
-                    None if standing.is_exact && standing.row.content.is_same(&row.content) => return,
+                    None if standing.is_exact && standing.row.content.is_same(&content) => return,
                     None => RowAction::Put,
                 }
             }
-            None if is_new || must_be_free(row.content.kind) => RowAction::Insert,
+            None if is_new || must_be_free(content.kind) => RowAction::Insert,
             None => RowAction::Put,
         };
-        self.push(entity, row, action);
+        self.push(entity, key, content, action);
     }
 
     /// Sees to it that nobody is filed where an entity of this plan must be alone.
-    fn reserve(&mut self, reserved: Vec<(usize, EntityRow<'a>)>, standing: &[Standing<'_>]) -> Result<()> {
-        for (entity, row) in reserved {
-            let kind = row.content.kind;
-            let other = self.changes.iter().find(|change| change.key == row.key && change.entity != entity);
-            if let Some(other) = other {
-                return Err(self.conflict(&row.key, entity, kind, other.entity));
+    fn reserve(
+        &mut self,
+        entity: usize,
+        key: &'a str,
+        content: RowContent<'a>,
+        standing: &[Standing<'_>],
+    ) -> Result<()> {
+        let kind = content.kind;
+        let other = self.changes.iter().find(|change| change.key == key && change.entity != entity);
+        if let Some(other) = other {
+            return Err(self.conflict(key, entity, kind, other.entity));
+        }
+        let found = standing.binary_search_by(|standing| standing.key.cmp(key)).ok();
+        match found.and_then(|at| standing.get(at)) {
+            // It stays as it is, and is another's: an entity has one row for what is unique to it.
+            Some(standing) if standing.is_planned => {
+                return Err(self.conflict(key, entity, kind, standing.entity));
             }
-            match standing
-                .binary_search_by(|standing| standing.row.key.cmp(&row.key))
-                .ok()
-                .and_then(|at| standing.get(at))
-            {
-                // It stays as it is, and is another's: an entity has one row for what is unique to it.
-                Some(standing) if standing.is_planned => {
-                    return Err(self.conflict(&row.key, entity, kind, standing.entity));
-                }
-                // It goes, with the version that was read of its entity.
-                Some(standing) if standing.row.is_certain => {}
-                _ => self.push(entity, row, RowAction::Absent),
-            }
+            // It goes, with the version that was read of its entity.
+            Some(standing) if standing.row.is_certain => {}
+            _ => self.push(entity, key, content, RowAction::Absent),
         }
         Ok(())
     }
@@ -260,16 +257,16 @@ impl<'a> WritePlan<'a> {
         self.changes.iter().filter(|change| change.action != RowAction::Absent).count()
     }
 
-    fn push(&mut self, entity: usize, row: EntityRow<'a>, action: RowAction) {
-        self.changes.push(RowChange { key: row.key, action, content: row.content, entity });
+    fn push(&mut self, entity: usize, key: &'a str, content: RowContent<'a>, action: RowAction) {
+        self.changes.push(RowChange { key, action, content, entity });
     }
 
     /// Refuses two entities that want one row, though one of them may have it and keep it: no entity wants a row
     /// twice itself.
     fn check_distinct(&self, changes: &[EntityChange<'_>]) -> Result<()> {
         let rows = changes.iter().enumerate().flat_map(|(entity, change)| {
-            let rows = change.new.iter().flat_map(|new| &new.rows);
-            rows.map(move |row| Wanted { key: &row.key, entity, kind: row.content.kind })
+            let rows = change.new.iter().flat_map(|new| new.rows.iter().map(|row| (new.key(row), row)));
+            rows.map(move |(key, row)| Wanted { key, entity, kind: row.content.kind })
         });
         let mut wanted: Vec<_> = rows.collect();
         wanted.sort_unstable_by(|a, b| a.key.cmp(b.key).then(a.entity.cmp(&b.entity)));
@@ -293,7 +290,7 @@ impl<'a> WritePlan<'a> {
             )),
             None => Error::new(ErrorKind::DuplicateRow),
         };
-        error.attempted("write to").table(self.table).partition(&self.partition).row(key).at_index(entity)
+        error.attempted("write to").table(self.table).partition(self.partition).row(key).at_index(entity)
     }
 
     /// An executor's error in the words of the entities, and whether it only says that somebody else has written
@@ -336,7 +333,7 @@ impl<'a> WritePlan<'a> {
                 RowAction::Delete(_) | RowAction::Remove | RowAction::Absent => 0,
                 _ => change.content.properties().map(|(name, value)| property_size(name, value.size())).sum(),
             };
-            size.add(change.index(), keys_size(&self.partition, &change.key) + bytes);
+            size.add(change.index(), keys_size(self.partition, change.key) + bytes);
         }
         size
     }
@@ -354,7 +351,7 @@ impl<'a> WritePlan<'a> {
             .because(because)
             .attempted("write to")
             .table(self.table)
-            .partition(&self.partition))
+            .partition(self.partition))
     }
 
     /// The plan as it is shown.
@@ -363,14 +360,14 @@ impl<'a> WritePlan<'a> {
         let mut rows: Vec<_> = self.changes.iter().filter(is_touched).collect();
         rows.sort_by_key(|change| change.entity);
         let row = |change: &RowChange<'_>| WrittenRow {
-            row_key: change.key.as_str().into(),
+            row_key: change.key.into(),
             action: change.action,
             kind: change.content.kind.schema.kind,
             index: change.index(),
         };
         WriteExplain {
             table: self.table,
-            partition: self.partition.as_str().into(),
+            partition: self.partition.into(),
             rows: rows.into_iter().map(row).collect(),
         }
     }
@@ -383,6 +380,24 @@ pub(crate) struct Failure {
     pub(crate) entity: Option<usize>,
     /// Whether another plan, made from what is stored now, may succeed.
     pub(crate) was_stale: bool,
+}
+
+/// The rows that are there, in the order of their keys.
+fn standing<'a>(changes: &'a [EntityChange<'a>]) -> Vec<Standing<'a>> {
+    let old = changes.iter().enumerate().filter_map(|(at, change)| Some((at, change.old.as_ref()?)));
+    let mut standing = Vec::with_capacity(old.clone().map(|(_, old)| old.rows.rows.len()).sum());
+    for (entity, old) in old {
+        standing.extend(old.rows.rows.iter().map(|row| Standing {
+            key: old.rows.key(row),
+            version: (row.cause() == Cause::Entity).then_some(old.version),
+            is_exact: old.is_exact && row.is_certain,
+            row,
+            entity,
+            is_planned: false,
+        }));
+    }
+    standing.sort_by(|a, b| a.key.cmp(b.key));
+    standing
 }
 
 /// Whether a row that stands there already would be another entity's.
@@ -403,7 +418,7 @@ fn check_apart(changes: &[EntityChange<'_>], partition: &str) -> Result<()> {
         Err(error.partition(change.partition()).row(row).at_index(index))
     };
     for (index, change) in changes.iter().enumerate() {
-        let new = change.new.as_ref().map_or(partition, |new| &new.partition);
+        let new = change.new.as_ref().map_or(partition, EntityRows::partition);
         if let Some(other) = [change.partition(), new].into_iter().find(|other| *other != partition) {
             let (other, partition) = (other.escape_debug(), partition.escape_debug());
             let because = format!("the entity is of partition `{other}`, the batch of `{partition}`");

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::ops::Range;
 
 use uuid::Uuid;
 use xxhash_rust::xxh3::xxh3_64;
@@ -62,17 +63,18 @@ pub(crate) fn print(template: &Template, values: &dyn KeyValues, out: &mut Strin
     Ok(true)
 }
 
-/// Gives `take` every key of an index with `[]` in it, each once and in order: one for each choice of elements.
-/// Without `[]` it is the one key, or none if a field is `None`.
+/// Appends every key of an index with `[]` in it, each once and in order, and gives `take` its place: one for each
+/// choice of elements. Without `[]` it is the one key, or none if a field is `None`.
 pub(crate) fn print_all(
     template: &Template,
     values: &dyn KeyValues,
-    take: &mut dyn FnMut(String),
+    out: &mut String,
+    take: &mut dyn FnMut(Range<usize>),
 ) -> Result<(), KeyError> {
     if template.parts.iter().all(|part| !matches!(part, Part::Field(FieldPart { each: true, .. }))) {
-        let mut key = String::with_capacity(KEY_BYTES);
-        if print(template, values, &mut key)? {
-            take(key);
+        let start = out.len();
+        if print(template, values, out)? {
+            take(start..out.len());
         }
         return Ok(());
     }
@@ -108,7 +110,11 @@ pub(crate) fn print_all(
     }
     keys.sort_unstable();
     keys.dedup();
-    keys.into_iter().for_each(take);
+    for key in keys {
+        let start = out.len();
+        out.push_str(&key);
+        take(start..out.len());
+    }
     Ok(())
 }
 

@@ -53,7 +53,7 @@ impl Action {
 }
 
 /// One operation as the caller gave it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Operation<'a> {
     pub(crate) action: Action,
     pub(crate) partition: &'a str,
@@ -196,13 +196,14 @@ pub(crate) fn single(table: &Arc<TableState>, operation: &Operation<'_>) -> Resu
 }
 
 /// Checks the operations of a batch against each of the service's rules for one.
-pub(crate) fn batch(
+pub(crate) fn batch<'a>(
     table: &Arc<TableState>,
-    partition: &str,
-    operations: &[Operation<'_>],
+    partition: &'a str,
+    operations: impl Iterator<Item = Operation<'a>> + Clone,
 ) -> Result<Prepared, Error> {
     let whole = |error: Error| error.attempted("commit a batch to").table(&table.name).partition(partition);
-    let length = operations.iter().filter(|operation| operation.action != Action::Absent).count();
+    let writing = || operations.clone().filter(|operation| operation.action != Action::Absent);
+    let length = writing().count();
     if length == 0 || length > limits::BATCH_OPERATIONS {
         let because =
             format!("the batch has {length} operations; it may have 1 to {}", limits::BATCH_OPERATIONS);
@@ -212,8 +213,8 @@ pub(crate) fn batch(
     let mut builder = Builder::new(table, &dict, length);
     builder.plan.numbered = true;
     let mut payload = 0;
-    for (index, operation) in operations.iter().enumerate() {
-        let placed = |error: Error| place(error, table, operation).at_index(index);
+    for (index, operation) in operations.clone().enumerate() {
+        let placed = |error: Error| place(error, table, &operation).at_index(index);
         if operation.partition != partition {
             let because = format!(
                 "the entity is of partition `{}`, the batch of `{}`",
@@ -222,12 +223,11 @@ pub(crate) fn batch(
             );
             return Err(placed(Error::new(ErrorKind::DifferentPartitions).because(because)));
         }
-        let size = builder.add(operation).map_err(placed)?;
+        let size = builder.add(&operation).map_err(placed)?;
         payload += if operation.action == Action::Absent { 0 } else { size };
     }
     if payload >= limits::BATCH_BYTES {
-        let writing = operations.iter().filter(|operation| operation.action != Action::Absent);
-        payload = writing.map(exact_size).sum();
+        payload = writing().map(|operation| exact_size(&operation)).sum();
     }
     if payload >= limits::BATCH_BYTES {
         let because =

@@ -193,10 +193,9 @@ impl DynamicTable {
                 RowAction::Remove => (Action::Remove, Content::Nothing),
                 RowAction::Absent => (Action::Absent, Content::Nothing),
             };
-            Operation { action, partition: plan.partition(), row: &change.key, content }
+            Operation { action, partition: plan.partition(), row: change.key, content }
         });
-        let operations: Vec<_> = operations.collect();
-        let mut prepared = prepare::batch(&self.state, plan.partition(), &operations)?;
+        let mut prepared = prepare::batch(&self.state, plan.partition(), operations)?;
         prepared.sealed_at = sealed_at.clone();
         prepared.keeps_times = plan.keeps_times();
         prepared.declared_by(plan.schemas());

@@ -438,17 +438,35 @@ pub(super) fn planned<T>(
     sealer: &Sealer<'_>,
     run: impl FnOnce(&WritePlan<'_>) -> T,
 ) -> Result<T> {
-    let mut values = Vec::with_capacity(operations.len());
-    for (index, operation) in operations.iter().enumerate() {
-        values
-            .push(operation.values(sealer).map_err(|error| numbered(operation.place(error), index, batch))?);
+    if let [operation] = operations {
+        // Most are alone, and need no lists.
+        let values = values((0, &**operation), sealer, batch)?;
+        let change = rows((0, &**operation), &values, batch)?;
+        return Ok(run(&WritePlan::of(std::slice::from_ref(&change), batch)?));
     }
-    let mut changes = Vec::with_capacity(operations.len());
-    for (index, (operation, values)) in operations.iter().zip(&values).enumerate() {
-        let rows = operation.rows(values).map_err(|error| numbered(operation.place(error), index, batch))?;
-        changes.push(rows);
-    }
-    Ok(run(&WritePlan::of(changes, batch)?))
+    let placed = || operations.iter().map(|operation| &**operation).enumerate();
+    let both: Vec<_> = placed().map(|operation| values(operation, sealer, batch)).collect::<Result<_>>()?;
+    let changes = placed().zip(&both).map(|(operation, values)| rows(operation, values, batch));
+    let changes: Vec<_> = changes.collect::<Result<_>>()?;
+    Ok(run(&WritePlan::of(&changes, batch)?))
+}
+
+/// The values of a change, which has this place in its batch.
+fn values<'v>(
+    (index, operation): (usize, &'v dyn Planned),
+    sealer: &Sealer<'_>,
+    batch: Option<&str>,
+) -> Result<Both<'v>> {
+    operation.values(sealer).map_err(|error| numbered(operation.place(error), index, batch))
+}
+
+/// The rows of a change, which has this place in its batch.
+fn rows<'v>(
+    (index, operation): (usize, &'v dyn Planned),
+    values: &'v Both<'v>,
+    batch: Option<&str>,
+) -> Result<EntityChange<'v>> {
+    operation.rows(values).map_err(|error| numbered(operation.place(error), index, batch))
 }
 
 /// What seals an entity anew, as it is stored now.

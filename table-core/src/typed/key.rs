@@ -122,9 +122,14 @@ impl<'a> Arguments<'a> {
 
     /// The place of a field among the arguments. Counted anew each time, since keys have few parts.
     fn place(&self, field: usize) -> Option<usize> {
-        let first = |field| self.parts().position(|part| part.field == field);
-        let before = self.parts().enumerate().take(first(field)?);
-        Some(before.filter(|(at, part)| first(part.field) == Some(*at)).count())
+        let mut place = 0;
+        for (at, part) in self.parts().enumerate() {
+            if part.field == field {
+                return Some(place);
+            }
+            place += usize::from(self.parts().take(at).all(|before| before.field != part.field));
+        }
+        None
     }
 }
 

@@ -244,9 +244,10 @@ fn each_element_gives_a_key_and_none_gives_no_key() {
         field(2, KeyType::Optional(&u8::KEY), Format::Plain),
     ]);
     let all = |template: &Template, article: &Article| {
-        let mut keys = Vec::new();
-        let printed = print_all(template, article, &mut |key| keys.push(key));
-        printed.map(|()| keys).map_err(|e| e.into_error(template, &[]).kind())
+        let (mut text, mut places) = ("before".to_owned(), Vec::new());
+        let printed = print_all(template, article, &mut text, &mut |place| places.push(place));
+        let keys = || places.iter().map(|place| text[place.clone()].to_owned()).collect::<Vec<_>>();
+        printed.map(|()| keys()).map_err(|e| e.into_error(template, &[]).kind())
     };
     let keys = |article: &Article| all(&index, article);
     assert_eq!(
