@@ -1,8 +1,8 @@
 //! Carrying out prepared plans inside one write transaction.
 //!
 //! A plan that is refused leaves the transaction as it was: conditions are looked at before the first put, and
-//! plans that only insert put with "no overwrite" and take back what they put. An error of LMDB is another matter:
-//! it spoils the transaction, and the whole group is run again without its culprit.
+//! rows that are to be new are put first, with "no overwrite", and taken back if one of them is there. An error of
+//! LMDB is another matter: it spoils the transaction, and the whole group is run again without its culprit.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use super::dict::Dict;
 use super::encode::{self, Place};
 use super::lmdb::{self, Databases, WriteTxn};
 use super::meta::{META_KEY, Meta};
-use super::prepare::{self, Action, Image, Prepared};
-use super::row::{self, Row};
+use super::prepare::{self, Action, Image, Prepared, Step};
+use super::row::Row;
 use super::row_write::{self, RowWriter};
 use super::view::{self, RowView};
 use crate::error::{Error, ErrorKind, Result};
@@ -57,6 +57,11 @@ struct Change {
     /// The row that is there.
     old: Option<OldRow>,
     new: New,
+}
+
+impl Change {
+    /// What is left to be done of a row that has been inserted.
+    const DONE: Self = Self { old: None, new: New::Nothing };
 }
 
 /// What is still needed of a row that gives way.
@@ -116,13 +121,10 @@ impl<'e> Group<'e> {
             return Ok(Err(plan.locate(refused, 0)));
         }
         let mut writing = Writing { dbs: self.dbs, txn: &mut self.txn, touched, scratch: &mut self.scratch };
-        let done = if plan.inserts_only() {
+        let done = if plan.is_blind() {
             writing.insert(plan, timestamp)?
         } else {
-            match writing.examine(plan) {
-                Ok(()) => writing.put(plan, timestamp).map(Ok)?,
-                Err(refused) => Err(refused),
-            }
+            writing.change(plan, timestamp)?
         };
         Ok(done.map(|()| {
             self.meta.high_water = timestamp;
@@ -159,20 +161,43 @@ struct Writing<'g, 'e> {
 }
 
 impl Writing<'_, '_> {
-    /// Puts every row, which must not be there yet; takes all back if one is.
+    /// Carries out a plan whose conditions have to be looked at. The outer error spoils the transaction.
+    fn change(&mut self, plan: &mut Prepared, timestamp: Ticks) -> Result<Result<()>> {
+        let known = self.touched.grown.as_ref().map(|(dict, _)| dict.len());
+        let examined = self.examine(plan);
+        let done = match examined {
+            Ok(()) => self.insert(plan, timestamp)?,
+            refused => refused,
+        };
+        if let Err(refused) = done {
+            // Names that only a refused plan brought are forgotten.
+            match (&mut self.touched.grown, known) {
+                (Some((dict, _)), Some(known)) => dict.truncate(known),
+                (grown, None) => *grown = None,
+                (None, Some(_)) => {}
+            }
+            return Ok(Err(refused));
+        }
+        self.put(plan, timestamp).map(Ok)
+    }
+
+    /// Puts every row that can be put without a look, and must not be there yet; takes all back if one is.
     fn insert(&mut self, plan: &mut Prepared, timestamp: Ticks) -> Result<Result<()>> {
         let before = self.touched.counts;
         for index in 0..plan.steps.len() {
-            let (key, image) = plan.key_and_image(index);
-            let checksum = row_write::stamp(image, timestamp, row::key_seed(key));
+            if !plan.steps.get(index).is_some_and(Step::is_blind) {
+                continue;
+            }
+            let (key, image, seed) = plan.key_and_image(index);
+            let checksum = row_write::stamp(image, timestamp, seed);
             match self.dbs.data.put_with_flags(self.txn, PutFlags::NO_OVERWRITE, key, image) {
                 Ok(()) => self.touched.counts.add(key.len() + image.len(), checksum),
                 Err(heed::Error::Mdb(MdbError::KeyExist)) => {
-                    for step in plan.steps.iter().take(index) {
+                    for step in plan.steps.iter().take(index).filter(|step| step.is_blind()) {
                         self.dbs.data.delete(self.txn, plan.key(step)).map_err(lmdb::error)?;
                     }
                     self.touched.counts = before;
-                    return Ok(Err(plan.locate(Error::new(ErrorKind::EntityAlreadyExists), index)));
+                    return Ok(Err(self.already_there(plan, index)));
                 }
                 Err(error) => return Err(lmdb::error(error)),
             }
@@ -180,21 +205,33 @@ impl Writing<'_, '_> {
         Ok(Ok(()))
     }
 
+    /// What is said of a row that should not be there. Whether it is sound is looked at first.
+    #[cold]
+    fn already_there(&mut self, plan: &Prepared, index: usize) -> Error {
+        let found = plan.steps.get(index).and_then(|step| self.examine_step(plan, step).err());
+        plan.locate(found.unwrap_or_else(|| Error::new(ErrorKind::EntityAlreadyExists)), index)
+    }
+
     /// Looks at the old rows, checks every condition and puts into bytes what is not yet. Writes nothing.
+    ///
+    /// Rows that are put without a look are looked at only where another is refused: the first that is refused is the
+    /// one that is spoken of.
     fn examine(&mut self, plan: &Prepared) -> Result<()> {
         self.scratch.rows.clear();
         self.scratch.changes.clear();
-        let known = self.touched.grown.as_ref().map(|(dict, _)| dict.len());
-        for index in 0..plan.steps.len() {
-            match self.examine_step(plan, index) {
+        for (index, step) in plan.steps.iter().enumerate() {
+            if step.is_blind() {
+                self.scratch.changes.push(Change::DONE);
+                continue;
+            }
+            match self.examine_step(plan, step) {
                 Ok(change) => self.scratch.changes.push(change),
                 Err(refused) => {
-                    // Names that only a refused plan brought are forgotten.
-                    match (&mut self.touched.grown, known) {
-                        (Some((dict, _)), Some(known)) => dict.truncate(known),
-                        (grown, None) => *grown = None,
-                        (None, Some(_)) => {}
-                    }
+                    let before = plan.steps.iter().enumerate().take(index);
+                    let first = before
+                        .filter(|(_, step)| step.is_blind())
+                        .find_map(|(index, step)| Some((index, self.examine_step(plan, step).err()?)));
+                    let (index, refused) = first.unwrap_or((index, refused));
                     return Err(plan.locate(refused, index));
                 }
             }
@@ -202,10 +239,8 @@ impl Writing<'_, '_> {
         Ok(())
     }
 
-    fn examine_step(&mut self, plan: &Prepared, index: usize) -> Result<Change> {
-        let Some(step) = plan.steps.get(index) else { return Ok(Change { old: None, new: New::Nothing }) };
-        let key = plan.key(step);
-        let seed = row::key_seed(key);
+    fn examine_step(&mut self, plan: &Prepared, step: &Step) -> Result<Change> {
+        let (key, seed) = (plan.key(step), step.seed);
         let new = match &step.image {
             Image::None => New::Nothing,
             Image::Ready(_) => New::FromPlan,
@@ -304,16 +339,18 @@ impl Writing<'_, '_> {
                 Some(old) if plan.keeps_times => old.timestamp,
                 _ => timestamp,
             };
-            let (key, image) = match &change.new {
+            let (key, image, seed) = match &change.new {
                 New::Nothing if change.old.is_none() => continue,
                 New::Nothing => {
                     self.dbs.data.delete(self.txn, plan.key(step)).map_err(lmdb::error)?;
                     continue;
                 }
-                New::Scratch(range) => (plan.key(step), rows.get_mut(range.clone()).unwrap_or_default()),
+                New::Scratch(range) => {
+                    (plan.key(step), rows.get_mut(range.clone()).unwrap_or_default(), step.seed)
+                }
                 New::FromPlan => plan.key_and_image(index),
             };
-            let checksum = row_write::stamp(image, timestamp, row::key_seed(key));
+            let checksum = row_write::stamp(image, timestamp, seed);
             counts.add(key.len() + image.len(), checksum);
             self.dbs.data.put(self.txn, key, image).map_err(lmdb::error)?;
         }

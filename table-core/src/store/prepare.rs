@@ -105,7 +105,16 @@ pub(crate) enum Image {
 pub(crate) struct Step {
     pub(crate) action: Action,
     key: Range<usize>,
+    /// What binds the row's checksums to its key.
+    pub(crate) seed: u64,
     pub(crate) image: Image,
+}
+
+impl Step {
+    /// Whether the row can be put without a look at what is there: the put itself finds out whether one is.
+    pub(crate) fn is_blind(&self) -> bool {
+        self.action == Action::Insert && matches!(self.image, Image::Ready(_))
+    }
 }
 
 /// The operations of one batch: they happen together or not at all.
@@ -153,23 +162,25 @@ impl Prepared {
         self.bytes.get(range.clone()).unwrap_or_default()
     }
 
-    /// A row, to be stamped in place, and its key.
-    pub(crate) fn key_and_image(&mut self, step: usize) -> (&[u8], &mut [u8]) {
-        let Some(Step { key, image: Image::Ready(image), .. }) = self.steps.get(step) else {
-            return (&[], &mut []);
+    /// A row, to be stamped in place, its key, and what binds its checksums to that.
+    pub(crate) fn key_and_image(&mut self, step: usize) -> (&[u8], &mut [u8], u64) {
+        let Some(Step { key, seed, image: Image::Ready(image), .. }) = self.steps.get(step) else {
+            return (&[], &mut [], 0);
         };
         // The key stands before its row.
         match self.bytes.split_at_mut_checked(image.start) {
-            Some((before, rest)) => {
-                (before.get(key.clone()).unwrap_or_default(), rest.get_mut(..image.len()).unwrap_or_default())
-            }
-            None => (&[], &mut []),
+            Some((before, rest)) => (
+                before.get(key.clone()).unwrap_or_default(),
+                rest.get_mut(..image.len()).unwrap_or_default(),
+                *seed,
+            ),
+            None => (&[], &mut [], 0),
         }
     }
 
-    /// Whether every operation inserts: then nothing need be looked at before it is put.
-    pub(crate) fn inserts_only(&self) -> bool {
-        self.steps.iter().all(|step| step.action == Action::Insert && matches!(step.image, Image::Ready(_)))
+    /// Whether no operation needs a look at what is there before it is put.
+    pub(crate) fn is_blind(&self) -> bool {
+        self.steps.iter().all(Step::is_blind)
     }
 
     /// About how many bytes the plan writes; what one transaction takes in is bounded by it.
@@ -311,7 +322,8 @@ impl<'d> Builder<'d> {
         match operation.content {
             Content::Nothing => {
                 let key = self.add_key(operation, 0);
-                self.plan.steps.push(Step { action: operation.action, key, image: Image::None });
+                let seed = self.seed(&key);
+                self.plan.steps.push(Step { action: operation.action, key, seed, image: Image::None });
                 Ok(keys_size(operation))
             }
             Content::Properties(properties) => self.add_properties(operation, properties),
@@ -331,12 +343,12 @@ impl<'d> Builder<'d> {
         }
         let from = self.plan.bytes.len();
         let key = self.add_key(operation, numbers.columns.len() * TYPICAL_VALUE);
-        let Some((image, size)) = encode::write_row(row, numbers, self.seed(&key), &mut self.plan.bytes)
-        else {
+        let seed = self.seed(&key);
+        let Some((image, size)) = encode::write_row(row, numbers, seed, &mut self.plan.bytes) else {
             self.plan.bytes.truncate(from);
             return None;
         };
-        self.plan.steps.push(Step { action: operation.action, key, image: Image::Ready(image) });
+        self.plan.steps.push(Step { action: operation.action, key, seed, image: Image::Ready(image) });
         Some(size + keys_size(operation))
     }
 
@@ -369,7 +381,7 @@ impl<'d> Builder<'d> {
             self.plan.deferred += size;
             Image::Deferred(properties.iter().map(owned).collect())
         };
-        self.plan.steps.push(Step { action: operation.action, key, image });
+        self.plan.steps.push(Step { action: operation.action, key, seed, image });
         Ok(size)
     }
 
