@@ -55,6 +55,11 @@ pub(crate) struct ReadVersion {
     pub(crate) etag: ETag,
     /// The checksum of its bytes.
     pub(crate) digest: u64,
+    /// How many bytes it has with its key.
+    pub(crate) length: usize,
+    /// The number of the executor's state in which it was read and found sound; `None` if it was not looked into. In
+    /// that state it need not be read again.
+    pub(crate) state: Option<usize>,
 }
 
 /// What happens to one row.

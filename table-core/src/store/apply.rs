@@ -23,6 +23,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{IfMatch, Name, Ticks, Value};
+use crate::plan::ReadVersion;
 
 /// A write transaction and what it will leave in the small records.
 pub(crate) struct Group<'e> {
@@ -31,6 +32,8 @@ pub(crate) struct Group<'e> {
     pub(crate) meta: Meta,
     /// The clock when the group began: one look serves every plan in it.
     now: Ticks,
+    /// The number of the state that the transaction began with, until something is written.
+    state: Option<usize>,
     tables: Vec<Touched>,
     scratch: Scratch,
 }
@@ -83,7 +86,10 @@ impl<'e> Group<'e> {
         let txn = inner.environment.env.write_txn().map_err(lmdb::error)?;
         let dbs = &inner.environment.dbs;
         let meta = catalog::read_meta(dbs, &txn)?;
-        Ok(Self { dbs, txn, meta, now: clock(), tables: Vec::new(), scratch: Scratch::default() })
+        // A write transaction has the number of the state that it will make.
+        let state = txn.id().checked_sub(1);
+        let (tables, scratch) = (Vec::new(), Scratch::default());
+        Ok(Self { dbs, txn, meta, now: clock(), state, tables, scratch })
     }
 
     /// The time that the next plan gets: the clock's, or one tick more than the last where the clock is behind.
@@ -120,13 +126,16 @@ impl<'e> Group<'e> {
         if let Err(refused) = touched.state.check_declarations(plan.declarations()) {
             return Ok(Err(plan.locate(refused, 0)));
         }
-        let mut writing = Writing { dbs: self.dbs, txn: &mut self.txn, touched, scratch: &mut self.scratch };
+        let state = self.state;
+        let mut writing =
+            Writing { dbs: self.dbs, txn: &mut self.txn, state, touched, scratch: &mut self.scratch };
         let done = if plan.is_blind() {
             writing.insert(plan, timestamp)?
         } else {
             writing.change(plan, timestamp)?
         };
         Ok(done.map(|()| {
+            self.state = None;
             self.meta.high_water = timestamp;
             timestamp
         }))
@@ -156,6 +165,8 @@ impl<'e> Group<'e> {
 struct Writing<'g, 'e> {
     dbs: &'e Databases,
     txn: &'g mut WriteTxn<'e>,
+    /// As the group has it.
+    state: Option<usize>,
     touched: &'g mut Touched,
     scratch: &'g mut Scratch,
 }
@@ -224,7 +235,7 @@ impl Writing<'_, '_> {
                 self.scratch.changes.push(Change::DONE);
                 continue;
             }
-            match self.examine_step(plan, step) {
+            match self.known(step).map_or_else(|| self.examine_step(plan, step), Ok) {
                 Ok(change) => self.scratch.changes.push(change),
                 Err(refused) => {
                     let before = plan.steps.iter().enumerate().take(index);
@@ -237,6 +248,21 @@ impl Writing<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// The change of a row that was read in the very state that the transaction began with: nobody has written since,
+    /// and it was found sound then.
+    fn known(&self, step: &Step) -> Option<Change> {
+        let (version, new) = match (step.action, &step.image) {
+            (Action::ReplaceRead(version), Image::Ready(_)) => (version, New::FromPlan),
+            (Action::DeleteRead(version), Image::None) => (version, New::Nothing),
+            _ => return None,
+        };
+        let ReadVersion { etag, digest, length, state } = version;
+        if state.is_none() || state != self.state {
+            return None;
+        }
+        Some(Change { old: Some(OldRow { length, checksum: digest, timestamp: etag.timestamp() }), new })
     }
 
     fn examine_step(&mut self, plan: &Prepared, step: &Step) -> Result<Change> {

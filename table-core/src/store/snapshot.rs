@@ -120,6 +120,11 @@ impl Snapshot {
             .map_err(|e| e.attempted("query").table(table.name()))
     }
 
+    /// The number of the store's state that it sees: that of the last transaction.
+    pub(crate) fn state(&self) -> usize {
+        self.txn.id()
+    }
+
     /// How long the snapshot has lived.
     pub fn age(&self) -> Duration {
         self.ticket.taken.elapsed()

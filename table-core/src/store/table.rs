@@ -158,11 +158,21 @@ impl DynamicTable {
         row_key: &str,
         read: impl FnOnce(RowView<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
+        self.get_in_state(partition_key, row_key, |view, _| read(view))
+    }
+
+    /// The same, for a reader who wants to know in which state of the store it reads: that of this transaction.
+    pub(crate) fn get_in_state<T>(
+        &self,
+        partition_key: &str,
+        row_key: &str,
+        read: impl FnOnce(RowView<'_>, usize) -> Result<T>,
+    ) -> Result<Option<T>> {
         let get = || {
             self.inner.writer.check_running()?;
             let txn = self.inner.environment.read_txn()?;
             let found = read::get(&self.inner, &txn, &self.state, partition_key, row_key)?;
-            found.map(read).transpose()
+            found.map(|view| read(view, txn.id())).transpose()
         };
         get().map_err(|e| e.attempted("read from").table(self.name()).partition(partition_key).row(row_key))
     }

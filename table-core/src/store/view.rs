@@ -141,6 +141,16 @@ impl<'a> RowView<'a> {
         self.row.checksum()
     }
 
+    /// How many bytes are stored of it, with its key.
+    pub(crate) fn stored_length(&self) -> usize {
+        self.key.len() + self.row.bytes().len()
+    }
+
+    /// Whether its checksum has been compared.
+    pub(crate) fn is_verified(&self) -> bool {
+        self.verify
+    }
+
     /// How many properties the entity has.
     pub fn len(&self) -> usize {
         self.row.len()

@@ -246,19 +246,19 @@ impl<E: Entity> Planned for Operation<'_, E> {
         if !self.reads() {
             return Ok(());
         }
-        let read = |view: &RowView<'_>| match self.change {
+        let read = |view: &RowView<'_>, state| match self.change {
             Change::Merge(..) | Change::Update(_) | Change::Move(_) => {
-                Old::<E>::read_to_change(view).map(|(old, entity)| (old, Some(entity)))
+                Old::<E>::read_to_change(view, state).map(|(old, entity)| (old, Some(entity)))
             }
             Change::Set(changes, _) => {
-                let old = Old::read(view)?;
+                let old = Old::read(view, state)?;
                 Ok((old, Some(E::from_source(&mut Source::merged(E::SCHEMA, view, changes)?)?)))
             }
             Change::Insert(_) | Change::Put(_) | Change::Replace(..) | Change::Delete(_) => {
-                Ok((Old::read(view)?, None))
+                Ok((Old::read(view, state)?, None))
             }
             #[cfg(feature = "encrypt")]
-            Change::Reseal => Ok((Old::read(view)?, None)),
+            Change::Reseal => Ok((Old::read(view, state)?, None)),
         };
         let (partition, row) = self.key.as_strs().map_err(|error| self.place(error))?;
         let place = |e: Error| e.attempted("read from").table(table.name()).partition(partition).row(row);
@@ -267,9 +267,10 @@ impl<E: Entity> Planned for Operation<'_, E> {
             Ok(old.map(|old| (old, None)))
         };
         let opened = || match snapshot {
-            None => table.get_by(partition, row, read),
+            None => table.get_in_state(partition, row, |view, state| read(&view, state)),
             Some(snapshot) => {
-                let found = snapshot.view(table, partition, row)?.map(|view| read(&view)).transpose();
+                let read = |view| read(&view, snapshot.state());
+                let found = snapshot.view(table, partition, row)?.map(read).transpose();
                 found.map_err(place)
             }
         };

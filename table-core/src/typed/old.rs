@@ -72,22 +72,22 @@ impl<E: Entity> Old<E> {
         check_kind(view, E::SCHEMA.kind)?;
         let (values, without) = unopened::read::<E>(table, snapshot, view)?;
         let unknown = unknown(view, E::SCHEMA)?;
-        let row = OldRow { version: version_of(view), is_exact, unknown, sealed: None };
+        let row = OldRow { version: version_of(view, snapshot.state()), is_exact, unknown, sealed: None };
         Ok(Self { was: Was::Values { values, without }, row })
     }
 
-    /// Reads what is stored.
-    pub(super) fn read(view: &RowView<'_>) -> Result<Self> {
+    /// Reads what is stored, in the state of the store that has this number.
+    pub(super) fn read(view: &RowView<'_>, state: usize) -> Result<Self> {
         let entity = Self::decode(view)?;
-        let row = OldRow::read(view, E::SCHEMA, &values_of(&entity)?)?;
+        let row = OldRow::read(view, E::SCHEMA, &values_of(&entity)?, state)?;
         Ok(Self { was: Was::Entity(entity), row })
     }
 
     /// Reads what is stored, and gives away the entity, to be changed.
-    pub(super) fn read_to_change(view: &RowView<'_>) -> Result<(Self, E)> {
+    pub(super) fn read_to_change(view: &RowView<'_>, state: usize) -> Result<(Self, E)> {
         let entity = Self::decode(view)?;
         let values = values_of(&entity)?;
-        let row = OldRow::read(view, E::SCHEMA, &values)?;
+        let row = OldRow::read(view, E::SCHEMA, &values, state)?;
         let indexes = 0..E::SCHEMA.indexes.len();
         let without = indexes.filter(|index| !entity.has_row(*index)).collect();
         let was = Was::Values { values: values.into_owned(), without };
@@ -97,7 +97,7 @@ impl<E: Entity> Old<E> {
 
 impl OldRow {
     /// Compares the row with the values that were read from it.
-    fn read(view: &RowView<'_>, schema: &'static Schema, values: &Values<'_>) -> Result<Self> {
+    fn read(view: &RowView<'_>, schema: &'static Schema, values: &Values<'_>, state: usize) -> Result<Self> {
         let fields = schema.fields;
         let mut sealed = SealedFields::default();
         let (mut stored, mut same) = (0, 0);
@@ -121,7 +121,7 @@ impl OldRow {
         let is_exact = same == plan::stored_fields(schema, values);
         // Every row says what it is; what else there is no field has.
         let unknown = if view.len() > stored + 1 { unknown(view, schema)? } else { Vec::new() };
-        Ok(Self { version: version_of(view), is_exact, unknown, sealed: Some(sealed) })
+        Ok(Self { version: version_of(view, state), is_exact, unknown, sealed: Some(sealed) })
     }
 }
 
@@ -145,6 +145,11 @@ pub(super) fn is_closed(error: &Error) -> bool {
     kinds.contains(&error.kind())
 }
 
-fn version_of(view: &RowView<'_>) -> ReadVersion {
-    ReadVersion { etag: view.etag(), digest: view.checksum() }
+fn version_of(view: &RowView<'_>, state: usize) -> ReadVersion {
+    ReadVersion {
+        etag: view.etag(),
+        digest: view.checksum(),
+        length: view.stored_length(),
+        state: view.is_verified().then_some(state),
+    }
 }
