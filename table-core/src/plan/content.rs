@@ -114,6 +114,11 @@ impl<'a> RowContent<'a> {
         }
     }
 
+    /// Whether some field may have no value.
+    pub(crate) fn lacks_values(&self) -> bool {
+        self.values.lacks_values()
+    }
+
     /// Every property.
     pub(crate) fn properties(&self) -> impl Iterator<Item = RowProperty<'a>> {
         let known = self.kind.properties().filter_map(|(name, property)| Some((name, self.get(property)?)));

@@ -81,6 +81,8 @@ impl FieldToken {
 #[derive(Debug, Default)]
 pub struct Values<'a> {
     fields: Vec<FieldValue<'a>>,
+    /// Whether some field may have no value: mostly all have one, and need not be asked.
+    lacks_values: bool,
     /// Those of the fields that have one.
     tokens: Vec<FieldToken>,
     /// The first field whose value no property can hold.
@@ -89,7 +91,7 @@ pub struct Values<'a> {
 
 impl<'a> Values<'a> {
     pub(crate) fn with_capacity(fields: usize) -> Self {
-        Self { fields: Vec::with_capacity(fields), tokens: Vec::new(), refused: None }
+        Self { fields: Vec::with_capacity(fields), ..Self::default() }
     }
 
     /// Adds the next field, whose elements stand in keys: `stored` is the property itself.
@@ -118,11 +120,13 @@ impl<'a> Values<'a> {
             self.refused.get_or_insert((self.fields.len(), error));
             PropertyValue::Absent
         });
+        self.lacks_values |= matches!(value, PropertyValue::Absent);
         self.fields.push(FieldValue::One(value));
     }
 
     /// Adds the next field as it is stored, whose elements stand in keys.
     pub(crate) fn push_each(&mut self, elements: Vec<PropertyValue<'a>>, stored: PropertyValue<'a>) {
+        self.lacks_values |= matches!(stored, PropertyValue::Absent);
         self.fields.push(FieldValue::Each(elements, stored));
     }
 
@@ -143,20 +147,26 @@ impl<'a> Values<'a> {
     /// The same values, lent.
     pub(crate) fn lent(&self) -> Values<'_> {
         let fields = self.fields.iter().map(FieldValue::lent).collect();
-        Values { fields, tokens: self.tokens.clone(), refused: self.refused }
+        Values { fields, lacks_values: self.lacks_values, tokens: self.tokens.clone(), refused: self.refused }
     }
 
     /// The same values, without what they were lent by.
     pub(crate) fn into_owned(self) -> Values<'static> {
         let fields = self.fields.into_iter().map(FieldValue::into_owned).collect();
-        Values { fields, tokens: self.tokens, refused: self.refused }
+        Values { fields, lacks_values: self.lacks_values, tokens: self.tokens, refused: self.refused }
     }
 
     /// Puts what is stored of a field in the place of its value.
     pub(crate) fn set_stored(&mut self, field: usize, stored: PropertyValue<'a>) {
         if let Some(FieldValue::One(value) | FieldValue::Each(_, value)) = self.fields.get_mut(field) {
+            self.lacks_values |= matches!(stored, PropertyValue::Absent);
             *value = stored;
         }
+    }
+
+    /// Whether some field may have no value.
+    pub(crate) fn lacks_values(&self) -> bool {
+        self.lacks_values
     }
 
     /// Notes the token of a field's value.

@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use super::dict::Dict;
 use super::numbers::RowNumbers;
-use super::row;
+use super::row::{self, Row};
 use super::row_write::{self, NameRef, NarrowRow, RowWriter};
+use super::view::RowView;
 use crate::error::Error;
 use crate::limits;
 use crate::model::{ValueRef, names};
@@ -53,16 +54,35 @@ pub(super) fn check_properties(properties: &[Given<'_>], numbers: &[Place]) -> R
 /// Checks a value; returns what it counts for with its name, or more.
 #[inline]
 fn check_value(name: &str, value: ValueRef<'_>) -> Result<usize, Error> {
-    let size = if let ValueRef::String(text) = value {
-        if text.len() > limits::STRING_UNITS {
-            value.check(name)?;
+    let size = match value {
+        ValueRef::String(text) => {
+            if text.len() > limits::STRING_UNITS {
+                value.check(name)?;
+            }
+            string_size(text)
         }
-        4 + 2 * text.len()
-    } else {
-        value.check(name)?;
-        value.size()
+        // Of these every value is one that a property may have.
+        ValueRef::Boolean(_)
+        | ValueRef::Int32(_)
+        | ValueRef::Int64(_)
+        | ValueRef::Double(_)
+        | ValueRef::Guid(_) => value.size(),
+        ValueRef::Binary(_) | ValueRef::DateTime(_) => {
+            value.check(name)?;
+            value.size()
+        }
     };
-    Ok(8 + 2 * name.len() + size)
+    Ok(name_size(name) + size)
+}
+
+/// What a name counts for, or more.
+const fn name_size(name: &str) -> usize {
+    8 + 2 * name.len()
+}
+
+/// What a text counts for, or more.
+const fn string_size(text: &str) -> usize {
+    4 + 2 * text.len()
 }
 
 /// Writes a row's properties in order; `false` if some name or symbol has no number yet and is to get one.
@@ -116,18 +136,37 @@ pub(super) fn write_row(
     seed: u64,
     bytes: &mut Vec<u8>,
 ) -> Option<(Range<usize>, usize)> {
-    let count = numbers.columns.iter().filter(|column| row.has(column.property)).count();
+    let count = if numbers.has_tokens || row.lacks_values() {
+        numbers.columns.iter().filter(|column| row.has(column.property)).count()
+    } else {
+        numbers.columns.len()
+    };
     if count > limits::PROPERTIES {
         return None;
     }
     let mut image = NarrowRow::start(bytes, u8::try_from(count).ok()?, seed);
     let mut size = 0;
     for column in &numbers.columns {
+        if let (PropertyOf::Kind, Some(symbol)) = (column.property, numbers.symbol) {
+            image.push_symbol(column.id, symbol)?;
+            size += name_size(column.name) + string_size(row.kind.name());
+            continue;
+        }
         let Some(value) = row.get(column.property) else { continue };
-        let symbol = if column.property == PropertyOf::Kind { numbers.symbol } else { None };
         size += check_value(column.name, value).ok()?;
-        image.push(column.id, value, symbol)?;
+        image.push(column.id, value)?;
     }
     // No size can be beyond what an entity may have: all values but the last are short, since they start so early.
-    Some((image.finish(), size))
+    Some((image.finish()?, size))
+}
+
+/// Whether a stored row is what would be written of an entity today, but for its stamp. If not, or if that can't be
+/// told at once, `false`.
+pub(crate) fn is_as_written(view: &RowView<'_>, content: &RowContent<'_>) -> bool {
+    let stored = view.row();
+    let Some(numbers) = view.dict().row_numbers(content.kind) else { return false };
+    let seed = if stored.has_large() { row::key_seed(view.stored_key_bytes()) } else { 0 };
+    let mut bytes = Vec::with_capacity(stored.bytes().len());
+    write_row(content, numbers, seed, &mut bytes).is_some()
+        && Row::parse(&bytes).is_ok_and(|written| written.has_content_of(stored))
 }

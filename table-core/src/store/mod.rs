@@ -63,6 +63,7 @@ use crate::typed::{Egt, Entity, EntitySet, MemberOf, Partition, SetTable, Table}
 pub use self::batch::Batch;
 pub use self::bulk::{BulkFailure, BulkReport};
 pub use self::check::{CheckReport, Problem};
+pub(crate) use self::encode::is_as_written;
 #[cfg(feature = "encrypt")]
 pub use self::encrypting::{EncryptingRows, EncryptingTable};
 #[cfg(feature = "encrypt")]

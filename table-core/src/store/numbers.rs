@@ -23,6 +23,8 @@ pub(crate) struct RowNumbers {
     /// The number of the row's `EntityType`, if that is a symbol.
     pub(crate) symbol: Option<u16>,
     pub(crate) columns: Vec<NumberedColumn>,
+    /// Whether tokens are among them.
+    pub(crate) has_tokens: bool,
 }
 
 /// A property that the rows of one kind have, if the entity has a value for it.
@@ -43,7 +45,8 @@ impl RowNumbers {
         let column = |(name, property)| Some(NumberedColumn { id: dict.id(name)?, property, name });
         let mut columns: Vec<_> = kind.properties().map(column).collect::<Option<_>>()?;
         columns.sort_unstable_by_key(|column| column.id);
-        Some(Self { symbol, columns })
+        let has_tokens = columns.iter().any(|column| matches!(column.property, PropertyOf::Token(_)));
+        Some(Self { symbol, columns, has_tokens })
     }
 
     /// Those of an entity's own rows and, in the order of its indexes, of its copies.

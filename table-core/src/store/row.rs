@@ -264,6 +264,11 @@ impl<'a> Row<'a> {
         self.bytes.split_last_chunk::<CHECKSUM>().map_or(&[], |(covered, _)| covered)
     }
 
+    /// Whether both hold the same properties in the same form, whenever they were written.
+    pub(crate) fn has_content_of(&self, other: &Row<'_>) -> bool {
+        self.flags == other.flags && self.table == other.table && self.heap == other.heap
+    }
+
     /// The checksum as stored.
     pub(crate) fn checksum(&self) -> u64 {
         self.bytes.last_chunk::<CHECKSUM>().map_or(0, |sum| u64::from_le_bytes(*sum))

@@ -208,19 +208,33 @@ impl<'b> NarrowRow<'b> {
         Self { out, at, slot, heap, seed }
     }
 
-    /// Adds a property; `None` if it would start where no narrow slot can say. `symbol` is the number of a string that
-    /// stands in the dictionary.
+    /// Adds a property; `None` if it would start where no narrow slot can say.
     #[inline]
-    pub(crate) fn push(&mut self, id: u16, value: ValueRef<'_>, symbol: Option<u16>) -> Option<()> {
+    pub(crate) fn push(&mut self, id: u16, value: ValueRef<'_>) -> Option<()> {
         let from = self.out.len();
-        let start = u16::try_from(from - self.heap).ok().filter(|start| usize::from(*start) <= NARROW_MAX)?;
-        let tag = write_value(value, symbol, self.out);
-        let ([a, b], [c, d]) = (id.to_le_bytes(), (start | u16::from(tag.code()) << 12).to_le_bytes());
-        *self.out.get_mut(self.slot..)?.first_chunk_mut::<NARROW_SLOT>()? = [a, b, c, d];
-        self.slot += NARROW_SLOT;
+        let tag = write_value(value, None, self.out);
+        self.note(id, tag, from)?;
         if self.out.len() - from > SMALL {
             self.close_large(from);
         }
+        Some(())
+    }
+
+    /// The same, for a text that stands in the dictionary under this number.
+    #[inline]
+    pub(crate) fn push_symbol(&mut self, id: u16, symbol: u16) -> Option<()> {
+        let from = self.out.len();
+        self.out.extend_from_slice(&symbol.to_le_bytes());
+        self.note(id, Tag::Symbol, from)
+    }
+
+    /// Fills in the slot of a value that starts there.
+    #[inline]
+    fn note(&mut self, id: u16, tag: Tag, from: usize) -> Option<()> {
+        let start = u16::try_from(from - self.heap).ok().filter(|start| usize::from(*start) <= NARROW_MAX)?;
+        let ([a, b], [c, d]) = (id.to_le_bytes(), (start | u16::from(tag.code()) << 12).to_le_bytes());
+        *self.out.get_mut(self.slot..)?.first_chunk_mut::<NARROW_SLOT>()? = [a, b, c, d];
+        self.slot += NARROW_SLOT;
         Some(())
     }
 
@@ -233,10 +247,11 @@ impl<'b> NarrowRow<'b> {
         }
     }
 
-    /// Ends the row, not yet stamped; returns where it is.
-    pub(crate) fn finish(self) -> Range<usize> {
+    /// Ends the row, not yet stamped; returns where it is. `None` if it was given fewer properties than it was to have.
+    pub(crate) fn finish(self) -> Option<Range<usize>> {
+        let is_full = self.slot == self.heap;
         self.out.extend_from_slice(&[0; CHECKSUM]);
-        self.at..self.out.len()
+        is_full.then_some(self.at..self.out.len())
     }
 }
 

@@ -117,7 +117,10 @@ impl<'a> RowView<'a> {
         self.stored_key().map_or(0, |key| key.table)
     }
 
-    #[cfg(feature = "encrypt")]
+    pub(crate) fn row(&self) -> &Row<'a> {
+        &self.row
+    }
+
     pub(crate) fn dict(&self) -> &Dict {
         &self.dict
     }

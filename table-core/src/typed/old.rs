@@ -7,9 +7,9 @@ use super::{Entity, Source, unopened};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{Value, ValueRef};
-use crate::plan::{self, FieldValue, ReadVersion, Values};
+use crate::plan::{self, Cause, FieldValue, ReadVersion, RowContent, RowKind, Values};
 use crate::schema::{Field, Schema};
-use crate::store::{DynamicTable, RowView, Snapshot, looks_sealed};
+use crate::store::{DynamicTable, RowView, Snapshot, is_as_written, looks_sealed};
 
 /// An entity as it was read, with what its struct does not know.
 pub(super) struct Old<E> {
@@ -98,8 +98,13 @@ impl<E: Entity> Old<E> {
 impl OldRow {
     /// Compares the row with the values that were read from it.
     fn read(view: &RowView<'_>, schema: &'static Schema, values: &Values<'_>, state: usize) -> Result<Self> {
+        let content = RowContent::new(RowKind { schema, cause: Cause::Entity }, values);
+        let (version, mut sealed) = (version_of(view, state), SealedFields::default());
+        // What is opened is no longer what is stored.
+        if !schema.seals() && is_as_written(view, &content) {
+            return Ok(Self { version, is_exact: true, unknown: Vec::new(), sealed: Some(sealed) });
+        }
         let fields = schema.fields;
-        let mut sealed = SealedFields::default();
         let (mut stored, mut same) = (0, 0);
         for (at, field) in fields.iter().enumerate() {
             let Some(value) = view.get_field(fields, at)? else { continue };
@@ -121,7 +126,7 @@ impl OldRow {
         let is_exact = same == plan::stored_fields(schema, values);
         // Every row says what it is; what else there is no field has.
         let unknown = if view.len() > stored + 1 { unknown(view, schema)? } else { Vec::new() };
-        Ok(Self { version: version_of(view, state), is_exact, unknown, sealed: Some(sealed) })
+        Ok(Self { version, is_exact, unknown, sealed: Some(sealed) })
     }
 }
 
