@@ -42,14 +42,15 @@ pub(crate) struct EntityRows<'a> {
 
 impl<'a> EntityRows<'a> {
     /// The rows that an entity is to have; `present` says which sparse indexes have one, `key` is its own key if that
-    /// has been printed.
+    /// has been printed, and `old` are the rows that it has, with its values.
     pub(crate) fn of(
         schema: &'static Schema,
         values: &'a Values<'a>,
         key: Option<(&str, &str)>,
+        old: Option<(&EntityRows<'_>, &Values<'_>)>,
         present: &dyn Fn(usize) -> bool,
     ) -> Result<Self> {
-        let new = Self::when(schema, values, key, &|index| present(index).then_some(true))?;
+        let new = Self::when(schema, values, key, old, &|index| present(index).then_some(true))?;
         let rows = new.rows.len();
         if rows <= limits::BATCH_OPERATIONS {
             return Ok(new);
@@ -78,7 +79,7 @@ impl<'a> EntityRows<'a> {
             false if is_unique(index) => None,
             false => Some(false),
         };
-        Self::when(schema, values, Some(key), &certain)
+        Self::when(schema, values, Some(key), None, &certain)
     }
 
     /// The rows of an entity: those of an index if `certain` says something, and whether they are there for certain.
@@ -86,6 +87,7 @@ impl<'a> EntityRows<'a> {
         schema: &'static Schema,
         values: &'a Values<'a>,
         key: Option<(&str, &str)>,
+        old: Option<(&EntityRows<'_>, &Values<'_>)>,
         certain: &dyn Fn(usize) -> Option<bool>,
     ) -> Result<Self> {
         let printer = Printer { schema, values };
@@ -108,6 +110,12 @@ impl<'a> EntityRows<'a> {
             let Some(is_certain) = certain(number) else { continue };
             let kind = RowKind { schema, cause: Cause::Index(number) };
             let row = |key| EntityRow { key, content: RowContent::new(kind, values), is_certain };
+            if let Some(key) = old.and_then(|(old, before)| old.key_if_same(number, before, values)) {
+                let start = text.len();
+                text.push_str(key);
+                rows.push(row(start..text.len()));
+                continue;
+            }
             match printer.copies(index, &mut text, &mut |key| rows.push(row(key))) {
                 // Maybe that is why the index has no row for it.
                 Err(_) if !is_certain => {}
@@ -121,6 +129,18 @@ impl<'a> EntityRows<'a> {
             copies.sort_by(|a, b| text.get(a.key.clone()).cmp(&text.get(b.key.clone())));
         }
         Ok(Self { text, partition, rows, reserved })
+    }
+
+    /// The key in this index of an entity that has become one of other values, if it surely is the same.
+    fn key_if_same(&self, index: usize, before: &Values<'_>, after: &Values<'_>) -> Option<&str> {
+        let row = self.rows.iter().find(|row| row.cause() == Cause::Index(index))?;
+        let is_same = |part: &FieldPart| {
+            let (before, after) = (before.get(part.field)?.stored_ref(), after.get(part.field)?.stored_ref());
+            (!part.each && part.format != Format::Blind && before == after).then_some(())
+        };
+        let template = &row.content.kind.index()?.row;
+        fields(template).try_for_each(|part| is_same(part))?;
+        Some(self.key(row))
     }
 
     /// The key of their partition.

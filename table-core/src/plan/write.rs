@@ -410,9 +410,10 @@ fn must_be_free(kind: RowKind) -> bool {
     kind.cause == Cause::Entity || kind.unique_index().is_some()
 }
 
+/// As many rows as the change may touch.
 fn rows_of(change: &EntityChange<'_>) -> usize {
     let old = change.old.as_ref().map_or(0, |old| old.rows.rows.len());
-    change.new.as_ref().map_or(old, |new| new.rows.len().max(old))
+    change.new.as_ref().map_or(old, |new| old + new.rows.len() + new.reserved.len())
 }
 
 /// Refuses entities of different partitions, and two changes of one entity.

@@ -230,6 +230,7 @@ impl Writing<'_, '_> {
     fn examine(&mut self, plan: &Prepared) -> Result<()> {
         self.scratch.rows.clear();
         self.scratch.changes.clear();
+        self.scratch.changes.reserve(plan.steps.len());
         for (index, step) in plan.steps.iter().enumerate() {
             if step.is_blind() {
                 self.scratch.changes.push(Change::DONE);

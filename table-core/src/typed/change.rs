@@ -348,15 +348,17 @@ impl<E: Entity> Planned for Operation<'_, E> {
             Change::Insert(_) | Change::Move(_) => None,
             _ => Some(self.key.as_strs()?),
         };
+        let before = values.old.as_ref();
         let new = match (self.new_entity(), &values.new) {
             (Some(entity), Some(values)) => {
-                let rows = EntityRows::of(schema, values, key, &|index| entity.has_row(index));
+                let before = old.as_ref().map(|old| &old.rows).zip(before);
+                let rows = EntityRows::of(schema, values, key, before, &|index| entity.has_row(index));
                 Some(rows.map_err(|error| self.place(error))?)
             }
             (None, Some(values)) => self
                 .old
                 .as_ref()
-                .map(|old| EntityRows::of(schema, values, key, &|index| old.was.has_row(index)))
+                .map(|old| EntityRows::of(schema, values, key, None, &|index| old.was.has_row(index)))
                 .transpose()
                 .map_err(|error| self.place(error))?,
             _ => None,
