@@ -1,9 +1,9 @@
 //! What a row of an entity holds.
 
-use super::values::{FieldValue, Values};
+use super::values::Values;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{Value, ValueRef};
-use crate::schema::{self, Copies, FieldPart, Index, Part, PropertyValue, Schema, Template};
+use crate::schema::{self, Copies, FieldPart, Index, Part, Schema, Template};
 
 /// A property of a row.
 pub(crate) type RowProperty<'a> = (&'a str, ValueRef<'a>);
@@ -97,7 +97,7 @@ impl<'a> RowContent<'a> {
     pub(crate) fn get(&self, property: PropertyOf) -> Option<ValueRef<'a>> {
         match property {
             PropertyOf::Kind => Some(ValueRef::String(self.kind.name())),
-            PropertyOf::Field(field) => self.values.get(field).and_then(FieldValue::stored_ref),
+            PropertyOf::Field(field) => self.values.get(field),
             PropertyOf::Token(field) => self.values.token(field).map(|token| ValueRef::Binary(token.bytes())),
         }
     }
@@ -107,9 +107,7 @@ impl<'a> RowContent<'a> {
     pub(crate) fn has(&self, property: PropertyOf) -> bool {
         match property {
             PropertyOf::Kind => true,
-            PropertyOf::Field(field) => {
-                self.values.get(field).is_some_and(|value| !matches!(value.stored(), PropertyValue::Absent))
-            }
+            PropertyOf::Field(field) => self.values.get(field).is_some(),
             PropertyOf::Token(field) => self.values.token(field).is_some(),
         }
     }
@@ -144,7 +142,7 @@ impl<'a> RowContent<'a> {
 
 /// How many properties the row of an entity with these values has besides its kind and those that no schema knows.
 pub(crate) fn stored_fields(schema: &'static Schema, values: &Values<'_>) -> usize {
-    let has_value = |field: usize| values.get(field).and_then(FieldValue::stored_ref).is_some();
+    let has_value = |field: usize| values.get(field).is_some();
     let properties = RowKind { schema, cause: Cause::Entity }.properties();
     properties
         .filter(|(_, property)| match property {

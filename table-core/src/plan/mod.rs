@@ -13,6 +13,6 @@ mod write;
 pub(crate) use content::{Cause, PropertyOf, RowContent, RowKind, fields, stored_fields};
 pub use explain::WriteExplain;
 pub(crate) use rows::{EntityRows, check_tokens, has_same_key, keys};
+pub(crate) use values::FieldToken;
 pub use values::Values;
-pub(crate) use values::{FieldToken, FieldValue};
 pub(crate) use write::{EntityChange, Failure, OldEntity, ReadVersion, RowAction, WritePlan};

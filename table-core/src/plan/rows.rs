@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::content::{Cause, RowContent, RowKind, fields};
-use super::values::{FieldValue, Values};
+use super::values::Values;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::ValueRef;
@@ -135,12 +135,9 @@ impl<'a> EntityRows<'a> {
     fn key_if_same(&self, index: usize, before: &Values<'_>, after: &Values<'_>) -> Option<&str> {
         let row = self.rows.iter().find(|row| row.cause() == Cause::Index(index))?;
         let is_same = |part: &FieldPart| {
-            let (before, after) = (before.get(part.field)?.stored_ref(), after.get(part.field)?.stored_ref());
-            (!part.each && part.format != Format::Blind && before == after).then_some(())
+            !part.each && part.format != Format::Blind && before.get(part.field) == after.get(part.field)
         };
-        let template = &row.content.kind.index()?.row;
-        fields(template).try_for_each(|part| is_same(part))?;
-        Some(self.key(row))
+        fields(&row.content.kind.index()?.row).all(is_same).then(|| self.key(row))
     }
 
     /// The key of their partition.
@@ -169,10 +166,10 @@ pub(crate) fn keys(schema: &'static Schema, values: &Values<'_>) -> Result<(Stri
 
 /// Whether two entities surely have one key, as far as that is to be seen from their fields.
 pub(crate) fn has_same_key(schema: &'static Schema, a: &Values<'_>, b: &Values<'_>) -> bool {
-    [&schema.partition, &schema.row].into_iter().flat_map(fields).all(|part| {
-        let (a, b) = (a.get(part.field), b.get(part.field));
-        part.is_lossless() && a.and_then(FieldValue::stored_ref) == b.and_then(FieldValue::stored_ref)
-    })
+    [&schema.partition, &schema.row]
+        .into_iter()
+        .flat_map(fields)
+        .all(|part| part.is_lossless() && a.get(part.field) == b.get(part.field))
 }
 
 /// Prints the keys of one entity's rows.

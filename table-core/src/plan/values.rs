@@ -6,50 +6,6 @@ use crate::schema::{
     ValueError, token_text,
 };
 
-/// What one field holds.
-#[derive(Debug)]
-pub(crate) enum FieldValue<'a> {
-    /// A value, or none.
-    One(PropertyValue<'a>),
-    /// Elements that stand in keys one by one, beside the value that is stored.
-    Each(Vec<PropertyValue<'a>>, PropertyValue<'a>),
-}
-
-impl<'a> FieldValue<'a> {
-    /// The value as a property.
-    #[inline]
-    pub(crate) fn stored(&self) -> &PropertyValue<'a> {
-        match self {
-            Self::One(value) | Self::Each(_, value) => value,
-        }
-    }
-
-    fn lent(&self) -> FieldValue<'_> {
-        match self {
-            Self::One(value) => FieldValue::One(value.lent()),
-            Self::Each(elements, value) => {
-                FieldValue::Each(elements.iter().map(PropertyValue::lent).collect(), value.lent())
-            }
-        }
-    }
-
-    fn into_owned(self) -> FieldValue<'static> {
-        match self {
-            Self::One(value) => FieldValue::One(value.into_owned()),
-            Self::Each(elements, value) => FieldValue::Each(
-                elements.into_iter().map(PropertyValue::into_owned).collect(),
-                value.into_owned(),
-            ),
-        }
-    }
-
-    /// The value as the property holds it, if there is one.
-    #[inline]
-    pub(crate) fn stored_ref(&self) -> Option<ValueRef<'_>> {
-        self.stored().as_value_ref()
-    }
-}
-
 /// The token of a field's value.
 #[derive(Clone, Debug)]
 pub(crate) struct FieldToken {
@@ -80,9 +36,12 @@ impl FieldToken {
 /// The fields of an entity, in the order of its schema. Generated code fills it.
 #[derive(Debug, Default)]
 pub struct Values<'a> {
-    fields: Vec<FieldValue<'a>>,
+    /// As properties hold them.
+    fields: Vec<PropertyValue<'a>>,
     /// Whether some field may have no value: mostly all have one, and need not be asked.
     lacks_values: bool,
+    /// The elements that stand in keys one by one, of the fields that have such.
+    elements: Vec<(usize, Vec<PropertyValue<'a>>)>,
     /// Those of the fields that have one.
     tokens: Vec<FieldToken>,
     /// The first field whose value no property can hold.
@@ -100,34 +59,40 @@ impl<'a> Values<'a> {
         collection: &'a C,
         stored: Result<PropertyValue<'a>, ValueError>,
     ) {
+        let field = self.fields.len();
         self.push(stored);
-        let elements: Result<Vec<_>, _> = collection.elements().map(Property::to_property).collect();
-        match (elements, self.fields.pop()) {
-            (Ok(elements), Some(FieldValue::One(stored))) => {
-                self.fields.push(FieldValue::Each(elements, stored));
+        match collection.elements().map(Property::to_property).collect() {
+            Ok(elements) => self.elements.push((field, elements)),
+            Err(error) => {
+                self.refused.get_or_insert((field, error));
             }
-            (Err(error), Some(field)) => {
-                self.refused.get_or_insert((self.fields.len(), error));
-                self.fields.push(field);
-            }
-            (_, last) => self.fields.extend(last),
         }
     }
 
     /// Adds the next field by what its conversion gave.
+    // Inlined, so that a value is made where it is to lie: moved there, it costs more than it takes to make it.
+    #[inline]
     pub fn push(&mut self, value: Result<PropertyValue<'a>, ValueError>) {
-        let value = value.unwrap_or_else(|error| {
-            self.refused.get_or_insert((self.fields.len(), error));
-            PropertyValue::Absent
-        });
-        self.lacks_values |= matches!(value, PropertyValue::Absent);
-        self.fields.push(FieldValue::One(value));
+        match value {
+            Ok(value) => {
+                self.lacks_values |= matches!(value, PropertyValue::Absent);
+                self.fields.push(value);
+            }
+            Err(error) => self.refuse(error),
+        }
+    }
+
+    #[cold]
+    fn refuse(&mut self, error: ValueError) {
+        self.refused.get_or_insert((self.fields.len(), error));
+        self.lacks_values = true;
+        self.fields.push(PropertyValue::Absent);
     }
 
     /// Adds the next field as it is stored, whose elements stand in keys.
     pub(crate) fn push_each(&mut self, elements: Vec<PropertyValue<'a>>, stored: PropertyValue<'a>) {
-        self.lacks_values |= matches!(stored, PropertyValue::Absent);
-        self.fields.push(FieldValue::Each(elements, stored));
+        self.elements.push((self.fields.len(), elements));
+        self.push(Ok(stored));
     }
 
     /// Every key that a template prints of the fields; none if it prints none.
@@ -146,19 +111,34 @@ impl<'a> Values<'a> {
 
     /// The same values, lent.
     pub(crate) fn lent(&self) -> Values<'_> {
-        let fields = self.fields.iter().map(FieldValue::lent).collect();
-        Values { fields, lacks_values: self.lacks_values, tokens: self.tokens.clone(), refused: self.refused }
+        fn lend<'v>(values: &'v [PropertyValue<'_>]) -> Vec<PropertyValue<'v>> {
+            values.iter().map(PropertyValue::lent).collect()
+        }
+        Values {
+            fields: lend(&self.fields),
+            lacks_values: self.lacks_values,
+            elements: self.elements.iter().map(|(field, elements)| (*field, lend(elements))).collect(),
+            tokens: self.tokens.clone(),
+            refused: self.refused,
+        }
     }
 
     /// The same values, without what they were lent by.
     pub(crate) fn into_owned(self) -> Values<'static> {
-        let fields = self.fields.into_iter().map(FieldValue::into_owned).collect();
-        Values { fields, lacks_values: self.lacks_values, tokens: self.tokens, refused: self.refused }
+        let own =
+            |values: Vec<PropertyValue<'a>>| values.into_iter().map(PropertyValue::into_owned).collect();
+        Values {
+            fields: own(self.fields),
+            lacks_values: self.lacks_values,
+            elements: self.elements.into_iter().map(|(field, elements)| (field, own(elements))).collect(),
+            tokens: self.tokens,
+            refused: self.refused,
+        }
     }
 
     /// Puts what is stored of a field in the place of its value.
     pub(crate) fn set_stored(&mut self, field: usize, stored: PropertyValue<'a>) {
-        if let Some(FieldValue::One(value) | FieldValue::Each(_, value)) = self.fields.get_mut(field) {
+        if let Some(value) = self.fields.get_mut(field) {
             self.lacks_values |= matches!(stored, PropertyValue::Absent);
             *value = stored;
         }
@@ -184,9 +164,10 @@ impl<'a> Values<'a> {
         self.tokens.iter().find(|token| token.field == field)
     }
 
+    /// What the property of a field holds.
     #[inline]
-    pub(crate) fn get(&self, field: usize) -> Option<&FieldValue<'a>> {
-        self.fields.get(field)
+    pub(crate) fn get(&self, field: usize) -> Option<ValueRef<'_>> {
+        self.fields.get(field).and_then(PropertyValue::as_value_ref)
     }
 }
 
@@ -195,13 +176,14 @@ impl KeyValues for Values<'_> {
         let value = if part.format == Format::Blind {
             self.token(part.field).map(|token| ValueRef::String(&token.text))
         } else {
-            self.get(part.field).and_then(FieldValue::stored_ref)
+            self.get(part.field)
         };
         Ok(value.map_or(PropertyValue::Absent, PropertyValue::Borrowed))
     }
 
     fn elements(&self, part: &FieldPart) -> Result<Vec<PropertyValue<'_>>, ValueError> {
-        let Some(FieldValue::Each(elements, _)) = self.get(part.field) else { return Ok(Vec::new()) };
+        let found = self.elements.iter().find(|(field, _)| *field == part.field);
+        let Some((_, elements)) = found else { return Ok(Vec::new()) };
         Ok(elements.iter().filter_map(|value| value.as_value_ref().map(PropertyValue::Borrowed)).collect())
     }
 }

@@ -7,7 +7,7 @@ use super::{Entity, Source, unopened};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{Value, ValueRef};
-use crate::plan::{self, Cause, FieldValue, ReadVersion, RowContent, RowKind, Values};
+use crate::plan::{self, Cause, ReadVersion, RowContent, RowKind, Values};
 use crate::schema::{Field, Schema};
 use crate::store::{DynamicTable, RowView, Snapshot, is_as_written, looks_sealed};
 
@@ -114,7 +114,7 @@ impl OldRow {
                 sealed.push(at, bytes);
                 same += 1;
             } else {
-                let would_be = values.get(at).and_then(FieldValue::stored_ref);
+                let would_be = values.get(at);
                 same += usize::from(would_be == Some(value));
             }
             let Some(blind) = field.blind else { continue };

@@ -123,5 +123,5 @@ pub(super) fn reseal(schema: &'static Schema, values: &mut Values<'_>, sealer: &
 }
 
 fn value_of<'a>(values: &'a Values<'_>, field: usize) -> Option<ValueRef<'a>> {
-    values.get(field)?.stored().as_value_ref()
+    values.get(field)
 }

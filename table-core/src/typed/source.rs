@@ -348,7 +348,7 @@ impl<'v> Source<'v> {
                 found => Ok(found),
             },
             Row::Given(entity) => Ok(given(entity)),
-            Row::Planned(values) => Ok(values.get(field).and_then(|value| value.stored().as_value_ref())),
+            Row::Planned(values) => Ok(values.get(field)),
         }
     }
 

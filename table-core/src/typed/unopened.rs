@@ -7,7 +7,7 @@ use super::source::Source;
 use super::{Entity, path};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ValueRef;
-use crate::plan::{self, FieldToken, FieldValue, Values};
+use crate::plan::{self, FieldToken, Values};
 use crate::schema::{FieldPart, Format, Part, PropertyValue, Schema, Template};
 use crate::store::{DynamicTable, RowView, Snapshot, looks_sealed};
 
@@ -52,7 +52,7 @@ fn read_tokens(schema: &'static Schema, view: &RowView<'_>, values: &mut Values<
     for (at, field) in schema.fields.iter().enumerate() {
         let Some(blind) = field.blind else { continue };
         let stored = view.get(blind.property)?.and_then(ValueRef::as_bytes);
-        let value = values.get(at).and_then(FieldValue::stored_ref);
+        let value = values.get(at);
         if let Some(token) = stored.and_then(|token| token.try_into().ok()) {
             values.push_token(FieldToken::new(at, token, &[]));
         } else if value.is_some_and(looks_sealed) && is_in_key(schema, at) {
