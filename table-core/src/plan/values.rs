@@ -39,7 +39,7 @@ pub struct Values<'a> {
     /// As properties hold them.
     fields: Vec<PropertyValue<'a>>,
     /// Whether some field may have no value: mostly all have one, and need not be asked.
-    lacks_values: bool,
+    sparse: bool,
     /// The elements that stand in keys one by one, of the fields that have such.
     elements: Vec<(usize, Vec<PropertyValue<'a>>)>,
     /// Those of the fields that have one.
@@ -75,7 +75,7 @@ impl<'a> Values<'a> {
     pub fn push(&mut self, value: Result<PropertyValue<'a>, ValueError>) {
         match value {
             Ok(value) => {
-                self.lacks_values |= matches!(value, PropertyValue::Absent);
+                self.sparse |= matches!(value, PropertyValue::Absent);
                 self.fields.push(value);
             }
             Err(error) => self.refuse(error),
@@ -85,7 +85,7 @@ impl<'a> Values<'a> {
     #[cold]
     fn refuse(&mut self, error: ValueError) {
         self.refused.get_or_insert((self.fields.len(), error));
-        self.lacks_values = true;
+        self.sparse = true;
         self.fields.push(PropertyValue::Absent);
     }
 
@@ -116,7 +116,7 @@ impl<'a> Values<'a> {
         }
         Values {
             fields: lend(&self.fields),
-            lacks_values: self.lacks_values,
+            sparse: self.sparse,
             elements: self.elements.iter().map(|(field, elements)| (*field, lend(elements))).collect(),
             tokens: self.tokens.clone(),
             refused: self.refused,
@@ -129,7 +129,7 @@ impl<'a> Values<'a> {
             |values: Vec<PropertyValue<'a>>| values.into_iter().map(PropertyValue::into_owned).collect();
         Values {
             fields: own(self.fields),
-            lacks_values: self.lacks_values,
+            sparse: self.sparse,
             elements: self.elements.into_iter().map(|(field, elements)| (field, own(elements))).collect(),
             tokens: self.tokens,
             refused: self.refused,
@@ -139,14 +139,14 @@ impl<'a> Values<'a> {
     /// Puts what is stored of a field in the place of its value.
     pub(crate) fn set_stored(&mut self, field: usize, stored: PropertyValue<'a>) {
         if let Some(value) = self.fields.get_mut(field) {
-            self.lacks_values |= matches!(stored, PropertyValue::Absent);
+            self.sparse |= matches!(stored, PropertyValue::Absent);
             *value = stored;
         }
     }
 
     /// Whether some field may have no value.
     pub(crate) fn lacks_values(&self) -> bool {
-        self.lacks_values
+        self.sparse
     }
 
     /// Notes the token of a field's value.

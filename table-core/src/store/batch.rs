@@ -171,7 +171,7 @@ impl Batch {
                 Planned::Delete(row, condition) => Operation::delete(&self.partition, row, *condition),
             });
         }
-        prepare::batch(self.table.state(), &self.partition, operations.iter().copied())
+        prepare::batch(self.table.state(), &self.partition, &operations.iter().copied())
     }
 
     /// The operations with what is to be sealed sealed, and whether they depend on more than the caller has said.
@@ -199,7 +199,7 @@ impl Batch {
                 (Planned::Write(action, entity), None) => Operation::on(*action, entity, given),
             });
         }
-        let prepared = prepare::batch(self.table.state(), &self.partition, operations.iter().copied())?;
+        let prepared = prepare::batch(self.table.state(), &self.partition, &operations.iter().copied())?;
         Ok(sealing.sealed(prepared, sealed.iter().flatten().any(|(sealed, _)| sealed.is_of_version)))
     }
 }

@@ -210,7 +210,7 @@ pub(crate) fn single(table: &Arc<TableState>, operation: &Operation<'_>) -> Resu
 pub(crate) fn batch<'a>(
     table: &Arc<TableState>,
     partition: &'a str,
-    operations: impl Iterator<Item = Operation<'a>> + Clone,
+    operations: &(impl Iterator<Item = Operation<'a>> + Clone),
 ) -> Result<Prepared, Error> {
     let whole = |error: Error| error.attempted("commit a batch to").table(&table.name).partition(partition);
     let writing = || operations.clone().filter(|operation| operation.action != Action::Absent);

@@ -283,3 +283,20 @@ pub(crate) fn stamp(bytes: &mut [u8], timestamp: Ticks, seed: u64) -> u64 {
     }
     sum
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_that_lacks_a_property_it_was_to_have_is_none() {
+        for (given, expected) in [(1, None), (2, Some(0..2 * NARROW_SLOT + HEADER + CHECKSUM + 2))] {
+            let mut bytes = Vec::new();
+            let mut row = NarrowRow::start(&mut bytes, 2, 0);
+            for id in 0..given {
+                row.push(id, ValueRef::Int32(7)).unwrap();
+            }
+            assert_eq!(row.finish(), expected, "{given} of 2");
+        }
+    }
+}

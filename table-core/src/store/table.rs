@@ -205,7 +205,7 @@ impl DynamicTable {
             };
             Operation { action, partition: plan.partition(), row: change.key, content }
         });
-        let mut prepared = prepare::batch(&self.state, plan.partition(), operations)?;
+        let mut prepared = prepare::batch(&self.state, plan.partition(), &operations)?;
         prepared.sealed_at = sealed_at.clone();
         prepared.keeps_times = plan.keeps_times();
         prepared.declared_by(plan.schemas());
