@@ -102,20 +102,41 @@ pub(crate) fn rounds(
     clock: Clock,
     count: usize,
     operations: u64,
-    mut entered: Vec<Contender<'_>>,
+    entered: Vec<Contender<'_>>,
 ) -> Result<Vec<Times>> {
-    let mut times: Vec<_> = entered.iter().map(|one| Times { name: one.name, rounds: Vec::new() }).collect();
-    times.push(Times { name: "floor again", rounds: Vec::new() });
-    let order = turns(entered.len());
+    Ok(fields(clock, count, operations, vec![entered])?.pop().unwrap_or_default())
+}
+
+/// The same for several fields of contenders, each with a floor of its own, in the same rounds: so the times of two
+/// fields can be compared round by round, whatever the machine did meanwhile. One after the other they can't.
+pub(crate) fn fields(
+    clock: Clock,
+    count: usize,
+    operations: u64,
+    mut entered: Vec<Vec<Contender<'_>>>,
+) -> Result<Vec<Vec<Times>>> {
+    let names = |field: &Vec<Contender<'_>>| {
+        let names = field.iter().map(|one| one.name).chain(["floor again"]);
+        names.map(|name| Times { name, rounds: Vec::new() }).collect()
+    };
+    let mut times: Vec<Vec<_>> = entered.iter().map(names).collect();
+    let in_field =
+        |(field, entered): (usize, &Vec<_>)| turns(entered.len()).into_iter().map(move |at| (field, at));
+    let order: Vec<_> = entered.iter().enumerate().flat_map(in_field).collect();
     for round in 0..=count {
-        let mut floor = None;
+        let mut floors = vec![None; entered.len()];
         for turn in 0..order.len() {
             // Every round starts with another contender, and every other round goes the other way.
             let turn = (turn + round / 2) % order.len();
             let turn = if round % 2 == 0 { turn } else { order.len() - 1 - turn };
-            let Some(place) = order.get(turn).copied() else { continue };
-            let which = if place == entered.len() { 0 } else { place };
-            let Some(contender) = entered.get_mut(which) else { continue };
+            let Some((field, place)) = order.get(turn).copied() else { continue };
+            let (Some(contenders), Some(times), Some(floor)) =
+                (entered.get_mut(field), times.get_mut(field), floors.get_mut(field))
+            else {
+                continue;
+            };
+            let which = if place == contenders.len() { 0 } else { place };
+            let Some(contender) = contenders.get_mut(which) else { continue };
             let mut watch = Timer { clock, threads: contender.threads, total: Duration::ZERO };
             let digest = (contender.run)(round, &mut watch)?;
             if contender.compared && *floor.get_or_insert(digest) != digest {
@@ -172,4 +193,62 @@ pub(crate) fn ratio(times: &Times, base: &Times) -> f64 {
 pub(crate) fn noise(times: &Times, base: &Times) -> (f64, f64) {
     let ratios: Vec<_> = times.rounds.iter().zip(&base.rounds).map(|(a, b)| a / b).collect();
     (quantile(&ratios, 0.25), quantile(&ratios, 0.75))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    fn reads(sum: u64) -> Digest {
+        Digest { rows: 1, sum }
+    }
+
+    #[test]
+    fn every_round_has_each_contender_of_each_field_once_and_its_floor_twice() {
+        let ran = RefCell::new(Vec::new());
+        let one = |name: &'static str, sum| {
+            let ran = &ran;
+            Contender::new(name, move |round, timer| {
+                ran.borrow_mut().push((round, name));
+                timer.time(|| Ok(reads(sum)))
+            })
+        };
+        let entered = || vec![vec![one("a", 1), one("b", 1)], vec![one("c", 2), one("d", 2), one("e", 2)]];
+        let times = fields(Clock::Wall, 5, 1, entered()).unwrap();
+        let names = |field: &[Times]| field.iter().map(|times| times.name).collect::<Vec<_>>();
+        assert_eq!(names(&times[0]), ["a", "b", "floor again"]);
+        assert_eq!(names(&times[1]), ["c", "d", "e", "floor again"]);
+        // One round more, to warm up, whose times don't count.
+        assert!(times.iter().flatten().all(|times| times.rounds.len() == 5));
+        let mut firsts = Vec::new();
+        for round in 0..=5 {
+            let ran = ran.borrow();
+            let mut ran: Vec<_> = ran.iter().filter(|(of, _)| *of == round).map(|(_, name)| *name).collect();
+            firsts.extend(ran.first().copied());
+            ran.sort_unstable();
+            assert_eq!(ran, ["a", "a", "b", "c", "c", "d", "e"], "round {round}");
+        }
+        firsts.sort_unstable();
+        firsts.dedup();
+        assert!(firsts.len() > 2, "rounds begin with {firsts:?} alone");
+    }
+
+    #[test]
+    fn who_reads_something_else_than_the_floor_of_its_field_is_refused() {
+        let one = |name, sum| Contender::new(name, move |_, _| Ok(reads(sum)));
+        let fields = |entered| fields(Clock::Wall, 1, 1, entered);
+        let error = fields(vec![vec![one("a", 1), one("b", 1)], vec![one("c", 2), one("d", 1)]]).unwrap_err();
+        assert!(error.to_string().starts_with("d read something else"), "{error}");
+        fields(vec![vec![one("a", 1)], vec![one("c", 2), one("d", 1).of_its_own()]]).unwrap();
+    }
+
+    #[test]
+    fn a_ratio_is_the_median_of_the_rounds_ratios() {
+        let times = |rounds: [f64; 3]| Times { name: "", rounds: rounds.into() };
+        // A slow round slows both sides of it; the ratio of the medians would be 9.
+        let (wide, narrow) = (times([2.0, 18.0, 20.0]), times([1.0, 2.0, 10.0]));
+        assert!((ratio(&wide, &narrow) - 2.0).abs() < 1e-9);
+    }
 }
