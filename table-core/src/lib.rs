@@ -73,7 +73,8 @@ pub use plan::WriteExplain;
 pub use query::{Continuation, Explain, Filter, KeyBounds, PropertyRef, Query, QueryClass, prop};
 pub use store::{
     Batch, BulkFailure, BulkReport, CheckReport, Durability, DynamicTable, OpenOptions, Page, Problem,
-    RowView, Rows, Snapshot, SnapshotInfo, SnapshotRows, Store, StoreStats, TableStats, Views,
+    ReclaimFailure, RowView, Rows, Snapshot, SnapshotInfo, SnapshotRows, Store, StoreStats, TableStats,
+    Views,
 };
 #[cfg(feature = "encrypt")]
 pub use store::{EncryptingRows, EncryptingTable};

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use integration_tests::Scratch;
-use table_core::{DynamicEntity, DynamicTable, ErrorKind, IfMatch, Query, Result, Store};
+use table_core::{DynamicEntity, DynamicTable, ErrorKind, IfMatch, Query, Result, Store, Ticks};
 
 /// Fills a table with rows of about so many bytes.
 fn fill(store: &Store, table: &DynamicTable, rows: usize, bytes: usize) {
@@ -202,6 +202,61 @@ fn space_comes_back_by_itself_also_after_another_open() {
         std::thread::sleep(Duration::from_millis(5));
     }
     assert_eq!(store.reclaim().unwrap(), 0);
+    assert!(store.check().unwrap().problems.is_empty());
+}
+
+/// A store in which one table takes all room but for the little that dropping it takes, in a map of 4 MiB.
+fn nearly_full(scratch: &Scratch) -> Store {
+    const MAP: u64 = 4 << 20;
+    let store = Store::options().map_size(4 << 20).open(scratch.path().join("store")).unwrap();
+    let table = store.create_table("Large").unwrap();
+    for batch in 0.. {
+        let rows = (0..100).map(|row| DynamicEntity::new("p", format!("{batch:04}{row:02}")));
+        rows.fold(table.batch("p"), table_core::Batch::insert).commit().unwrap();
+        if store.stats().unwrap().file_bytes > MAP - (200 << 10) {
+            break;
+        }
+    }
+    store
+}
+
+#[test]
+fn what_keeps_space_from_being_freed_is_told_until_it_is_over() {
+    let scratch = Scratch::new();
+    let store = nearly_full(&scratch);
+    assert_eq!(store.stats().unwrap().reclaim_failure, None);
+    let begun = Ticks::now();
+
+    // Nothing that a snapshot sees is used again: so each step takes room, and gives none.
+    let snapshot = store.snapshot().unwrap();
+    store.drop_table("Large").unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let failure = loop {
+        if let Some(failure) = store.stats().unwrap().reclaim_failure {
+            break failure;
+        }
+        assert!(Instant::now() < deadline, "{:?}", store.stats());
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    assert_eq!(failure.kind, ErrorKind::MapFull);
+    assert!(failure.message.starts_with("cannot reclaim the space of dropped tables: "), "{failure:?}");
+    assert!(failure.since >= begun && failure.since <= Ticks::now(), "{failure:?}");
+
+    // Who tries again learns of it, and it goes on since then.
+    let error = store.reclaim().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::MapFull);
+    let stats = store.stats().unwrap();
+    assert_eq!((stats.dropped, stats.reclaim_failure.map(|failure| failure.since)), (1, Some(failure.since)));
+
+    drop(snapshot);
+    // Room is back for the next drop, whose thread frees what the first left.
+    store.create_table("Small").unwrap();
+    store.drop_table("Small").unwrap();
+    while store.stats().unwrap().dropped > 0 {
+        assert!(Instant::now() < deadline, "{:?}", store.stats());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(store.stats().unwrap().reclaim_failure, None);
     assert!(store.check().unwrap().problems.is_empty());
 }
 

@@ -74,6 +74,7 @@ pub use self::open::{Durability, OpenOptions};
 pub use self::page::Page;
 #[cfg(feature = "encrypt")]
 pub(crate) use self::prepare::Prepared;
+pub use self::reclaim::ReclaimFailure;
 pub(crate) use self::rows::Refilling;
 pub use self::rows::{Rows, SnapshotRows, Views};
 pub(crate) use self::seal::{
@@ -262,7 +263,8 @@ impl Store {
     /// Drops a table with all its entities.
     ///
     /// It takes one small transaction, however many there are, and the name is free at once. The space comes back
-    /// in the background, in small steps between other writes; [`reclaim`](Self::reclaim) waits for it.
+    /// in the background, in small steps between other writes; [`reclaim`](Self::reclaim) waits for it, and
+    /// [`stats`](Self::stats) tell if it can't.
     pub fn drop_table(&self, name: &str) -> Result<()> {
         let entry = self
             .change_catalog(|txn, dbs, meta| catalog::bury(dbs, txn, meta, name))
@@ -274,9 +276,10 @@ impl Store {
 
     /// Frees the space of dropped tables before it returns; returns how many rows that were.
     ///
-    /// A store does this by itself in the background. Other writers get their turns in between.
+    /// A store does this by itself in the background, and [`stats`](Self::stats) tell if it can't. Other writers get
+    /// their turns in between.
     pub fn reclaim(&self) -> Result<u64> {
-        reclaim::run(&self.inner).map_err(|e| e.attempted("reclaim the space of dropped tables"))
+        reclaim::run(&self.inner)
     }
 
     /// A view of all tables at one moment. Reads through it see nothing of later writes, and never wait for a

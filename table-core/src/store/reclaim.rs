@@ -5,32 +5,80 @@
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::lmdb::{self, Databases, Db, WriteTxn};
 use super::{Inner, catalog};
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::Ticks;
 
 /// The most that one step removes.
 const STEP_ROWS: usize = 2_000;
 const STEP_BYTES: usize = 64 * 1024 * 1024;
 
-/// Whether this process has a thread that frees space.
-#[derive(Debug, Default)]
-pub(crate) struct Reclaimer(AtomicBool);
+/// As it follows "cannot " in an error.
+const ATTEMPTED: &str = "reclaim the space of dropped tables";
 
-/// Frees space in the background, if there is any to free. The thread ends when there is none, or when the last
-/// handle of the store is dropped.
+/// Why the space of dropped tables is not being freed; see [`StoreStats`](crate::StoreStats::reclaim_failure).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReclaimFailure {
+    /// What is wrong, for a program to act on.
+    pub kind: ErrorKind,
+    /// What the last attempt failed with, for people.
+    pub message: String,
+    /// When the first attempt failed; each one since then has.
+    pub since: Ticks,
+}
+
+/// What this process knows of its freeing of space.
+#[derive(Debug, Default)]
+pub(crate) struct Reclaimer {
+    /// Whether a thread of it does so in the background.
+    is_running: AtomicBool,
+    failure: Mutex<Option<ReclaimFailure>>,
+}
+
+impl Reclaimer {
+    /// The failure of the last step, unless it succeeded.
+    pub(crate) fn failure(&self) -> Option<ReclaimFailure> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Notes what became of a step.
+    fn note(&self, error: Option<&Error>) {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        *failure = error.map(|error| ReclaimFailure {
+            kind: error.kind(),
+            message: error.to_string(),
+            since: failure.as_ref().map_or_else(Ticks::now, |first| first.since),
+        });
+    }
+
+    /// Whether the caller is to be the thread in the background.
+    fn begin(&self) -> bool {
+        !self.is_running.swap(true, Ordering::AcqRel)
+    }
+
+    fn end(&self) {
+        self.is_running.store(false, Ordering::Release);
+    }
+}
+
+/// Frees space in the background, if there is any to free. The thread ends when there is none, when it fails, or when
+/// the last handle of the store is dropped.
 pub(crate) fn start(inner: &Arc<Inner>) {
-    if !anything_left(inner) || inner.reclaimer.0.swap(true, Ordering::AcqRel) {
+    if !anything_left(inner) || !inner.reclaimer.begin() {
         return;
     }
     let weak = Arc::downgrade(inner);
     let spawned =
         std::thread::Builder::new().name("table-core reclaim".into()).spawn(move || background(&weak));
-    if spawned.is_err() {
-        // No thread to be had: the next drop or open tries again.
-        inner.reclaimer.0.store(false, Ordering::Release);
+    if let Err(error) = spawned {
+        // The next drop or open tries again.
+        inner.reclaimer.end();
+        let error = Error::new(ErrorKind::Io).because("no thread could be started").caused_by(error);
+        inner.reclaimer.note(Some(&error.attempted(ATTEMPTED)));
     }
 }
 
@@ -39,23 +87,25 @@ fn anything_left(inner: &Inner) -> bool {
         let txn = inner.environment.read_txn()?;
         inner.environment.dbs.graves.is_empty(&txn).map(|none| !none).map_err(lmdb::error)
     };
-    left().unwrap_or(false)
+    left().unwrap_or_else(|error| {
+        inner.reclaimer.note(Some(&error.attempted(ATTEMPTED)));
+        false
+    })
 }
 
 fn background(weak: &Weak<Inner>) {
     while let Some(inner) = weak.upgrade() {
         match step(&inner) {
             Ok(Some(_)) => {}
-            // Nobody hears of an error here. What it left is tried again at the next drop or open, and `reclaim`
-            // tells.
+            // It is noted. What is left is tried again at the next drop or open.
             Err(_) => {
-                inner.reclaimer.0.store(false, Ordering::Release);
+                inner.reclaimer.end();
                 return;
             }
             Ok(None) => {
-                inner.reclaimer.0.store(false, Ordering::Release);
+                inner.reclaimer.end();
                 // A table dropped since has found the thread still here, and has started none.
-                if !anything_left(&inner) || inner.reclaimer.0.swap(true, Ordering::AcqRel) {
+                if !anything_left(&inner) || !inner.reclaimer.begin() {
                     return;
                 }
             }
@@ -76,13 +126,21 @@ pub(crate) fn run(inner: &Inner) -> Result<u64> {
 
 /// One transaction; returns the rows it removed, or `None` if nothing is left to do.
 fn step(inner: &Inner) -> Result<Option<usize>> {
-    let _lead = inner.writer.lead()?;
+    // A store that has stopped says so wherever it is asked.
+    let _lead = inner.writer.lead().map_err(|e| e.attempted(ATTEMPTED))?;
+    let done = as_much_as_fits(inner).map_err(|e| inner.writer.judge(inner, e).attempted(ATTEMPTED));
+    // Under the lead, so that what is noted last is of the last step.
+    inner.reclaimer.note(done.as_ref().err());
+    done
+}
+
+fn as_much_as_fits(inner: &Inner) -> Result<Option<usize>> {
     let mut rows = STEP_ROWS;
     loop {
         match try_step(inner, rows).map_err(|e| inner.environment.refusal(e)) {
             // Removing takes new pages before it frees old ones: with little room, less at a time.
             Err(e) if rows > 1 && matches!(e.kind(), ErrorKind::DiskFull | ErrorKind::MapFull) => rows /= 8,
-            result => return result.map_err(|e| inner.writer.judge(inner, e)),
+            result => return result,
         }
         rows = rows.max(1);
     }

@@ -1,7 +1,7 @@
 //! How much there is.
 
 use super::counts::Counts;
-use super::{Store, catalog};
+use super::{ReclaimFailure, Store, catalog};
 use crate::error::Result;
 
 /// How much a store holds; see [`Store::stats`].
@@ -12,6 +12,9 @@ pub struct StoreStats {
     pub tables: Vec<TableStats>,
     /// Dropped tables whose space is still to be freed.
     pub dropped: u64,
+    /// Why that is not being freed, if this process has tried and failed: for want of room, say, which a long-lived
+    /// snapshot may have taken. The next drop, the next open and [`Store::reclaim`] try again; a success clears it.
+    pub reclaim_failure: Option<ReclaimFailure>,
     /// The size of the store's file. It never shrinks; free pages in it are used again.
     pub file_bytes: u64,
     /// Transactions that this process has committed since it opened the store.
@@ -61,8 +64,10 @@ impl Store {
             tables.push(TableStats { name, entities: counts.entities, bytes: counts.bytes });
         }
         let dropped = u64::try_from(catalog::graves(dbs, &txn)?.len()).unwrap_or(u64::MAX);
+        // Another process may have freed what this one could not.
+        let reclaim_failure = inner.reclaimer.failure().filter(|_| dropped > 0);
         let file_bytes = inner.environment.env.real_disk_size().map_err(super::lmdb::error)?;
         let (commits, batches) = inner.writer.totals();
-        Ok(StoreStats { tables, dropped, file_bytes, commits, batches })
+        Ok(StoreStats { tables, dropped, reclaim_failure, file_bytes, commits, batches })
     }
 }
