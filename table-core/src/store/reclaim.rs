@@ -20,6 +20,16 @@ const STEP_BYTES: usize = 64 * 1024 * 1024;
 const ATTEMPTED: &str = "reclaim the space of dropped tables";
 
 /// Why the space of dropped tables is not being freed; see [`StoreStats`](crate::StoreStats::reclaim_failure).
+///
+/// ```
+/// # use table_core::Store;
+/// # let dir = tempfile::tempdir()?;
+/// # let store = Store::open(dir.path().join("company.tables"))?;
+/// if let Some(failure) = store.stats()?.reclaim_failure {
+///     eprintln!("dropped tables still take room, since {}: {}", failure.since, failure.message);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReclaimFailure {

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::catalog::TableState;
+use super::encode::Given;
 use super::page::Page;
 use super::prepare::{self, Action, Content, Operation, Prepared};
 use super::rows::{Refilling, Rows};
@@ -137,8 +138,17 @@ impl DynamicTable {
     }
 
     fn write(&self, action: Action, entity: &DynamicEntity) -> Result<ETag> {
-        let properties = prepare::borrowed(entity.entries());
-        self.submit(prepare::single(&self.state, &Operation::on(action, entity, &properties))?)
+        self.submit(self.prepare_write(action, entity, &prepare::borrowed(entity.entries()))?)
+    }
+
+    /// The write of one entity, ready to be carried out; the properties are its own, as they are to be stored.
+    pub(super) fn prepare_write(
+        &self,
+        action: Action,
+        entity: &DynamicEntity,
+        properties: &[Given<'_>],
+    ) -> Result<Prepared> {
+        prepare::single(&self.state, &Operation::on(action, entity, properties))
     }
 
     /// What `read` makes of the row of these keys.

@@ -10,7 +10,7 @@ pub use self::rows::EncryptingRows;
 pub(super) use self::rule::Lens;
 use self::rule::Rule;
 pub(super) use self::write::{Sealing, submit};
-use super::prepare::{self, Action, Operation};
+use super::prepare::Action;
 use super::{Batch, DynamicTable, Page, Snapshot};
 use crate::crypt::KeyScope;
 use crate::error::{Error, Result};
@@ -216,8 +216,7 @@ impl EncryptingTable {
         submit(&self.table, || {
             let sealing = Sealing::new(self);
             let sealed = sealing.seal(action, entity)?;
-            let (properties, table) = (sealed.given(entity), self.table.state());
-            let prepared = prepare::single(table, &Operation::on(sealed.action, entity, &properties))?;
+            let prepared = self.table.prepare_write(sealed.action, entity, &sealed.given(entity))?;
             Ok(sealing.sealed(prepared, sealed.is_of_version))
         })
     }

@@ -8,7 +8,7 @@ use super::rule::Lens;
 use crate::error::Result;
 use crate::model::DynamicEntity;
 use crate::query::{Continuation, Query};
-use crate::store::{Lanes, Page, Refilling};
+use crate::store::{Lanes, Page, Refilling, Snapshot};
 
 /// The entities that a query finds, with what is sealed opened: an iterator that owns its snapshot.
 ///
@@ -21,9 +21,7 @@ pub struct EncryptingRows {
 
 impl EncryptingRows {
     pub(super) fn new(table: &EncryptingTable, query: &Query) -> Result<Self> {
-        let lens = Arc::new(Lens::new(&table.rule));
-        let snapshot = table.table.snapshot().map_err(|e| e.attempted("query"))?;
-        let lanes = Lanes::from(query.clone()).through(lens.clone());
+        let (snapshot, lens, lanes) = begun(table, query)?;
         Ok(Self { rows: Refilling::new(snapshot, &table.table, lanes)?, lens })
     }
 }
@@ -48,6 +46,14 @@ impl fmt::Debug for EncryptingRows {
     }
 }
 
+/// A query of this moment, and what tells which properties of its rows are sealed.
+fn begun(table: &EncryptingTable, query: &Query) -> Result<(Snapshot, Arc<Lens>, Lanes)> {
+    let snapshot = table.table.snapshot().map_err(|e| e.attempted("query"))?;
+    let lens = Arc::new(Lens::new(&table.rule));
+    let lanes = Lanes::from(query.clone()).through(lens.clone());
+    Ok((snapshot, lens, lanes))
+}
+
 /// A page of what a query finds.
 pub(super) fn page(
     table: &EncryptingTable,
@@ -55,9 +61,8 @@ pub(super) fn page(
     size: usize,
     after: Option<&Continuation>,
 ) -> Result<Page> {
-    let (lens, table) = (Arc::new(Lens::new(&table.rule)), &table.table);
-    let snapshot = table.snapshot().map_err(|e| e.attempted("query"))?;
-    let lanes = Lanes::from(query.clone()).through(lens.clone());
+    let (snapshot, lens, lanes) = begun(table, query)?;
+    let table = &table.table;
     snapshot.page_by(table, lanes, size, after, |scan, view| {
         let (inner, txn) = snapshot.parts();
         lens.entity((inner, txn, table.state()), view, scan.entity(view)?)
