@@ -1,0 +1,197 @@
+//! Which keys tell entities, copies and kinds apart.
+
+use proptest::prelude::*;
+
+use super::{EMPLOYEE, SLUG, TEXT, each, employee, said, sourced};
+use crate::model::EdmType;
+use crate::schema::checks::{self, Place};
+use crate::schema::overlap::meet;
+use crate::schema::tests::strategies::{Values, case, field, template};
+use crate::schema::{Field, Format, Index, KeyPart, KeyType, Part, Schema, TimeItem, print};
+
+#[test]
+fn c22_a_primary_key_tells_entities_apart() {
+    let day = Format::Time(&[TimeItem::Year, TimeItem::DayOfYear]);
+    let of = |partition, row| {
+        let schema = Schema { partition: sourced("", partition), row: sourced("", row), ..EMPLOYEE };
+        said(move || checks::identity(&schema))
+    };
+    let name = |format| field(3, TEXT, format);
+    assert_eq!(
+        of(vec![name(Format::Plain)], vec![field(1, KeyType::Time, day)]).unwrap(),
+        "`{id:%Y%j}` does not give `id` back, and nothing else in the primary key does, so that two entities could \
+         have one key: add `{id:ticks}`"
+    );
+    assert_eq!(
+        of(vec![name(Format::Shard(16))], vec![field(1, u32::KEY, Format::Plain)]).unwrap(),
+        "`{last_name:shard(16)}` does not give `last_name` back, and nothing else in the primary key does, so that \
+         two entities could have one key: add `{last_name}`"
+    );
+    assert_eq!(of(vec![name(Format::Shard(16))], vec![name(Format::Plain)]), None);
+    assert_eq!(of(vec![field(1, KeyType::Time, day)], vec![field(1, KeyType::Time, Format::Inverted)]), None);
+    assert_eq!(
+        of(vec![name(Format::Plain)], vec![name(Format::Lower)]).unwrap(),
+        "`{last_name:lower}` can stand in an index only: a primary key tells entities apart"
+    );
+}
+
+#[test]
+fn c7_the_rows_of_an_entity_have_keys_of_their_own() {
+    let of = |row, index| {
+        let index = Index { row: sourced("{last_name}", index), ..employee::BY_NAME };
+        let row = sourced("{email}", row);
+        let schema = Schema { row, indexes: Vec::leak(vec![employee::BY_EMAIL, index]), ..EMPLOYEE };
+        said(move || checks::disjoint(&schema, 1))
+    };
+    let name = || field(3, TEXT, Format::Plain);
+    assert_eq!(
+        of(vec![Part::Literal("empid")], vec![name()]).unwrap(),
+        "the index `by_name` (`{last_name}`) and the row key (`{email}`) could print one key: \
+         start each with literal text of its own"
+    );
+    assert_eq!(
+        of(vec![Part::Literal("empid_")], vec![Part::Literal("em"), name()]).unwrap(),
+        "the index `by_name` (`{last_name}`) and the row key (`{email}`) could print one key: \
+         start each with literal text of its own"
+    );
+    assert_eq!(
+        of(vec![Part::Literal("empid_")], vec![Part::Literal("emai"), name()]).unwrap(),
+        "the index `by_name` (`{last_name}`) and the index `by_email` (`email_{email}`) could print one key: \
+         start each with literal text of its own"
+    );
+    assert_eq!(of(vec![Part::Literal("empid_")], vec![Part::Literal("name_"), name()]), None);
+    // A mistake in a template is told once, by the rule for it.
+    assert_eq!(of(vec![Part::Literal("em/")], vec![Part::Literal("em"), name()]), None);
+}
+
+#[test]
+fn c7_kinds_in_a_table_have_keys_of_their_own() {
+    let review = Schema {
+        entity: "Review",
+        kind: "review",
+        row: sourced(
+            "empid_{id:06}_{year}",
+            vec![
+                Part::Literal("empid_"),
+                employee::ID,
+                Part::Literal("_"),
+                field(2, u16::KEY, Format::Pad(4)),
+            ],
+        ),
+        indexes: &[],
+        ..EMPLOYEE
+    };
+    assert_eq!(said(move || checks::kinds(&EMPLOYEE, &review)), None);
+    let by_id = Index { row: EMPLOYEE.row, ..employee::BY_NAME };
+    let review = Schema { indexes: Vec::leak(vec![employee::BY_EMAIL, by_id]), ..review };
+    assert_eq!(
+        said(move || checks::kinds(&review, &EMPLOYEE)).unwrap(),
+        "the index `by_email` (`email_{email}`) of `Review` and the index `by_email` (`email_{email}`) of `Employee` \
+         could print one key: start each with literal text of its own"
+    );
+    let review = Schema { indexes: Vec::leak(vec![by_id]), ..review };
+    assert_eq!(
+        checks::kinds_that_meet(&review, &EMPLOYEE).unwrap(),
+        "the index `by_name` (`empid_{id:06}`) of `Review` and the row key (`empid_{id:06}`) of `Employee` \
+         could print one key: start each with literal text of its own"
+    );
+    // Partitions of their own are enough.
+    let elsewhere = |text| template(vec![Part::Literal(text), employee::text(0)]);
+    let a = Schema { partition: elsewhere("a_"), ..EMPLOYEE };
+    let b = Schema { partition: elsewhere("b_"), ..EMPLOYEE };
+    assert_eq!(checks::kinds_that_meet(&a, &b), None);
+    assert!(checks::kinds_that_meet(&a, &a).is_some());
+}
+
+#[test]
+fn c8_an_index_tells_entities_apart_or_is_unique() {
+    let of = |unique, parts| {
+        let index = Index { row: sourced("", parts), unique, ..employee::BY_NAME };
+        let schema = Schema { indexes: Vec::leak(vec![index]), ..EMPLOYEE };
+        said(move || checks::determined(&schema, 0))
+    };
+    let name = || field(3, TEXT, Format::Plain);
+    assert_eq!(
+        of(false, vec![name()]).unwrap(),
+        "entities that differ in `id` alone would have one row in the index `by_name`: \
+         add `{id:06}` to it, or say `unique` if that is to be an error"
+    );
+    assert_eq!(of(true, vec![name()]), None);
+    assert_eq!(of(false, vec![field(1, u32::KEY, Format::Inverted), name()]), None);
+    assert!(of(false, vec![field(1, u32::KEY, Format::Shard(16))]).is_some());
+    assert!(of(false, vec![each(1, KeyType::Each(&u32::KEY))]).is_some());
+}
+
+#[test]
+fn templates_that_cannot_meet_are_told_apart() {
+    let name = || field(0, TEXT, Format::Plain);
+    let id = |format| field(1, u32::KEY, format);
+    let literal = Part::Literal;
+    let slug = || field(0, SLUG, Format::Plain);
+    let states = KeyType::Names(&["open", "closed"]);
+    for (a, b, expected) in [
+        (vec![literal("a_"), name()], vec![literal("b_"), name()], false),
+        (vec![literal("a"), name()], vec![literal("ab"), name()], true),
+        (vec![literal("a")], vec![literal("ab")], false),
+        (vec![], vec![], true),
+        (vec![], vec![name()], true),
+        (vec![], vec![literal("a"), name()], false),
+        (vec![id(Format::Plain)], vec![literal("a"), name()], false),
+        (vec![id(Format::Plain)], vec![literal("1"), name()], true),
+        (vec![id(Format::Pad(6))], vec![id(Format::Pad(7))], false),
+        (vec![id(Format::Pad(6))], vec![id(Format::PadInverted(6))], true),
+        // A slug has no `_`.
+        (vec![slug(), literal("_x")], vec![slug(), literal("_y")], false),
+        (vec![slug(), literal("_x")], vec![slug()], false),
+        (vec![slug(), literal("_"), slug()], vec![slug(), literal("_"), slug(), literal("_"), slug()], false),
+        // The last text may hold what ends the one before it.
+        (vec![name(), literal("_"), name()], vec![name(), literal("_"), name(), literal("_"), name()], true),
+        // Escaped text has no `!`.
+        (vec![field(0, TEXT, Format::Escaped), literal("!a")], vec![field(0, TEXT, Format::Escaped)], false),
+        (vec![field(0, TEXT, Format::Lower)], vec![literal("A"), name()], false),
+        (vec![field(0, states, Format::Plain)], vec![literal("x"), name()], false),
+        (vec![field(0, states, Format::Plain)], vec![literal("open")], true),
+        (vec![field(0, states, Format::Plain), literal("!")], vec![literal("closed!")], true),
+        (vec![field(0, KeyType::Uuid, Format::Plain)], vec![literal("g"), name()], false),
+        (vec![literal("é"), name()], vec![literal("è"), name()], false),
+        (vec![literal("é"), name()], vec![name()], true),
+        (vec![literal("é")], vec![field(0, SLUG, Format::Plain)], false),
+    ] {
+        let (a, b) = (template(a), template(b));
+        assert_eq!(meet(&a, &b), expected, "{a:?} {b:?}");
+        assert_eq!(meet(&b, &a), expected, "{b:?} {a:?}");
+    }
+    // A sequence beyond what is walked may go on in any way.
+    let long = |end: &str| template(vec![id(Format::Plain), literal((".".repeat(700) + end).leak())]);
+    assert!(meet(&long("a"), &long("b")));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn templates_that_print_one_key_meet(a in case(), b in case()) {
+        let keys = |case: &crate::schema::tests::strategies::Case| {
+            let printed = case.rows.iter().filter_map(|row| {
+                let mut key = String::new();
+                print(&case.template, &Values(row), &mut key).ok().map(|_| key)
+            });
+            printed.collect::<Vec<_>>()
+        };
+        let of_b = keys(&b);
+        for key in keys(&a) {
+            // The key as a template of its own, so that there is always one that meets it.
+            let exact = template(vec![Part::Literal(key.clone().leak())]);
+            prop_assert!(meet(&exact, &a.template) && meet(&a.template, &exact), "{:?}", key);
+            prop_assert!(!of_b.contains(&key) || meet(&a.template, &b.template), "{:?}", key);
+        }
+    }
+
+    #[test]
+    fn templates_in_the_tests_are_sound(case in case()) {
+        let fields = vec![Field { name: "f", property: "F", edm: EdmType::String, optional: false, ..Field::PLAIN }; 4];
+        let index = Index { row: case.template, ..employee::BY_NAME };
+        let schema = Schema { fields: fields.leak(), indexes: Vec::leak(vec![index]), ..EMPLOYEE };
+        prop_assert_eq!(said(move || checks::template(&schema, Place::Index(0))), None);
+    }
+}

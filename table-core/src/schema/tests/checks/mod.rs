@@ -1,0 +1,132 @@
+//! Declarations that are refused, in the words that the user sees.
+
+mod identity;
+mod templates;
+
+use std::panic::catch_unwind;
+
+use super::strategies::{field, template};
+use crate::model::EdmType;
+use crate::schema::checks::{self, Place};
+use crate::schema::{
+    CharSet, Copies, Field, FieldPart, Format, Index, KeyPart, KeyType, Part, Property as _, Schema, Template,
+};
+
+/// The entity of the design.
+pub(in crate::schema) mod employee {
+    use super::*;
+
+    pub(in crate::schema) const fn text(field: usize) -> Part {
+        Part::Field(FieldPart { field, key: String::KEY, format: Format::Plain, each: false })
+    }
+
+    pub(in crate::schema) const ID: Part =
+        Part::Field(FieldPart { field: 1, key: u32::KEY, format: Format::Pad(6), each: false });
+
+    pub(in crate::schema) const BY_EMAIL: Index = Index {
+        name: "by_email",
+        kind: "employee.by_email",
+        row: Template { source: "email_{email}", parts: &[Part::Literal("email_"), text(4)] },
+        unique: true,
+        copies: Copies::All,
+        sparse: false,
+    };
+
+    pub(in crate::schema) const BY_NAME: Index = Index {
+        name: "by_name",
+        kind: "employee.by_name",
+        row: Template {
+            source: "name_{last_name}_{id:06}",
+            parts: &[Part::Literal("name_"), text(3), Part::Literal("_"), ID],
+        },
+        unique: false,
+        copies: Copies::Some(&[2]),
+        sparse: false,
+    };
+}
+
+pub(in crate::schema) const EMPLOYEE: Schema = Schema {
+    entity: "Employee",
+    table: "Company",
+    kind: "employee",
+    version: 1,
+    fields: &[
+        Field {
+            name: "department",
+            property: "Department",
+            edm: EdmType::String,
+            optional: false,
+            ..Field::PLAIN
+        },
+        Field { name: "id", property: "Id", edm: EdmType::Int64, optional: false, ..Field::PLAIN },
+        Field {
+            name: "first_name",
+            property: "FirstName",
+            edm: EdmType::String,
+            optional: false,
+            ..Field::PLAIN
+        },
+        Field {
+            name: "last_name",
+            property: "LastName",
+            edm: EdmType::String,
+            optional: false,
+            ..Field::PLAIN
+        },
+        Field { name: "email", property: "Email", edm: EdmType::String, optional: false, ..Field::PLAIN },
+        Field { name: "age", property: "Age", edm: EdmType::Int32, optional: true, ..Field::PLAIN },
+    ],
+    partition: Template { source: "{department}", parts: &[employee::text(0)] },
+    row: Template { source: "empid_{id:06}", parts: &[Part::Literal("empid_"), employee::ID] },
+    indexes: &[employee::BY_EMAIL, employee::BY_NAME],
+};
+
+// As generated code has it: every rule, while the program compiles.
+const _: () = {
+    checks::partition(&EMPLOYEE, false);
+    checks::row(&EMPLOYEE);
+    checks::index_row(&EMPLOYEE, 0);
+    checks::index_row(&EMPLOYEE, 1);
+};
+
+/// What a check says, or nothing.
+fn said(check: impl FnOnce() + std::panic::UnwindSafe) -> Option<String> {
+    let panic = catch_unwind(check).err()?;
+    Some(panic.downcast::<String>().map_or_else(|_| "another panic".to_owned(), |text| *text))
+}
+
+fn sourced(source: &'static str, parts: Vec<Part>) -> Template {
+    Template { source, ..template(parts) }
+}
+
+fn each(number: usize, key: KeyType) -> Part {
+    let Part::Field(part) = field(number, key, Format::Plain) else { unreachable!("a field") };
+    Part::Field(FieldPart { each: true, ..part })
+}
+
+const TEXT: KeyType = KeyType::Text(CharSet::ALL);
+const SLUG: KeyType = KeyType::Text(CharSet::range('a', 'z').or(CharSet::of("-")));
+
+#[test]
+#[should_panic(expected = "`age` is signed, and the digits of negative numbers sort backwards: \
+                           write `{age:offset}`, or `{age:010}` if it is never negative")]
+fn a_check_panics_with_its_message() {
+    let row = sourced("{age}", vec![field(5, i32::KEY, Format::Plain)]);
+    checks::template(&Schema { row, ..EMPLOYEE }, Place::Row);
+}
+
+#[test]
+fn c21_a_property_is_there_or_absent() {
+    assert_eq!(said(|| checks::property("nick", Option::<String>::NESTED)), None);
+    assert_eq!(
+        said(|| checks::property("nick", Option::<Option<String>>::NESTED)).unwrap(),
+        "`nick` is an `Option` of an `Option`, and a property is there or absent: write one `Option`"
+    );
+}
+
+#[cfg(not(feature = "encrypt"))]
+#[test]
+#[should_panic(expected = "`#[encrypt]` needs the feature `encrypt` of `table-core`")]
+fn encrypted_fields_need_the_feature() {
+    checks::encrypt();
+}

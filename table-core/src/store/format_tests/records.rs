@@ -1,0 +1,200 @@
+//! Keys, small records and tokens.
+
+use super::{hex, key_of, time};
+use crate::error::ErrorKind;
+use crate::query::{Continuation, Position, Query, fingerprint, plan, prop};
+use crate::store::counts::{self, Counts};
+use crate::store::dict::Dict;
+use crate::store::key::StoredKey;
+use crate::store::lmdb::Db;
+use crate::store::meta::{self, META_KEY, Meta};
+use crate::store::{Store, catalog};
+
+#[test]
+fn keys_are_these_bytes() {
+    for (table, partition, row, bytes) in [
+        (1, "", "", "0000000100"),
+        (7, "Sales", "empid_000001", "0000000753616c657300656d7069645f303030303031"),
+        (0x0102_0304, "a", "b", "01020304610062"),
+        (u32::MAX, " ", "~", "ffffffff20007e"),
+        (7, "it's 100%", "{a}", "00000007697427732031303025007b617d"),
+        (7, "é", "名", "00000007c3a900e5908d"),
+        // Each lead byte that is permuted, and its neighbours.
+        (7, "\u{d7ff}", "\u{7ff}", "00000007ed9fbf00dfbf"),
+        (7, "\u{e000}", "\u{efff}", "00000007f3808000f3bfbf"),
+        (7, "\u{f000}", "\u{ffff}", "00000007f4808000f4bfbf"),
+        (7, "\u{10000}", "\u{3ffff}", "00000007ee90808000eebfbfbf"),
+        (7, "\u{40000}", "\u{fffff}", "00000007ef80808000f1bfbfbf"),
+        (7, "\u{100000}", "\u{10ffff}", "00000007f280808000f28fbfbf"),
+        (7, "a\u{1f600}z", "\u{fffd}!", "0000000761ee9f98807a00f4bfbd21"),
+    ] {
+        let bytes = hex(bytes);
+        assert_eq!(key_of(table, partition, row), bytes);
+        let key = StoredKey::parse(&bytes).unwrap();
+        assert_eq!(key.table, table);
+        assert_eq!((key.partition().as_deref(), key.row().as_deref()), (Some(partition), Some(row)));
+    }
+    for bytes in ["", "000000", "00000007", "0000000753616c6573"] {
+        assert_eq!(StoredKey::parse(&hex(bytes)), None, "{bytes}");
+    }
+    // A surrogate, a lead byte that UTF-8 lacks, a character cut off.
+    for row in ["eda080", "f5808080", "f38080ff", "f380", "80"] {
+        let stored = hex(&format!("0000000753616c657300{row}"));
+        assert_eq!(StoredKey::parse(&stored).unwrap().row(), None, "{row}");
+    }
+}
+
+#[test]
+fn the_stores_own_record_is_these_bytes() {
+    let bytes = hex(
+        "01000000be07000007000000090000000000000000506261007bd108000000000000000030313233343536373839616263646566cf62f9e006ba486a",
+    );
+    let identity = *b"0123456789abcdef";
+    let meta = Meta { max_key: 1_982, next_table: 7, generation: 9, high_water: time(), identity };
+    assert_eq!((META_KEY, &meta.encode()[..]), (&b"\0meta"[..], &bytes[..]));
+    assert_eq!(Meta::decode(&bytes).unwrap(), meta);
+    // Any longer or shorter one is another version's, though it be sealed.
+    for length in [28, 51, 53, 60] {
+        let mut other = bytes.clone();
+        other.resize(length + 8, 0);
+        meta::seal(META_KEY, &mut other);
+        assert_eq!(Meta::decode(&other).unwrap_err().kind(), ErrorKind::Corrupt, "{length}");
+    }
+}
+
+/// Puts every damaged form of a record in its place, and has it read.
+fn refuses_damage(
+    store: &Store,
+    db: Db,
+    key: &[u8],
+    read: impl Fn(&heed::RwTxn<'_>) -> Result<(), ErrorKind>,
+) {
+    let mut txn = store.inner.environment.env.write_txn().unwrap();
+    let record = db.get(&txn, key).unwrap().unwrap().to_vec();
+    assert_eq!(read(&txn), Ok(()));
+    for bit in 0..record.len() * 8 {
+        let mut flipped = record.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        db.put(&mut txn, key, &flipped).unwrap();
+        assert_eq!(read(&txn), Err(ErrorKind::Corrupt), "bit {bit}");
+    }
+    for length in 0..record.len() {
+        db.put(&mut txn, key, &record[..length]).unwrap();
+        assert_eq!(read(&txn), Err(ErrorKind::Corrupt), "{length} bytes");
+    }
+    txn.abort();
+}
+
+#[test]
+fn small_records_are_these_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path().join("store")).unwrap();
+    store.create_table("Company").unwrap();
+    let (env, dbs) = (&store.inner.environment.env, store.inner.environment.dbs);
+    let is = |db: Db, txn: &heed::RoTxn<'_>, key: &str, record: &str| {
+        assert_eq!(db.get(txn, &hex(key)).unwrap(), Some(&hex(record)[..]), "{key}");
+    };
+
+    let company = "636f6d70616e79";
+    let txn = env.read_txn().unwrap();
+    is(dbs.catalog, &txn, company, "01000000 0000 436f6d70616e79 a2dece346950f3c1");
+    drop(txn);
+    refuses_damage(&store, dbs.catalog, &hex(company), |txn| {
+        catalog::find(&dbs, txn, "COMPANY").map(drop).map_err(|e| e.kind())
+    });
+
+    let counts = Counts { entities: 3, bytes: 1_000, digest: 0xfedc_ba98_7654_3210 };
+    let mut txn = env.write_txn().unwrap();
+    counts.write(dbs.main, &mut txn, 7).unwrap();
+    is(
+        dbs.main,
+        &txn,
+        "006e2300000007",
+        "0300000000000000 e803000000000000 1032547698badcfe a60fa566fbf2e3af",
+    );
+    assert_eq!(Counts::read(dbs.main, &txn, 7).unwrap(), counts);
+    txn.commit().unwrap();
+    refuses_damage(&store, dbs.main, &counts::key(7), |txn| {
+        Counts::read(dbs.main, txn, 7).map(drop).map_err(|e| e.kind())
+    });
+
+    let mut dict = Dict::default();
+    dict.push_name("LastName".into());
+    dict.push_name("Größe".into());
+    dict.push_symbol("employee".into());
+    let mut txn = env.write_txn().unwrap();
+    dict.write_new((0, 0), dbs.names, &mut txn, 1).unwrap();
+    let entries = [
+        ("00000001 00 0000", "4c6173744e616d65 49dd9962c9d187c1"),
+        ("00000001 00 0001", "4772c3b6c39f65 e5b57bca75571665"),
+        ("00000001 01 4772c3b6c39f65", "0100 0bd938e2731b53e4"),
+        ("00000001 01 4c6173744e616d65", "0000 6049162a56d7fe03"),
+        ("00000001 02 0000", "656d706c6f796565 f2c06c85f95a65ba"),
+        ("00000001 03 656d706c6f796565", "0000 b6a3465bb6196d7a"),
+    ];
+    for (key, record) in entries {
+        is(dbs.names, &txn, key, record);
+    }
+    assert_eq!(dbs.names.len(&txn).unwrap(), 6);
+    txn.commit().unwrap();
+    for (key, _) in entries {
+        refuses_damage(&store, dbs.names, &hex(key), |txn| {
+            let mut known = Dict::default();
+            let read = known.read_new(&dbs, txn, 1).and_then(|()| known.check(dbs.names, txn, 1));
+            read.map_err(|e| e.kind())?;
+            assert_eq!((known.id("Größe"), known.symbol_id("employee")), (Some(1), Some(0)));
+            Ok(())
+        });
+    }
+
+    // Not committed: the store would begin to free its space.
+    let mut txn = env.write_txn().unwrap();
+    let mut meta = catalog::read_meta(&dbs, &txn).unwrap();
+    catalog::bury(&dbs, &mut txn, &mut meta, "company").unwrap();
+    is(dbs.graves, &txn, "00000001", "01000000 0000 436f6d70616e79 8f6d1890977a78bb");
+    assert_eq!(catalog::graves(&dbs, &txn).unwrap(), [1]);
+    assert_eq!(dbs.catalog.get(&txn, &hex(company)).unwrap(), None);
+    assert_eq!(dbs.main.get(&txn, &counts::key(1)).unwrap(), None);
+    let grave = hex("00000001");
+    let mut record = dbs.graves.get(&txn, &grave).unwrap().unwrap().to_vec();
+    for bit in 0..record.len() * 8 {
+        record[bit / 8] ^= 1 << (bit % 8);
+        dbs.graves.put(&mut txn, &grave, &record).unwrap();
+        assert_eq!(catalog::graves(&dbs, &txn).unwrap_err().kind(), ErrorKind::Corrupt, "bit {bit}");
+        record[bit / 8] ^= 1 << (bit % 8);
+    }
+}
+
+#[test]
+fn counts_of_another_length_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path().join("store")).unwrap();
+    let main = store.inner.environment.dbs.main;
+    let mut txn = store.inner.environment.env.write_txn().unwrap();
+    for length in [16, 23, 25, 32] {
+        let mut record = vec![0; length + meta::CHECKSUM];
+        meta::seal(&counts::key(1), &mut record);
+        main.put(&mut txn, &counts::key(1), &record).unwrap();
+        assert_eq!(Counts::read(main, &txn, 1).unwrap_err().kind(), ErrorKind::Corrupt, "{length}");
+    }
+}
+
+#[test]
+fn tokens_are_these_texts() {
+    let token = |partition, row, remaining, fingerprint| {
+        Continuation::new(Position { partition, row, remaining }, fingerprint)
+    };
+    for (token, text) in [
+        (
+            token("Sales", "empid_000001", Some(5), 7),
+            "AQcAAAAAAAAAAQUAAAAAAAAAU2FsZXMAZW1waWRfMDAwMDAx4h35Ul_JQP8",
+        ),
+        (token("\u{1f600}", "", None, u64::MAX), "Af__________APCfmIAA3qrhH8_1ux4"),
+    ] {
+        assert_eq!(token.to_string(), text);
+        assert_eq!(text.parse::<Continuation>().unwrap(), token);
+    }
+    let filter = prop("Age").ge(40) & !prop("LastName").eq("Smith");
+    let query = Query::new().partition("Sales").row_prefix("empid_").filter(filter).select(["A", "B"]).top(9);
+    assert_eq!(fingerprint(&plan(&query).unwrap(), 7), 0xcb2f_5bec_6be5_6d34);
+}
