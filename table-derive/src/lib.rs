@@ -102,7 +102,7 @@ use crate::ctxt::Ctxt;
 /// | attribute | |
 /// | --- | --- |
 /// | `#[property(rename = "..")]` | the property's name (C10, C11) |
-/// | `#[property(json)]` | any type that serde knows, in one text property, as `serde_json` writes it: a float that is not finite becomes `null` |
+/// | `#[property(json)]` | any type that serde knows, in one text property, as `serde_json` writes it; a float that is NaN or infinite is an error at the write |
 /// | `#[property(default)]` | an absent property is the type's default |
 /// | `#[property(skip)]` | not stored; the type's default when it is read |
 /// | `#[flatten]` | the fields of a struct with [`Properties`](macro@Properties), side by side with the entity's |

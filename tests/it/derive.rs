@@ -183,3 +183,39 @@ fn what_cannot_be_written_is_not() {
     staff.replace(&jun(), IfMatch::Any).unwrap();
     assert_eq!(rows(&store), before);
 }
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Series", kind = "series")]
+#[key(partition = "p", row = "{id:03}")]
+struct Series {
+    id: u16,
+    #[property(json)]
+    values: Vec<Option<f64>>,
+}
+
+#[test]
+fn a_float_that_json_lacks_is_refused_and_nothing_is_written() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let table = store.table::<Series>().unwrap();
+    let first = Series { id: 1, values: vec![Some(0.5), None] };
+    table.insert(&first).unwrap();
+    let before = store.stats().unwrap();
+    for float in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        // Written as `null`, it would be read as `None`.
+        let bad = |id| Series { id, values: vec![Some(1.0), Some(float)] };
+        let patch = Series::patch().values(bad(1).values);
+        for error in [
+            table.insert(&bad(2)).unwrap_err(),
+            table.put(&bad(1)).unwrap_err(),
+            table.merge(Series::key(1), patch, IfMatch::Any).unwrap_err(),
+            table.update(Series::key(1), |series| series.values = bad(1).values).unwrap_err(),
+        ] {
+            assert_eq!(error.kind(), ErrorKind::ValueOutOfRange, "{error}");
+            assert!(error.to_string().contains("field `values`"), "{error}");
+            assert!(error.to_string().contains("a float in it is NaN or infinite"), "{error}");
+        }
+    }
+    assert_eq!(store.stats().unwrap(), before);
+    assert_eq!(*table.get(Series::key(1)).unwrap().unwrap(), first);
+}
