@@ -394,6 +394,33 @@ struct Visitor {
 }
 
 #[test]
+fn a_query_over_rows_of_several_kinds_opens_each_by_its_own() {
+    let home = Home::new();
+    let store = home.store();
+    let staff = store.table::<Employee>().unwrap();
+    staff.insert(&employee()).unwrap();
+    let table = staff.dynamic();
+    let sealed = table.encrypting(|_, _, property| property == "Note");
+    // Plain in a row of another kind, though a struct seals what has that name in its own.
+    let visit = |row: &str, kind: &str| {
+        DynamicEntity::new("Sales", row).with("EntityType", kind).with("Ssn", "plain").with("Note", CANARY)
+    };
+    let others = [visit("a_visit", "visit"), visit("z_call", "call")];
+    for other in &others {
+        sealed.insert(other).unwrap();
+    }
+    let query = Query::new().partition("Sales");
+    for _ in 0..2 {
+        let found: Vec<_> = sealed.query(&query).unwrap().map(Result::unwrap).collect();
+        assert_eq!(sealed.page(&query, 10, None).unwrap().entities, found);
+        let by_row = |row: &str| found.iter().find(|found| found.row_key() == row).unwrap();
+        assert_eq!([by_row("a_visit"), by_row("z_call")], [&others[0], &others[1]]);
+        assert_eq!(by_row("empid_000001").get("Ssn").unwrap().as_str(), Some(CANARY));
+        assert!(by_row("email_a@b.c").get("Ssn").unwrap().as_bytes().is_some());
+    }
+}
+
+#[test]
 fn a_declared_property_goes_under_its_own_scope_and_one_with_a_token_is_left_to_its_struct() {
     let home = Home::new();
     let store = home.store();

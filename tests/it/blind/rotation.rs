@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use table_core::{DynamicEntity, ErrorKind, IfMatch};
+use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch};
 
 use super::{Employee, Payroll, SSN, Scratch, employee, ids, key, refused, rotate, staff};
 
@@ -167,4 +167,32 @@ fn uniqueness_holds_between_writers_and_rotations() {
     seen.sort_by(|a, b| a.expose().cmp(b.expose()));
     seen.dedup();
     assert_eq!(seen.len(), all);
+}
+
+/// A key that holds one token twice.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Twice", kind = "twice")]
+#[key(partition = "p", row = "{id:03}")]
+#[index(by_code, row = "{code:blind}_{code:blind}", unique)]
+struct Twice {
+    id: u16,
+    #[encrypt(blind)]
+    code: String,
+}
+
+#[test]
+fn a_token_that_stands_twice_in_a_key_is_looked_for_once_for_each_key() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let table = store.table::<Twice>().unwrap();
+    table.insert(&Twice { id: 1, code: "a".into() }).unwrap();
+    // So many keys that all pairs of their tokens would be more than a lookup may try.
+    for _ in 0..32 {
+        rotate(&store);
+    }
+    table.insert(&Twice { id: 2, code: "b".into() }).unwrap();
+    for (code, id) in [("a", 1), ("b", 2)] {
+        assert_eq!(table.get(Twice::by_code(code)).unwrap().unwrap().id, id);
+    }
+    assert!(table.get(Twice::by_code("c")).unwrap().is_none());
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use table_core::crypt::{KeyHandle, Scope};
-use table_core::{DynamicEntity, ErrorKind, IfMatch, Query, Stored, ValueRef};
+use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Query, Stored, ValueRef};
 
 use super::{Scratch, assert_copies_agree, employee, handles, key, kind, refused, rows, staff};
 
@@ -245,6 +245,22 @@ fn what_can_not_be_sealed_anew_is_told_and_stops_nothing() {
 }
 
 #[test]
+fn a_report_counts_every_failure_and_keeps_the_first_hundred() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let staff = staff(&store);
+    let many: Vec<_> = (0..101).map(employee).collect();
+    assert!(staff.bulk_insert(&many).unwrap().failures.is_empty());
+    for id in 0..101 {
+        let plain = DynamicEntity::new("Sales", format!("empid_{id:06}")).with("Salary", 1_i64);
+        staff.dynamic().merge(&plain, IfMatch::Any).unwrap();
+    }
+    let report = staff.reencrypt().run().unwrap();
+    assert_eq!((report.failed, report.failures.len()), (101, 100));
+    assert_eq!(report.failures[99].row_key(), Some("empid_000099"));
+}
+
+#[test]
 fn keys_that_seal_nothing_go_at_once_and_others_stay() {
     let scratch = Scratch::new();
     let store = scratch.store();
@@ -312,4 +328,53 @@ fn a_job_needs_keys_and_says_so() {
     assert_eq!(error.kind(), ErrorKind::KeyUnavailable);
     assert!(error.to_string().starts_with("cannot re-encrypt in table `Payroll`"), "{error}");
     assert_eq!(staff(&store).dynamic().query(&Query::new()).unwrap().filter(Result::is_ok).count(), 4);
+}
+
+#[test]
+fn a_job_that_finds_nothing_to_do_saves_its_progress_every_twenty_steps() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let staff = staff(&store);
+    // Rows that a step of 500 looks at and passes by.
+    let table = staff.dynamic();
+    let batches = (0..106).map(|batch| {
+        let rows = (0..100).map(|row| DynamicEntity::new("Others", format!("{batch:03}{row:02}")));
+        rows.fold(table.batch("Others"), table_core::Batch::insert)
+    });
+    assert!(store.bulk(batches).unwrap().failures.is_empty());
+    let seen_after = |steps: u64| {
+        let mut job = staff.reencrypt();
+        (0..steps).for_each(|_| assert!(job.step().unwrap()));
+        job.report().seen
+    };
+    assert_eq!(seen_after(19), 9_500);
+    assert_eq!(seen_after(20), 10_000);
+    // From where it was saved, twice: the step since then was not.
+    assert_eq!(seen_after(1), 10_500);
+    assert_eq!(seen_after(1), 10_500);
+
+    let mut job = staff.reencrypt();
+    while job.step().unwrap() {}
+    assert_eq!((job.report().seen, job.report().left), (10_600, 0));
+    // It is over, and the next begins at the start.
+    assert!(!job.step().unwrap());
+    assert_eq!(job.report().seen, 10_600);
+    assert_eq!(seen_after(1), 500);
+}
+
+#[test]
+fn a_job_on_what_is_never_sealed_is_over_at_once_and_asks_for_no_keys() {
+    #[derive(Entity)]
+    #[entity(table = "Plain", kind = "plain")]
+    #[key(partition = "p", row = "{id:03}")]
+    struct Plain {
+        id: u16,
+    }
+
+    let store = Scratch::new().without_provider();
+    let table = store.table::<Plain>().unwrap();
+    table.insert(&Plain { id: 1 }).unwrap();
+    let mut job = table.reencrypt();
+    assert!(!job.step().unwrap());
+    assert_eq!(job.report().seen, 0);
 }
