@@ -5,6 +5,7 @@
 
 mod content;
 mod explain;
+mod pair;
 mod rows;
 mod size;
 mod values;
@@ -12,6 +13,7 @@ mod write;
 
 pub(crate) use content::{Cause, PropertyOf, RowContent, RowKind, fields, stored_fields};
 pub use explain::WriteExplain;
+pub(crate) use pair::KeyPair;
 pub(crate) use rows::{EntityRows, check_tokens, has_same_key, keys};
 pub(crate) use values::FieldToken;
 pub use values::Values;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::content::{Cause, RowContent, RowKind, fields};
+use super::pair::KeyPair;
 use super::values::Values;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -157,11 +158,10 @@ impl<'a> EntityRows<'a> {
 }
 
 /// The partition key and the row key of an entity.
-pub(crate) fn keys(schema: &'static Schema, values: &Values<'_>) -> Result<(String, String)> {
-    let mut partition = String::with_capacity(2 * schema::KEY_BYTES);
-    let end = Printer { schema, values }.own_keys(&mut partition)?;
-    let row = partition.split_off(end);
-    Ok((partition, row))
+pub(crate) fn keys(schema: &'static Schema, values: &Values<'_>) -> Result<KeyPair> {
+    let mut keys = String::with_capacity(2 * schema::KEY_BYTES);
+    let end = Printer { schema, values }.own_keys(&mut keys)?;
+    Ok(KeyPair::new(keys, end))
 }
 
 /// Whether two entities surely have one key, as far as that is to be seen from their fields.

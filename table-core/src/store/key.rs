@@ -21,6 +21,47 @@ pub(crate) fn encode(table: u32, partition: &str, row: &str, out: &mut Vec<u8>) 
     key::encode(row, out);
 }
 
+/// Where the stored key of a row that is looked for is put: most need no memory of their own.
+pub(crate) struct KeyBuffer {
+    short: [u8; SHORT],
+    long: Vec<u8>,
+}
+
+/// Bytes that few stored keys have more of.
+const SHORT: usize = 96;
+
+impl Default for KeyBuffer {
+    fn default() -> Self {
+        Self { short: [0; SHORT], long: Vec::new() }
+    }
+}
+
+impl KeyBuffer {
+    /// The stored key of a row.
+    pub(crate) fn encode(&mut self, table: u32, partition: &str, row: &str) -> &[u8] {
+        if let Some(length) = self.encode_short(table, partition, row) {
+            return self.short.get(..length).unwrap_or_default();
+        }
+        self.long.clear();
+        encode(table, partition, row, &mut self.long);
+        &self.long
+    }
+
+    /// How many bytes the key has, if it is short and stands as it is.
+    fn encode_short(&mut self, table: u32, partition: &str, row: &str) -> Option<usize> {
+        if !partition.is_ascii() || !row.is_ascii() {
+            return None;
+        }
+        let mut length = 0;
+        for piece in [&table.to_be_bytes()[..], partition.as_bytes(), &[SEPARATOR], row.as_bytes()] {
+            let end = length + piece.len();
+            self.short.get_mut(length..end)?.copy_from_slice(piece);
+            length = end;
+        }
+        Some(length)
+    }
+}
+
 /// Checks a pair of keys that is to be written.
 pub(crate) fn check(partition: &str, row: &str) -> Result<(), Error> {
     check_partition(partition)?;
@@ -138,6 +179,25 @@ mod tests {
             assert_eq!(key.table, 7);
             assert_eq!(key.partition().as_deref(), Some(partition));
             assert_eq!(key.row().as_deref(), Some(row));
+        }
+    }
+
+    #[test]
+    fn a_buffer_gives_the_stored_key_whatever_it_held_before() {
+        let mut buffer = KeyBuffer::default();
+        let long = "x".repeat(SHORT);
+        for (partition, row) in [
+            ("Sales", "empid_000001"),
+            (&*long, "r"),
+            ("", ""),
+            ("p", &long[..SHORT - 6]),
+            ("p", &long[..SHORT - 5]),
+            ("\u{e000}", "r"),
+            ("Sales", "\u{1f600}"),
+        ] {
+            let mut stored = Vec::new();
+            encode(7, partition, row, &mut stored);
+            assert_eq!(buffer.encode(7, partition, row), stored);
         }
     }
 

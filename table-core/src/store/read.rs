@@ -1,8 +1,11 @@
 //! Reading one row.
 
+use std::sync::Arc;
+
 use super::Inner;
 use super::catalog::TableState;
-use super::key;
+use super::dict::Dict;
+use super::key::{self, KeyBuffer};
 use super::lmdb;
 use super::row::{self, Row};
 use super::view::{self, RowView};
@@ -13,33 +16,58 @@ pub(crate) fn get<'t>(
     inner: &Inner,
     txn: &'t heed::RoTxn<'_>,
     table: &TableState,
-    partition: &str,
-    row: &str,
+    keys: (&str, &str),
 ) -> Result<Option<RowView<'t>>> {
+    let mut key = Vec::new();
+    key::encode(table.id, keys.0, keys.1, &mut key);
+    let Some((row, dict)) = find(inner, txn, table, keys, &key)? else { return Ok(None) };
+    Ok(Some(RowView::new(key, row, dict, inner.environment.options.verify_reads)))
+}
+
+/// Finds a row in a snapshot, for who does not keep it: `key` is where its stored key is put.
+pub(crate) fn get_at<'k>(
+    inner: &Inner,
+    txn: &'k heed::RoTxn<'_>,
+    table: &TableState,
+    keys: (&'k str, &'k str),
+    key: &'k mut KeyBuffer,
+) -> Result<Option<RowView<'k>>> {
+    let key = key.encode(table.id, keys.0, keys.1);
+    let Some((row, dict)) = find(inner, txn, table, keys, key)? else { return Ok(None) };
+    let view = RowView::new(key, row, dict, inner.environment.options.verify_reads);
+    Ok(Some(view.of_keys(keys)))
+}
+
+/// The row of these keys, which are stored as `key`, and the dictionary that covers it.
+fn find<'t>(
+    inner: &Inner,
+    txn: &'t heed::RoTxn<'_>,
+    table: &TableState,
+    (partition, row): (&str, &str),
+    key: &[u8],
+) -> Result<Option<(Row<'t>, Arc<Dict>)>> {
     let environment = &inner.environment;
     table.check_exists(&environment.dbs, txn)?;
     if !key::fits(partition, row) {
         // Longer than any row's: there is none.
         return Ok(None);
     }
-    let mut key = Vec::new();
-    key::encode(table.id, partition, row, &mut key);
     let verify = environment.options.verify_reads;
-    let Some(bytes) = environment.dbs.data.get(txn, &key).map_err(lmdb::error)? else {
-        return if verify { verify_miss(inner, txn, &key).map(|()| None) } else { Ok(None) };
+    let Some(bytes) = environment.dbs.data.get(txn, key).map_err(lmdb::error)? else {
+        return if verify { verify_miss(inner, txn, key).map(|()| None) } else { Ok(None) };
     };
     if verify && let Some(pages) = &environment.dbs.pages {
         pages.check_value(bytes)?;
     }
     let row = Row::parse(bytes)?;
     if verify {
-        row.verify(row::key_seed(&key))?;
+        row.verify(row::key_seed(key))?;
     }
     let mut dict = table.dict();
     if !view::covers(&dict, &row) {
         dict = table.reload(&environment.dbs, txn)?;
     }
-    Ok(Some(RowView::new(key, row, dict, verify)))
+    Ok(Some((row, dict)))
 }
 
 /// Makes sure that a row which was not found is not there: its neighbours must be sound, one on each side.

@@ -75,7 +75,7 @@ impl Snapshot {
         row_key: &str,
     ) -> Result<Option<super::RowView<'_>>> {
         let state = self.table(table)?;
-        read::get(&self.inner, &self.txn, state, partition_key, row_key)
+        read::get(&self.inner, &self.txn, state, (partition_key, row_key))
             .map_err(|e| e.attempted("read from").table(table.name()).partition(partition_key).row(row_key))
     }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::catalog::TableState;
 use super::encode::Given;
+use super::key::KeyBuffer;
 use super::page::Page;
 use super::prepare::{self, Action, Content, Operation, Prepared};
 use super::rows::{Refilling, Rows};
@@ -181,7 +182,8 @@ impl DynamicTable {
         let get = || {
             self.inner.writer.check_running()?;
             let txn = self.inner.environment.read_txn()?;
-            let found = read::get(&self.inner, &txn, &self.state, partition_key, row_key)?;
+            let (keys, mut key) = ((partition_key, row_key), KeyBuffer::default());
+            let found = read::get_at(&self.inner, &txn, &self.state, keys, &mut key)?;
             found.map(|view| read(view, txn.id())).transpose()
         };
         get().map_err(|e| e.attempted("read from").table(self.name()).partition(partition_key).row(row_key))

@@ -40,10 +40,20 @@ pub struct RowView<'a> {
     key: Cow<'a, [u8]>,
     row: Row<'a>,
     dict: DictRef<'a>,
-    /// What is known of the partition.
-    partition: Option<&'a Partition>,
+    /// What its reader knows of the keys.
+    known: KnownKeys<'a>,
     /// Whether large values are compared with their checksums.
     verify: bool,
+}
+
+/// What the reader of a row knows of its keys.
+#[derive(Clone, Copy)]
+enum KnownKeys<'a> {
+    Nothing,
+    /// What the partition key gives back.
+    Partition(&'a Partition),
+    /// Both, by which it was found.
+    Texts(&'a str, &'a str),
 }
 
 /// The dictionary of a row's table.
@@ -87,13 +97,18 @@ impl<'a> RowView<'a> {
         dict: impl Into<DictRef<'a>>,
         verify: bool,
     ) -> Self {
-        Self { key: key.into(), row, dict: dict.into(), partition: None, verify }
+        Self { key: key.into(), row, dict: dict.into(), known: KnownKeys::Nothing, verify }
     }
 
     /// The same row, of whose partition this is known.
     #[inline]
     pub(super) fn within(self, partition: &'a Partition) -> Self {
-        Self { partition: Some(partition), ..self }
+        Self { known: KnownKeys::Partition(partition), ..self }
+    }
+
+    /// The same row, which has these keys.
+    pub(super) fn of_keys(self, (partition, row): (&'a str, &'a str)) -> Self {
+        Self { known: KnownKeys::Texts(partition, row), ..self }
     }
 
     /// The partition key.
@@ -242,12 +257,18 @@ impl<'a> RowView<'a> {
     /// What the partition key gives back, and the row key, where another row of the partition was just read.
     #[inline]
     pub(crate) fn known_partition(&self, schema: &'static Schema) -> Option<(&[partition::Field], &str)> {
-        self.partition?.parsed(schema, &self.key)
+        match self.known {
+            KnownKeys::Partition(partition) => partition.parsed(schema, &self.key),
+            _ => None,
+        }
     }
 
-    /// Both, where they stand as they are.
+    /// Both, where they are known or stand as they are.
     pub(crate) fn plain_keys(&self) -> Option<(&str, &str)> {
-        self.stored_key()?.plain_texts()
+        match self.known {
+            KnownKeys::Texts(partition, row) => Some((partition, row)),
+            _ => self.stored_key()?.plain_texts(),
+        }
     }
 
     /// The value of the property that has this number.

@@ -8,7 +8,7 @@ use super::path::{PathKeys, check_kind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ValueRef;
 use crate::opened::Opened;
-use crate::plan;
+use crate::plan::{self, KeyPair};
 use crate::query::{KeyProperties, StoredRow, are_equal};
 use crate::schema::{
     BLIND_DIGITS, Blind, Field, FieldPart, Format, KeyValues, PropertyValue, TokenScope, ValueError,
@@ -53,11 +53,12 @@ impl BlindKey {
         read: impl Fn(&RowView<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
         let located = |error: Error| error.attempted("read from").table(table.name());
-        for (partition, row) in self.candidates(table).map_err(located)? {
-            let Some(view) = snapshot.view(table, &partition, &row)? else { continue };
+        for keys in self.candidates(table).map_err(located)? {
+            let (partition, row) = keys.as_strs();
+            let Some(view) = snapshot.view(table, partition, row)? else { continue };
             let found = check_kind(&view, self.path.kind().name)
                 .and_then(|()| if self.holds(&view)? { read(&view).map(Some) } else { Ok(None) });
-            let found = found.map_err(|error| located(error).partition(&partition).row(&row))?;
+            let found = found.map_err(|error| located(error).partition(partition).row(row))?;
             if found.is_some() {
                 return Ok(found);
             }
@@ -66,7 +67,7 @@ impl BlindKey {
     }
 
     /// The keys under which the row may lie, those by the newest keys of the store first.
-    fn candidates(&self, table: &DynamicTable) -> Result<Vec<(String, String)>> {
+    fn candidates(&self, table: &DynamicTable) -> Result<Vec<KeyPair>> {
         let (schema, row) = (self.path.schema(), self.path.row());
         let given: Vec<_> = self.given.iter().map(as_given).collect();
         let arguments = Arguments::new([&schema.partition, row], &given);
@@ -78,8 +79,10 @@ impl BlindKey {
         for part in self.blind_parts() {
             let Some((field, blind)) = self.path.blind(part.field) else { continue };
             let Some(value) = arguments.given(part.field) else { return Ok(Vec::new()) };
-            let texts: Vec<String> =
-                live_tokens(table, &printed.0, field, blind, value)?.iter().map(token_text).collect();
+            let texts: Vec<String> = live_tokens(table, printed.as_strs().0, field, blind, value)?
+                .iter()
+                .map(token_text)
+                .collect();
             choices = combined(&choices, |choice| {
                 texts
                     .iter()

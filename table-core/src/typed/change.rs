@@ -195,7 +195,8 @@ impl<'c, E: Entity> Operation<'c, E> {
         {
             return Ok(());
         }
-        let (partition, row) = plan::keys(E::SCHEMA, values).map_err(|error| self.place(error))?;
+        let keys = plan::keys(E::SCHEMA, values).map_err(|error| self.place(error))?;
+        let (partition, row) = keys.as_strs();
         let (old_partition, old_row) = self.key.as_strs()?;
         if partition == old_partition && (may_move || row == old_row) {
             return Ok(());

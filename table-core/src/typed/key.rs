@@ -8,7 +8,7 @@ use super::change::values_of;
 use super::{Entity, Path};
 use crate::error::Result;
 use crate::model::ValueRef;
-use crate::plan;
+use crate::plan::{self, KeyPair};
 use crate::schema::{
     self, CharSet, FieldPart, KeyPart, KeyType, KeyValues, Property, PropertyValue, Schema, Template,
     ValueError,
@@ -100,11 +100,14 @@ pub type KeyResult<'a> = Result<PropertyValue<'a>, ValueError>;
 pub(crate) struct Arguments<'a> {
     templates: [&'a Template; 2],
     given: &'a [KeyResult<'a>],
+    /// Whether no field stands in the templates twice: then each part is an argument.
+    is_plain: bool,
 }
 
 impl<'a> Arguments<'a> {
     pub(crate) fn new(templates: [&'a Template; 2], given: &'a [KeyResult<'a>]) -> Self {
-        Self { templates, given }
+        let parts: usize = templates.iter().map(|template| plan::fields(template).count()).sum();
+        Self { templates, given, is_plain: parts == given.len() }
     }
 
     /// What was given for a field.
@@ -122,6 +125,9 @@ impl<'a> Arguments<'a> {
 
     /// The place of a field among the arguments. Counted anew each time, since keys have few parts.
     fn place(&self, field: usize) -> Option<usize> {
+        if self.is_plain {
+            return self.parts().position(|part| part.field == field);
+        }
         let mut place = 0;
         for (at, part) in self.parts().enumerate() {
             if part.field == field {
@@ -146,7 +152,7 @@ impl KeyValues for Arguments<'_> {
 }
 
 /// Prints a partition key and a row key from the arguments of a constructor.
-fn print(schema: &'static Schema, row: &Template, given: &[KeyResult<'_>]) -> Result<(String, String)> {
+fn print(schema: &'static Schema, row: &Template, given: &[KeyResult<'_>]) -> Result<KeyPair> {
     print_values(schema, row, &Arguments::new([&schema.partition, row], given))
 }
 
@@ -155,15 +161,17 @@ pub(super) fn print_values(
     schema: &'static Schema,
     row: &Template,
     values: &dyn KeyValues,
-) -> Result<(String, String)> {
-    // Room for what most keys are.
-    let (mut partition, mut row_key) = (String::with_capacity(48), String::with_capacity(48));
-    for (template, key) in [(&schema.partition, &mut partition), (row, &mut row_key)] {
-        schema::print(template, values, key).map_err(|error| {
-            error.into_error(template, schema.fields).attempted("make a key for").table(schema.table)
-        })?;
-    }
-    Ok((partition, row_key))
+) -> Result<KeyPair> {
+    let mut text = String::with_capacity(2 * schema::KEY_BYTES);
+    let mut print = |template: &Template| match schema::print(template, values, &mut text) {
+        Ok(_) => Ok(text.len()),
+        Err(error) => {
+            Err(error.into_error(template, schema.fields).attempted("make a key for").table(schema.table))
+        }
+    };
+    let partition = print(&schema.partition)?;
+    print(row)?;
+    Ok(KeyPair::new(text, partition))
 }
 
 /// The key of an entity: its partition key and its row key.
@@ -171,7 +179,7 @@ pub(super) fn print_values(
 /// Made by the entity's own `key` function from the fields that stand in it. A value that no key can hold makes a key
 /// whose use is an error.
 pub struct Key<E> {
-    keys: Result<(String, String)>,
+    keys: Result<KeyPair>,
     entity: PhantomData<fn() -> E>,
 }
 
@@ -179,7 +187,7 @@ impl<E: Entity> Key<E> {
     /// The key of an entity that was met in the table.
     #[cfg(feature = "encrypt")]
     pub(super) fn stored(partition: &str, row: &str) -> Self {
-        Self { keys: Ok((partition.to_owned(), row.to_owned())), entity: PhantomData }
+        Self { keys: Ok(KeyPair::of(partition, row)), entity: PhantomData }
     }
 
     #[doc(hidden)]
@@ -195,12 +203,12 @@ impl<E: Entity> Key<E> {
 
     /// The key of these texts.
     pub(super) fn verbatim(partition: &str, row: &str) -> Self {
-        Self { keys: Ok((partition.to_owned(), row.to_owned())), entity: PhantomData }
+        Self { keys: Ok(KeyPair::of(partition, row)), entity: PhantomData }
     }
 
     /// No key, for a change that doesn't ask for one.
     pub(super) fn unused() -> Self {
-        Self { keys: Ok((String::new(), String::new())), entity: PhantomData }
+        Self { keys: Ok(KeyPair::default()), entity: PhantomData }
     }
 }
 
@@ -208,7 +216,7 @@ impl<E> Key<E> {
     /// The partition key and the row key.
     pub fn as_strs(&self) -> Result<(&str, &str)> {
         match &self.keys {
-            Ok((partition, row)) => Ok((partition, row)),
+            Ok(keys) => Ok(keys.as_strs()),
             Err(error) => Err(error.again()),
         }
     }
@@ -217,7 +225,10 @@ impl<E> Key<E> {
 impl<E> fmt::Debug for Key<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.keys {
-            Ok((partition, row)) => f.debug_tuple("Key").field(partition).field(row).finish(),
+            Ok(keys) => {
+                let (partition, row) = keys.as_strs();
+                f.debug_tuple("Key").field(&partition).field(&row).finish()
+            }
             Err(error) => f.debug_tuple("Key").field(error).finish(),
         }
     }
@@ -235,7 +246,7 @@ impl<E: Entity> Partition<E> {
     #[doc(hidden)]
     pub fn new(parts: &[KeyResult<'_>]) -> Self {
         let nothing = Template { source: "", parts: &[] };
-        let key = print(E::SCHEMA, &nothing, parts).map(|(partition, _)| partition);
+        let key = print(E::SCHEMA, &nothing, parts).map(KeyPair::into_partition);
         Self { key, entity: PhantomData }
     }
 }
@@ -275,7 +286,7 @@ pub struct IndexKey<P> {
 }
 
 enum Keys {
-    Printed(Result<(String, String)>),
+    Printed(Result<KeyPair>),
     Blind(BlindKey),
 }
 
@@ -295,7 +306,7 @@ impl<P> IndexKey<P> {
     /// The partition key and the row key of the copy. An error if a token stands in it.
     pub fn as_strs(&self) -> Result<(&str, &str)> {
         match &self.keys {
-            Keys::Printed(Ok((partition, row))) => Ok((partition, row)),
+            Keys::Printed(Ok(keys)) => Ok(keys.as_strs()),
             Keys::Printed(Err(error)) => Err(error.again()),
             Keys::Blind(key) => Err(key.unseen()),
         }
@@ -305,8 +316,9 @@ impl<P> IndexKey<P> {
 impl<P> fmt::Debug for IndexKey<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.keys {
-            Keys::Printed(Ok((partition, row))) => {
-                f.debug_tuple("IndexKey").field(partition).field(row).finish()
+            Keys::Printed(Ok(keys)) => {
+                let (partition, row) = keys.as_strs();
+                f.debug_tuple("IndexKey").field(&partition).field(&row).finish()
             }
             Keys::Printed(Err(error)) => f.debug_tuple("IndexKey").field(error).finish(),
             Keys::Blind(key) => f.debug_tuple("IndexKey").field(key).finish(),

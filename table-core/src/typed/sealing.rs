@@ -46,6 +46,7 @@ pub(super) fn seal<'v>(
     let fields = || schema.fields.iter().enumerate().filter(|(_, field)| field.encrypted);
     if let Some(new) = new {
         let key = plan::keys(schema, new)?;
+        let (partition, row) = key.as_strs();
         // In another row the same value must be sealed anew.
         let same_row = match &old {
             Some((old, stored)) if plan::keys(schema, old)? == key => Some((&**old, *stored)),
@@ -57,12 +58,12 @@ pub(super) fn seal<'v>(
             let unchanged = unchanged.map(|(_, stored)| stored);
             let token = field.blind.map(|blind| {
                 let kept = unchanged.and_then(|stored| stored.token(at));
-                token(sealer, &key.0, (at, field, blind), kept, value)
+                token(sealer, partition, (at, field, blind), kept, value)
             });
             let stored = if let Some(kept) = unchanged.and_then(|stored| stored.value(at)) {
                 PropertyValue::Borrowed(kept)
             } else {
-                PropertyValue::Owned(Value::Binary(sealer.seal(&key.0, &key.1, field, value)?))
+                PropertyValue::Owned(Value::Binary(sealer.seal(partition, row, field, value)?))
             };
             if let Some(token) = token {
                 new.push_token(token?);
@@ -74,8 +75,8 @@ pub(super) fn seal<'v>(
         for (at, field) in fields() {
             if let (Some(blind), Some(value)) = (field.blind, value_of(old, at)) {
                 // The copies lie where the stored token says, whatever key is current.
-                let (partition, _) = plan::keys(schema, old)?;
-                let token = token(sealer, &partition, (at, field, blind), stored.token(at), value)?;
+                let key = plan::keys(schema, old)?;
+                let token = token(sealer, key.as_strs().0, (at, field, blind), stored.token(at), value)?;
                 old.push_token(token);
             }
             old.set_stored(at, stored.value(at).map_or(PropertyValue::Absent, PropertyValue::Borrowed));
@@ -102,7 +103,8 @@ fn token(
 /// Seals anew what is not sealed with the keys that are current now, of values that are those of the row, and makes the
 /// tokens anew of those that have any.
 pub(super) fn reseal(schema: &'static Schema, values: &mut Values<'_>, sealer: &Sealer<'_>) -> Result<()> {
-    let (partition, row) = plan::keys(schema, values)?;
+    let key = plan::keys(schema, values)?;
+    let (partition, row) = key.as_strs();
     for (at, field) in schema.fields.iter().enumerate().filter(|(_, field)| field.encrypted) {
         let Some(stored) = value_of(values, at) else { continue };
         // Where nothing may be plain, what is has been put there: it is not to be passed off as what was sealed.
@@ -110,7 +112,7 @@ pub(super) fn reseal(schema: &'static Schema, values: &mut Values<'_>, sealer: &
             let because = format!("property `{}` is not sealed", field.property);
             return Err(Error::new(ErrorKind::DecryptionFailed).because(because));
         }
-        let made = sealer.reseal(&partition, &row, field, stored)?;
+        let made = sealer.reseal(partition, row, field, stored)?;
         if let Some(value) = made.value {
             values.set_stored(at, PropertyValue::Owned(Value::Binary(value)));
         }
