@@ -6,7 +6,7 @@ use crate::model::ValueRef;
 use crate::schema::{PropertyValue, Schema, ValueError};
 
 /// The fields of a row as `Debug` shows them: each as its property, so that their types need not be shown themselves;
-/// and nothing of what is sealed or kept in a [`Secret`](crate::Secret).
+/// and nothing of what is sealed or kept in a `Secret`.
 pub struct ShownRow<'f, 'b> {
     schema: &'static Schema,
     out: fmt::DebugStruct<'f, 'b>,
