@@ -12,6 +12,7 @@ pub(crate) mod dict;
 mod encode;
 #[cfg(feature = "encrypt")]
 mod encrypting;
+mod filtered;
 pub(crate) mod key;
 #[cfg(feature = "encrypt")]
 mod keys;

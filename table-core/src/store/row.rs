@@ -288,7 +288,11 @@ impl<'a> Row<'a> {
     }
 
     /// The property at this place in the order of numbers.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "for each field of each row, a call costs as much as what it does"
+    )]
+    #[inline(always)]
     pub(crate) fn slot(&self, index: usize) -> Option<Slot> {
         let wide = self.is_wide();
         let length = if wide { WIDE_SLOT } else { NARROW_SLOT };
@@ -327,16 +331,9 @@ impl<'a> Row<'a> {
     )]
     #[inline(always)]
     pub(crate) fn small_at(&self, place: usize, id: u16) -> Option<ValueRef<'a>> {
-        let wide = self.is_wide();
-        let slots = self.table.get(place.checked_mul(if wide { WIDE_SLOT } else { NARROW_SLOT })?..)?;
-        let (found, tag, start, rest) = first_slot(slots, wide)?;
-        if found != id {
-            return None;
-        }
-        // A value ends where the next one starts.
-        let end = first_slot(rest, wide).map_or(self.heap.len(), |(_, _, start, _)| start);
-        let payload = self.heap.get(start..end).filter(|payload| payload.len() <= SMALL)?;
-        match decode(tag, payload) {
+        let slot = self.slot(place).filter(|slot| slot.id == id)?;
+        match decode(slot.tag, self.heap.get(slot.start..slot.end).filter(|payload| payload.len() <= SMALL)?)
+        {
             Ok(Decoded::Value(value)) => Some(value),
             _ => None,
         }

@@ -9,9 +9,10 @@ use super::cursor::Cursor;
 use super::dict::Dict;
 #[cfg(feature = "encrypt")]
 use super::encrypting::Lens;
+use super::filtered::{Column, Filtered};
 use super::kind::KindTest;
 use super::row::{self, Row};
-use super::view::{self, Column, Filtered, RowView};
+use super::view::{self, RowView};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::DynamicEntity;
 use crate::query::{self, Plan, Predicate, Query};
