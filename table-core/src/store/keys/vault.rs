@@ -117,14 +117,7 @@ impl Vault {
 
     /// Removes root keys that a crash left behind.
     fn remove_leftovers(&self) -> Result<()> {
-        let left = std::fs::read_dir(&self.side.path).is_ok_and(|entries| {
-            entries
-                .flatten()
-                .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"root-"))
-                .count()
-                > 1
-        });
-        if left {
+        if root::list(&self.side.path)?.len() > 1 {
             let lock = self.write_txn()?;
             root::wipe_others(&self.side.path, self.meta(&lock)?.root)?;
         }
