@@ -1,5 +1,6 @@
 //! The keys of encrypted properties: kept in an environment of their own beside the data.
 
+mod authority;
 mod cache;
 mod copy;
 mod record;
@@ -17,6 +18,7 @@ pub use self::record::Progress;
 use self::record::job_key;
 use self::renew::Doomed;
 use self::vault::{Add, Vault};
+use crate::crypt::mac::MacKey;
 use crate::crypt::token::Token;
 use crate::crypt::value::{self, Sealed};
 use crate::crypt::{Cell, KeyHandle, KeyProvider, Scope, Secret, TokenScope};
@@ -163,6 +165,12 @@ impl Encryption {
         let keys = scope.key_scope(cell.scope).bytes(cell.table, cell.partition);
         let keys = self.vault.alive(&keys).map_err(placed(cell))?;
         Ok(keys.iter().map(|key| Token::new(key, scope, cell, value)).collect())
+    }
+
+    /// The key that vouches for what the store holds in the clear. It is made with the keys and stays as long as they do,
+    /// whatever is rotated, rewrapped or shredded.
+    pub(crate) fn authority(&self) -> Result<&MacKey> {
+        self.vault.authority()
     }
 
     /// A number that rises whenever a key stops being current or is destroyed, by whatever process.
