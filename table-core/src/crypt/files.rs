@@ -170,7 +170,7 @@ fn contents(file: &File) -> io::Result<Zeroizing<Vec<u8>>> {
 
 /// Whether the open file is the one that is found under this name now.
 #[cfg(unix)]
-fn is_named(file: &File, path: &Path) -> io::Result<bool> {
+pub(crate) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
 
     let found = match fs::metadata(path) {
@@ -183,7 +183,7 @@ fn is_named(file: &File, path: &Path) -> io::Result<bool> {
 
 /// Elsewhere nothing tells two files of one name apart; the checksum must do.
 #[cfg(not(unix))]
-fn is_named(_: &File, _: &Path) -> io::Result<bool> {
+pub(crate) fn is_named(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
