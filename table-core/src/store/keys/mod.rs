@@ -247,7 +247,10 @@ impl Encryption {
             let keys = BTreeSet::from([handle]);
             let values = self.sealed_by(&keys)?;
             match values.first() {
-                None => self.vault.renew(Doomed::These(&keys)).map(drop),
+                None => {
+                    self.flush_data()?;
+                    self.vault.renew(Doomed::These(&keys)).map(drop)
+                }
                 Some(first) => Err(in_use(handle, first, &values)),
             }
         };
@@ -266,16 +269,31 @@ impl Encryption {
             for values in self.sealed_by(&keys)? {
                 keys.remove(&values.key);
             }
-            if keys.is_empty() { Ok(0) } else { self.vault.renew(Doomed::These(&keys)) }
+            if keys.is_empty() {
+                return Ok(0);
+            }
+            self.flush_data()?;
+            self.vault.renew(Doomed::These(&keys))
         };
         destroy().map_err(|error: Error| error.attempted("destroy the unused data keys"))
     }
 
+    /// The store, which may have been closed.
+    fn open_store(&self) -> Result<Arc<Inner>> {
+        self.store.upgrade().ok_or_else(|| {
+            Error::new(ErrorKind::KeyUnavailable).because("the store is closed; open it again")
+        })
+    }
+
+    /// Makes the data durable, whatever the store's level. A key's end is durable at once: were the values that were
+    /// sealed anew not, a power failure would bring back those that nothing opens.
+    fn flush_data(&self) -> Result<()> {
+        self.open_store()?.flush().map_err(|error| error.and("; no key was destroyed"))
+    }
+
     /// What is left under keys that are no longer current.
     fn sealed_by(&self, keys: &BTreeSet<KeyHandle>) -> Result<Vec<SealedValues>> {
-        let store = self.store.upgrade().ok_or_else(|| {
-            Error::new(ErrorKind::KeyUnavailable).because("the store is closed; open it again")
-        })?;
+        let store = self.open_store()?;
         // Whoever sealed with them while they were current has committed by now, or is refused.
         store.await_writers()?;
         store.sealed_values(|handle| keys.contains(&handle))
@@ -296,7 +314,11 @@ impl Encryption {
     /// What is written in the scope later gets a new key. What another thread is just about to write with a destroyed
     /// key is lost as well.
     pub fn shred(&self, scope: &Scope) -> Result<u64> {
-        self.vault.renew(Doomed::All(scope)).map_err(|error| error.attempted("shred a scope"))
+        let shred = || {
+            self.flush_data()?;
+            self.vault.renew(Doomed::All(scope))
+        };
+        shred().map_err(|error: Error| error.attempted("shred a scope"))
     }
 
     /// Puts all data keys under a new root key that the provider's current key wraps: after the provider's key has
