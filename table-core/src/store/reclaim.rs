@@ -158,10 +158,10 @@ fn as_much_as_fits(inner: &Inner) -> Result<Option<usize>> {
 
 fn try_step(inner: &Inner, most: usize) -> Result<Option<usize>> {
     let dbs = &inner.environment.dbs;
-    let mut txn = inner.environment.env.write_txn().map_err(lmdb::error)?;
+    let mut txn = inner.environment.write_txn()?;
     let Some(table) = catalog::graves(dbs, &txn)?.first().copied() else { return Ok(None) };
     let removed = remove_some(dbs, &mut txn, table, most)?;
-    txn.commit().map_err(lmdb::error)?;
+    inner.environment.commit(txn)?;
     Ok(Some(removed))
 }
 
