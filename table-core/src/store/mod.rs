@@ -157,12 +157,12 @@ impl Inner {
     ) -> Result<T> {
         let _lead = self.writer.lead()?;
         let run = || {
-            let mut txn = self.environment.env.write_txn().map_err(lmdb::error)?;
+            let mut txn = self.environment.write_txn()?;
             let dbs = &self.environment.dbs;
             let mut meta = Meta::begin(dbs.main, &txn)?;
             let done = change(&mut txn, dbs, &mut meta)?;
             meta.write(dbs.main, &mut txn)?;
-            txn.commit().map_err(lmdb::error)?;
+            self.environment.commit(txn)?;
             Ok(done)
         };
         run().map_err(|error| self.writer.judge(self, error))
@@ -293,7 +293,8 @@ impl Store {
     }
 
     /// Writes a compacted copy of the store, as it is at this moment, into a new directory. Writers go on meanwhile. After
-    /// a failure nothing is left behind.
+    /// a failure nothing is left behind, but in one case: where the copy is in place and the flush of its directory
+    /// fails, it stays as it is, whole and with its keys, and the error says so.
     ///
     /// Free pages are left out, and with them the former bytes of what was overwritten and deleted: so a copy that is
     /// made when every value is sealed by `Table::reencrypt` shows none plain, which the store itself may do for ever. In

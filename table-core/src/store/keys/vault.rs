@@ -83,7 +83,7 @@ impl Vault {
     }
 
     pub(super) fn write_txn(&self) -> Result<WriteTxn<'_>> {
-        self.side.env.write_txn().map_err(lmdb::error)
+        self.side.write_txn()
     }
 
     /// The generation of the keys now: it rises when a key stops being current, or is destroyed.
@@ -330,7 +330,7 @@ impl Vault {
             let at = record::scope_key(scope.as_bytes());
             put(&mut txn, &at, &keys.encode(&at))?;
             put(&mut txn, META, &meta.encode())?;
-            txn.commit().map_err(lmdb::error)?;
+            self.side.commit(txn)?;
             return Ok(handle);
         }
         Err(Error::new(ErrorKind::KeyUnavailable).because("the root key is being renewed without end"))

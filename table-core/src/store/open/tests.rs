@@ -16,6 +16,7 @@ use super::*;
 
 mod creating;
 mod cut;
+mod flushes;
 mod sharing;
 
 pub(super) use self::cut::{rightly_short, varied};
