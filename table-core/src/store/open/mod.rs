@@ -5,7 +5,8 @@
 //! 1. [`create`]: a missing store is made in private and put in place in one step ([`place`]).
 //! 2. [`registry`]: a store that this process has open is shared.
 //! 3. [`filesystem`]: a network file system is refused, here and before anything is made.
-//! 4. [`header`], [`walk`]: the file is as long as its pages, or at least as those in use.
+//! 4. [`header`], [`walk`]: the file is as long as its pages, or at least as those in use; [`lockfile`]: what lies
+//!    under the lock's name is a file, and this store's alone.
 //! 5. [`map`]: LMDB opens it. Only now is any page touched through the map.
 //! 6. The store's own record says whether this library can read it.
 //!
@@ -15,6 +16,7 @@ mod copy;
 mod create;
 mod filesystem;
 mod header;
+mod lockfile;
 mod map;
 mod options;
 mod pages;
@@ -138,6 +140,7 @@ fn locate(path: &Path, options: &OpenOptions) -> Result<PathBuf> {
 fn open_sound(path: &Path, file: &mut File, identity: &Identity, sizes: Sizes) -> Result<LmdbEnv> {
     filesystem::check(path)?;
     place::settle(path)?;
+    lockfile::check(path)?;
     let data = path.join(DATA);
     let whole = is_whole(file).map_err(|flaw| flaw.of(&data))?;
     let env = map::open(path, sizes)?;
@@ -225,7 +228,24 @@ fn is_whole(file: &mut File) -> Result<bool, Flaw> {
 fn check_reachable(file: &mut File) -> Result<(), Flaw> {
     let header = Header::read(file)?;
     let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread)?;
-    if length >= header.bytes() { Ok(()) } else { walk::reachable(file, &header, length).map(drop) }
+    if length >= header.bytes() {
+        return Ok(());
+    }
+    walk::reachable(file, &header, length)?;
+    // Every page is used or free, so those that were never written are free.
+    let pages = length / header.page_size;
+    let missing = header.last_page + 1 - pages;
+    let free = walk::free_pages(file, &header)?;
+    let free = free.len() - free.partition_point(|page| *page < pages);
+    if u64::try_from(free) == Ok(missing) {
+        return Ok(());
+    }
+    Err(Flaw::corrupt(format!(
+        "is damaged: its last page is number {}, and of the {missing} pages that the file lacks {} are neither used \
+         nor free",
+        header.last_page,
+        missing - u64::try_from(free).unwrap_or(missing).min(missing)
+    )))
 }
 
 /// Opens the databases of a store that this library can read.

@@ -16,6 +16,8 @@ use super::*;
 
 mod creating;
 mod cut;
+#[cfg(unix)]
+mod hostile;
 mod sharing;
 
 pub(super) use self::cut::{rightly_short, varied};
