@@ -21,16 +21,18 @@ mod map;
 mod options;
 mod pages;
 mod place;
+mod readers;
 mod registry;
 #[cfg(feature = "encrypt")]
 pub(crate) mod side;
+mod space;
 mod walk;
 
 use std::any::Any;
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use heed::types::Bytes;
 use heed::{CommitOrAbort, MdbError};
@@ -45,6 +47,7 @@ pub use self::options::{Durability, OpenOptions};
 pub(crate) use self::pages::Pages;
 use self::place::DATA;
 use self::registry::Identity;
+pub(crate) use self::space::Usage;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Databases, LmdbEnv, ReadTxn};
 use crate::store::meta::{META_KEY, Meta};
@@ -58,6 +61,8 @@ pub(crate) struct Environment {
     pub(crate) options: OpenOptions,
     /// The store's directory, absolute and without links.
     pub(crate) path: PathBuf,
+    /// The data file once more, to look at what LMDB does not tell.
+    file: Mutex<File>,
 }
 
 /// Opens the store in the directory `path`, or shares it if this process has it open. `wrap` makes of a newly opened
@@ -168,7 +173,7 @@ impl Environment {
         let data = path.join(DATA);
         let mut dbs = open_databases(&env, &path)?;
         dbs.pages = Pages::find(&env, dbs.main, &mut file).map_err(|flaw| flaw.of(&data))?;
-        Ok(Self { env, dbs, options: options.clone(), path })
+        Ok(Self { env, dbs, options: options.clone(), path, file: Mutex::new(file) })
     }
 
     /// A snapshot.
