@@ -85,7 +85,7 @@ pub use self::sealed::SealedValues;
 #[cfg(feature = "encrypt")]
 pub(crate) use self::sealed::{SealedRow, SealedValue};
 pub use self::snapshot::{Snapshot, SnapshotInfo};
-pub use self::stats::{StoreStats, TableStats};
+pub use self::stats::{OldestSnapshot, SpaceStats, StoreStats, TableStats};
 pub use self::table::DynamicTable;
 pub use self::view::RowView;
 

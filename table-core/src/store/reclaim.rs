@@ -149,7 +149,7 @@ fn step(inner: &Inner) -> Result<Option<usize>> {
 fn as_much_as_fits(inner: &Inner) -> Result<Option<usize>> {
     let mut rows = STEP_ROWS;
     loop {
-        match try_step(inner, rows).map_err(|e| inner.environment.refusal(e)) {
+        match try_step(inner, rows).map_err(|e| inner.refusal(e)) {
             // Removing takes new pages before it frees old ones: with little room, less at a time.
             Err(e) if rows > 1 && matches!(e.kind(), ErrorKind::DiskFull | ErrorKind::MapFull) => rows /= 8,
             result => return result,

@@ -17,6 +17,8 @@ use super::*;
 mod creating;
 mod cut;
 mod flushes;
+#[cfg(unix)]
+mod hostile;
 mod sharing;
 
 pub(super) use self::cut::{rightly_short, varied};

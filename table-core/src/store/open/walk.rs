@@ -12,6 +12,10 @@ use std::io::{self, Read, Seek, SeekFrom};
 use super::header::{Flaw, Header};
 use crate::store::meta::Fields;
 
+mod free;
+
+pub(super) use self::free::{each_freed, free_pages};
+
 const BRANCH: u16 = 0x01;
 pub(super) const LEAF: u16 = 0x02;
 pub(super) const OVERFLOW: u16 = 0x04;
@@ -209,6 +213,7 @@ fn sub_database_root(data: &[u8]) -> Option<u64> {
 
 /// An entry of a page.
 struct Node<'p> {
+    key: &'p [u8],
     /// In a leaf, the size of the value; in a branch, the lower half of the child's number.
     size: u32,
     flags: u16,
@@ -220,8 +225,8 @@ impl<'p> Node<'p> {
     fn parse(bytes: &'p [u8]) -> Option<Self> {
         let mut fields = Fields(bytes);
         let (size, flags, key) = (fields.u32()?, fields.u16()?, fields.u16()?);
-        fields.bytes(usize::from(key))?;
-        Some(Self { size, flags, data: fields.0 })
+        let key = fields.bytes(usize::from(key))?;
+        Some(Self { key, size, flags, data: fields.0 })
     }
 
     /// In a branch the flags hold the upper part of the number.
