@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use crate::error::{Error, ErrorKind};
-use crate::model::{ParseTicksError, Ticks, Value};
+use crate::model::{ParseTicksError, Ticks, Value, names};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token<'a> {
@@ -221,13 +221,14 @@ impl<'a> Lexer<'a> {
     }
 }
 
+/// What a property's name goes on with, and what is so like it that an error should show it with the name.
 fn is_word(c: char) -> bool {
-    c == '_' || c.is_alphanumeric()
+    names::continues_name(c) || c.is_alphanumeric()
 }
 
 /// The word that the text starts with.
 fn word(text: &str) -> &str {
-    if text.starts_with(|first: char| first == '_' || first.is_alphabetic()) {
+    if text.starts_with(|first: char| names::starts_name(first) || first.is_alphabetic()) {
         text.find(|c| !is_word(c)).and_then(|end| text.get(..end)).unwrap_or(text)
     } else {
         ""

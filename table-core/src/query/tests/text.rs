@@ -112,6 +112,7 @@ fn not_binds_tighter_than_and_tighter_than_or() {
         ("andy eq 1 or nothing", prop("andy").eq(1) | prop("nothing").is_true(), ""),
         ("datetime eq 1 and X", prop("datetime").eq(1) & prop("X").is_true(), ""),
         ("größe eq 1", prop("größe").eq(1), ""),
+        ("a\u{301} eq 1 and a\u{203f}b", prop("a\u{301}").eq(1) & prop("a\u{203f}b").is_true(), ""),
     ] {
         assert_eq!(parsed(text), filter, "{text}");
         assert_eq!(filter.to_string(), if printed.is_empty() { text } else { printed });
@@ -208,6 +209,10 @@ fn what_cannot_be_read_is_refused_where_it_stands() {
         ("A eq 1\0", 6, "found `\\0`"),
         ("a\u{2f800} eq", 8, "found the end"),
         ("\u{aa}b eq 1", 0, "is no property name"),
+        ("a\u{2153} eq 1", 0, "`a\u{2153}` is no property name"),
+        ("A eq 1 or a\u{2081}", 10, "`a\u{2081}` is no property name"),
+        ("\u{903} eq 1", 0, "is no property name"),
+        ("\u{203f}a eq 1", 0, "found `\u{203f}`"),
         (&format!("{} eq 1", "x".repeat(256)), 0, "a property's name has 256 UTF-16 units; it may have 255"),
         (&deep(65), 64, "the brackets are nested more than 64 deep"),
         (&not_deep, 64, "the brackets are nested more than 64 deep"),
