@@ -109,7 +109,7 @@ kinds! {
     EntityTooLarge = "EntityTooLarge", 400, "the entity is too large";
     /// A batch has no operation or more than 100.
     BatchLength = "InvalidInput", 400, "a batch has 1 to 100 operations";
-    /// The entities of a batch come to 4 MiB or more.
+    /// A batch comes to 4 MiB or more as the body of a request: see [`BATCH_BYTES`](crate::limits::BATCH_BYTES).
     BatchTooLarge = "RequestBodyTooLarge", 413, "the batch is too large";
     /// Two operations of a batch name one entity.
     DuplicateRow = "InvalidDuplicateRow", 400, "another operation of the batch has the same row key";

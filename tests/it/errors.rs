@@ -294,7 +294,7 @@ fn no_error_shows_a_value() {
     );
     let most =
         (0..16).fold(entity(), |entity, number| entity.with(&format!("P{number}"), CANARY.repeat(5_000)));
-    let heavy = (0..5).map(|row| {
+    let heavy = (0..10).map(|row| {
         most.properties()
             .fold(DynamicEntity::new("p", row.to_string()), |e, (name, value)| e.with(name, value.clone()))
     });
