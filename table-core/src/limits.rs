@@ -7,7 +7,14 @@
 /// `PartitionKey`, `RowKey` and `Timestamp` among them.
 pub const PROPERTIES: usize = 252;
 
-/// Longest partition key or row key, in UTF-16 code units (1 KiB).
+/// Longest partition key or row key, in UTF-16 code units.
+///
+/// The service's pages disagree: one says 1 KiB, which is 512 units, another 1,024 characters. This is what holds by either,
+/// so a key of 513 to 1,024 units is refused here, which the service may take, and none is taken here that it refuses.
+///
+/// The code of [`KeyTooLong`](crate::ErrorKind::KeyTooLong) is `PropertyValueTooLarge` at every length: so the service is
+/// known to answer to a key of 2,048 characters. Its lists of codes have a `KeyValueTooLarge` too, of which no answer is
+/// known.
 pub const KEY_UNITS: usize = 512;
 
 /// Longest partition key and row key together, in bytes of their stored form.
