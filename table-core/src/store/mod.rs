@@ -268,10 +268,16 @@ impl Store {
     /// It takes one small transaction, however many there are, and the name is free at once. The space comes back
     /// in the background, in small steps between other writes; [`reclaim`](Self::reclaim) waits for it, and
     /// [`stats`](Self::stats) tell if it can't.
+    ///
+    /// A table that is not there is [`TableNotFound`](ErrorKind::TableNotFound), with the [code](Error::code) that the
+    /// service has for it here, `ResourceNotFound`.
     pub fn drop_table(&self, name: &str) -> Result<()> {
         let entry = self
             .inner
             .transact(|txn, dbs, meta| catalog::bury(dbs, txn, meta, name))
+            .map_err(
+                |e| if e.kind() == ErrorKind::TableNotFound { e.with_code("ResourceNotFound") } else { e },
+            )
             .map_err(|e| e.attempted("drop").table(name))?;
         self.inner.forget(entry.id);
         reclaim::start(&self.inner);
