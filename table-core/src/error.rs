@@ -168,6 +168,11 @@ kinds! {
     KeyInUse = "InvalidInput", 400, "values are still sealed with the key";
     /// The bytes of an encrypted property are not those that were sealed for this very cell.
     DecryptionFailed = "InternalError", 500, "the encrypted value is not the one that was sealed here";
+    /// What is stored in the clear carries a keyed digest, and it is another's: somebody without the store's keys has
+    /// changed it, moved it, or taken the digest away.
+    NotGenuine = "InternalError", 500, "what is stored was changed by somebody without the store's keys";
+    /// The store is older than the mark that it was opened with: somebody put former files in its place.
+    RolledBack = "InternalError", 500, "the store is older than it has been";
     /// A thread that was writing this store panicked in the middle of it. Nothing was written.
     WriterPanicked = "InternalError", 500, "the thread that was committing the change panicked";
 }

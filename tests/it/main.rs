@@ -29,6 +29,7 @@ mod ranges;
 mod reads;
 mod sealed;
 mod sets;
+mod signed;
 mod space;
 mod tables;
 mod tampering;

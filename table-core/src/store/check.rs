@@ -12,8 +12,9 @@ use super::records::dict::{self, Dict};
 use super::records::meta::{META_KEY, Meta};
 use super::records::{inventory, layouts};
 use super::row::{self, Row};
+use super::sign;
 use super::view::{self, RowView};
-use super::{Store, open, read};
+use super::{Inner, Store, open, read};
 use crate::error::{Error, ErrorKind, Result};
 
 /// What [`Store::check`] found.
@@ -80,7 +81,7 @@ impl Store {
             let inner = &*self.inner;
             inner.writer.check_running()?;
             let txn = inner.environment.read_txn()?;
-            let mut check = Check::new(&inner.environment.dbs, &txn);
+            let mut check = Check::new(inner, &txn);
             check.run();
             Ok(check.report)
         };
@@ -98,6 +99,7 @@ struct Table {
 }
 
 struct Check<'t> {
+    inner: &'t Inner,
     dbs: &'t Databases,
     txn: &'t heed::RoTxn<'t>,
     tables: BTreeMap<u32, Table>,
@@ -106,8 +108,16 @@ struct Check<'t> {
 }
 
 impl<'t> Check<'t> {
-    fn new(dbs: &'t Databases, txn: &'t heed::RoTxn<'t>) -> Self {
-        Self { dbs, txn, tables: BTreeMap::new(), graves: BTreeSet::new(), report: CheckReport::default() }
+    fn new(inner: &'t Inner, txn: &'t heed::RoTxn<'t>) -> Self {
+        let dbs = &inner.environment.dbs;
+        Self {
+            inner,
+            dbs,
+            txn,
+            tables: BTreeMap::new(),
+            graves: BTreeSet::new(),
+            report: CheckReport::default(),
+        }
     }
 
     fn problem(&mut self, table: Option<&str>, error: &Error) {
@@ -157,7 +167,7 @@ impl<'t> Check<'t> {
         if let Err(error) = catalog::find(self.dbs, self.txn, meta, &entry.name) {
             self.problem(Some(&entry.name), &error);
         }
-        let mut known = Dict::default();
+        let mut known = self.inner.new_dict(entry);
         let read = known
             .read_new(self.dbs, self.txn, entry.id)
             .and_then(|()| known.check(self.dbs.names, self.txn, entry.id));
@@ -235,7 +245,12 @@ impl<'t> Check<'t> {
         if !view::covers(&table.dict, &row) {
             return Err(corrupt("the row has a property that the dictionary lacks".into()));
         }
-        RowView::new(key, row, &*table.dict, true).to_entity().map(|_| ())
+        let view = RowView::new(key, row, &*table.dict, true);
+        // Who has no keys checks what takes none.
+        if row.is_signed() && table.dict.has_keys() {
+            sign::verify(&view)?;
+        }
+        view.to_entity().map(|_| ())
     }
 
     /// Compares a table's counts with the rows found.
