@@ -8,10 +8,12 @@ use super::catalog::{self, Entry};
 use super::counts::Counts;
 use super::dict::{self, Dict};
 use super::key::StoredKey;
+#[cfg(feature = "encrypt")]
+use super::keys;
 use super::lmdb::{self, Databases};
 use super::row::{self, Row};
 use super::view::{self, RowView};
-use super::{Store, layouts, read};
+use super::{Inner, Store, layouts, read};
 use crate::error::{Error, ErrorKind, Result};
 
 /// What [`Store::check`] found.
@@ -80,6 +82,7 @@ impl Store {
             let txn = inner.environment.read_txn()?;
             let mut check = Check::new(&inner.environment.dbs, &txn);
             check.run();
+            check.report.problems.extend(keys_problems(inner));
             Ok(check.report)
         };
         run().map_err(|e: Error| e.attempted("check the store"))
@@ -270,6 +273,19 @@ impl<'t> Check<'t> {
         }
         Ok(())
     }
+}
+
+/// What is wrong with the keys of encrypted properties.
+#[cfg(feature = "encrypt")]
+fn keys_problems(inner: &Inner) -> impl Iterator<Item = Problem> + use<> {
+    let found = keys::check(&inner.environment.path, inner.encryption.as_ref());
+    found.into_iter().map(|what| Problem { table: None, row: None, what })
+}
+
+/// Without the feature they are left alone.
+#[cfg(not(feature = "encrypt"))]
+fn keys_problems(_: &Inner) -> impl Iterator<Item = Problem> + use<> {
+    std::iter::empty()
 }
 
 #[cold]

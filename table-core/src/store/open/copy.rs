@@ -15,7 +15,7 @@ use crate::store::lmdb::{self, LmdbEnv};
 /// writers go on meanwhile.
 ///
 /// A directory that holds a store is left as it is; after a failure nothing is left behind.
-#[cfg(any(test, feature = "encrypt"))]
+#[cfg(test)]
 pub(crate) fn copy_to(env: &LmdbEnv, target: &Path) -> Result<()> {
     copy_with(env, target, |_| Ok(()))
 }

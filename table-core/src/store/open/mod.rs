@@ -23,6 +23,8 @@ mod registry;
 #[cfg(feature = "encrypt")]
 pub(crate) mod side;
 mod walk;
+#[cfg(feature = "encrypt")]
+mod whole;
 
 use std::any::Any;
 use std::fs::{self, File};
@@ -33,7 +35,7 @@ use std::sync::Arc;
 use heed::types::Bytes;
 use heed::{CommitOrAbort, MdbError};
 
-#[cfg(any(test, feature = "encrypt"))]
+#[cfg(test)]
 pub(crate) use self::copy::copy_to;
 pub(crate) use self::copy::copy_with;
 use self::create::NAMES;

@@ -11,9 +11,9 @@ use heed::types::Bytes;
 use super::map::{self, Sizes};
 use super::options::{Durability, OpenOptions};
 use super::place::{self, DATA, Private};
-use super::{filesystem, identify, open_sound, registry, retrying};
+use super::{filesystem, identify, open_sound, registry, retrying, whole};
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::lmdb::{self, Db, LmdbEnv, ReadTxn};
+use crate::store::lmdb::{self, Db, LmdbEnv, ReadTxn, WriteTxn};
 
 /// Enough for millions of small records; it costs addresses alone.
 const MAP_SIZE: usize = if cfg!(target_pointer_width = "64") { 1 << 34 } else { 1 << 28 };
@@ -67,6 +67,7 @@ pub(crate) fn open(
     registry::shared(&identity, &options, || {
         let sizes = Sizes { map: MAP_SIZE, readers: options.max_readers, durability: Durability::Durable };
         let env = open_sound(&path, &mut file, &identity, sizes)?;
+        whole::check(&env, &path)?;
         let db = unnamed(&env)?;
         let closed = env.clone().prepare_for_closing();
         Ok((Arc::new(Side { env, db, path }), closed))
@@ -77,6 +78,11 @@ impl Side {
     /// A snapshot.
     pub(crate) fn read_txn(&self) -> Result<ReadTxn<'_>> {
         retrying(&self.env, || self.env.read_txn()).map_err(lmdb::error)
+    }
+
+    /// Looks at all that its file holds, as at its opening.
+    pub(crate) fn check(&self) -> Result<()> {
+        whole::check(&self.env, &self.path)
     }
 
     /// The number of the last commit, by whatever process: cheaper than a snapshot.
@@ -117,6 +123,24 @@ fn lay_out(dir: &Path, records: &Records) -> Result<()> {
     // Closed before it is published: LMDB keeps process-wide state for an open file.
     env.prepare_for_closing().wait();
     Ok(())
+}
+
+/// Changes the environment in a directory that nobody else knows of. It is flushed and closed when this returns, and its
+/// data file is alone again.
+pub(crate) fn alter(dir: &Path, change: impl FnOnce(Db, &mut WriteTxn<'_>) -> Result<()>) -> Result<()> {
+    let env = map::open(dir, Sizes { map: MAP_SIZE, readers: 2, durability: Durability::Durable })?;
+    let altered = || {
+        let db = unnamed(&env)?;
+        let mut txn = env.write_txn().map_err(lmdb::error)?;
+        change(db, &mut txn)?;
+        txn.commit().map_err(lmdb::error)?;
+        env.force_sync().map_err(lmdb::error)
+    };
+    let altered = altered();
+    env.prepare_for_closing().wait();
+    altered?;
+    let lock = dir.join("lock.mdb");
+    fs::remove_file(&lock).map_err(|error| place::failed("removing", &lock, error))
 }
 
 fn unnamed(env: &LmdbEnv) -> Result<Db> {
