@@ -9,7 +9,7 @@ use super::record::{META, Meta, Tally};
 use super::vault::{Vault, no_keys};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Db, WriteTxn};
-use crate::store::meta;
+use crate::store::records::meta;
 
 /// A transaction that changes the keys. Nothing has happened unless it is committed.
 pub(super) struct Change<'v> {
@@ -24,7 +24,7 @@ pub(super) struct Change<'v> {
 impl Vault {
     /// Begins a change. Whoever else wants to change the keys waits.
     pub(super) fn change(&self) -> Result<Change<'_>> {
-        let txn = self.side.env.write_txn().map_err(lmdb::error)?;
+        let txn = self.side.write_txn()?;
         let before = number(&txn).wrapping_sub(1);
         let meta = self.meta_at(&txn, before)?;
         Ok(Change { vault: self, txn, meta, recount: false })
@@ -150,6 +150,6 @@ impl Change<'_> {
         }
         self.meta.transaction = number(&self.txn);
         self.vault.side.db.put(&mut self.txn, META, &self.meta.encode()).map_err(lmdb::error)?;
-        self.txn.commit().map_err(lmdb::error)
+        self.vault.side.commit(self.txn)
     }
 }

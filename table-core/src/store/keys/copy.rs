@@ -50,15 +50,5 @@ fn copy_once(side: &Side, root: u64, to: &Path) -> Result<()> {
     let from = root::path(&side.path, root);
     let bytes = files::read(&from)?.ok_or_else(|| root::missing(&from))?;
     files::create_named(&root::path(to, root), &bytes)?;
-    open::copy_with(&side.env, to, restamp)
-}
-
-/// A copy has commits of its own, and its own record must tell the last one.
-fn restamp(copy: &Path) -> Result<()> {
-    side::alter(copy, |db, txn| {
-        let record = db.get(txn, META).map_err(lmdb::error)?;
-        let mut meta = record.map_or_else(|| Err(no_keys(copy)), Meta::decode)?;
-        meta.transaction = change::number(txn);
-        db.put(txn, META, &meta.encode()).map_err(lmdb::error)
-    })
+    open::copy_with(&side.env, to, |record| Meta::decode(record).map(|meta| meta.transaction), |_| Ok(()))
 }

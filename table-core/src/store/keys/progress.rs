@@ -1,8 +1,8 @@
 //! How far a job has come, as it lies among the keys.
 
-use super::record::{damaged, sealed};
+use super::record::damaged;
 use crate::error::Result;
-use crate::store::meta::{self, Fields};
+use crate::store::records::meta::{self, Fields, sealed};
 
 /// A text of a job's record.
 fn text(body: &mut Fields<'_>) -> Option<String> {

@@ -5,7 +5,7 @@ use crate::crypt::key::CheckValue;
 use crate::crypt::mac::MacKey;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Ticks;
-use crate::store::meta::{self, Fields};
+use crate::store::records::meta::{self, Fields, checksum_of, sealed};
 
 use super::progress::Progress;
 
@@ -25,13 +25,6 @@ const KEY: u8 = b'k';
 const SCOPE: u8 = b's';
 const JOB: u8 = b'j';
 
-/// Seals a record under its key.
-pub(super) fn sealed(key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
-    body.extend_from_slice(&[0; meta::CHECKSUM]);
-    meta::seal(key, &mut body);
-    body
-}
-
 #[cold]
 pub(super) fn damaged() -> Error {
     Error::new(ErrorKind::Corrupt).because("a record of the store's keys is damaged; take them from a backup")
@@ -50,12 +43,12 @@ pub(super) struct Tally {
 impl Tally {
     pub(super) fn add(&mut self, key: &[u8], record: &[u8]) {
         self.count(key, |count| count.wrapping_add(1));
-        self.digest = self.digest.wrapping_add(checksum(record));
+        self.digest = self.digest.wrapping_add(checksum_of(record));
     }
 
     pub(super) fn remove(&mut self, key: &[u8], record: &[u8]) {
         self.count(key, |count| count.wrapping_sub(1));
-        self.digest = self.digest.wrapping_sub(checksum(record));
+        self.digest = self.digest.wrapping_sub(checksum_of(record));
     }
 
     fn count(&mut self, key: &[u8], change: impl Fn(u64) -> u64) {
@@ -72,11 +65,6 @@ impl Tally {
     pub(super) fn records(&self) -> u64 {
         self.keys.wrapping_add(self.scopes).wrapping_add(self.jobs)
     }
-}
-
-/// What a record says that its checksum is.
-fn checksum(record: &[u8]) -> u64 {
-    record.last_chunk().copied().map_or(0, u64::from_le_bytes)
 }
 
 /// The environment's own record.

@@ -10,9 +10,9 @@ use super::{DIRECTORY, Encryption};
 use crate::crypt::mac::MacKey;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Db};
-use crate::store::meta;
 use crate::store::open::has_data;
 use crate::store::open::side;
+use crate::store::records::meta;
 
 /// What a look at every record has found.
 #[derive(Default)]

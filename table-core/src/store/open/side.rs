@@ -9,6 +9,7 @@ use heed::CommitOrAbort;
 use heed::types::Bytes;
 
 use super::map::{self, Sizes};
+use super::on_disk::OnDisk;
 use super::options::{Durability, OpenOptions};
 use super::place::{self, DATA, Private};
 use super::{filesystem, identify, open_sound, registry, retrying, whole};
@@ -28,6 +29,7 @@ pub(crate) struct Side {
     pub(crate) db: Db,
     /// Its directory, absolute and without links.
     pub(crate) path: PathBuf,
+    on_disk: OnDisk,
 }
 
 /// The first records of a new environment.
@@ -70,7 +72,7 @@ pub(crate) fn open(
         whole::check(&env, &path)?;
         let db = unnamed(&env)?;
         let closed = env.clone().prepare_for_closing();
-        Ok((Arc::new(Side { env, db, path }), closed))
+        Ok((Arc::new(Side { env, db, path, on_disk: OnDisk::default() }), closed))
     })
 }
 
@@ -85,6 +87,16 @@ impl Side {
         whole::check(&self.env, &self.path)
     }
 
+    /// Begins a transaction that is to be committed by [`Self::commit`].
+    pub(crate) fn write_txn(&self) -> Result<WriteTxn<'_>> {
+        self.on_disk.write_txn(&self.env)
+    }
+
+    /// Commits it.
+    pub(crate) fn commit(&self, txn: WriteTxn<'_>) -> Result<()> {
+        self.on_disk.commit(txn)
+    }
+
     /// The number of the last commit, by whatever process: cheaper than a snapshot.
     pub(crate) fn last_commit(&self) -> usize {
         self.env.info().last_txn_id
@@ -94,13 +106,13 @@ impl Side {
 fn make(dir: &Path, first: impl FnOnce(&Path) -> Result<Records>) -> Result<()> {
     place::within(dir, || {
         let records = first(dir)?;
-        let made = Private::new(dir).and_then(|private| {
+        let laid_out = Private::new(dir).and_then(|private| {
             lay_out(private.path(), &records)?;
-            private.publish()
+            Ok(private)
         });
-        match made {
-            Ok(_) => Ok(()),
-            // The winner's opening removed our directory under us.
+        match laid_out {
+            Ok(private) => private.publish().map(drop),
+            // The winner's opening removed our directory under us; ours flushes what the winner may not have.
             Err(_) if dir.join(DATA).exists() => Ok(()),
             Err(error) => Err(error),
         }
@@ -123,24 +135,6 @@ fn lay_out(dir: &Path, records: &Records) -> Result<()> {
     // Closed before it is published: LMDB keeps process-wide state for an open file.
     env.prepare_for_closing().wait();
     Ok(())
-}
-
-/// Changes the environment in a directory that nobody else knows of. It is flushed and closed when this returns, and its
-/// data file is alone again.
-pub(crate) fn alter(dir: &Path, change: impl FnOnce(Db, &mut WriteTxn<'_>) -> Result<()>) -> Result<()> {
-    let env = map::open(dir, Sizes { map: MAP_SIZE, readers: 2, durability: Durability::Durable })?;
-    let altered = || {
-        let db = unnamed(&env)?;
-        let mut txn = env.write_txn().map_err(lmdb::error)?;
-        change(db, &mut txn)?;
-        txn.commit().map_err(lmdb::error)?;
-        env.force_sync().map_err(lmdb::error)
-    };
-    let altered = altered();
-    env.prepare_for_closing().wait();
-    altered?;
-    let lock = dir.join("lock.mdb");
-    fs::remove_file(&lock).map_err(|error| place::failed("removing", &lock, error))
 }
 
 fn unnamed(env: &LmdbEnv) -> Result<Db> {

@@ -5,7 +5,7 @@ use crate::model::Ticks;
 use crate::store::keys::change::{number, tally};
 use crate::store::keys::record;
 use crate::store::keys::record::{KEYS, KeyRecord, META, Meta, ScopeRecord, State, key_key};
-use crate::store::meta;
+use crate::store::records::meta;
 
 /// A store with a value, the keys of its partition's scope, and a peer that remembers nothing yet.
 pub(super) struct Damaged {
