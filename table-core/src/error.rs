@@ -162,8 +162,11 @@ kinds! {
     /// The key of an encrypted property can't be had: the store was opened without a key provider, the provider has
     /// not the key or does not answer, or the keys that lie beside the store are another store's.
     KeyUnavailable = "InternalError", 500, "the key is not available";
-    /// The key of an encrypted property was destroyed, so its value is gone for good.
+    /// The key of an encrypted property was destroyed with its scope, so its value is gone for good.
     KeyShredded = "InternalError", 500, "the key was destroyed, and the value with it";
+    /// The key of an encrypted property was destroyed when nothing was left under it. The value was sealed anew, and what
+    /// was read is older: of a snapshot from before, or put back by somebody. Read it again, in a newer snapshot.
+    KeySuperseded = "InternalError", 500, "the value was sealed anew, and the key of what was read is destroyed";
     /// Values are still sealed with a data key that was to be destroyed.
     KeyInUse = "InvalidInput", 400, "values are still sealed with the key";
     /// The bytes of an encrypted property are not those that were sealed for this very cell.
@@ -175,6 +178,13 @@ kinds! {
     RolledBack = "InternalError", 500, "the store is older than it has been";
     /// A thread that was writing this store panicked in the middle of it. Nothing was written.
     WriterPanicked = "InternalError", 500, "the thread that was committing the change panicked";
+}
+
+impl ErrorKind {
+    /// Whether it says that a data key is no more.
+    pub(crate) const fn is_destroyed(self) -> bool {
+        matches!(self, Self::KeyShredded | Self::KeySuperseded)
+    }
 }
 
 impl fmt::Display for ErrorKind {

@@ -5,6 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::key::StoredKey;
+#[cfg(feature = "encrypt")]
+use super::keys;
 use super::lmdb::{self, Databases};
 use super::records::catalog::{self, Entry};
 use super::records::counts::{self, Counts};
@@ -83,6 +85,7 @@ impl Store {
             let txn = inner.environment.read_txn()?;
             let mut check = Check::new(inner, &txn);
             check.run();
+            check.report.problems.extend(keys_problems(inner));
             Ok(check.report)
         };
         run().map_err(|e: Error| e.attempted("check the store"))
@@ -314,6 +317,19 @@ impl<'t> Check<'t> {
         }
         Ok(())
     }
+}
+
+/// What is wrong with the keys of encrypted properties.
+#[cfg(feature = "encrypt")]
+fn keys_problems(inner: &Inner) -> impl Iterator<Item = Problem> + use<> {
+    let found = keys::check(&inner.environment.path, inner.encryption.as_ref());
+    found.into_iter().map(|what| Problem { table: None, row: None, what })
+}
+
+/// Without the feature they are left alone.
+#[cfg(not(feature = "encrypt"))]
+fn keys_problems(_: &Inner) -> impl Iterator<Item = Problem> + use<> {
+    std::iter::empty()
 }
 
 #[cold]

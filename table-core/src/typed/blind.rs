@@ -191,7 +191,7 @@ impl KeyValues for WithTokens<'_> {
 /// sealed anew, and opened after.
 pub(super) fn or_again<T>(read: impl Fn() -> Result<T>) -> Result<T> {
     match read() {
-        Err(error) if error.kind() == ErrorKind::KeyShredded => read(),
+        Err(error) if error.kind() == ErrorKind::KeySuperseded => read(),
         done => done,
     }
 }

@@ -146,8 +146,8 @@ fn unknown(view: &RowView<'_>, schema: &Schema) -> Result<Vec<(Box<str>, Value)>
 
 /// Whether an error says that a sealed value can't be had, or is none.
 pub(super) fn is_closed(error: &Error) -> bool {
-    let kinds = [ErrorKind::KeyUnavailable, ErrorKind::KeyShredded, ErrorKind::DecryptionFailed];
-    kinds.contains(&error.kind())
+    let kinds = [ErrorKind::KeyUnavailable, ErrorKind::DecryptionFailed];
+    error.kind().is_destroyed() || kinds.contains(&error.kind())
 }
 
 fn version_of(view: &RowView<'_>, state: usize) -> ReadVersion {

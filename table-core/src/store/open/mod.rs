@@ -29,6 +29,8 @@ mod registry;
 pub(crate) mod side;
 mod space;
 mod walk;
+#[cfg(feature = "encrypt")]
+mod whole;
 
 use std::any::Any;
 use std::fs::{self, File};
