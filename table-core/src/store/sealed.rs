@@ -135,6 +135,13 @@ impl Inner {
     pub(crate) fn await_writers(&self) -> Result<()> {
         self.transact(|_, _| Ok(()))
     }
+
+    /// Makes every commit durable that there is, by whatever process and at whatever level: LMDB flushes the file with the
+    /// header page in it.
+    pub(crate) fn flush(&self) -> Result<()> {
+        self.writer.check_running()?;
+        self.environment.env.force_sync().map_err(lmdb::error)
+    }
 }
 
 /// The data keys whose tokens are looked for.

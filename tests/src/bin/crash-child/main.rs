@@ -44,6 +44,7 @@ fn main() {
         "staff" => staff::work(&arguments),
         "staff-forever" => staff::forever(&arguments),
         "vault" => vault::run(&arguments),
+        "destroy" => vault::destroy(&arguments),
         role => panic!("no such role: {role}"),
     }
 }
