@@ -72,9 +72,9 @@ pub use model::{
 pub use plan::WriteExplain;
 pub use query::{Continuation, Explain, Filter, KeyBounds, PropertyRef, Query, QueryClass, prop};
 pub use store::{
-    Batch, BulkFailure, BulkReport, CheckReport, Durability, DynamicTable, OpenOptions, Page, Problem,
-    ReclaimFailure, RowView, Rows, Snapshot, SnapshotInfo, SnapshotRows, Store, StoreStats, TableStats,
-    Views,
+    Batch, BulkFailure, BulkReport, CheckReport, Durability, DynamicTable, OldestSnapshot, OpenOptions, Page,
+    Problem, ReclaimFailure, RowView, Rows, Snapshot, SnapshotInfo, SnapshotRows, SpaceStats, Store,
+    StoreStats, TableStats, Views,
 };
 #[cfg(feature = "encrypt")]
 pub use store::{EncryptingRows, EncryptingTable};

@@ -31,6 +31,7 @@ mod ranges;
 mod reads;
 mod sealed;
 mod sets;
+mod space;
 mod tables;
 mod tampering;
 mod time;

@@ -74,6 +74,11 @@ impl Child {
         said.unwrap_or_else(|error| panic!("the child is gone: {error}, {}", self.status()));
     }
 
+    /// The process's number.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
     /// How the process ended, which it has: whether by itself or by whose signal.
     fn status(&mut self) -> ExitStatus {
         self.process.wait().expect("the process can be waited for")

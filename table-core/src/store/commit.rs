@@ -280,7 +280,7 @@ impl Writer {
                 self.batches.fetch_add(u64::try_from(done).unwrap_or(u64::MAX), Ordering::Relaxed);
                 return;
             }
-            Err(error) => inner.environment.refusal(error),
+            Err(error) => inner.refusal(error),
         };
         let for_want_of_room =
             matches!(error.kind(), ErrorKind::MapFull | ErrorKind::DiskFull | ErrorKind::TransactionTooLarge);
@@ -333,7 +333,7 @@ impl Writer {
         if self.outcome_unknown(inner, &error) {
             Error::new(ErrorKind::OutcomeUnknown)
         } else {
-            inner.environment.refusal(error)
+            inner.refusal(error)
         }
     }
 }

@@ -19,8 +19,13 @@ use crate::query::{Continuation, Query};
 /// All tables as they were at one moment.
 ///
 /// What is read through one snapshot belongs together, over several tables too. It never waits for a writer nor
-/// holds one up, and it can move to another thread. While it lives, the space of what is overwritten can't be used
-/// again: don't keep it for long. [`Store::snapshots`] lists those that live.
+/// holds one up, and it can move to another thread.
+///
+/// **Don't keep it for long.** While it lives, no space that becomes free is used again, so the file grows with every
+/// change, up to the [`map_size`](crate::OpenOptions::map_size): 12 MiB of data have become a file of 574 MiB in 45
+/// seconds. What is free again afterwards is used, and only a compacted copy gives it back to the disk. The same holds
+/// for iterators, and for the snapshots of other processes. [`Store::stats`] tells what is held back and by whom,
+/// [`Store::snapshots`] lists those of this process.
 ///
 /// ```
 /// # use table_core::{DynamicEntity, Query, Store};
@@ -182,6 +187,12 @@ struct Register {
 }
 
 impl Live {
+    /// The oldest, by what it sees: when it was taken, and the number of the last transaction that it sees.
+    pub(crate) fn oldest(&self) -> Option<(Instant, usize)> {
+        let register = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        register.taken.values().copied().min_by_key(|(taken, transaction)| (*transaction, *taken))
+    }
+
     pub(crate) fn register(&self, inner: &Arc<Inner>, transaction: usize) -> Ticket {
         let taken = Instant::now();
         let mut register = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -50,5 +50,5 @@ fn copy_once(side: &Side, root: u64, to: &Path) -> Result<()> {
             .because(format!("`{}` is missing; take it from a backup of the keys", from.display()))
     })?;
     files::create_named(&root::path(to, root), &bytes)?;
-    open::copy_to(&side.env, to)
+    open::copy_with(&side.env, to, |_| Ok(1), |_| Ok(()))
 }

@@ -6,7 +6,7 @@
 //! The layout is that of LMDB 0.9's data format 1 on a 64-bit little-endian machine. LMDB writes its words as the
 //! machine has them; elsewhere the header is left to LMDB.
 
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use crate::error::{Error, ErrorKind};
@@ -63,6 +63,8 @@ impl Flaw {
 pub(super) struct Header {
     /// Bytes of a page: a power of two.
     pub(super) page_size: u64,
+    /// Bytes that the file may grow to, as the last writers were told.
+    pub(super) map_size: u64,
     /// The last page that any commit has used. It may be free, and then the file may end before it.
     pub(super) last_page: u64,
     /// The commit's number.
@@ -114,6 +116,31 @@ impl Header {
         (self.last_page + 1) * self.page_size
     }
 
+    /// Gives a copy that LMDB has numbered anew, and that nobody else has open, this number. A commit's page follows from
+    /// its number, and the other one's is the number before.
+    pub(super) fn renumber(&self, file: &mut (impl Read + Write + Seek), transaction: u64) -> io::Result<()> {
+        let mut read = |page: u64| {
+            let mut bytes = [0; META_BYTES];
+            file.seek(SeekFrom::Start(page * self.page_size))?;
+            file.read_exact(&mut bytes).map(|()| bytes)
+        };
+        let (newest, other) = (read(self.transaction % 2)?, read((self.transaction + 1) % 2)?);
+        for (page, mut bytes, transaction) in [
+            (transaction % 2, newest, transaction),
+            ((transaction + 1) % 2, other, transaction.saturating_sub(1)),
+        ] {
+            if let Some(number) = bytes.first_chunk_mut() {
+                *number = page.to_le_bytes();
+            }
+            if let Some(last) = bytes.last_chunk_mut() {
+                *last = transaction.to_le_bytes();
+            }
+            file.seek(SeekFrom::Start(page * self.page_size))?;
+            file.write_all(&bytes)?;
+        }
+        Ok(())
+    }
+
     fn read_one(file: &mut (impl Read + Seek), offset: u64) -> Result<Self, Flaw> {
         let mut page = Vec::with_capacity(META_BYTES);
         file.seek(SeekFrom::Start(offset)).map_err(Flaw::Unread)?;
@@ -154,7 +181,8 @@ impl Header {
             )));
         }
         let rest = (|| {
-            fields.bytes(8 + 8)?;
+            fields.bytes(8)?;
+            let map_size = fields.u64()?;
             let page_size = u64::from(fields.u32()?);
             fields.bytes(36)?;
             let free_root = fields.u64()?;
@@ -162,7 +190,7 @@ impl Header {
             let (main_root, last_page, transaction) = (fields.u64()?, fields.u64()?, fields.u64()?);
             let root = |page| (page != NO_PAGE).then_some(page);
             let (free_root, main_root) = (root(free_root), root(main_root));
-            Some(Self { page_size, last_page, transaction, free_root, main_root })
+            Some(Self { page_size, map_size, last_page, transaction, free_root, main_root })
         })();
         let Some(header) = rest else {
             return Err(Flaw::corrupt("is cut off within its header; restore it from a copy"));
@@ -171,8 +199,14 @@ impl Header {
             return Err(Flaw::corrupt(format!("is damaged: its pages have {} bytes", header.page_size)));
         }
         let bytes = header.last_page.checked_add(1).and_then(|pages| pages.checked_mul(header.page_size));
-        if header.last_page == 0 || bytes.and_then(|bytes| isize::try_from(bytes).ok()).is_none() {
-            return Err(Flaw::corrupt(format!("is damaged: its last page is number {}", header.last_page)));
+        // LMDB takes no page past its map, and notes the size of the largest.
+        if header.last_page == 0
+            || bytes.is_none_or(|bytes| bytes > header.map_size || isize::try_from(bytes).is_err())
+        {
+            return Err(Flaw::corrupt(format!(
+                "is damaged: its last page is number {}, and it may grow to {} bytes",
+                header.last_page, header.map_size
+            )));
         }
         Ok(Some(header))
     }
@@ -194,7 +228,8 @@ mod tests {
             page.extend([0, 0, 8, 0, 0, 0, 0, 0]);
             page.extend(MAGIC.to_le_bytes());
             page.extend(FORMAT.to_le_bytes());
-            page.extend([0; 16]);
+            page.extend([0; 8]);
+            page.extend((1_u64 << 30).to_le_bytes());
             page.extend(page_size.to_le_bytes());
             page.extend([0; 36]);
             page.extend(NO_PAGE.to_le_bytes());

@@ -5,7 +5,8 @@
 //! 1. [`create`]: a missing store is made in private and put in place in one step ([`place`]).
 //! 2. [`registry`]: a store that this process has open is shared.
 //! 3. [`filesystem`]: a network file system is refused, here and before anything is made.
-//! 4. [`header`], [`walk`]: the file is as long as its pages, or at least as those in use.
+//! 4. [`header`], [`walk`]: the file is as long as its pages, or at least as those in use; [`lockfile`]: what lies
+//!    under the lock's name is a file, and this store's alone.
 //! 5. [`map`]: LMDB opens it. Only now is any page touched through the map.
 //! 6. The store's own record says whether this library can read it.
 //! 7. [`on_disk`]: before the first change, the disk is made to hold the header that is read.
@@ -16,29 +17,32 @@ mod copy;
 mod create;
 mod filesystem;
 mod header;
+mod lockfile;
 mod map;
 mod on_disk;
 mod options;
 mod pages;
 mod place;
+mod readers;
 mod registry;
 #[cfg(feature = "encrypt")]
 pub(crate) mod side;
+mod space;
 mod walk;
 
 use std::any::Any;
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use heed::types::Bytes;
 use heed::{CommitOrAbort, MdbError};
 
-#[cfg(any(test, feature = "encrypt"))]
+#[cfg(test)]
 pub(crate) use self::copy::copy_to;
 pub(crate) use self::copy::copy_with;
-use self::create::NAMES;
+pub(crate) use self::create::NAMES;
 use self::header::{Flaw, Header, LAYOUT_KNOWN};
 use self::map::Sizes;
 use self::on_disk::OnDisk;
@@ -46,6 +50,7 @@ pub use self::options::{Durability, OpenOptions};
 pub(crate) use self::pages::Pages;
 use self::place::DATA;
 use self::registry::Identity;
+pub(crate) use self::space::Usage;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Databases, LmdbEnv, ReadTxn, WriteTxn};
 use crate::store::meta::{META_KEY, Meta};
@@ -60,6 +65,8 @@ pub(crate) struct Environment {
     /// The store's directory, absolute and without links.
     pub(crate) path: PathBuf,
     on_disk: OnDisk,
+    /// The data file once more, to look at what LMDB does not tell.
+    file: Mutex<File>,
 }
 
 /// Opens the store in the directory `path`, or shares it if this process has it open. `wrap` makes of a newly opened
@@ -142,6 +149,7 @@ fn locate(path: &Path, options: &OpenOptions) -> Result<PathBuf> {
 fn open_sound(path: &Path, file: &mut File, identity: &Identity, sizes: Sizes) -> Result<LmdbEnv> {
     filesystem::check(path)?;
     place::settle(path)?;
+    lockfile::check(path)?;
     let data = path.join(DATA);
     let whole = is_whole(file).map_err(|flaw| flaw.of(&data))?;
     let env = map::open(path, sizes)?;
@@ -169,7 +177,14 @@ impl Environment {
         let data = path.join(DATA);
         let mut dbs = open_databases(&env, &path)?;
         dbs.pages = Pages::find(&env, dbs.main, &mut file).map_err(|flaw| flaw.of(&data))?;
-        Ok(Self { env, dbs, options: options.clone(), path, on_disk: OnDisk::default() })
+        Ok(Self {
+            env,
+            dbs,
+            options: options.clone(),
+            path,
+            on_disk: OnDisk::default(),
+            file: Mutex::new(file),
+        })
     }
 
     /// A snapshot.
@@ -244,7 +259,24 @@ fn is_whole(file: &mut File) -> Result<bool, Flaw> {
 fn check_reachable(file: &mut File) -> Result<(), Flaw> {
     let header = Header::read(file)?;
     let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread)?;
-    if length >= header.bytes() { Ok(()) } else { walk::reachable(file, &header, length).map(drop) }
+    if length >= header.bytes() {
+        return Ok(());
+    }
+    walk::reachable(file, &header, length)?;
+    // Every page is used or free, so those that were never written are free.
+    let pages = length / header.page_size;
+    let missing = header.last_page + 1 - pages;
+    let free = walk::free_pages(file, &header)?;
+    let free = free.len() - free.partition_point(|page| *page < pages);
+    if u64::try_from(free) == Ok(missing) {
+        return Ok(());
+    }
+    Err(Flaw::corrupt(format!(
+        "is damaged: its last page is number {}, and of the {missing} pages that the file lacks {} are neither used \
+         nor free",
+        header.last_page,
+        missing - u64::try_from(free).unwrap_or(missing).min(missing)
+    )))
 }
 
 /// Opens the databases of a store that this library can read.
@@ -255,7 +287,7 @@ fn open_databases(env: &LmdbEnv, path: &Path) -> Result<Databases> {
         let Some(main) = open(None)? else { return Ok(CommitOrAbort::Abort(not_a_store(path))) };
         // The record first: in another program's file, opening databases by name may go wrong in any way.
         let readable = match main.get(txn, META_KEY)? {
-            Some(meta) => Meta::decode(meta).and_then(|meta| check_key_limit(env, path, &meta)),
+            Some(_) => Meta::read(main, txn).and_then(|meta| check_key_limit(env, path, &meta)),
             None => Err(not_a_store(path)),
         };
         if let Err(error) = readable {

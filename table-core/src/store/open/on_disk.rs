@@ -111,6 +111,7 @@ mod tests {
     use super::super::place::DATA;
     use super::super::tests::{Handle, open_store, open_with, scratch};
     use super::*;
+    use crate::store::meta::Meta;
 
     thread_local! {
         /// How often the pages were written on this thread, and whether that is to fail.
@@ -125,7 +126,9 @@ mod tests {
 
     fn change(store: &Handle) -> Result<()> {
         let mut txn = store.0.write_txn()?;
+        let main = store.0.dbs.main;
         store.0.dbs.data.put(&mut txn, b"row", b"value").unwrap();
+        Meta::begin(main, &txn)?.write(main, &mut txn)?;
         store.0.commit(txn)
     }
 

@@ -17,6 +17,8 @@ use super::*;
 mod creating;
 mod cut;
 mod flushes;
+#[cfg(unix)]
+mod hostile;
 mod sharing;
 
 pub(super) use self::cut::{rightly_short, varied};
@@ -48,6 +50,12 @@ impl Handle {
         for (key, value) in rows {
             self.0.dbs.data.put(&mut txn, key.as_bytes(), &value).unwrap();
         }
+        self.commit(txn);
+    }
+
+    /// Commits as a store does, with its own record.
+    pub(super) fn commit(&self, mut txn: heed::RwTxn<'_>) {
+        Meta::begin(self.0.dbs.main, &txn).unwrap().write(self.0.dbs.main, &mut txn).unwrap();
         txn.commit().unwrap();
     }
 

@@ -12,6 +12,10 @@ use std::io::{self, Read, Seek, SeekFrom};
 use super::header::{Flaw, Header};
 use crate::store::meta::Fields;
 
+mod free;
+
+pub(super) use self::free::{each_freed, free_pages};
+
 const BRANCH: u16 = 0x01;
 pub(super) const LEAF: u16 = 0x02;
 pub(super) const OVERFLOW: u16 = 0x04;
@@ -69,6 +73,13 @@ pub(super) fn first_leaf(file: &mut (impl Read + Seek), header: &Header) -> Resu
         number = first.ok_or_else(damaged)?.child();
     }
     Err(damaged())
+}
+
+/// The value of a leaf's first entry, if it stands on the leaf.
+pub(super) fn first_value(leaf: &[u8]) -> Option<&[u8]> {
+    let offset = Fields(leaf.get(16..)?).u16()?;
+    let node = Node::parse(leaf.get(usize::from(offset)..)?).filter(|node| node.flags == 0)?;
+    node.data.get(..usize::try_from(node.size).ok()?)
 }
 
 fn read_at(file: &mut (impl Read + Seek), offset: u64, out: &mut [u8]) -> Result<(), Flaw> {
@@ -202,6 +213,7 @@ fn sub_database_root(data: &[u8]) -> Option<u64> {
 
 /// An entry of a page.
 struct Node<'p> {
+    key: &'p [u8],
     /// In a leaf, the size of the value; in a branch, the lower half of the child's number.
     size: u32,
     flags: u16,
@@ -213,8 +225,8 @@ impl<'p> Node<'p> {
     fn parse(bytes: &'p [u8]) -> Option<Self> {
         let mut fields = Fields(bytes);
         let (size, flags, key) = (fields.u32()?, fields.u16()?, fields.u16()?);
-        fields.bytes(usize::from(key))?;
-        Some(Self { size, flags, data: fields.0 })
+        let key = fields.bytes(usize::from(key))?;
+        Some(Self { key, size, flags, data: fields.0 })
     }
 
     /// In a branch the flags hold the upper part of the number.

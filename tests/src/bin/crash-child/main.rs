@@ -7,6 +7,7 @@ mod flips;
 mod full;
 mod kill;
 mod peer;
+mod space;
 mod staff;
 mod vault;
 
@@ -41,6 +42,7 @@ fn main() {
         "prepare" => fault::prepare(&arguments),
         "batches" => fault::batches(&arguments),
         "steps" => fault::steps(&arguments),
+        "hold" => space::hold(&arguments),
         "staff" => staff::work(&arguments),
         "staff-forever" => staff::forever(&arguments),
         "vault" => vault::run(&arguments),

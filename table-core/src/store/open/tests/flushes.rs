@@ -105,7 +105,7 @@ fn copy_failing(nth: u32) -> (TempDir, PathBuf, Error) {
     store.put([("row".to_owned(), vec![1])]);
     fs::create_dir(&target).unwrap();
     let copied = failing(&target, nth, || {
-        copy_with(&store.0.env, &target, |copy| {
+        copy_with(&store.0.env, &target, Meta::transaction_of, |copy| {
             fs::create_dir(copy.join("keys")).unwrap();
             fs::write(copy.join("keys/root"), "key").unwrap();
             Ok(())

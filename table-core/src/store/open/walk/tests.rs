@@ -132,8 +132,14 @@ proptest! {
                 bytes.extend((if small { word % 480 } else { word }).to_le_bytes());
             }
         }
-        let header =
-            Header { page_size: 512, last_page, transaction: 2, free_root: None, main_root: Some(root) };
+        let header = Header {
+            page_size: 512,
+            map_size: 1 << 20,
+            last_page,
+            transaction: 2,
+            free_root: None,
+            main_root: Some(root),
+        };
         drop(walk(&bytes, &header));
     }
 }

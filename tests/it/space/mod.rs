@@ -1,0 +1,6 @@
+//! What a store's file is used for, and what becomes of it.
+
+mod stats;
+
+/// The program whose roles other processes play.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_crash-child");
