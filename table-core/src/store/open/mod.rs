@@ -209,6 +209,11 @@ impl Environment {
         self.on_disk.commit(txn)
     }
 
+    /// Makes every commit durable that there is.
+    pub(crate) fn flush(&self) -> Result<()> {
+        self.on_disk.flush(&self.env)
+    }
+
     /// What it means that a write was refused. LMDB takes one that ends early for a failure of the device, and that
     /// is how a write ends for which the disk has some room, but not enough.
     #[cold]
