@@ -1,6 +1,6 @@
 //! Small files that hold keys: closed to others, there whole or not at all, and overwritten before they go.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -15,6 +15,9 @@ const LONGEST: u64 = 1 << 20;
 /// How often a file is read again because another took its place meanwhile.
 const ATTEMPTS: usize = 100;
 
+/// Goes behind the name of a file that is being made, with 16 hex digits behind it.
+const NEW: &str = ".new-";
+
 /// What the operating system refused, and where.
 #[cold]
 pub(crate) fn failed(doing: &str, path: &Path, error: io::Error) -> Error {
@@ -26,43 +29,106 @@ pub(crate) fn failed(doing: &str, path: &Path, error: io::Error) -> Error {
     Error::new(kind).because(format!("{doing} `{}`: {error}", path.display())).caused_by(error)
 }
 
-/// Writes a file that is not there yet; it is durable when this returns.
+/// Writes a file that is not there yet; it is durable when this returns. Of several who do so at once one succeeds.
 pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<()> {
-    let made = beside(path, bytes, |new| match fs::hard_link(new, path) {
+    let link = |new: &Path| match fs::hard_link(new, path) {
         Err(error)
             if matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported) =>
         {
             // A file system without hard links. What stands there is not replaced, unless it comes this very moment.
-            if path.try_exists()? {
-                return Err(io::ErrorKind::AlreadyExists.into());
-            }
-            fs::rename(new, path)
+            rename_to_free(new, path)
         }
-        linked => linked,
-    });
+        // Somebody has made the file, and removed this attempt as a left-over.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && path.try_exists()? => {
+            Err(io::ErrorKind::AlreadyExists.into())
+        }
+        Err(error) => Err(error),
+        Ok(()) => fs::remove_file(new).or_else(|error| {
+            // The file must not keep a second name that nobody knows of.
+            fs::remove_file(path)?;
+            Err(error)
+        }),
+    };
+    beside(path, bytes, None, link).map_err(|error| failed("making", path, error))
+}
+
+/// The same under a name that nobody else gives, as a random number makes it. The file has no second name at any time.
+pub(crate) fn create_named(path: &Path, bytes: &[u8]) -> Result<()> {
+    let made = beside(path, bytes, None, |new| rename_to_free(new, path));
     made.map_err(|error| failed("making", path, error))
 }
 
-/// Writes a file in the place of one that is there, whose bytes are then overwritten.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let replaced = File::options().write(true).open(path).and_then(|former| {
-        beside(path, bytes, |new| fs::rename(new, path))?;
-        overwrite(former)
-    });
-    replaced.map_err(|error| failed("replacing", path, error))
+fn rename_to_free(new: &Path, path: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(path).is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    fs::rename(new, path)
 }
 
-/// Overwrites a file and removes it, if it is there.
+/// Writes a file in the place of one that is there, whose bytes are then overwritten. The owner stays.
+///
+/// One that has a second name, by a hard link, is refused: it would be another file under each.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let former = open_to_overwrite(path).map_err(|error| failed("replacing", path, error))?;
+    let found = former.metadata().map_err(|error| failed("replacing", path, error))?;
+    if names(&found) > 1 {
+        return Err(Error::new(ErrorKind::KeyUnavailable).because(format!(
+            "`{}` has {} names, by hard links, and would be replaced under one of them; leave it one name",
+            path.display(),
+            names(&found)
+        )));
+    }
+    beside(path, bytes, Some(&found), |new| fs::rename(new, path))
+        .and_then(|()| {
+            // Its one name is the new file's now.
+            let alone = cfg!(not(unix)) || names(&former.metadata()?) == 0;
+            if alone { overwrite(former) } else { Ok(()) }
+        })
+        .map_err(|error| failed("replacing", path, error))
+}
+
+/// Removes a file, if it is there, and overwrites it before.
+///
+/// What goes by another name too is not overwritten: that may be the file which is in use, or a copy in a backup that is
+/// made of hard links.
 pub(crate) fn wipe(path: &Path) -> Result<()> {
-    let wiped = File::options().write(true).open(path).and_then(|file| {
-        overwrite(file)?;
+    wipe_beside(path, path)
+}
+
+/// The same, beside a file that is in use: one with two names loses this one, and nothing else.
+pub(crate) fn wipe_beside(path: &Path, in_use: &Path) -> Result<()> {
+    let wiped = || {
+        let found = fs::symlink_metadata(path)?;
+        // A link's target is somebody else's, and what is no file has no bytes to overwrite.
+        if found.is_file() {
+            let file = open_to_overwrite(path)?;
+            if path == in_use || !is_named(&file, in_use)? {
+                let alone = names(&file.metadata()?) <= 1;
+                alone.then(|| overwrite(file)).transpose()?;
+            }
+        }
         fs::remove_file(path)?;
         sync_directory(path)
-    });
-    match wiped {
+    };
+    match wiped() {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed("removing", path, error)),
         _ => Ok(()),
     }
+}
+
+/// Removes what was left of this file being made or replaced by a process that ended meanwhile. Nobody may be at it.
+pub(crate) fn wipe_left_overs(path: &Path) -> Result<()> {
+    let dir = directory(path);
+    let listed = |error| failed("reading", &dir, error);
+    let start = [path.file_name().unwrap_or_default().as_encoded_bytes(), NEW.as_bytes()].concat();
+    for entry in fs::read_dir(&dir).map_err(listed)? {
+        let name = entry.map_err(listed)?.file_name();
+        let digits = name.as_encoded_bytes().strip_prefix(&start[..]);
+        if digits.is_some_and(|digits| digits.len() == 16 && digits.iter().all(u8::is_ascii_hexdigit)) {
+            wipe_beside(&path.with_file_name(&name), path)?;
+        }
+    }
+    Ok(())
 }
 
 /// A file's bytes; `None` if there is none.
@@ -72,6 +138,12 @@ pub(crate) fn wipe(path: &Path) -> Result<()> {
 pub(crate) fn read(path: &Path) -> Result<Option<Zeroizing<Vec<u8>>>> {
     let mut last = None;
     for _ in 0..ATTEMPTS {
+        if fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
+            return Err(Error::new(ErrorKind::KeyUnavailable).because(format!(
+                "`{}` is a symbolic link, behind which keys would be neither replaced nor overwritten; put the file there",
+                path.display()
+            )));
+        }
         let file = match File::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -98,7 +170,7 @@ fn contents(file: &File) -> io::Result<Zeroizing<Vec<u8>>> {
 
 /// Whether the open file is the one that is found under this name now.
 #[cfg(unix)]
-fn is_named(file: &File, path: &Path) -> io::Result<bool> {
+pub(crate) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
 
     let found = match fs::metadata(path) {
@@ -111,7 +183,7 @@ fn is_named(file: &File, path: &Path) -> io::Result<bool> {
 
 /// Elsewhere nothing tells two files of one name apart; the checksum must do.
 #[cfg(not(unix))]
-fn is_named(_: &File, _: &Path) -> io::Result<bool> {
+pub(crate) fn is_named(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
@@ -137,24 +209,80 @@ pub(crate) fn check_private(_: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Makes a file beside `path`, whole and durable, and has `place` give it its name.
-fn beside(path: &Path, bytes: &[u8], place: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+/// Makes a file beside `path`, whole and durable, and has `place` give it its name; it belongs to whom the former file
+/// belongs to.
+fn beside(
+    path: &Path,
+    bytes: &[u8],
+    former: Option<&fs::Metadata>,
+    place: impl FnOnce(&Path) -> io::Result<()>,
+) -> io::Result<()> {
     let number = key::random_number().map_err(io::Error::other)?;
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".new-{number:016x}"));
+    name.push(format!("{NEW}{number:016x}"));
     let new = path.with_file_name(name);
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let made = options.open(&new).and_then(|mut file| {
+    let mut file = private(File::options().write(true).create_new(true)).open(&new)?;
+    let write = || {
+        if let Some(former) = former {
+            give_to_owner_of(&file, former)?;
+        }
         file.write_all(bytes)?;
         file.sync_all()?;
         place(&new)
-    });
-    // After a rename it is gone already.
-    fs::remove_file(&new).unwrap_or_default();
-    made.and_then(|()| sync_directory(path))
+    };
+    let made = write();
+    if made.is_err() {
+        // Keys that nobody is to have. What can't be removed now, the next change removes.
+        wipe(&new).unwrap_or_default();
+    }
+    made?;
+    sync_directory(path).inspect_err(|_| {
+        // It may be gone after a power failure: it is not made, and what is replaced is not overwritten.
+        if former.is_none() {
+            wipe(path).unwrap_or_default();
+        }
+    })
+}
+
+/// For a file that its owner alone can open.
+pub(crate) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
+/// Gives a file to the owner of another one, as root can.
+#[cfg(unix)]
+pub(crate) fn give_to_owner_of(file: &File, other: &fs::Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, fchown};
+
+    if file.metadata()?.uid() == other.uid() {
+        return Ok(());
+    }
+    fchown(file, Some(other.uid()), Some(other.gid()))
+        .map_err(|error| io::Error::new(error.kind(), "it belongs to another user, who alone may change it"))
+}
+
+/// Elsewhere a new file has the rights that its directory gives.
+#[cfg(not(unix))]
+pub(crate) fn give_to_owner_of(_: &File, _: &fs::Metadata) -> io::Result<()> {
+    Ok(())
+}
+
+/// How many names a file has.
+#[cfg(unix)]
+pub(crate) fn names(found: &fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::nlink(found)
+}
+
+/// Elsewhere it can't be told; no file is given a second name here but for a moment.
+#[cfg(not(unix))]
+pub(crate) fn names(_: &fs::Metadata) -> u64 {
+    1
+}
+
+fn open_to_overwrite(path: &Path) -> io::Result<File> {
+    File::options().write(true).open(path)
 }
 
 /// What is written over may still be found by who reads the disk itself: where the file system copies on write, or
@@ -165,16 +293,20 @@ fn overwrite(mut file: File) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Makes the entry of a file in its directory durable.
-fn sync_directory(path: &Path) -> io::Result<()> {
-    let parent: PathBuf = match path.parent() {
+/// The directory that a file lies in.
+fn directory(path: &Path) -> PathBuf {
+    match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
         _ => PathBuf::from("."),
-    };
+    }
+}
+
+/// Makes the entry of a file in its directory durable.
+fn sync_directory(path: &Path) -> io::Result<()> {
     if cfg!(not(unix)) {
         return Ok(());
     }
-    match File::open(parent)?.sync_all() {
+    match File::open(directory(path))?.sync_all() {
         Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
             Ok(())
         }

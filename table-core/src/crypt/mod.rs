@@ -92,6 +92,7 @@ pub(crate) mod data_key;
 pub(crate) mod envelope;
 pub(crate) mod files;
 pub(crate) mod key;
+pub(crate) mod mac;
 mod memory;
 mod plain;
 mod provider;

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use heed::{MdbError, PutFlags};
 
 use super::Inner;
-use super::catalog::{self, TableState};
-use super::counts::Counts;
-use super::dict::Dict;
 use super::encode::{self, Place};
 use super::lmdb::{self, Databases, WriteTxn};
-use super::meta::{META_KEY, Meta};
 use super::prepare::{self, Action, Image, Prepared, Step};
+use super::records::catalog::TableState;
+use super::records::counts::Counts;
+use super::records::dict::Dict;
+use super::records::meta::Meta;
 use super::row::Row;
 use super::row_write::{self, RowWriter};
 use super::view::{self, RowView};
@@ -85,7 +85,7 @@ impl<'e> Group<'e> {
     pub(crate) fn begin(inner: &'e Inner) -> Result<Self> {
         let txn = inner.environment.env.write_txn().map_err(lmdb::error)?;
         let dbs = &inner.environment.dbs;
-        let meta = catalog::read_meta(dbs, &txn)?;
+        let meta = Meta::begin(dbs.main, &txn)?;
         // A write transaction has the number of the state that it will make.
         let state = txn.id().checked_sub(1);
         let (tables, scratch) = (Vec::new(), Scratch::default());
@@ -106,7 +106,7 @@ impl<'e> Group<'e> {
         if let Some(at) = self.tables.iter().position(|touched| touched.state.id == state.id) {
             return Ok(at);
         }
-        state.check_generation(self.dbs, &self.txn, self.meta.generation)?;
+        state.check_generation(self.dbs, &self.txn, &self.meta)?;
         let counts = Counts::read(self.dbs.main, &self.txn, state.id).map_err(|e| e.table(&state.name))?;
         self.tables.push(Touched { state: state.clone(), counts, grown: None });
         Ok(self.tables.len() - 1)
@@ -143,12 +143,12 @@ impl<'e> Group<'e> {
 
     /// Writes the small records and commits.
     pub(crate) fn commit(mut self) -> Result<()> {
-        self.dbs.main.put(&mut self.txn, META_KEY, &self.meta.encode()).map_err(lmdb::error)?;
+        self.meta.write(self.dbs.main, &mut self.txn)?;
         for touched in &mut self.tables {
             let id = touched.state.id;
             touched.counts.write(self.dbs.main, &mut self.txn, id)?;
             if let Some((dict, on_disk)) = &touched.grown {
-                dict.write_new(*on_disk, self.dbs.names, &mut self.txn, id)?;
+                dict.write_new(*on_disk, self.dbs, &mut self.txn, id)?;
             }
         }
         self.txn.commit().map_err(lmdb::error)?;
@@ -347,8 +347,11 @@ impl Writing<'_, '_> {
             Some((dict, _)) => Arc::new(dict.clone()),
             None => self.touched.state.dict(),
         };
-        let dict =
-            if view::covers(&known, &row) { known } else { self.touched.state.reload(self.dbs, self.txn)? };
+        let dict = if view::covers(&known, &row) {
+            known
+        } else {
+            self.touched.state.reload_for(self.dbs, self.txn, &row)?
+        };
         let size = RowView::new(key, row, dict, false).to_entity()?.size();
         if size > limits::ENTITY_BYTES { Err(prepare::too_large(size)) } else { Ok(()) }
     }

@@ -4,14 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use super::catalog::{self, Entry};
-use super::counts::Counts;
-use super::dict::{self, Dict};
 use super::key::StoredKey;
 use super::lmdb::{self, Databases};
+use super::records::catalog::{self, Entry};
+use super::records::counts::{self, Counts};
+use super::records::dict::{self, Dict};
+use super::records::meta::{META_KEY, Meta};
+use super::records::{inventory, layouts};
 use super::row::{self, Row};
 use super::view::{self, RowView};
-use super::{Store, layouts, read};
+use super::{Store, open, read};
 use crate::error::{Error, ErrorKind, Result};
 
 /// What [`Store::check`] found.
@@ -125,13 +127,12 @@ impl<'t> Check<'t> {
     }
 
     fn run(&mut self) {
-        let meta = self.noted(catalog::read_meta(self.dbs, self.txn));
-        let entries = self.noted(catalog::list(self.dbs, self.txn)).unwrap_or_default();
-        let graves = self.noted(catalog::graves(self.dbs, self.txn)).unwrap_or_default();
-        self.graves = graves.into_iter().collect();
-        let next_table = meta.map_or(u32::MAX, |meta| meta.next_table);
+        let Some(meta) = self.noted(Meta::read(self.dbs.main, self.txn)) else { return };
+        let entries = self.noted(catalog::list(self.dbs, self.txn, &meta)).unwrap_or_default();
+        let graves = self.noted(catalog::graves(self.dbs, self.txn, &meta)).unwrap_or_default();
+        self.graves = graves.into_iter().map(|entry| entry.id).collect();
         for entry in &entries {
-            self.table(entry, next_table);
+            self.table(entry, &meta);
         }
         let seen = self.rows();
         if let Some(seen) = self.noted(seen) {
@@ -146,11 +147,16 @@ impl<'t> Check<'t> {
         }
         let names = self.names();
         self.noted(names);
+        let main = self.main(&entries);
+        self.noted(main);
     }
 
     /// The table's own records.
-    fn table(&mut self, entry: &Entry, next_table: u32) {
+    fn table(&mut self, entry: &Entry, meta: &Meta) {
         self.report.tables += 1;
+        if let Err(error) = catalog::find(self.dbs, self.txn, meta, &entry.name) {
+            self.problem(Some(&entry.name), &error);
+        }
         let mut known = Dict::default();
         let read = known
             .read_new(self.dbs, self.txn, entry.id)
@@ -158,7 +164,7 @@ impl<'t> Check<'t> {
         if let Err(error) = read {
             self.problem(Some(&entry.name), &error);
         }
-        if entry.id >= next_table || self.graves.contains(&entry.id) {
+        if entry.id >= meta.next_table || self.graves.contains(&entry.id) {
             self.problem(
                 Some(&entry.name),
                 &corrupt("the table's number is not one that was given out".into()),
@@ -247,6 +253,29 @@ impl<'t> Check<'t> {
             }
             _ => {}
         }
+    }
+
+    /// Whether the unnamed database holds nothing but the store's record, the tables' and LMDB's own.
+    fn main(&mut self, entries: &[Entry]) -> Result<()> {
+        let mut known = BTreeSet::from([META_KEY.to_vec()]);
+        for entry in entries {
+            known.insert(counts::key(entry.id).to_vec());
+            known.insert(inventory::key(entry.id).to_vec());
+        }
+        known.extend(open::NAMES.map(|name| name.as_bytes().to_vec()));
+        for key in self.dbs.main.iter(self.txn).map_err(lmdb::error)? {
+            let (key, _) = key.map_err(lmdb::error)?;
+            if !known.remove(key) {
+                let what =
+                    format!("a record of the store's own is none that it has: `{}`", key.escape_ascii());
+                self.problem(None, &corrupt(what));
+            }
+        }
+        for key in known {
+            let what = format!("a record of the store's own is missing: `{}`", key.escape_ascii());
+            self.problem(None, &corrupt(what));
+        }
+        Ok(())
     }
 
     /// Whether the dictionaries hold nothing but the tables' entries.

@@ -2,10 +2,11 @@
 
 use std::cmp::Ordering;
 
-use super::catalog::{self, TableState};
+use super::catalog::TableState;
 #[cfg(feature = "encrypt")]
 use super::encrypting::Lens;
 use super::key;
+use super::records::meta::Meta;
 use super::scan::Scan;
 use super::{Inner, lmdb::ReadTxn};
 use crate::error::{Error, ErrorKind, Result};
@@ -93,7 +94,7 @@ pub(super) fn order(reverse: bool, a: (&[u8], usize), b: (&[u8], usize)) -> Orde
 
 /// What binds a token to these scans of a table of this store.
 pub(super) fn fingerprint(inner: &Inner, txn: &heed::RoTxn<'_>, scans: &[Scan]) -> Result<u64> {
-    let store = catalog::read_meta(&inner.environment.dbs, txn)?.tag();
+    let store = Meta::read(inner.environment.dbs.main, txn)?.tag();
     let all = scans
         .iter()
         .fold(0_u64, |all, scan| all.rotate_left(5) ^ query::fingerprint(&scan.plan, scan.table.id));

@@ -10,6 +10,8 @@ use crate::error::{Error, ErrorKind};
 pub(crate) type LmdbEnv = Env<WithoutTls>;
 /// A database as bytes; its handle stays valid as long as the environment.
 pub(crate) type Db = heed::Database<'static, Bytes, Bytes>;
+/// The same, while databases are being opened.
+pub(crate) type OpeningDb<'d> = heed::Database<'d, Bytes, Bytes>;
 pub(crate) type ReadTxn<'e> = heed::RoTxn<'e, WithoutTls>;
 pub(crate) type WriteTxn<'e> = heed::RwTxn<'e>;
 
@@ -36,20 +38,12 @@ impl Databases {
     pub(crate) fn check_entry(&self, entry: &[u8]) -> Result<(), Error> {
         self.pages.map_or(Ok(()), |pages| pages.check_leaf(entry))
     }
+}
 
-    /// Makes sure that an entry of a small database which was not found is not left out by a damaged page.
-    pub(crate) fn check_missing(&self, db: Db, txn: &heed::RoTxn<'_>, key: &[u8]) -> Result<(), Error> {
-        let before = db.get_lower_than(txn, key).map_err(error)?;
-        let after = db.get_greater_than_or_equal_to(txn, key).map_err(error)?;
-        for (found, _) in before.into_iter().chain(after) {
-            self.check_entry(found)?;
-        }
-        if before.is_none_or(|(found, _)| found < key) && after.is_none_or(|(found, _)| found > key) {
-            Ok(())
-        } else {
-            Err(Error::new(ErrorKind::Corrupt).because("a page of the store is damaged"))
-        }
-    }
+/// What a page tells that can't be as it is.
+#[cold]
+pub(crate) fn damaged_page() -> Error {
+    Error::new(ErrorKind::Corrupt).because("a page of the store is damaged")
 }
 
 /// What LMDB or the operating system said, as an error of this crate.

@@ -3,12 +3,9 @@
 mod apply;
 mod batch;
 mod bulk;
-mod catalog;
 mod check;
 mod commit;
-mod counts;
 mod cursor;
-pub(crate) mod dict;
 mod encode;
 #[cfg(feature = "encrypt")]
 mod encrypting;
@@ -18,9 +15,7 @@ pub(crate) mod key;
 mod keys;
 mod kind;
 mod lanes;
-mod layouts;
 pub(crate) mod lmdb;
-pub(crate) mod meta;
 mod numbers;
 pub(crate) mod open;
 mod page;
@@ -28,6 +23,7 @@ mod partition;
 mod prepare;
 mod read;
 mod reclaim;
+mod records;
 pub(crate) mod row;
 pub(crate) mod row_write;
 mod rows;
@@ -51,11 +47,12 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
-use self::catalog::{Entry, TableState};
 use self::commit::Writer;
-use self::dict::Dict;
 use self::open::Environment;
 use self::reclaim::Reclaimer;
+use self::records::catalog::{Entry, TableState};
+use self::records::dict::Dict;
+use self::records::meta::Meta;
 use self::snapshot::Live;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::Schema;
@@ -76,6 +73,8 @@ pub use self::page::Page;
 #[cfg(feature = "encrypt")]
 pub(crate) use self::prepare::Prepared;
 pub use self::reclaim::ReclaimFailure;
+use self::records::{catalog, counts, layouts};
+pub(crate) use self::records::{dict, meta};
 pub(crate) use self::rows::Refilling;
 pub use self::rows::{Rows, SnapshotRows, Views};
 pub(crate) use self::seal::{
@@ -154,12 +153,15 @@ impl Inner {
     /// Runs a change of the small records in a transaction of its own.
     fn transact<T>(
         &self,
-        change: impl FnOnce(&mut lmdb::WriteTxn<'_>, &lmdb::Databases) -> Result<T>,
+        change: impl FnOnce(&mut lmdb::WriteTxn<'_>, &lmdb::Databases, &mut Meta) -> Result<T>,
     ) -> Result<T> {
         let _lead = self.writer.lead()?;
         let run = || {
             let mut txn = self.environment.env.write_txn().map_err(lmdb::error)?;
-            let done = change(&mut txn, &self.environment.dbs)?;
+            let dbs = &self.environment.dbs;
+            let mut meta = Meta::begin(dbs.main, &txn)?;
+            let done = change(&mut txn, dbs, &mut meta)?;
+            meta.write(dbs.main, &mut txn)?;
             txn.commit().map_err(lmdb::error)?;
             Ok(done)
         };
@@ -186,7 +188,7 @@ impl Store {
 
     /// Creates a table. Names are compared without regard to case and kept as given.
     pub fn create_table(&self, name: &str) -> Result<DynamicTable> {
-        let entry = self.change_catalog(|txn, dbs, meta| catalog::create(dbs, txn, meta, name));
+        let entry = self.inner.transact(|txn, dbs, meta| catalog::create(dbs, txn, meta, name));
         entry.map(|entry| self.handle(&entry)).map_err(|e| e.attempted("create").table(name))
     }
 
@@ -194,8 +196,8 @@ impl Store {
     pub fn dynamic_table(&self, name: &str) -> Result<DynamicTable> {
         let find = || {
             self.inner.writer.check_running()?;
-            let txn = self.inner.environment.read_txn()?;
-            let found = catalog::find(&self.inner.environment.dbs, &txn, name)?;
+            let (txn, dbs) = (self.inner.environment.read_txn()?, &self.inner.environment.dbs);
+            let found = catalog::find(dbs, &txn, &Meta::read(dbs.main, &txn)?, name)?;
             found.ok_or_else(|| {
                 Error::new(ErrorKind::TableNotFound).because("there is no such table; create it first")
             })
@@ -254,8 +256,8 @@ impl Store {
     pub fn tables(&self) -> Result<Vec<String>> {
         let list = || {
             self.inner.writer.check_running()?;
-            let txn = self.inner.environment.read_txn()?;
-            catalog::list(&self.inner.environment.dbs, &txn)
+            let (txn, dbs) = (self.inner.environment.read_txn()?, &self.inner.environment.dbs);
+            catalog::list(dbs, &txn, &Meta::read(dbs.main, &txn)?)
         };
         let entries = list().map_err(|e| e.attempted("list the tables"))?;
         Ok(entries.into_iter().map(|entry| entry.name.into()).collect())
@@ -268,7 +270,8 @@ impl Store {
     /// [`stats`](Self::stats) tell if it can't.
     pub fn drop_table(&self, name: &str) -> Result<()> {
         let entry = self
-            .change_catalog(|txn, dbs, meta| catalog::bury(dbs, txn, meta, name))
+            .inner
+            .transact(|txn, dbs, meta| catalog::bury(dbs, txn, meta, name))
             .map_err(|e| e.attempted("drop").table(name))?;
         self.inner.forget(entry.id);
         reclaim::start(&self.inner);
@@ -303,7 +306,7 @@ impl Store {
     pub fn copy_to(&self, target: impl AsRef<Path>) -> Result<()> {
         self.inner.writer.check_running()?;
         let copy = || {
-            open::copy_with(&self.inner.environment.env, target.as_ref(), |copy| {
+            open::copy_with(&self.inner.environment.env, target.as_ref(), Meta::transaction_of, |copy| {
                 copy_keys(&self.inner.environment.path, copy)
             })
         };
@@ -332,19 +335,6 @@ impl Store {
 
     fn handle(&self, entry: &Entry) -> DynamicTable {
         DynamicTable::new(self.inner.clone(), self.inner.state(entry))
-    }
-
-    /// Runs a change of the catalog in a transaction of its own.
-    fn change_catalog(
-        &self,
-        change: impl FnOnce(&mut lmdb::WriteTxn<'_>, &lmdb::Databases, &mut meta::Meta) -> Result<Entry>,
-    ) -> Result<Entry> {
-        self.inner.transact(|txn, dbs| {
-            let mut meta = catalog::read_meta(dbs, txn)?;
-            let entry = change(txn, dbs, &mut meta)?;
-            dbs.main.put(txn, meta::META_KEY, &meta.encode()).map_err(lmdb::error)?;
-            Ok(entry)
-        })
     }
 }
 
@@ -396,7 +386,7 @@ fn open_keys(environment: &Environment) -> Result<Option<Encryption>> {
     let Some(provider) = &options.encryption else { return Ok(None) };
     let meta = {
         let txn = environment.read_txn()?;
-        catalog::read_meta(&environment.dbs, &txn)?
+        Meta::read(environment.dbs.main, &txn)?
     };
     let provider = provider.0.clone();
     Encryption::open_keys(&environment.path, options.create, meta.identity, provider).map(Some)

@@ -65,7 +65,7 @@ fn find<'t>(
     }
     let mut dict = table.dict();
     if !view::covers(&dict, &row) {
-        dict = table.reload(&environment.dbs, txn)?;
+        dict = table.reload_for(&environment.dbs, txn, &row)?;
     }
     Ok(Some((row, dict)))
 }

@@ -7,8 +7,10 @@ use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use super::Inner;
 use super::lmdb::{self, Databases, Db, WriteTxn};
-use super::{Inner, catalog};
+use super::records::catalog::{self, Entry};
+use super::records::meta::Meta;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Ticks;
 
@@ -95,9 +97,9 @@ pub(crate) fn start(inner: &Arc<Inner>) {
 fn anything_left(inner: &Inner) -> bool {
     let left = || {
         let txn = inner.environment.read_txn()?;
-        inner.environment.dbs.graves.is_empty(&txn).map(|none| !none).map_err(lmdb::error)
+        Ok(Meta::read(inner.environment.dbs.main, &txn)?.graves.count > 0)
     };
-    left().unwrap_or_else(|error| {
+    left().unwrap_or_else(|error: Error| {
         inner.reclaimer.note(Some(&error.attempted(ATTEMPTED)));
         false
     })
@@ -159,20 +161,28 @@ fn as_much_as_fits(inner: &Inner) -> Result<Option<usize>> {
 fn try_step(inner: &Inner, most: usize) -> Result<Option<usize>> {
     let dbs = &inner.environment.dbs;
     let mut txn = inner.environment.env.write_txn().map_err(lmdb::error)?;
-    let Some(table) = catalog::graves(dbs, &txn)?.first().copied() else { return Ok(None) };
-    let removed = remove_some(dbs, &mut txn, table, most)?;
+    let mut meta = Meta::begin(dbs.main, &txn)?;
+    let Some(table) = catalog::graves(dbs, &txn, &meta)?.into_iter().next() else { return Ok(None) };
+    let removed = remove_some(dbs, &mut txn, &mut meta, &table, most)?;
+    meta.write(dbs.main, &mut txn)?;
     txn.commit().map_err(lmdb::error)?;
     Ok(Some(removed))
 }
 
 /// Removes rows of a dropped table; when none is left, its dictionary; and last, the note that it was dropped.
-fn remove_some(dbs: &Databases, txn: &mut WriteTxn<'_>, table: u32, most: usize) -> Result<usize> {
-    let rows = remove_first(dbs.data, txn, table, most)?;
+fn remove_some(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    meta: &mut Meta,
+    table: &Entry,
+    most: usize,
+) -> Result<usize> {
+    let rows = remove_first(dbs.data, txn, table.id, most)?;
     if rows > 0 {
         return Ok(rows);
     }
-    if remove_first(dbs.names, txn, table, most)? == 0 {
-        dbs.graves.delete(txn, &catalog::grave_key(table)).map_err(lmdb::error)?;
+    if remove_first(dbs.names, txn, table.id, most)? == 0 {
+        catalog::forget_grave(dbs, txn, meta, table)?;
     }
     Ok(0)
 }

@@ -11,6 +11,7 @@ use super::counts::Counts;
 use super::dict::Dict;
 use super::key::{self, StoredKey};
 use super::lmdb::{self, Databases};
+use super::records::meta::Meta;
 use super::row::{self, Decoded, Row};
 use super::view::{self, RowView};
 use super::{DynamicTable, Inner, Store, layouts};
@@ -80,7 +81,7 @@ impl Inner {
         self.writer.check_running()?;
         let txn = self.environment.read_txn()?;
         let dbs = &self.environment.dbs;
-        let entries = catalog::list(dbs, &txn)?;
+        let entries = catalog::list(dbs, &txn, &Meta::read(dbs.main, &txn)?)?;
         let entries: BTreeMap<_, _> = entries.iter().map(|entry| (entry.id, entry)).collect();
         // Looked for after the snapshot was taken, so those that made its tokens are among them.
         let makers = Makers::list(self.encryption.as_ref(), &wanted)?;
@@ -133,7 +134,15 @@ impl Inner {
     /// Waits until every transaction has ended that had begun, by whatever process: what passed a look at the keys'
     /// generation before is then there to be seen.
     pub(crate) fn await_writers(&self) -> Result<()> {
-        self.transact(|_, _| Ok(()))
+        let _lead = self.writer.lead()?;
+        self.environment.env.write_txn().map(drop).map_err(lmdb::error)
+    }
+
+    /// Makes every commit durable that there is, by whatever process and at whatever level: LMDB flushes the file with the
+    /// header page in it.
+    pub(crate) fn flush(&self) -> Result<()> {
+        self.writer.check_running()?;
+        self.environment.env.force_sync().map_err(lmdb::error)
     }
 }
 
@@ -192,7 +201,7 @@ impl Tokens {
         mut take: impl FnMut(&Scope, &[u8]),
     ) -> Result<()> {
         if !view::covers(&self.dict, &row) {
-            self.dict = self.table.reload(dbs, txn)?;
+            self.dict = self.table.reload_for(dbs, txn, &row)?;
         }
         let view = RowView::new(key, row, &*self.dict, true);
         let Some(kind) = view.kind()? else { return Ok(()) };
@@ -305,7 +314,7 @@ impl DynamicTable {
                 let (row, seed) = (Row::parse(bytes).map_err(damaged(key))?, row::key_seed(key));
                 row.verify(seed).map_err(damaged(key))?;
                 if !view::covers(&dict, &row) {
-                    dict = state.reload(dbs, &txn)?;
+                    dict = state.reload_for(dbs, &txn, &row)?;
                 }
                 let view = RowView::new(key, row, &*dict, true);
                 if view.kind()? == Some(schema.kind) {
@@ -364,7 +373,7 @@ pub(super) fn plain_values(
         let (row, seed) = (Row::parse(bytes).map_err(damaged(key))?, row::key_seed(key));
         row.verify(seed).map_err(damaged(key))?;
         if !view::covers(&dict, &row) {
-            dict = table.reload(dbs, txn)?;
+            dict = table.reload_for(dbs, txn, &row)?;
         }
         let view = RowView::new(key, row, &*dict, true);
         let kind = view.kind()?.unwrap_or_default();

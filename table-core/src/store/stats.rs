@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::counts::Counts;
 use super::open::Usage;
+use super::records::meta::Meta;
 use super::{Inner, ReclaimFailure, Store, catalog};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -113,12 +114,13 @@ impl Store {
         let txn = inner.environment.read_txn()?;
         let dbs = &inner.environment.dbs;
         let mut tables = Vec::new();
-        for entry in catalog::list(dbs, &txn)? {
+        let meta = Meta::read(dbs.main, &txn)?;
+        for entry in catalog::list(dbs, &txn, &meta)? {
             let counts = Counts::read(dbs.main, &txn, entry.id).map_err(|e| e.table(&entry.name))?;
             let name = entry.name.into();
             tables.push(TableStats { name, entities: counts.entities, bytes: counts.bytes });
         }
-        let dropped = u64::try_from(catalog::graves(dbs, &txn)?.len()).unwrap_or(u64::MAX);
+        let dropped = u64::from(meta.graves.count);
         // Another process may have freed what this one could not.
         let reclaim_failure = inner.reclaimer.failure().filter(|_| dropped > 0);
         drop(txn);

@@ -8,7 +8,7 @@ use crate::model::{DynamicEntity, ETag, IfMatch, Ticks};
 
 /// Records, with a new table, that the last write was made at this time.
 fn set_high_water(store: &Store, table: &str, time: Ticks) {
-    let change = store.change_catalog(|txn, dbs, meta| {
+    let change = store.inner.transact(|txn, dbs, meta| {
         meta.high_water = time;
         catalog::create(dbs, txn, meta, table)
     });

@@ -14,7 +14,7 @@ use super::{PROGRAM, child, size};
 const CALLS: [&str; 4] = ["pwrite64", "pwritev", "writev", "fdatasync"];
 
 /// Whether there is a `strace` that may trace; says so if not.
-fn traces() -> bool {
+pub(super) fn traces() -> bool {
     let mut strace = Command::new("strace");
     strace.args(["-o", "/dev/null", "true"]).stdout(Stdio::null()).stderr(Stdio::null());
     let traces = strace.status().is_ok_and(|status| status.success());

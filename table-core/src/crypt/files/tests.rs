@@ -28,20 +28,85 @@ fn a_file_is_made_once_and_is_its_owners_alone() {
 #[test]
 fn what_is_replaced_or_wiped_is_overwritten() {
     let (dir, path) = scratch();
-    // Another name for the same bytes shows what becomes of them.
-    let [former, last] = ["former", "last"].map(|name| dir.path().join(name));
     create(&path, b"one").unwrap();
-    fs::hard_link(&path, &former).unwrap();
+    // Whoever has it open sees what becomes of its bytes.
+    let former = File::open(&path).unwrap();
     replace(&path, b"three").unwrap();
-    assert_eq!(fs::read(&former).unwrap(), [0; 3]);
-    fs::hard_link(&path, &last).unwrap();
-    assert_eq!(fs::read(&last).unwrap(), b"three");
+    assert_eq!(**contents(&former).unwrap(), [0; 3]);
+    let last = File::open(&path).unwrap();
+    assert_eq!(**contents(&last).unwrap(), *b"three");
+    let last = File::open(&path).unwrap();
     wipe(&path).unwrap();
-    assert_eq!(fs::read(&last).unwrap(), [0; 5]);
+    assert_eq!(**contents(&last).unwrap(), [0; 5]);
     assert!(read(&path).unwrap().is_none());
     wipe(&path).unwrap();
     assert_eq!(kind(replace(&path, b"four")), ErrorKind::Io);
-    assert_eq!(entries(dir.path()), 2);
+    assert_eq!(entries(dir.path()), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_has_another_name_is_not_overwritten() {
+    let (dir, path) = scratch();
+    let [twin, link, other] = ["twin", "link", "other"].map(|name| dir.path().join(name));
+    create(&path, b"one").unwrap();
+    fs::hard_link(&path, &twin).unwrap();
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    for name in [&twin, &link] {
+        wipe(name).unwrap();
+        assert!(fs::symlink_metadata(name).is_err());
+        assert_eq!(fs::read(&path).unwrap(), b"one");
+    }
+    wipe_beside(&path.with_file_name("./keys"), &path).unwrap();
+    assert!(!path.exists());
+
+    create(&path, b"two").unwrap();
+    fs::hard_link(&path, &twin).unwrap();
+    let error = replace(&path, b"three").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::KeyUnavailable);
+    assert!(error.to_string().contains("2 names, by hard links"), "{error}");
+    assert_eq!(fs::read(&twin).unwrap(), b"two");
+    assert_eq!(entries(dir.path()), 2, "nothing is left of what was refused");
+    fs::rename(&twin, &other).unwrap();
+    wipe(&path).unwrap();
+    assert_eq!(fs::read(&other).unwrap(), b"two", "what is a copy by a hard link stays");
+
+    // Behind a link nothing could be replaced.
+    std::os::unix::fs::symlink(&other, &link).unwrap();
+    let error = read(&link).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::KeyUnavailable);
+    assert!(error.to_string().contains("is a symbolic link"), "{error}");
+}
+
+#[test]
+fn left_overs_of_a_file_go_and_nothing_else_does() {
+    let (dir, path) = scratch();
+    create(&path, b"one").unwrap();
+    let beside = |name: &str| dir.path().join(name);
+    let (half, twin) = (beside("keys.new-0123456789abcdef"), beside("keys.new-fedcba9876543210"));
+    fs::write(&half, "half").unwrap();
+    fs::hard_link(&path, &twin).unwrap();
+    let others = ["keys.new-0123456789abcdef0", "keys.new-mine", "keys2.new-0123456789abcdef", "keys.lock"];
+    for name in others {
+        fs::write(beside(name), "mine").unwrap();
+    }
+    let open = File::open(&half).unwrap();
+    wipe_left_overs(&path).unwrap();
+    assert_eq!(**contents(&open).unwrap(), [0; 4], "a key that nobody has");
+    assert!(!half.exists() && !twin.exists());
+    assert_eq!(fs::read(&path).unwrap(), b"one");
+    assert!(others.iter().all(|name| fs::read(beside(name)).unwrap() == b"mine"));
+    assert_eq!(kind(wipe_left_overs(&dir.path().join("missing/keys"))), ErrorKind::Io);
+}
+
+#[test]
+fn a_file_with_a_name_of_its_own_is_made_where_nothing_is() {
+    let (dir, path) = scratch();
+    create_named(&path, b"one").unwrap();
+    check_private(&path).unwrap();
+    assert_eq!(kind(create_named(&path, b"two")), ErrorKind::TargetExists);
+    assert_eq!(**read(&path).unwrap().unwrap(), *b"one");
+    assert_eq!(entries(dir.path()), 1);
 }
 
 #[cfg(unix)]

@@ -35,10 +35,18 @@ pub(super) struct Cost {
 impl Cost {
     /// RFC 9106's second recommendation, in one lane.
     pub(super) const DEFAULT: Self = Self { memory: 64 * 1024, passes: 3, lanes: 1 };
-    /// A file that asks for more was not written by this library; it would only take the machine's memory.
-    const MOST: Self = Self { memory: 1 << 21, passes: 64, lanes: 64 };
     #[cfg(test)]
     pub(super) const LEAST: Self = Self { memory: 8, passes: 1, lanes: 1 };
+
+    /// Whether this library writes such files. Anything else is refused before a byte is stretched: what asks for more
+    /// would only take the machine's memory and time, and what asks for less was made to be guessed.
+    fn is_known(self) -> bool {
+        #[cfg(test)]
+        if self == Self::LEAST {
+            return true;
+        }
+        self == Self::DEFAULT
+    }
 }
 
 /// How the keys lie in the file.
@@ -215,9 +223,12 @@ pub(super) fn open(bytes: &[u8], passphrase: Option<&str>) -> Result<(Protection
     let protection = match (parts.stretching, passphrase) {
         (None, None) => Protection::None,
         (Some((cost, salt)), Some(passphrase)) => {
-            let most = Cost::MOST;
-            if cost.memory > most.memory || cost.passes > most.passes || cost.lanes > most.lanes {
-                return Err(damaged());
+            if !cost.is_known() {
+                return Err(Error::new(ErrorKind::Corrupt).because(format!(
+                    "the key ring's file asks for {} KiB, {} passes and {} lanes to stretch the passphrase, as no file \
+                     of this version does; take it from a backup",
+                    cost.memory, cost.passes, cost.lanes
+                )));
             }
             Protection::Passphrase(stretch(passphrase, cost, &salt)?, parts.header.to_vec())
         }
@@ -242,8 +253,9 @@ pub(super) fn open_again(bytes: &[u8], protection: &Protection) -> Result<Conten
         Protection::Passphrase(_, header) => parts.header == *header,
     };
     if !same {
-        return Err(Error::new(ErrorKind::KeyUnavailable)
-            .because("another key ring has taken the file's place; open it anew"));
+        return Err(Error::new(ErrorKind::KeyUnavailable).because(
+            "another key ring has taken the file's place, or it has another passphrase; open it anew",
+        ));
     }
     read(&parts, protection)
 }

@@ -1,11 +1,12 @@
 //! A provider whose keys lie in a file.
 
 mod file;
+mod lock;
 
 use std::fmt;
-use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::file::{Contents, Cost, Protection};
 use super::files;
@@ -44,10 +45,19 @@ use crate::error::{Error, ErrorKind, Result};
 /// let ring = KeyRing::open_with_passphrase("company.keys", "correct horse battery staple")?;
 /// # Ok::<(), table_core::Error>(())
 /// ```
+///
+/// A symbolic link to a ring is followed once, when it is opened, and the ring is changed where it lies. One with two
+/// names, by a hard link, opens and can't be changed. Whoever changes a ring that is another's, as root can, leaves it
+/// its owner's.
 pub struct KeyRing {
+    /// Absolute, and no link.
     path: PathBuf,
-    protection: Protection,
-    contents: Mutex<Contents>,
+    state: Mutex<State>,
+}
+
+struct State {
+    protection: Arc<Protection>,
+    contents: Contents,
 }
 
 impl KeyRing {
@@ -90,9 +100,41 @@ impl KeyRing {
         self.change(remove).map_err(|error| error.attempted("remove a key from the key ring"))
     }
 
+    /// Gives the ring another passphrase; its first one, or none at all. The file is replaced as a whole, and what it
+    /// was is overwritten. The keys stay as they are.
+    ///
+    /// ```no_run
+    /// use table_core::crypt::KeyRing;
+    ///
+    /// let ring = KeyRing::open_with_passphrase("company.keys", "correct horse battery staple")?;
+    /// ring.change_passphrase(Some("wrong pony charger paperclip"))?;
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    ///
+    /// Whoever has the ring open by the former one goes on with the keys that it knows, and must open it anew to learn of
+    /// others. Backups of the file open with the passphrase that they had: if that is known to somebody, the keys are
+    /// too, so [`rotate`](Self::rotate), rewrap the stores, and [`remove`](Self::remove) the old key.
+    pub fn change_passphrase(&self, passphrase: Option<&str>) -> Result<()> {
+        let protection = match passphrase {
+            Some(passphrase) => Protection::with_passphrase(passphrase, Cost::DEFAULT),
+            None => Ok(Protection::None),
+        };
+        let change = |protection| {
+            let _turn = lock::take(&self.path)?;
+            files::wipe_left_overs(&self.path)?;
+            let contents = self.reload()?;
+            files::replace(&self.path, &file::encode(&protection, &contents)?)?;
+            *self.state() = State { protection: Arc::new(protection), contents };
+            Ok(())
+        };
+        protection
+            .and_then(change)
+            .map_err(|error: Error| error.attempted("change the passphrase of the key ring"))
+    }
+
     /// The names of all keys, the current one last.
     pub fn ids(&self) -> Vec<KeyId> {
-        self.contents().ids()
+        self.state().contents.ids()
     }
 
     fn make(path: &Path, protection: impl FnOnce() -> Result<Protection>) -> Result<Self> {
@@ -105,45 +147,49 @@ impl KeyRing {
             let mut contents = Contents::default();
             contents.add()?;
             files::create(path, &file::encode(&protection, &contents)?)?;
-            Ok(Self { path: path.to_owned(), protection, contents: Mutex::new(contents) })
+            Ok(Self::new(real(path)?, protection, contents))
         };
         make().map_err(|error: Error| error.attempted("make the key ring"))
     }
 
     fn load(path: &Path, passphrase: Option<&str>) -> Result<Self> {
         let load = || {
-            let bytes = files::read(path)?.ok_or_else(|| missing(path))?;
-            files::check_private(path)?;
+            let path = real(path)?;
+            let bytes = files::read(&path)?.ok_or_else(|| missing(&path))?;
+            files::check_private(&path)?;
             let (protection, contents) = file::open(&bytes, passphrase)?;
-            Ok(Self { path: path.to_owned(), protection, contents: Mutex::new(contents) })
+            Ok(Self::new(path, protection, contents))
         };
         load().map_err(|error: Error| error.attempted("open the key ring"))
     }
 
-    /// Changes the file, one process at a time.
+    fn new(path: PathBuf, protection: Protection, contents: Contents) -> Self {
+        Self { path, state: Mutex::new(State { protection: Arc::new(protection), contents }) }
+    }
+
+    /// Changes the file, one process at a time. What one that was killed has left beside it goes first.
     fn change<R>(&self, change: impl FnOnce(&mut Contents) -> Result<R>) -> Result<R> {
-        let mut name = self.path.clone().into_os_string();
-        name.push(".lock");
-        let lock = PathBuf::from(name);
-        let turn = File::options().create(true).truncate(false).write(true).open(&lock);
-        let turn = turn.map_err(|error| files::failed("opening", &lock, error))?;
-        // Goes with the descriptor, and with the process.
-        turn.lock().map_err(|error| files::failed("locking", &lock, error))?;
+        let _turn = lock::take(&self.path)?;
+        files::wipe_left_overs(&self.path)?;
         let mut contents = self.reload()?;
         let result = change(&mut contents)?;
-        files::replace(&self.path, &file::encode(&self.protection, &contents)?)?;
-        *self.contents() = contents;
+        files::replace(&self.path, &file::encode(&self.protection(), &contents)?)?;
+        self.state().contents = contents;
         Ok(result)
     }
 
     /// What the file holds now: another process may have changed it.
     fn reload(&self) -> Result<Contents> {
         let bytes = files::read(&self.path)?.ok_or_else(|| missing(&self.path))?;
-        file::open_again(&bytes, &self.protection)
+        file::open_again(&bytes, &self.protection())
     }
 
-    fn contents(&self) -> MutexGuard<'_, Contents> {
-        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
+    fn protection(&self) -> Arc<Protection> {
+        self.state().protection.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Does something with a key; if it is not here, once more after reading the file again.
@@ -152,12 +198,20 @@ impl KeyRing {
         id: &KeyId,
         mut run: impl FnMut(&Contents) -> Result<R, KeyError>,
     ) -> Result<R, KeyError> {
-        if self.contents().get(id).is_none() {
+        if self.state().contents.get(id).is_none() {
             let contents = self.reload()?;
-            *self.contents() = contents;
+            self.state().contents = contents;
         }
-        run(&self.contents())
+        run(&self.state().contents)
     }
+}
+
+/// The path of the ring itself, behind all links.
+fn real(path: &Path) -> Result<PathBuf> {
+    path.canonicalize().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => missing(path),
+        _ => files::failed("finding", path, error),
+    })
 }
 
 fn missing(path: &Path) -> Error {
@@ -168,7 +222,7 @@ impl KeyProvider for KeyRing {
     fn current(&self) -> Result<KeyId, KeyError> {
         let contents = self.reload()?;
         let id = contents.current()?;
-        *self.contents() = contents;
+        self.state().contents = contents;
         Ok(id)
     }
 

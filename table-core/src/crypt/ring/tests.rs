@@ -64,7 +64,7 @@ fn every_flipped_bit_and_every_cut_is_refused() {
             let mut flipped = bytes.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
             assert!(file::open(&flipped, passphrase).is_err(), "bit {bit}");
-            assert!(file::open_again(&flipped, &ring.protection).is_err(), "bit {bit}");
+            assert!(file::open_again(&flipped, &ring.protection()).is_err(), "bit {bit}");
         }
         for length in 0..bytes.len() {
             assert!(file::open(&bytes[..length], passphrase).is_err(), "length {length}");
@@ -174,19 +174,28 @@ fn what_a_passphrase_may_cost_has_bounds() {
         }
         file::open(&checked(&body), Some("open sesame")).unwrap_err()
     };
-    for (memory, passes, lanes) in [((1 << 21) + 1, 1, 1), (8, 65, 1), (520, 1, 65)] {
-        assert_eq!(refused(memory, passes, lanes).kind(), ErrorKind::Corrupt, "{memory} {passes} {lanes}");
-    }
-    // The most that may be asked for is done; the key that it gives is another one.
-    for (memory, passes, lanes) in [(8, 64, 1), (512, 1, 64)] {
-        assert!(refused(memory, passes, lanes).to_string().ends_with("is not the key ring's"));
-    }
-    // Less than the least can't be done at all.
-    for (memory, passes, lanes) in [(7, 1, 1), (8, 0, 1), (8, 1, 0)] {
+    let mib = 1 << 10;
+    for (memory, passes, lanes) in [
+        (1 << 20, 3, 1),
+        (64 * mib + 1, 3, 1),
+        (64 * mib, 4, 1),
+        (64 * mib, 3, 2),
+        (u32::MAX, u32::MAX, u32::MAX),
+        // Less could be guessed, or can't be done at all.
+        (64 * mib - 1, 3, 1),
+        (64 * mib, 2, 1),
+        (7, 1, 1),
+        (8, 0, 1),
+        (8, 1, 0),
+    ] {
+        let begun = std::time::Instant::now();
         let error = refused(memory, passes, lanes);
-        assert_eq!(error.kind(), ErrorKind::KeyUnavailable);
-        assert!(error.to_string().contains("can't be stretched"), "{error}");
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{memory} {passes} {lanes}");
+        assert!(error.to_string().contains(&format!("asks for {memory} KiB, {passes} passes")), "{error}");
+        assert!(begun.elapsed().as_millis() < 50, "it was stretched");
     }
+    // What is asked for is done; the key that it gives is another one.
+    assert!(refused(64 * mib, 3, 1).to_string().ends_with("is not the key ring's"));
 }
 
 #[test]
@@ -199,7 +208,7 @@ fn a_file_whose_checksum_fits_is_still_taken_apart_with_care() {
         for length in 0..body.len() {
             let cut = checked(&body[..length]);
             assert!(file::open(&cut, passphrase).is_err(), "length {length}");
-            assert!(file::open_again(&cut, &ring.protection).is_err(), "length {length}");
+            assert!(file::open_again(&cut, &ring.protection()).is_err(), "length {length}");
         }
         assert!(file::open(&checked(&[body, &[0]].concat()), passphrase).is_err());
         for (at, other, kind) in
@@ -320,11 +329,166 @@ fn a_ring_is_not_made_where_it_can_not_be() {
 fn nothing_shows_a_key() {
     let (_dir, path) = scratch();
     let ring = quick(&path);
-    let key = ring.contents().newest_key();
-    let contents = format!("{:?}", *ring.contents());
-    let shown = format!("{ring:?} {:?} {contents}", ring.protection);
+    let key = ring.state().contents.newest_key();
+    let contents = format!("{:?}", ring.state().contents);
+    let shown = format!("{ring:?} {:?} {contents}", ring.protection());
     assert!(shown.contains(path.to_str().unwrap()) && shown.contains("Entry(SecretKey(..))"), "{shown}");
     assert!(shown.contains(ring.current().unwrap().as_str()), "{shown}");
     let hex = format!("{:x}", uuid::Uuid::from_slice(&key[..16]).unwrap().simple());
     assert!(!shown.contains(&hex) && !shown.contains(&format!("{key:?}")), "{shown}");
+}
+
+#[cfg(unix)]
+mod places {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_ring_behind_a_link_is_changed_where_it_lies() {
+        let (dir, path) = scratch();
+        std::fs::create_dir(dir.path().join("real")).unwrap();
+        let file = dir.path().join("real/ring");
+        drop(KeyRing::create(&file).unwrap());
+        symlink(&file, &path).unwrap();
+        let ring = KeyRing::open(&path).unwrap();
+        let new = ring.rotate().unwrap();
+        assert!(std::fs::symlink_metadata(&path).unwrap().is_symlink());
+        for path in [&path, &file] {
+            assert_eq!(KeyRing::open(path).unwrap().current().unwrap(), new);
+        }
+        assert!(dir.path().join("real/ring.lock").exists());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+        // Where the link leads later is another matter.
+        std::fs::remove_file(&path).unwrap();
+        ring.rotate().unwrap();
+    }
+
+    #[test]
+    fn a_ring_with_two_names_opens_and_is_not_changed() {
+        let (dir, path) = scratch();
+        let ring = KeyRing::create(&path).unwrap();
+        let other = dir.path().join("other");
+        std::fs::hard_link(&path, &other).unwrap();
+        let before = std::fs::read(&path).unwrap();
+        let old = ring.current().unwrap();
+        for name in [&path, &other] {
+            let ring = KeyRing::open(name).unwrap();
+            for error in [ring.rotate().unwrap_err(), ring.change_passphrase(None).unwrap_err()] {
+                assert_eq!(error.kind(), ErrorKind::KeyUnavailable);
+                assert!(error.to_string().contains("2 names"), "{error}");
+            }
+            assert_eq!(std::fs::read(name).unwrap(), before);
+            assert_eq!(ring.ids(), [old.clone()]);
+        }
+        std::fs::remove_file(other).unwrap();
+        ring.rotate().unwrap();
+        ring.remove(&old).unwrap();
+    }
+
+    #[test]
+    fn what_a_killed_change_left_goes_with_the_next_one() {
+        let (dir, path) = scratch();
+        let ring = KeyRing::create(&path).unwrap();
+        let left =
+            ["keys.new-0123456789abcdef", "keys.new-fedcba9876543210"].map(|name| dir.path().join(name));
+        std::fs::write(&left[0], "a key that the ring has not").unwrap();
+        // Died between the two names of a new ring.
+        std::fs::hard_link(&path, &left[1]).unwrap();
+        KeyRing::open(&path).unwrap();
+        let new = ring.rotate().unwrap();
+        assert!(left.iter().all(|left| !left.exists()));
+        assert_eq!(KeyRing::open(&path).unwrap().current().unwrap(), new);
+    }
+
+    #[test]
+    fn the_lock_is_its_owners_alone() {
+        let (_dir, path) = scratch();
+        let ring = KeyRing::create(&path).unwrap();
+        let lock = path.with_file_name("keys.lock");
+        let mode = || std::fs::metadata(&lock).unwrap().mode() & 0o777;
+        ring.rotate().unwrap();
+        assert_eq!(mode(), 0o600);
+        std::fs::set_permissions(&lock, std::fs::Permissions::from_mode(0o644)).unwrap();
+        ring.rotate().unwrap();
+        assert_eq!(mode(), 0o600);
+        // A link to somebody else's file is no lock, and the file stays as it is.
+        let file = path.with_file_name("file");
+        std::fs::write(&file, "mine").unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+        let link = |hard: bool| if hard { std::fs::hard_link(&file, &lock) } else { symlink(&file, &lock) };
+        for hard in [false, true] {
+            std::fs::remove_file(&lock).unwrap();
+            link(hard).unwrap();
+            let error = ring.rotate().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::KeyUnavailable);
+            assert!(error.to_string().contains("keys.lock` is a link"), "{error}");
+            assert_eq!(std::fs::metadata(&file).unwrap().mode() & 0o777, 0o644);
+        }
+        assert_eq!(ring.ids().len(), 3);
+    }
+
+    /// What root changes stays the owner's; where the tests are not root, there is nobody to give it to.
+    #[test]
+    fn a_ring_that_root_changes_stays_its_owners() {
+        let (_dir, path) = scratch();
+        let ring = KeyRing::create(&path).unwrap();
+        if std::os::unix::fs::chown(&path, Some(12_345), Some(12_345)).is_err() {
+            return;
+        }
+        let old = ring.current().unwrap();
+        ring.rotate().unwrap();
+        ring.remove(&old).unwrap();
+        ring.change_passphrase(Some("open sesame")).unwrap();
+        for name in [&path, &path.with_file_name("keys.lock")] {
+            let found = std::fs::metadata(name).unwrap();
+            assert_eq!((found.uid(), found.mode() & 0o777), (12_345, 0o600), "{name:?}");
+        }
+    }
+}
+
+#[test]
+fn a_passphrase_is_changed_given_and_taken_away() {
+    let (_dir, path) = scratch();
+    let ring = quick(&path);
+    let (other, key) =
+        (KeyRing::open_with_passphrase(&path, "open sesame").unwrap(), SecretKey::generate().unwrap());
+    let (ids, id) = (ring.ids(), ring.current().unwrap());
+    let wrapped = ring.wrap(&id, &key, b"context").unwrap();
+    let mut former = Some("open sesame");
+    for new in [Some("correct horse"), None, Some("battery staple"), Some("battery staple"), None, None] {
+        ring.change_passphrase(new).unwrap();
+        if former != new {
+            assert_eq!(KeyRing::load(&path, former).unwrap_err().kind(), ErrorKind::KeyUnavailable);
+        }
+        let again = KeyRing::load(&path, new).unwrap();
+        assert_eq!(again.ids(), ids);
+        assert_eq!(again.unwrap(&id, &wrapped, b"context").unwrap().expose(), key.expose());
+        wraps(&ring, &again);
+        former = new;
+    }
+    // Nothing is written where the new one is none, and the handle goes on.
+    let before = std::fs::read(&path).unwrap();
+    let error = ring.change_passphrase(Some("")).unwrap_err();
+    assert_eq!(error.to_string(), "cannot change the passphrase of the key ring: the passphrase is empty");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    ring.rotate().unwrap();
+    // Who has it open by the former one keeps what it knows, and learns nothing more.
+    assert_eq!(other.unwrap(&id, &wrapped, b"context").unwrap().expose(), key.expose());
+    for error in [other.rotate().unwrap_err(), other.change_passphrase(None).unwrap_err()] {
+        assert!(error.to_string().contains("or it has another passphrase; open it anew"), "{error}");
+    }
+    assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 2);
+}
+
+#[test]
+fn a_passphrase_that_is_changed_leaves_no_key_in_the_clear() {
+    let (_dir, path) = scratch();
+    let ring = KeyRing::create(&path).unwrap();
+    let key = ring.state().contents.newest_key();
+    let mut former = std::fs::File::open(&path).unwrap();
+    ring.change_passphrase(Some("open sesame")).unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    io::Read::read_to_end(&mut former, &mut bytes).unwrap();
+    assert!(!bytes.windows(key.len()).any(|window| window == key));
 }

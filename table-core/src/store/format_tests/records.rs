@@ -3,12 +3,15 @@
 use super::{hex, key_of, time};
 use crate::error::ErrorKind;
 use crate::query::{Continuation, Position, Query, fingerprint, plan, prop};
-use crate::store::counts::{self, Counts};
-use crate::store::dict::Dict;
+use crate::store::Store;
 use crate::store::key::StoredKey;
 use crate::store::lmdb::Db;
-use crate::store::meta::{self, META_KEY, Meta};
-use crate::store::{Store, catalog};
+use crate::store::records::catalog::{self, Entry};
+use crate::store::records::counts::{self, Counts};
+use crate::store::records::dict::Dict;
+use crate::store::records::features::Features;
+use crate::store::records::inventory::{self, Inventory, Tally};
+use crate::store::records::meta::{self, META_KEY, Meta};
 
 #[test]
 fn keys_are_these_bytes() {
@@ -47,14 +50,26 @@ fn keys_are_these_bytes() {
 #[test]
 fn the_stores_own_record_is_these_bytes() {
     let bytes = hex(
-        "01000000be07000007000000090000000000000000506261007bd108000000000000000030313233343536373839616263646566cf62f9e006ba486a",
+        "02000000be07000007000000090000000000000000506261007bd108 0c00000000000000 0000000000000000 0600000000000000 \
+         0000000000010000 30313233343536373839616263646566 03000000 8877665544332211 01000000 ffffffffffffffff \
+         3b3d01d6e8fd2b7d",
     );
     let identity = *b"0123456789abcdef";
-    let meta = Meta { max_key: 1_982, next_table: 7, generation: 9, high_water: time(), identity };
+    let meta = Meta {
+        max_key: 1_982,
+        next_table: 7,
+        generation: 9,
+        high_water: time(),
+        transaction: 12,
+        features: Features { reader: 0, writer: 6, ignorable: 1 << 40 },
+        identity,
+        catalog: Tally { count: 3, digest: 0x1122_3344_5566_7788 },
+        graves: Tally { count: 1, digest: u64::MAX },
+    };
     assert_eq!((META_KEY, &meta.encode()[..]), (&b"\0meta"[..], &bytes[..]));
     assert_eq!(Meta::decode(&bytes).unwrap(), meta);
     // Any longer or shorter one is another version's, though it be sealed.
-    for length in [28, 51, 53, 60] {
+    for length in [28, 52, 99, 101, 108] {
         let mut other = bytes.clone();
         other.resize(length + 8, 0);
         meta::seal(META_KEY, &mut other);
@@ -96,11 +111,33 @@ fn small_records_are_these_bytes() {
     };
 
     let company = "636f6d70616e79";
+    let entry = Entry { id: 1, name: "Company".into(), identity: *b"0123456789abcdef" };
+    let record = "01000000 0000 30313233343536373839616263646566 436f6d70616e79";
+    assert_eq!(entry.encode(&hex(company)), hex(&format!("{record} be152b1a6d2e4a0e")));
+    assert_eq!(entry.encode(&hex("00000001")), hex(&format!("{record} d2ebd8a9dffe93be")));
     let txn = env.read_txn().unwrap();
-    is(dbs.catalog, &txn, company, "01000000 0000 436f6d70616e79 a2dece346950f3c1");
+    let meta = Meta::read(dbs.main, &txn).unwrap();
+    let created = catalog::find(&dbs, &txn, &meta, "company").unwrap().unwrap();
+    assert_eq!(dbs.catalog.get(&txn, &hex(company)).unwrap(), Some(&created.encode(&hex(company))[..]));
     drop(txn);
     refuses_damage(&store, dbs.catalog, &hex(company), |txn| {
-        catalog::find(&dbs, txn, "COMPANY").map(drop).map_err(|e| e.kind())
+        catalog::find(&dbs, txn, &meta, "COMPANY").map(drop).map_err(|e| e.kind())
+    });
+
+    let inventory = Inventory {
+        names: 2,
+        symbols: 1,
+        layouts: Tally { count: 1, digest: 0xfedc_ba98_7654_3210 },
+        catalog: 5,
+    };
+    let mut txn = env.write_txn().unwrap();
+    inventory.write(dbs.main, &mut txn, 7).unwrap();
+    let inventory_bytes = "02000000 01000000 01000000 1032547698badcfe 0500000000000000 2e1c9facd4af8573";
+    is(dbs.main, &txn, "00742300000007", inventory_bytes);
+    assert_eq!(Inventory::read(dbs.main, &txn, 7).unwrap(), inventory);
+    commit(&store, txn);
+    refuses_damage(&store, dbs.main, &inventory::key(7), |txn| {
+        Inventory::read(dbs.main, txn, 7).map(drop).map_err(|e| e.kind())
     });
 
     let counts = Counts { entities: 3, bytes: 1_000, digest: 0xfedc_ba98_7654_3210 };
@@ -113,7 +150,7 @@ fn small_records_are_these_bytes() {
         "0300000000000000 e803000000000000 1032547698badcfe a60fa566fbf2e3af",
     );
     assert_eq!(Counts::read(dbs.main, &txn, 7).unwrap(), counts);
-    txn.commit().unwrap();
+    commit(&store, txn);
     refuses_damage(&store, dbs.main, &counts::key(7), |txn| {
         Counts::read(dbs.main, txn, 7).map(drop).map_err(|e| e.kind())
     });
@@ -123,7 +160,7 @@ fn small_records_are_these_bytes() {
     dict.push_name("Größe".into());
     dict.push_symbol("employee".into());
     let mut txn = env.write_txn().unwrap();
-    dict.write_new((0, 0), dbs.names, &mut txn, 1).unwrap();
+    dict.write_new((0, 0), &dbs, &mut txn, 1).unwrap();
     let entries = [
         ("00000001 00 0000", "4c6173744e616d65 49dd9962c9d187c1"),
         ("00000001 00 0001", "4772c3b6c39f65 e5b57bca75571665"),
@@ -136,7 +173,9 @@ fn small_records_are_these_bytes() {
         is(dbs.names, &txn, key, record);
     }
     assert_eq!(dbs.names.len(&txn).unwrap(), 6);
-    txn.commit().unwrap();
+    let counted = Inventory::read(dbs.main, &txn, 1).unwrap();
+    assert_eq!((counted.names, counted.symbols), (2, 1));
+    commit(&store, txn);
     for (key, _) in entries {
         refuses_damage(&store, dbs.names, &hex(key), |txn| {
             let mut known = Dict::default();
@@ -149,20 +188,30 @@ fn small_records_are_these_bytes() {
 
     // Not committed: the store would begin to free its space.
     let mut txn = env.write_txn().unwrap();
-    let mut meta = catalog::read_meta(&dbs, &txn).unwrap();
+    let mut meta = Meta::begin(dbs.main, &txn).unwrap();
     catalog::bury(&dbs, &mut txn, &mut meta, "company").unwrap();
-    is(dbs.graves, &txn, "00000001", "01000000 0000 436f6d70616e79 8f6d1890977a78bb");
-    assert_eq!(catalog::graves(&dbs, &txn).unwrap(), [1]);
+    assert_eq!((meta.catalog, meta.graves.count), (Tally::default(), 1));
+    assert_eq!(catalog::graves(&dbs, &txn, &meta).unwrap(), [created]);
     assert_eq!(dbs.catalog.get(&txn, &hex(company)).unwrap(), None);
     assert_eq!(dbs.main.get(&txn, &counts::key(1)).unwrap(), None);
+    assert_eq!(dbs.main.get(&txn, &inventory::key(1)).unwrap(), None);
     let grave = hex("00000001");
     let mut record = dbs.graves.get(&txn, &grave).unwrap().unwrap().to_vec();
     for bit in 0..record.len() * 8 {
         record[bit / 8] ^= 1 << (bit % 8);
         dbs.graves.put(&mut txn, &grave, &record).unwrap();
-        assert_eq!(catalog::graves(&dbs, &txn).unwrap_err().kind(), ErrorKind::Corrupt, "bit {bit}");
+        assert_eq!(catalog::graves(&dbs, &txn, &meta).unwrap_err().kind(), ErrorKind::Corrupt, "bit {bit}");
         record[bit / 8] ^= 1 << (bit % 8);
     }
+    dbs.graves.delete(&mut txn, &grave).unwrap();
+    assert_eq!(catalog::graves(&dbs, &txn, &meta).unwrap_err().kind(), ErrorKind::Corrupt, "none");
+}
+
+/// Commits as the store does, with its own record.
+fn commit(store: &Store, mut txn: heed::RwTxn<'_>) {
+    let main = store.inner.environment.dbs.main;
+    Meta::begin(main, &txn).unwrap().write(main, &mut txn).unwrap();
+    txn.commit().unwrap();
 }
 
 #[test]

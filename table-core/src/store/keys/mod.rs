@@ -1,5 +1,6 @@
 //! The keys of encrypted properties: kept in an environment of their own beside the data.
 
+mod authority;
 mod cache;
 mod copy;
 mod record;
@@ -17,6 +18,7 @@ pub use self::record::Progress;
 use self::record::job_key;
 use self::renew::Doomed;
 use self::vault::{Add, Vault};
+use crate::crypt::mac::MacKey;
 use crate::crypt::token::Token;
 use crate::crypt::value::{self, Sealed};
 use crate::crypt::{Cell, KeyHandle, KeyProvider, Scope, Secret, TokenScope};
@@ -165,6 +167,12 @@ impl Encryption {
         Ok(keys.iter().map(|key| Token::new(key, scope, cell, value)).collect())
     }
 
+    /// The key that vouches for what the store holds in the clear. It is made with the keys and stays as long as they do,
+    /// whatever is rotated, rewrapped or shredded.
+    pub(crate) fn authority(&self) -> Result<&MacKey> {
+        self.vault.authority()
+    }
+
     /// A number that rises whenever a key stops being current or is destroyed, by whatever process.
     ///
     /// What was sealed at one generation may be written only while it is still that: else it could come under a key
@@ -239,7 +247,10 @@ impl Encryption {
             let keys = BTreeSet::from([handle]);
             let values = self.sealed_by(&keys)?;
             match values.first() {
-                None => self.vault.renew(Doomed::These(&keys)).map(drop),
+                None => {
+                    self.flush_data()?;
+                    self.vault.renew(Doomed::These(&keys)).map(drop)
+                }
                 Some(first) => Err(in_use(handle, first, &values)),
             }
         };
@@ -258,16 +269,31 @@ impl Encryption {
             for values in self.sealed_by(&keys)? {
                 keys.remove(&values.key);
             }
-            if keys.is_empty() { Ok(0) } else { self.vault.renew(Doomed::These(&keys)) }
+            if keys.is_empty() {
+                return Ok(0);
+            }
+            self.flush_data()?;
+            self.vault.renew(Doomed::These(&keys))
         };
         destroy().map_err(|error: Error| error.attempted("destroy the unused data keys"))
     }
 
+    /// The store, which may have been closed.
+    fn open_store(&self) -> Result<Arc<Inner>> {
+        self.store.upgrade().ok_or_else(|| {
+            Error::new(ErrorKind::KeyUnavailable).because("the store is closed; open it again")
+        })
+    }
+
+    /// Makes the data durable, whatever the store's level. A key's end is durable at once: were the values that were
+    /// sealed anew not, a power failure would bring back those that nothing opens.
+    fn flush_data(&self) -> Result<()> {
+        self.open_store()?.flush().map_err(|error| error.and("; no key was destroyed"))
+    }
+
     /// What is left under keys that are no longer current.
     fn sealed_by(&self, keys: &BTreeSet<KeyHandle>) -> Result<Vec<SealedValues>> {
-        let store = self.store.upgrade().ok_or_else(|| {
-            Error::new(ErrorKind::KeyUnavailable).because("the store is closed; open it again")
-        })?;
+        let store = self.open_store()?;
         // Whoever sealed with them while they were current has committed by now, or is refused.
         store.await_writers()?;
         store.sealed_values(|handle| keys.contains(&handle))
@@ -288,7 +314,11 @@ impl Encryption {
     /// What is written in the scope later gets a new key. What another thread is just about to write with a destroyed
     /// key is lost as well.
     pub fn shred(&self, scope: &Scope) -> Result<u64> {
-        self.vault.renew(Doomed::All(scope)).map_err(|error| error.attempted("shred a scope"))
+        let shred = || {
+            self.flush_data()?;
+            self.vault.renew(Doomed::All(scope))
+        };
+        shred().map_err(|error: Error| error.attempted("shred a scope"))
     }
 
     /// Puts all data keys under a new root key that the provider's current key wraps: after the provider's key has

@@ -7,10 +7,13 @@ use crate::model::Ticks;
 use crate::store::meta::{self, Fields};
 
 /// The version of the keys' environment and of the root key's file.
-pub(super) const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 2;
 
 /// Where the environment's own record lies.
 pub(super) const META: &[u8] = b"\0keys";
+
+/// Where the store's authority lies.
+pub(super) const AUTHORITY: &[u8] = b"a";
 
 /// What later libraries may need; none is given out yet.
 const KNOWN_FEATURES: u64 = 0;
@@ -67,6 +70,26 @@ impl Meta {
             _ => Err(Error::new(ErrorKind::Incompatible)
                 .because("the store's keys are of a newer format than this library reads")),
         }
+    }
+}
+
+/// The store's authority, wrapped: the key of its digests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct AuthorityRecord {
+    pub(super) check: CheckValue,
+    /// The key in an envelope under the root key.
+    pub(super) wrapped: Vec<u8>,
+}
+
+impl AuthorityRecord {
+    pub(super) fn encode(&self) -> Vec<u8> {
+        sealed(AUTHORITY, [&self.check, &self.wrapped[..]].concat())
+    }
+
+    pub(super) fn decode(record: &[u8]) -> Result<Self> {
+        let (check, wrapped) =
+            meta::opened(AUTHORITY, record).and_then(|body| body.split_first_chunk()).ok_or_else(damaged)?;
+        Ok(Self { check: *check, wrapped: wrapped.to_vec() })
     }
 }
 
@@ -269,6 +292,9 @@ mod tests {
     fn records_survive_and_every_flipped_bit_is_seen() {
         let meta = Meta { identity: [7; 16], root: 0x1234, generation: 9 };
         frozen(&meta, &meta.encode(), Meta::decode);
+
+        let authority = AuthorityRecord { check: [9; 32], wrapped: vec![5; 88] };
+        frozen(&authority, &authority.encode(), AuthorityRecord::decode);
 
         let key = key_key(KeyHandle(0x0102));
         assert_eq!(handle_of(&key).unwrap(), KeyHandle(0x0102));

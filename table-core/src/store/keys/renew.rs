@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::record::{self, KEYS, KeyRecord, META, SCOPES, ScopeRecord};
+use super::authority;
+use super::record::{self, AUTHORITY, KEYS, KeyRecord, META, SCOPES, ScopeRecord};
 use super::root::{self, NewRoot, Root};
 use super::vault::{PATIENCE, Vault};
 use crate::crypt::{KeyHandle, Scope, files};
@@ -37,6 +38,8 @@ impl Vault {
                 keys.iter().try_for_each(|handle| self.check_old(&txn, *handle))?;
             }
             root::wipe_others(&self.side.path, meta.root)?;
+            let authority = authority::rewrap(&self.identity, self.authority_record(&txn)?, &old, &new.root)?;
+            self.put(&mut txn, AUTHORITY, &authority)?;
             let destroyed = self.rewrap_keys(&mut txn, &old, &new.root, doomed)?;
             self.forget(&mut txn, &destroyed)?;
             meta.root = new.root.number;

@@ -4,6 +4,7 @@
 //! root key, so when a new root key has taken its place and the file of the old one is overwritten, nothing opens
 //! the data keys that still lie there.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -62,7 +63,7 @@ impl NewRoot {
 
     /// Writes the file; it is durable when this returns.
     pub(super) fn write(&self, dir: &Path) -> Result<()> {
-        files::create(&path(dir, self.root.number), &self.file)
+        files::create_named(&path(dir, self.root.number), &self.file)
     }
 }
 
@@ -98,16 +99,27 @@ fn another_key() -> Error {
 /// Overwrites and removes the root keys that are not this one. Nobody may be making one: the caller holds the
 /// environment's write lock, and whoever makes one writes its file under that lock.
 pub(super) fn wipe_others(dir: &Path, current: u64) -> Result<()> {
-    let entries = fs::read_dir(dir).map_err(|error| files::failed("reading", dir, error))?;
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let Some(digits) = name.to_str().and_then(|name| name.strip_prefix(NAME)) else { continue };
+    let in_use = path(dir, current);
+    for name in list(dir)? {
         // Also what a crash left half-made: its name goes on after the number.
-        if *digits != format!("{current:016x}") {
-            files::wipe(&entry.path())?;
+        if in_use.file_name() != Some(&name) {
+            files::wipe_beside(&dir.join(name), &in_use)?;
         }
     }
     Ok(())
+}
+
+/// The names of root keys' files, and of what a crash left of them.
+pub(super) fn list(dir: &Path) -> Result<Vec<OsString>> {
+    let listed = |error| files::failed("reading", dir, error);
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).map_err(listed)? {
+        let name = entry.map_err(listed)?.file_name();
+        if name.as_encoded_bytes().starts_with(NAME.as_bytes()) {
+            found.push(name);
+        }
+    }
+    Ok(found)
 }
 
 struct File {

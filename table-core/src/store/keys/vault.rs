@@ -4,16 +4,18 @@
 //! anybody gets it. What is remembered is thrown away as soon as a commit, by whatever process, has made it untrue.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use zeroize::Zeroizing;
 
+use super::authority;
 use super::cache::Cache;
-use super::record::{self, KeyRecord, META, Meta, ScopeRecord};
+use super::record::{self, AUTHORITY, KeyRecord, META, Meta, ScopeRecord};
 use super::root::{self, NewRoot, Root};
 use crate::crypt::data_key::DataKey;
 use crate::crypt::envelope::{self, Purpose};
 use crate::crypt::key;
+use crate::crypt::mac::MacKey;
 use crate::crypt::scope::check_partition;
 use crate::crypt::token::Token;
 use crate::crypt::{KeyHandle, KeyProvider, Scope, SecretKey};
@@ -33,6 +35,7 @@ pub(super) struct Vault {
     pub(super) identity: [u8; 16],
     root: Mutex<Option<Arc<Root>>>,
     cache: Mutex<Cache>,
+    pub(super) authority: OnceLock<MacKey>,
 }
 
 impl Vault {
@@ -47,10 +50,18 @@ impl Vault {
             let root = NewRoot::make(&identity, &*provider)?;
             root.write(dir)?;
             let meta = Meta { identity, root: root.root.number, generation: 0 };
-            Ok(vec![(META.to_vec(), meta.encode())])
+            let authority = authority::make(&identity, &root.root)?;
+            Ok(vec![(META.to_vec(), meta.encode()), (AUTHORITY.to_vec(), authority)])
         })?;
-        let vault = Self { side, provider, identity, root: Mutex::default(), cache: Mutex::default() };
-        vault.root()?;
+        let vault = Self {
+            side,
+            provider,
+            identity,
+            root: Mutex::default(),
+            cache: Mutex::default(),
+            authority: OnceLock::new(),
+        };
+        vault.authority()?;
         vault.remove_leftovers()?;
         Ok(vault)
     }
@@ -117,14 +128,7 @@ impl Vault {
 
     /// Removes root keys that a crash left behind.
     fn remove_leftovers(&self) -> Result<()> {
-        let left = std::fs::read_dir(&self.side.path).is_ok_and(|entries| {
-            entries
-                .flatten()
-                .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"root-"))
-                .count()
-                > 1
-        });
-        if left {
+        if root::list(&self.side.path)?.len() > 1 {
             let lock = self.write_txn()?;
             root::wipe_others(&self.side.path, self.meta(&lock)?.root)?;
         }

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use heed::{CompactionOption, MdbError};
 
+use super::header::{Flaw, Header, LAYOUT_KNOWN};
 use super::place::{self, DATA, Private};
-use super::{filesystem, retrying};
+use super::{filesystem, retrying, walk};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, LmdbEnv};
 
@@ -15,22 +16,31 @@ use crate::store::lmdb::{self, LmdbEnv};
 /// writers go on meanwhile.
 ///
 /// A directory that holds a store is left as it is; after a failure nothing is left behind.
-#[cfg(any(test, feature = "encrypt"))]
+#[cfg(test)]
 pub(crate) fn copy_to(env: &LmdbEnv, target: &Path) -> Result<()> {
-    copy_with(env, target, |_| Ok(()))
+    copy_with(env, target, crate::store::meta::Meta::transaction_of, |_| Ok(()))
 }
 
 /// The same with what belongs to the copy, as the keys do: `beside` is called when the data are copied, with the
 /// directory to put it into, and what it made is in place before the data are.
+///
+/// LMDB numbers the transactions of a compacted copy anew. So that the copy is the state that was copied, its header is
+/// given that one's number again, which `transaction` reads in the first record of the unnamed database.
 pub(crate) fn copy_with(
     env: &LmdbEnv,
     target: &Path,
+    transaction: impl FnOnce(&[u8]) -> Result<u64>,
     beside: impl FnOnce(&Path) -> Result<()>,
 ) -> Result<()> {
-    copy(env, target, beside).map_err(|error| error.attempted("copy the store"))
+    copy(env, target, transaction, beside).map_err(|error| error.attempted("copy the store"))
 }
 
-fn copy(env: &LmdbEnv, target: &Path, beside: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+fn copy(
+    env: &LmdbEnv,
+    target: &Path,
+    transaction: impl FnOnce(&[u8]) -> Result<u64>,
+    beside: impl FnOnce(&Path) -> Result<()>,
+) -> Result<()> {
     let target = std::path::absolute(target).map_err(|error| place::failed("finding", target, error))?;
     let taken = |what| {
         Error::new(ErrorKind::TargetExists)
@@ -47,7 +57,9 @@ fn copy(env: &LmdbEnv, target: &Path, beside: impl FnOnce(&Path) -> Result<()>) 
         let copied = Private::new(&target).and_then(|private| {
             let data = private.path().join(DATA);
             let mut file = new_file(&data).map_err(|error| place::failed("making", &data, error))?;
-            write(env, &mut file)?;
+            if let CompactionOption::Enabled = write(env, &mut file)? {
+                renumber(&mut file, &data, transaction)?;
+            }
             file.sync_all().map_err(|error| place::failed("flushing", &data, error))?;
             beside(private.path())?;
             let mut placed = Placed::default();
@@ -105,7 +117,8 @@ impl Drop for Placed {
     }
 }
 
-fn write(env: &LmdbEnv, file: &mut File) -> Result<()> {
+/// Copies the pages, without the free ones if that can be.
+fn write(env: &LmdbEnv, file: &mut File) -> Result<CompactionOption> {
     let mut attempt = |option| {
         retrying(env, || {
             file.set_len(0)?;
@@ -113,12 +126,24 @@ fn write(env: &LmdbEnv, file: &mut File) -> Result<()> {
             env.copy_to_file(file, option)
         })
     };
-    let copied = match attempt(CompactionOption::Enabled) {
-        // Compaction counts pages, and gives up where some are neither used nor free: harmless, and copied as it is.
-        Err(heed::Error::Mdb(MdbError::Incompatible)) => attempt(CompactionOption::Disabled),
-        copied => copied,
-    };
-    copied.map_err(lmdb::error)
+    if LAYOUT_KNOWN {
+        match attempt(CompactionOption::Enabled) {
+            // Compaction counts pages, and gives up where some are neither used nor free: harmless, and copied as it is.
+            Err(heed::Error::Mdb(MdbError::Incompatible)) => {}
+            copied => return copied.map(|()| CompactionOption::Enabled).map_err(lmdb::error),
+        }
+    }
+    attempt(CompactionOption::Disabled).map(|()| CompactionOption::Disabled).map_err(lmdb::error)
+}
+
+/// Gives a compacted copy the number of the transaction whose state it is.
+fn renumber(file: &mut File, data: &Path, transaction: impl FnOnce(&[u8]) -> Result<u64>) -> Result<()> {
+    let header = Header::read(file).map_err(|flaw| flaw.of(data))?;
+    let (_, leaf) = walk::first_leaf(file, &header).map_err(|flaw| flaw.of(data))?;
+    let record = walk::first_value(&leaf)
+        .ok_or_else(|| Flaw::corrupt("is damaged: it has no record of its own").of(data))?;
+    let number = transaction(record)?;
+    header.renumber(file, number).map_err(|error| place::failed("writing", data, error))
 }
 
 /// As closed to others as LMDB's own files are.

@@ -10,10 +10,10 @@ use super::options::Durability;
 use super::place::{self, DATA, Private};
 use crate::error::Result;
 use crate::store::lmdb;
-use crate::store::meta::{META_KEY, Meta};
+use crate::store::meta::Meta;
 
 /// The named databases.
-pub(super) const NAMES: [&str; 4] = ["data", "names", "catalog", "graves"];
+pub(crate) const NAMES: [&str; 4] = ["data", "names", "catalog", "graves"];
 
 /// Enough for a new store's dozen pages. LMDB notes the size in the file; each opening brings its own.
 const MAP_SIZE: usize = 1 << 20;
@@ -38,17 +38,21 @@ pub(super) fn create(dir: &Path) -> Result<()> {
 /// Makes a whole store's data file, flushed and closed.
 fn lay_out(dir: &Path) -> Result<()> {
     let env = map::open(dir, Sizes { map: MAP_SIZE, readers: 1, durability: Durability::Durable })?;
-    let meta = Meta::initial(u32::try_from(env.max_key_size()).unwrap_or(u32::MAX)).encode();
+    let mut meta = Meta::initial(u32::try_from(env.max_key_size()).unwrap_or(u32::MAX));
     let txn = env.write_txn().map_err(lmdb::error)?;
     let made = env.create_databases_and_commit(txn, |opener, txn| {
         for name in NAMES {
             opener.create_database::<Bytes, Bytes>(txn, Some(name))?;
         }
         let main = opener.create_database::<Bytes, Bytes>(txn, None)?;
-        main.put(txn, META_KEY, &meta)?;
-        Ok(CommitOrAbort::<_, ()>::Commit(()))
+        Ok(match meta.write(main, txn) {
+            Ok(()) => CommitOrAbort::Commit(()),
+            Err(error) => CommitOrAbort::Abort(error),
+        })
     });
-    made.map_err(lmdb::error)?;
+    if let CommitOrAbort::Abort(error) = made.map_err(lmdb::error)? {
+        return Err(error);
+    }
     env.force_sync().map_err(lmdb::error)?;
     // Closed before it is published: LMDB keeps process-wide state for an open file.
     env.prepare_for_closing().wait();

@@ -6,7 +6,7 @@
 //! The layout is that of LMDB 0.9's data format 1 on a 64-bit little-endian machine. LMDB writes its words as the
 //! machine has them; elsewhere the header is left to LMDB.
 
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use crate::error::{Error, ErrorKind};
@@ -114,6 +114,31 @@ impl Header {
     pub(super) fn bytes(&self) -> u64 {
         // Checked when the page was read.
         (self.last_page + 1) * self.page_size
+    }
+
+    /// Gives a copy that LMDB has numbered anew, and that nobody else has open, this number. A commit's page follows from
+    /// its number, and the other one's is the number before.
+    pub(super) fn renumber(&self, file: &mut (impl Read + Write + Seek), transaction: u64) -> io::Result<()> {
+        let mut read = |page: u64| {
+            let mut bytes = [0; META_BYTES];
+            file.seek(SeekFrom::Start(page * self.page_size))?;
+            file.read_exact(&mut bytes).map(|()| bytes)
+        };
+        let (newest, other) = (read(self.transaction % 2)?, read((self.transaction + 1) % 2)?);
+        for (page, mut bytes, transaction) in [
+            (transaction % 2, newest, transaction),
+            ((transaction + 1) % 2, other, transaction.saturating_sub(1)),
+        ] {
+            if let Some(number) = bytes.first_chunk_mut() {
+                *number = page.to_le_bytes();
+            }
+            if let Some(last) = bytes.last_chunk_mut() {
+                *last = transaction.to_le_bytes();
+            }
+            file.seek(SeekFrom::Start(page * self.page_size))?;
+            file.write_all(&bytes)?;
+        }
+        Ok(())
     }
 
     fn read_one(file: &mut (impl Read + Seek), offset: u64) -> Result<Self, Flaw> {

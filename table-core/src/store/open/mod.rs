@@ -37,10 +37,10 @@ use std::sync::{Arc, Mutex};
 use heed::types::Bytes;
 use heed::{CommitOrAbort, MdbError};
 
-#[cfg(any(test, feature = "encrypt"))]
+#[cfg(test)]
 pub(crate) use self::copy::copy_to;
 pub(crate) use self::copy::copy_with;
-use self::create::NAMES;
+pub(crate) use self::create::NAMES;
 use self::header::{Flaw, Header, LAYOUT_KNOWN};
 use self::map::Sizes;
 pub use self::options::{Durability, OpenOptions};
@@ -261,7 +261,7 @@ fn open_databases(env: &LmdbEnv, path: &Path) -> Result<Databases> {
         let Some(main) = open(None)? else { return Ok(CommitOrAbort::Abort(not_a_store(path))) };
         // The record first: in another program's file, opening databases by name may go wrong in any way.
         let readable = match main.get(txn, META_KEY)? {
-            Some(meta) => Meta::decode(meta).and_then(|meta| check_key_limit(env, path, &meta)),
+            Some(_) => Meta::read(main, txn).and_then(|meta| check_key_limit(env, path, &meta)),
             None => Err(not_a_store(path)),
         };
         if let Err(error) = readable {

@@ -49,6 +49,12 @@ impl Handle {
         for (key, value) in rows {
             self.0.dbs.data.put(&mut txn, key.as_bytes(), &value).unwrap();
         }
+        self.commit(txn);
+    }
+
+    /// Commits as a store does, with its own record.
+    pub(super) fn commit(&self, mut txn: heed::RwTxn<'_>) {
+        Meta::begin(self.0.dbs.main, &txn).unwrap().write(self.0.dbs.main, &mut txn).unwrap();
         txn.commit().unwrap();
     }
 

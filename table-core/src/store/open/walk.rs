@@ -75,6 +75,13 @@ pub(super) fn first_leaf(file: &mut (impl Read + Seek), header: &Header) -> Resu
     Err(damaged())
 }
 
+/// The value of a leaf's first entry, if it stands on the leaf.
+pub(super) fn first_value(leaf: &[u8]) -> Option<&[u8]> {
+    let offset = Fields(leaf.get(16..)?).u16()?;
+    let node = Node::parse(leaf.get(usize::from(offset)..)?).filter(|node| node.flags == 0)?;
+    node.data.get(..usize::try_from(node.size).ok()?)
+}
+
 fn read_at(file: &mut (impl Read + Seek), offset: u64, out: &mut [u8]) -> Result<(), Flaw> {
     file.seek(SeekFrom::Start(offset)).and_then(|_| file.read_exact(out)).map_err(|error| {
         match error.kind() {

@@ -46,6 +46,7 @@ fn main() {
         "staff" => staff::work(&arguments),
         "staff-forever" => staff::forever(&arguments),
         "vault" => vault::run(&arguments),
+        "destroy" => vault::destroy(&arguments),
         role => panic!("no such role: {role}"),
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use integration_tests::random::Random;
 use integration_tests::vault;
+use table_core::crypt::Scope;
 
 use crate::say;
 
@@ -33,4 +34,27 @@ pub fn run(arguments: &[&str]) {
             }
         }
     });
+}
+
+/// `destroy DIRECTORY HOW`: seals everything anew with a new key and says `sealed`, then destroys the old one, or shreds a
+/// scope, and says what came of it, how many keys there are and how many entities open.
+pub fn destroy(arguments: &[&str]) {
+    let [dir, how] = arguments else { panic!("arguments") };
+    let store = vault::open(Path::new(dir)).unwrap();
+    let (table, encryption) = (store.table::<vault::Account>().unwrap(), store.encryption().unwrap());
+    encryption.rotate(&Scope::store()).unwrap();
+    table.reencrypt().run().unwrap();
+    say("sealed");
+    let old = encryption.keys().unwrap().into_iter().find(|key| !key.current).unwrap();
+    let done = match *how {
+        "one" => encryption.destroy(old.handle),
+        "unused" => encryption.destroy_unused().map(drop),
+        _ => encryption.shred(&table.dynamic().partition_key_scope("nobody").unwrap()).map(drop),
+    };
+    match done {
+        Ok(()) => say("done"),
+        Err(error) => say(format!("{:?} {error}", error.kind())),
+    }
+    say(format!("keys {}", encryption.keys().unwrap().len()));
+    say(format!("opened {}", vault::check(&store).unwrap()));
 }

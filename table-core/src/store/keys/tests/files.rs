@@ -82,3 +82,81 @@ fn a_root_key_that_can_not_be_removed_is_an_error_and_no_silence() {
     assert!(damaged.peer().unwrap().open(&damaged.cell(), &damaged.sealed).is_ok());
     assert_eq!(damaged.scratch.roots(), 1);
 }
+
+/// The living root key's file, and a second name of it as a crash may leave one.
+#[cfg(unix)]
+fn twin(scratch: &Scratch) -> (PathBuf, PathBuf) {
+    let keys = scratch.path.join("keys");
+    let names = root::list(&keys).unwrap();
+    let [root] = &names[..] else { panic!("{names:?}") };
+    let twin = keys.join(format!("{}.new-0123456789abcdef", root.to_str().unwrap()));
+    let root = keys.join(root);
+    std::fs::hard_link(&root, &twin).unwrap();
+    (root, twin)
+}
+
+#[cfg(unix)]
+#[test]
+fn a_second_name_of_the_root_key_goes_and_the_key_stays() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let (company, encryption) = (table(&store), store.encryption().unwrap());
+    let cell = company.cell("Sales", "1", "Ssn").unwrap();
+    let sealed = encryption.seal(&cell, SSN).unwrap();
+    let opens = |store: &Store| {
+        assert_eq!(scratch.roots(), 1);
+        assert_eq!(store.encryption().unwrap().open(&cell, &sealed).unwrap().as_value_ref(), SSN);
+    };
+    // When the root key is renewed; the old one is overwritten all the same.
+    let (root, _) = twin(&scratch);
+    let mut former = std::fs::File::open(root).unwrap();
+    encryption.rewrap().unwrap();
+    let mut bytes = Vec::new();
+    std::io::Read::read_to_end(&mut former, &mut bytes).unwrap();
+    assert!(!bytes.is_empty() && bytes.iter().all(|byte| *byte == 0), "{bytes:?}");
+    opens(&store);
+    // In a copy, which has the one name.
+    twin(&scratch);
+    let target = scratch.path.with_file_name("copy");
+    store.copy_to(&target).unwrap();
+    let copy = scratch.store_at(&target).unwrap();
+    assert_eq!(copy.encryption().unwrap().open(&cell, &sealed).unwrap().as_value_ref(), SSN);
+    // When the keys are opened, and opened again.
+    drop((copy, store, company));
+    for _ in 0..2 {
+        opens(&scratch.store());
+        twin(&scratch);
+    }
+    opens(&scratch.store());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_backup_by_hard_links_keeps_its_root_key() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let root =
+        root::path(&scratch.path.join("keys"), store.encryption().unwrap().vault.root().unwrap().number);
+    let backup = scratch.path.with_file_name("backup");
+    std::fs::hard_link(&root, &backup).unwrap();
+    let before = std::fs::read(&backup).unwrap();
+    store.encryption().unwrap().rewrap().unwrap();
+    assert!(!root.exists());
+    assert_eq!(std::fs::read(&backup).unwrap(), before);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_root_key_behind_a_link_is_refused() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let root =
+        root::path(&scratch.path.join("keys"), store.encryption().unwrap().vault.root().unwrap().number);
+    drop(store);
+    let elsewhere = scratch.path.with_file_name("elsewhere");
+    std::fs::rename(&root, &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &root).unwrap();
+    let error = scratch.store_at(&scratch.path).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::KeyUnavailable);
+    assert!(error.to_string().contains("is a symbolic link"), "{error}");
+}

@@ -1,5 +1,6 @@
 //! The keys of a store, from the outside and with other processes' eyes.
 
+mod authority;
 mod copies;
 mod damage;
 mod files;

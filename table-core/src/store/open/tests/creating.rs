@@ -21,7 +21,7 @@ fn a_missing_store_is_made_with_its_directories() {
 
     let txn = store.0.read_txn().unwrap();
     let meta = Meta::decode(store.0.dbs.main.get(&txn, META_KEY).unwrap().unwrap()).unwrap();
-    assert_eq!(meta, Meta { identity: meta.identity, ..Meta::initial(1_982) });
+    assert_eq!(meta, Meta { identity: meta.identity, transaction: 1, ..Meta::initial(1_982) });
     assert_eq!(store.0.env.info().map_size, 1 << 40);
     assert_eq!(store.0.env.max_readers(), 1_024);
     let unsafe_flags = {
@@ -275,14 +275,14 @@ fn environments_of_other_programs_are_refused() {
 #[test]
 fn another_format_and_a_larger_key_limit_are_refused() {
     let dir = scratch();
-    for (name, meta, text) in [
+    for (name, mut meta, text) in [
         ("key limit", Meta::initial(1_983), "may hold keys of 1983 bytes"),
         ("key limit of a larger page", Meta::initial(u32::MAX), "may hold keys of 4294967295 bytes"),
     ] {
         let path = dir.path().join(name);
         let store = open_store(&path).unwrap();
         let mut txn = store.0.env.write_txn().unwrap();
-        store.0.dbs.main.put(&mut txn, META_KEY, &meta.encode()).unwrap();
+        meta.write(store.0.dbs.main, &mut txn).unwrap();
         txn.commit().unwrap();
         drop(store);
         refused(&path, &OpenOptions::default(), ErrorKind::Incompatible, text);
@@ -309,7 +309,7 @@ fn a_store_without_one_of_its_databases_is_damaged() {
     let txn = env.write_txn().unwrap();
     let made = env.create_databases_and_commit(txn, |opener, txn| -> heed::Result<_> {
         let main = opener.create_database::<Bytes, Bytes>(txn, None)?;
-        main.put(txn, META_KEY, &Meta::initial(1_982).encode())?;
+        Meta::initial(1_982).write(main, txn).unwrap();
         Ok(CommitOrAbort::<_, ()>::Commit(()))
     });
     made.unwrap();

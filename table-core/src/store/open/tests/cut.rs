@@ -11,7 +11,7 @@ pub(in super::super) fn varied(path: &Path) -> Arc<Handle> {
     for n in (0..600_u32).filter(|n| n.is_multiple_of(7)) {
         store.0.dbs.data.delete(&mut txn, format!("{n:05} {}", "k".repeat(150)).as_bytes()).unwrap();
     }
-    txn.commit().unwrap();
+    store.commit(txn);
     store
 }
 
@@ -25,7 +25,7 @@ pub(in super::super) fn rightly_short(path: &Path) -> Arc<Handle> {
     let mut txn = store.0.env.write_txn().unwrap();
     store.0.dbs.data.put(&mut txn, b"long", &vec![1; 1_000_000]).unwrap();
     store.0.dbs.data.delete(&mut txn, b"long").unwrap();
-    txn.commit().unwrap();
+    store.commit(txn);
     store
 }
 

@@ -227,7 +227,7 @@ fn a_copy_is_a_store_and_a_store_is_never_overwritten() {
         for n in 100..500 {
             store.0.dbs.data.delete(&mut txn, format!("{n:05}").as_bytes()).unwrap();
         }
-        txn.commit().unwrap();
+        store.commit(txn);
     }
     copy_to(&store.0.env, &target).unwrap();
     let sizes = [&path, &target].map(|dir| fs::metadata(dir.join(DATA)).unwrap().len());

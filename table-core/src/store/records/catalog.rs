@@ -5,12 +5,15 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::counts::Counts;
 use super::dict::Dict;
+use super::inventory::{Inventory, Tally};
 use super::layouts;
-use super::lmdb::{self, Databases, WriteTxn};
-use super::meta::{self, Fields, META_KEY, Meta};
+use super::meta::{self, Fields, IDENTITY, Meta};
 use crate::error::{Error, ErrorKind};
 use crate::model::names;
 use crate::schema::Schema;
+use crate::store::lmdb::{self, Databases, WriteTxn};
+use crate::store::row::Row;
+use crate::store::view;
 
 /// A table as this process knows it; shared by every handle.
 #[derive(Debug)]
@@ -126,36 +129,52 @@ impl TableState {
         Ok(dict)
     }
 
+    /// The dictionary with everything that this row needs. A number that it does not have is damage.
+    #[cold]
+    pub(crate) fn reload_for(
+        &self,
+        dbs: &Databases,
+        txn: &heed::RoTxn<'_>,
+        row: &Row<'_>,
+    ) -> Result<Arc<Dict>, Error> {
+        let dict = self.reload(dbs, txn)?;
+        if view::covers(&dict, row) {
+            return Ok(dict);
+        }
+        Err(Error::new(ErrorKind::Corrupt)
+            .because("the row has a property, or an `EntityType`, that no name is known of"))
+    }
+
     /// Checks in a snapshot that the table has not been dropped.
     pub(crate) fn check_exists(&self, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<(), Error> {
         // Transactions of one number see one state.
         if self.checked_at.load(Ordering::Acquire) == txn.id() {
             return Ok(());
         }
-        self.check_generation(dbs, txn, read_meta(dbs, txn)?.generation)?;
+        self.check_generation(dbs, txn, &Meta::read(dbs.main, txn)?)?;
         self.checked_at.store(txn.id(), Ordering::Release);
         Ok(())
     }
 
-    /// Checks in a transaction of this generation that the table has not been dropped, and that its declarations are
+    /// Checks in a transaction with this record that the table has not been dropped, and that its declarations are
     /// still those that may write.
     pub(crate) fn check_generation(
         &self,
         dbs: &Databases,
         txn: &heed::RoTxn<'_>,
-        generation: u64,
+        meta: &Meta,
     ) -> Result<(), Error> {
-        if self.generation.load(Ordering::Acquire) == generation {
+        if self.generation.load(Ordering::Acquire) == meta.generation {
             return Ok(());
         }
-        match find(dbs, txn, &self.name)? {
+        match find(dbs, txn, meta, &self.name)? {
             Some(entry) if entry.id == self.id => {
                 self.check_registered(dbs, txn)?;
-                self.generation.store(generation, Ordering::Release);
+                self.generation.store(meta.generation, Ordering::Release);
                 Ok(())
             }
             found => {
-                let because = if read_meta(dbs, txn)?.next_table <= self.id {
+                let because = if meta.next_table <= self.id {
                     "the table was created after the snapshot was taken"
                 } else if found.is_some() {
                     "the table was dropped and created anew; get a new handle"
@@ -168,45 +187,41 @@ impl TableState {
     }
 }
 
-/// Reads the store's own record.
-pub(crate) fn read_meta(dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<Meta, Error> {
-    match dbs.main.get(txn, META_KEY).map_err(lmdb::error)? {
-        Some(record) => Meta::decode(record),
-        None => Err(Error::new(ErrorKind::Corrupt).because("the store's own record is missing")),
-    }
-}
-
 /// A table in the catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) id: u32,
     pub(crate) name: Box<str>,
+    /// What no other table has, of whatever store.
+    pub(crate) identity: [u8; IDENTITY],
 }
 
 impl Entry {
     fn decode(key: &[u8], record: &[u8]) -> Result<Self, Error> {
-        let read = || {
-            let mut body = Fields(meta::opened(key, record)?);
-            let id = body.u32()?;
-            // No flag is given out yet; a record with one is no record of this version.
-            if body.u16()? != 0 {
-                return None;
-            }
-            let name = std::str::from_utf8(body.0).ok()?;
-            (folded(name).as_bytes() == key).then(|| Self { id, name: name.into() })
-        };
-        read()
+        let entry = Self::read(key, record).filter(|entry| folded(&entry.name).as_bytes() == key);
+        entry
             .ok_or_else(|| Error::new(ErrorKind::Corrupt).because("an entry of the table catalog is damaged"))
     }
 
-    fn encode(&self, key: &[u8]) -> Vec<u8> {
-        let mut record = Vec::with_capacity(6 + self.name.len() + meta::CHECKSUM);
-        record.extend_from_slice(&self.id.to_le_bytes());
-        record.extend_from_slice(&[0, 0]);
-        record.extend_from_slice(self.name.as_bytes());
-        record.extend_from_slice(&[0; meta::CHECKSUM]);
-        meta::seal(key, &mut record);
-        record
+    fn read(key: &[u8], record: &[u8]) -> Option<Self> {
+        let mut body = Fields(meta::opened(key, record)?);
+        let id = body.u32()?;
+        // No flag is given out yet; a record with one is no record of this version.
+        if body.u16()? != 0 {
+            return None;
+        }
+        let identity = body.take()?;
+        let name = std::str::from_utf8(body.0).ok()?;
+        Some(Self { id, name: name.into(), identity })
+    }
+
+    pub(crate) fn encode(&self, key: &[u8]) -> Vec<u8> {
+        let mut body = Vec::with_capacity(6 + IDENTITY + self.name.len() + meta::CHECKSUM);
+        body.extend_from_slice(&self.id.to_le_bytes());
+        body.extend_from_slice(&[0, 0]);
+        body.extend_from_slice(&self.identity);
+        body.extend_from_slice(self.name.as_bytes());
+        meta::sealed(key, body)
     }
 }
 
@@ -215,27 +230,44 @@ fn folded(name: &str) -> String {
     name.to_ascii_lowercase()
 }
 
-/// The table of this name.
-pub(crate) fn find(dbs: &Databases, txn: &heed::RoTxn<'_>, name: &str) -> Result<Option<Entry>, Error> {
+/// The table of this name. That there is none is said only by who has seen all there are.
+pub(crate) fn find(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    meta: &Meta,
+    name: &str,
+) -> Result<Option<Entry>, Error> {
     names::check_table(name)?;
     let key = folded(name);
-    match dbs.catalog.get(txn, key.as_bytes()).map_err(lmdb::error)? {
-        None => dbs.check_missing(dbs.catalog, txn, key.as_bytes()).map(|()| None),
-        Some(record) => {
-            dbs.check_entry(record).and_then(|()| Entry::decode(key.as_bytes(), record)).map(Some)
+    let find = || match dbs.catalog.get(txn, key.as_bytes()).map_err(lmdb::error)? {
+        None => {
+            let missed = list(dbs, txn, meta)?.iter().any(|entry| folded(&entry.name) == key);
+            if missed { Err(lmdb::damaged_page()) } else { Ok(None) }
         }
-    }
-    .map_err(|e| e.table(name))
+        Some(record) => {
+            dbs.check_entry(record)?;
+            let entry = Entry::decode(key.as_bytes(), record)?;
+            // A page of former times may hold the table as it was, or one that is no more.
+            if Inventory::read(dbs.main, txn, entry.id)?.catalog == meta::checksum_of(record) {
+                Ok(Some(entry))
+            } else {
+                Err(lmdb::damaged_page())
+            }
+        }
+    };
+    find().map_err(|e: Error| e.table(name))
 }
 
 /// Every table, by folded name.
-pub(crate) fn list(dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<Vec<Entry>, Error> {
-    let mut entries = Vec::new();
+pub(crate) fn list(dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<Vec<Entry>, Error> {
+    let (mut entries, mut found) = (Vec::new(), Tally::default());
     for pair in dbs.catalog.iter(txn).map_err(lmdb::error)? {
         let (key, record) = pair.map_err(lmdb::error)?;
         dbs.check_entry(key)?;
         entries.push(Entry::decode(key, record)?);
+        found.add(record);
     }
+    meta.catalog.check(found, "tables")?;
     Ok(entries)
 }
 
@@ -246,7 +278,7 @@ pub(crate) fn create(
     meta: &mut Meta,
     name: &str,
 ) -> Result<Entry, Error> {
-    if let Some(found) = find(dbs, txn, name)? {
+    if let Some(found) = find(dbs, txn, meta, name)? {
         let because = format!("there is a table `{}`; names differ in more than case", found.name);
         return Err(Error::new(ErrorKind::TableAlreadyExists).because(because).table(name));
     }
@@ -255,10 +287,14 @@ pub(crate) fn create(
         Error::new(ErrorKind::Incompatible).because("the store has given out every table number there is")
     })?;
     meta.generation += 1;
-    let entry = Entry { id, name: name.into() };
+    let entry = Entry { id, name: name.into(), identity: meta::new_identity() };
     let key = folded(name);
-    dbs.catalog.put(txn, key.as_bytes(), &entry.encode(key.as_bytes())).map_err(lmdb::error)?;
+    let record = entry.encode(key.as_bytes());
+    dbs.catalog.put(txn, key.as_bytes(), &record).map_err(lmdb::error)?;
+    meta.catalog.add(&record);
     Counts::default().write(dbs.main, txn, id)?;
+    let inventory = Inventory { catalog: meta::checksum_of(&record), ..Inventory::default() };
+    inventory.write(dbs.main, txn, id)?;
     Ok(entry)
 }
 
@@ -269,14 +305,19 @@ pub(crate) fn bury(
     meta: &mut Meta,
     name: &str,
 ) -> Result<Entry, Error> {
-    let Some(entry) = find(dbs, txn, name)? else {
+    let Some(entry) = find(dbs, txn, meta, name)? else {
         return Err(Error::new(ErrorKind::TableNotFound).table(name));
     };
     meta.generation += 1;
-    dbs.catalog.delete(txn, folded(name).as_bytes()).map_err(lmdb::error)?;
+    let key = folded(name);
+    meta.catalog.subtract(&entry.encode(key.as_bytes()));
+    dbs.catalog.delete(txn, key.as_bytes()).map_err(lmdb::error)?;
     let key = grave_key(entry.id);
-    dbs.graves.put(txn, &key, &entry.encode(&key)).map_err(lmdb::error)?;
+    let record = entry.encode(&key);
+    dbs.graves.put(txn, &key, &record).map_err(lmdb::error)?;
+    meta.graves.add(&record);
     Counts::remove(dbs.main, txn, entry.id)?;
+    Inventory::remove(dbs.main, txn, entry.id)?;
     Ok(entry)
 }
 
@@ -285,21 +326,30 @@ pub(crate) fn grave_key(table: u32) -> [u8; 4] {
     table.to_be_bytes()
 }
 
-/// The numbers of the dropped tables whose rows are still there.
-pub(crate) fn graves(dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<Vec<u32>, Error> {
-    let mut tables = Vec::new();
+/// The dropped tables whose rows are still there.
+pub(crate) fn graves(dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<Vec<Entry>, Error> {
+    let (mut tables, mut found) = (Vec::new(), Tally::default());
     for pair in dbs.graves.iter(txn).map_err(lmdb::error)? {
         let (key, record) = pair.map_err(lmdb::error)?;
         dbs.check_entry(key)?;
-        let id = meta::opened(key, record).and_then(|body| Fields(body).u32());
-        match (id, <[u8; 4]>::try_from(key)) {
-            (Some(id), Ok(bytes)) if id == u32::from_be_bytes(bytes) => tables.push(id),
-            _ => {
-                return Err(
-                    Error::new(ErrorKind::Corrupt).because("an entry of the dropped tables is damaged")
-                );
-            }
-        }
+        let entry = Entry::read(key, record).filter(|entry| grave_key(entry.id) == key);
+        tables.push(entry.ok_or_else(|| {
+            Error::new(ErrorKind::Corrupt).because("an entry of the dropped tables is damaged")
+        })?);
+        found.add(record);
     }
+    meta.graves.check(found, "dropped tables")?;
     Ok(tables)
+}
+
+/// Forgets a dropped table, of which nothing is left.
+pub(crate) fn forget_grave(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    meta: &mut Meta,
+    entry: &Entry,
+) -> Result<(), Error> {
+    let key = grave_key(entry.id);
+    meta.graves.subtract(&entry.encode(&key));
+    dbs.graves.delete(txn, &key).map(drop).map_err(lmdb::error)
 }

@@ -2,13 +2,15 @@
 //!
 //! They lie beside the table's dictionary and go with it.
 
-use super::catalog::{self, TableState};
-use super::lmdb::{self, Databases, WriteTxn};
-#[cfg(feature = "encrypt")]
-use super::sealed;
-use super::{Inner, dict, meta};
+use super::catalog::TableState;
+use super::inventory::{Inventory, Tally};
+use super::{dict, meta};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{self, Differences, Schema, checks};
+use crate::store::Inner;
+use crate::store::lmdb::{self, Databases, WriteTxn};
+#[cfg(feature = "encrypt")]
+use crate::store::sealed;
 
 /// What a dictionary entry of this kind holds under the kind's name: its layout, as text.
 const LAYOUT_BY_KIND: u8 = 4;
@@ -61,9 +63,8 @@ fn is_registered(
         return Ok(true);
     }
     *has_changed = matches!(noted, Noted::Before(_));
-    inner.transact(|txn, dbs| {
-        let mut meta = catalog::read_meta(dbs, txn)?;
-        table.check_generation(dbs, txn, meta.generation)?;
+    inner.transact(|txn, dbs, meta| {
+        table.check_generation(dbs, txn, meta)?;
         // Somebody else may have been quicker.
         let now = compare(dbs, txn, table, schema)?;
         if now != noted {
@@ -72,7 +73,6 @@ fn is_registered(
         if matches!(now, Noted::Before(found) if found.begins_to_seal) {
             // Programs that have the table open look at their declarations again before they write.
             meta.generation += 1;
-            dbs.main.put(txn, meta::META_KEY, &meta.encode()).map_err(lmdb::error)?;
         }
         check_apart(dbs, txn, table, schema)?;
         note(dbs, txn, table, schema)?;
@@ -93,11 +93,7 @@ enum Noted {
 
 /// Compares the layout noted with the schema's. An error if it is another that rows can't be read by.
 fn compare(dbs: &Databases, txn: &heed::RoTxn<'_>, table: &TableState, schema: &Schema) -> Result<Noted> {
-    let key = key(table, schema.kind);
-    let Some(layout) = noted(dbs, txn, &key)? else {
-        dbs.check_missing(dbs.names, txn, &key)?;
-        return Ok(Noted::Never);
-    };
+    let Some(layout) = noted(dbs, txn, table, schema.kind)? else { return Ok(Noted::Never) };
     match schema::differences(layout, schema) {
         None => Ok(Noted::Same),
         Some(found) if found.is_compatible => Ok(Noted::Before(found)),
@@ -129,39 +125,44 @@ pub(crate) fn declared(
     if kind.len() > LONGEST_KIND {
         return Ok(None);
     }
-    let key = key(table, kind);
-    let Some(layout) = noted(dbs, txn, &key)? else {
-        dbs.check_missing(dbs.names, txn, &key)?;
-        return Ok(None);
-    };
+    let Some(layout) = noted(dbs, txn, table, kind)? else { return Ok(None) };
     schema::read(layout, kind).map(Some).ok_or_else(damaged)
 }
 
 /// The declarations of every kind in a table, as far as their layouts tell.
 #[cfg(feature = "encrypt")]
-pub(super) fn all_declared(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<Vec<Schema>> {
-    let mut declared = Vec::new();
+pub(crate) fn all_declared(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<Vec<Schema>> {
+    let layouts = all(dbs, txn, table)?;
+    layouts.into_iter().map(|(kind, layout)| schema::read(layout, kind).ok_or_else(damaged)).collect()
+}
+
+/// Every kind in a table and its layout, all that there are: by its count and digest, the table's inventory tells a
+/// layout that is missing, or one of former times.
+fn all<'t>(dbs: &Databases, txn: &'t heed::RoTxn<'_>, table: u32) -> Result<Vec<(&'t str, &'t str)>> {
+    let (mut layouts, mut found) = (Vec::new(), Tally::default());
     let prefix = dict::entry_key(table, LAYOUT_BY_KIND, b"");
     for entry in dbs.names.prefix_iter(txn, &prefix).map_err(lmdb::error)? {
         let (key, record) = entry.map_err(lmdb::error)?;
         dbs.check_entry(key)?;
-        let kind = kind_of(key, &prefix)?;
-        declared.push(schema::read(opened(key, record)?, kind).ok_or_else(damaged)?);
+        let kind =
+            key.get(prefix.len()..).and_then(|kind| std::str::from_utf8(kind).ok()).ok_or_else(damaged)?;
+        let text = meta::opened(key, record).and_then(|text| std::str::from_utf8(text).ok());
+        layouts.push((kind, text.ok_or_else(damaged)?));
+        found.add(record);
     }
-    Ok(declared)
+    Inventory::read(dbs.main, txn, table)?.layouts.check(found, "layouts of kinds of entities")?;
+    Ok(layouts)
 }
 
-/// The kind whose layout lies under a key with this prefix.
-fn kind_of<'k>(key: &'k [u8], prefix: &[u8]) -> Result<&'k str> {
-    key.get(prefix.len()..).and_then(|kind| std::str::from_utf8(kind).ok()).ok_or_else(damaged)
-}
-
-fn noted<'t>(dbs: &Databases, txn: &'t heed::RoTxn<'_>, key: &[u8]) -> Result<Option<&'t str>> {
-    let found = dbs.names.get_greater_than_or_equal_to(txn, key).map_err(lmdb::error)?;
-    let Some((entry, record)) = found.filter(|(found, _)| *found == key) else { return Ok(None) };
-    // By its key: a long layout has pages of its own, which its checksum is for.
-    dbs.check_entry(entry)?;
-    opened(key, record).map(Some)
+/// The layout noted of a kind.
+fn noted<'t>(
+    dbs: &Databases,
+    txn: &'t heed::RoTxn<'_>,
+    table: &TableState,
+    kind: &str,
+) -> Result<Option<&'t str>> {
+    let layouts = all(dbs, txn, table.id)?;
+    Ok(layouts.into_iter().find(|(known, _)| *known == kind).map(|(_, layout)| layout))
 }
 
 /// Whether rows by this declaration would hold plain what the layout noted has sealed.
@@ -171,7 +172,7 @@ pub(crate) fn would_bare(
     table: &TableState,
     schema: &Schema,
 ) -> Result<bool> {
-    let noted = noted(dbs, txn, &key(table, schema.kind))?;
+    let noted = noted(dbs, txn, table, schema.kind)?;
     Ok(noted.is_some_and(|layout| schema::would_bare(layout, schema)))
 }
 
@@ -223,14 +224,8 @@ fn check_sealed(
 
 /// C7, of kinds that meet in a table: no row of the new one can have a key of a row of those known.
 fn check_apart(dbs: &Databases, txn: &heed::RoTxn<'_>, table: &TableState, schema: &Schema) -> Result<()> {
-    let prefix = key(table, "");
-    for entry in dbs.names.prefix_iter(txn, &prefix).map_err(lmdb::error)? {
-        let (key, record) = entry.map_err(lmdb::error)?;
-        let kind = kind_of(key, &prefix)?;
-        if kind == schema.kind {
-            continue;
-        }
-        let other = schema::read(opened(key, record)?, kind).ok_or_else(damaged)?;
+    for (kind, layout) in all(dbs, txn, table.id)?.into_iter().filter(|(kind, _)| *kind != schema.kind) {
+        let other = schema::read(layout, kind).ok_or_else(damaged)?;
         if let Some(because) = checks::kinds_that_meet(schema, &other) {
             return Err(Error::new(ErrorKind::LayoutConflict).because(because));
         }
@@ -239,31 +234,24 @@ fn check_apart(dbs: &Databases, txn: &heed::RoTxn<'_>, table: &TableState, schem
 }
 
 fn note(dbs: &Databases, txn: &mut WriteTxn<'_>, table: &TableState, schema: &Schema) -> Result<()> {
-    let key = key(table, schema.kind);
-    let mut record = schema::layout(schema).into_bytes();
-    record.extend_from_slice(&[0; meta::CHECKSUM]);
-    meta::seal(&key, &mut record);
-    dbs.names.put(txn, &key, &record).map_err(lmdb::error)
+    let key = dict::entry_key(table.id, LAYOUT_BY_KIND, schema.kind.as_bytes());
+    let mut inventory = Inventory::read(dbs.main, txn, table.id)?;
+    if let Some(former) = dbs.names.get(txn, &key).map_err(lmdb::error)? {
+        inventory.layouts.subtract(former);
+    }
+    let record = meta::sealed(&key, schema::layout(schema).into_bytes());
+    inventory.layouts.add(&record);
+    dbs.names.put(txn, &key, &record).map_err(lmdb::error)?;
+    inventory.write(dbs.main, txn, table.id)
 }
 
 /// Reads every layout of a table; returns how many there are.
 pub(crate) fn check(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<usize> {
-    let mut count = 0;
-    let prefix = dict::entry_key(table, LAYOUT_BY_KIND, b"");
-    for entry in dbs.names.prefix_iter(txn, &prefix).map_err(lmdb::error)? {
-        let (key, record) = entry.map_err(lmdb::error)?;
-        schema::read(opened(key, record)?, "").ok_or_else(damaged)?;
-        count += 1;
+    let layouts = all(dbs, txn, table)?;
+    if layouts.iter().any(|(kind, layout)| schema::read(layout, kind).is_none()) {
+        return Err(damaged());
     }
-    Ok(count)
-}
-
-fn key(table: &TableState, kind: &str) -> Vec<u8> {
-    dict::entry_key(table.id, LAYOUT_BY_KIND, kind.as_bytes())
-}
-
-fn opened<'a>(key: &[u8], record: &'a [u8]) -> Result<&'a str> {
-    meta::opened(key, record).and_then(|text| std::str::from_utf8(text).ok()).ok_or_else(damaged)
+    Ok(layouts.len())
 }
 
 #[cold]

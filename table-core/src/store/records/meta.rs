@@ -2,16 +2,19 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::features::Features;
+use super::inventory::Tally;
 use crate::error::{Error, ErrorKind};
 use crate::model::Ticks;
+use crate::store::lmdb::{self, OpeningDb, WriteTxn};
 
 /// The version of everything on disk. Another version is refused at opening.
-pub(crate) const FORMAT_VERSION: u32 = 1;
+pub(crate) const FORMAT_VERSION: u32 = 2;
 
 /// Where the record lies in LMDB's unnamed database. Names of databases start with a letter.
 pub(crate) const META_KEY: &[u8] = b"\0meta";
 
-/// The record that every write reads and most writes change.
+/// The record that every write reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Meta {
     /// The longest key of the LMDB build that made the store; a build with less can't serve it.
@@ -22,23 +25,82 @@ pub(crate) struct Meta {
     pub(crate) generation: u64,
     /// The latest timestamp given to any entity.
     pub(crate) high_water: Ticks,
+    /// LMDB's number of the transaction that wrote the record. A header page that is damaged so that it brings back an
+    /// older state, or leads elsewhere, has another.
+    pub(crate) transaction: u64,
+    pub(crate) features: Features,
     /// Told apart by it: a token of one store is no token of another. A copy has its original's.
     pub(crate) identity: [u8; IDENTITY],
+    /// The records of the catalog.
+    pub(crate) catalog: Tally,
+    /// Those of the dropped tables whose rows are still there.
+    pub(crate) graves: Tally,
 }
 
-/// Bytes of a store's identity.
-const IDENTITY: usize = 16;
+/// Bytes of a store's identity, and of a table's.
+pub(crate) const IDENTITY: usize = 16;
 
-const META_BYTES: usize = 52;
-
-/// What a store may need of a library beyond its format version, a bit each. None is given out yet; a store with one
-/// that this library doesn't know is refused.
-const KNOWN_FEATURES: u64 = 0;
+const META_BYTES: usize = 100;
 
 impl Meta {
     /// The record of a new store.
     pub(crate) fn initial(max_key: u32) -> Self {
-        Self { max_key, next_table: 1, generation: 0, high_water: Ticks::MIN, identity: new_identity() }
+        Self {
+            max_key,
+            next_table: 1,
+            generation: 0,
+            high_water: Ticks::MIN,
+            transaction: 0,
+            features: Features::default(),
+            identity: new_identity(),
+            catalog: Tally::default(),
+            graves: Tally::default(),
+        }
+    }
+
+    /// Reads the record in a snapshot.
+    pub(crate) fn read(main: OpeningDb<'_>, txn: &heed::RoTxn<'_>) -> Result<Self, Error> {
+        Self::of_state(main, txn, txn.id())
+    }
+
+    /// Reads the record at the beginning of a write transaction.
+    pub(crate) fn begin(main: OpeningDb<'_>, txn: &WriteTxn<'_>) -> Result<Self, Error> {
+        // A write transaction has the number of the state that it will make.
+        let meta = Self::of_state(main, txn, txn.id().wrapping_sub(1))?;
+        meta.check_writable()?;
+        Ok(meta)
+    }
+
+    fn of_state(main: OpeningDb<'_>, txn: &heed::RoTxn<'_>, state: usize) -> Result<Self, Error> {
+        let Some(record) = main.get(txn, META_KEY).map_err(lmdb::error)? else {
+            return Err(missing());
+        };
+        let meta = Self::decode(record)?;
+        if usize::try_from(meta.transaction) == Ok(state) {
+            Ok(meta)
+        } else {
+            Err(meta.of_another_state(state))
+        }
+    }
+
+    #[cold]
+    fn of_another_state(&self, state: usize) -> Error {
+        Error::new(ErrorKind::Corrupt).because(format!(
+            "the store's own record is of transaction {}, and LMDB's header says {state}: the header is damaged, or \
+             the file was copied or compacted by other means than `Store::copy_to`",
+            self.transaction
+        ))
+    }
+
+    /// Writes the record; every transaction that changes anything does.
+    pub(crate) fn write(&mut self, main: OpeningDb<'_>, txn: &mut WriteTxn<'_>) -> Result<(), Error> {
+        self.transaction = u64::try_from(txn.id()).unwrap_or(u64::MAX);
+        main.put(txn, META_KEY, &self.encode()).map_err(lmdb::error)
+    }
+
+    /// The transaction whose state a copy of this record is of.
+    pub(crate) fn transaction_of(record: &[u8]) -> Result<u64, Error> {
+        Self::decode(record).map(|meta| meta.transaction)
     }
 
     pub(crate) fn encode(&self) -> [u8; META_BYTES + CHECKSUM] {
@@ -48,8 +110,13 @@ impl Meta {
         record.push(self.next_table.to_le_bytes());
         record.push(self.generation.to_le_bytes());
         record.push(self.high_water.get().to_le_bytes());
-        record.push(KNOWN_FEATURES.to_le_bytes());
+        record.push(self.transaction.to_le_bytes());
+        record.push(self.features.reader.to_le_bytes());
+        record.push(self.features.writer.to_le_bytes());
+        record.push(self.features.ignorable.to_le_bytes());
         record.push(self.identity);
+        self.catalog.push(&mut record);
+        self.graves.push(&mut record);
         record.sealed(META_KEY)
     }
 
@@ -75,20 +142,28 @@ impl Meta {
         let mut body = Fields(opened(META_KEY, bytes).ok_or_else(damaged)?);
         let read = |body: &mut Fields<'_>| {
             body.u32()?;
-            let (max_key, next_table) = (body.u32()?, body.u32()?);
-            let (generation, high_water) = (body.u64()?, Ticks::new(body.u64()?)?);
-            let (features, identity) = (body.u64()?, body.take()?);
-            let meta = Self { max_key, next_table, generation, high_water, identity };
-            body.0.is_empty().then_some((meta, features))
+            let meta = Self {
+                max_key: body.u32()?,
+                next_table: body.u32()?,
+                generation: body.u64()?,
+                high_water: Ticks::new(body.u64()?)?,
+                transaction: body.u64()?,
+                features: Features { reader: body.u64()?, writer: body.u64()?, ignorable: body.u64()? },
+                identity: body.take()?,
+                catalog: Tally::take(body)?,
+                graves: Tally::take(body)?,
+            };
+            body.0.is_empty().then_some(meta)
         };
-        let (meta, features) = read(&mut body).ok_or_else(damaged)?;
-        if features & !KNOWN_FEATURES == 0 {
-            return Ok(meta);
-        }
-        Err(Error::new(ErrorKind::Incompatible).because(format!(
-            "the store uses features ({features:#x}) that this library does not have; open it with a newer one"
-        )))
+        let meta = read(&mut body).ok_or_else(damaged)?;
+        meta.features.check_readable()?;
+        Ok(meta)
     }
+}
+
+#[cold]
+fn missing() -> Error {
+    Error::new(ErrorKind::Corrupt).because("the store's own record is missing")
 }
 
 /// Bytes of a checksum.
@@ -97,6 +172,18 @@ pub(crate) const CHECKSUM: usize = 8;
 /// The checksum of a small record under its key.
 fn checksum(key: &[u8], body: &[u8]) -> u64 {
     xxh3_64_with_seed(body, xxh3_64_with_seed(key, 0))
+}
+
+/// The checksum that a record ends with.
+pub(crate) fn checksum_of(record: &[u8]) -> u64 {
+    record.last_chunk().map_or(0, |sum| u64::from_le_bytes(*sum))
+}
+
+/// A small record of this body.
+pub(crate) fn sealed(key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
+    body.extend_from_slice(&[0; CHECKSUM]);
+    seal(key, &mut body);
+    body
 }
 
 /// Fills in the checksum that a record ends with.
@@ -137,8 +224,8 @@ impl<const LENGTH: usize> Record<LENGTH> {
     }
 }
 
-/// Bytes that no other store has, as far as chance goes. They guard against mistakes, not against forgers.
-fn new_identity() -> [u8; IDENTITY] {
+/// Bytes that no other store, and no other table, has, as far as chance goes. They guard against mistakes, not against forgers.
+pub(super) fn new_identity() -> [u8; IDENTITY] {
     use std::hash::{BuildHasher, RandomState};
     let mut record = Record::new();
     for _ in 0..2 {
@@ -184,8 +271,16 @@ mod tests {
 
     #[test]
     fn the_record_survives_and_every_flipped_bit_is_seen() {
-        let meta =
-            Meta { next_table: 7, generation: 9, high_water: Ticks::UNIX_EPOCH, ..Meta::initial(1_982) };
+        let meta = Meta {
+            next_table: 7,
+            generation: 9,
+            high_water: Ticks::UNIX_EPOCH,
+            transaction: 12,
+            features: Features { reader: 0, writer: 3, ignorable: 1 << 63 },
+            catalog: Tally { count: 2, digest: 5 },
+            graves: Tally { count: 1, digest: u64::MAX },
+            ..Meta::initial(1_982)
+        };
         let bytes = meta.encode();
         assert_eq!(Meta::decode(&bytes).unwrap(), meta);
         for bit in 0..bytes.len() * 8 {
@@ -201,11 +296,11 @@ mod tests {
     #[test]
     fn an_unknown_feature_is_refused() {
         let mut bytes = Meta::initial(1_982).encode();
-        bytes[28] = 1;
+        bytes[36] = 2;
         seal(META_KEY, &mut bytes);
         let error = Meta::decode(&bytes).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Incompatible);
-        assert!(error.to_string().contains("0x1"), "{error}");
+        assert!(error.to_string().contains("0x2"), "{error}");
     }
 
     #[test]
@@ -216,10 +311,10 @@ mod tests {
     #[test]
     fn another_version_is_named() {
         let mut bytes = Meta::initial(1_982).encode();
-        bytes[0] = 2;
+        bytes[0] = 3;
         seal(META_KEY, &mut bytes);
         let error = Meta::decode(&bytes).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Incompatible);
-        assert!(error.to_string().contains("format version 2"), "{error}");
+        assert!(error.to_string().contains("format version 3"), "{error}");
     }
 }

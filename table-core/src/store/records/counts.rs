@@ -1,8 +1,8 @@
 //! How much each table holds, kept with every write.
 
-use super::lmdb::{self, Db, WriteTxn};
 use super::meta::{self, Fields};
 use crate::error::{Error, ErrorKind};
+use crate::store::lmdb::{self, Db, WriteTxn};
 
 /// Entities and bytes of a table, and a digest of its rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

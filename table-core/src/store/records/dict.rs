@@ -9,16 +9,17 @@ use std::sync::OnceLock;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-#[cfg(feature = "encrypt")]
-use super::keys::Encryption;
-use super::lmdb::{self, Databases, Db, WriteTxn};
+use super::inventory::Inventory;
 use super::meta;
-use super::numbers::{self, Known, PropertyNumber, RowNumbers};
 use crate::error::{Error, ErrorKind};
 use crate::model::Name;
 use crate::model::names::ENTITY_TYPE;
 use crate::plan::{Cause, RowKind};
 use crate::schema::{Field, Schema};
+#[cfg(feature = "encrypt")]
+use crate::store::keys::Encryption;
+use crate::store::lmdb::{self, Databases, Db, WriteTxn};
+use crate::store::numbers::{self, Known, PropertyNumber, RowNumbers};
 
 /// Names that a table numbers; those that come later stand in the rows themselves, so that data used as names
 /// can't grow the dictionary without end.
@@ -192,21 +193,25 @@ impl Dict {
         table: u32,
     ) -> Result<(), Error> {
         self.forget();
-        read_new(&mut self.names, dbs, txn, table, NAME_BY_ID)?;
+        let inventory = Inventory::read(dbs.main, txn, table)?;
+        read_new(&mut self.names, inventory.names, dbs, txn, (table, NAME_BY_ID))?;
         self.entity_type = self.id(ENTITY_TYPE);
-        read_new(&mut self.symbols, dbs, txn, table, SYMBOL_BY_ID)
+        read_new(&mut self.symbols, inventory.symbols, dbs, txn, (table, SYMBOL_BY_ID))
     }
 
     /// Writes the entries from this length on.
     pub(crate) fn write_new(
         &self,
         (names, symbols): (usize, usize),
-        db: Db,
+        dbs: &Databases,
         txn: &mut WriteTxn<'_>,
         table: u32,
     ) -> Result<(), Error> {
-        write_new(&self.names, names, db, txn, (table, NAME_BY_ID, ID_BY_NAME))?;
-        write_new(&self.symbols, symbols, db, txn, (table, SYMBOL_BY_ID, ID_BY_SYMBOL))
+        write_new(&self.names, names, dbs.names, txn, (table, NAME_BY_ID, ID_BY_NAME))?;
+        write_new(&self.symbols, symbols, dbs.names, txn, (table, SYMBOL_BY_ID, ID_BY_SYMBOL))?;
+        let mut inventory = Inventory::read(dbs.main, txn, table)?;
+        (inventory.names, inventory.symbols) = (count(&self.names), count(&self.symbols));
+        inventory.write(dbs.main, txn, table)
     }
 
     /// Compares the dictionary in memory, read by number, with its entries by text.
@@ -249,25 +254,32 @@ fn damaged(because: &str) -> Error {
     Error::new(ErrorKind::Corrupt).because(format!("the dictionary of property names is damaged: {because}"))
 }
 
+/// How many texts have a number: at most 2^16.
+fn count(numbered: &Numbered) -> u32 {
+    u32::try_from(numbered.texts.len()).unwrap_or(u32::MAX)
+}
+
+/// Reads the entries up to this many. A number that only seemed to be free would be given twice, so none may be missing.
 fn read_new(
     numbered: &mut Numbered,
+    many: u32,
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
-    table: u32,
-    kind: u8,
+    (table, kind): (u32, u8),
 ) -> Result<(), Error> {
-    loop {
-        let Ok(id) = u16::try_from(numbered.texts.len()) else { return Ok(()) };
-        let key = entry_key(table, kind, &id.to_be_bytes());
-        let Some(record) = dbs.names.get(txn, &key).map_err(lmdb::error)? else {
-            // A number that only seemed to be free would be given twice.
-            return dbs.check_missing(dbs.names, txn, &key);
+    while count(numbered) < many {
+        let Ok(id) = u16::try_from(numbered.texts.len()) else {
+            return Err(damaged("it counts more entries than there are numbers"));
         };
-        let text = meta::opened(&key, record)
+        let key = entry_key(table, kind, &id.to_be_bytes());
+        let record = dbs.names.get(txn, &key).map_err(lmdb::error)?;
+        let text = record
+            .and_then(|record| meta::opened(&key, record))
             .and_then(|text| std::str::from_utf8(text).ok())
-            .ok_or_else(|| damaged(&format!("entry {id} can't be read")))?;
+            .ok_or_else(|| damaged(&format!("entry {id} of {many} is missing, or can't be read")))?;
         numbered.push(text.into());
     }
+    Ok(())
 }
 
 fn write_new(
@@ -284,11 +296,7 @@ fn write_new(
             (entry_key(table, by_text, text.as_bytes()), &id.to_le_bytes()),
         ];
         for (key, body) in entries {
-            let mut record = Vec::with_capacity(body.len() + meta::CHECKSUM);
-            record.extend_from_slice(body);
-            record.extend_from_slice(&[0; meta::CHECKSUM]);
-            meta::seal(&key, &mut record);
-            db.put(txn, &key, &record).map_err(lmdb::error)?;
+            db.put(txn, &key, &meta::sealed(&key, body.to_vec())).map_err(lmdb::error)?;
         }
     }
     Ok(())

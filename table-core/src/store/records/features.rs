@@ -1,0 +1,139 @@
+//! What a store uses beyond its format version.
+//!
+//! A bit is given out when a library first writes what it stands for, in the transaction that does so, and stays. Every
+//! write keeps the bits that the store has, also those that this library does not know.
+
+use super::meta::Meta;
+use crate::error::{Error, ErrorKind, Result};
+
+/// Three words of bits: they differ in what a library does that doesn't know one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Features {
+    /// Without these the store is misread: it is refused.
+    pub(crate) reader: u64,
+    /// Without these the store is miswritten: it is read, and not written.
+    pub(crate) writer: u64,
+    /// These hurt nobody who doesn't know them.
+    pub(crate) ignorable: u64,
+}
+
+/// One bit of one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Feature {
+    /// A reader's: another file has taken this one's place, and what is written here would be lost.
+    Superseded,
+    /// Hurts nobody: values of this store are sealed, so its keys belong to it.
+    #[allow(dead_code, reason = "what never seals never says so")]
+    Sealed,
+}
+
+impl Feature {
+    const READER: [Self; 1] = [Self::Superseded];
+    const WRITER: [Self; 0] = [];
+
+    fn bit(self) -> u64 {
+        match self {
+            Self::Superseded | Self::Sealed => 1,
+        }
+    }
+
+    fn bits(features: &[Self]) -> u64 {
+        features.iter().fold(0, |bits, feature| bits | feature.bit())
+    }
+}
+
+#[allow(dead_code, reason = "which of them is used hangs on the crate's features")]
+impl Features {
+    pub(crate) fn has(&self, feature: Feature) -> bool {
+        let word = match feature {
+            Feature::Superseded => self.reader,
+            Feature::Sealed => self.ignorable,
+        };
+        word & feature.bit() != 0
+    }
+
+    pub(crate) fn set(&mut self, feature: Feature) {
+        let word = match feature {
+            Feature::Superseded => &mut self.reader,
+            Feature::Sealed => &mut self.ignorable,
+        };
+        *word |= feature.bit();
+    }
+
+    /// Refuses a store that this library would misread.
+    pub(super) fn check_readable(&self) -> Result<()> {
+        if self.reader == 0 {
+            return Ok(());
+        }
+        let unknown = self.reader & !Feature::bits(&Feature::READER);
+        if unknown != 0 {
+            return Err(Error::new(ErrorKind::Incompatible).because(format!(
+                "the store uses features ({unknown:#x}) that this library does not have; open it with a newer one"
+            )));
+        }
+        Err(superseded())
+    }
+
+    /// Refuses a store that this library would miswrite.
+    fn check_writable(&self) -> Result<()> {
+        let unknown = self.writer & !Feature::bits(&Feature::WRITER);
+        if unknown == 0 {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Incompatible).because(format!(
+            "the store uses features ({unknown:#x}) that this library can read and not write; use a newer one"
+        )))
+    }
+}
+
+impl Meta {
+    /// Refuses a store that this library can't write rightly.
+    #[inline]
+    pub(super) fn check_writable(&self) -> Result<()> {
+        if self.features.writer == 0 { Ok(()) } else { self.features.check_writable() }
+    }
+}
+
+#[cold]
+fn superseded() -> Error {
+    Error::new(ErrorKind::Incompatible)
+        .because("the store has been compacted: another file has taken this one's place; open it again")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_feature_is_set_in_its_word_and_stays_beside_unknown_ones() {
+        let mut features = Features { ignorable: 1 << 40, ..Features::default() };
+        assert!(!features.has(Feature::Sealed));
+        features.set(Feature::Sealed);
+        assert!(features.has(Feature::Sealed) && !features.has(Feature::Superseded));
+        assert_eq!(features, Features { ignorable: 1 << 40 | 1, ..Features::default() });
+        features.check_readable().unwrap();
+        features.check_writable().unwrap();
+    }
+
+    #[test]
+    fn what_is_not_known_is_refused_as_its_word_says() {
+        let reader = Features { reader: 1 << 9, ..Features::default() };
+        let error = reader.check_readable().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Incompatible);
+        assert!(error.to_string().contains("0x200"), "{error}");
+
+        let writer = Features { writer: 1 << 3, ..Features::default() };
+        writer.check_readable().unwrap();
+        let error = writer.check_writable().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Incompatible);
+        assert!(error.to_string().contains("0x8"), "{error}");
+    }
+
+    #[test]
+    fn a_superseded_store_says_so() {
+        let mut features = Features::default();
+        features.set(Feature::Superseded);
+        let error = features.check_readable().unwrap_err();
+        assert!(error.to_string().contains("compacted"), "{error}");
+    }
+}

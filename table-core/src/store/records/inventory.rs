@@ -1,0 +1,103 @@
+//! How many small records there are: what proves that one is not there.
+
+use super::meta::{self, CHECKSUM, Fields, Record};
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::lmdb::{self, Db, WriteTxn};
+
+/// How many records a group has, and the sum of their checksums, modulo 2^64. A record's checksum depends on its key,
+/// so who adds up what it finds and comes to the same has found the very records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) count: u32,
+    pub(crate) digest: u64,
+}
+
+impl Tally {
+    /// Bytes of a tally in a record.
+    pub(super) const BYTES: usize = 12;
+
+    pub(crate) fn add(&mut self, record: &[u8]) {
+        self.count = self.count.wrapping_add(1);
+        self.digest = self.digest.wrapping_add(meta::checksum_of(record));
+    }
+
+    pub(crate) fn subtract(&mut self, record: &[u8]) {
+        self.count = self.count.wrapping_sub(1);
+        self.digest = self.digest.wrapping_sub(meta::checksum_of(record));
+    }
+
+    pub(super) fn push<const LENGTH: usize>(self, record: &mut Record<LENGTH>) {
+        record.push(self.count.to_le_bytes());
+        record.push(self.digest.to_le_bytes());
+    }
+
+    pub(super) fn take(body: &mut Fields<'_>) -> Option<Self> {
+        Some(Self { count: body.u32()?, digest: body.u64()? })
+    }
+
+    /// Whether these are the records that were found.
+    pub(crate) fn check(self, found: Self, what: &str) -> Result<()> {
+        if self == found {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Corrupt).because(format!(
+            "the store counts {} {what}, and {} were found, or not the same ones: a page of the store is damaged",
+            self.count, found.count
+        )))
+    }
+}
+
+/// The small records of a table: rewritten when one comes, and read when one is missed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Inventory {
+    /// Names of properties with a number.
+    pub(crate) names: u32,
+    /// Texts of `EntityType` with a number.
+    pub(crate) symbols: u32,
+    pub(crate) layouts: Tally,
+    /// The checksum of the table's record in the catalog: an older one is not believed.
+    pub(crate) catalog: u64,
+}
+
+const BYTES: usize = 4 + 4 + Tally::BYTES + 8;
+
+impl Inventory {
+    /// Reads the inventory of a table, which has one from its creation on.
+    pub(crate) fn read(main: Db, txn: &heed::RoTxn<'_>, table: u32) -> Result<Self> {
+        let key = key(table);
+        let read = |record| {
+            let mut body = Fields(meta::opened(&key, record)?);
+            let inventory = Self {
+                names: body.u32()?,
+                symbols: body.u32()?,
+                layouts: Tally::take(&mut body)?,
+                catalog: body.u64()?,
+            };
+            body.0.is_empty().then_some(inventory)
+        };
+        let record = main.get(txn, &key).map_err(lmdb::error)?;
+        record.and_then(read).ok_or_else(|| {
+            Error::new(ErrorKind::Corrupt).because("the table's inventory is missing or damaged")
+        })
+    }
+
+    pub(crate) fn write(&self, main: Db, txn: &mut WriteTxn<'_>, table: u32) -> Result<()> {
+        let mut record = Record::<{ BYTES + CHECKSUM }>::new();
+        record.push(self.names.to_le_bytes());
+        record.push(self.symbols.to_le_bytes());
+        self.layouts.push(&mut record);
+        record.push(self.catalog.to_le_bytes());
+        let key = key(table);
+        main.put(txn, &key, &record.sealed(&key)).map_err(lmdb::error)
+    }
+
+    pub(crate) fn remove(main: Db, txn: &mut WriteTxn<'_>, table: u32) -> Result<()> {
+        main.delete(txn, &key(table)).map(drop).map_err(lmdb::error)
+    }
+}
+
+/// Where the inventory lies in LMDB's unnamed database: behind the store's own record, which stands first.
+pub(crate) fn key(table: u32) -> [u8; 7] {
+    let [a, b, c, d] = table.to_be_bytes();
+    [0, b't', b'#', a, b, c, d]
+}
