@@ -21,8 +21,9 @@ use crate::crypt::token::Token;
 use crate::crypt::{KeyHandle, KeyProvider, Scope, SecretKey};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Ticks;
+use crate::store::commit::read_only;
 use crate::store::lmdb::{self, ReadTxn, WriteTxn};
-use crate::store::open::side::{self, Side};
+use crate::store::open::side::{self, Access, Side};
 
 /// Other processes may take a root key away between two looks at it; so often in a row they do not.
 pub(super) const PATIENCE: usize = 100;
@@ -42,11 +43,11 @@ impl Vault {
     /// Opens the keys in a directory; makes them, under a new root key, if there are none.
     pub(super) fn open(
         dir: &Path,
-        create: bool,
+        access: Access,
         identity: [u8; 16],
         provider: Arc<dyn KeyProvider>,
     ) -> Result<Self> {
-        let side = side::open(dir, create, |dir| {
+        let side = side::open(dir, access, |dir| {
             let root = NewRoot::make(&identity, &*provider)?;
             root.write(dir)?;
             let meta = Meta { identity, root: root.root.number, generation: 0 };
@@ -62,7 +63,9 @@ impl Vault {
             authority: OnceLock::new(),
         };
         vault.authority()?;
-        vault.remove_leftovers()?;
+        if !access.read_only {
+            vault.remove_leftovers()?;
+        }
         Ok(vault)
     }
 
@@ -83,7 +86,13 @@ impl Vault {
     }
 
     pub(super) fn write_txn(&self) -> Result<WriteTxn<'_>> {
+        self.check_writable()?;
         self.side.env.write_txn().map_err(lmdb::error)
+    }
+
+    /// Refuses to change keys that are open for reading only.
+    pub(super) fn check_writable(&self) -> Result<()> {
+        if self.side.read_only { Err(read_only()) } else { Ok(()) }
     }
 
     /// The generation of the keys now: it rises when a key stops being current, or is destroyed.
@@ -292,6 +301,7 @@ impl Vault {
 
     /// Gives a scope a new key, which is durable when this returns; or, if asked so, leaves the one that it has.
     pub(super) fn add(&self, scope: &Scope, add: Add) -> Result<KeyHandle> {
+        self.check_writable()?;
         for _ in 0..PATIENCE {
             let root = self.root()?;
             let (handle, key) = (KeyHandle(key::random_number()?), SecretKey::generate()?);
