@@ -205,6 +205,8 @@ const FILTER_WORDS: &[&[u8]] = &[
     b"guid'",
     b"datetime'",
     b"datetime'1970-01-01T00:00:00Z'",
+    b"+01:00'",
+    b"-23:59'",
     b"guid'00000000-0000-0000-0000-000000000000'",
     b"\xee\x80\x80",
     b"\xf0\x90\x80\x80",
@@ -226,7 +228,7 @@ fn filters(random: &mut Random) -> Vec<Vec<u8>> {
 /// A random filter, with names and constants that the sample rows have something to say about.
 fn filter(random: &mut Random, depth: u64) -> String {
     const NAMES: [&str; 6] = ["A", "B", "Age", "PartitionKey", "RowKey", "Timestamp"];
-    const CONSTANTS: [&str; 20] = [
+    const CONSTANTS: [&str; 22] = [
         "''",
         "'a'",
         "'a '",
@@ -245,6 +247,8 @@ fn filter(random: &mut Random, depth: u64) -> String {
         "-INF",
         "1e300",
         "datetime'1970-01-01T00:00:00Z'",
+        "datetime'1970-01-01T01:00:00+01:00'",
+        "datetime'1969-12-31T00:01-23:59'",
         "guid'00000000-0000-0000-0000-000000000000'",
         "'it''s'",
     ];

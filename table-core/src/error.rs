@@ -34,6 +34,8 @@ pub struct Error(Box<Inner>);
 
 struct Inner {
     kind: ErrorKind,
+    /// Where the service has another code for the operation than for the kind.
+    code: Option<&'static str>,
     attempted: &'static str,
     table: Option<Box<str>>,
     partition: Option<Box<str>>,
@@ -54,8 +56,9 @@ macro_rules! kinds {
         }
 
         impl ErrorKind {
-            /// The service's own code for the error. What only an embedded store can meet is `InternalError`
-            /// or `ServerBusy`, as a failing server would say.
+            /// The service's own code for errors of this kind. What only an embedded store can meet is
+            /// `InternalError` or `ServerBusy`, as a failing server would say. Of an error, [`Error::code`] knows the
+            /// operation too, where the service has two codes.
             pub const fn code(self) -> &'static str {
                 match self { $(Self::$kind => $code,)+ }
             }
@@ -85,14 +88,16 @@ kinds! {
     ConditionNotMet = "UpdateConditionNotSatisfied", 412, "the entity's ETag is another; read it again";
     /// There is a table of this name, in whatever case.
     TableAlreadyExists = "TableAlreadyExists", 409, "the table exists already";
-    /// There is no table of this name, or the handle's table was dropped.
+    /// There is no table of this name, or the handle's table was dropped. To drop it is `ResourceNotFound` in the
+    /// service's words: [`Error::code`] says so.
     TableNotFound = "TableNotFound", 404, "there is no such table";
     /// The table's name holds characters that it may not.
     InvalidTableName = "InvalidResourceName", 400, "not a table name";
     /// The table's name is shorter or longer than it may be.
     TableNameLength = "OutOfRangeInput", 400, "not a table name";
-    /// A key is longer than 512 UTF-16 units, or the pair is longer than the store's limit.
-    KeyTooLong = "KeyValueTooLarge", 400, "a key is too long";
+    /// A key is longer than 512 UTF-16 units, or the pair is longer than the store's limit. A key is a property to the
+    /// service: the code is that of a value that is too large.
+    KeyTooLong = "PropertyValueTooLarge", 400, "a key is too long";
     /// A key holds a character that it may not.
     InvalidKey = "OutOfRangeInput", 400, "a key holds a forbidden character";
     /// A property's name is not an identifier, or is one of the store's own.
@@ -109,7 +114,7 @@ kinds! {
     EntityTooLarge = "EntityTooLarge", 400, "the entity is too large";
     /// A batch has no operation or more than 100.
     BatchLength = "InvalidInput", 400, "a batch has 1 to 100 operations";
-    /// The entities of a batch come to 4 MiB or more.
+    /// A batch comes to 4 MiB or more as the body of a request: see [`BATCH_BYTES`](crate::limits::BATCH_BYTES).
     BatchTooLarge = "RequestBodyTooLarge", 413, "the batch is too large";
     /// Two operations of a batch name one entity.
     DuplicateRow = "InvalidDuplicateRow", 400, "another operation of the batch has the same row key";
@@ -179,6 +184,7 @@ impl Error {
     pub(crate) fn new(kind: ErrorKind) -> Self {
         Self(Box::new(Inner {
             kind,
+            code: None,
             attempted: "",
             table: None,
             partition: None,
@@ -193,6 +199,28 @@ impl Error {
     /// What is wrong.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
+    }
+
+    /// The service's own code for the error: its [kind's](ErrorKind::code), but for one operation. Dropping a table that
+    /// is not there is `ResourceNotFound`, where all else that is asked of one is `TableNotFound`; the kind is the same.
+    ///
+    /// ```
+    /// use table_core::{ErrorKind, Store};
+    ///
+    /// # let dir = tempfile::tempdir()?;
+    /// let store = Store::open(dir.path().join("company.tables"))?;
+    /// let (opened, dropped) = (store.dynamic_table("Company").unwrap_err(), store.drop_table("Company").unwrap_err());
+    /// assert_eq!((opened.kind(), opened.code()), (ErrorKind::TableNotFound, "TableNotFound"));
+    /// assert_eq!((dropped.kind(), dropped.code()), (ErrorKind::TableNotFound, "ResourceNotFound"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn code(&self) -> &'static str {
+        self.0.code.unwrap_or(self.0.kind.code())
+    }
+
+    /// The HTTP status that the service sends with it.
+    pub fn status(&self) -> u16 {
+        self.0.kind.status()
     }
 
     /// The table it happened in, if one is concerned.
@@ -270,6 +298,14 @@ impl Error {
     #[must_use]
     pub(crate) fn with_kind(mut self, kind: ErrorKind) -> Self {
         self.0.kind = kind;
+        self.0.code = None;
+        self
+    }
+
+    /// Another code than the kind's.
+    #[must_use]
+    pub(crate) fn with_code(mut self, code: &'static str) -> Self {
+        self.0.code = Some(code);
         self
     }
 
@@ -312,7 +348,9 @@ impl Error {
             Some(source) if inner.because.is_empty() => Cow::Owned(source.to_string()),
             _ => inner.because.clone(),
         };
-        Self::new(inner.kind).because(because)
+        let mut error = Self::new(inner.kind).because(because);
+        error.0.code = inner.code;
+        error
     }
 }
 
@@ -388,6 +426,19 @@ mod tests {
              the entity's ETag is another; read it again"
         );
         assert_eq!(error.index(), Some(3));
+    }
+
+    #[test]
+    fn a_code_of_its_own_goes_with_the_error_and_not_with_another_kind() {
+        let error = Error::new(ErrorKind::TableNotFound).with_code("ResourceNotFound").table("Company");
+        for error in [error.again(), error.duplicate()] {
+            assert_eq!(
+                (error.kind(), error.code(), error.status()),
+                (ErrorKind::TableNotFound, "ResourceNotFound", 404)
+            );
+        }
+        assert_eq!(error.with_kind(ErrorKind::Io).code(), "InternalError");
+        assert_eq!(Error::new(ErrorKind::TableNotFound).code(), "TableNotFound");
     }
 
     #[test]

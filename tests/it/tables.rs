@@ -91,6 +91,14 @@ fn a_table_that_is_missing_is_not_found_until_it_is_created() {
     let store = scratch.store();
     let text = assert_gone(store.dynamic_table("Company"));
     assert_eq!(text, "cannot open table `Company`: there is no such table; create it first");
+    // The kind is that of all else, the service's code is not.
+    let code = |result: Result<()>| result.map_err(|error| (error.kind(), error.code(), error.status()));
+    let missing = Err((ErrorKind::TableNotFound, "ResourceNotFound", 404));
+    assert_eq!(code(store.drop_table("Company")), missing);
+    assert_eq!(
+        code(store.dynamic_table("Company").map(drop)),
+        Err((ErrorKind::TableNotFound, "TableNotFound", 404))
+    );
     assert_eq!(
         assert_gone(store.drop_table("Company")),
         "cannot drop table `Company`: there is no such table"
@@ -99,6 +107,7 @@ fn a_table_that_is_missing_is_not_found_until_it_is_created() {
     assert_eq!(store.dynamic_table("company").unwrap().name(), "Company");
     store.drop_table("Company").unwrap();
     assert_gone(store.drop_table("Company"));
+    assert_eq!(code(store.drop_table("Company")), missing);
 }
 
 #[test]

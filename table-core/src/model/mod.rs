@@ -1,5 +1,6 @@
 //! The data model: values, times, keys and entities. Nothing here does I/O.
 
+pub(crate) mod body;
 mod entity;
 mod etag;
 pub(crate) mod key;

@@ -3,8 +3,9 @@
 use std::fmt;
 
 use crate::limits;
+use crate::model::body;
 
-/// The size of the entities' own rows and of the copies in each index, as the limits count it.
+/// What the entities' own rows and the copies in each index take in the body of a request.
 #[derive(Debug, Default)]
 pub(crate) struct PlanSize {
     entities: usize,
@@ -29,8 +30,11 @@ impl PlanSize {
 impl fmt::Display for PlanSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { entities, copies } = self;
-        let all = entities + copies.iter().map(|(_, bytes)| bytes).sum::<usize>();
-        write!(f, "the change comes to {all} bytes: the entities' own rows to {entities}")?;
+        let all = body::BATCH + entities + copies.iter().map(|(_, bytes)| bytes).sum::<usize>();
+        write!(
+            f,
+            "the change comes to {all} bytes as the body of a request: the entities' own rows to {entities}"
+        )?;
         for (name, bytes) in copies {
             write!(f, ", their copies for `{name}` to {bytes}")?;
         }

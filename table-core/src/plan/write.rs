@@ -6,7 +6,7 @@ use super::rows::{EntityRow, EntityRows};
 use super::size::PlanSize;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::model::{ETag, Value, keys_size, property_size};
+use crate::model::{ETag, Value, body};
 use crate::schema::Schema;
 
 /// An entity as it is stored.
@@ -330,15 +330,16 @@ impl<'a> WritePlan<'a> {
         Failure { error: error.without_index(), entity, was_stale }
     }
 
-    /// What the rows that are written count for.
+    /// What the rows that are written take in the body of a request.
     fn size(&self) -> PlanSize {
         let mut size = PlanSize::default();
         for change in self.changes.iter().filter(|change| change.action != RowAction::Absent) {
-            let bytes = match change.action {
-                RowAction::Delete(_) | RowAction::Remove | RowAction::Absent => 0,
-                _ => change.content.properties().map(|(name, value)| property_size(name, value.size())).sum(),
+            let kind = match change.action {
+                RowAction::Insert => body::Kind::Insert(change.content.properties()),
+                RowAction::Put | RowAction::Replace(_) => body::Kind::Write(change.content.properties()),
+                RowAction::Delete(_) | RowAction::Remove | RowAction::Absent => body::Kind::Delete,
             };
-            size.add(change.index(), keys_size(self.partition, change.key) + bytes);
+            size.add(change.index(), body::operation(self.table, self.partition, change.key, kind));
         }
         size
     }

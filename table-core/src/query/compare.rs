@@ -4,6 +4,15 @@ use std::cmp::Ordering;
 
 use crate::model::{ValueRef, key};
 
+/// By which rule values of two types compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// The service's, of properties that are only known by name: their type is what each row says.
+    Named,
+    /// Of an entity's fields, whose type is declared: a field may have grown since a row was written.
+    Declared,
+}
+
 /// A comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operator {
@@ -45,8 +54,8 @@ impl Operator {
         }
     }
 
-    /// The comparison that holds where this one does not. For keys alone: of a missing or mistyped property
-    /// neither holds.
+    /// The comparison that holds where this one does not. For keys and texts alone: of a missing property, and of a
+    /// NaN, neither need hold.
     pub(super) fn negated(self) -> Self {
         match self {
             Self::Eq => Self::Ne,
@@ -58,7 +67,7 @@ impl Operator {
         }
     }
 
-    fn holds(self, order: Ordering) -> bool {
+    pub(super) fn holds(self, order: Ordering) -> bool {
         match self {
             Self::Eq => order.is_eq(),
             Self::Ne => order.is_ne(),
@@ -71,8 +80,8 @@ impl Operator {
 }
 
 /// Whether the comparison holds: the rules are in the documentation of [`Filter`](super::Filter).
-pub(super) fn holds(stored: ValueRef<'_>, operator: Operator, constant: ValueRef<'_>) -> bool {
-    use ValueRef::{Binary, Boolean, DateTime, Double, Guid, String};
+pub(super) fn holds(stored: ValueRef<'_>, operator: Operator, constant: ValueRef<'_>, rule: Rule) -> bool {
+    use ValueRef::{Binary, Boolean, DateTime, Double, Guid, Int32, Int64, String};
     // `None` is a NaN, which differs from everything.
     let order = match (stored, constant) {
         (String(a), String(b)) => match operator {
@@ -84,21 +93,28 @@ pub(super) fn holds(stored: ValueRef<'_>, operator: Operator, constant: ValueRef
         (Boolean(a), Boolean(b)) => Some(a.cmp(&b)),
         (DateTime(a), DateTime(b)) => Some(a.cmp(&b)),
         (Guid(a), Guid(b)) => Some(a.as_bytes().cmp(b.as_bytes())),
+        (Int32(a), Int32(b)) => Some(a.cmp(&b)),
+        (Int64(a), Int64(b)) => Some(a.cmp(&b)),
         (Double(a), Double(b)) => a.partial_cmp(&b),
-        (Double(a), b) => match b.as_i64() {
-            Some(b) => integer_with_double(b, a).map(Ordering::reverse),
-            None => return false,
-        },
-        (a, Double(b)) => match a.as_i64() {
-            Some(a) => integer_with_double(a, b),
-            None => return false,
-        },
-        (a, b) => match (a.as_i64(), b.as_i64()) {
-            (Some(a), Some(b)) => Some(a.cmp(&b)),
-            _ => return false,
-        },
+        // The constant widens to the property's type.
+        (Int64(a), Int32(b)) => Some(a.cmp(&i64::from(b))),
+        (Double(a), Int64(b)) => integer_with_double(b, a).map(Ordering::reverse),
+        (Double(a), Int32(b)) => integer_with_double(b.into(), a).map(Ordering::reverse),
+        // The property, which only a declaration widens to the constant's type.
+        (Int32(a), Int64(b)) if rule == Rule::Declared => Some(i64::from(a).cmp(&b)),
+        (Int32(a), Double(b)) if rule == Rule::Declared => integer_with_double(a.into(), b),
+        (Int64(a), Double(b)) if rule == Rule::Declared => integer_with_double(a, b),
+        _ => return of_other_type(operator, rule),
     };
     order.map_or(operator == Operator::Ne, |order| operator.holds(order))
+}
+
+/// Whether the comparison holds of a value whose type is another than the constant's, and no narrower one of a number.
+pub(super) fn of_other_type(operator: Operator, rule: Rule) -> bool {
+    match rule {
+        Rule::Named => operator.holds(Ordering::Less),
+        Rule::Declared => false,
+    }
 }
 
 /// Compares exactly: a double can't hold every integer, nor an integer every double.
@@ -155,10 +171,19 @@ mod tests {
     use crate::model::{Ticks, Value};
     use uuid::Uuid;
 
+    fn held_by(rule: Rule, stored: impl Into<Value>, constant: impl Into<Value>) -> Vec<&'static str> {
+        let (stored, constant) = (stored.into(), constant.into());
+        let held =
+            |operator: &Operator| holds(stored.as_value_ref(), *operator, constant.as_value_ref(), rule);
+        Operator::ALL.into_iter().filter(held).map(Operator::word).collect()
+    }
+
+    /// What holds by either rule.
     fn held(stored: impl Into<Value>, constant: impl Into<Value>) -> Vec<&'static str> {
         let (stored, constant) = (stored.into(), constant.into());
-        let held = |operator: &Operator| holds(stored.as_value_ref(), *operator, constant.as_value_ref());
-        Operator::ALL.into_iter().filter(held).map(Operator::word).collect()
+        let held = held_by(Rule::Named, stored.clone(), constant.clone());
+        assert_eq!(held, held_by(Rule::Declared, stored, constant));
+        held
     }
 
     const LESS: [&str; 3] = ["ne", "lt", "le"];
@@ -175,31 +200,45 @@ mod tests {
         assert_eq!(held(&[1, 2][..], &[1, 2, 0][..]), LESS);
         assert_eq!(held(Ticks::MAX, Ticks::MIN), GREATER);
         assert_eq!(held(Uuid::from_u128(1), Uuid::from_u128(1 << 120)), LESS);
-        assert_eq!(held(5, 5_i64), EQUAL);
-        assert_eq!(held(5_i64, 5.0), EQUAL);
+        assert_eq!(held(5_i64, 5), EQUAL);
+        assert_eq!(held(5.0, 5_i64), EQUAL);
+        assert_eq!(held(5.5, 5), GREATER);
         assert_eq!(held(0.0, -0.0), EQUAL);
-        assert_eq!(held(i64::MAX, 9_223_372_036_854_775_808.0), LESS);
-        assert_eq!(held(9_007_199_254_740_993_i64, 9_007_199_254_740_992.0), GREATER);
+        assert_eq!(held(9_223_372_036_854_775_808.0, i64::MAX), GREATER);
+        assert_eq!(held(9_007_199_254_740_992.0, 9_007_199_254_740_993_i64), LESS);
         assert_eq!(held(f64::NEG_INFINITY, i64::MIN), LESS);
-        assert_eq!(held(i64::MIN, -9_223_372_036_854_775_808.0), EQUAL);
-        assert_eq!(held(0, f64::MIN_POSITIVE / 2.0), LESS);
-        assert_eq!(held(-1, -0.5), LESS);
-        assert_eq!(held(0, -0.5), GREATER);
+        assert_eq!(held(-9_223_372_036_854_775_808.0, i64::MIN), EQUAL);
+        assert_eq!(held(f64::MIN_POSITIVE / 2.0, 0), GREATER);
+        assert_eq!(held(-0.5, -1), GREATER);
+        assert_eq!(held(-0.5, 0), LESS);
+    }
+
+    #[test]
+    fn a_declaration_widens_what_is_stored() {
+        let declared = |stored: Value, constant: Value| held_by(Rule::Declared, stored, constant);
+        assert_eq!(declared(5.into(), 5_i64.into()), EQUAL);
+        assert_eq!(declared(5.into(), 5.5.into()), LESS);
+        assert_eq!(declared(5_i64.into(), 5.0.into()), EQUAL);
+        assert_eq!(declared(i64::MAX.into(), 9_223_372_036_854_775_808.0.into()), LESS);
+        assert_eq!(declared(9_007_199_254_740_993_i64.into(), 9_007_199_254_740_992.0.into()), GREATER);
+        assert_eq!(declared(0.into(), (f64::MIN_POSITIVE / 2.0).into()), LESS);
+        assert_eq!(declared(1.into(), f64::NAN.into()), ["ne"]);
     }
 
     #[test]
     fn nan_differs_from_every_number_and_itself() {
         for (stored, constant) in [
             (Value::from(f64::NAN), Value::from(f64::NAN)),
-            (Value::from(1), Value::from(f64::NAN)),
+            (Value::from(f64::NAN), Value::from(1)),
             (Value::from(f64::NAN), Value::from(1_i64)),
+            (Value::from(1.0), Value::from(f64::NAN)),
         ] {
             assert_eq!(held(stored, constant), ["ne"]);
         }
     }
 
     #[test]
-    fn other_types_compare_false_even_for_ne() {
+    fn what_is_of_another_type_is_less_by_name_and_nothing_by_declaration() {
         let values = [
             Value::from("1"),
             Value::from(&[1][..]),
@@ -208,14 +247,29 @@ mod tests {
             Value::from(Ticks::MIN),
             Value::from(Uuid::nil()),
         ];
+        let check = |stored: &Value, constant: &Value| {
+            assert_eq!(
+                held_by(Rule::Named, stored.clone(), constant.clone()),
+                LESS,
+                "{stored:?} {constant:?}"
+            );
+            let declared = held_by(Rule::Declared, stored.clone(), constant.clone());
+            assert_eq!(declared, [""; 0], "{stored:?} {constant:?}");
+        };
         for (i, a) in values.iter().enumerate() {
             for b in values.iter().skip(i + 1) {
-                assert_eq!(held(a.clone(), b.clone()), [""; 0], "{a:?} {b:?}");
-                assert_eq!(held(b.clone(), a.clone()), [""; 0], "{b:?} {a:?}");
+                check(a, b);
+                check(b, a);
             }
         }
-        assert_eq!(held("1", 1.0), [""; 0]);
-        assert_eq!(held(1.0, "1"), [""; 0]);
+        check(&"1".into(), &1.0.into());
+        check(&1.0.into(), &"1".into());
+        // Whatever their sizes.
+        for (narrow, wide) in
+            [(Value::from(9), Value::from(1_i64)), (9_i64.into(), 1.0.into()), (9.into(), f64::NAN.into())]
+        {
+            assert_eq!(held_by(Rule::Named, narrow, wide), LESS);
+        }
     }
 
     /// Doubles near integers and near the ends of their range.

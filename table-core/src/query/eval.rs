@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::compare::{self, Operator};
+use super::compare::{self, Operator, Rule};
 use super::filter::{self, Filter, Join, Node};
 use super::sealed::SealedEq;
 use crate::error::{Error, ErrorKind};
@@ -38,7 +38,7 @@ pub(crate) struct Predicate {
 
 #[derive(Clone, Debug)]
 enum Test {
-    Compare { column: Column, operator: Operator, constant: Value },
+    Compare { column: Column, operator: Operator, constant: Value, rule: Rule },
     Sealed(SealedEq),
     Not(Box<Test>),
     All(Box<[Test]>),
@@ -80,11 +80,14 @@ fn compile(node: &Node, slots: &mut BTreeMap<Name, usize>) -> Result<Test, Error
             column: column(&comparison.property, slots),
             operator: comparison.operator,
             constant: comparison.constant.clone(),
+            rule: comparison.rule,
         },
         Node::IsTrue(name) => Test::Compare {
             column: column(name, slots),
             operator: Operator::Eq,
             constant: Value::Boolean(true),
+            // Of `eq` both say the same.
+            rule: Rule::Named,
         },
         Node::Sealed(sealed) => Test::Sealed(sealed.clone()),
         Node::Not(inner) => Test::Not(Box::new(compile(inner, slots)?)),
@@ -113,8 +116,9 @@ fn column(name: &Name, slots: &mut BTreeMap<Name, usize>) -> Column {
 
 fn run<F: Fields>(test: &Test, fields: &F) -> Result<bool, Error> {
     match test {
-        Test::Compare { column, operator, constant } => {
-            let holds = |stored: ValueRef<'_>| compare::holds(stored, *operator, constant.as_value_ref());
+        Test::Compare { column, operator, constant, rule } => {
+            let holds =
+                |stored: ValueRef<'_>| compare::holds(stored, *operator, constant.as_value_ref(), *rule);
             Ok(match column {
                 Column::PartitionKey => holds(ValueRef::String(&fields.partition_key())),
                 Column::RowKey => holds(ValueRef::String(&fields.row_key())),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::{BitAnd, BitOr, Not};
 use std::str::FromStr;
 
-use super::compare::Operator;
+use super::compare::{Operator, Rule};
 use super::sealed::SealedEq;
 use crate::error::{Error, ErrorKind};
 use crate::limits;
@@ -29,17 +29,41 @@ use crate::model::names::{self, Name};
 ///
 /// # What a comparison means
 ///
-/// A property that is missing, or whose type is another than the constant's, compares false: also with `ne`. So
-/// `Age ne 40` leaves out entities without an age, and `not (Age eq 40)` has them.
+/// A property that is missing compares false with everything: also with `ne`. So `Age ne 40` leaves out entities without
+/// an age, and `not (Age eq 40)` has them.
+///
+/// A property of the constant's type compares by value:
 ///
 /// | type | order |
 /// | --- | --- |
 /// | String, and the keys | by UTF-16 code unit, as .NET's ordinal comparison; no culture, no case folding |
-/// | Int32, Int64, Double | by value, exactly, whichever two of them meet; `0.0` equals `-0.0`; a NaN differs from every number, itself too, and all its other comparisons are false |
+/// | Int32, Int64, Double | by value, exactly; `0.0` equals `-0.0`; a NaN differs from every number, itself too, and all its other comparisons are false |
 /// | `DateTime`, and `Timestamp` | earlier before later, to the tick |
 /// | Guid | by its sixteen bytes in the order in which they are written |
 /// | Binary | by byte; a beginning before its continuation |
 /// | Boolean | false before true |
+///
+/// A number that is given widens to the type of the property, from Int32 to Int64 and from both to Double, and the other
+/// way it does not. So an Int64 of 5 satisfies `A eq 5`, a Double of 5 satisfies `A eq 5` and `A eq 5L`, and an Int32 of 5
+/// satisfies neither `A eq 5L` nor `A eq 5.0`.
+///
+/// A property of any other type is *less* than the constant: `ne`, `lt` and `le` hold, `eq`, `gt` and `ge` do not,
+/// whatever the values. So the text `"x"` satisfies `A lt 5`, and an Int32 of 9 satisfies `A lt 5L`. That is how the
+/// service answers; to ask for one type alone, give a range: `A ge 0 and A lt 5`. The keys are text and compare so:
+/// `RowKey lt 5` holds of every row, and `RowKey ge 5` of none.
+///
+/// | property | `eq` and `ge` may hold with a constant of type |
+/// | --- | --- |
+/// | Int32 | Int32 |
+/// | Int64 | Int32, Int64 |
+/// | Double | Int32, Int64, Double |
+/// | any other | its own |
+///
+/// **Typed filters** have another rule here. What an entity's [columns](crate::Column) are compared with has the declared
+/// type, and a row may have been written when the field was narrower: so numbers of all three types compare by value,
+/// and a property of any other type compares false, as if it were missing. The rule is that of each comparison, however
+/// it was made: [`prop`] and text have the first one, also within a typed query. The text of a typed filter, read again,
+/// is not quite the same filter.
 ///
 /// # The text
 ///
@@ -50,7 +74,8 @@ use crate::model::names::{self, Name};
 /// comparison = property operator constant | constant operator property
 /// operator   = "eq" | "ne" | "gt" | "ge" | "lt" | "le"
 /// constant   = 'it''s' | 34 | 34L | 1.5 | 1e3 | NaN | INF | -INF | true | false
-///            | datetime'2014-07-31T18:00:00Z' | guid'c9da6455-213d-42c9-9a79-3e9149a57833'
+///            | datetime'2014-07-31T18:00:00Z' | datetime'2014-07-31T20:00:00+02:00'
+///            | guid'c9da6455-213d-42c9-9a79-3e9149a57833'
 ///            | X'c0ffee' | binary'c0ffee'
 /// ```
 ///
@@ -89,6 +114,8 @@ pub(super) struct Comparison {
     pub(super) property: Name,
     pub(super) operator: Operator,
     pub(super) constant: Value,
+    /// Text has none but [`Rule::Named`].
+    pub(super) rule: Rule,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,13 +212,13 @@ impl Filter {
         super::parse::parse(text)
     }
 
-    pub(super) fn compare(property: Name, operator: Operator, constant: Value) -> Self {
+    pub(super) fn compare(property: Name, operator: Operator, constant: Value, rule: Rule) -> Self {
         let constant = match constant {
             // A filter's text has one NaN.
             Value::Double(v) if v.is_nan() => Value::Double(f64::NAN),
             other => other,
         };
-        Self { node: Node::Compare(Comparison { property, operator, constant }), depth: 0 }
+        Self { node: Node::Compare(Comparison { property, operator, constant, rule }), depth: 0 }
     }
 
     pub(super) fn is_true(property: Name) -> Self {
@@ -355,7 +382,7 @@ impl fmt::Debug for Filter {
 /// assert_eq!(filter.to_string(), "Age ge 18 and Age lt 65");
 /// ```
 #[derive(Clone, Debug)]
-pub struct PropertyRef(Name);
+pub struct PropertyRef(Name, Rule);
 
 /// The property of this name; `PartitionKey`, `RowKey` and `Timestamp` are properties too.
 ///
@@ -370,12 +397,17 @@ pub struct PropertyRef(Name);
 /// # Ok::<(), table_core::ParseTicksError>(())
 /// ```
 pub fn prop(name: &str) -> PropertyRef {
-    PropertyRef(name.into())
+    PropertyRef(name.into(), Rule::Named)
+}
+
+/// The property of this name that an entity declares, and so says the type of.
+pub(crate) fn declared(name: &str) -> PropertyRef {
+    PropertyRef(name.into(), Rule::Declared)
 }
 
 impl PropertyRef {
     fn compare(&self, operator: Operator, constant: impl Into<Value>) -> Filter {
-        Filter::compare(self.0.clone(), operator, constant.into())
+        Filter::compare(self.0.clone(), operator, constant.into(), self.1)
     }
 
     /// The property equals the value.
@@ -384,7 +416,7 @@ impl PropertyRef {
         self.compare(Operator::Eq, value)
     }
 
-    /// The property is there, is of the value's type, and differs from it.
+    /// The property is there, and differs from the value or is of another type.
     #[must_use]
     pub fn ne(&self, value: impl Into<Value>) -> Filter {
         self.compare(Operator::Ne, value)
@@ -402,13 +434,13 @@ impl PropertyRef {
         self.compare(Operator::Ge, value)
     }
 
-    /// The property is less than the value.
+    /// The property is less than the value, as is one of another type.
     #[must_use]
     pub fn lt(&self, value: impl Into<Value>) -> Filter {
         self.compare(Operator::Lt, value)
     }
 
-    /// The property is the value or less.
+    /// The property is the value or less, as is one of another type.
     #[must_use]
     pub fn le(&self, value: impl Into<Value>) -> Filter {
         self.compare(Operator::Le, value)

@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use crate::error::{Error, ErrorKind};
-use crate::model::{Ticks, Value};
+use crate::model::{ParseTicksError, Ticks, Value, names};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token<'a> {
@@ -145,9 +145,9 @@ impl<'a> Lexer<'a> {
     fn typed(&self, start: usize, prefix: &str) -> Result<(Value, usize), Error> {
         let (text, end) = self.quoted(start + prefix.len())?;
         let value = match prefix {
-            "datetime" => match text.parse::<Ticks>() {
+            "datetime" => match time_of(&text) {
                 Ok(ticks) => Value::DateTime(ticks),
-                Err(why) => return Err(error(start, why.to_string())),
+                Err(why) => return Err(error(start, why)),
             },
             // Of the forms that a UUID has, the service takes one.
             "guid" => match Uuid::try_parse(&text) {
@@ -221,13 +221,14 @@ impl<'a> Lexer<'a> {
     }
 }
 
+/// What a property's name goes on with, and what is so like it that an error should show it with the name.
 fn is_word(c: char) -> bool {
-    c == '_' || c.is_alphanumeric()
+    names::continues_name(c) || c.is_alphanumeric()
 }
 
 /// The word that the text starts with.
 fn word(text: &str) -> &str {
-    if text.starts_with(|first: char| first == '_' || first.is_alphabetic()) {
+    if text.starts_with(|first: char| names::starts_name(first) || first.is_alphabetic()) {
         text.find(|c| !is_word(c)).and_then(|end| text.get(..end)).unwrap_or(text)
     } else {
         ""
@@ -238,6 +239,32 @@ fn word(text: &str) -> &str {
 pub(super) fn short(word: &str) -> &str {
     const SHOWN: usize = 40;
     word.char_indices().nth(SHOWN).and_then(|(end, _)| word.get(..end)).unwrap_or(word)
+}
+
+/// A time of day in UTC, or with the offset from it: an offset stands behind a time of day, in place of the `Z`.
+fn time_of(text: &str) -> Result<Ticks, String> {
+    let Some((local, ahead, minutes)) = with_offset(text) else {
+        return text
+            .parse()
+            .map_err(|why: ParseTicksError| format!("{why}, or an offset such as `+01:00` for the `Z`"));
+    };
+    let local: Ticks = local.parse().map_err(|why: ParseTicksError| why.to_string())?;
+    let offset = minutes * TICKS_A_MINUTE;
+    let utc = if ahead { local.get().checked_sub(offset) } else { local.get().checked_add(offset) };
+    utc.and_then(Ticks::new).ok_or_else(|| "the time is outside the years 1 to 9999 in UTC".to_owned())
+}
+
+const TICKS_A_MINUTE: u64 = 60 * 10_000_000;
+
+/// What stands before an offset, whether the offset is ahead of UTC, and by how many minutes.
+fn with_offset(text: &str) -> Option<(&str, bool, u64)> {
+    const LENGTH: usize = "+00:00".len();
+    let (local, offset) = text.split_at_checked(text.len().checked_sub(LENGTH)?)?;
+    let [sign @ (b'+' | b'-'), h1, h2, b':', m1, m2] = offset.as_bytes() else { return None };
+    let digit = |byte: &u8| char::from(*byte).to_digit(10).map(u64::from);
+    let (hours, minutes) = (digit(h1)? * 10 + digit(h2)?, digit(m1)? * 10 + digit(m2)?);
+    let is_time_of_day = local.contains('T') && !local.ends_with('Z');
+    (is_time_of_day && hours < 24 && minutes < 60).then_some((local, *sign == b'+', hours * 60 + minutes))
 }
 
 fn bytes_of(hex: &str) -> Option<Vec<u8>> {

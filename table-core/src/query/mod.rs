@@ -26,6 +26,7 @@ pub use filter::{Filter, PropertyRef, prop};
 pub use token::Continuation;
 
 pub(crate) use eval::{Fields, Predicate};
+pub(crate) use filter::declared;
 pub(crate) use keys::{KeyProperties, Kind, StoredRow};
 pub(crate) use lower::stored_key;
 pub(crate) use plan::{Plan, plan};

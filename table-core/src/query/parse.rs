@@ -1,6 +1,6 @@
 //! Filters from their text.
 
-use super::compare::Operator;
+use super::compare::{Operator, Rule};
 use super::filter::{self, Filter, Join};
 use super::lexer::{Lexer, Token, error, short};
 use crate::error::Error;
@@ -60,7 +60,7 @@ impl<'a> Parser<'a> {
             Token::Open => self.bracketed(at)?,
             Token::Constant(constant) => {
                 let operator = self.operator()?;
-                Filter::compare(self.property()?, operator.swapped(), constant)
+                Filter::compare(self.property()?, operator.swapped(), constant, Rule::Named)
             }
             Token::Word(word) if !is_reserved(word) => self.after_property(at, word)?,
             found => return Err(unexpected(at, &found, TERM)),
@@ -97,7 +97,7 @@ impl<'a> Parser<'a> {
             Token::End | Token::Close | Token::Word("and" | "or") => Ok(Filter::is_true(property)),
             _ => {
                 let operator = self.operator()?;
-                Ok(Filter::compare(property, operator, self.constant()?))
+                Ok(Filter::compare(property, operator, self.constant()?, Rule::Named))
             }
         }
     }

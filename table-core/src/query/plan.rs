@@ -2,6 +2,7 @@
 
 use super::bounds::KeyRange;
 use super::builder::Query;
+use super::compare::of_other_type;
 use super::eval::{Fields, Predicate};
 use super::explain::{Explain, QueryClass};
 use super::filter::{Comparison, Filter, Join, Node};
@@ -113,12 +114,19 @@ impl Narrowed {
     }
 
     /// A key is always there and always text: its comparison with text can be inverted, and one with anything
-    /// else is false.
+    /// else is the same for all.
     fn by_key(&mut self, comparison: &Comparison, negated: bool) {
-        let Value::String(text) = &comparison.constant else { return self.by_constant(negated) };
+        let Value::String(text) = &comparison.constant else {
+            return self.by_constant(of_other_type(comparison.operator, comparison.rule) != negated);
+        };
         let operator = if negated { comparison.operator.negated() } else { comparison.operator };
         let Some(range) = KeyRange::comparing(operator, text) else {
-            let filter = Filter::compare(comparison.property.clone(), operator, comparison.constant.clone());
+            let filter = Filter::compare(
+                comparison.property.clone(),
+                operator,
+                comparison.constant.clone(),
+                comparison.rule,
+            );
             return self.leave(filter, false);
         };
         let bounds =

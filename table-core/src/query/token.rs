@@ -7,6 +7,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::base64url;
 use super::bounds::{KeyRange, Lower, Upper};
+use super::compare::Rule;
 use super::filter::{Filter, Join, Node};
 use super::plan::Plan;
 use crate::error::{Error, ErrorKind};
@@ -221,7 +222,11 @@ impl Canonical {
         match node {
             Node::TooDeep => self.0.push(0),
             Node::Compare(comparison) => {
-                self.tagged(1, comparison.property.as_bytes());
+                let tag = match comparison.rule {
+                    Rule::Named => 1,
+                    Rule::Declared => 7,
+                };
+                self.tagged(tag, comparison.property.as_bytes());
                 // A word of two letters.
                 self.0.extend(comparison.operator.word().bytes());
                 self.value(&comparison.constant);
@@ -266,7 +271,7 @@ impl Canonical {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Query, plan, prop};
+    use super::super::{Query, declared, plan, prop};
     use super::*;
 
     fn token(remaining: Option<u64>) -> Continuation {
@@ -365,6 +370,7 @@ mod tests {
             base().filter(prop("A").eq(1)),
             base().filter(prop("A").eq(1_i64)),
             base().filter(prop("A").ne(1)),
+            base().filter(declared("A").ne(1)),
             base().filter(prop("B").eq(1)),
             base().filter(prop("A").eq("1")),
             base().filter(prop("A").is_true()),

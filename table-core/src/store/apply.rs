@@ -11,6 +11,7 @@ use heed::{MdbError, PutFlags};
 use super::Inner;
 use super::encode::{self, Place};
 use super::lmdb::{self, Databases, WriteTxn};
+use super::open::Environment;
 use super::prepare::{self, Action, Image, Prepared, Step};
 use super::records::catalog::TableState;
 use super::records::counts::Counts;
@@ -27,6 +28,7 @@ use crate::plan::ReadVersion;
 
 /// A write transaction and what it will leave in the small records.
 pub(crate) struct Group<'e> {
+    environment: &'e Environment,
     pub(crate) dbs: &'e Databases,
     pub(crate) txn: WriteTxn<'e>,
     pub(crate) meta: Meta,
@@ -83,13 +85,14 @@ enum New {
 
 impl<'e> Group<'e> {
     pub(crate) fn begin(inner: &'e Inner) -> Result<Self> {
-        let txn = inner.environment.env.write_txn().map_err(lmdb::error)?;
+        let txn = inner.environment.write_txn()?;
         let dbs = &inner.environment.dbs;
         let meta = Meta::begin(dbs.main, &txn)?;
         // A write transaction has the number of the state that it will make.
         let state = txn.id().checked_sub(1);
         let (tables, scratch) = (Vec::new(), Scratch::default());
-        Ok(Self { dbs, txn, meta, now: clock(), state, tables, scratch })
+        let environment = &inner.environment;
+        Ok(Self { environment, dbs, txn, meta, now: clock(), state, tables, scratch })
     }
 
     /// The time that the next plan gets: the clock's, or one tick more than the last where the clock is behind.
@@ -151,7 +154,7 @@ impl<'e> Group<'e> {
                 dict.write_new(*on_disk, self.dbs, &mut self.txn, id)?;
             }
         }
-        self.txn.commit().map_err(lmdb::error)?;
+        self.environment.commit(self.txn)?;
         for touched in self.tables {
             if let Some((dict, _)) = touched.grown {
                 touched.state.learn(Arc::new(dict));

@@ -12,7 +12,8 @@ use crate::model::{DynamicEntity, ETag, IfMatch};
 /// Up to 100 operations on one partition of a table that happen together or not at all: the service's entity group
 /// transaction.
 ///
-/// The operations are checked in order, and the error of the first that fails says [which](crate::Error::index).
+/// The operations are checked in order, and the error of the first that fails says [which](crate::Error::index). As the
+/// body of a request they stay below [`BATCH_BYTES`](crate::limits::BATCH_BYTES), 4 MiB.
 ///
 /// ```
 /// use table_core::{DynamicEntity, ErrorKind, IfMatch, Store};

@@ -157,12 +157,12 @@ impl Inner {
     ) -> Result<T> {
         let _lead = self.writer.lead()?;
         let run = || {
-            let mut txn = self.environment.env.write_txn().map_err(lmdb::error)?;
+            let mut txn = self.environment.write_txn()?;
             let dbs = &self.environment.dbs;
             let mut meta = Meta::begin(dbs.main, &txn)?;
             let done = change(&mut txn, dbs, &mut meta)?;
             meta.write(dbs.main, &mut txn)?;
-            txn.commit().map_err(lmdb::error)?;
+            self.environment.commit(txn)?;
             Ok(done)
         };
         run().map_err(|error| self.writer.judge(self, error))
@@ -272,10 +272,16 @@ impl Store {
     /// It takes one small transaction, however many there are, and the name is free at once. The space comes back
     /// in the background, in small steps between other writes; [`reclaim`](Self::reclaim) waits for it, and
     /// [`stats`](Self::stats) tell if it can't.
+    ///
+    /// A table that is not there is [`TableNotFound`](ErrorKind::TableNotFound), with the [code](Error::code) that the
+    /// service has for it here, `ResourceNotFound`.
     pub fn drop_table(&self, name: &str) -> Result<()> {
         let entry = self
             .inner
             .transact(|txn, dbs, meta| catalog::bury(dbs, txn, meta, name))
+            .map_err(
+                |e| if e.kind() == ErrorKind::TableNotFound { e.with_code("ResourceNotFound") } else { e },
+            )
             .map_err(|e| e.attempted("drop").table(name))?;
         self.inner.forget(entry.id);
         reclaim::start(&self.inner);
@@ -297,7 +303,8 @@ impl Store {
     }
 
     /// Writes a compacted copy of the store, as it is at this moment, into a new directory. Writers go on meanwhile. After
-    /// a failure nothing is left behind.
+    /// a failure nothing is left behind, but in one case: where the copy is in place and the flush of its directory
+    /// fails, it stays as it is, whole and with its keys, and the error says so.
     ///
     /// Free pages are left out, and with them the former bytes of what was overwritten and deleted: so a copy that is
     /// made when every value is sealed by `Table::reencrypt` shows none plain, which the store itself may do for ever. In

@@ -15,7 +15,7 @@ use super::row;
 use super::row_write::RowWriter;
 use crate::error::{Error, ErrorKind};
 use crate::limits;
-use crate::model::{DynamicEntity, IfMatch, Name, Value};
+use crate::model::{DynamicEntity, IfMatch, Name, Value, body};
 use crate::plan::{ReadVersion, RowContent};
 use crate::schema::Schema;
 
@@ -223,7 +223,7 @@ pub(crate) fn batch<'a>(
     let dict = table.dict();
     let mut builder = Builder::new(table, &dict, length);
     builder.plan.numbered = true;
-    let mut payload = 0;
+    let mut entities = 0;
     for (index, operation) in operations.clone().enumerate() {
         let placed = |error: Error| place(error, table, &operation).at_index(index);
         if operation.partition != partition {
@@ -235,15 +235,18 @@ pub(crate) fn batch<'a>(
             return Err(placed(Error::new(ErrorKind::DifferentPartitions).because(because)));
         }
         let size = builder.add(&operation).map_err(placed)?;
-        payload += if operation.action == Action::Absent { 0 } else { size };
+        entities += if operation.action == Action::Absent { 0 } else { size };
     }
-    if payload >= limits::BATCH_BYTES {
-        payload = writing().map(|operation| exact_size(&operation)).sum();
-    }
-    if payload >= limits::BATCH_BYTES {
-        let because =
-            format!("the entities come to {payload} bytes; they must stay below {}", limits::BATCH_BYTES);
-        return Err(whole(Error::new(ErrorKind::BatchTooLarge).because(because)));
+    if body::most(length, &table.name, entities) >= limits::BATCH_BYTES {
+        let operations = writing().map(|operation| body_size(&table.name, &operation));
+        let bytes = body::BATCH + operations.sum::<usize>();
+        if bytes >= limits::BATCH_BYTES {
+            let because = format!(
+                "the batch comes to {bytes} bytes as the body of a request; it must stay below {}",
+                limits::BATCH_BYTES
+            );
+            return Err(whole(Error::new(ErrorKind::BatchTooLarge).because(because)));
+        }
     }
     let plan = builder.plan;
     match second_of_a_row(&plan) {
@@ -427,4 +430,21 @@ fn exact_size(operation: &Operation<'_>) -> usize {
         Content::Row(row) => row.properties().map(size).sum(),
     };
     crate::model::keys_size(operation.partition, operation.row) + properties
+}
+
+/// What an operation takes in the body of a request.
+fn body_size(table: &str, operation: &Operation<'_>) -> usize {
+    let is_insert = operation.action == Action::Insert;
+    let written = |properties: &mut dyn Iterator<Item = Given<'_>>| {
+        let kind = if is_insert { body::Kind::Insert(properties) } else { body::Kind::Write(properties) };
+        body::operation(table, operation.partition, operation.row, kind)
+    };
+    match operation.content {
+        Content::Nothing => {
+            let kind = body::Kind::<std::iter::Empty<_>>::Delete;
+            body::operation(table, operation.partition, operation.row, kind)
+        }
+        Content::Properties(properties) => written(&mut properties.iter().copied()),
+        Content::Row(row) => written(&mut row.properties()),
+    }
 }

@@ -160,12 +160,12 @@ fn as_much_as_fits(inner: &Inner) -> Result<Option<usize>> {
 
 fn try_step(inner: &Inner, most: usize) -> Result<Option<usize>> {
     let dbs = &inner.environment.dbs;
-    let mut txn = inner.environment.env.write_txn().map_err(lmdb::error)?;
+    let mut txn = inner.environment.write_txn()?;
     let mut meta = Meta::begin(dbs.main, &txn)?;
     let Some(table) = catalog::graves(dbs, &txn, &meta)?.into_iter().next() else { return Ok(None) };
     let removed = remove_some(dbs, &mut txn, &mut meta, &table, most)?;
     meta.write(dbs.main, &mut txn)?;
-    txn.commit().map_err(lmdb::error)?;
+    inner.environment.commit(txn)?;
     Ok(Some(removed))
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::model::Value;
-use crate::query::{Filter, SealedEq, prop};
+use crate::query::{Filter, SealedEq, declared};
 use crate::schema::{Property, PropertyValue};
 
 /// What a column can be compared with: a value of its type, a reference to one, and `&str` for text.
@@ -62,7 +62,9 @@ impl ColumnArg<crate::crypt::Secret<Box<str>>> for &str {
 
 /// A property of an entity, to be compared in a filter: `|e| e.age.ge(40) & !e.last_name.eq("Smith")`.
 ///
-/// A row without the property compares false, whatever the comparison.
+/// A row without the property compares false, whatever the comparison; so does one that has it of a type that is none of
+/// the field's. Numbers compare by value whatever their types, since a field may have grown since a row was written. That
+/// is not the service's rule, which filters of names and of text have: see [`Filter`].
 ///
 /// `K` says whether it can be: an encrypted property can't, but for equality if it has `#[encrypt(blind)]`.
 pub struct Column<T, K = Plain> {
@@ -95,7 +97,7 @@ pub trait Equatable {
 
 impl Equatable for Plain {
     fn equals(property: &str, value: Value) -> Filter {
-        prop(property).eq(value)
+        declared(property).eq(value)
     }
 }
 
@@ -137,7 +139,7 @@ impl<T, K> Column<T, K> {
     where
         K: Comparable,
     {
-        prop(self.name).ne(value.to_constant())
+        declared(self.name).ne(value.to_constant())
     }
 
     /// Greater.
@@ -145,7 +147,7 @@ impl<T, K> Column<T, K> {
     where
         K: Comparable,
     {
-        prop(self.name).gt(value.to_constant())
+        declared(self.name).gt(value.to_constant())
     }
 
     /// Greater or equal.
@@ -153,7 +155,7 @@ impl<T, K> Column<T, K> {
     where
         K: Comparable,
     {
-        prop(self.name).ge(value.to_constant())
+        declared(self.name).ge(value.to_constant())
     }
 
     /// Less.
@@ -161,7 +163,7 @@ impl<T, K> Column<T, K> {
     where
         K: Comparable,
     {
-        prop(self.name).lt(value.to_constant())
+        declared(self.name).lt(value.to_constant())
     }
 
     /// Less or equal.
@@ -169,14 +171,14 @@ impl<T, K> Column<T, K> {
     where
         K: Comparable,
     {
-        prop(self.name).le(value.to_constant())
+        declared(self.name).le(value.to_constant())
     }
 }
 
 impl Column<bool> {
     /// True.
     pub fn is_true(&self) -> Filter {
-        prop(self.name).is_true()
+        declared(self.name).is_true()
     }
 }
 

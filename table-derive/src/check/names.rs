@@ -1,6 +1,8 @@
 //! Names that are taken, and what names may hold. What the service demands stands in `table_core::limits` and in its
 //! `model::names` too: a macro can't ask them.
 
+use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
+
 /// The properties that every row has.
 pub(super) const SYSTEM: [&str; 4] = ["PartitionKey", "RowKey", "Timestamp", "EntityType"];
 
@@ -89,19 +91,83 @@ pub(super) fn utf16_units(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 
-/// Whether the service takes the name for a property: a letter or `_`, then letters, digits and `_`.
+/// Whether the service takes the name for a property: an identifier of C# and a name of XML.
 pub(super) fn is_property(name: &str) -> bool {
     let mut chars = name.chars();
-    chars.next().is_some_and(|first| first == '_' || first.is_alphabetic() && in_xml_name(first))
-        && chars.all(|c| c == '_' || c.is_alphanumeric() && in_xml_name(c))
+    chars.next().is_some_and(starts_property) && chars.all(continues_property)
 }
 
-/// The letters and digits that XML 1.0 allows in a name.
+fn starts_property(c: char) -> bool {
+    c == '_'
+        || if c.is_ascii() {
+            c.is_ascii_alphabetic()
+        } else {
+            is_letter(c.general_category()) && in_xml_name(c)
+        }
+}
+
+fn continues_property(c: char) -> bool {
+    use GeneralCategory::{ConnectorPunctuation, DecimalNumber, Format, NonspacingMark, SpacingMark};
+    if c.is_ascii() {
+        return c == '_' || c.is_ascii_alphanumeric();
+    }
+    let category = c.general_category();
+    let continues =
+        matches!(category, NonspacingMark | SpacingMark | DecimalNumber | ConnectorPunctuation | Format);
+    (continues || is_letter(category)) && in_xml_name(c)
+}
+
+/// Lu, Ll, Lt, Lm, Lo and Nl.
+fn is_letter(category: GeneralCategory) -> bool {
+    use GeneralCategory::{
+        LetterNumber, LowercaseLetter, ModifierLetter, OtherLetter, TitlecaseLetter, UppercaseLetter,
+    };
+    matches!(
+        category,
+        UppercaseLetter | LowercaseLetter | TitlecaseLetter | ModifierLetter | OtherLetter | LetterNumber
+    )
+}
+
+/// What XML 1.0 allows in a name, beyond ASCII.
 fn in_xml_name(c: char) -> bool {
-    c.is_ascii()
-        || matches!(c,
-            '\u{b7}' | '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{f8}'..='\u{37d}'
-            | '\u{37f}'..='\u{1fff}' | '\u{200c}'..='\u{200d}' | '\u{203f}'..='\u{2040}'
-            | '\u{2070}'..='\u{218f}' | '\u{2c00}'..='\u{2fef}' | '\u{3001}'..='\u{d7ff}'
-            | '\u{f900}'..='\u{fdcf}' | '\u{fdf0}'..='\u{fffd}' | '\u{10000}'..='\u{effff}')
+    matches!(c,
+        '\u{b7}' | '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{f8}'..='\u{37d}'
+        | '\u{37f}'..='\u{1fff}' | '\u{200c}'..='\u{200d}' | '\u{203f}'..='\u{2040}'
+        | '\u{2070}'..='\u{218f}' | '\u{2c00}'..='\u{2fef}' | '\u{3001}'..='\u{d7ff}'
+        | '\u{f900}'..='\u{fdcf}' | '\u{fdf0}'..='\u{fffd}' | '\u{10000}'..='\u{effff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use table_core::{ErrorKind, Query};
+
+    use super::is_property;
+
+    /// Whether the store takes the name.
+    fn is_taken(name: &str) -> bool {
+        match Query::new().select([name]).explain() {
+            Ok(_) => true,
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::PropertyNameInvalid, "{error}");
+                false
+            }
+        }
+    }
+
+    #[test]
+    fn the_macros_and_the_store_take_the_same_names() {
+        let mut taken = [0; 2];
+        for c in '\0'..=char::MAX {
+            for (count, name) in taken.iter_mut().zip([format!("{c}"), format!("a{c}")]) {
+                assert_eq!(is_property(&name), is_taken(&name), "{name:?}");
+                *count += u32::from(is_property(&name));
+            }
+        }
+        // Letters of all scripts; and marks, digits, connectors and formatting characters besides.
+        let [first, later] = taken;
+        assert!(first > 140_000 && later > first + 3_000, "{first} {later}");
+        for name in ["", "a b", "_", "1", "größe", "名前\u{301}"] {
+            assert_eq!(is_property(name), is_taken(name), "{name:?}");
+        }
+    }
 }

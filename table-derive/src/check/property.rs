@@ -48,7 +48,7 @@ pub(super) fn c11_the_service_takes_the_names(cx: &Ctxt, fields: &[Field<'_>]) {
         } else if !names::is_property(name) {
             cx.error(
                 span,
-                format!("`{name}` is no property name: a letter or `_`, then letters, digits and `_`{hint}"),
+                format!("`{name}` is no property name: a letter or `_`, then letters, decimal digits, combining marks and `_`{hint}"),
             );
         } else if let units = names::utf16_units(name)
             && units > names::NAME_UNITS

@@ -19,7 +19,7 @@ fn cases() -> Vec<Case> {
     let early = Ticks::new(Ticks::MIN_PROPERTY.get() - 1).unwrap();
     let astral = "\u{1f600}".repeat(256);
     let wide = "名".repeat(512);
-    let long = (KeyTooLong, "KeyValueTooLarge", 400);
+    let long = (KeyTooLong, "PropertyValueTooLarge", 400);
     let large = (PropertyValueTooLarge, "PropertyValueTooLarge", 400);
     vec![
         Case("row key", keys("p", &"x".repeat(512)), keys("p", &"x".repeat(513)), long),

@@ -147,7 +147,8 @@ fn stored(name: &str, place: Place, entity: &Entity) -> Option<Value> {
     }
 }
 
-/// What is missing or of another type compares false; so does a NaN, unless it is asked whether it differs.
+/// What is missing compares false, and what is of another type is less, but for a constant of a narrower number. Of a NaN
+/// nothing holds but that it differs.
 fn compares(stored: Option<&Value>, operator: &str, constant: &Value) -> bool {
     use Value::{Binary, Boolean, DateTime, Double, Guid, Int32, Int64, String};
     let Some(stored) = stored else { return false };
@@ -157,7 +158,9 @@ fn compares(stored: Option<&Value>, operator: &str, constant: &Value) -> bool {
         (Boolean(a), Boolean(b)) => Some(a.cmp(b)),
         (DateTime(a), DateTime(b)) => Some(a.cmp(b)),
         (Guid(a), Guid(b)) => Some(a.as_bytes().cmp(b.as_bytes())),
-        (Int32(_) | Int64(_) | Double(_), Int32(_) | Int64(_) | Double(_)) => {
+        (Int32(_), Int32(_))
+        | (Int64(_), Int32(_) | Int64(_))
+        | (Double(_), Int32(_) | Int64(_) | Double(_)) => {
             // Every number that is tried is a multiple of a half, so that twice it is whole.
             let twice = |value: &Value| match value.as_f64() {
                 Some(double) if double.is_nan() => None,
@@ -166,7 +169,7 @@ fn compares(stored: Option<&Value>, operator: &str, constant: &Value) -> bool {
             };
             twice(stored).zip(twice(constant)).map(|(a, b)| a.cmp(&b))
         }
-        _ => return false,
+        _ => Some(Ordering::Less),
     };
     match (operator, order) {
         ("ne", order) => order != Some(Ordering::Equal),

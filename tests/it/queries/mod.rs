@@ -3,6 +3,7 @@
 mod found;
 mod iterators;
 mod paging;
+mod types;
 
 use table_core::{Continuation, DynamicEntity, DynamicTable, Query, Result, Store};
 

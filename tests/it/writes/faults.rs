@@ -285,10 +285,10 @@ const CASES: &[Case] = &[
          `label_{labels[]}_{number:03}` to 101 rows; an entity and its copies may be 100"),
     Case("too large with its copies",
         |at| at.store.table::<Atlas>()?.insert(&atlas(60_000)).map(drop), BatchTooLarge, None,
-        "cannot write to table `Parts`, partition `north`: the change comes to 4801952 bytes: the entities' \
-         own rows to 960386, their copies for `by_colour` to 960394, their copies for `by_scale` to 960390, \
-         their copies for `by_shelf` to 960392, their copies for `by_year` to 960390; a transaction must \
-         stay below 4194304"),
+        "cannot write to table `Parts`, partition `north`: the change comes to 6406675 bytes as the body of \
+         a request: the entities' own rows to 1281280, their copies for `by_colour` to 1281275, their copies for \
+         `by_scale` to 1281273, their copies for `by_shelf` to 1281274, their copies for `by_year` to 1281273; a \
+         transaction must stay below 4194304"),
     Case("too large alone", |at| at.store.table::<Atlas>()?.insert(&atlas(65_536)).map(drop),
         EntityTooLarge, None,
         "cannot insert into table `Parts`, partition `north`, row `atlas_001`: the entity has 1048962 \
@@ -301,10 +301,10 @@ const CASES: &[Case] = &[
         let (one, other) = (atlas(30_000), Atlas { number: 2, ..atlas(30_000) });
         at.store.table::<Atlas>()?.egt(Atlas::partition("north")).put(&one).put(&other).commit().map(drop)
     }, BatchTooLarge, None,
-        "cannot write to table `Parts`, partition `north`: the change comes to 4803904 bytes: the entities' \
-         own rows to 960772, their copies for `by_colour` to 960788, their copies for `by_scale` to 960780, \
-         their copies for `by_shelf` to 960784, their copies for `by_year` to 960780; a transaction must \
-         stay below 4194304"),
+        "cannot write to table `Parts`, partition `north`: the change comes to 6413050 bytes as the body of \
+         a request: the entities' own rows to 1282560, their copies for `by_colour` to 1282550, their copies for \
+         `by_scale` to 1282546, their copies for `by_shelf` to 1282548, their copies for `by_year` to 1282546; a \
+         transaction must stay below 4194304"),
     Case("one entity twice", |at| at.egt().put(&part(3, "c")).put(&part(1, "a")).delete(key(3), IfMatch::Any)
         .commit().map(drop), EntityNotFound, Some(2),
         "cannot delete from table `Parts`, partition `north`, row `part_003`, operation 2: there is no such \

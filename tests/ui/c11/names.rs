@@ -21,6 +21,12 @@ struct Renamed {
     first_name: String,
     #[property(rename = "")]
     empty: String,
+    #[property(rename = "a₁")]
+    subscript: String,
+    #[property(rename = "a⅓")]
+    fraction: String,
+    #[property(rename = "a‿b")]
+    tied: String,
 }
 
 #[derive(Entity)]

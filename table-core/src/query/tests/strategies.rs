@@ -8,7 +8,7 @@ use proptest::sample::select;
 use uuid::Uuid;
 
 use super::super::eval::{Fields, Predicate};
-use super::super::filter::{Filter, prop};
+use super::super::filter::{Filter, PropertyRef, declared, prop};
 use crate::error::Error;
 use crate::model::{Ticks, Value, ValueRef};
 
@@ -88,8 +88,7 @@ pub(super) fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
-fn compared(name: &'static str, operator: usize, constant: Value) -> Filter {
-    let property = prop(name);
+fn compared(property: &PropertyRef, operator: usize, constant: Value) -> Filter {
     match operator {
         0 => property.eq(constant),
         1 => property.ne(constant),
@@ -100,22 +99,32 @@ fn compared(name: &'static str, operator: usize, constant: Value) -> Filter {
     }
 }
 
-fn leaf() -> impl Strategy<Value = Filter> {
+fn leaf(of: fn(&str) -> PropertyRef) -> impl Strategy<Value = Filter> {
     let key_name = || select(&["PartitionKey", "RowKey"][..]);
     prop_oneof![
         // Equality is what makes ranges, so it is frequent.
-        4 => (key_name(), key()).prop_map(|(name, text)| prop(name).eq(text)),
-        4 => (key_name(), 0..6_usize, key_like()).prop_map(|(name, op, text)| compared(name, op, text.into())),
-        1 => (key_name(), 0..6_usize, value()).prop_map(|(name, op, value)| compared(name, op, value)),
+        4 => (key_name(), key()).prop_map(move |(name, text)| of(name).eq(text)),
+        4 => (key_name(), 0..6_usize, key_like()).prop_map(move |(name, op, text)| compared(&of(name), op, text.into())),
+        1 => (key_name(), 0..6_usize, value()).prop_map(move |(name, op, value)| compared(&of(name), op, value)),
         1 => (0..6_usize, 0..3_u64)
-            .prop_map(|(op, ticks)| compared("Timestamp", op, Ticks::new(ticks).unwrap().into())),
-        4 => (select(&NAMES[..]), 0..6_usize, value()).prop_map(|(name, op, value)| compared(name, op, value)),
-        1 => select(&["A", "B", "PartitionKey", "Timestamp"][..]).prop_map(|name| prop(name).is_true()),
+            .prop_map(move |(op, ticks)| compared(&of("Timestamp"), op, Ticks::new(ticks).unwrap().into())),
+        4 => (select(&NAMES[..]), 0..6_usize, value()).prop_map(move |(name, op, value)| compared(&of(name), op, value)),
+        1 => select(&["A", "B", "PartitionKey", "Timestamp"][..]).prop_map(move |name| of(name).is_true()),
     ]
 }
 
+/// As text has them.
 pub(super) fn filter() -> impl Strategy<Value = Filter> {
-    leaf().prop_recursive(5, 24, 4, |inner| {
+    of_leaves(leaf(prop))
+}
+
+/// Of names and of declared properties.
+pub(super) fn any_filter() -> impl Strategy<Value = Filter> {
+    of_leaves(prop_oneof![2 => leaf(prop), 1 => leaf(declared)])
+}
+
+fn of_leaves(leaf: impl Strategy<Value = Filter> + 'static) -> impl Strategy<Value = Filter> {
+    leaf.prop_recursive(5, 24, 4, |inner| {
         prop_oneof![
             3 => (inner.clone(), inner.clone()).prop_map(|(a, b)| a & b),
             2 => (inner.clone(), inner.clone()).prop_map(|(a, b)| a | b),

@@ -42,6 +42,15 @@ fn every_constant_is_read() {
         ("datetime'2014-07-31T18:00:00Z'", Value::from(time)),
         ("datetime'2014-07-31T18:00:00.0000000Z'", Value::from(time)),
         ("datetime'2014-07-31T18:00'", Value::from(time)),
+        ("datetime'2014-07-31T18:00:00+00:00'", Value::from(time)),
+        ("datetime'2014-07-31T18:00-00:00'", Value::from(time)),
+        ("datetime'2014-07-31T19:00:00+01:00'", Value::from(time)),
+        ("datetime'2014-07-31T19:00:00.0000000+01:00'", Value::from(time)),
+        ("datetime'2014-07-31T12:30:00-05:30'", Value::from(time)),
+        ("datetime'2014-08-01T17:59:00+23:59'", Value::from(time)),
+        ("datetime'2014-07-30T18:01-23:59'", Value::from(time)),
+        ("datetime'0001-01-01T01:00:00+01:00'", Value::from(Ticks::MIN)),
+        ("datetime'9999-12-31T22:59:59.9999999-01:00'", Value::from(Ticks::MAX)),
         ("guid'c9da6455-213d-42c9-9a79-3e9149a57833'", Value::from(guid)),
         ("guid'C9DA6455-213D-42C9-9A79-3E9149A57833'", Value::from(guid)),
         ("X'c0FFee'", Value::from(&[0xc0, 0xff, 0xee][..])),
@@ -50,6 +59,16 @@ fn every_constant_is_read() {
     ] {
         assert_eq!(parsed(&format!("A eq {text}")), prop("A").eq(value.clone()), "{text}");
         assert_eq!(parsed(&format!("{text} gt A")), prop("A").lt(value), "{text}");
+    }
+}
+
+#[test]
+fn a_time_with_an_offset_prints_in_utc() {
+    for (text, printed) in [
+        ("datetime'2014-07-31T18:00:00+01:00'", "datetime'2014-07-31T17:00:00Z'"),
+        ("datetime'2014-12-31T23:30:00.5-01:30'", "datetime'2015-01-01T01:00:00.5000000Z'"),
+    ] {
+        assert_eq!(parsed(&format!("A eq {text}")).to_string(), format!("A eq {printed}"));
     }
 }
 
@@ -93,6 +112,7 @@ fn not_binds_tighter_than_and_tighter_than_or() {
         ("andy eq 1 or nothing", prop("andy").eq(1) | prop("nothing").is_true(), ""),
         ("datetime eq 1 and X", prop("datetime").eq(1) & prop("X").is_true(), ""),
         ("größe eq 1", prop("größe").eq(1), ""),
+        ("a\u{301} eq 1 and a\u{203f}b", prop("a\u{301}").eq(1) & prop("a\u{203f}b").is_true(), ""),
     ] {
         assert_eq!(parsed(text), filter, "{text}");
         assert_eq!(filter.to_string(), if printed.is_empty() { text } else { printed });
@@ -156,6 +176,17 @@ fn what_cannot_be_read_is_refused_where_it_stands() {
         ("A eq 9223372036854775808L", 5, "too large for an Int64"),
         ("A eq 1e999", 5, "too large for a Double"),
         ("A eq datetime'2014-02-29'", 5, "not a UTC time"),
+        ("A eq datetime'2014-07-31T18:00:00+24:00'", 5, "or an offset such as `+01:00`"),
+        ("A eq datetime'2014-07-31T18:00:00+01:60'", 5, "or an offset such as `+01:00`"),
+        ("A eq datetime'2014-07-31T18:00:00+0100'", 5, "or an offset such as `+01:00`"),
+        ("A eq datetime'2014-07-31T18:00:00+1:00'", 5, "or an offset such as `+01:00`"),
+        ("A eq datetime'2014-07-31T18:00:00Z+01:00'", 5, "or an offset such as `+01:00`"),
+        ("A eq datetime'2014-07-31+01:00'", 5, "or an offset such as `+01:00`"),
+        ("A eq datetime'+01:00'", 5, "not a UTC time"),
+        ("A eq datetime'2014-02-29T18:00+01:00'", 5, "not a UTC time"),
+        ("A eq datetime'éé:00'", 5, "not a UTC time"),
+        ("A eq datetime'0001-01-01T00:59:59+01:00'", 5, "outside the years 1 to 9999"),
+        ("A eq datetime'9999-12-31T23:00:00-01:00'", 5, "outside the years 1 to 9999"),
         ("A eq datetime'", 13, "the quote is not closed"),
         ("A eq guid'c9da6455213d42c99a793e9149a57833'", 5, "not a UUID"),
         ("A eq guid'x'", 5, "not a UUID"),
@@ -178,6 +209,10 @@ fn what_cannot_be_read_is_refused_where_it_stands() {
         ("A eq 1\0", 6, "found `\\0`"),
         ("a\u{2f800} eq", 8, "found the end"),
         ("\u{aa}b eq 1", 0, "is no property name"),
+        ("a\u{2153} eq 1", 0, "`a\u{2153}` is no property name"),
+        ("A eq 1 or a\u{2081}", 10, "`a\u{2081}` is no property name"),
+        ("\u{903} eq 1", 0, "is no property name"),
+        ("\u{203f}a eq 1", 0, "found `\u{203f}`"),
         (&format!("{} eq 1", "x".repeat(256)), 0, "a property's name has 256 UTF-16 units; it may have 255"),
         (&deep(65), 64, "the brackets are nested more than 64 deep"),
         (&not_deep, 64, "the brackets are nested more than 64 deep"),

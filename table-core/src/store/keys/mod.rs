@@ -349,7 +349,7 @@ impl Encryption {
                 None => self.vault.side.db.delete(&mut txn, &key).map(drop),
             }
             .map_err(lmdb::error)?;
-            txn.commit().map_err(lmdb::error)
+            self.vault.side.commit(txn)
         };
         save().map_err(|error: Error| error.attempted("save a job's progress"))
     }

@@ -47,7 +47,7 @@ impl Vault {
             meta.generation += 1;
             self.put(&mut txn, META, &meta.encode())?;
             new.write(&self.side.path)?;
-            txn.commit().map_err(lmdb::error)?;
+            self.side.commit(txn)?;
             self.remember_root(new.root);
             files::wipe(&root::path(&self.side.path, old.number))?;
             return Ok(u64::try_from(destroyed.len()).unwrap_or(u64::MAX));

@@ -87,7 +87,7 @@ impl Vault {
 
     pub(super) fn write_txn(&self) -> Result<WriteTxn<'_>> {
         self.check_writable()?;
-        self.side.env.write_txn().map_err(lmdb::error)
+        self.side.write_txn()
     }
 
     /// Refuses to change keys that are open for reading only.
@@ -340,7 +340,7 @@ impl Vault {
             let at = record::scope_key(scope.as_bytes());
             put(&mut txn, &at, &keys.encode(&at))?;
             put(&mut txn, META, &meta.encode())?;
-            txn.commit().map_err(lmdb::error)?;
+            self.side.commit(txn)?;
             return Ok(handle);
         }
         Err(Error::new(ErrorKind::KeyUnavailable).because("the root key is being renewed without end"))

@@ -15,7 +15,8 @@ use crate::store::lmdb::{self, LmdbEnv};
 /// Writes what the store holds now as a new store in the directory `target`, without its free pages. Readers and
 /// writers go on meanwhile.
 ///
-/// A directory that holds a store is left as it is; after a failure nothing is left behind.
+/// A directory that holds a store is left as it is. After a failure nothing is left behind; after one of the very last
+/// step, the flush of the directory, the whole copy is, since it may be open elsewhere by then.
 #[cfg(test)]
 pub(crate) fn copy_to(env: &LmdbEnv, target: &Path) -> Result<()> {
     copy_with(env, target, crate::store::meta::Meta::transaction_of, |_| Ok(()))
@@ -54,6 +55,7 @@ fn copy(
     }
     filesystem::check(&target)?;
     place::within(&target, || {
+        let mut in_place = false;
         let copied = Private::new(&target).and_then(|private| {
             let data = private.path().join(DATA);
             let mut file = new_file(&data).map_err(|error| place::failed("making", &data, error))?;
@@ -64,16 +66,25 @@ fn copy(
             beside(private.path())?;
             let mut placed = Placed::default();
             placed.move_all(private.path(), &target)?;
-            let published = private.publish()?;
-            if published {
+            // Data without their keys are worth nothing: the keys are durable before the data get their name.
+            place::flush(&target)?;
+            in_place = private.place()?;
+            if in_place {
+                // It is a store, which others may have opened by now.
                 placed.stay();
             }
-            Ok(published)
+            private.settle().map_err(|error| {
+                error.and(if in_place {
+                    "; the copy is there and whole, but a power failure may take it"
+                } else {
+                    ""
+                })
+            })
         });
         match copied {
-            Ok(true) => Ok(()),
+            Ok(()) if in_place => Ok(()),
             // A store has come up there meanwhile. Its opening may have removed our directory under us.
-            Err(error) if !target.join(DATA).exists() => Err(error),
+            Err(error) if in_place || !target.join(DATA).exists() => Err(error),
             _ => Err(taken("holds a store already")),
         }
     })

@@ -22,13 +22,15 @@ const MAP_SIZE: usize = 1 << 20;
 /// theirs is the store.
 pub(super) fn create(dir: &Path) -> Result<()> {
     place::within(dir, || {
-        let made = Private::new(dir).and_then(|private| {
+        let laid_out = Private::new(dir).and_then(|private| {
             lay_out(private.path())?;
-            private.publish()
+            Ok(private)
         });
-        match made {
-            Ok(_) => Ok(()),
-            // The winner's opening removed our directory under us.
+        match laid_out {
+            // Only once the name is durable is it a store.
+            Ok(private) => private.publish().map(drop),
+            // The winner's opening removed our directory under us. If the winner has not flushed the name, its own
+            // directory is still there, and our opening flushes it.
             Err(_) if dir.join(DATA).exists() => Ok(()),
             Err(error) => Err(error),
         }
@@ -36,7 +38,7 @@ pub(super) fn create(dir: &Path) -> Result<()> {
 }
 
 /// Makes a whole store's data file, flushed and closed.
-fn lay_out(dir: &Path) -> Result<()> {
+pub(super) fn lay_out(dir: &Path) -> Result<()> {
     let env = map::open(dir, Sizes { map: MAP_SIZE, readers: 1, durability: Durability::Durable })?;
     let mut meta = Meta::initial(u32::try_from(env.max_key_size()).unwrap_or(u32::MAX));
     let txn = env.write_txn().map_err(lmdb::error)?;

@@ -10,6 +10,7 @@
 //! 5. [`map`]: LMDB opens it. If it is to be, all pages are looked at once more, under a snapshot ([`pinned`]). Only
 //!    now is any page but the header's touched through the map.
 //! 6. The store's own record says whether this library can read it.
+//! 7. [`on_disk`]: before the first change, the disk is made to hold the header that is read.
 //!
 //! [`copy`] writes a store into another directory, by the same steps as making one.
 
@@ -19,6 +20,7 @@ mod filesystem;
 mod header;
 mod lockfile;
 mod map;
+mod on_disk;
 mod options;
 mod pages;
 mod pinned;
@@ -45,6 +47,7 @@ pub(crate) use self::copy::copy_with;
 pub(crate) use self::create::NAMES;
 use self::header::{Flaw, Header, LAYOUT_KNOWN};
 use self::map::{Access, Sizes};
+use self::on_disk::OnDisk;
 pub use self::options::{Durability, OpenOptions};
 pub(crate) use self::pages::Pages;
 use self::pinned::pinned;
@@ -52,7 +55,7 @@ use self::place::DATA;
 use self::registry::Identity;
 pub(crate) use self::space::Usage;
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::lmdb::{self, Databases, LmdbEnv, ReadTxn};
+use crate::store::lmdb::{self, Databases, LmdbEnv, ReadTxn, WriteTxn};
 use crate::store::meta::{META_KEY, Meta};
 
 /// An open environment with the databases of a store.
@@ -64,6 +67,7 @@ pub(crate) struct Environment {
     pub(crate) options: OpenOptions,
     /// The store's directory, absolute and without links.
     pub(crate) path: PathBuf,
+    on_disk: OnDisk,
     /// The data file once more, to look at what LMDB does not tell.
     file: Mutex<File>,
 }
@@ -198,7 +202,14 @@ impl Environment {
         let data = path.join(DATA);
         let mut dbs = open_databases(&env, &path)?;
         dbs.pages = Pages::find(&env, dbs.main, &mut file).map_err(|flaw| flaw.of(&data))?;
-        Ok(Self { env, dbs, options: options.clone(), path, file: Mutex::new(file) })
+        Ok(Self {
+            env,
+            dbs,
+            options: options.clone(),
+            path,
+            on_disk: OnDisk::default(),
+            file: Mutex::new(file),
+        })
     }
 
     /// A snapshot.
@@ -209,6 +220,16 @@ impl Environment {
     /// A snapshot that keeps the environment open by itself.
     pub(crate) fn static_read_txn(&self) -> Result<ReadTxn<'static>> {
         retrying(&self.env, || self.env.clone().static_read_txn()).map_err(lmdb::error)
+    }
+
+    /// Begins a transaction that is to be committed by [`Self::commit`].
+    pub(crate) fn write_txn(&self) -> Result<WriteTxn<'_>> {
+        self.on_disk.write_txn(&self.env)
+    }
+
+    /// Commits it: every commit comes here, so that one that fails is known to the next.
+    pub(crate) fn commit(&self, txn: WriteTxn<'_>) -> Result<()> {
+        self.on_disk.commit(txn)
     }
 
     /// What it means that a write was refused. LMDB takes one that ends early for a failure of the device, and that

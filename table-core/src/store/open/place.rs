@@ -27,8 +27,11 @@ pub(super) fn failed(doing: &str, path: &Path, error: io::Error) -> Error {
     lmdb::io_error(error).because(because)
 }
 
-/// Runs `make` with the directory in place. Directories that were missing are durable before it runs; if it fails
-/// they are gone again, unless somebody else has put something into them.
+/// Runs `make` with the directory in place, and durable. Directories that were missing are gone again if it fails,
+/// unless somebody else has put something into them.
+///
+/// Those that were there already are flushed too: whoever has made them, another process a moment ago or the caller
+/// itself, need not have done so, and a store in a directory that is lost is lost with it.
 pub(super) fn within<R>(dir: &Path, make: impl FnOnce() -> Result<R>) -> Result<R> {
     let missing: Vec<&Path> = dir.ancestors().take_while(|dir| !dir.exists()).collect();
     let result = make_directories(dir, &missing).and_then(|()| make());
@@ -44,10 +47,38 @@ pub(super) fn within<R>(dir: &Path, make: impl FnOnce() -> Result<R>) -> Result<
 
 fn make_directories(dir: &Path, missing: &[&Path]) -> Result<()> {
     fs::create_dir_all(dir).map_err(|error| failed("making the directory", dir, error))?;
-    for parent in missing.iter().filter_map(|dir| dir.parent()) {
-        sync(parent).map_err(|error| failed("flushing the directory", parent, error))?;
+    let place = dir.canonicalize().map_err(|error| failed("finding", dir, error))?;
+    let device = device(&place)?;
+    for (above, parent) in place.ancestors().skip(1).enumerate() {
+        // A mount point stands in another file system, and was there before this one was.
+        if self::device(parent)? != device {
+            break;
+        }
+        match flush(parent) {
+            // Where this user may not look, nothing of its own was made.
+            Err(error) if above >= missing.len() && is_denied(&error) => {}
+            flushed => flushed?,
+        }
     }
     Ok(())
+}
+
+/// The file system that a directory lies on.
+#[cfg(unix)]
+fn device(dir: &Path) -> Result<u64> {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(dir).map(|found| found.dev()).map_err(|error| failed("reading", dir, error))
+}
+
+/// Nothing is flushed there.
+#[cfg(not(unix))]
+fn device(_: &Path) -> Result<u64> {
+    Ok(0)
+}
+
+fn is_denied(error: &Error) -> bool {
+    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<io::Error>());
+    source.is_some_and(|source| source.kind() == io::ErrorKind::PermissionDenied)
 }
 
 /// A directory inside the store's that belongs to one attempt alone, removed with all it holds.
@@ -56,6 +87,8 @@ fn make_directories(dir: &Path, missing: &[&Path]) -> Result<()> {
 pub(super) struct Private {
     path: PathBuf,
     store: PathBuf,
+    /// Whether it is left for the next opening to find; see [`Self::settle`].
+    stays: bool,
 }
 
 impl Private {
@@ -66,28 +99,56 @@ impl Private {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = store.join(format!("{PRIVATE}{}-{clock:x}-{count}", std::process::id()));
         fs::create_dir(&path).map_err(|error| failed("making the directory", &path, error))?;
-        Ok(Self { path, store: store.to_owned() })
+        Ok(Self { path, store: store.to_owned(), stays: false })
     }
 
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Gives the finished data file, which must be flushed, its place. `false` if there is one already.
-    pub(super) fn publish(self) -> Result<bool> {
+    /// Gives the finished data file, which must be flushed, its place. `false` if there is one already. It is to be
+    /// [settled](Self::settle) in either case.
+    pub(super) fn place(&self) -> Result<bool> {
         let place = self.store.join(DATA);
-        let placed = link(&self.path.join(DATA), &place, &self.store)
-            .map_err(|error| failed("putting in place", &place, error))?;
-        sync(&self.store).map_err(|error| failed("flushing the directory", &self.store, error))?;
+        match link(&self.path.join(DATA), &place, &self.store) {
+            Ok(placed) => Ok(placed),
+            // The opening of what is there has removed this directory.
+            Err(_) if place.exists() => Ok(false),
+            Err(error) => Err(failed("putting in place", &place, error)),
+        }
+    }
+
+    /// Makes the data file's name durable, whoever has given it.
+    ///
+    /// A flush that fails is an error although the file is there: the name may never reach the disk. It can't be taken
+    /// back, since another process may have opened the store by now. So this directory stays, and by that the next
+    /// opening knows that a flush is missing.
+    pub(super) fn settle(mut self) -> Result<()> {
+        let flushed = flush(&self.store);
+        self.stays = flushed.is_err();
+        flushed
+    }
+
+    /// Both of these: a store's whole way into its place.
+    pub(super) fn publish(self) -> Result<bool> {
+        let placed = self.place()?;
+        self.settle()?;
         Ok(placed)
     }
 }
 
 impl Drop for Private {
     fn drop(&mut self) {
-        // What can't be removed now, the next opening removes.
-        fs::remove_dir_all(&self.path).unwrap_or_default();
+        if !self.stays {
+            // What can't be removed now, the next opening removes.
+            fs::remove_dir_all(&self.path).unwrap_or_default();
+        }
     }
+}
+
+/// Makes a directory's entries durable.
+pub(super) fn flush(dir: &Path) -> Result<()> {
+    sync(dir).map_err(|error| failed("flushing the directory", dir, error))
 }
 
 /// Finishes what other attempts may have left unfinished once a data file is in place.
@@ -96,15 +157,19 @@ impl Drop for Private {
 /// that, what is committed now could be lost with it. Removing the directory hurts nobody: an attempt that still
 /// runs finds it gone and opens the store that there is.
 pub(super) fn settle(store: &Path) -> Result<()> {
-    let entries = fs::read_dir(store).map_err(|error| failed("reading the directory", store, error))?;
-    let left: Vec<PathBuf> = entries
-        .flatten()
-        .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PRIVATE.as_bytes()))
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-        .map(|entry| entry.path())
-        .collect();
+    let unread = |error| failed("reading the directory", store, error);
+    let mut left = Vec::new();
+    for entry in fs::read_dir(store).map_err(unread)? {
+        // One that can't be read may be private.
+        let entry = entry.map_err(unread)?;
+        if entry.file_name().as_encoded_bytes().starts_with(PRIVATE.as_bytes())
+            && entry.file_type().map_err(unread)?.is_dir()
+        {
+            left.push(entry.path());
+        }
+    }
     if !left.is_empty() {
-        sync(store).map_err(|error| failed("flushing the directory", store, error))?;
+        flush(store)?;
     }
     for private in left {
         fs::remove_dir_all(private).unwrap_or_default();
@@ -159,6 +224,8 @@ fn rename(from: &Path, to: &Path, store: &Path) -> io::Result<bool> {
 /// Makes the entries of a directory durable.
 #[cfg(unix)]
 fn sync(dir: &Path) -> io::Result<()> {
+    #[cfg(test)]
+    tests::reach(dir)?;
     match File::open(dir)?.sync_all() {
         // Some file systems know no such thing, and keep their entries durable by themselves.
         Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
@@ -175,9 +242,34 @@ fn sync(_: &Path) -> io::Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use std::cell::RefCell;
+
     use super::super::tests::scratch;
     use super::*;
+
+    thread_local! {
+        /// Which flush of which directory is to fail on this thread, and all after it: counted down to zero.
+        static FAILS: RefCell<Option<(PathBuf, u32)>> = const { RefCell::new(None) };
+    }
+
+    pub(super) fn reach(dir: &Path) -> io::Result<()> {
+        FAILS.with_borrow_mut(|fails| match fails {
+            Some((failing, left)) if failing == dir => {
+                *left = left.saturating_sub(1);
+                if *left == 0 { Err(io::Error::from_raw_os_error(5)) } else { Ok(()) }
+            }
+            _ => Ok(()),
+        })
+    }
+
+    /// Runs something while the `nth` flush of this directory, counted from 1, and all after it fail.
+    pub(in super::super) fn failing<R>(dir: &Path, nth: u32, run: impl FnOnce() -> R) -> R {
+        FAILS.set(Some((dir.canonicalize().unwrap_or_else(|_| dir.to_owned()), nth)));
+        let result = run();
+        FAILS.set(None);
+        result
+    }
 
     fn names(dir: &Path) -> Vec<String> {
         let mut names: Vec<_> = fs::read_dir(dir)

@@ -9,11 +9,12 @@ use heed::CommitOrAbort;
 use heed::types::Bytes;
 
 use super::map::{self, Sizes};
+use super::on_disk::OnDisk;
 use super::options::{Durability, OpenOptions};
 use super::place::{self, DATA, Private};
 use super::{filesystem, identify, open_data, open_sound, registry, retrying};
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::lmdb::{self, Db, LmdbEnv, ReadTxn};
+use crate::store::lmdb::{self, Db, LmdbEnv, ReadTxn, WriteTxn};
 
 /// Enough for millions of small records; it costs addresses alone.
 const MAP_SIZE: usize = if cfg!(target_pointer_width = "64") { 1 << 34 } else { 1 << 28 };
@@ -29,6 +30,7 @@ pub(crate) struct Side {
     /// Its directory, absolute and without links.
     pub(crate) path: PathBuf,
     pub(crate) read_only: bool,
+    on_disk: OnDisk,
 }
 
 /// What an environment is opened for.
@@ -91,7 +93,8 @@ pub(crate) fn open(
         let env = open_sound(&path, &mut file, &identity, sizes, &options)?;
         let db = unnamed(&env)?;
         let closed = env.clone().prepare_for_closing();
-        Ok((Arc::new(Side { env, db, path, read_only: access.read_only }), closed))
+        let on_disk = OnDisk::default();
+        Ok((Arc::new(Side { env, db, path, read_only: access.read_only, on_disk }), closed))
     })
 }
 
@@ -99,6 +102,16 @@ impl Side {
     /// A snapshot.
     pub(crate) fn read_txn(&self) -> Result<ReadTxn<'_>> {
         retrying(&self.env, || self.env.read_txn()).map_err(lmdb::error)
+    }
+
+    /// Begins a transaction that is to be committed by [`Self::commit`].
+    pub(crate) fn write_txn(&self) -> Result<WriteTxn<'_>> {
+        self.on_disk.write_txn(&self.env)
+    }
+
+    /// Commits it.
+    pub(crate) fn commit(&self, txn: WriteTxn<'_>) -> Result<()> {
+        self.on_disk.commit(txn)
     }
 
     /// The number of the last commit, by whatever process: cheaper than a snapshot.
@@ -110,13 +123,13 @@ impl Side {
 fn make(dir: &Path, first: impl FnOnce(&Path) -> Result<Records>) -> Result<()> {
     place::within(dir, || {
         let records = first(dir)?;
-        let made = Private::new(dir).and_then(|private| {
+        let laid_out = Private::new(dir).and_then(|private| {
             lay_out(private.path(), &records)?;
-            private.publish()
+            Ok(private)
         });
-        match made {
-            Ok(_) => Ok(()),
-            // The winner's opening removed our directory under us.
+        match laid_out {
+            Ok(private) => private.publish().map(drop),
+            // The winner's opening removed our directory under us; ours flushes what the winner may not have.
             Err(_) if dir.join(DATA).exists() => Ok(()),
             Err(error) => Err(error),
         }

@@ -16,6 +16,7 @@ use super::*;
 
 mod creating;
 mod cut;
+mod flushes;
 #[cfg(unix)]
 mod hostile;
 mod sharing;

@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::Value;
 use crate::plan;
-use crate::query::{Filter, Query, SealedEq, Tokens, prop};
+use crate::query::{Filter, Query, SealedEq, Tokens, declared};
 use crate::schema::{
     BLIND_DIGITS, Edge, FieldPart, Fixed, Format, KeySpan, Next, PropertyValue, Schema, bounds, shard_digits,
     token_text, unoffered,
@@ -224,7 +224,7 @@ fn exactly(
 ) -> Query {
     let [in_partition, in_row] = [0, 1].map(|at| fixed.get(at).map_or(0, |fixed| fixed.len()));
     let is_fixed = |place: usize| place < in_partition || (width..width + in_row).contains(&place);
-    let property = |field: usize| schema.fields.get(field).map(|field| prop(field.property));
+    let property = |field: usize| schema.fields.get(field).map(|field| declared(field.property));
     for (field, value) in given.values() {
         let of_field = || parts.iter().enumerate().filter(|(_, part)| part.field == *field);
         let settles = |part: &FieldPart| part.is_lossless() || part.each;

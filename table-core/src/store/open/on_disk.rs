@@ -1,0 +1,179 @@
+//! Header pages that may stand in memory and not on the disk.
+//!
+//! LMDB is safe as long as the disk is at most one commit behind what it reads: a commit overwrites only pages that
+//! the state before the last has freed. After a flush that failed the disk may stay behind for good. Linux takes the
+//! pages that it could not write for clean: they stand in its cache, every process reads them, and no later flush
+//! writes them. Where a header page is among them, the commits that follow overwrite what the header on the disk
+//! leads to, and after a power failure the store is damaged.
+//!
+//! - With [`Durability::Relaxed`](super::Durability::Relaxed) the last commit's header is flushed with the next commit's
+//!   pages. If that flush fails, it is lost.
+//! - A header that was to be flushed by itself may have reached the disk although that failed. LMDB then takes it back
+//!   in memory, and what is written next is what that header leads to.
+//!
+//! So both header pages are written again, as they are, and flushed, before anything else is: after each commit that
+//! failed, and before the first change of each opening, since the one that failed may have been another process's.
+//! The pages of the state that the newest header leads to need no such care: they were flushed before it was written.
+
+use std::fs::File;
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::header::{Header, LAYOUT_KNOWN};
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::lmdb::{self, LmdbEnv, WriteTxn};
+
+/// Two pages of the largest size.
+const MOST: u64 = 2 * 65_536;
+
+/// Whether the disk is known to have the header pages that this process sees. Not yet, for one that is new.
+#[derive(Debug, Default)]
+pub(super) struct OnDisk(AtomicBool);
+
+impl OnDisk {
+    /// Begins a transaction that may commit, once it is safe to.
+    pub(super) fn write_txn<'e>(&self, env: &'e LmdbEnv) -> Result<WriteTxn<'e>> {
+        let txn = env.write_txn().map_err(lmdb::error)?;
+        if !self.0.load(Ordering::Acquire) {
+            // The lock is held: nobody changes them meanwhile. A write transaction has the number that it will make.
+            rewrite(env, txn.id().saturating_sub(1)).map_err(|error| {
+                let because = "the store's header could not be flushed, as it must be before a change: \
+                               the disk may have failed";
+                error.because(because)
+            })?;
+            self.0.store(true, Ordering::Release);
+        }
+        Ok(txn)
+    }
+
+    /// Commits it. After an error nobody can tell what is on the disk.
+    pub(super) fn commit(&self, txn: WriteTxn<'_>) -> Result<()> {
+        txn.commit().map_err(|error| {
+            self.0.store(false, Ordering::Release);
+            lmdb::error(error)
+        })
+    }
+}
+
+/// Writes both header pages as they are, and flushes them. The caller holds the write lock.
+fn rewrite(env: &LmdbEnv, last_commit: usize) -> Result<()> {
+    if !LAYOUT_KNOWN {
+        return env.force_sync().map_err(lmdb::error);
+    }
+    // It shares its place in the file with LMDB's own, which only a writer uses.
+    let mut file = env.try_clone_inner_file().map_err(lmdb::error)?;
+    let pages = read(&mut file).map_err(lmdb::io_error)?;
+    let header = Header::read(&mut Cursor::new(&pages)).ok();
+    let last_commit = u64::try_from(last_commit).unwrap_or(u64::MAX);
+    let Some(header) = header.filter(|header| header.transaction == last_commit) else {
+        // Some file systems go back to what is on the disk. LMDB would go on from the commit that it remembers.
+        return Err(Error::new(ErrorKind::OutcomeUnknown));
+    };
+    let length = usize::try_from(2 * header.page_size).unwrap_or(usize::MAX);
+    let pages = pages.get(..length).unwrap_or(&pages);
+    write(&mut file, pages).map_err(lmdb::io_error)
+}
+
+fn read(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut pages = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.take(MOST).read_to_end(&mut pages)?;
+    Ok(pages)
+}
+
+fn write(file: &mut File, pages: &[u8]) -> io::Result<()> {
+    #[cfg(test)]
+    tests::reach()?;
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(pages)?;
+    file.sync_data()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::fs;
+
+    use super::super::OpenOptions;
+    use super::super::place::DATA;
+    use super::super::tests::{Handle, open_store, open_with, scratch};
+    use super::*;
+    use crate::store::meta::Meta;
+
+    thread_local! {
+        /// How often the pages were written on this thread, and whether that is to fail.
+        static WRITTEN: Cell<u32> = const { Cell::new(0) };
+        static FAILS: Cell<bool> = const { Cell::new(false) };
+    }
+
+    pub(super) fn reach() -> io::Result<()> {
+        WRITTEN.set(WRITTEN.get() + 1);
+        if FAILS.get() { Err(io::Error::from_raw_os_error(5)) } else { Ok(()) }
+    }
+
+    fn change(store: &Handle) -> Result<()> {
+        let mut txn = store.0.write_txn()?;
+        let main = store.0.dbs.main;
+        store.0.dbs.data.put(&mut txn, b"row", b"value").unwrap();
+        Meta::begin(main, &txn)?.write(main, &mut txn)?;
+        store.0.commit(txn)
+    }
+
+    #[test]
+    fn the_first_change_writes_the_header_pages_again_and_those_after_it_do_not() {
+        let dir = scratch();
+        for opening in 1..=3 {
+            let store = open_store(dir.path()).unwrap();
+            let before = fs::read(dir.path().join(DATA)).unwrap();
+            assert_eq!(WRITTEN.get(), opening - 1, "opening alone writes nothing");
+            drop(store.0.write_txn().unwrap());
+            assert_eq!(fs::read(dir.path().join(DATA)).unwrap(), before);
+            change(&store).unwrap();
+            change(&store).unwrap();
+            assert_eq!(WRITTEN.get(), opening);
+        }
+    }
+
+    #[test]
+    fn nothing_is_written_before_the_header_pages_are() {
+        let dir = scratch();
+        let store = open_store(dir.path()).unwrap();
+        FAILS.set(true);
+        for _ in 0..3 {
+            let error = change(&store).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Io, "{error}");
+            assert_eq!(store.read_all(), 0);
+        }
+        FAILS.set(false);
+        change(&store).unwrap();
+        assert_eq!(store.read_all(), 1);
+    }
+
+    #[test]
+    fn a_commit_that_fails_makes_the_next_change_write_them_again() {
+        let dir = scratch();
+        let store = open_with(dir.path(), &OpenOptions::default().map_size(1)).unwrap();
+        change(&store).unwrap();
+        assert_eq!(WRITTEN.get(), 1);
+        // A change that fails spoils its transaction, so that it can't be committed.
+        let mut txn = store.0.write_txn().unwrap();
+        store.0.dbs.data.put(&mut txn, b"long", &vec![0; 1 << 20]).unwrap_err();
+        store.0.commit(txn).unwrap_err();
+        change(&store).unwrap();
+        assert_eq!(WRITTEN.get(), 2);
+    }
+
+    #[test]
+    fn a_file_that_has_gone_back_stops_the_writer() {
+        let dir = scratch();
+        let store = open_store(dir.path()).unwrap();
+        let path = dir.path().join(DATA);
+        change(&store).unwrap();
+        let former = fs::read(&path).unwrap();
+        change(&store).unwrap();
+        File::options().write(true).open(&path).unwrap().write_all(&former[..8_192]).unwrap();
+        store.0.on_disk.0.store(false, Ordering::Release);
+        assert_eq!(change(&store).unwrap_err().kind(), ErrorKind::OutcomeUnknown);
+        assert_eq!(fs::read(&path).unwrap()[..8_192], former[..8_192], "nothing was written");
+    }
+}
