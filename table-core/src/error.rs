@@ -153,6 +153,8 @@ kinds! {
     OutcomeUnknown = "InternalError", 500, "it is unknown whether the last commit reached the disk";
     /// The file is no store, or of another format version or key limit.
     Incompatible = "InternalError", 500, "the store can't be opened by this version";
+    /// The store was opened for reading only.
+    ReadOnly = "InsufficientAccountPermissions", 403, "the store is open for reading only";
     /// The store is open in this process with other options.
     OptionsConflict = "InternalError", 500, "the store is open already with other options";
     /// The file system can't keep a memory-mapped, locked file (NFS, SMB, 9p).

@@ -37,4 +37,5 @@ mod tables;
 mod tampering;
 mod time;
 mod values;
+mod verify;
 mod writes;

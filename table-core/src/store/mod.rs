@@ -247,7 +247,11 @@ impl Store {
     /// The table of these kinds, created if there is none.
     fn table_of(&self, kinds: &[&'static Schema]) -> Result<DynamicTable> {
         let name = kinds.first().map_or("", |schema| schema.table);
-        let table = self.create_table_if_missing(name)?;
+        let table = if self.inner.writer.is_read_only() {
+            self.dynamic_table(name)?
+        } else {
+            self.create_table_if_missing(name)?
+        };
         for schema in kinds {
             layouts::register(&self.inner, table.state(), schema)
                 .map_err(|e| e.attempted("open").table(name))?;
@@ -328,7 +332,7 @@ impl Store {
         self.inner.writer.check_running()?;
         let copy = || {
             open::copy_with(&self.inner.environment.env, target.as_ref(), Meta::transaction_of, |copy| {
-                copy_keys(&self.inner.environment.path, copy)
+                copy_keys(&self.inner.environment, copy)
             })
         };
         copy().map_err(|e: Error| e.attempted("copy the store"))
@@ -377,7 +381,7 @@ impl OpenOptions {
             let inner = |store: &Weak<Inner>| Inner {
                 environment,
                 tables: RwLock::default(),
-                writer: Writer::default(),
+                writer: Writer::new(self.read_only),
                 live: Live::default(),
                 turn: Mutex::default(),
                 reclaimer: Reclaimer::default(),
@@ -389,20 +393,22 @@ impl OpenOptions {
             Ok(Arc::new_cyclic(inner))
         })?;
         // A process that died may have left dropped tables behind.
-        reclaim::start(&inner);
+        if !self.read_only {
+            reclaim::start(&inner);
+        }
         Ok(Store { inner })
     }
 }
 
 /// Copies the keys of a store, if it has any.
 #[cfg(feature = "encrypt")]
-fn copy_keys(store: &Path, copy: &Path) -> Result<()> {
-    keys::copy_to(store, copy)
+fn copy_keys(store: &Environment, copy: &Path) -> Result<()> {
+    keys::copy_to(&store.path, copy, &store.options)
 }
 
 #[cfg(not(feature = "encrypt"))]
 #[expect(clippy::unnecessary_wraps, reason = "as it is with the feature")]
-fn copy_keys(_: &Path, _: &Path) -> Result<()> {
+fn copy_keys(_: &Environment, _: &Path) -> Result<()> {
     Ok(())
 }
 
@@ -412,7 +418,7 @@ fn open_keys(environment: &Environment, meta: &Meta) -> Result<Option<Encryption
     let options = &environment.options;
     let Some(provider) = &options.encryption else { return Ok(None) };
     let provider = provider.0.clone();
-    Encryption::open_keys(&environment.path, options.create, meta.identity, provider).map(Some)
+    Encryption::open_keys(&environment.path, options, meta.identity, provider).map(Some)
 }
 
 impl Inner {

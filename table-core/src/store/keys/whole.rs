@@ -11,7 +11,7 @@ use crate::crypt::mac::MacKey;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Db};
 use crate::store::open::has_data;
-use crate::store::open::side;
+use crate::store::open::side::{self, Access};
 use crate::store::records::meta;
 
 /// What a look at every record has found.
@@ -111,22 +111,32 @@ impl Vault {
 
 /// Looks at everything in the keys of the store in this directory, if it has any, and says what is wrong. What is sealed
 /// in them is looked at if the store was opened with its provider.
-pub(in crate::store) fn check(store: &Path, keys: Option<&Encryption>) -> Vec<String> {
+pub(in crate::store) fn check(
+    store: &Path,
+    access: impl Into<Access>,
+    keys: Option<&Encryption>,
+) -> Vec<String> {
     let mut problems = Vec::new();
-    if let Err(error) = check_into(store, keys, &mut problems) {
+    let access = Access { create: false, ..access.into() };
+    if let Err(error) = check_into(store, access, keys, &mut problems) {
         problems.push(format!("keys: {error}"));
     }
     problems
 }
 
-fn check_into(store: &Path, keys: Option<&Encryption>, problems: &mut Vec<String>) -> Result<()> {
+fn check_into(
+    store: &Path,
+    access: Access,
+    keys: Option<&Encryption>,
+    problems: &mut Vec<String>,
+) -> Result<()> {
     let dir = store.join(DIRECTORY);
     if keys.is_none() && !has_data(&dir) {
         return Ok(());
     }
     let side = match keys {
         Some(keys) => keys.vault.side.clone(),
-        None => side::open(&dir, false, |_| Ok(Vec::new()))?,
+        None => side::open(&dir, access, |_| Ok(Vec::new()))?,
     };
     side.check()?;
     let authority = keys.map(Encryption::authority).transpose()?;
