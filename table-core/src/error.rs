@@ -230,7 +230,7 @@ impl Error {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn code(&self) -> &'static str {
-        self.0.code.unwrap_or(self.0.kind.code())
+        self.0.code.unwrap_or_else(|| self.0.kind.code())
     }
 
     /// The HTTP status that the service sends with it.
