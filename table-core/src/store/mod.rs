@@ -292,7 +292,11 @@ impl Store {
     pub fn drop_table(&self, name: &str) -> Result<()> {
         let entry = self
             .inner
-            .transact(|txn, dbs, meta| catalog::bury(dbs, txn, meta, name))
+            .transact(|txn, dbs, meta| {
+                let entry = catalog::bury(dbs, txn, meta, name)?;
+                self.inner.forget_vouched(txn, meta, &entry)?;
+                Ok(entry)
+            })
             .map_err(
                 |e| if e.kind() == ErrorKind::TableNotFound { e.with_code("ResourceNotFound") } else { e },
             )
@@ -426,6 +430,33 @@ impl Inner {
     #[cfg(feature = "encrypt")]
     pub(crate) fn encryption(&self) -> Result<&Encryption> {
         self.encryption.as_ref().ok_or_else(missing_provider)
+    }
+}
+
+impl Inner {
+    /// Vouches for the tables that are left when one that was vouched for goes.
+    #[cfg(feature = "encrypt")]
+    fn forget_vouched(&self, txn: &lmdb::WriteTxn<'_>, meta: &mut Meta, gone: &Entry) -> Result<()> {
+        if gone.digest.is_none() {
+            return Ok(());
+        }
+        let missing = |error: Error| {
+            error.and("; the table holds sealed or signed rows, and to drop it takes the keys that vouch for the others")
+        };
+        let authority = self.encryption().and_then(Encryption::authority).map_err(missing)?;
+        records::vouched::vouch_set(&self.environment.dbs, txn, meta, authority)
+    }
+
+    #[cfg(not(feature = "encrypt"))]
+    #[expect(clippy::unused_self, reason = "as it is with the feature")]
+    fn forget_vouched(&self, _: &lmdb::WriteTxn<'_>, _: &mut Meta, gone: &Entry) -> Result<()> {
+        match gone.digest {
+            None => Ok(()),
+            Some(_) => Err(Error::new(ErrorKind::KeyUnavailable).because(
+                "the table holds sealed or signed rows, and to drop it takes the store's keys, and the feature \
+                 `encrypt` of `table-core`",
+            )),
+        }
     }
 }
 
