@@ -307,7 +307,7 @@ impl<'t> Check<'t> {
 /// What is wrong with the keys of encrypted properties.
 #[cfg(feature = "encrypt")]
 fn keys_problems(inner: &Inner) -> impl Iterator<Item = Problem> + use<> {
-    let found = keys::check(&inner.environment.path, inner.encryption.as_ref());
+    let found = keys::check(&inner.environment, inner.encryption.as_ref());
     found.into_iter().map(|what| Problem { table: None, row: None, what })
 }
 

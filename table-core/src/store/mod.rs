@@ -351,7 +351,7 @@ impl OpenOptions {
         let path = path.as_ref();
         let inner = open::open(path, self, |environment| {
             #[cfg(feature = "encrypt")]
-            let encryption = open_keys(&environment)?;
+            let encryption = keys::open(&environment)?;
             #[cfg_attr(
                 not(feature = "encrypt"),
                 expect(unused_variables, reason = "keys alone know the store that they are of")
@@ -384,19 +384,6 @@ fn copy_keys(store: &Path, copy: &Path) -> Result<()> {
 #[expect(clippy::unnecessary_wraps, reason = "as it is with the feature")]
 fn copy_keys(_: &Path, _: &Path) -> Result<()> {
     Ok(())
-}
-
-/// Opens the keys of a store that is opened with a provider.
-#[cfg(feature = "encrypt")]
-fn open_keys(environment: &Environment) -> Result<Option<Encryption>> {
-    let options = &environment.options;
-    let Some(provider) = &options.encryption else { return Ok(None) };
-    let meta = {
-        let txn = environment.read_txn()?;
-        Meta::read(environment.dbs.main, &txn)?
-    };
-    let provider = provider.0.clone();
-    Encryption::open_keys(&environment.path, options.create, meta.identity, provider).map(Some)
 }
 
 impl Inner {
