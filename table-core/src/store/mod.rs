@@ -377,7 +377,7 @@ impl OpenOptions {
                 Meta::read(environment.dbs.main, &txn)?
             };
             #[cfg(feature = "encrypt")]
-            let encryption = open_keys(&environment, &meta)?;
+            let encryption = keys::open(&environment)?;
             #[cfg_attr(
                 not(feature = "encrypt"),
                 expect(unused_variables, reason = "keys alone know the store that they are of")
@@ -416,15 +416,6 @@ fn copy_keys(_: &Environment, _: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Opens the keys of a store that is opened with a provider.
-#[cfg(feature = "encrypt")]
-fn open_keys(environment: &Environment, meta: &Meta) -> Result<Option<Encryption>> {
-    let options = &environment.options;
-    let Some(provider) = &options.encryption else { return Ok(None) };
-    let provider = provider.0.clone();
-    Encryption::open_keys(&environment.path, options, meta.identity, provider).map(Some)
-}
-
 impl Inner {
     /// What seals and opens encrypted properties.
     #[cfg(feature = "encrypt")]
@@ -445,6 +436,32 @@ impl Inner {
         };
         let authority = self.encryption().and_then(Encryption::authority).map_err(missing)?;
         records::vouched::vouch_set(&self.environment.dbs, txn, meta, authority)
+    }
+
+    /// Verifies, where the store was opened with keys, which tables hold sealed or signed rows.
+    #[cfg(feature = "encrypt")]
+    fn verify_tables(&self, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<()> {
+        let Some(keys) = &self.encryption else { return Ok(()) };
+        records::vouched::verify_tables(&self.environment.dbs, txn, meta, keys.authority()?)
+    }
+
+    /// Verifies, where the store was opened with keys, what says that the table's rows are sealed or signed.
+    #[cfg(feature = "encrypt")]
+    fn verify_table(&self, txn: &heed::RoTxn<'_>, meta: &Meta, entry: &Entry) -> Result<()> {
+        let Some(keys) = &self.encryption else { return Ok(()) };
+        records::vouched::verify_table(&self.environment.dbs, txn, meta, keys.authority()?, entry)
+    }
+
+    #[cfg(not(feature = "encrypt"))]
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as it is with the feature")]
+    fn verify_tables(&self, _: &heed::RoTxn<'_>, _: &Meta) -> Result<()> {
+        Ok(())
+    }
+
+    #[cfg(not(feature = "encrypt"))]
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as it is with the feature")]
+    fn verify_table(&self, _: &heed::RoTxn<'_>, _: &Meta, _: &Entry) -> Result<()> {
+        Ok(())
     }
 
     #[cfg(not(feature = "encrypt"))]

@@ -7,9 +7,9 @@ use super::counts::Counts;
 use super::dict::Dict;
 use super::inventory::{Inventory, Tally};
 use super::layouts;
+use super::meta::{self, Fields, IDENTITY, Meta};
 #[cfg(feature = "encrypt")]
 use super::vouched;
-use super::meta::{self, Fields, IDENTITY, Meta};
 use crate::error::{Error, ErrorKind};
 use crate::model::names;
 use crate::schema::Schema;

@@ -301,13 +301,7 @@ fn vouch(
 /// No declaration seals or signs.
 #[cfg(not(feature = "encrypt"))]
 #[expect(clippy::unnecessary_wraps, reason = "as it is with the feature")]
-fn vouch(
-    _: &Databases,
-    _: &mut WriteTxn<'_>,
-    _: &mut Meta,
-    _: &TableState,
-    _: &Schema,
-) -> Result<()> {
+fn vouch(_: &Databases, _: &mut WriteTxn<'_>, _: &mut Meta, _: &TableState, _: &Schema) -> Result<()> {
     Ok(())
 }
 
