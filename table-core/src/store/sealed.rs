@@ -141,7 +141,7 @@ impl Inner {
     /// Makes every commit durable that there is, by whatever process and at whatever level: LMDB flushes the file with the
     /// header page in it.
     pub(crate) fn flush(&self) -> Result<()> {
-        self.writer.check_running()?;
+        self.writer.check_writable()?;
         self.environment.env.force_sync().map_err(lmdb::error)
     }
 }
