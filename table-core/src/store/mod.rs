@@ -31,6 +31,7 @@ mod scan;
 mod seal;
 #[cfg(feature = "encrypt")]
 mod sealed;
+mod sign;
 mod snapshot;
 mod stats;
 mod table;
@@ -85,6 +86,7 @@ pub(crate) use self::seal::{
 pub use self::sealed::SealedValues;
 #[cfg(feature = "encrypt")]
 pub(crate) use self::sealed::{SealedRow, SealedValue};
+pub(crate) use self::sign::check_signed;
 pub use self::snapshot::{Snapshot, SnapshotInfo};
 pub use self::stats::{OldestSnapshot, SpaceStats, StoreStats, TableStats};
 pub use self::table::DynamicTable;
@@ -126,6 +128,9 @@ pub(crate) struct Inner {
     reclaimer: Reclaimer,
     #[cfg(feature = "encrypt")]
     encryption: Option<Encryption>,
+    /// The store's identity.
+    #[cfg(feature = "encrypt")]
+    identity: [u8; 16],
     /// Held by the change that others have been too quick for.
     turn: Mutex<()>,
 }
@@ -140,15 +145,24 @@ impl Inner {
         })
     }
 
-    #[cfg(feature = "encrypt")]
     fn new_state(&self, entry: &Entry) -> TableState {
-        TableState::new(entry, Dict::with_keys(self.encryption.clone()))
+        TableState::new(entry, self.new_dict(entry))
     }
 
+    /// A table's dictionary, of which nothing is known yet.
     #[cfg(not(feature = "encrypt"))]
     #[expect(clippy::unused_self, reason = "as it is with the feature")]
-    fn new_state(&self, entry: &Entry) -> TableState {
-        TableState::new(entry, Dict::default())
+    fn new_dict(&self, _: &Entry) -> Dict {
+        Dict::default()
+    }
+
+    /// A table's dictionary, of which nothing is known yet.
+    #[cfg(feature = "encrypt")]
+    fn new_dict(&self, entry: &Entry) -> Dict {
+        Dict::with_keys(
+            self.encryption.clone(),
+            sign::Binding { store: self.identity, table: entry.identity },
+        )
     }
 
     /// Runs a change of the small records in a transaction of its own.
@@ -399,8 +413,12 @@ impl OpenOptions {
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Store> {
         let path = path.as_ref();
         let inner = open::open(path, self, |environment| {
+            let meta = {
+                let txn = environment.read_txn()?;
+                Meta::read(environment.dbs.main, &txn)?
+            };
             #[cfg(feature = "encrypt")]
-            let encryption = open_keys(&environment)?;
+            let encryption = open_keys(&environment, &meta)?;
             #[cfg_attr(
                 not(feature = "encrypt"),
                 expect(unused_variables, reason = "keys alone know the store that they are of")
@@ -414,6 +432,8 @@ impl OpenOptions {
                 reclaimer: Reclaimer::default(),
                 #[cfg(feature = "encrypt")]
                 encryption: encryption.map(|keys| keys.of_store(store.clone())),
+                #[cfg(feature = "encrypt")]
+                identity: meta.identity,
             };
             Ok(Arc::new_cyclic(inner))
         })?;
@@ -459,13 +479,9 @@ fn copy_keys(_: &Environment, _: &Path) -> Result<()> {
 
 /// Opens the keys of a store that is opened with a provider.
 #[cfg(feature = "encrypt")]
-fn open_keys(environment: &Environment) -> Result<Option<Encryption>> {
+fn open_keys(environment: &Environment, meta: &Meta) -> Result<Option<Encryption>> {
     let options = &environment.options;
     let Some(provider) = &options.encryption else { return Ok(None) };
-    let meta = {
-        let txn = environment.read_txn()?;
-        Meta::read(environment.dbs.main, &txn)?
-    };
     let provider = provider.0.clone();
     Encryption::open_keys(&environment.path, options, meta.identity, provider).map(Some)
 }

@@ -138,11 +138,10 @@ impl Inner {
         self.environment.env.write_txn().map(drop).map_err(lmdb::error)
     }
 
-    /// Makes every commit durable that there is, by whatever process and at whatever level: LMDB flushes the file with the
-    /// header page in it.
+    /// Makes every commit durable that there is, by whatever process and at whatever level.
     pub(crate) fn flush(&self) -> Result<()> {
-        self.writer.check_writable()?;
-        self.environment.env.force_sync().map_err(lmdb::error)
+        let _lead = self.writer.lead()?;
+        self.environment.flush().map_err(|error| self.writer.judge(self, error))
     }
 }
 
@@ -153,7 +152,7 @@ impl Makers {
     fn list(keys: Option<&Encryption>, wanted: impl Fn(KeyHandle) -> bool) -> Result<Self> {
         let mut makers = BTreeMap::<_, Vec<_>>::new();
         let Some(keys) = keys else { return Ok(Self(makers)) };
-        for key in keys.keys()?.into_iter().filter(|key| wanted(key.handle)) {
+        for key in keys.sound_keys()?.into_iter().filter(|key| wanted(key.handle)) {
             makers.entry(key.scope).or_default().push((Token::version_byte(key.version), key.handle));
         }
         Ok(Self(makers))

@@ -121,7 +121,7 @@ pub(crate) fn compact(environment: &Environment) -> Result<()> {
             meta.write(main, &mut txn)?;
             environment.commit(txn)?;
             // At every level of durability, before the new file gets its name.
-            env.force_sync().map_err(lmdb::error)
+            environment.flush()
         })
         .and_then(|()| {
             fs::rename(mark.join(DATA), &data)

@@ -33,6 +33,8 @@ pub(crate) mod side;
 mod space;
 mod turn;
 mod walk;
+#[cfg(feature = "encrypt")]
+mod whole;
 
 use std::any::Any;
 use std::fs::{self, File};
@@ -245,6 +247,11 @@ impl Environment {
     /// Commits it: every commit comes here, so that one that fails is known to the next.
     pub(crate) fn commit(&self, txn: WriteTxn<'_>) -> Result<()> {
         self.on_disk.commit(txn)
+    }
+
+    /// Makes every commit durable that there is.
+    pub(crate) fn flush(&self) -> Result<()> {
+        self.on_disk.flush(&self.env)
     }
 
     /// What it means that a write was refused. LMDB takes one that ends early for a failure of the device, and that

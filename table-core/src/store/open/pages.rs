@@ -114,7 +114,7 @@ fn run(first: &[u8]) -> Option<usize> {
 }
 
 /// Whether a page is a leaf that its entries fill, from the lowest to the end of the page.
-fn is_whole(page: &[u8]) -> bool {
+pub(super) fn is_whole(page: &[u8]) -> bool {
     let whole = || {
         let mut fields = Fields(page);
         fields.bytes(10)?;
@@ -147,6 +147,23 @@ fn is_whole(page: &[u8]) -> bool {
         (offsets.1.is_empty() && fills).then_some(())
     };
     whole().is_some()
+}
+
+/// Whether the values of a leaf are values, and not databases or lists of duplicates: of a whole leaf.
+#[cfg(feature = "encrypt")]
+pub(super) fn is_plain(page: &[u8]) -> bool {
+    let plain = || {
+        let mut fields = Fields(page.get(HEADER - 4..)?);
+        let lower = usize::from(fields.u16()?);
+        let flags = |offset: &[u8; 2]| {
+            page.get(usize::from(u16::from_le_bytes(*offset))..)?.get(4..6)?.first_chunk().copied()
+        };
+        let mut offsets = page.get(HEADER..lower)?.as_chunks::<2>().0.iter();
+        offsets
+            .all(|offset| flags(offset).is_some_and(|f| u16::from_le_bytes(f) & !walk::BIG_DATA == 0))
+            .then_some(())
+    };
+    plain().is_some()
 }
 
 #[cold]

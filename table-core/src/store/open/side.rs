@@ -12,7 +12,7 @@ use super::map::{self, Sizes};
 use super::on_disk::OnDisk;
 use super::options::{Durability, OpenOptions};
 use super::place::{self, DATA, Private};
-use super::{filesystem, identify, open_data, open_sound, registry, retrying};
+use super::{filesystem, identify, open_data, open_sound, registry, retrying, whole};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Db, LmdbEnv, ReadTxn, WriteTxn};
 
@@ -91,6 +91,7 @@ pub(crate) fn open(
     registry::shared(&identity, &options, || {
         let sizes = Sizes { map: MAP_SIZE, readers: options.max_readers, durability: Durability::Durable };
         let env = open_sound(&path, &mut file, &identity, sizes, &options)?;
+        whole::check(&env, &path)?;
         let db = unnamed(&env)?;
         let closed = env.clone().prepare_for_closing();
         let on_disk = OnDisk::default();
@@ -102,6 +103,11 @@ impl Side {
     /// A snapshot.
     pub(crate) fn read_txn(&self) -> Result<ReadTxn<'_>> {
         retrying(&self.env, || self.env.read_txn()).map_err(lmdb::error)
+    }
+
+    /// Looks at all that its file holds, as at its opening.
+    pub(crate) fn check(&self) -> Result<()> {
+        whole::check(&self.env, &self.path)
     }
 
     /// Begins a transaction that is to be committed by [`Self::commit`].

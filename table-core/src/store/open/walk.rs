@@ -77,6 +77,33 @@ pub(super) fn first_leaf(file: &mut (impl Read + Seek), header: &Header) -> Resu
     Err(damaged())
 }
 
+/// A page, as it lies in the file.
+#[cfg(feature = "encrypt")]
+pub(super) fn read_page(
+    file: &mut (impl Read + Seek),
+    header: &Header,
+    number: u64,
+) -> Result<Vec<u8>, Flaw> {
+    let mut page = vec![0; usize::try_from(header.page_size).unwrap_or_default()];
+    read_at(file, number.saturating_mul(header.page_size), &mut page)?;
+    Ok(page)
+}
+
+/// The pages below a branch; `Some(None)` of any other page.
+#[cfg(feature = "encrypt")]
+pub(super) fn children(page: &[u8]) -> Option<Option<Vec<u64>>> {
+    let (kind, lower) = page_head(page, Fields(page).u64()?)?;
+    if kind != BRANCH {
+        return Some(None);
+    }
+    let offsets = page.get(16..usize::from(lower))?.as_chunks::<2>().0;
+    let child = |offset: &[u8; 2]| {
+        let start = usize::from(u16::from_le_bytes(*offset));
+        page.get(start..).and_then(Node::parse).map(|node| node.child())
+    };
+    offsets.iter().map(child).collect::<Option<_>>().map(Some)
+}
+
 /// The value of a leaf's first entry, if it stands on the leaf.
 pub(super) fn first_value(leaf: &[u8]) -> Option<&[u8]> {
     let offset = Fields(leaf.get(16..)?).u16()?;
