@@ -92,7 +92,7 @@ fn finish(dir: &Path, mark: &Path) -> Result<()> {
 /// Puts a compacted copy in the place of an environment's file. From then on the environment has the old file, which is
 /// marked; it is to be closed, and the store opened again.
 pub(crate) fn compact(environment: &Environment) -> Result<()> {
-    let (dir, env, main) = (&*environment.path, &environment.env, environment.dbs.main);
+    let (dir, main) = (&*environment.path, environment.dbs.main);
     if !cfg!(unix) || !LAYOUT_KNOWN {
         return Err(Error::new(ErrorKind::Incompatible)
             .because("a store can't be compacted in its place on this system; use `copy_to`"));
