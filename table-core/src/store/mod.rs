@@ -47,6 +47,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+use std::time::{Duration, Instant};
 
 use self::commit::Writer;
 use self::open::Environment;
@@ -342,6 +343,50 @@ impl Store {
         copy().map_err(|e: Error| e.attempted("copy the store"))
     }
 
+    /// Puts a compacted copy in the place of the store's file, and opens that: what the disk has lost to free pages, it
+    /// gets back. [`copy_to`](Self::copy_to) says what the former bytes in them mean.
+    ///
+    /// Nothing is lost: nobody writes meanwhile, in whatever process. Whoever has the store open elsewhere gets
+    /// [`Superseded`](ErrorKind::Superseded) from the next thing that it does, be it a read or a write, and opens it again;
+    /// snapshots and iterators that live there go on to their end. Who opens the store meanwhile waits. A crash at any
+    /// moment leaves the old file or the new one, and the store opens as ever.
+    ///
+    /// In this process the handle must be the last: other handles, tables, snapshots and iterators are
+    /// [`StoreInUse`](ErrorKind::StoreInUse), and nothing is done. There must be room for the copy beside the file. After an
+    /// error the store is to be opened again. Unix only.
+    ///
+    /// ```
+    /// # use table_core::{DynamicEntity, Store};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("company.tables");
+    /// let store = Store::open(&path)?;
+    /// let archive = store.create_table("Archive")?;
+    /// for row in 0..100 {
+    ///     archive.insert(&DynamicEntity::new("p", format!("{row}")).with("Text", "x".repeat(10_000)))?;
+    /// }
+    /// store.drop_table("Archive")?;
+    /// drop(archive);
+    /// let before = store.stats()?.file_bytes;
+    ///
+    /// let store = store.compact()?;
+    /// assert!(store.stats()?.file_bytes < before / 10);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn compact(self) -> Result<Self> {
+        let compact = || {
+            let inner = self.inner;
+            inner.writer.check_writable()?;
+            // What is dropped is not to be copied; and the thread that frees it has a handle.
+            reclaim::run(&inner)?;
+            let inner = alone(inner)?;
+            let (options, path) = (inner.environment.options.clone(), inner.environment.path.clone());
+            open::compact(&inner.environment).map_err(|error| inner.environment.refusal(error))?;
+            drop(inner);
+            options.open(path)
+        };
+        compact().map_err(|e: Error| e.attempted("compact the store"))
+    }
+
     /// What seals and opens the encrypted properties of this store, and looks after its keys. An error if the store
     /// was opened without a [key provider](OpenOptions::encryption).
     #[cfg(feature = "encrypt")]
@@ -401,6 +446,26 @@ impl OpenOptions {
             reclaim::start(&inner);
         }
         Ok(Store { inner })
+    }
+}
+
+/// What a handle shares, if no other does. A thread in the background, which has one for a moment, is waited for.
+fn alone(mut inner: Arc<Inner>) -> Result<Inner> {
+    /// A step of freeing space takes no longer, and its thread ends within the first.
+    const PATIENCE: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
+    let [soon, late] = PATIENCE.map(|patience| Instant::now() + patience);
+    loop {
+        inner = match Arc::try_unwrap(inner) {
+            Ok(alone) => return Ok(alone),
+            Err(shared) if Instant::now() < if shared.reclaimer.is_running() { late } else { soon } => shared,
+            Err(_) => {
+                return Err(Error::new(ErrorKind::StoreInUse).because(
+                    "this process has other handles of the store: clones, tables, snapshots or iterators; drop \
+                     them first",
+                ));
+            }
+        };
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 
