@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::key::{Derivation, SecretKey};
+use super::scope::Scope;
 use super::value::Sealed;
 
 /// What a data key is called in the values that it sealed, and among the keys: a random number that is no secret.
@@ -35,12 +36,13 @@ impl fmt::Debug for KeyHandle {
 pub(crate) struct DataKey {
     handle: KeyHandle,
     version: u32,
+    scope: Scope,
     derivation: Derivation,
 }
 
 impl DataKey {
-    pub(crate) fn new(handle: KeyHandle, version: u32, key: &SecretKey) -> Self {
-        Self { handle, version, derivation: key.derivation() }
+    pub(crate) fn new(handle: KeyHandle, version: u32, scope: Scope, key: &SecretKey) -> Self {
+        Self { handle, version, scope, derivation: key.derivation() }
     }
 
     pub(crate) fn handle(&self) -> KeyHandle {
@@ -50,6 +52,11 @@ impl DataKey {
     /// The how-manieth of its scope it is, counted from 1.
     pub(crate) fn version(&self) -> u32 {
         self.version
+    }
+
+    /// Whose values it seals.
+    pub(crate) fn scope(&self) -> &Scope {
+        &self.scope
     }
 
     pub(crate) fn derivation(&self) -> &Derivation {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::dict::Dict;
 use super::seal;
 use super::view::RowView;
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::model::{Ticks, ValueRef};
 use crate::query::{Fields, KeyProperties, SealedEq, Tokens};
 
@@ -93,7 +93,7 @@ impl Fields for Filtered<'_, '_> {
         match seal::open(self.view, &keys.own_row_key(self.view)?, sealed.property(), bytes) {
             Ok(opened) => Ok(sealed.is(opened.expose().as_value_ref())),
             // A value that is no more equals nothing. One that was there when the query began would be lost.
-            Err(error) if error.kind() == ErrorKind::KeyShredded => {
+            Err(error) if error.kind().is_destroyed() => {
                 if seal::generation_of(self.view)? == sealed.generation() {
                     Ok(false)
                 } else {

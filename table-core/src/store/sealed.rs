@@ -152,7 +152,7 @@ impl Makers {
     fn list(keys: Option<&Encryption>, wanted: impl Fn(KeyHandle) -> bool) -> Result<Self> {
         let mut makers = BTreeMap::<_, Vec<_>>::new();
         let Some(keys) = keys else { return Ok(Self(makers)) };
-        for key in keys.keys()?.into_iter().filter(|key| wanted(key.handle)) {
+        for key in keys.sound_keys()?.into_iter().filter(|key| wanted(key.handle)) {
             makers.entry(key.scope).or_default().push((Token::version_byte(key.version), key.handle));
         }
         Ok(Self(makers))

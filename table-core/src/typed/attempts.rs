@@ -36,7 +36,7 @@ pub(super) fn commit(
         let begun = (losses > 0).then(Instant::now);
         match read(table, operations, batch) {
             // A key that was destroyed with nothing left under it: the row was read before it was sealed anew.
-            Err(error) if error.kind() == ErrorKind::KeyShredded && losses == 0 => continue,
+            Err(error) if error.kind() == ErrorKind::KeySuperseded && losses == 0 => continue,
             done => done?,
         }
         let sealer = Sealer::new(table);

@@ -231,7 +231,7 @@ fn a_query_that_began_before_a_key_was_destroyed_loses_nothing_unseen() {
     assert_eq!(club.reencrypt().run().unwrap().changed, 3);
     assert_eq!(encryption.destroy_unused().unwrap(), 3);
     for error in [refused(by_filter.next().unwrap()), refused(by_index.next().unwrap())] {
-        assert_eq!(error.kind(), ErrorKind::KeyShredded);
+        assert_eq!(error.kind(), ErrorKind::KeySuperseded);
         assert!(error.to_string().contains("begin it again"), "{error}");
     }
     assert_found(&club, 0..3);

@@ -5,7 +5,7 @@
 use uuid::Uuid;
 
 use super::*;
-use crate::crypt::{KeyScope, SecretKey, Token, TokenScope};
+use crate::crypt::{KeyScope, Scope, SecretKey, Token, TokenScope};
 use crate::model::Ticks;
 
 const STORE: [u8; 16] =
@@ -13,7 +13,12 @@ const STORE: [u8; 16] =
 
 fn key(version: u32) -> DataKey {
     let bytes: Vec<u8> = (0..32).collect();
-    DataKey::new(KeyHandle(0x0123_4567_89ab_cdef), version, &SecretKey::from_slice(&bytes).unwrap())
+    DataKey::new(
+        KeyHandle(0x0123_4567_89ab_cdef),
+        version,
+        Scope::store(),
+        &SecretKey::from_slice(&bytes).unwrap(),
+    )
 }
 
 fn cell() -> Cell<'static> {
@@ -191,7 +196,7 @@ fn a_value_opens_as_no_other_type() {
 
 #[test]
 fn another_key_of_the_same_name_does_not_open() {
-    let other = DataKey::new(key(1).handle(), 1, &SecretKey::generate().unwrap());
+    let other = DataKey::new(key(1).handle(), 1, Scope::store(), &SecretKey::generate().unwrap());
     let sealed = seal(&cell(), &STORE, &key(1), ValueRef::Boolean(true)).unwrap();
     let error = Sealed::parse(&sealed).unwrap().open(&cell(), &STORE, &other).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::DecryptionFailed);

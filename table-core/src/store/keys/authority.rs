@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use super::record::{AUTHORITY, AuthorityRecord};
 use super::root::Root;
-use super::vault::{PATIENCE, Vault};
+use super::vault::{PATIENCE, Vault, without_end};
 use crate::crypt::SecretKey;
 use crate::crypt::envelope::{self, Purpose};
 use crate::crypt::mac::MacKey;
@@ -64,7 +64,7 @@ impl Vault {
             let record = self.authority_record(&txn)?;
             return Ok(MacKey::new(&unwrap(&self.identity, &root, &AuthorityRecord::decode(record)?)?));
         }
-        Err(Error::new(ErrorKind::KeyUnavailable).because("the root key is being renewed without end"))
+        Err(without_end())
     }
 
     pub(super) fn authority_record<'t>(&self, txn: &'t heed::RoTxn<'_>) -> Result<&'t [u8]> {

@@ -84,12 +84,14 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crypt::SecretKey;
+    use crate::crypt::{Scope, SecretKey};
 
     #[test]
     fn the_cache_is_bounded_and_keeps_what_is_asked_for() {
         let mut cache = Cache::default();
-        let key = |number: u64| Arc::new(DataKey::new(KeyHandle(number), 1, &SecretKey::generate().unwrap()));
+        let key = |number: u64| {
+            Arc::new(DataKey::new(KeyHandle(number), 1, Scope::store(), &SecretKey::generate().unwrap()))
+        };
         let first = key(0);
         cache.put_current(b"scope", &first);
         for number in 1..5_000 {

@@ -4,13 +4,14 @@ use std::fs;
 use std::path::Path;
 
 use super::DIRECTORY;
+use super::change;
 use super::record::{META, Meta};
 use super::root;
-use super::vault::{PATIENCE, no_keys};
+use super::vault::{PATIENCE, no_keys, without_end};
 use crate::crypt::files;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::store::lmdb;
-use crate::store::open::side::{self, Side};
+use crate::store::open::side::{self, Access, Side};
 use crate::store::open::{self, has_data};
 
 /// Copies the keys of the store in this directory, if it has any, into a copy of it. They stay wrapped, so it takes
@@ -18,12 +19,13 @@ use crate::store::open::{self, has_data};
 ///
 /// To be called when the data are copied: a key is durable before the first value that needs it, so keys that are
 /// copied later are all that the copied data need.
-pub(in crate::store) fn copy_to(store: &Path, copy: &Path) -> Result<()> {
+pub(in crate::store) fn copy_to(store: &Path, copy: &Path, access: impl Into<Access>) -> Result<()> {
     let (from, to) = (store.join(DIRECTORY), copy.join(DIRECTORY));
     if !has_data(&from) {
         return Ok(());
     }
-    let side = side::open(&from, false, |_| Ok(Vec::new()))?;
+    let access = Access { create: false, ..access.into() };
+    let side = side::open(&from, access, |_| Ok(Vec::new()))?;
     for _ in 0..PATIENCE {
         let root = root(&side)?;
         let copied = copy_once(&side, root, &to);
@@ -33,22 +35,21 @@ pub(in crate::store) fn copy_to(store: &Path, copy: &Path) -> Result<()> {
         }
         fs::remove_dir_all(&to).map_err(|error| files::failed("removing", &to, error))?;
     }
-    Err(Error::new(ErrorKind::KeyUnavailable).because("the root key is being renewed without end"))
+    Err(without_end())
 }
 
 fn root(side: &Side) -> Result<u64> {
     let txn = side.read_txn()?;
     let meta = side.db.get(&txn, META).map_err(lmdb::error)?;
-    meta.map_or_else(|| Err(no_keys(&side.path)), Meta::decode).map(|meta| meta.root)
+    let meta = meta.map_or_else(|| Err(no_keys(&side.path)), Meta::decode)?;
+    change::check_commit(&side.path, &meta, &txn)?;
+    Ok(meta.root)
 }
 
 fn copy_once(side: &Side, root: u64, to: &Path) -> Result<()> {
     fs::create_dir_all(to).map_err(|error| files::failed("making", to, error))?;
     let from = root::path(&side.path, root);
-    let bytes = files::read(&from)?.ok_or_else(|| {
-        Error::new(ErrorKind::KeyUnavailable)
-            .because(format!("`{}` is missing; take it from a backup of the keys", from.display()))
-    })?;
+    let bytes = files::read(&from)?.ok_or_else(|| root::missing(&from))?;
     files::create_named(&root::path(to, root), &bytes)?;
-    open::copy_with(&side.env, to, |_| Ok(1), |_| Ok(()))
+    open::copy_with(&side.env, to, |record| Meta::decode(record).map(|meta| meta.transaction), |_| Ok(()))
 }

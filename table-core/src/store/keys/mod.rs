@@ -2,11 +2,16 @@
 
 mod authority;
 mod cache;
+mod change;
 mod copy;
+mod data_keys;
+mod list;
+mod progress;
 mod record;
 mod renew;
 mod root;
 mod vault;
+mod whole;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,25 +19,27 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 
 pub(super) use self::copy::copy_to;
-pub use self::record::Progress;
+use self::data_keys::Add;
+pub use self::list::KeyInfo;
+use self::list::Listed;
+pub use self::progress::Progress;
 use self::record::job_key;
 use self::renew::Doomed;
-use self::vault::{Add, Vault};
+use self::vault::Vault;
+pub(super) use self::whole::check;
 use crate::crypt::mac::MacKey;
 use crate::crypt::token::Token;
 use crate::crypt::value::{self, Sealed};
 use crate::crypt::{Cell, KeyHandle, KeyProvider, Scope, Secret, TokenScope};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Ticks, Value, ValueRef};
+use crate::model::{Value, ValueRef};
 use crate::schema::TOKEN_BYTES;
+use crate::store::Inner;
+use crate::store::open::side::Access;
 use crate::store::sealed::SealedValues;
-use crate::store::{Inner, lmdb};
 
 /// The directory of the keys, in the store's.
 const DIRECTORY: &str = "keys";
-
-/// How many scopes are looked at in one transaction.
-const CHUNK: usize = 256;
 
 /// The longest name of a job, in bytes.
 const JOB_NAME: usize = 256;
@@ -71,31 +78,15 @@ pub struct Encryption {
     store: Weak<Inner>,
 }
 
-/// A data key, as [`Encryption::keys`] lists it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct KeyInfo {
-    /// Its name.
-    pub handle: KeyHandle,
-    /// Whose values it seals.
-    pub scope: Scope,
-    /// The how-manieth of its scope it is, counted from 1.
-    pub version: u32,
-    /// When it was made.
-    pub made: Ticks,
-    /// Whether it is the one that seals what is written now; the others only open what they sealed.
-    pub current: bool,
-}
-
 impl Encryption {
     /// Opens the keys of the store in this directory.
     pub(super) fn open_keys(
         store: &Path,
-        create: bool,
+        access: impl Into<Access>,
         identity: [u8; 16],
         provider: Arc<dyn KeyProvider>,
     ) -> Result<Self> {
-        let vault = Vault::open(&store.join(DIRECTORY), create, identity, provider)?;
+        let vault = Vault::open(&store.join(DIRECTORY), access.into(), identity, provider)?;
         Ok(Self { vault: Arc::new(vault), store: Weak::new() })
     }
 
@@ -181,31 +172,15 @@ impl Encryption {
         self.vault.generation()
     }
 
-    /// Every data key that is alive.
+    /// Every data key that is alive, by scope and age. Also those of tables that were dropped: their scopes name the
+    /// tables' numbers, and [`shred`](Self::shred) takes them.
     pub fn keys(&self) -> Result<Vec<KeyInfo>> {
-        let list = || {
-            let (mut found, mut after) = (Vec::new(), None);
-            loop {
-                let scopes = self.vault.scopes(after.as_ref(), CHUNK)?;
-                let Some((last, _)) = scopes.last() else { return Ok(found) };
-                after = Some(last.clone());
-                let txn = self.vault.read_txn()?;
-                for (scope, keys) in scopes {
-                    for (version, handle) in &keys.keys {
-                        if let Some(record) = self.vault.record(&txn, *handle)? {
-                            found.push(KeyInfo {
-                                handle: *handle,
-                                scope: scope.clone(),
-                                version: *version,
-                                made: record.made,
-                                current: keys.current() == Some(*handle),
-                            });
-                        }
-                    }
-                }
-            }
-        };
-        list().map_err(|error: Error| error.attempted("list the keys"))
+        self.vault.list().and_then(Listed::whole).map_err(|error| error.attempted("list the keys"))
+    }
+
+    /// The same without those whose records are damaged.
+    pub(crate) fn sound_keys(&self) -> Result<Vec<KeyInfo>> {
+        self.vault.list().map(|listed| listed.keys)
     }
 
     /// Gives a scope a new key, which seals from now on. The old one goes on to open what it sealed, until all that
@@ -214,22 +189,18 @@ impl Encryption {
         self.vault.add(scope, Add::Always).map_err(|error| error.attempted("rotate a data key"))
     }
 
-    /// Gives every scope that has a key a new one; returns how many. Each is a transaction of its own.
+    /// Gives every scope that has a key a new one; returns how many. Each is a transaction of its own. A scope whose
+    /// records are damaged is an error when all others are rotated.
     pub fn rotate_all(&self) -> Result<u64> {
         let rotate = || {
-            let (mut rotated, mut after) = (0, None);
-            loop {
-                let scopes = self.vault.scopes(after.as_ref(), CHUNK)?;
-                let Some((last, _)) = scopes.last() else { return Ok(rotated) };
-                after = Some(last.clone());
-                for (scope, keys) in scopes {
-                    // One whose keys were destroyed gets one when it needs one.
-                    if keys.current().is_some() {
-                        self.vault.add(&scope, Add::Always)?;
-                        rotated += 1;
-                    }
-                }
+            let listed = self.vault.list()?;
+            let mut rotated = 0;
+            // One whose keys were destroyed gets one when it needs one.
+            for scope in listed.scopes() {
+                self.vault.add(scope, Add::Always)?;
+                rotated += 1;
             }
+            listed.flaw.map_or(Ok(rotated), |flaw| Err(list::but_for(rotated, flaw)))
         };
         rotate().map_err(|error: Error| error.attempted("rotate the data keys"))
     }
@@ -243,7 +214,11 @@ impl Encryption {
     /// by itself; [`shred`](Self::shred) destroys a scope's keys together with its values.
     pub fn destroy(&self, handle: KeyHandle) -> Result<()> {
         let destroy = || {
-            self.vault.check_old(&*self.vault.read_txn()?, handle)?;
+            let key = match self.vault.key(handle) {
+                Err(error) if error.kind().is_destroyed() => return Ok(()),
+                key => key?,
+            };
+            self.vault.check_old(&*self.vault.read_txn()?, handle, key.scope())?;
             let keys = BTreeSet::from([handle]);
             let values = self.sealed_by(&keys)?;
             match values.first() {
@@ -264,7 +239,8 @@ impl Encryption {
     /// [destroyed](ErrorKind::KeyShredded), as it does after [`destroy`](Self::destroy).
     pub fn destroy_unused(&self) -> Result<u64> {
         let destroy = || {
-            let old = self.keys()?.into_iter().filter(|key| !key.current);
+            // One whose record is damaged, or its scope's, stays.
+            let old = self.sound_keys()?.into_iter().filter(|key| !key.current);
             let mut keys: BTreeSet<_> = old.map(|key| key.handle).collect();
             for values in self.sealed_by(&keys)? {
                 keys.remove(&values.key);
@@ -273,7 +249,7 @@ impl Encryption {
                 return Ok(0);
             }
             self.flush_data()?;
-            self.vault.renew(Doomed::These(&keys))
+            self.vault.renew(Doomed::These(&keys)).map(|renewed| renewed.destroyed())
         };
         destroy().map_err(|error: Error| error.attempted("destroy the unused data keys"))
     }
@@ -316,15 +292,19 @@ impl Encryption {
     pub fn shred(&self, scope: &Scope) -> Result<u64> {
         let shred = || {
             self.flush_data()?;
-            self.vault.renew(Doomed::All(scope))
+            self.vault.renew(Doomed::All(scope)).map(|renewed| renewed.destroyed())
         };
         shred().map_err(|error: Error| error.attempted("shred a scope"))
     }
 
     /// Puts all data keys under a new root key that the provider's current key wraps: after the provider's key has
     /// changed. No value is touched. When it returns, the provider's old key is needed for backups alone.
-    pub fn rewrap(&self) -> Result<()> {
-        self.vault.renew(Doomed::None).map(drop).map_err(|error| error.attempted("rewrap the data keys"))
+    ///
+    /// Returns the data keys whose records are damaged, mostly none. They keep no other key from being wrapped anew, and
+    /// stay as they are; what they sealed opens again only if the keys' directory is taken from a backup.
+    pub fn rewrap(&self) -> Result<Vec<KeyHandle>> {
+        let renewed = self.vault.renew(Doomed::None);
+        renewed.map(|renewed| renewed.damaged).map_err(|error| error.attempted("rewrap the data keys"))
     }
 
     /// How far a job of this name has come; `None` if it has not begun, or has ended.
@@ -332,7 +312,8 @@ impl Encryption {
         let read = || {
             let key = checked_job_key(job)?;
             let txn = self.vault.read_txn()?;
-            let found = self.vault.side.db.get(&txn, &key).map_err(lmdb::error)?;
+            self.vault.meta(&txn)?;
+            let found = self.vault.find(&txn, &key)?;
             found.map(|record| Progress::decode(&key, record)).transpose()
         };
         read().map_err(|error: Error| error.attempted("read a job's progress"))
@@ -342,13 +323,12 @@ impl Encryption {
     pub fn save_progress(&self, job: &str, progress: Option<&Progress>) -> Result<()> {
         let save = || {
             let key = checked_job_key(job)?;
-            let mut txn = self.vault.write_txn()?;
+            let mut change = self.vault.change()?;
             match progress {
-                Some(progress) => self.vault.side.db.put(&mut txn, &key, &progress.encode(&key)),
-                None => self.vault.side.db.delete(&mut txn, &key).map(drop),
+                Some(progress) => change.put(&key, &progress.encode(&key))?,
+                None => change.delete(&key)?,
             }
-            .map_err(lmdb::error)?;
-            self.vault.side.commit(txn)
+            change.commit()
         };
         save().map_err(|error: Error| error.attempted("save a job's progress"))
     }

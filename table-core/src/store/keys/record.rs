@@ -1,15 +1,18 @@
 //! The records of the keys' environment: small records with a checksum, as the store's own are.
 
+use crate::crypt::KeyHandle;
 use crate::crypt::key::CheckValue;
-use crate::crypt::{KeyHandle, Scope};
+use crate::crypt::mac::MacKey;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Ticks;
-use crate::store::meta::{self, Fields};
+use crate::store::records::meta::{self, Fields, checksum_of, sealed};
+
+use super::progress::Progress;
 
 /// The version of the keys' environment and of the root key's file.
 pub(super) const FORMAT: u32 = 2;
 
-/// Where the environment's own record lies.
+/// Where the environment's own record lies. No key sorts before it.
 pub(super) const META: &[u8] = b"\0keys";
 
 /// Where the store's authority lies.
@@ -22,16 +25,46 @@ const KEY: u8 = b'k';
 const SCOPE: u8 = b's';
 const JOB: u8 = b'j';
 
-/// Seals a record under its key.
-fn sealed(key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
-    body.extend_from_slice(&[0; meta::CHECKSUM]);
-    meta::seal(key, &mut body);
-    body
+#[cold]
+pub(super) fn damaged() -> Error {
+    Error::new(ErrorKind::Corrupt).because("a record of the store's keys is damaged; take them from a backup")
 }
 
-#[cold]
-fn damaged() -> Error {
-    Error::new(ErrorKind::Corrupt).because("a record of the store's keys is damaged; take them from a backup")
+/// How many records of each sort there are beside the environment's own and the authority, and the sum of all their
+/// checksums, modulo 2^64.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) keys: u64,
+    pub(super) scopes: u64,
+    pub(super) jobs: u64,
+    pub(super) digest: u64,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, key: &[u8], record: &[u8]) {
+        self.count(key, |count| count.wrapping_add(1));
+        self.digest = self.digest.wrapping_add(checksum_of(record));
+    }
+
+    pub(super) fn remove(&mut self, key: &[u8], record: &[u8]) {
+        self.count(key, |count| count.wrapping_sub(1));
+        self.digest = self.digest.wrapping_sub(checksum_of(record));
+    }
+
+    fn count(&mut self, key: &[u8], change: impl Fn(u64) -> u64) {
+        let count = match key.first() {
+            Some(&KEY) => &mut self.keys,
+            Some(&SCOPE) => &mut self.scopes,
+            Some(&JOB) => &mut self.jobs,
+            _ => return,
+        };
+        *count = change(*count);
+    }
+
+    /// How many records that is.
+    pub(super) fn records(&self) -> u64 {
+        self.keys.wrapping_add(self.scopes).wrapping_add(self.jobs)
+    }
 }
 
 /// The environment's own record.
@@ -43,16 +76,22 @@ pub(super) struct Meta {
     pub(super) root: u64,
     /// Rises when a key that somebody may remember is no longer current or is no more.
     pub(super) generation: u64,
+    /// The number of the transaction that wrote it, which is that of the newest commit: every one writes it.
+    pub(super) transaction: u64,
+    pub(super) tally: Tally,
 }
 
 impl Meta {
     pub(super) fn encode(&self) -> Vec<u8> {
-        let mut body = Vec::with_capacity(52);
+        let mut body = Vec::with_capacity(92);
         body.extend_from_slice(&FORMAT.to_le_bytes());
         body.extend_from_slice(&self.identity);
-        body.extend_from_slice(&self.root.to_le_bytes());
-        body.extend_from_slice(&self.generation.to_le_bytes());
-        body.extend_from_slice(&KNOWN_FEATURES.to_le_bytes());
+        let Tally { keys, scopes, jobs, digest } = self.tally;
+        for number in
+            [self.root, self.generation, KNOWN_FEATURES, self.transaction, keys, scopes, jobs, digest]
+        {
+            body.extend_from_slice(&number.to_le_bytes());
+        }
         sealed(META, body)
     }
 
@@ -60,15 +99,18 @@ impl Meta {
         let mut body = Fields(meta::opened(META, record).ok_or_else(damaged)?);
         let version = body.u32().ok_or_else(damaged)?;
         let read = |body: &mut Fields<'_>| {
-            let meta = Self { identity: body.take()?, root: body.u64()?, generation: body.u64()? };
-            let features = body.u64()?;
+            let (identity, root, generation) = (body.take()?, body.u64()?, body.u64()?);
+            let (features, transaction) = (body.u64()?, body.u64()?);
+            let tally =
+                Tally { keys: body.u64()?, scopes: body.u64()?, jobs: body.u64()?, digest: body.u64()? };
+            let meta = Self { identity, root, generation, transaction, tally };
             body.0.is_empty().then_some((meta, features))
         };
         match (version, read(&mut body)) {
             (FORMAT, Some((meta, features))) if features & !KNOWN_FEATURES == 0 => Ok(meta),
             (FORMAT, None) => Err(damaged()),
             _ => Err(Error::new(ErrorKind::Incompatible)
-                .because("the store's keys are of a newer format than this library reads")),
+                .because("the store's keys are of another format than this library reads")),
         }
     }
 }
@@ -93,16 +135,27 @@ impl AuthorityRecord {
     }
 }
 
-/// A data key, wrapped.
+/// A data key: wrapped, or what is left of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KeyRecord {
     /// The how-manieth of its scope it is, counted from 1.
     pub(super) version: u32,
     pub(super) made: Ticks,
-    pub(super) check: CheckValue,
-    pub(super) scope: Scope,
-    /// The key in an envelope under the root key; `None` once it is destroyed.
-    pub(super) wrapped: Option<Vec<u8>>,
+    pub(super) state: State,
+}
+
+/// What has become of a data key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Alive {
+        check: CheckValue,
+        /// The key and its scope in an envelope under the root key: so nothing shows whose it was once that is gone.
+        wrapped: Vec<u8>,
+    },
+    /// Destroyed together with its scope, and what it sealed with it.
+    Shredded,
+    /// Destroyed when nothing was left under it.
+    Superseded,
 }
 
 pub(super) fn key_key(handle: KeyHandle) -> [u8; 9] {
@@ -122,21 +175,30 @@ pub(super) fn handle_of(key: &[u8]) -> Result<KeyHandle> {
 }
 
 const ALIVE: u8 = 1;
-const DESTROYED: u8 = 2;
+const SHREDDED: u8 = 2;
+const SUPERSEDED: u8 = 3;
 
 impl KeyRecord {
+    /// What stands before the envelope, which is bound to it.
+    pub(super) fn head(&self) -> Vec<u8> {
+        let (state, check) = match &self.state {
+            State::Alive { check, .. } => (ALIVE, &check[..]),
+            State::Shredded => (SHREDDED, &[][..]),
+            State::Superseded => (SUPERSEDED, &[][..]),
+        };
+        let mut head = Vec::with_capacity(256);
+        head.push(state);
+        head.extend_from_slice(&self.version.to_le_bytes());
+        head.extend_from_slice(&self.made.get().to_le_bytes());
+        head.extend_from_slice(check);
+        head
+    }
+
     pub(super) fn encode(&self, key: &[u8]) -> Vec<u8> {
-        let scope = self.scope.as_bytes();
-        let wrapped = self.wrapped.as_deref().unwrap_or_default();
-        let mut body = Vec::with_capacity(64 + scope.len() + wrapped.len());
-        body.push(if self.wrapped.is_some() { ALIVE } else { DESTROYED });
-        body.extend_from_slice(&self.version.to_le_bytes());
-        body.extend_from_slice(&self.made.get().to_le_bytes());
-        body.extend_from_slice(&self.check);
-        // A partition's key is far shorter than 64 KiB.
-        body.extend_from_slice(&u16::try_from(scope.len()).unwrap_or(u16::MAX).to_le_bytes());
-        body.extend_from_slice(scope);
-        body.extend_from_slice(wrapped);
+        let mut body = self.head();
+        if let State::Alive { wrapped, .. } = &self.state {
+            body.extend_from_slice(wrapped);
+        }
         sealed(key, body)
     }
 
@@ -144,17 +206,20 @@ impl KeyRecord {
         let read = || {
             let mut body = Fields(meta::opened(key, record)?);
             let [state] = body.take()?;
-            let (version, made, check) = (body.u32()?, Ticks::new(body.u64()?)?, body.take()?);
-            let length = usize::from(body.u16()?);
-            let scope = Scope::from_bytes(body.bytes(length)?)?;
-            let wrapped = match state {
-                ALIVE => Some(body.0.to_vec()),
-                DESTROYED if body.0.is_empty() => None,
+            let (version, made) = (body.u32()?, Ticks::new(body.u64()?)?);
+            let state = match state {
+                ALIVE => State::Alive { check: body.take()?, wrapped: body.0.to_vec() },
+                SHREDDED if body.0.is_empty() => State::Shredded,
+                SUPERSEDED if body.0.is_empty() => State::Superseded,
                 _ => return None,
             };
-            Some(Self { version, made, check, scope, wrapped })
+            Some(Self { version, made, state })
         };
         read().ok_or_else(damaged)
+    }
+
+    pub(super) fn is_alive(&self) -> bool {
+        matches!(self.state, State::Alive { .. })
     }
 }
 
@@ -166,45 +231,50 @@ pub(super) struct ScopeRecord {
     pub(super) keys: Vec<(u32, KeyHandle)>,
 }
 
-pub(super) fn scope_key(scope: &[u8]) -> Vec<u8> {
-    prefixed(SCOPE, scope)
-}
-
-/// Where the scopes begin and end.
-pub(super) const SCOPES: std::ops::Range<&[u8]> = b"s".as_slice()..b"t".as_slice();
-
-pub(super) fn scope_of(key: &[u8]) -> Result<Scope> {
-    key.strip_prefix(&[SCOPE]).and_then(Scope::from_bytes).ok_or_else(damaged)
-}
-
-fn prefixed(tag: u8, rest: &[u8]) -> Vec<u8> {
-    let mut key = Vec::with_capacity(1 + rest.len());
-    key.push(tag);
-    key.extend_from_slice(rest);
+/// Where a scope's record lies: its name says nothing to who lacks the authority.
+pub(super) fn scope_key(authority: &MacKey, scope: &[u8]) -> [u8; 17] {
+    let mut key = [SCOPE; 17];
+    if let Some(tag) = key.last_chunk_mut::<16>() {
+        *tag = authority.digest("scope", &[scope]);
+    }
     key
 }
 
+/// Bytes of the digest that a scope's record ends with.
+const VOUCHER: usize = 16;
+
 impl ScopeRecord {
-    pub(super) fn encode(&self, key: &[u8]) -> Vec<u8> {
-        let mut body = Vec::with_capacity(12 + 12 * self.keys.len());
+    /// The authority vouches for it: who lacks that can't make another key the scope's.
+    pub(super) fn encode(&self, authority: &MacKey, key: &[u8]) -> Vec<u8> {
+        let mut body = Vec::with_capacity(12 + 12 * self.keys.len() + VOUCHER);
         body.extend_from_slice(&self.latest.to_le_bytes());
         for (version, handle) in &self.keys {
             body.extend_from_slice(&version.to_le_bytes());
             body.extend_from_slice(&handle.0.to_le_bytes());
         }
+        let voucher: [u8; VOUCHER] = authority.digest("scope's keys", &[key, &body]);
+        body.extend_from_slice(&voucher);
         sealed(key, body)
     }
 
-    pub(super) fn decode(key: &[u8], record: &[u8]) -> Result<Self> {
-        let read = || {
-            let mut body = Fields(meta::opened(key, record)?);
-            let mut scope = Self { latest: body.u32()?, keys: Vec::with_capacity(body.0.len() / 12) };
-            while !body.0.is_empty() {
-                scope.keys.push((body.u32()?, KeyHandle(body.u64()?)));
-            }
-            Some(scope)
-        };
-        read().ok_or_else(damaged)
+    pub(super) fn decode(authority: &MacKey, key: &[u8], record: &[u8]) -> Result<Self> {
+        let (fields, voucher) =
+            meta::opened(key, record).and_then(|body| body.split_last_chunk()).ok_or_else(damaged)?;
+        if !authority.fits::<VOUCHER>("scope's keys", &[key, fields], voucher) {
+            return Err(Error::new(ErrorKind::DecryptionFailed).because(
+                "the record of a scope's keys was changed by somebody who has not the store's keys",
+            ));
+        }
+        Self::parse(fields).ok_or_else(damaged)
+    }
+
+    fn parse(fields: &[u8]) -> Option<Self> {
+        let mut fields = Fields(fields);
+        let mut scope = Self { latest: fields.u32()?, keys: Vec::with_capacity(fields.0.len() / 12) };
+        while !fields.0.is_empty() {
+            scope.keys.push((fields.u32()?, KeyHandle(fields.u64()?)));
+        }
+        Some(scope)
     }
 
     /// The key that seals.
@@ -215,107 +285,25 @@ impl ScopeRecord {
 
 /// Where the progress of a job lies.
 pub(super) fn job_key(job: &str) -> Vec<u8> {
-    prefixed(JOB, job.as_bytes())
+    [&[JOB], job.as_bytes()].concat()
 }
 
-/// A text of a job's record.
-fn text(body: &mut Fields<'_>) -> Option<String> {
-    let length = usize::from(body.u16()?);
-    std::str::from_utf8(body.bytes(length)?).ok().map(str::to_owned)
-}
-
-/// How far a job has come.
-///
-/// A job that goes over a table saves it after each of its transactions; one that was broken off goes on from
-/// there, and does at most that transaction's work twice.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// The keys of the last row that is done, in the table's order; `None` at the start.
-    pub position: Option<(String, String)>,
-    /// How many rows were looked at.
-    pub seen: u64,
-    /// How many values were changed.
-    pub changed: u64,
-    /// The [generation](crate::crypt::Encryption::generation) of the keys when the job began: after a further rotation
-    /// what is done is to be done again.
-    pub generation: u64,
-}
-
-impl Progress {
-    pub(super) fn encode(&self, key: &[u8]) -> Vec<u8> {
-        let mut body = Vec::new();
-        body.extend_from_slice(&self.seen.to_le_bytes());
-        body.extend_from_slice(&self.changed.to_le_bytes());
-        body.extend_from_slice(&self.generation.to_le_bytes());
-        body.push(u8::from(self.position.is_some()));
-        for text in self.position.iter().flat_map(|(partition, row)| [partition, row]) {
-            // Keys are far shorter than 64 KiB: who saves them has read them from a table.
-            body.extend_from_slice(&u16::try_from(text.len()).unwrap_or(u16::MAX).to_le_bytes());
-            body.extend_from_slice(text.as_bytes());
-        }
-        sealed(key, body)
-    }
-
-    pub(super) fn decode(key: &[u8], record: &[u8]) -> Result<Self> {
-        let read = || {
-            let mut body = Fields(meta::opened(key, record)?);
-            let (seen, changed, generation) = (body.u64()?, body.u64()?, body.u64()?);
-            let [positioned] = body.take()?;
-            let position = match positioned {
-                0 => None,
-                _ => Some((text(&mut body)?, text(&mut body)?)),
-            };
-            body.0.is_empty().then_some(Self { position, seen, changed, generation })
-        };
-        read().ok_or_else(damaged)
-    }
+/// What is wrong with a record, by itself; nothing is known to be behind it. `None` if nothing is. Of a scope's record it
+/// takes the authority to say who wrote it.
+pub(super) fn flaw(authority: Option<&MacKey>, key: &[u8], record: &[u8]) -> Option<Error> {
+    let found = match key.first() {
+        Some(&KEY) => handle_of(key).and_then(|_| KeyRecord::decode(key, record)).map(drop),
+        Some(&SCOPE) => match authority {
+            Some(authority) => ScopeRecord::decode(authority, key, record).map(drop),
+            None => meta::opened(key, record).map(drop).ok_or_else(damaged),
+        },
+        Some(&JOB) => Progress::decode(key, record).map(drop),
+        _ if key == META => Meta::decode(record).map(drop),
+        _ if key == AUTHORITY => AuthorityRecord::decode(record).map(drop),
+        _ => meta::opened(key, record).map(drop).ok_or_else(damaged),
+    };
+    found.err()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Whatever is not the very record is refused.
-    fn frozen<T: PartialEq + std::fmt::Debug>(value: &T, record: &[u8], decode: impl Fn(&[u8]) -> Result<T>) {
-        assert_eq!(&decode(record).unwrap(), value);
-        for bit in 0..record.len() * 8 {
-            let mut flipped = record.to_vec();
-            flipped[bit / 8] ^= 1 << (bit % 8);
-            assert!(decode(&flipped).is_err(), "bit {bit}");
-        }
-        for length in 0..record.len() {
-            assert!(decode(&record[..length]).is_err(), "length {length}");
-        }
-    }
-
-    #[test]
-    fn records_survive_and_every_flipped_bit_is_seen() {
-        let meta = Meta { identity: [7; 16], root: 0x1234, generation: 9 };
-        frozen(&meta, &meta.encode(), Meta::decode);
-
-        let authority = AuthorityRecord { check: [9; 32], wrapped: vec![5; 88] };
-        frozen(&authority, &authority.encode(), AuthorityRecord::decode);
-
-        let key = key_key(KeyHandle(0x0102));
-        assert_eq!(handle_of(&key).unwrap(), KeyHandle(0x0102));
-        assert!(KEYS.contains(&&key[..]));
-        for wrapped in [None, Some(vec![5; 88])] {
-            let scope = Scope::partition(3, "Sales").unwrap();
-            let record = KeyRecord { version: 2, made: Ticks::UNIX_EPOCH, check: [9; 32], scope, wrapped };
-            frozen(&record, &record.encode(&key), |bytes| KeyRecord::decode(&key, bytes));
-        }
-
-        let key = scope_key(Scope::table(3).as_bytes());
-        assert_eq!(scope_of(&key).unwrap(), Scope::table(3));
-        assert!(SCOPES.contains(&&key[..]));
-        let scope = ScopeRecord { latest: 4, keys: vec![(3, KeyHandle(8)), (4, KeyHandle(9))] };
-        assert_eq!(scope.current(), Some(KeyHandle(9)));
-        frozen(&scope, &scope.encode(&key), |bytes| ScopeRecord::decode(&key, bytes));
-
-        let key = job_key("re-encrypt Company");
-        for position in [None, Some(("Sales".to_owned(), "empid_000001".to_owned()))] {
-            let progress = Progress { position, seen: 5, changed: 3, generation: 7 };
-            frozen(&progress, &progress.encode(&key), |bytes| Progress::decode(&key, bytes));
-        }
-    }
-}
+mod tests;

@@ -12,7 +12,7 @@ use super::record::FORMAT;
 use crate::crypt::key::{self, CheckValue, Derivation};
 use crate::crypt::{KeyError, KeyId, KeyProvider, SecretKey, files};
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::meta::{self, Fields};
+use crate::store::records::meta::{self, Fields};
 
 /// What the files' names start with; a number in 16 hex digits follows.
 const NAME: &str = "root-";
@@ -67,6 +67,17 @@ impl NewRoot {
     }
 }
 
+/// What the file of the root key of this number says; `None` if there is no such file.
+fn read(dir: &Path, number: u64) -> Result<Option<File>> {
+    let path = path(dir, number);
+    let Some(bytes) = files::read(&path)? else { return Ok(None) };
+    let file = decode(&bytes).filter(|file| file.number == number).ok_or_else(|| {
+        Error::new(ErrorKind::Corrupt)
+            .because(format!("`{}` is damaged; take it from a backup of the keys", path.display()))
+    })?;
+    Ok(Some(file))
+}
+
 /// Has the provider unwrap the root key of this number; `None` if there is no such file.
 pub(super) fn load(
     dir: &Path,
@@ -74,12 +85,7 @@ pub(super) fn load(
     number: u64,
     provider: &dyn KeyProvider,
 ) -> Result<Option<Root>> {
-    let path = path(dir, number);
-    let Some(bytes) = files::read(&path)? else { return Ok(None) };
-    let file = decode(&bytes).filter(|file| file.number == number).ok_or_else(|| {
-        Error::new(ErrorKind::Corrupt)
-            .because(format!("`{}` is damaged; take it from a backup of the keys", path.display()))
-    })?;
+    let Some(file) = read(dir, number)? else { return Ok(None) };
     let unwrapped = provider.unwrap(&file.id, &file.wrapped, &context(identity, number));
     let key = unwrapped.map_err(|error: KeyError| {
         let because = format!("{error} (its key `{}`)", file.id.as_str().escape_debug());
@@ -89,6 +95,17 @@ pub(super) fn load(
         return Err(another_key());
     }
     Ok(Some(Root { number, key: key.derivation() }))
+}
+
+/// Makes sure that the file of the root key of this number can be read.
+pub(super) fn check(dir: &Path, number: u64) -> Result<()> {
+    read(dir, number)?.map(drop).ok_or_else(|| missing(&path(dir, number)))
+}
+
+#[cold]
+pub(super) fn missing(path: &Path) -> Error {
+    Error::new(ErrorKind::KeyUnavailable)
+        .because(format!("`{}` is missing; take it from a backup of the keys", path.display()))
 }
 
 #[cold]

@@ -12,6 +12,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{Db, LmdbEnv, ReadTxn};
 use crate::store::meta::{Fields, META_KEY};
 
+/// Looks at a file that is always another commit's than the snapshot, before that is called damage.
+const ATTEMPTS: usize = 1_000;
+
 /// Bytes of a page's header.
 const HEADER: usize = 16;
 /// Bytes of an entry before its key.
@@ -35,17 +38,14 @@ impl Pages {
             return Ok(None);
         }
         let unread = |error| Flaw::Unread(std::io::Error::other(error));
-        let txn = super::retrying(env, || env.read_txn()).map_err(unread)?;
-        if let Some(found) = Self::find_in(env, &txn, main, file)? {
-            return Ok(Some(found));
+        // Somebody may commit between the two looks, but not every time.
+        for _ in 0..ATTEMPTS {
+            let txn = super::retrying(env, || env.read_txn()).map_err(unread)?;
+            if let Some(found) = Self::find_in(env, &txn, main, file)? {
+                return Ok(Some(found));
+            }
         }
-        drop(txn);
-        // Somebody has committed between the two looks. Nobody does while the lock is held.
-        let lock = env.write_txn().map_err(unread)?;
-        let txn = super::retrying(env, || env.read_txn()).map_err(unread)?;
-        let found = Self::find_in(env, &txn, main, file)?;
-        drop(lock);
-        found.map(Some).ok_or_else(|| Flaw::corrupt("is damaged: what is mapped is not what the file holds"))
+        Err(Flaw::corrupt("is damaged: what is mapped is not what the file holds"))
     }
 
     /// `None` if the file holds another commit than the transaction sees.
@@ -114,7 +114,7 @@ fn run(first: &[u8]) -> Option<usize> {
 }
 
 /// Whether a page is a leaf that its entries fill, from the lowest to the end of the page.
-fn is_whole(page: &[u8]) -> bool {
+pub(super) fn is_whole(page: &[u8]) -> bool {
     let whole = || {
         let mut fields = Fields(page);
         fields.bytes(10)?;
@@ -147,6 +147,23 @@ fn is_whole(page: &[u8]) -> bool {
         (offsets.1.is_empty() && fills).then_some(())
     };
     whole().is_some()
+}
+
+/// Whether the values of a leaf are values, and not databases or lists of duplicates: of a whole leaf.
+#[cfg(feature = "encrypt")]
+pub(super) fn is_plain(page: &[u8]) -> bool {
+    let plain = || {
+        let mut fields = Fields(page.get(HEADER - 4..)?);
+        let lower = usize::from(fields.u16()?);
+        let flags = |offset: &[u8; 2]| {
+            page.get(usize::from(u16::from_le_bytes(*offset))..)?.get(4..6)?.first_chunk().copied()
+        };
+        let mut offsets = page.get(HEADER..lower)?.as_chunks::<2>().0.iter();
+        offsets
+            .all(|offset| flags(offset).is_some_and(|f| u16::from_le_bytes(f) & !walk::BIG_DATA == 0))
+            .then_some(())
+    };
+    plain().is_some()
 }
 
 #[cold]

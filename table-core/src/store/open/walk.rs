@@ -13,8 +13,10 @@ use super::header::{Flaw, Header};
 use crate::store::meta::Fields;
 
 mod free;
+mod full;
 
 pub(super) use self::free::{each_freed, free_pages};
+pub(super) use self::full::verify;
 
 const BRANCH: u16 = 0x01;
 pub(super) const LEAF: u16 = 0x02;
@@ -73,6 +75,33 @@ pub(super) fn first_leaf(file: &mut (impl Read + Seek), header: &Header) -> Resu
         number = first.ok_or_else(damaged)?.child();
     }
     Err(damaged())
+}
+
+/// A page, as it lies in the file.
+#[cfg(feature = "encrypt")]
+pub(super) fn read_page(
+    file: &mut (impl Read + Seek),
+    header: &Header,
+    number: u64,
+) -> Result<Vec<u8>, Flaw> {
+    let mut page = vec![0; usize::try_from(header.page_size).unwrap_or_default()];
+    read_at(file, number.saturating_mul(header.page_size), &mut page)?;
+    Ok(page)
+}
+
+/// The pages below a branch; `Some(None)` of any other page.
+#[cfg(feature = "encrypt")]
+pub(super) fn children(page: &[u8]) -> Option<Option<Vec<u64>>> {
+    let (kind, lower) = page_head(page, Fields(page).u64()?)?;
+    if kind != BRANCH {
+        return Some(None);
+    }
+    let offsets = page.get(16..usize::from(lower))?.as_chunks::<2>().0;
+    let child = |offset: &[u8; 2]| {
+        let start = usize::from(u16::from_le_bytes(*offset));
+        page.get(start..).and_then(Node::parse).map(|node| node.child())
+    };
+    offsets.iter().map(child).collect::<Option<_>>().map(Some)
 }
 
 /// The value of a leaf's first entry, if it stands on the leaf.

@@ -12,6 +12,7 @@ use crate::error::{Error, ErrorKind};
 use crate::model::names;
 use crate::schema::Schema;
 use crate::store::lmdb::{self, Databases, WriteTxn};
+use crate::store::prepare::Prepared;
 use crate::store::row::Row;
 use crate::store::view;
 
@@ -32,6 +33,9 @@ pub(crate) struct TableState {
     outdated: RwLock<Vec<&'static Schema>>,
     /// Whether there are any.
     has_outdated: AtomicBool,
+    /// The kinds of rows that are signed, and whether there are any.
+    signed: RwLock<Vec<Box<str>>>,
+    has_signed: AtomicBool,
 }
 
 impl TableState {
@@ -46,6 +50,8 @@ impl TableState {
             registered: RwLock::default(),
             outdated: RwLock::default(),
             has_outdated: AtomicBool::new(false),
+            signed: RwLock::default(),
+            has_signed: AtomicBool::new(false),
         }
     }
 
@@ -76,6 +82,24 @@ impl TableState {
                 return Err(layouts::outdated(schema));
             }
         }
+        Ok(())
+    }
+
+    /// Refuses rows of a signed kind that no struct has written.
+    #[inline]
+    pub(crate) fn check_unsigned(&self, plan: &Prepared) -> Result<(), Error> {
+        if !self.has_signed.load(Ordering::Acquire) || plan.declarations().next().is_some() {
+            return Ok(());
+        }
+        let signed = self.signed.read().unwrap_or_else(PoisonError::into_inner);
+        plan.check_unsigned(&self.dict(), |kind| signed.iter().any(|known| **known == *kind))
+    }
+
+    /// Looks again which kinds are signed.
+    fn find_signed(&self, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<(), Error> {
+        let signed = layouts::signed_kinds(dbs, txn, self.id)?;
+        self.has_signed.store(!signed.is_empty(), Ordering::Release);
+        *self.signed.write().unwrap_or_else(PoisonError::into_inner) = signed;
         Ok(())
     }
 
@@ -170,6 +194,7 @@ impl TableState {
         match find(dbs, txn, meta, &self.name)? {
             Some(entry) if entry.id == self.id => {
                 self.check_registered(dbs, txn)?;
+                self.find_signed(dbs, txn)?;
                 self.generation.store(meta.generation, Ordering::Release);
                 Ok(())
             }

@@ -59,7 +59,8 @@ fn is_registered(
         }
         noted
     };
-    if noted == Noted::Same {
+    // Who only reads notes nothing: what can be compared can be read.
+    if noted == Noted::Same || inner.writer.is_read_only() {
         return Ok(true);
     }
     *has_changed = matches!(noted, Noted::Before(_));
@@ -70,7 +71,8 @@ fn is_registered(
         if now != noted {
             return Ok(false);
         }
-        if matches!(now, Noted::Before(found) if found.begins_to_seal) {
+        let begins_to_sign = now == Noted::Never && schema.signs_some();
+        if begins_to_sign || matches!(now, Noted::Before(found) if found.begins_to_seal) {
             // Programs that have the table open look at their declarations again before they write.
             meta.generation += 1;
         }
@@ -129,8 +131,18 @@ pub(crate) fn declared(
     schema::read(layout, kind).map(Some).ok_or_else(damaged)
 }
 
+/// The kinds of a table's rows that are signed.
+pub(super) fn signed_kinds(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<Vec<Box<str>>> {
+    let mut signed = Vec::new();
+    for schema in all_declared(dbs, txn, table)? {
+        let paths = std::iter::once(None).chain((0..schema.indexes.len()).map(Some));
+        let tags = paths.map(|path| schema.tag(path)).filter(|tag| tag.is_signed);
+        signed.extend(tags.map(|tag| tag.kind.into()));
+    }
+    Ok(signed)
+}
+
 /// The declarations of every kind in a table, as far as their layouts tell.
-#[cfg(feature = "encrypt")]
 pub(crate) fn all_declared(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<Vec<Schema>> {
     let layouts = all(dbs, txn, table)?;
     layouts.into_iter().map(|(kind, layout)| schema::read(layout, kind).ok_or_else(damaged)).collect()

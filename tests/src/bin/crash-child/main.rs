@@ -10,6 +10,7 @@ mod peer;
 mod space;
 mod staff;
 mod vault;
+mod verify;
 
 use std::io::Write;
 use std::time::Duration;
@@ -45,6 +46,9 @@ fn main() {
         "hold" => space::hold(&arguments),
         "staff" => staff::work(&arguments),
         "staff-forever" => staff::forever(&arguments),
+        "verify" => verify::run(&arguments),
+        "overwrite" => space::overwrite(&arguments),
+        "read-only" => space::read_only(&arguments),
         "vault" => vault::run(&arguments),
         "destroy" => vault::destroy(&arguments),
         role => panic!("no such role: {role}"),

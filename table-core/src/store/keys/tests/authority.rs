@@ -1,6 +1,6 @@
 //! The key that vouches for what lies in the clear.
 
-use super::damage::{body, resealed};
+use super::damage::{Damaged, body, resealed};
 use super::*;
 use crate::store::keys::record::{AUTHORITY, AuthorityRecord};
 
@@ -37,23 +37,15 @@ fn the_authority_is_the_same_whatever_becomes_of_the_keys() {
 
 #[test]
 fn keys_whose_authority_is_damaged_gone_or_anothers_are_refused() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let keys = store.encryption().unwrap();
+    let damaged = Damaged::new();
+    let (keys, scratch) = (damaged.keys(), &damaged.scratch);
+    let put = |record: Option<&[u8]>| damaged.put(AUTHORITY, record);
     let read =
         |keys: &Encryption| keys.vault.authority_record(&keys.vault.read_txn().unwrap()).unwrap().to_vec();
     let other_store = Scratch::new();
     let other = read(other_store.store().encryption().unwrap());
     let record = read(keys);
     AuthorityRecord::decode(&record).unwrap();
-    let put = |record: Option<&[u8]>| {
-        let mut txn = keys.vault.write_txn().unwrap();
-        match record {
-            Some(record) => keys.vault.side.db.put(&mut txn, AUTHORITY, record).unwrap(),
-            None => assert!(keys.vault.side.db.delete(&mut txn, AUTHORITY).unwrap()),
-        }
-        txn.commit().unwrap();
-    };
     let identity = keys.vault.identity;
     let open = || Encryption::open_keys(&scratch.path, false, identity, scratch.provider.clone());
     let mut flipped = record.clone();

@@ -56,7 +56,8 @@ fn a_root_key_that_can_not_be_removed_is_an_error_and_no_silence() {
     let stray = keys.join("root-stray");
     std::fs::create_dir(&stray).unwrap();
     let before = damaged.records();
-    for outcome in [damaged.peer().map(drop), damaged.keys().rewrap(), damaged.keys().destroy(damaged.old())]
+    for outcome in
+        [damaged.peer().map(drop), damaged.keys().rewrap().map(drop), damaged.keys().destroy(damaged.old())]
     {
         let error = outcome.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Io);

@@ -93,7 +93,7 @@ fn nothing_shows_a_value_or_a_key() {
         key.handle(),
         &encryption.vault.record(&encryption.vault.read_txn().unwrap(), key.handle()).unwrap().unwrap(),
     );
-    let raw = raw.unwrap().unwrap();
+    let raw = raw.unwrap().key;
     let hex = format!("{:x}", uuid::Uuid::from_slice(&raw.expose()[..16]).unwrap().simple());
     assert!(!shown.contains(&hex) && !shown.contains(&format!("{:?}", &raw.expose()[..4])), "{shown}");
 }

@@ -33,7 +33,7 @@ fn a_rotated_key_seals_and_the_old_one_still_opens() {
     encryption.destroy(old_key).unwrap();
     for one in [encryption, &peer] {
         assert_eq!(one.open(&cell, &resealed).unwrap().as_value_ref(), SSN);
-        assert_eq!(kind(one.open(&cell, &old)), ErrorKind::KeyShredded);
+        assert_eq!(kind(one.open(&cell, &old)), ErrorKind::KeySuperseded);
         assert_eq!(one.tokens(&cell, TokenScope::Partition, SSN).unwrap().len(), 1);
         assert_eq!(one.keys().unwrap().len(), 1);
     }
@@ -111,12 +111,12 @@ fn a_jobs_name_has_1_to_256_bytes() {
 }
 
 #[test]
-fn more_scopes_than_one_look_takes_are_listed_and_rotated() {
+fn many_scopes_are_listed_and_rotated() {
     let scratch = Scratch::new();
     let store = scratch.store();
     let (company, encryption) = (table(&store), store.encryption().unwrap());
     assert_eq!(encryption.rotate_all().unwrap(), 0);
-    let count = u64::try_from(CHUNK).unwrap() + 2;
+    let count = 300;
     for number in 0..count {
         encryption.rotate(&company.partition_key_scope(&format!("{number:04}")).unwrap()).unwrap();
     }
@@ -124,7 +124,6 @@ fn more_scopes_than_one_look_takes_are_listed_and_rotated() {
         let keys = encryption.keys().unwrap();
         keys.iter().map(|key| (key.scope.to_string(), key.version, key.current)).collect()
     };
-    assert_eq!(encryption.vault.scopes(None, CHUNK).unwrap().len(), CHUNK);
     let expected = |number| format!("partition `{number:04}` of table 1");
     assert_eq!(names(encryption), (0..count).map(|number| (expected(number), 1, true)).collect::<Vec<_>>());
     // Whose keys were destroyed gets none before it needs one.

@@ -94,7 +94,7 @@ fn keys_open_while_somebody_writes() {
     let store = scratch.store();
     let (tell, told) = std::sync::mpsc::channel();
     std::thread::scope(|scope| {
-        let writing = store.encryption().unwrap().vault.write_txn().unwrap();
+        let writing = store.encryption().unwrap().vault.change().unwrap();
         let (scratch, store) = (&scratch, &store);
         scope.spawn(move || tell.send(scratch.peer(store).keys().unwrap()).unwrap());
         let found = told.recv_timeout(std::time::Duration::from_secs(20));
@@ -161,7 +161,7 @@ fn operations(keys: &Encryption, cell: &Cell<'_>, sealed: &[u8], number: usize) 
         0 => keys.open(cell, sealed).map(drop),
         1 => keys.seal(cell, SSN).map(drop),
         2 => keys.rotate(&Scope::store()).map(drop),
-        _ => keys.rewrap(),
+        _ => keys.rewrap().map(drop),
     }
 }
 
