@@ -148,7 +148,9 @@ pub(crate) fn read(path: &Path) -> Result<Option<Zeroizing<Vec<u8>>>> {
                 );
             }
             // Opening a pipe waits for who writes to it.
-            Ok(found) if !found.is_file() => return refused("is not a file; take it from a backup of the keys"),
+            Ok(found) if !found.is_file() => {
+                return refused("is not a file; take it from a backup of the keys");
+            }
             _ => {}
         }
         let file = match File::open(path) {
