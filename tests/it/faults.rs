@@ -77,7 +77,8 @@ fn a_call_that_fails_is_an_error_and_costs_nothing_that_was_acknowledged() {
                 // Where not all are tried, each error gets others.
                 turn += 7;
                 let mut place = 1 + turn % stride;
-                let work = if turn % 2 == 0 { "mixed durable" } else { "mixed relaxed" };
+                let works = ["mixed durable", "mixed relaxed", "compact durable", "compact relaxed"];
+                let work = works[usize::try_from(turn % 4).unwrap()];
                 while runs.run(work, &format!("{call}:{place}:{number}:{mode}")) {
                     place += stride;
                 }

@@ -1,6 +1,7 @@
 //! The keys of encrypted properties: kept in an environment of their own beside the data.
 
 mod authority;
+mod belonging;
 mod cache;
 mod change;
 mod copy;
@@ -18,6 +19,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
+pub(super) use self::belonging::open;
 pub(super) use self::copy::copy_to;
 use self::data_keys::Add;
 pub use self::list::KeyInfo;

@@ -1,17 +1,15 @@
 //! Whether the keys are whole: looked at when they are opened, and by a check of the store.
 
-use std::path::Path;
-
-use super::change;
 use super::record::{self, KEYS, KeyRecord, META, Meta, Tally};
 use super::root;
 use super::vault::{Vault, no_keys};
 use super::{DIRECTORY, Encryption};
+use super::{belonging, change};
 use crate::crypt::mac::MacKey;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Db};
-use crate::store::open::has_data;
 use crate::store::open::side::{self, Access};
+use crate::store::open::{Environment, has_data};
 use crate::store::records::meta;
 
 /// What a look at every record has found.
@@ -109,34 +107,31 @@ impl Vault {
     }
 }
 
-/// Looks at everything in the keys of the store in this directory, if it has any, and says what is wrong. What is sealed
-/// in them is looked at if the store was opened with its provider.
-pub(in crate::store) fn check(
-    store: &Path,
-    access: impl Into<Access>,
-    keys: Option<&Encryption>,
-) -> Vec<String> {
+/// Looks at everything in the keys of a store, if it has any, and says what is wrong. What is sealed in them is looked at
+/// if the store was opened with its provider.
+pub(in crate::store) fn check(environment: &Environment, keys: Option<&Encryption>) -> Vec<String> {
     let mut problems = Vec::new();
-    let access = Access { create: false, ..access.into() };
-    if let Err(error) = check_into(store, access, keys, &mut problems) {
+    if let Err(error) = check_into(environment, keys, &mut problems) {
         problems.push(format!("keys: {error}"));
     }
     problems
 }
 
 fn check_into(
-    store: &Path,
-    access: Access,
+    environment: &Environment,
     keys: Option<&Encryption>,
     problems: &mut Vec<String>,
 ) -> Result<()> {
-    let dir = store.join(DIRECTORY);
+    let dir = environment.path.join(DIRECTORY);
     if keys.is_none() && !has_data(&dir) {
-        return Ok(());
+        return belonging::check(environment);
     }
     let side = match keys {
         Some(keys) => keys.vault.side.clone(),
-        None => side::open(&dir, access, |_| Ok(Vec::new()))?,
+        None => {
+            let access = Access { create: false, ..(&environment.options).into() };
+            side::open(&dir, access, |_| Ok(Vec::new()))?
+        }
     };
     side.check()?;
     let authority = keys.map(Encryption::authority).transpose()?;

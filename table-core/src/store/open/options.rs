@@ -46,6 +46,7 @@ pub enum Durability {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "options that have nothing to do with each other")]
 pub struct OpenOptions {
     pub(crate) durability: Durability,
     pub(crate) map_size: usize,
@@ -57,6 +58,8 @@ pub struct OpenOptions {
     pub(crate) verify_first: bool,
     #[cfg(feature = "encrypt")]
     pub(crate) encryption: Option<Provider>,
+    #[cfg(feature = "encrypt")]
+    pub(crate) new_keys: bool,
 }
 
 /// A key provider; two are the same if they are one object.
@@ -95,6 +98,8 @@ impl Default for OpenOptions {
             verify_first: false,
             #[cfg(feature = "encrypt")]
             encryption: None,
+            #[cfg(feature = "encrypt")]
+            new_keys: false,
         }
     }
 }
@@ -201,8 +206,9 @@ impl OpenOptions {
     /// Who keeps the key that encrypted properties hang on. Without one they can be neither read nor written;
     /// everything else can.
     ///
-    /// The data keys lie, wrapped, in the directory `keys` in the store's, which is made if it is missing (unless
-    /// [`create`](Self::create) forbids it). The provider is asked once now, so that a key which can't be had shows
+    /// The data keys lie, wrapped, in the directory `keys` in the store's, which is made when a store is opened with a
+    /// provider for the first time (unless [`create`](Self::create) forbids it). If it is missing later, the store does not
+    /// open; see [`new_keys`](Self::new_keys). The provider is asked once now, so that a key which can't be had shows
     /// at once. Whoever opens the store again in this process must give the same provider: a clone of the `Arc`, or
     /// of these options.
     #[cfg(feature = "encrypt")]
@@ -212,8 +218,19 @@ impl OpenOptions {
         self
     }
 
+    /// Whether a store whose values are sealed, and whose keys are missing, gets new ones. **What is sealed in it is then
+    /// lost**, as it is without keys, and nothing finds a value any more by a token from before: a unique index takes it
+    /// once more. The default is `false`: such a store is an error, and its keys are to be taken from a backup. Keys that
+    /// are there are used.
+    #[cfg(feature = "encrypt")]
+    #[must_use]
+    pub fn new_keys(mut self, make: bool) -> Self {
+        self.new_keys = make;
+        self
+    }
+
     /// Which option keeps a store that is open with `self` from being opened again with `asked`, and both values.
-    /// `create` says nothing about a store that is there.
+    /// `create` and `new_keys` say nothing about a store that is there.
     pub(super) fn conflict(&self, asked: &Self) -> Option<String> {
         let values = |options: &Self| {
             [

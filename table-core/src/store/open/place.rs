@@ -93,13 +93,20 @@ pub(super) struct Private {
 
 impl Private {
     pub(super) fn new(store: &Path) -> Result<Self> {
+        let private = Self::unmade(store);
+        fs::create_dir(&private.path)
+            .map_err(|error| failed("making the directory", &private.path, error))?;
+        Ok(private)
+    }
+
+    /// One whose directory does not exist yet.
+    pub(super) fn unmade(store: &Path) -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         // Process numbers repeat, over time and between containers that share a volume; the clock tells them apart.
         let clock = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = store.join(format!("{PRIVATE}{}-{clock:x}-{count}", std::process::id()));
-        fs::create_dir(&path).map_err(|error| failed("making the directory", &path, error))?;
-        Ok(Self { path, store: store.to_owned(), stays: false })
+        Self { path, store: store.to_owned(), stays: false }
     }
 
     pub(super) fn path(&self) -> &Path {

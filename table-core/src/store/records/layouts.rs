@@ -2,15 +2,20 @@
 //!
 //! They lie beside the table's dictionary and go with it.
 
+#[cfg(feature = "encrypt")]
+use super::catalog;
 use super::catalog::TableState;
 use super::inventory::{Inventory, Tally};
+use super::meta::Meta;
+#[cfg(feature = "encrypt")]
+use super::vouched;
 use super::{dict, meta};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{self, Differences, Schema, checks};
 use crate::store::Inner;
 use crate::store::lmdb::{self, Databases, WriteTxn};
 #[cfg(feature = "encrypt")]
-use crate::store::sealed;
+use crate::store::{missing_provider, sealed};
 
 /// What a dictionary entry of this kind holds under the kind's name: its layout, as text.
 const LAYOUT_BY_KIND: u8 = 4;
@@ -78,6 +83,7 @@ fn is_registered(
         }
         check_apart(dbs, txn, table, schema)?;
         note(dbs, txn, table, schema)?;
+        vouch(dbs, txn, meta, table, schema)?;
         Ok(true)
     })
 }
@@ -129,6 +135,23 @@ pub(crate) fn declared(
     }
     let Some(layout) = noted(dbs, txn, table, kind)? else { return Ok(None) };
     schema::read(layout, kind).map(Some).ok_or_else(damaged)
+}
+
+/// The kinds that seal or sign, in order, with their layouts.
+#[cfg(feature = "encrypt")]
+pub(super) fn vouched<'t>(
+    dbs: &Databases,
+    txn: &'t heed::RoTxn<'_>,
+    table: u32,
+) -> Result<Vec<(&'t str, &'t str)>> {
+    let mut vouched = Vec::new();
+    for (kind, layout) in all(dbs, txn, table)? {
+        let schema = schema::read(layout, kind).ok_or_else(damaged)?;
+        if schema.seals() || schema.signs_some() {
+            vouched.push((kind, layout));
+        }
+    }
+    Ok(vouched)
 }
 
 /// The kinds of a table's rows that are signed.
@@ -255,6 +278,31 @@ fn note(dbs: &Databases, txn: &mut WriteTxn<'_>, table: &TableState, schema: &Sc
     inventory.layouts.add(&record);
     dbs.names.put(txn, &key, &record).map_err(lmdb::error)?;
     inventory.write(dbs.main, txn, table.id)
+}
+
+/// Has the keys vouch for a kind that seals or signs.
+#[cfg(feature = "encrypt")]
+fn vouch(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    meta: &mut Meta,
+    table: &TableState,
+    schema: &Schema,
+) -> Result<()> {
+    if !schema.seals() && !schema.signs_some() {
+        return Ok(());
+    }
+    let dict = table.dict();
+    let authority = dict.keys().ok_or_else(missing_provider)?.authority()?;
+    let Some(entry) = catalog::find(dbs, txn, meta, &table.name)? else { return Ok(()) };
+    vouched::vouch(dbs, txn, meta, authority, &entry)
+}
+
+/// No declaration seals or signs.
+#[cfg(not(feature = "encrypt"))]
+#[expect(clippy::unnecessary_wraps, reason = "as it is with the feature")]
+fn vouch(_: &Databases, _: &mut WriteTxn<'_>, _: &mut Meta, _: &TableState, _: &Schema) -> Result<()> {
+    Ok(())
 }
 
 /// Reads every layout of a table; returns how many there are.

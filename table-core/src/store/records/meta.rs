@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::features::Features;
+use super::features::{Feature, Features};
 use super::inventory::Tally;
 use crate::error::{Error, ErrorKind};
 use crate::model::Ticks;
@@ -35,12 +35,14 @@ pub(crate) struct Meta {
     pub(crate) catalog: Tally,
     /// Those of the dropped tables whose rows are still there.
     pub(crate) graves: Tally,
+    /// The keyed digest of the tables whose kinds seal or sign; zeros as long as the store has no keys.
+    pub(crate) vouched: [u8; 16],
 }
 
 /// Bytes of a store's identity, and of a table's.
 pub(crate) const IDENTITY: usize = 16;
 
-const META_BYTES: usize = 100;
+const META_BYTES: usize = 116;
 
 impl Meta {
     /// The record of a new store.
@@ -55,6 +57,7 @@ impl Meta {
             identity: new_identity(),
             catalog: Tally::default(),
             graves: Tally::default(),
+            vouched: [0; 16],
         }
     }
 
@@ -98,6 +101,30 @@ impl Meta {
         main.put(txn, META_KEY, &self.encode()).map_err(lmdb::error)
     }
 
+    /// Notes that another file is to take this one's place.
+    pub(crate) fn supersede(&mut self) {
+        self.features.set(Feature::Superseded);
+    }
+
+    /// Takes that note back, if there is one.
+    pub(crate) fn revive(main: OpeningDb<'_>, txn: &mut WriteTxn<'_>) -> Result<(), Error> {
+        let Some(record) = main.get(txn, META_KEY).map_err(lmdb::error)? else {
+            return Err(missing());
+        };
+        let mut meta = Self::parse(record)?;
+        if !meta.features.has(Feature::Superseded) {
+            return Ok(());
+        }
+        meta.features.clear(Feature::Superseded);
+        meta.features.check_readable()?;
+        meta.check_writable()?;
+        let state = txn.id().wrapping_sub(1);
+        if usize::try_from(meta.transaction) != Ok(state) {
+            return Err(meta.of_another_state(state));
+        }
+        meta.write(main, txn)
+    }
+
     /// The transaction whose state a copy of this record is of.
     pub(crate) fn transaction_of(record: &[u8]) -> Result<u64, Error> {
         Self::decode(record).map(|meta| meta.transaction)
@@ -117,6 +144,7 @@ impl Meta {
         record.push(self.identity);
         self.catalog.push(&mut record);
         self.graves.push(&mut record);
+        record.push(self.vouched);
         record.sealed(META_KEY)
     }
 
@@ -127,6 +155,12 @@ impl Meta {
 
     /// Reads the record; one of another format version is told apart from a damaged one.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, Error> {
+        let meta = Self::parse(bytes)?;
+        meta.features.check_readable()?;
+        Ok(meta)
+    }
+
+    fn parse(bytes: &[u8]) -> Result<Self, Error> {
         let damaged = || Error::new(ErrorKind::Corrupt).because("the store's own record is damaged");
         let mut body = Fields(bytes);
         let version = body.u32().ok_or_else(damaged)?;
@@ -152,12 +186,11 @@ impl Meta {
                 identity: body.take()?,
                 catalog: Tally::take(body)?,
                 graves: Tally::take(body)?,
+                vouched: body.take()?,
             };
             body.0.is_empty().then_some(meta)
         };
-        let meta = read(&mut body).ok_or_else(damaged)?;
-        meta.features.check_readable()?;
-        Ok(meta)
+        read(&mut body).ok_or_else(damaged)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What opens with which keys.
 
 use super::*;
+use crate::store::records::meta::Meta;
 
 #[test]
 fn what_was_sealed_opens_after_the_store_is_opened_again() {
@@ -67,12 +68,20 @@ fn keys_that_are_lost_or_anothers_are_told_apart() {
     let keys = scratch.path.join("keys");
     let aside = scratch.path.join("aside");
     std::fs::rename(&keys, &aside).unwrap();
-    // New keys are made; the old value names one that is not among them.
-    let store = scratch.store();
+    // Nothing is made in their place, unless that is meant; then the old value names a key that is not among them.
+    let options = Store::options().map_size(1 << 26).encryption(scratch.provider.clone());
+    for create in [true, false] {
+        let error = options.clone().create(create).open(&scratch.path).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::KeyUnavailable);
+        assert!(error.to_string().contains(keys.to_str().unwrap()), "{error}");
+        assert!(error.to_string().contains("`OpenOptions::new_keys`"), "{error}");
+        assert!(!keys.exists());
+    }
+    let store = options.clone().new_keys(true).open(&scratch.path).unwrap();
     assert_eq!(kind(store.encryption().unwrap().open(&cell, &sealed)), ErrorKind::KeyUnavailable);
     drop(store);
     std::fs::remove_dir_all(&keys).unwrap();
-    let closed = Store::options().map_size(1 << 26).create(false).encryption(scratch.provider.clone());
+    let closed = options.create(false).new_keys(true);
     assert_eq!(kind(closed.open(&scratch.path)), ErrorKind::Io);
 
     // Another store's.
@@ -115,5 +124,63 @@ fn a_partition_that_no_entity_can_be_in_gets_no_key() {
     for bytes in [&b""[..], b"plain", &[1; 66]] {
         assert_eq!(kind(encryption.open(&cell, bytes)), ErrorKind::DecryptionFailed);
         assert_eq!(kind(encryption.reseal(&cell, bytes)), ErrorKind::DecryptionFailed);
+    }
+}
+
+#[test]
+fn keys_that_are_missing_are_told_from_keys_that_never_were() {
+    let scratch = Scratch::new();
+    let plain = || Store::options().map_size(1 << 26).open(&scratch.path);
+    let problems = |store: &Store| store.check().unwrap().problems;
+    let keys = scratch.path.join("keys");
+    // Without a provider nothing is made, and nothing is missed.
+    assert!(problems(&plain().unwrap()).is_empty());
+    // Keys that a provider's failure kept from being made are no keys.
+    let unmade = Store::options().map_size(1 << 26).encryption(Arc::new(Unable)).open(&scratch.path);
+    assert_eq!(kind(unmade), ErrorKind::KeyUnavailable);
+    drop(scratch.store());
+    assert!(keys.exists());
+    // It is noted where there are keys, whoever made them and died before it was.
+    let clear = || {
+        let store = plain().unwrap();
+        let environment = &store.inner.environment;
+        let mut txn = environment.write_txn().unwrap();
+        let mut meta = Meta::begin(environment.dbs.main, &txn).unwrap();
+        let was = std::mem::take(&mut meta.features.ignorable);
+        meta.write(environment.dbs.main, &mut txn).unwrap();
+        environment.commit(txn).unwrap();
+        was
+    };
+    assert_eq!(clear(), 1);
+    drop(scratch.store());
+    assert_eq!(clear(), 1);
+    drop(scratch.store());
+    // From then on they are missed: by a check too, and by a copy.
+    let aside = scratch.path.with_file_name("aside");
+    std::fs::rename(&keys, &aside).unwrap();
+    assert_eq!(kind(scratch.store_at(&scratch.path)), ErrorKind::KeyUnavailable);
+    let store = plain().unwrap();
+    let found = problems(&store);
+    assert!(found.len() == 1 && found[0].what.contains("its keys are missing at"), "{found:?}");
+    table(&store).insert(&crate::DynamicEntity::new("Sales", "1")).unwrap();
+    let copy = scratch.path.with_file_name("copy");
+    store.copy_to(&copy).unwrap();
+    drop(store);
+    assert_eq!(kind(scratch.store_at(&copy)), ErrorKind::KeyUnavailable);
+    std::fs::rename(&aside, &keys).unwrap();
+    assert!(problems(&scratch.store()).is_empty());
+}
+
+struct Unable;
+
+impl KeyProvider for Unable {
+    fn current(&self) -> Result<KeyId, KeyError> {
+        Err(KeyError::not_found())
+    }
+    fn wrap(&self, _: &KeyId, _: &SecretKey, _: &[u8]) -> Result<Vec<u8>, KeyError> {
+        Err(KeyError::not_found())
+    }
+    fn unwrap(&self, _: &KeyId, _: &[u8], _: &[u8]) -> Result<SecretKey, KeyError> {
+        Err(KeyError::not_found())
     }
 }
