@@ -218,7 +218,7 @@ impl Environment {
             }
             opened => opened?,
         };
-        dbs.pages = Pages::find(&env, dbs.main, &mut file).map_err(|flaw| flaw.of(&data))?;
+        dbs.pages = Pages::find(&env, dbs.main, &mut file, &data)?;
         Ok(Self {
             env,
             dbs,
