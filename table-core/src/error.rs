@@ -153,6 +153,8 @@ kinds! {
     OutcomeUnknown = "InternalError", 500, "it is unknown whether the last commit reached the disk";
     /// The file is no store, or of another format version or key limit.
     Incompatible = "InternalError", 500, "the store can't be opened by this version";
+    /// The store was opened for reading only.
+    ReadOnly = "InsufficientAccountPermissions", 403, "the store is open for reading only";
     /// The store is open in this process with other options.
     OptionsConflict = "InternalError", 500, "the store is open already with other options";
     /// The file system can't keep a memory-mapped, locked file (NFS, SMB, 9p).
@@ -171,6 +173,11 @@ kinds! {
     KeyInUse = "InvalidInput", 400, "values are still sealed with the key";
     /// The bytes of an encrypted property are not those that were sealed for this very cell.
     DecryptionFailed = "InternalError", 500, "the encrypted value is not the one that was sealed here";
+    /// What is stored in the clear carries a keyed digest, and it is another's: somebody without the store's keys has
+    /// changed it, moved it, or taken the digest away.
+    NotGenuine = "InternalError", 500, "what is stored was changed by somebody without the store's keys";
+    /// The store is older than the mark that it was opened with: somebody put former files in its place.
+    RolledBack = "InternalError", 500, "the store is older than it has been";
     /// A thread that was writing this store panicked in the middle of it. Nothing was written.
     WriterPanicked = "InternalError", 500, "the thread that was committing the change panicked";
 }
@@ -223,7 +230,7 @@ impl Error {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn code(&self) -> &'static str {
-        self.0.code.unwrap_or(self.0.kind.code())
+        self.0.code.unwrap_or_else(|| self.0.kind.code())
     }
 
     /// The HTTP status that the service sends with it.

@@ -21,7 +21,7 @@ use crate::query::{Continuation, Fields, Filter, Plan, Position, Query, fingerpr
 use crate::store::dict::{Dict, MAX_NAMES};
 use crate::store::key::{self, StoredKey};
 use crate::store::meta::{self, META_KEY, Meta};
-use crate::store::row::{self, Decoded, HEADER, INLINE, NARROW_SLOT, Row, SMALL, WIDE, WIDE_SLOT};
+use crate::store::row::{self, DIGEST, Decoded, HEADER, INLINE, NARROW_SLOT, Row, SMALL, WIDE, WIDE_SLOT};
 use crate::store::row_write::{self, NameRef, RowWriter};
 use crate::store::view::{self, RowView};
 
@@ -55,23 +55,23 @@ static OTHER: LazyLock<Vec<u8>> = LazyLock::new(|| {
         (NameRef::Id(5), ValueRef::String(&long), None),
         (NameRef::Inline("b"), ValueRef::Boolean(true), None),
     ];
-    formed(&properties, Ticks::UNIX_EPOCH)
+    formed(&properties, Ticks::UNIX_EPOCH, None)
 });
 
 type Property<'a> = (NameRef<'a>, ValueRef<'a>, Option<u16>);
 
 /// The row of these properties, which stand in order.
-fn formed(properties: &[Property<'_>], timestamp: Ticks) -> Vec<u8> {
+fn formed(properties: &[Property<'_>], timestamp: Ticks, digest: Option<[u8; DIGEST]>) -> Vec<u8> {
     let mut writer = RowWriter::default();
     for (name, value, symbol) in properties {
         writer.push(*name, *value, *symbol, seed());
     }
-    finished(&writer, timestamp)
+    finished(&writer, timestamp, digest)
 }
 
-fn finished(writer: &RowWriter, timestamp: Ticks) -> Vec<u8> {
+fn finished(writer: &RowWriter, timestamp: Ticks, digest: Option<[u8; DIGEST]>) -> Vec<u8> {
     let mut bytes = Vec::new();
-    writer.finish(&mut bytes).expect("a row has at most 255 properties");
+    writer.finish(&mut bytes, digest.as_ref()).expect("a row has at most 255 properties");
     row_write::stamp(&mut bytes, timestamp, seed());
     bytes
 }
@@ -86,7 +86,10 @@ pub fn row(bytes: &[u8]) -> bool {
         return false;
     }
     let Some(properties) = properties(&row) else { return false };
-    assert!(formed(&properties, row.timestamp()) == bytes, "a sound row is written in another form");
+    assert!(
+        formed(&properties, row.timestamp(), row.digest()) == bytes,
+        "a sound row is written in another form"
+    );
     for (index, (name, ..)) in properties.iter().enumerate() {
         let slot = row.slot(index).expect("the row is sound");
         let found = match *name {
@@ -171,8 +174,8 @@ fn check_merge(old: &Row<'_>, new: &Row<'_>) {
         return;
     }
     let expected: Vec<_> = map.into_values().collect();
-    let merged = finished(&writer, new.timestamp());
-    assert!(merged == formed(&expected, new.timestamp()), "rows don't merge as maps do");
+    let merged = finished(&writer, new.timestamp(), None);
+    assert!(merged == formed(&expected, new.timestamp(), None), "rows don't merge as maps do");
 }
 
 /// Makes the checksums of a row fit, if it is anything like one.
@@ -231,7 +234,8 @@ pub fn sample_row(pick: &mut dyn FnMut(u64) -> u64) -> Vec<u8> {
         }
     }
     properties.extend(inline.into_values());
-    formed(&properties, Ticks::UNIX_EPOCH)
+    let digest = (pick(4) == 0).then_some([7; DIGEST]);
+    formed(&properties, Ticks::UNIX_EPOCH, digest)
 }
 
 fn small(number: u64) -> usize {

@@ -78,6 +78,7 @@ use crate::ctxt::Ctxt;
 /// | `version = 2` | the version of the layout; 1 if not said |
 /// | `rename_all = "camelCase"` | the case of property names; `PascalCase` if not said |
 /// | `allow(hot_partition)` | switches a design warning off (C20) |
+/// | `signed` | every row carries a keyed digest over all that it holds and where it stands: what somebody without the store's keys has changed is refused. Copies that hold an encrypted field are signed without it |
 /// | `patch_name = name` | another name for the function `patch` |
 /// | `crate = path` | where `table-core` is, if not at `::table_core` |
 ///

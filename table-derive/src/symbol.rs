@@ -13,6 +13,7 @@ pub(crate) const FLATTEN: &str = "flatten";
 pub(crate) const DUAL: &str = "dual";
 pub(crate) const ENCRYPT: &str = "encrypt";
 pub(crate) const SERIES: &str = "series";
+pub(crate) const SIGNED: &str = "signed";
 pub(crate) const BLOB: &str = "blob";
 pub(crate) const COPY_OF: &str = "copy_of";
 

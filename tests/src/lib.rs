@@ -3,6 +3,8 @@
 pub mod child;
 pub mod damage;
 pub mod pages;
+#[cfg(unix)]
+pub mod power;
 pub mod random;
 pub mod staff;
 pub mod vault;

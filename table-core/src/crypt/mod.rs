@@ -94,7 +94,7 @@ pub(crate) mod files;
 pub(crate) mod key;
 pub(crate) mod mac;
 mod memory;
-mod plain;
+pub(crate) mod plain;
 mod provider;
 mod ring;
 pub(crate) mod scope;

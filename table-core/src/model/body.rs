@@ -186,10 +186,12 @@ mod tests {
             properties in proptest::collection::btree_map("[A-Za-zé名]{1,8}", value(), 0..6),
         ) {
             let mut entity = DynamicEntity::new(keys.0, keys.1);
-            properties.into_iter().for_each(|(name, value)| drop(entity.set(&name, value)));
+            for (name, value) in properties {
+                entity.set(&name, value);
+            }
             // As `store::prepare` counts: no text has more units than bytes.
             let text = |text: &str| 2 * text.len();
-            let size = |value: &Value| value.as_str().map_or(value.size(), |value| 4 + text(value));
+            let size = |value: &Value| value.as_str().map_or_else(|| value.size(), |value| 4 + text(value));
             let count = |(name, value): (&str, &Value)| 8 + text(name) + size(value);
             let keys = 4 + text(entity.partition_key()) + text(entity.row_key());
             let most = most(1, "Table", keys + entity.properties().map(count).sum::<usize>());

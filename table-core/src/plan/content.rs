@@ -33,6 +33,15 @@ impl RowKind {
         }
     }
 
+    /// Whether its rows are signed.
+    pub(crate) fn signs(self) -> bool {
+        let index = match self.cause {
+            Cause::Entity => None,
+            Cause::Index(index) => Some(index),
+        };
+        self.schema.signing(index).signs()
+    }
+
     /// The same, if no two entities may have one key in it.
     pub(crate) fn unique_index(self) -> Option<&'static str> {
         self.index().filter(|index| index.unique).map(|index| index.name)

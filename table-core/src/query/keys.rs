@@ -10,6 +10,8 @@ use crate::model::{Value, ValueRef};
 pub(crate) struct Kind {
     /// The text of `EntityType` on them.
     pub(crate) name: &'static str,
+    /// Whether each of them carries a keyed digest.
+    pub(crate) is_signed: bool,
     /// What their keys give back.
     pub(crate) keys: &'static dyn KeyProperties,
 }

@@ -127,6 +127,14 @@ pub const fn encrypt() {
     }
 }
 
+/// What `#[entity(signed)]` needs.
+#[track_caller]
+pub const fn signed() {
+    if !cfg!(feature = "encrypt") {
+        Message::new("`#[entity(signed)]` needs the feature `encrypt` of `table-core`").refuse();
+    }
+}
+
 /// What `#[encrypt(blind)]` needs: many values, each of which equals itself. `has_few` is
 /// [`Property::FEW`](super::Property::FEW) of the field's type.
 #[track_caller]

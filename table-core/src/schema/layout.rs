@@ -23,6 +23,8 @@ const DUAL: &str = "encrypted(dual) ";
 const BY_TABLE: &str = "by table ";
 const BY_PARTITION: &str = "by partition ";
 const BLIND: &str = "blind ";
+/// The line that says that every row carries a keyed digest.
+const SIGNED: &str = "signed";
 
 /// The layout of an entity.
 pub(crate) fn layout(schema: &Schema) -> String {
@@ -30,6 +32,10 @@ pub(crate) fn layout(schema: &Schema) -> String {
     let property = |field: usize| schema.fields.get(field).map_or("", |field| field.property);
     // Writing to a `String` can't fail.
     let _: std::fmt::Result = write!(text, "version {}", schema.version);
+    if schema.signed {
+        text.push('\n');
+        text.push_str(SIGNED);
+    }
     text.push_str("\npartition");
     key(&mut text, &schema.partition, &property);
     text.push_str("\nrow");

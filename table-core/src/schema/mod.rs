@@ -20,6 +20,7 @@ mod parse;
 mod picture;
 mod print;
 mod properties;
+mod signing;
 mod value;
 
 pub(crate) use bounds::{Edge, Fixed, KeySpan, Next, bounds, unoffered};
@@ -36,6 +37,7 @@ pub(crate) use layout::{Differences, differences, layout, read, would_bare};
 pub(crate) use parse::{parse, parse_field};
 pub use picture::Markdown;
 pub(crate) use print::{KEY_BYTES, KeyValues, print, print_all};
+pub(crate) use signing::RowTag;
 pub use value::{Property, PropertyValue, ValueError};
 
 use crate::model::EdmType;
@@ -54,6 +56,8 @@ pub struct Schema {
     pub kind: &'static str,
     /// The version of its layout.
     pub version: u32,
+    /// Whether every row of it carries a keyed digest.
+    pub signed: bool,
     /// Every field, in order.
     pub fields: &'static [Field],
     /// The partition key.
@@ -85,6 +89,7 @@ impl Schema {
             table: "",
             kind: "",
             version: 0,
+            signed: false,
             fields: &[],
             partition: nothing,
             row: nothing,

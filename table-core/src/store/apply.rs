@@ -17,8 +17,9 @@ use super::records::catalog::TableState;
 use super::records::counts::Counts;
 use super::records::dict::Dict;
 use super::records::meta::Meta;
-use super::row::Row;
+use super::row::{DIGEST, Row};
 use super::row_write::{self, RowWriter};
+use super::sign;
 use super::view::{self, RowView};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -128,6 +129,9 @@ impl<'e> Group<'e> {
         let Some(touched) = self.tables.get_mut(at) else { return Ok(Ok(timestamp)) };
         if let Err(refused) = touched.state.check_declarations(plan.declarations()) {
             return Ok(Err(plan.locate(refused, 0)));
+        }
+        if let Err(refused) = touched.state.check_unsigned(plan) {
+            return Ok(Err(refused));
         }
         let state = self.state;
         let mut writing =
@@ -274,8 +278,9 @@ impl Writing<'_, '_> {
         let new = match &step.image {
             Image::None => New::Nothing,
             Image::Ready(_) => New::FromPlan,
-            Image::Deferred(properties) => {
-                New::Scratch(encode_now(self.dbs, self.txn, self.touched, self.scratch, properties, seed)?)
+            Image::Deferred(properties, digest) => {
+                let row = (&**properties, digest.as_ref(), seed);
+                New::Scratch(encode_now(self.dbs, self.txn, self.touched, self.scratch, row)?)
             }
         };
         let found = self.dbs.data.get(self.txn, key).map_err(lmdb::error)?;
@@ -288,6 +293,9 @@ impl Writing<'_, '_> {
             }
         };
         let old_row = old.as_ref().map(|(row, _)| row);
+        if old_row.is_some_and(Row::is_signed) && !matches!(new, New::Nothing) && !plan.signs(step) {
+            return Err(sign::needs_its_struct());
+        }
         let merges = match step.action {
             Action::Insert | Action::Absent if old_row.is_some() => {
                 return Err(Error::new(ErrorKind::EntityAlreadyExists));
@@ -326,7 +334,7 @@ impl Writing<'_, '_> {
                 if writer.len() > limits::PROPERTIES {
                     return Err(row_write::too_many(writer.len()));
                 }
-                let whole = writer.finish(rows)?..rows.len();
+                let whole = writer.finish(rows, None)?..rows.len();
                 self.check_merged_size(key, whole.clone())?;
                 New::Scratch(whole)
             }
@@ -413,8 +421,7 @@ fn encode_now(
     txn: &WriteTxn<'_>,
     touched: &mut Touched,
     scratch: &mut Scratch,
-    properties: &[(Name, Value)],
-    seed: u64,
+    (properties, digest, seed): (&[(Name, Value)], Option<&[u8; DIGEST]>, u64),
 ) -> Result<std::ops::Range<usize>> {
     let grown = if let Some(grown) = touched.grown.take() {
         grown
@@ -439,6 +446,6 @@ fn encode_now(
     }
     scratch.writer.clear();
     encode::write(&prepare::borrowed(properties), dict, &mut scratch.order, &mut scratch.writer, seed);
-    let from = scratch.writer.finish(&mut scratch.rows)?;
+    let from = scratch.writer.finish(&mut scratch.rows, digest)?;
     Ok(from..scratch.rows.len())
 }

@@ -14,6 +14,7 @@ use super::records::dict::{self, Dict};
 use super::records::meta::{META_KEY, Meta};
 use super::records::{inventory, layouts};
 use super::row::{self, Row};
+use super::sign;
 use super::view::{self, RowView};
 use super::{Inner, Store, open, read};
 use crate::error::{Error, ErrorKind, Result};
@@ -82,7 +83,7 @@ impl Store {
             let inner = &*self.inner;
             inner.writer.check_running()?;
             let txn = inner.environment.read_txn()?;
-            let mut check = Check::new(&inner.environment.dbs, &txn);
+            let mut check = Check::new(inner, &txn);
             check.run();
             check.report.problems.extend(keys_problems(inner));
             Ok(check.report)
@@ -101,6 +102,7 @@ struct Table {
 }
 
 struct Check<'t> {
+    inner: &'t Inner,
     dbs: &'t Databases,
     txn: &'t heed::RoTxn<'t>,
     tables: BTreeMap<u32, Table>,
@@ -109,8 +111,16 @@ struct Check<'t> {
 }
 
 impl<'t> Check<'t> {
-    fn new(dbs: &'t Databases, txn: &'t heed::RoTxn<'t>) -> Self {
-        Self { dbs, txn, tables: BTreeMap::new(), graves: BTreeSet::new(), report: CheckReport::default() }
+    fn new(inner: &'t Inner, txn: &'t heed::RoTxn<'t>) -> Self {
+        let dbs = &inner.environment.dbs;
+        Self {
+            inner,
+            dbs,
+            txn,
+            tables: BTreeMap::new(),
+            graves: BTreeSet::new(),
+            report: CheckReport::default(),
+        }
     }
 
     fn problem(&mut self, table: Option<&str>, error: &Error) {
@@ -160,7 +170,7 @@ impl<'t> Check<'t> {
         if let Err(error) = catalog::find(self.dbs, self.txn, meta, &entry.name) {
             self.problem(Some(&entry.name), &error);
         }
-        let mut known = Dict::default();
+        let mut known = self.inner.new_dict(entry);
         let read = known
             .read_new(self.dbs, self.txn, entry.id)
             .and_then(|()| known.check(self.dbs.names, self.txn, entry.id));
@@ -238,7 +248,12 @@ impl<'t> Check<'t> {
         if !view::covers(&table.dict, &row) {
             return Err(corrupt("the row has a property that the dictionary lacks".into()));
         }
-        RowView::new(key, row, &*table.dict, true).to_entity().map(|_| ())
+        let view = RowView::new(key, row, &*table.dict, true);
+        // Who has no keys checks what takes none.
+        if row.is_signed() && table.dict.has_keys() {
+            sign::verify(&view)?;
+        }
+        view.to_entity().map(|_| ())
     }
 
     /// Compares a table's counts with the rows found.

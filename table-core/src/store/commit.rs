@@ -25,6 +25,8 @@ const LONGEST_WAIT: Duration = Duration::from_micros(500);
 /// Whose turn it is to write, in this process.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
+    /// Whether the store was opened for reading only.
+    read_only: bool,
     queue: Mutex<Queue>,
     /// Signalled when somebody joins the queue while a leader waits for company.
     joined: Condvar,
@@ -142,6 +144,21 @@ impl Drop for Members {
 }
 
 impl Writer {
+    /// The writer of a store that was opened for reading only, or not.
+    pub(crate) fn new(read_only: bool) -> Self {
+        Self { read_only, ..Self::default() }
+    }
+
+    /// Refuses to write where nobody may, before anything is tried.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        self.check_running()?;
+        if self.read_only { Err(read_only()) } else { Ok(()) }
+    }
+
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
     /// Refuses everything once the outcome of a commit is unknown.
     pub(crate) fn check_running(&self) -> Result<()> {
         if self.stopped.load(Ordering::Acquire) { Err(Error::new(ErrorKind::OutcomeUnknown)) } else { Ok(()) }
@@ -154,7 +171,7 @@ impl Writer {
 
     /// Carries out one plan, alone or in company.
     pub(crate) fn submit(&self, inner: &Inner, plan: Prepared) -> Result<Ticks> {
-        self.check_running()?;
+        self.check_writable()?;
         match self.join(Some(plan)) {
             Outcome::Done(result) => result,
             Outcome::Leads(None) => Err(Error::new(ErrorKind::WriterPanicked)),
@@ -169,7 +186,7 @@ impl Writer {
 
     /// Waits for the lead, to run a transaction of its own kind.
     pub(crate) fn lead(&self) -> Result<Lead<'_>> {
-        self.check_running()?;
+        self.check_writable()?;
         // A turn without a plan is never answered, only given the lead.
         match self.join(None) {
             Outcome::Leads(_) => Ok(Lead { writer: self }),
@@ -336,6 +353,13 @@ impl Writer {
             inner.refusal(error)
         }
     }
+}
+
+/// What a store says to who would write, and may not.
+#[cold]
+pub(crate) fn read_only() -> Error {
+    Error::new(ErrorKind::ReadOnly)
+        .because("the store was opened with `read_only`; open it without to write to it")
 }
 
 /// Applies every member's plan and commits, if anything was written. An error means that nothing was.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::dict::Dict;
 use super::numbers::RowNumbers;
-use super::row::{self, Row};
+use super::row::{self, DIGEST, Row};
 use super::row_write::{self, NameRef, NarrowRow, RowWriter};
 use super::view::RowView;
 use crate::error::Error;
@@ -134,6 +134,7 @@ pub(super) fn write_row(
     row: &RowContent<'_>,
     numbers: &RowNumbers,
     seed: u64,
+    digest: Option<&[u8; DIGEST]>,
     bytes: &mut Vec<u8>,
 ) -> Option<(Range<usize>, usize)> {
     let count = if numbers.has_tokens || row.lacks_values() {
@@ -157,7 +158,7 @@ pub(super) fn write_row(
         image.push(column.id, value)?;
     }
     // No size can be beyond what an entity may have: all values but the last are short, since they start so early.
-    Some((image.finish()?, size))
+    Some((image.finish(digest)?, size))
 }
 
 /// Whether a stored row is what would be written of an entity today, but for its stamp. If not, or if that can't be
@@ -167,6 +168,6 @@ pub(crate) fn is_as_written(view: &RowView<'_>, content: &RowContent<'_>) -> boo
     let Some(numbers) = view.dict().row_numbers(content.kind) else { return false };
     let seed = if stored.has_large() { row::key_seed(view.stored_key_bytes()) } else { 0 };
     let mut bytes = Vec::with_capacity(stored.bytes().len());
-    write_row(content, numbers, seed, &mut bytes).is_some()
+    write_row(content, numbers, seed, None, &mut bytes).is_some()
         && Row::parse(&bytes).is_ok_and(|written| written.has_content_of(stored))
 }

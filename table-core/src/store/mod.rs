@@ -31,6 +31,7 @@ mod scan;
 mod seal;
 #[cfg(feature = "encrypt")]
 mod sealed;
+mod sign;
 mod snapshot;
 mod stats;
 mod table;
@@ -84,6 +85,7 @@ pub(crate) use self::seal::{
 pub use self::sealed::SealedValues;
 #[cfg(feature = "encrypt")]
 pub(crate) use self::sealed::{SealedRow, SealedValue};
+pub(crate) use self::sign::check_signed;
 pub use self::snapshot::{Snapshot, SnapshotInfo};
 pub use self::stats::{OldestSnapshot, SpaceStats, StoreStats, TableStats};
 pub use self::table::DynamicTable;
@@ -125,6 +127,9 @@ pub(crate) struct Inner {
     reclaimer: Reclaimer,
     #[cfg(feature = "encrypt")]
     encryption: Option<Encryption>,
+    /// The store's identity.
+    #[cfg(feature = "encrypt")]
+    identity: [u8; 16],
     /// Held by the change that others have been too quick for.
     turn: Mutex<()>,
 }
@@ -139,15 +144,24 @@ impl Inner {
         })
     }
 
-    #[cfg(feature = "encrypt")]
     fn new_state(&self, entry: &Entry) -> TableState {
-        TableState::new(entry, Dict::with_keys(self.encryption.clone()))
+        TableState::new(entry, self.new_dict(entry))
     }
 
+    /// A table's dictionary, of which nothing is known yet.
     #[cfg(not(feature = "encrypt"))]
     #[expect(clippy::unused_self, reason = "as it is with the feature")]
-    fn new_state(&self, entry: &Entry) -> TableState {
-        TableState::new(entry, Dict::default())
+    fn new_dict(&self, _: &Entry) -> Dict {
+        Dict::default()
+    }
+
+    /// A table's dictionary, of which nothing is known yet.
+    #[cfg(feature = "encrypt")]
+    fn new_dict(&self, entry: &Entry) -> Dict {
+        Dict::with_keys(
+            self.encryption.clone(),
+            sign::Binding { store: self.identity, table: entry.identity },
+        )
     }
 
     /// Runs a change of the small records in a transaction of its own.
@@ -233,7 +247,11 @@ impl Store {
     /// The table of these kinds, created if there is none.
     fn table_of(&self, kinds: &[&'static Schema]) -> Result<DynamicTable> {
         let name = kinds.first().map_or("", |schema| schema.table);
-        let table = self.create_table_if_missing(name)?;
+        let table = if self.inner.writer.is_read_only() {
+            self.dynamic_table(name)?
+        } else {
+            self.create_table_if_missing(name)?
+        };
         for schema in kinds {
             layouts::register(&self.inner, table.state(), schema)
                 .map_err(|e| e.attempted("open").table(name))?;
@@ -274,7 +292,11 @@ impl Store {
     pub fn drop_table(&self, name: &str) -> Result<()> {
         let entry = self
             .inner
-            .transact(|txn, dbs, meta| catalog::bury(dbs, txn, meta, name))
+            .transact(|txn, dbs, meta| {
+                let entry = catalog::bury(dbs, txn, meta, name)?;
+                self.inner.forget_vouched(txn, meta, &entry)?;
+                Ok(entry)
+            })
             .map_err(
                 |e| if e.kind() == ErrorKind::TableNotFound { e.with_code("ResourceNotFound") } else { e },
             )
@@ -314,7 +336,7 @@ impl Store {
         self.inner.writer.check_running()?;
         let copy = || {
             open::copy_with(&self.inner.environment.env, target.as_ref(), Meta::transaction_of, |copy| {
-                copy_keys(&self.inner.environment.path, copy)
+                copy_keys(&self.inner.environment, copy)
             })
         };
         copy().map_err(|e: Error| e.attempted("copy the store"))
@@ -350,8 +372,12 @@ impl OpenOptions {
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Store> {
         let path = path.as_ref();
         let inner = open::open(path, self, |environment| {
+            let meta = {
+                let txn = environment.read_txn()?;
+                Meta::read(environment.dbs.main, &txn)?
+            };
             #[cfg(feature = "encrypt")]
-            let encryption = keys::open(&environment)?;
+            let encryption = keys::open(&environment, &meta)?;
             #[cfg_attr(
                 not(feature = "encrypt"),
                 expect(unused_variables, reason = "keys alone know the store that they are of")
@@ -359,30 +385,34 @@ impl OpenOptions {
             let inner = |store: &Weak<Inner>| Inner {
                 environment,
                 tables: RwLock::default(),
-                writer: Writer::default(),
+                writer: Writer::new(self.read_only),
                 live: Live::default(),
                 turn: Mutex::default(),
                 reclaimer: Reclaimer::default(),
                 #[cfg(feature = "encrypt")]
                 encryption: encryption.map(|keys| keys.of_store(store.clone())),
+                #[cfg(feature = "encrypt")]
+                identity: meta.identity,
             };
             Ok(Arc::new_cyclic(inner))
         })?;
         // A process that died may have left dropped tables behind.
-        reclaim::start(&inner);
+        if !self.read_only {
+            reclaim::start(&inner);
+        }
         Ok(Store { inner })
     }
 }
 
 /// Copies the keys of a store, if it has any.
 #[cfg(feature = "encrypt")]
-fn copy_keys(store: &Path, copy: &Path) -> Result<()> {
-    keys::copy_to(store, copy)
+fn copy_keys(store: &Environment, copy: &Path) -> Result<()> {
+    keys::copy_to(&store.path, copy, &store.options)
 }
 
 #[cfg(not(feature = "encrypt"))]
 #[expect(clippy::unnecessary_wraps, reason = "as it is with the feature")]
-fn copy_keys(_: &Path, _: &Path) -> Result<()> {
+fn copy_keys(_: &Environment, _: &Path) -> Result<()> {
     Ok(())
 }
 
@@ -391,6 +421,33 @@ impl Inner {
     #[cfg(feature = "encrypt")]
     pub(crate) fn encryption(&self) -> Result<&Encryption> {
         self.encryption.as_ref().ok_or_else(missing_provider)
+    }
+}
+
+impl Inner {
+    /// Vouches for the tables that are left when one that was vouched for goes.
+    #[cfg(feature = "encrypt")]
+    fn forget_vouched(&self, txn: &lmdb::WriteTxn<'_>, meta: &mut Meta, gone: &Entry) -> Result<()> {
+        if gone.digest.is_none() {
+            return Ok(());
+        }
+        let missing = |error: Error| {
+            error.and("; the table holds sealed or signed rows, and to drop it takes the keys that vouch for the others")
+        };
+        let authority = self.encryption().and_then(Encryption::authority).map_err(missing)?;
+        records::vouched::vouch_set(&self.environment.dbs, txn, meta, authority)
+    }
+
+    #[cfg(not(feature = "encrypt"))]
+    #[expect(clippy::unused_self, reason = "as it is with the feature")]
+    fn forget_vouched(&self, _: &lmdb::WriteTxn<'_>, _: &mut Meta, gone: &Entry) -> Result<()> {
+        match gone.digest {
+            None => Ok(()),
+            Some(_) => Err(Error::new(ErrorKind::KeyUnavailable).because(
+                "the table holds sealed or signed rows, and to drop it takes the store's keys, and the feature \
+                 `encrypt` of `table-core`",
+            )),
+        }
     }
 }
 

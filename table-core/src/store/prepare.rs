@@ -11,10 +11,13 @@ use super::catalog::TableState;
 use super::dict::Dict;
 use super::encode::{self, Given, Place};
 use super::key;
-use super::row;
+use super::row::{self, DIGEST, Row};
 use super::row_write::RowWriter;
+use super::sign;
+use super::view::RowView;
 use crate::error::{Error, ErrorKind};
 use crate::limits;
+use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, IfMatch, Name, Value, body};
 use crate::plan::{ReadVersion, RowContent};
 use crate::schema::Schema;
@@ -96,8 +99,9 @@ pub(crate) enum Image {
     None,
     /// In the plan's bytes.
     Ready(Range<usize>),
-    /// Some name has no number yet, so the row can only be put into bytes inside the transaction.
-    Deferred(Box<[(Name, Value)]>),
+    /// Some name has no number yet, so the row can only be put into bytes inside the transaction; with its keyed digest, if
+    /// it is signed.
+    Deferred(Box<[(Name, Value)]>, Option<[u8; DIGEST]>),
 }
 
 /// One operation, ready for a transaction.
@@ -176,6 +180,36 @@ impl Prepared {
             ),
             None => (&[], &mut [], 0),
         }
+    }
+
+    /// Whether the row that a step writes is signed.
+    pub(crate) fn signs(&self, step: &Step) -> bool {
+        match &step.image {
+            Image::None => false,
+            Image::Ready(range) => Row::parse(self.image(range)).is_ok_and(|row| row.is_signed()),
+            Image::Deferred(_, digest) => digest.is_some(),
+        }
+    }
+
+    /// Refuses rows of kinds that are signed where their structs have not written them.
+    pub(crate) fn check_unsigned(&self, dict: &Dict, is_signed: impl Fn(&str) -> bool) -> Result<(), Error> {
+        for (index, step) in self.steps.iter().enumerate() {
+            let refused = match &step.image {
+                Image::None => false,
+                Image::Ready(range) => {
+                    let row = Row::parse(self.image(range))?;
+                    RowView::new(self.key(step), row, dict, false).kind()?.is_some_and(&is_signed)
+                }
+                Image::Deferred(properties, _) => {
+                    let kind = properties.iter().find(|(name, _)| &**name == ENTITY_TYPE);
+                    kind.is_some_and(|(_, kind)| kind.as_str().is_some_and(&is_signed))
+                }
+            };
+            if refused {
+                return Err(self.locate(sign::needs_its_struct(), index));
+            }
+        }
+        Ok(())
     }
 
     /// Whether no operation needs a look at what is there before it is put.
@@ -329,17 +363,27 @@ impl<'d> Builder<'d> {
                 self.plan.steps.push(Step { action: operation.action, key, seed, image: Image::None });
                 Ok(keys_size(operation))
             }
-            Content::Properties(properties) => self.add_properties(operation, properties),
-            Content::Row(row) => match self.add_row(operation, row) {
-                Some(size) => Ok(size),
-                None => self.add_properties(operation, &row.properties().collect::<Vec<_>>()),
-            },
+            Content::Properties(properties) => self.add_properties(operation, properties, None),
+            Content::Row(row) => {
+                let keys = (operation.partition, operation.row);
+                let digest =
+                    row.kind.signs().then(|| sign::digest(self.dict, keys, row.properties())).transpose()?;
+                match self.add_row(operation, row, digest.as_ref()) {
+                    Some(size) => Ok(size),
+                    None => self.add_properties(operation, &row.properties().collect::<Vec<_>>(), digest),
+                }
+            }
         }
     }
 
     /// Adds an entity's row by the numbers of its fields. Adds nothing if there is anything to be said against it, if
     /// some name has no number, or if the row is large: then it goes by its names.
-    fn add_row(&mut self, operation: &Operation<'_>, row: &RowContent<'_>) -> Option<usize> {
+    fn add_row(
+        &mut self,
+        operation: &Operation<'_>,
+        row: &RowContent<'_>,
+        digest: Option<&[u8; DIGEST]>,
+    ) -> Option<usize> {
         let numbers = self.dict.row_numbers(row.kind)?;
         if !row.unknown.is_empty() {
             return None;
@@ -347,7 +391,7 @@ impl<'d> Builder<'d> {
         let from = self.plan.bytes.len();
         let key = self.add_key(operation, numbers.columns.len() * TYPICAL_VALUE);
         let seed = self.seed(&key);
-        let Some((image, size)) = encode::write_row(row, numbers, seed, &mut self.plan.bytes) else {
+        let Some((image, size)) = encode::write_row(row, numbers, seed, digest, &mut self.plan.bytes) else {
             self.plan.bytes.truncate(from);
             return None;
         };
@@ -360,6 +404,7 @@ impl<'d> Builder<'d> {
         &mut self,
         operation: &Operation<'_>,
         properties: &[Given<'_>],
+        digest: Option<[u8; DIGEST]>,
     ) -> Result<usize, Error> {
         let numbered = encode::number(properties, self.dict, &mut self.order);
         let size = encode::check_properties(properties, &self.order)? + keys_size(operation);
@@ -377,12 +422,12 @@ impl<'d> Builder<'d> {
         let image = if numbered
             && encode::write_numbered(properties, self.dict, &mut self.order, &mut self.writer, seed)
         {
-            let at = self.writer.finish(&mut self.plan.bytes)?;
+            let at = self.writer.finish(&mut self.plan.bytes, digest.as_ref())?;
             Image::Ready(at..self.plan.bytes.len())
         } else {
             let owned = |(name, value): &Given<'_>| (Name::from(*name), value.to_value());
             self.plan.deferred += size;
-            Image::Deferred(properties.iter().map(owned).collect())
+            Image::Deferred(properties.iter().map(owned).collect(), digest)
         };
         self.plan.steps.push(Step { action: operation.action, key, seed, image });
         Ok(size)

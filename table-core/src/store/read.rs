@@ -8,11 +8,23 @@ use super::dict::Dict;
 use super::key::{self, KeyBuffer};
 use super::lmdb;
 use super::row::{self, Row};
+use super::sign;
 use super::view::{self, RowView};
 use crate::error::{Error, ErrorKind, Result};
 
-/// Finds a row in a snapshot.
+/// Finds a row in a snapshot. One that carries a keyed digest is verified.
 pub(crate) fn get<'t>(
+    inner: &Inner,
+    txn: &'t heed::RoTxn<'_>,
+    table: &TableState,
+    keys: (&str, &str),
+) -> Result<Option<RowView<'t>>> {
+    let found = get_unverified(inner, txn, table, keys)?;
+    found.map(genuine).transpose()
+}
+
+/// The same without a look at its keyed digest: for who only asks where the row stands.
+pub(crate) fn get_unverified<'t>(
     inner: &Inner,
     txn: &'t heed::RoTxn<'_>,
     table: &TableState,
@@ -35,7 +47,16 @@ pub(crate) fn get_at<'k>(
     let key = key.encode(table.id, keys.0, keys.1);
     let Some((row, dict)) = find(inner, txn, table, keys, key)? else { return Ok(None) };
     let view = RowView::new(key, row, dict, inner.environment.options.verify_reads);
-    Ok(Some(view.of_keys(keys)))
+    genuine(view.of_keys(keys)).map(Some)
+}
+
+/// The row, if it carries no keyed digest or the right one.
+#[inline]
+fn genuine<'v>(view: RowView<'v>) -> Result<RowView<'v>> {
+    if view.row().is_signed() {
+        sign::verify(&view)?;
+    }
+    Ok(view)
 }
 
 /// The row of these keys, which are stored as `key`, and the dictionary that covers it.

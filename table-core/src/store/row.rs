@@ -17,6 +17,10 @@ pub(crate) const CHECKSUM: usize = 8;
 pub(crate) const WIDE: u8 = 1;
 /// Some value is larger than [`SMALL`] and carries a checksum of its own.
 pub(crate) const LARGE: u8 = 2;
+/// A keyed digest stands before the checksum.
+pub(crate) const SIGNED: u8 = 4;
+/// Bytes of a keyed digest.
+pub(crate) const DIGEST: usize = 16;
 pub(crate) const NARROW_SLOT: usize = 4;
 pub(crate) const WIDE_SLOT: usize = 6;
 /// The largest offset in a narrow slot.
@@ -132,6 +136,8 @@ pub(crate) struct Row<'a> {
     /// The slots, as many as there are properties.
     table: &'a [u8],
     heap: &'a [u8],
+    /// Empty unless the row is signed.
+    digest: &'a [u8],
     count: usize,
     flags: u8,
     timestamp: Ticks,
@@ -193,7 +199,7 @@ impl<'a> Row<'a> {
         if version != VERSION {
             return Err(Damaged("the row is of an unknown version"));
         }
-        if flags & !(WIDE | LARGE) != 0 {
+        if flags & !(WIDE | LARGE | SIGNED) != 0 {
             return Err(Damaged("the row has unknown flags"));
         }
         let timestamp =
@@ -201,8 +207,13 @@ impl<'a> Row<'a> {
         let count = usize::from(count);
         let slots = count * if flags & WIDE == 0 { NARROW_SLOT } else { WIDE_SLOT };
         let (table, rest) = rest.split_at_checked(slots).ok_or(SHORT)?;
-        let (heap, _) = rest.split_last_chunk::<CHECKSUM>().ok_or(SHORT)?;
-        Ok(Self { bytes, table, heap, count, flags, timestamp })
+        let (mut heap, _) = rest.split_last_chunk::<CHECKSUM>().ok_or(SHORT)?;
+        let mut digest: &[u8] = &[];
+        if flags & SIGNED != 0 {
+            let (before, last) = heap.split_last_chunk::<DIGEST>().ok_or(SHORT)?;
+            (heap, digest) = (before, last);
+        }
+        Ok(Self { bytes, table, heap, digest, count, flags, timestamp })
     }
 
     /// Compares the row's checksum; large values are compared when they are read.
@@ -231,7 +242,7 @@ impl<'a> Row<'a> {
             large |= slot.length() > SMALL;
         }
         let flags = if wide { WIDE } else { 0 } | if large { LARGE } else { 0 };
-        if end == self.heap.len() && flags == self.flags { Ok(()) } else { Err(FORM) }
+        if end == self.heap.len() && flags == self.flags & !SIGNED { Ok(()) } else { Err(FORM) }
     }
 
     pub(crate) fn timestamp(&self) -> Ticks {
@@ -251,6 +262,17 @@ impl<'a> Row<'a> {
         self.flags & LARGE != 0
     }
 
+    /// Whether it carries a keyed digest.
+    #[inline]
+    pub(crate) fn is_signed(&self) -> bool {
+        self.flags & SIGNED != 0
+    }
+
+    /// The keyed digest, if the row is signed.
+    pub(crate) fn digest(&self) -> Option<[u8; DIGEST]> {
+        self.digest.try_into().ok()
+    }
+
     fn is_wide(&self) -> bool {
         self.flags & WIDE != 0
     }
@@ -264,9 +286,9 @@ impl<'a> Row<'a> {
         self.bytes.split_last_chunk::<CHECKSUM>().map_or(&[], |(covered, _)| covered)
     }
 
-    /// Whether both hold the same properties in the same form, whenever they were written.
+    /// Whether both hold the same properties in the same form, whenever they were written, signed or not.
     pub(crate) fn has_content_of(&self, other: &Row<'_>) -> bool {
-        self.flags == other.flags && self.table == other.table && self.heap == other.heap
+        (self.flags ^ other.flags) & !SIGNED == 0 && self.table == other.table && self.heap == other.heap
     }
 
     /// The checksum as stored.

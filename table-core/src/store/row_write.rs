@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::row::{
-    self, CHECKSUM, HEADER, INLINE, LARGE, NARROW_MAX, NARROW_SLOT, Row, SMALL, Tag, VERSION, WIDE, WIDE_SLOT,
+    self, CHECKSUM, DIGEST, HEADER, INLINE, LARGE, NARROW_MAX, NARROW_SLOT, Row, SIGNED, SMALL, Tag, VERSION,
+    WIDE, WIDE_SLOT,
 };
 use crate::error::{Error, ErrorKind};
 use crate::limits;
@@ -107,13 +108,14 @@ impl RowWriter {
         self.slots.len()
     }
 
-    /// Appends the row, not yet stamped, and returns where it starts.
-    pub(crate) fn finish(&self, out: &mut Vec<u8>) -> Result<usize, Error> {
+    /// Appends the row, not yet stamped, with its keyed digest if it has one, and returns where it starts.
+    pub(crate) fn finish(&self, out: &mut Vec<u8>, digest: Option<&[u8; DIGEST]>) -> Result<usize, Error> {
         let at = out.len();
         let count = u8::try_from(self.slots.len()).map_err(|_| too_many(self.slots.len()))?;
         let last = self.slots.last().map_or(0, |slot| slot.2);
         let wide = usize::try_from(last).unwrap_or(usize::MAX) > NARROW_MAX;
-        let flags = if wide { WIDE } else { 0 } | if self.large { LARGE } else { 0 };
+        let signed = if digest.is_some() { SIGNED } else { 0 };
+        let flags = if wide { WIDE } else { 0 } | if self.large { LARGE } else { 0 } | signed;
         let slot_size = if wide { WIDE_SLOT } else { NARROW_SLOT };
         out.reserve(HEADER + self.slots.len() * slot_size + self.heap.len() + CHECKSUM);
         out.extend_from_slice(&[VERSION, flags, count, 0, 0, 0, 0, 0, 0, 0, 0]);
@@ -127,6 +129,7 @@ impl RowWriter {
             }
         }
         out.extend_from_slice(&self.heap);
+        out.extend_from_slice(digest.map_or(&[], |digest| &digest[..]));
         out.extend_from_slice(&[0; CHECKSUM]);
         Ok(at)
     }
@@ -247,9 +250,16 @@ impl<'b> NarrowRow<'b> {
         }
     }
 
-    /// Ends the row, not yet stamped; returns where it is. `None` if it was given fewer properties than it was to have.
-    pub(crate) fn finish(self) -> Option<Range<usize>> {
+    /// Ends the row, not yet stamped, with its keyed digest if it has one; returns where it is. `None` if it was given fewer
+    /// properties than it was to have.
+    pub(crate) fn finish(self, digest: Option<&[u8; DIGEST]>) -> Option<Range<usize>> {
         let is_full = self.slot == self.heap;
+        if let Some(digest) = digest {
+            self.out.extend_from_slice(digest);
+            if let Some(flags) = self.out.get_mut(self.at + 1) {
+                *flags |= SIGNED;
+            }
+        }
         self.out.extend_from_slice(&[0; CHECKSUM]);
         is_full.then_some(self.at..self.out.len())
     }
@@ -296,7 +306,7 @@ mod tests {
             for id in 0..given {
                 row.push(id, ValueRef::Int32(7)).unwrap();
             }
-            assert_eq!(row.finish(), expected, "{given} of 2");
+            assert_eq!(row.finish(None), expected, "{given} of 2");
         }
     }
 }

@@ -12,6 +12,7 @@ use super::encrypting::Lens;
 use super::filtered::{Column, Filtered};
 use super::kind::KindTest;
 use super::row::{self, Row};
+use super::sign;
 use super::view::{self, RowView};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::DynamicEntity;
@@ -145,6 +146,9 @@ impl Scan {
             if self.verify {
                 row.verify(row::key_seed(key)).map_err(|e| super::key::locate(e.into(), key))?;
             }
+            if row.is_signed() {
+                sign::verify(&self.lend(Found { key, row }))?;
+            }
             if self.expected.is_some() {
                 self.seen.add(key.len() + bytes.len(), row.checksum());
             }
@@ -155,6 +159,9 @@ impl Scan {
                 continue;
             }
             let found = Found { key, row };
+            if self.plan.kind.is_some_and(|kind| kind.is_signed) && !row.is_signed() {
+                return Err(sign::unsigned(&self.lend(found)));
+            }
             if self.plan.is_filtered() {
                 let view = self.lend(found);
                 #[cfg(feature = "encrypt")]

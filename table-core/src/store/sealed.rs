@@ -138,11 +138,10 @@ impl Inner {
         self.environment.env.write_txn().map(drop).map_err(lmdb::error)
     }
 
-    /// Makes every commit durable that there is, by whatever process and at whatever level: LMDB flushes the file with the
-    /// header page in it.
+    /// Makes every commit durable that there is, by whatever process and at whatever level.
     pub(crate) fn flush(&self) -> Result<()> {
-        self.writer.check_running()?;
-        self.environment.env.force_sync().map_err(lmdb::error)
+        let _lead = self.writer.lead()?;
+        self.environment.flush().map_err(|error| self.writer.judge(self, error))
     }
 }
 

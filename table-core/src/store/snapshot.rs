@@ -84,6 +84,18 @@ impl Snapshot {
             .map_err(|e| e.attempted("read from").table(table.name()).partition(partition_key).row(row_key))
     }
 
+    /// The same without a look at its keyed digest.
+    pub(crate) fn view_unverified(
+        &self,
+        table: &DynamicTable,
+        partition_key: &str,
+        row_key: &str,
+    ) -> Result<Option<super::RowView<'_>>> {
+        let state = self.table(table)?;
+        read::get_unverified(&self.inner, &self.txn, state, (partition_key, row_key))
+            .map_err(|e| e.attempted("read from").table(table.name()).partition(partition_key).row(row_key))
+    }
+
     /// The entities that the query finds, in order.
     pub fn query(&self, table: &DynamicTable, query: &Query) -> Result<SnapshotRows<'_>> {
         self.views(table, query).map(SnapshotRows::new)

@@ -56,7 +56,7 @@ impl BlindKey {
         for keys in self.candidates(table).map_err(located)? {
             let (partition, row) = keys.as_strs();
             let Some(view) = snapshot.view(table, partition, row)? else { continue };
-            let found = check_kind(&view, self.path.kind().name)
+            let found = check_kind(&view, self.path.tag())
                 .and_then(|()| if self.holds(&view)? { read(&view).map(Some) } else { Ok(None) });
             let found = found.map_err(|error| located(error).partition(partition).row(row))?;
             if found.is_some() {

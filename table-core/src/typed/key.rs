@@ -357,7 +357,7 @@ impl<E: Entity> Lookup<E> for Key<E> {
     }
 
     fn read(view: &crate::RowView<'_>) -> Result<Self::Output> {
-        super::path::check_kind(view, E::SCHEMA.kind)?;
+        super::path::check_kind(view, const { E::SCHEMA.tag(None) })?;
         super::path::read_stored(view)
     }
 }
@@ -379,7 +379,7 @@ impl<P: Path> Lookup<P::Entity> for IndexKey<P> {
     }
 
     fn read(view: &crate::RowView<'_>) -> Result<P::Item> {
-        super::path::check_kind(view, P::KEYS.kind().name)?;
+        super::path::check_kind(view, P::KEYS.tag())?;
         P::read(view)
     }
 }

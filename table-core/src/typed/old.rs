@@ -57,7 +57,7 @@ impl<E: Entity> Was<E> {
 
 impl<E: Entity> Old<E> {
     fn decode(view: &RowView<'_>) -> Result<E> {
-        check_kind(view, E::SCHEMA.kind)?;
+        check_kind(view, const { E::SCHEMA.tag(None) })?;
         E::from_source(&mut Source::new(E::SCHEMA, &E::SCHEMA.row, view)?)
     }
 
@@ -69,7 +69,7 @@ impl<E: Entity> Old<E> {
         view: &RowView<'_>,
         is_exact: bool,
     ) -> Result<Self> {
-        check_kind(view, E::SCHEMA.kind)?;
+        check_kind(view, const { E::SCHEMA.tag(None) })?;
         let (values, without) = unopened::read::<E>(table, snapshot, view)?;
         let unknown = unknown(view, E::SCHEMA)?;
         let row = OldRow { version: version_of(view, snapshot.state()), is_exact, unknown, sealed: None };

@@ -6,9 +6,9 @@ use crate::model::{ETag, Value};
 use crate::plan;
 use crate::query::{KeyProperties, Kind, StoredRow};
 use crate::schema::{
-    self, Blind, Field, FieldPart, Format, KeyValues, PropertyValue, Schema, Template, ValueError,
+    self, Blind, Field, FieldPart, Format, KeyValues, PropertyValue, RowTag, Schema, Template, ValueError,
 };
-use crate::store::RowView;
+use crate::store::{RowView, check_signed};
 
 /// A way to reach an entity: by its own key, or by an index. Made by the derive.
 pub trait Path: 'static {
@@ -28,7 +28,11 @@ pub trait Path: 'static {
 
     /// What its keys look like.
     #[doc(hidden)]
-    const KEYS: &'static PathKeys = &PathKeys { schema: Self::Entity::SCHEMA, index: Self::INDEX };
+    const KEYS: &'static PathKeys = &PathKeys {
+        schema: Self::Entity::SCHEMA,
+        index: Self::INDEX,
+        tag: Self::Entity::SCHEMA.tag(Self::INDEX),
+    };
 
     #[doc(hidden)]
     fn read(view: &RowView<'_>) -> Result<Self::Item>;
@@ -46,6 +50,8 @@ pub struct PathKeys {
     schema: &'static Schema,
     /// Among the schema's; `None` is the entity's own rows.
     index: Option<usize>,
+    /// What its rows say of themselves.
+    tag: RowTag,
 }
 
 impl PathKeys {
@@ -63,11 +69,13 @@ impl PathKeys {
 
     /// The kind of its rows.
     pub(crate) fn kind(&'static self) -> Kind {
-        let name = match self.index.and_then(|index| self.schema.indexes.get(index)) {
-            Some(index) => index.kind,
-            None => self.schema.kind,
-        };
-        Kind { name, keys: self }
+        let RowTag { kind, is_signed } = self.tag;
+        Kind { name: kind, is_signed, keys: self }
+    }
+
+    /// What its rows say of themselves.
+    pub(crate) fn tag(&self) -> RowTag {
+        self.tag
     }
 
     /// Whether the keys of a row give the field back.
@@ -164,7 +172,13 @@ impl KeyValues for Known {
 }
 
 /// Makes sure that a row which a key led to is of the kind: two kinds may share a table without knowing of each other.
-pub(crate) fn check_kind(view: &RowView<'_>, kind: &str) -> Result<()> {
+pub(crate) fn check_kind(view: &RowView<'_>, tag: RowTag) -> Result<()> {
+    check_kind_name(view, tag.kind)?;
+    check_signed(view, tag)
+}
+
+/// The same of a kind of which no more is known.
+pub(crate) fn check_kind_name(view: &RowView<'_>, kind: &str) -> Result<()> {
     match view.kind()? {
         Some(found) if found == kind => Ok(()),
         found => Err(of_another_kind(view, kind, found)),

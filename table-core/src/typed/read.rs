@@ -63,7 +63,7 @@ impl<E: Entity> Table<E> {
     pub fn view<T>(&self, key: Key<E>, read: impl FnOnce(View<'_, E>) -> Result<T>) -> Result<Option<T>> {
         let (partition, row) = key.as_strs()?;
         self.dynamic().view_by(partition, row, |row| {
-            check_kind(&row, E::SCHEMA.kind)?;
+            check_kind(&row, const { E::SCHEMA.tag(None) })?;
             read(View::new(row))
         })
     }
@@ -128,7 +128,7 @@ impl<'s, E: Entity> TableAt<'s, E> {
         let Some(found) = self.table.snapshot().view(self.dynamic(), partition, row)? else {
             return Ok(None);
         };
-        check_kind(&found, E::SCHEMA.kind).map_err(located(self.dynamic(), partition, row))?;
+        check_kind(&found, const { E::SCHEMA.tag(None) }).map_err(located(self.dynamic(), partition, row))?;
         Ok(Some(View::new(found)))
     }
 
@@ -170,7 +170,7 @@ fn get_as<E: Entity, L: Lookup<E>, S: Projection<Entity = E>>(
     key: &L,
 ) -> Result<Option<S>> {
     let read = |view: &RowView<'_>| {
-        check_kind(view, <L::Path as Path>::KEYS.kind().name)?;
+        check_kind(view, <L::Path as Path>::KEYS.tag())?;
         projection::read::<L::Path, S>(view)
     };
     match (key.blind(), snapshot) {

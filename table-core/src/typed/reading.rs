@@ -55,7 +55,7 @@ impl<P: Path> ReadAs<P> for Entities {
         let partition = view.partition_key();
         match snapshot.view(table, &partition, &row)? {
             Some(own) => {
-                path::check_kind(&own, P::KEYS.schema().kind)?;
+                path::check_kind(&own, P::KEYS.schema().tag(None))?;
                 path::read_stored(&own)
             }
             None => Err(orphan(view, &row)),

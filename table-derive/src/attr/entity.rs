@@ -10,7 +10,7 @@ use crate::ctxt::Ctxt;
 use crate::suggest;
 use crate::symbol::{
     ALLOW, BLOB, COPIED_INTO, COPY_OF, CRATE, ENCRYPT, ENTITY, FLATTEN, HOT_PARTITION, INDEX, INDEX_LIST,
-    KEY, KIND, NAME, PARTITION, PARTITION_NAME, PATCH_NAME, PROPERTY, RENAME_ALL, ROW, SERIES, TABLE,
+    KEY, KIND, NAME, PARTITION, PARTITION_NAME, PATCH_NAME, PROPERTY, RENAME_ALL, ROW, SERIES, SIGNED, TABLE,
     VERSION, WIDE,
 };
 
@@ -33,6 +33,7 @@ pub(crate) struct EntityWords {
     pub(crate) patch_name: Slot<Ident>,
     pub(crate) allow: Slot<Vec<Ident>>,
     pub(crate) wide: Slot<()>,
+    pub(crate) signed: Slot<()>,
 }
 
 /// `#[key(..)]`.
@@ -79,13 +80,14 @@ impl EntityWords {
             patch_name: Slot::new(value::name),
             allow: Slot::new(warnings),
             wide: Slot::new(value::flag),
+            signed: Slot::new(value::flag),
         }
     }
 }
 
 impl Words for EntityWords {
     const KNOWN: &'static [&'static str] =
-        &[TABLE, KIND, VERSION, RENAME_ALL, CRATE, PATCH_NAME, ALLOW, WIDE];
+        &[TABLE, KIND, VERSION, RENAME_ALL, CRATE, PATCH_NAME, ALLOW, WIDE, SIGNED];
     const EXAMPLE: &'static str = "#[entity(table = \"..\", kind = \"..\")]";
 
     fn slot(&mut self, word: &str) -> Option<&mut dyn Fill> {
@@ -98,6 +100,7 @@ impl Words for EntityWords {
             PATCH_NAME => &mut self.patch_name,
             ALLOW => &mut self.allow,
             WIDE => &mut self.wide,
+            SIGNED => &mut self.signed,
             _ => return None,
         })
     }

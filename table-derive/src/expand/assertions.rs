@@ -25,6 +25,10 @@ pub(crate) fn assertions(model: &Entity<'_>) -> TokenStream {
     if let Some(field) = model.fields.iter().find(|field| field.storage == Storage::Flattened) {
         all.push(whole(model, field.ident.span(), &quote!(properties), &TokenStream::new()));
     }
+    if let Some(word) = &model.signed {
+        let in_core = model.krate.at(word.span());
+        all.push(quote_spanned!(word.span()=> const _: () = #in_core::checks::signed();));
+    }
     quote!(#(#all)*)
 }
 

@@ -13,6 +13,7 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
     let krate = &model.krate;
     let (entity, table, kind, version) =
         (model.ident.to_string(), &model.table.value, &model.kind.value, model.version);
+    let signed = model.signed.is_some();
     let (fields, count) = (fields::declared(krate, &model.fields), model.indexes.len());
     let partition = template(model, &model.key.partition);
     let row = template(model, &model.key.row);
@@ -27,6 +28,7 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
             table: #table,
             kind: #kind,
             version: #version,
+            signed: #signed,
             fields: FIELDS,
             partition: #partition,
             row: #row,

@@ -29,6 +29,8 @@ pub(crate) struct Entity<'a> {
     pub(crate) allow: Vec<Ident>,
     /// `wide`, the word itself. Not supported yet.
     pub(crate) wide: Option<Ident>,
+    /// `signed`, the word itself: every row carries a keyed digest.
+    pub(crate) signed: Option<Ident>,
     /// Every field in order, skipped and flattened ones too. Parts and copies name fields by their places here.
     pub(crate) fields: Vec<Field<'a>>,
     /// The primary key.
@@ -76,6 +78,7 @@ impl<'a> Entity<'a> {
             ident: &input.ident,
             vis: &input.vis,
             wide: entity.wide.word().cloned(),
+            signed: entity.signed.word().cloned(),
             table: text(entity.table.into_value()),
             kind: text(entity.kind.into_value()),
             version: entity.version.into_value().unwrap_or(1),

@@ -10,8 +10,8 @@ use table_core::{Query, Store};
 
 use super::{PROGRAM, child, size};
 
-/// The calls by which a commit reaches the disk.
-const CALLS: [&str; 4] = ["pwrite64", "pwritev", "writev", "fdatasync"];
+/// The calls by which a commit reaches the disk, and the header before the first.
+const CALLS: [&str; 5] = ["write", "pwrite64", "pwritev", "writev", "fdatasync"];
 
 /// Whether there is a `strace` that may trace; says so if not.
 pub(super) fn traces() -> bool {
@@ -52,13 +52,14 @@ fn traced(
     (lines, calls.filter_map(|line| line.split('(').next()).map(str::to_owned).collect())
 }
 
-/// The calls of the child's first batch: writes of data, a flush, a write of the header.
+/// The calls of the child's first batch: the header as it was and a flush, writes of data and a flush, the new header.
 fn first_commit() -> Vec<String> {
     let (lines, mut calls) = traced(&prepared(), "batches", &["0"], None);
     assert!(lines.starts_with(&["batch 1".into(), "batch 2".into(), "batch 3".into()]), "{lines:#?}");
-    let flush = calls.iter().position(|call| call == "fdatasync").unwrap();
+    assert!(calls.starts_with(&["write".into(), "fdatasync".into()]), "{calls:?}");
+    let flush = 2 + calls[2..].iter().position(|call| call == "fdatasync").unwrap();
     calls.truncate(flush + 2);
-    assert!(flush > 0 && calls[flush + 1] == "pwrite64", "{calls:?}");
+    assert!(flush > 2 && calls[flush + 1] == "pwrite64", "{calls:?}");
     calls
 }
 

@@ -7,7 +7,7 @@ use super::super::charset::CharSet;
 use super::super::encrypted::TOKEN;
 use super::super::key_type::{Format, KeyType, TimeItem};
 use super::super::{Blind, Copies, Field, FieldPart, Index, KeyScope, Part, Schema, Template, TokenScope};
-use super::{BLIND, BY_PARTITION, BY_TABLE, DUAL, ENCRYPTED};
+use super::{BLIND, BY_PARTITION, BY_TABLE, DUAL, ENCRYPTED, SIGNED};
 use crate::model::EdmType;
 
 /// The declaration that a layout was made of, as far as the layout tells; `None` if it is no layout.
@@ -29,6 +29,7 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
         table: "",
         kind,
         version: 0,
+        signed: false,
         fields: &[],
         partition: nothing,
         row: nothing,
@@ -51,6 +52,7 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
     for line in layout.lines() {
         let mut reader = Reader { rest: line, fields: schema.fields };
         match reader.word() {
+            SIGNED => schema.signed = true,
             "version" => schema.version = reader.rest.trim().parse().ok()?,
             "partition" => schema.partition = reader.template()?,
             "row" => schema.row = reader.template()?,

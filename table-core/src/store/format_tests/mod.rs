@@ -46,7 +46,7 @@ fn text(length: usize) -> String {
 
 fn finished(writer: &RowWriter) -> Vec<u8> {
     let mut bytes = Vec::new();
-    writer.finish(&mut bytes).unwrap();
+    writer.finish(&mut bytes, None).unwrap();
     row_write::stamp(&mut bytes, time(), seed());
     bytes
 }

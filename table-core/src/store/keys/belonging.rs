@@ -11,18 +11,18 @@ use crate::store::records::features::Feature;
 use crate::store::records::meta::Meta;
 
 /// Opens the keys of a store that is opened with a provider, and makes them if it has none.
-pub(in crate::store) fn open(environment: &Environment) -> Result<Option<Encryption>> {
+pub(in crate::store) fn open(environment: &Environment, meta: &Meta) -> Result<Option<Encryption>> {
     let options = &environment.options;
     let Some(provider) = &options.encryption else { return Ok(None) };
-    let meta = read(environment)?;
     let is_noted = meta.features.has(Feature::Sealed);
     if is_noted && !options.new_keys && !has_data(&environment.path.join(DIRECTORY)) {
         return Err(missing(environment).and(
             " (or, if what is sealed may be lost for ever, open the store with `OpenOptions::new_keys`)",
         ));
     }
-    let keys = Encryption::open_keys(&environment.path, options.create, meta.identity, provider.0.clone())?;
-    if !is_noted {
+    let keys = Encryption::open_keys(&environment.path, options, meta.identity, provider.0.clone())?;
+    // Who only reads seals nothing.
+    if !is_noted && !options.read_only {
         note(environment)?;
     }
     Ok(Some(keys))

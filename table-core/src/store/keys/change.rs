@@ -24,6 +24,7 @@ pub(super) struct Change<'v> {
 impl Vault {
     /// Begins a change. Whoever else wants to change the keys waits.
     pub(super) fn change(&self) -> Result<Change<'_>> {
+        self.check_writable()?;
         let txn = self.side.write_txn()?;
         let before = number(&txn).wrapping_sub(1);
         let meta = self.meta_at(&txn, before)?;

@@ -11,7 +11,7 @@ use super::vault::{PATIENCE, no_keys, without_end};
 use crate::crypt::files;
 use crate::error::Result;
 use crate::store::lmdb;
-use crate::store::open::side::{self, Side};
+use crate::store::open::side::{self, Access, Side};
 use crate::store::open::{self, has_data};
 
 /// Copies the keys of the store in this directory, if it has any, into a copy of it. They stay wrapped, so it takes
@@ -19,12 +19,13 @@ use crate::store::open::{self, has_data};
 ///
 /// To be called when the data are copied: a key is durable before the first value that needs it, so keys that are
 /// copied later are all that the copied data need.
-pub(in crate::store) fn copy_to(store: &Path, copy: &Path) -> Result<()> {
+pub(in crate::store) fn copy_to(store: &Path, copy: &Path, access: impl Into<Access>) -> Result<()> {
     let (from, to) = (store.join(DIRECTORY), copy.join(DIRECTORY));
     if !has_data(&from) {
         return Ok(());
     }
-    let side = side::open(&from, false, |_| Ok(Vec::new()))?;
+    let access = Access { create: false, ..access.into() };
+    let side = side::open(&from, access, |_| Ok(Vec::new()))?;
     for _ in 0..PATIENCE {
         let root = root(&side)?;
         let copied = copy_once(&side, root, &to);

@@ -37,6 +37,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Value, ValueRef};
 use crate::schema::TOKEN_BYTES;
 use crate::store::Inner;
+use crate::store::open::side::Access;
 use crate::store::sealed::SealedValues;
 
 /// The directory of the keys, in the store's.
@@ -83,11 +84,11 @@ impl Encryption {
     /// Opens the keys of the store in this directory.
     pub(super) fn open_keys(
         store: &Path,
-        create: bool,
+        access: impl Into<Access>,
         identity: [u8; 16],
         provider: Arc<dyn KeyProvider>,
     ) -> Result<Self> {
-        let vault = Vault::open(&store.join(DIRECTORY), create, identity, provider)?;
+        let vault = Vault::open(&store.join(DIRECTORY), access.into(), identity, provider)?;
         Ok(Self { vault: Arc::new(vault), store: Weak::new() })
     }
 

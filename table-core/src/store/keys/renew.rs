@@ -43,6 +43,7 @@ impl Vault {
     /// All in one transaction: after a crash either the old root key is there with all that lay under it, or the new
     /// one. A file that is left over is removed when the keys are opened next, or renewed.
     pub(super) fn renew(&self, doomed: Doomed<'_>) -> Result<Renewed> {
+        self.check_writable()?;
         for _ in 0..PATIENCE {
             let old = self.root()?;
             let new = NewRoot::make(&self.identity, &*self.provider)?;

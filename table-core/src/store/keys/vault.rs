@@ -13,8 +13,9 @@ use super::root::{self, NewRoot, Root};
 use crate::crypt::KeyProvider;
 use crate::crypt::mac::MacKey;
 use crate::error::{Error, ErrorKind, Result};
+use crate::store::commit::read_only;
 use crate::store::lmdb::ReadTxn;
-use crate::store::open::side::{self, Side};
+use crate::store::open::side::{self, Access, Side};
 
 /// Other processes may take a root key away between two looks at it; so often in a row they do not.
 pub(super) const PATIENCE: usize = 100;
@@ -37,11 +38,11 @@ impl Vault {
     /// Opens the keys in a directory; makes them, under a new root key, if there are none.
     pub(super) fn open(
         dir: &Path,
-        create: bool,
+        access: Access,
         identity: [u8; 16],
         provider: Arc<dyn KeyProvider>,
     ) -> Result<Self> {
-        let side = side::open(dir, create, |dir| {
+        let side = side::open(dir, access, |dir| {
             let root = NewRoot::make(&identity, &*provider)?;
             root.write(dir)?;
             let authority = authority::make(&identity, &root.root)?;
@@ -60,12 +61,19 @@ impl Vault {
         };
         vault.authority()?;
         vault.check_whole()?;
-        vault.remove_leftovers()?;
+        if !access.read_only {
+            vault.remove_leftovers()?;
+        }
         Ok(vault)
     }
 
     pub(super) fn read_txn(&self) -> Result<ReadTxn<'_>> {
         self.side.read_txn()
+    }
+
+    /// Refuses to change keys that are open for reading only.
+    pub(super) fn check_writable(&self) -> Result<()> {
+        if self.side.read_only { Err(read_only()) } else { Ok(()) }
     }
 
     /// The generation of the keys now: it rises when a key stops being current, or is destroyed.

@@ -8,7 +8,8 @@ use super::{belonging, change};
 use crate::crypt::mac::MacKey;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Db};
-use crate::store::open::{Environment, has_data, side};
+use crate::store::open::side::{self, Access};
+use crate::store::open::{Environment, has_data};
 use crate::store::records::meta;
 
 /// What a look at every record has found.
@@ -127,7 +128,10 @@ fn check_into(
     }
     let side = match keys {
         Some(keys) => keys.vault.side.clone(),
-        None => side::open(&dir, false, |_| Ok(Vec::new()))?,
+        None => {
+            let access = Access { create: false, ..Access::from(&environment.options) };
+            side::open(&dir, access, |_| Ok(Vec::new()))?
+        }
     };
     side.check()?;
     let authority = keys.map(Encryption::authority).transpose()?;

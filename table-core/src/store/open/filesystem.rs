@@ -44,6 +44,35 @@ pub(super) fn check(path: &Path) -> Result<()> {
     refuse(&path, mount_of(&String::from_utf8_lossy(&table), metadata.dev(), &path))
 }
 
+/// Refuses a path of whose file system it is not known that nobody can write there. A mount may be read-only, and the
+/// file system writable by another way.
+#[cfg(target_os = "linux")]
+pub(super) fn check_unchanging(path: &Path) -> Result<()> {
+    use std::os::unix::fs::MetadataExt;
+
+    let device = path.metadata().map(|metadata| metadata.dev());
+    let table = std::fs::read("/proc/self/mountinfo");
+    let mount = match (device, table) {
+        (Ok(device), Ok(table)) => mount_of(&String::from_utf8_lossy(&table), device, path),
+        _ => None,
+    };
+    if mount.is_some_and(|mount| mount.read_only) { Ok(()) } else { Err(may_change(path)) }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn check_unchanging(path: &Path) -> Result<()> {
+    Err(may_change(path))
+}
+
+#[cold]
+fn may_change(path: &Path) -> Error {
+    Error::new(ErrorKind::UnsupportedFileSystem).because(format!(
+        "`{}` can't be written here, so there is no lock file, and its file system may be written elsewhere; mount it \
+         so that the lock file can be written, or copy the store",
+        path.display()
+    ))
+}
+
 /// Other systems have no such table to read without `unsafe`.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn check(_: &Path) -> Result<()> {
@@ -59,6 +88,8 @@ struct Mount {
     point: String,
     /// The device's number as `major:minor`.
     device: String,
+    /// Whether the file system is, not just this mount of it.
+    read_only: bool,
 }
 
 impl Mount {
@@ -68,8 +99,11 @@ impl Mount {
         let mut place = place.split(' ').skip(2);
         let device = place.next()?.to_owned();
         let point = unescape(place.nth(1)?);
-        let kind = unescape(filesystem.split(' ').next()?);
-        Some(Self { kind, point, device })
+        let mut filesystem = filesystem.split(' ');
+        let kind = unescape(filesystem.next()?);
+        let read_only =
+            filesystem.nth(1).is_some_and(|options| options.split(',').any(|option| option == "ro"));
+        Some(Self { kind, point, device, read_only })
     }
 }
 
@@ -202,6 +236,19 @@ not a mount line
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_file_system_is_read_only_by_its_own_options() {
+        let mount = |line| Mount::parse(line).unwrap().read_only;
+        assert!(mount("50 27 7:0 / /mnt/disc ro,relatime - iso9660 /dev/loop0 ro,nojoliet"));
+        assert!(mount("50 27 7:0 / /mnt/disc rw,relatime - squashfs /dev/loop0 ro"));
+        // Mounted so here, and written by another way.
+        assert!(!mount("51 27 254:0 /srv /store ro,relatime shared:1 - ext4 /dev/vda rw,discard"));
+        assert!(!mount("52 27 254:0 /srv /store ro,relatime - ext4 /dev/vda"));
+        let dir = super::super::tests::scratch();
+        let error = check_unchanging(dir.path()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::UnsupportedFileSystem);
     }
 
     #[test]

@@ -28,11 +28,24 @@ pub(super) struct Sizes {
 
 /// Opens the environment in a directory that exists. The caller has made sure, as far as it wants to, that the data
 /// file is whole: LMDB makes one where there is none, and a missing page kills the process that touches it.
-pub(super) fn open(dir: &Path, mut sizes: Sizes) -> Result<LmdbEnv> {
+pub(super) fn open(dir: &Path, sizes: Sizes) -> Result<LmdbEnv> {
+    open_for(dir, sizes, Access::Write)
+}
+
+/// What an environment is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    Write,
+    Read,
+}
+
+/// The same, for reading only or for writing too. On a read-only file system a reader has no lock: the caller makes
+/// sure, before it looks at any page, that nobody writes there.
+pub(super) fn open_for(dir: &Path, mut sizes: Sizes, access: Access) -> Result<LmdbEnv> {
     let deadline = Instant::now() + PATIENCE;
     let shrinks = sizes.map == DEFAULT_MAP_SIZE;
     loop {
-        match open_once(dir, &sizes) {
+        match open_once(dir, &sizes, access) {
             Ok(env) => return Ok(env),
             Err(heed::Error::Io(error))
                 if error.kind() == io::ErrorKind::OutOfMemory && shrinks && sizes.map > SMALLEST_DEFAULT =>
@@ -44,13 +57,13 @@ pub(super) fn open(dir: &Path, mut sizes: Sizes) -> Result<LmdbEnv> {
                     closing.wait_timeout(deadline.saturating_duration_since(Instant::now()));
                 }
             }
-            Err(error) => return Err(refused(dir, &sizes, error)),
+            Err(error) => return Err(refused(dir, &sizes, access, error)),
         }
     }
 }
 
 #[allow(unsafe_code, reason = "heed can't know that nobody else changes the file under the map")]
-fn open_once(dir: &Path, sizes: &Sizes) -> heed::Result<LmdbEnv> {
+fn open_once(dir: &Path, sizes: &Sizes, access: Access) -> heed::Result<LmdbEnv> {
     let mut options = EnvOpenOptions::new().read_txn_without_tls();
     options.map_size(sizes.map).max_readers(sizes.readers).max_dbs(NAMED);
     if sizes.durability == Durability::Relaxed {
@@ -58,6 +71,13 @@ fn open_once(dir: &Path, sizes: &Sizes) -> heed::Result<LmdbEnv> {
         // data are flushed before the header is written, so whichever header reaches the disk is consistent. The
         // flags that are unsafe (`NO_SYNC`, `NO_LOCK`, `WRITE_MAP`, `MAP_ASYNC`) are never set.
         unsafe { options.flags(EnvFlags::NO_META_SYNC) };
+    }
+    if access == Access::Read {
+        // SAFETY: `READ_ONLY` maps the file for reading and refuses transactions that write. Readers register in the
+        // lock file as they do without it. On a read-only file system alone LMDB goes without that; `open_sound` closes
+        // the environment again before any page but the header's was touched, unless the file system itself, and not
+        // just its mount, is read-only: so nobody changes the file there.
+        unsafe { options.flags(EnvFlags::READ_ONLY) };
     }
     // SAFETY: LMDB hands out slices of the mapped file, so nobody may change or cut the file but through LMDB.
     // This crate never writes to the data file itself, and never opens the lock file; the environment is opened once
@@ -68,7 +88,7 @@ fn open_once(dir: &Path, sizes: &Sizes) -> heed::Result<LmdbEnv> {
 }
 
 #[cold]
-fn refused(dir: &Path, sizes: &Sizes, error: heed::Error) -> Error {
+fn refused(dir: &Path, sizes: &Sizes, access: Access, error: heed::Error) -> Error {
     let path = dir.display();
     let (kind, because) = match &error {
         heed::Error::EnvAlreadyOpened => (
@@ -84,6 +104,13 @@ fn refused(dir: &Path, sizes: &Sizes, error: heed::Error) -> Error {
             format!(
                 "mapping `{path}`: {io}: no room for {} bytes of addresses; give a smaller `map_size`",
                 sizes.map
+            ),
+        ),
+        heed::Error::Io(io) if io.kind() == io::ErrorKind::PermissionDenied && access == Access::Read => (
+            None,
+            format!(
+                "opening `{path}`: {io}: who reads beside others must be allowed to write LMDB's lock file, \
+                 `lock.mdb`, and to make it if it is missing; give that right, or copy the store"
             ),
         ),
         error => (None, format!("opening `{path}`: {error}")),

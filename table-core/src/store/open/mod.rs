@@ -7,7 +7,8 @@
 //! 3. [`filesystem`]: a network file system is refused, here and before anything is made.
 //! 4. [`header`], [`walk`]: the file is as long as its pages, or at least as those in use; [`lockfile`]: what lies
 //!    under the lock's name is a file, and this store's alone.
-//! 5. [`map`]: LMDB opens it. Only now is any page touched through the map.
+//! 5. [`map`]: LMDB opens it. If it is to be, all pages are looked at once more, under a snapshot ([`pinned`]). Only
+//!    now is any page but the header's touched through the map.
 //! 6. The store's own record says whether this library can read it.
 //! 7. [`on_disk`]: before the first change, the disk is made to hold the header that is read.
 //!
@@ -22,6 +23,7 @@ mod map;
 mod on_disk;
 mod options;
 mod pages;
+mod pinned;
 mod place;
 mod readers;
 mod registry;
@@ -46,10 +48,11 @@ pub(crate) use self::copy::copy_to;
 pub(crate) use self::copy::copy_with;
 pub(crate) use self::create::NAMES;
 use self::header::{Flaw, Header, LAYOUT_KNOWN};
-use self::map::Sizes;
+use self::map::{Access, Sizes};
 use self::on_disk::OnDisk;
 pub use self::options::{Durability, OpenOptions};
 pub(crate) use self::pages::Pages;
+use self::pinned::pinned;
 use self::place::DATA;
 use self::registry::Identity;
 pub(crate) use self::space::Usage;
@@ -84,10 +87,7 @@ pub(crate) fn open<T: Any + Send + Sync>(
     let open = || {
         let dir = locate(path, options)?;
         let data = dir.join(DATA);
-        // For writing, though nothing is written: an overlay file system then takes the file into its upper layer,
-        // where it has another identity, now and not when LMDB opens it.
-        let file = File::options().read(true).write(true).open(&data);
-        let file = file.map_err(|error| place::failed("opening", &data, error))?;
+        let file = open_data(&data, options.read_only)?;
         let identity = identify(&file, &data)?;
         registry::shared(&identity, options, || {
             let environment = Environment::open(dir, file, &identity, options)?;
@@ -96,6 +96,13 @@ pub(crate) fn open<T: Any + Send + Sync>(
         })
     };
     open().map_err(|error| error.attempted("open the store"))
+}
+
+/// Opens a data file. For writing, though nothing is written, unless that is refused: an overlay file system then takes
+/// the file into its upper layer, where it has another identity, now and not when LMDB opens it.
+fn open_data(data: &Path, read_only: bool) -> Result<File> {
+    let file = File::options().read(true).write(!read_only).open(data);
+    file.map_err(|error| place::failed("opening", data, error))
 }
 
 /// Whether a directory holds an environment.
@@ -133,7 +140,7 @@ fn locate(path: &Path, options: &OpenOptions) -> Result<PathBuf> {
         }
         Ok(_) => return incompatible(format!("`{}` is not a file, so no store's", data.display())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            if !options.create {
+            if !options.create || options.read_only {
                 return Err(
                     lmdb::io_error(error).because(format!("there is no store at `{}`", path.display()))
                 );
@@ -147,25 +154,43 @@ fn locate(path: &Path, options: &OpenOptions) -> Result<PathBuf> {
 }
 
 /// Opens the environment in `path`, whose data file is open already and has this identity, once the file is known to
-/// hold every page that is in use.
-fn open_sound(path: &Path, file: &mut File, identity: &Identity, sizes: Sizes) -> Result<LmdbEnv> {
+/// hold every page that is in use, and more if the options say so.
+fn open_sound(
+    path: &Path,
+    file: &mut File,
+    identity: &Identity,
+    sizes: Sizes,
+    options: &OpenOptions,
+) -> Result<LmdbEnv> {
     filesystem::check(path)?;
-    place::settle(path)?;
+    if !options.read_only {
+        place::settle(path)?;
+    }
     lockfile::check(path)?;
     let data = path.join(DATA);
     let whole = is_whole(file).map_err(|flaw| flaw.of(&data))?;
-    let env = map::open(path, sizes)?;
+    let env = map::open_for(path, sizes, if options.read_only { Access::Read } else { Access::Write })?;
     let mapped = env.try_clone_inner_file().map_err(lmdb::error)?;
     if identify(&mapped, &data)? != *identity {
         return Err(Error::new(ErrorKind::Io)
             .because(format!("`{}` was replaced while it was being opened; open it again", data.display())));
     }
-    if !whole {
-        // Nobody writes while the lock is held, so what the walk sees is what there is. Beginning and dropping a
-        // transaction touches the header pages alone.
-        let lock = env.write_txn().map_err(lmdb::error)?;
-        check_reachable(file).map_err(|flaw| flaw.of(&data))?;
-        drop(lock);
+    if options.read_only {
+        check_registered(&env, path)?;
+    }
+    if options.verify_first && !LAYOUT_KNOWN {
+        return Err(Error::new(ErrorKind::Incompatible).because(
+            "the layout of LMDB's pages is not known on this machine, so `verify_first` can't be had",
+        ));
+    }
+    if options.verify_first || !whole {
+        // What is looked at stands still, and neither the look nor a snapshot touches a page through the map but the
+        // header's.
+        let check = if options.verify_first { walk::verify } else { check_reachable };
+        pinned(&env, file, &data, |_, header, file| {
+            let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread);
+            length.and_then(|length| check(file, header, length)).map_err(|flaw| flaw.of(&data))
+        })?;
     }
     env.clear_stale_readers().map_err(lmdb::error)?;
     Ok(env)
@@ -175,7 +200,7 @@ impl Environment {
     fn open(path: PathBuf, mut file: File, identity: &Identity, options: &OpenOptions) -> Result<Self> {
         let sizes =
             Sizes { map: options.map_size, readers: options.max_readers, durability: options.durability };
-        let env = open_sound(&path, &mut file, identity, sizes)?;
+        let env = open_sound(&path, &mut file, identity, sizes, options)?;
         let data = path.join(DATA);
         let mut dbs = open_databases(&env, &path)?;
         dbs.pages = Pages::find(&env, dbs.main, &mut file).map_err(|flaw| flaw.of(&data))?;
@@ -207,6 +232,11 @@ impl Environment {
     /// Commits it: every commit comes here, so that one that fails is known to the next.
     pub(crate) fn commit(&self, txn: WriteTxn<'_>) -> Result<()> {
         self.on_disk.commit(txn)
+    }
+
+    /// Makes every commit durable that there is.
+    pub(crate) fn flush(&self) -> Result<()> {
+        self.on_disk.flush(&self.env)
     }
 
     /// What it means that a write was refused. LMDB takes one that ends early for a failure of the device, and that
@@ -252,18 +282,26 @@ fn is_whole(file: &mut File) -> Result<bool, Flaw> {
     Ok(length >= header.bytes())
 }
 
-/// Whether a file that is not whole has at least all that can be reached. Nobody may be writing.
-fn check_reachable(file: &mut File) -> Result<(), Flaw> {
-    let header = Header::read(file)?;
-    let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread)?;
+/// Makes sure that an environment which is open for reading has its readers seen by those that write, or that nobody
+/// can write.
+fn check_registered(env: &LmdbEnv, path: &Path) -> Result<()> {
+    let reader = retrying(env, || env.read_txn()).map_err(lmdb::error)?;
+    // Without a lock file LMDB counts none.
+    let checked = if env.info().number_of_readers > 0 { Ok(()) } else { filesystem::check_unchanging(path) };
+    drop(reader);
+    checked
+}
+
+/// Whether a file that is not whole has at least all that can be reached from a header that stands still.
+fn check_reachable(file: &mut File, header: &Header, length: u64) -> Result<(), Flaw> {
     if length >= header.bytes() {
         return Ok(());
     }
-    walk::reachable(file, &header, length)?;
+    walk::reachable(file, header, length)?;
     // Every page is used or free, so those that were never written are free.
     let pages = length / header.page_size;
     let missing = header.last_page + 1 - pages;
-    let free = walk::free_pages(file, &header)?;
+    let free = walk::free_pages(file, header)?;
     let free = free.len() - free.partition_point(|page| *page < pages);
     if u64::try_from(free) == Ok(missing) {
         return Ok(());

@@ -35,15 +35,28 @@ impl OnDisk {
     pub(super) fn write_txn<'e>(&self, env: &'e LmdbEnv) -> Result<WriteTxn<'e>> {
         let txn = env.write_txn().map_err(lmdb::error)?;
         if !self.0.load(Ordering::Acquire) {
-            // The lock is held: nobody changes them meanwhile. A write transaction has the number that it will make.
-            rewrite(env, txn.id().saturating_sub(1)).map_err(|error| {
-                let because = "the store's header could not be flushed, as it must be before a change: \
-                               the disk may have failed";
-                error.because(because)
-            })?;
-            self.0.store(true, Ordering::Release);
+            self.rewrite(env, &txn)?;
         }
         Ok(txn)
+    }
+
+    /// Makes every commit durable that there is, by whatever process. A flush alone would not: the last header may be
+    /// one that the system takes for clean.
+    pub(super) fn flush(&self, env: &LmdbEnv) -> Result<()> {
+        let txn = env.write_txn().map_err(lmdb::error)?;
+        self.rewrite(env, &txn)
+    }
+
+    /// The transaction holds the lock: nobody changes the pages meanwhile.
+    fn rewrite(&self, env: &LmdbEnv, txn: &WriteTxn<'_>) -> Result<()> {
+        // A write transaction has the number that it will make.
+        let rewritten = rewrite(env, txn.id().saturating_sub(1));
+        self.0.store(rewritten.is_ok(), Ordering::Release);
+        rewritten.map_err(|error| {
+            error.because(
+                "the store's header could not be flushed, as it must be now: the disk may have failed",
+            )
+        })
     }
 
     /// Commits it. After an error nobody can tell what is on the disk.
@@ -147,6 +160,21 @@ mod tests {
         FAILS.set(false);
         change(&store).unwrap();
         assert_eq!(store.read_all(), 1);
+    }
+
+    #[test]
+    fn a_flush_writes_them_always_and_one_that_fails_is_made_up_for() {
+        let dir = scratch();
+        let store = open_store(dir.path()).unwrap();
+        change(&store).unwrap();
+        store.0.flush().unwrap();
+        assert_eq!(WRITTEN.get(), 2);
+        FAILS.set(true);
+        assert_eq!(store.0.flush().unwrap_err().kind(), ErrorKind::Io);
+        assert_eq!(change(&store).unwrap_err().kind(), ErrorKind::Io);
+        FAILS.set(false);
+        change(&store).unwrap();
+        assert_eq!(WRITTEN.get(), 5);
     }
 
     #[test]

@@ -53,6 +53,8 @@ pub struct OpenOptions {
     pub(crate) verify_reads: bool,
     pub(crate) group_limit: usize,
     pub(crate) create: bool,
+    pub(crate) read_only: bool,
+    pub(crate) verify_first: bool,
     #[cfg(feature = "encrypt")]
     pub(crate) encryption: Option<Provider>,
     #[cfg(feature = "encrypt")]
@@ -91,6 +93,8 @@ impl Default for OpenOptions {
             verify_reads: true,
             group_limit: 256,
             create: true,
+            read_only: false,
+            verify_first: false,
             #[cfg(feature = "encrypt")]
             encryption: None,
             #[cfg(feature = "encrypt")]
@@ -155,6 +159,49 @@ impl OpenOptions {
         self
     }
 
+    /// Whether the store is opened for reading only. The default is `false`.
+    ///
+    /// Whatever would write is [`ReadOnly`](crate::ErrorKind::ReadOnly), and nothing is written of it; a store that is
+    /// missing is not made, nor are keys. [`Store::table`](crate::Store::table) opens tables that there are, and notes no
+    /// layout. Space of dropped tables is not freed.
+    ///
+    /// To read beside programs that write, LMDB writes into its lock file, which must be possible. Where the whole file
+    /// system is read-only there are no such programs, and it does without; so a store may be read from such a medium.
+    /// A directory that is merely mounted read-only here, and can be written elsewhere, is refused.
+    ///
+    /// ```
+    /// use table_core::{ErrorKind, Store};
+    ///
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("company.tables");
+    /// # Store::open(&path)?.create_table("Company")?;
+    /// let store = Store::options().read_only(true).open(&path)?;
+    /// assert_eq!(store.tables()?, ["Company"]);
+    /// assert_eq!(store.create_table("Other").unwrap_err().kind(), ErrorKind::ReadOnly);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn read_only(mut self, read_only: bool) -> Self {
+        self.read_only = read_only;
+        self
+    }
+
+    /// Whether all pages of the store's files are looked at before LMDB goes by them. The default is `false`.
+    ///
+    /// LMDB believes its pages: in a file that is damaged, or made by somebody with a purpose, one of them can end the
+    /// process. With this the file is read once from end to end, and one that LMDB could come to harm by is
+    /// [`Corrupt`](crate::ErrorKind::Corrupt): a page that two have, one that nobody has, entries out of order or beyond
+    /// their page. So are the keys of encrypted properties, if there are any. What rows and records say is not looked at:
+    /// [`Store::check`](crate::Store::check) does that.
+    ///
+    /// It says nothing of what becomes of the file later; and where the layout of LMDB's pages is not known, on machines
+    /// of 32 bits or with the high byte first, it is refused.
+    #[must_use]
+    pub fn verify_first(mut self, verify: bool) -> Self {
+        self.verify_first = verify;
+        self
+    }
+
     /// Who keeps the key that encrypted properties hang on. Without one they can be neither read nor written;
     /// everything else can.
     ///
@@ -191,6 +238,9 @@ impl OpenOptions {
                 ("max_readers", options.max_readers.to_string()),
                 ("verify_reads", options.verify_reads.to_string()),
                 ("group_limit", options.group_limit.to_string()),
+                ("read_only", options.read_only.to_string()),
+                // What was looked at needs no other look.
+                ("verify_first", (options.verify_first || self.verify_first).to_string()),
             ]
         };
         #[cfg(feature = "encrypt")]
@@ -234,12 +284,15 @@ mod tests {
     fn a_conflict_names_the_option_and_both_values() {
         let open = OpenOptions::default();
         assert_eq!(open.conflict(&open.clone().create(false)), None);
+        assert_eq!(open.clone().verify_first(true).conflict(&open), None);
         let asked = [
             (open.clone().durability(Durability::Relaxed), "`durability` Durable, not Relaxed"),
             (open.clone().map_size(65_536), "`map_size` 1099511627776, not 65536"),
             (open.clone().max_readers(7), "`max_readers` 1024, not 7"),
             (open.clone().verify_reads(false), "`verify_reads` true, not false"),
             (open.clone().group_limit(1), "`group_limit` 256, not 1"),
+            (open.clone().read_only(true), "`read_only` false, not true"),
+            (open.clone().verify_first(true), "`verify_first` false, not true"),
         ];
         for (asked, text) in asked {
             let conflict = open.conflict(&asked).unwrap();

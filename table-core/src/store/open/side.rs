@@ -1,6 +1,6 @@
 //! A small environment of its own beside a store: made, shared and examined by the same steps.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::map::{self, Sizes};
 use super::on_disk::OnDisk;
 use super::options::{Durability, OpenOptions};
 use super::place::{self, DATA, Private};
-use super::{filesystem, identify, open_sound, registry, retrying, whole};
+use super::{filesystem, identify, open_data, open_sound, registry, retrying, whole};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Db, LmdbEnv, ReadTxn, WriteTxn};
 
@@ -29,7 +29,32 @@ pub(crate) struct Side {
     pub(crate) db: Db,
     /// Its directory, absolute and without links.
     pub(crate) path: PathBuf,
+    pub(crate) read_only: bool,
     on_disk: OnDisk,
+}
+
+/// What an environment is opened for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Access {
+    /// It is made if it is missing.
+    pub(crate) create: bool,
+    pub(crate) read_only: bool,
+    /// All its pages are looked at before LMDB goes by them.
+    pub(crate) verify_first: bool,
+}
+
+impl From<bool> for Access {
+    fn from(create: bool) -> Self {
+        Self { create, read_only: false, verify_first: false }
+    }
+}
+
+/// As the store beside it is opened.
+impl From<&OpenOptions> for Access {
+    fn from(options: &OpenOptions) -> Self {
+        let OpenOptions { create, read_only, verify_first, .. } = *options;
+        Self { create: create && !read_only, read_only, verify_first }
+    }
 }
 
 /// The first records of a new environment.
@@ -39,7 +64,7 @@ pub(crate) type Records = Vec<(Vec<u8>, Vec<u8>)>;
 /// makes one meanwhile, theirs is the environment. The directory exists when `first` is called.
 pub(crate) fn open(
     dir: &Path,
-    create: bool,
+    access: Access,
     first: impl FnOnce(&Path) -> Result<Records>,
 ) -> Result<Arc<Side>> {
     let absolute = std::path::absolute(dir).map_err(|error| place::failed("finding", dir, error))?;
@@ -51,7 +76,7 @@ pub(crate) fn open(
                 Error::new(ErrorKind::Incompatible).because(format!("`{}` is not a file", data.display()))
             );
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound && create => {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && access.create => {
             filesystem::check(&absolute)?;
             make(&absolute, first)?;
         }
@@ -59,20 +84,18 @@ pub(crate) fn open(
     }
     let path = absolute.canonicalize().map_err(|error| place::failed("finding", &absolute, error))?;
     let data = path.join(DATA);
-    let mut file = File::options()
-        .read(true)
-        .write(true)
-        .open(&data)
-        .map_err(|error| place::failed("opening", &data, error))?;
+    let mut file = open_data(&data, access.read_only)?;
     let identity = identify(&file, &data)?;
     let options = OpenOptions::default().map_size(MAP_SIZE);
+    let options = options.read_only(access.read_only).verify_first(access.verify_first);
     registry::shared(&identity, &options, || {
         let sizes = Sizes { map: MAP_SIZE, readers: options.max_readers, durability: Durability::Durable };
-        let env = open_sound(&path, &mut file, &identity, sizes)?;
+        let env = open_sound(&path, &mut file, &identity, sizes, &options)?;
         whole::check(&env, &path)?;
         let db = unnamed(&env)?;
         let closed = env.clone().prepare_for_closing();
-        Ok((Arc::new(Side { env, db, path, on_disk: OnDisk::default() }), closed))
+        let on_disk = OnDisk::default();
+        Ok((Arc::new(Side { env, db, path, read_only: access.read_only, on_disk }), closed))
     })
 }
 

@@ -13,8 +13,10 @@ use super::header::{Flaw, Header};
 use crate::store::meta::Fields;
 
 mod free;
+mod full;
 
 pub(super) use self::free::{each_freed, free_pages};
+pub(super) use self::full::verify;
 
 const BRANCH: u16 = 0x01;
 pub(super) const LEAF: u16 = 0x02;

@@ -8,10 +8,13 @@ use super::dict::Dict;
 use super::inventory::{Inventory, Tally};
 use super::layouts;
 use super::meta::{self, Fields, IDENTITY, Meta};
+#[cfg(feature = "encrypt")]
+use super::vouched;
 use crate::error::{Error, ErrorKind};
 use crate::model::names;
 use crate::schema::Schema;
 use crate::store::lmdb::{self, Databases, WriteTxn};
+use crate::store::prepare::Prepared;
 use crate::store::row::Row;
 use crate::store::view;
 
@@ -32,6 +35,9 @@ pub(crate) struct TableState {
     outdated: RwLock<Vec<&'static Schema>>,
     /// Whether there are any.
     has_outdated: AtomicBool,
+    /// The kinds of rows that are signed, and whether there are any.
+    signed: RwLock<Vec<Box<str>>>,
+    has_signed: AtomicBool,
 }
 
 impl TableState {
@@ -46,6 +52,8 @@ impl TableState {
             registered: RwLock::default(),
             outdated: RwLock::default(),
             has_outdated: AtomicBool::new(false),
+            signed: RwLock::default(),
+            has_signed: AtomicBool::new(false),
         }
     }
 
@@ -76,6 +84,45 @@ impl TableState {
                 return Err(layouts::outdated(schema));
             }
         }
+        Ok(())
+    }
+
+    /// Refuses rows of a signed kind that no struct has written.
+    #[inline]
+    pub(crate) fn check_unsigned(&self, plan: &Prepared) -> Result<(), Error> {
+        if !self.has_signed.load(Ordering::Acquire) || plan.declarations().next().is_some() {
+            return Ok(());
+        }
+        let signed = self.signed.read().unwrap_or_else(PoisonError::into_inner);
+        plan.check_unsigned(&self.dict(), |kind| signed.iter().any(|known| **known == *kind))
+    }
+
+    /// Verifies, by who has the keys, that nobody without them has changed what says that something is sealed.
+    #[cfg(feature = "encrypt")]
+    fn verify(
+        &self,
+        dbs: &Databases,
+        txn: &heed::RoTxn<'_>,
+        meta: &Meta,
+        entry: &Entry,
+    ) -> Result<(), Error> {
+        let dict = self.dict();
+        let Some(keys) = dict.keys() else { return Ok(()) };
+        vouched::verify_tables(dbs, txn, meta, keys.authority()?)?;
+        vouched::verify_table(dbs, txn, meta, keys.authority()?, entry)
+    }
+
+    #[cfg(not(feature = "encrypt"))]
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as it is with the feature")]
+    fn verify(&self, _: &Databases, _: &heed::RoTxn<'_>, _: &Meta, _: &Entry) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Looks again which kinds are signed.
+    fn find_signed(&self, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<(), Error> {
+        let signed = layouts::signed_kinds(dbs, txn, self.id)?;
+        self.has_signed.store(!signed.is_empty(), Ordering::Release);
+        *self.signed.write().unwrap_or_else(PoisonError::into_inner) = signed;
         Ok(())
     }
 
@@ -169,7 +216,9 @@ impl TableState {
         }
         match find(dbs, txn, meta, &self.name)? {
             Some(entry) if entry.id == self.id => {
+                self.verify(dbs, txn, meta, &entry)?;
                 self.check_registered(dbs, txn)?;
+                self.find_signed(dbs, txn)?;
                 self.generation.store(meta.generation, Ordering::Release);
                 Ok(())
             }
@@ -194,7 +243,12 @@ pub(crate) struct Entry {
     pub(crate) name: Box<str>,
     /// What no other table has, of whatever store.
     pub(crate) identity: [u8; IDENTITY],
+    /// The keyed digest of a table whose kinds seal or sign.
+    pub(crate) digest: Option<[u8; 16]>,
 }
+
+/// The flag of a record that carries a keyed digest.
+const VOUCHED: u16 = 1;
 
 impl Entry {
     fn decode(key: &[u8], record: &[u8]) -> Result<Self, Error> {
@@ -206,21 +260,26 @@ impl Entry {
     fn read(key: &[u8], record: &[u8]) -> Option<Self> {
         let mut body = Fields(meta::opened(key, record)?);
         let id = body.u32()?;
-        // No flag is given out yet; a record with one is no record of this version.
-        if body.u16()? != 0 {
-            return None;
-        }
+        // A record with another flag is no record of this version.
+        let flags = body.u16().filter(|flags| flags & !VOUCHED == 0)?;
         let identity = body.take()?;
-        let name = std::str::from_utf8(body.0).ok()?;
-        Some(Self { id, name: name.into(), identity })
+        let (name, digest) = match body.0.split_last_chunk() {
+            Some((name, digest)) if flags & VOUCHED != 0 => (name, Some(*digest)),
+            _ if flags & VOUCHED != 0 => return None,
+            _ => (body.0, None),
+        };
+        let name = std::str::from_utf8(name).ok()?;
+        Some(Self { id, name: name.into(), identity, digest })
     }
 
     pub(crate) fn encode(&self, key: &[u8]) -> Vec<u8> {
         let mut body = Vec::with_capacity(6 + IDENTITY + self.name.len() + meta::CHECKSUM);
         body.extend_from_slice(&self.id.to_le_bytes());
-        body.extend_from_slice(&[0, 0]);
+        let flags = if self.digest.is_some() { VOUCHED } else { 0 };
+        body.extend_from_slice(&flags.to_le_bytes());
         body.extend_from_slice(&self.identity);
         body.extend_from_slice(self.name.as_bytes());
+        body.extend_from_slice(self.digest.as_ref().map_or(&[], |digest| &digest[..]));
         meta::sealed(key, body)
     }
 }
@@ -287,7 +346,7 @@ pub(crate) fn create(
         Error::new(ErrorKind::Incompatible).because("the store has given out every table number there is")
     })?;
     meta.generation += 1;
-    let entry = Entry { id, name: name.into(), identity: meta::new_identity() };
+    let entry = Entry { id, name: name.into(), identity: meta::new_identity(), digest: None };
     let key = folded(name);
     let record = entry.encode(key.as_bytes());
     dbs.catalog.put(txn, key.as_bytes(), &record).map_err(lmdb::error)?;
@@ -296,6 +355,25 @@ pub(crate) fn create(
     let inventory = Inventory { catalog: meta::checksum_of(&record), ..Inventory::default() };
     inventory.write(dbs.main, txn, id)?;
     Ok(entry)
+}
+
+/// Writes a table's record anew.
+#[cfg(feature = "encrypt")]
+pub(crate) fn rewrite(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    meta: &mut Meta,
+    old: &Entry,
+    new: &Entry,
+) -> Result<(), Error> {
+    let key = folded(&new.name);
+    let record = new.encode(key.as_bytes());
+    meta.catalog.subtract(&old.encode(key.as_bytes()));
+    meta.catalog.add(&record);
+    dbs.catalog.put(txn, key.as_bytes(), &record).map_err(lmdb::error)?;
+    let mut inventory = Inventory::read(dbs.main, txn, new.id)?;
+    inventory.catalog = meta::checksum_of(&record);
+    inventory.write(dbs.main, txn, new.id)
 }
 
 /// Takes a table out of the catalog and leaves its rows to be reclaimed.

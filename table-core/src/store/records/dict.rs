@@ -20,6 +20,8 @@ use crate::schema::{Field, Schema};
 use crate::store::keys::Encryption;
 use crate::store::lmdb::{self, Databases, Db, WriteTxn};
 use crate::store::numbers::{self, Known, PropertyNumber, RowNumbers};
+#[cfg(feature = "encrypt")]
+use crate::store::sign::Binding;
 
 /// Names that a table numbers; those that come later stand in the rows themselves, so that data used as names
 /// can't grow the dictionary without end.
@@ -82,13 +84,31 @@ pub(crate) struct Dict {
     /// What opens the table's sealed values. It is no name, but every view of a row has its table's dictionary.
     #[cfg(feature = "encrypt")]
     keys: Option<Encryption>,
+    /// What its rows' digests are bound to.
+    #[cfg(feature = "encrypt")]
+    binding: Binding,
 }
 
 impl Dict {
-    /// The dictionary of a table of which nothing is known but what opens its sealed values.
+    /// The dictionary of a table of which nothing is known but what opens its sealed values and vouches for its rows.
     #[cfg(feature = "encrypt")]
-    pub(crate) fn with_keys(keys: Option<Encryption>) -> Self {
-        Self { keys, ..Self::default() }
+    pub(crate) fn with_keys(keys: Option<Encryption>, binding: Binding) -> Self {
+        Self { keys, binding, ..Self::default() }
+    }
+
+    /// What its rows' digests are bound to.
+    #[cfg(feature = "encrypt")]
+    pub(crate) fn binding(&self) -> &Binding {
+        &self.binding
+    }
+
+    /// Whether the store was opened with keys.
+    pub(crate) fn has_keys(&self) -> bool {
+        #[cfg(feature = "encrypt")]
+        let has_keys = self.keys.is_some();
+        #[cfg(not(feature = "encrypt"))]
+        let has_keys = false;
+        has_keys
     }
 
     /// What opens the table's sealed values; `None` where the store was opened without a provider.

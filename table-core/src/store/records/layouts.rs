@@ -2,15 +2,20 @@
 //!
 //! They lie beside the table's dictionary and go with it.
 
+#[cfg(feature = "encrypt")]
+use super::catalog;
 use super::catalog::TableState;
 use super::inventory::{Inventory, Tally};
+use super::meta::Meta;
+#[cfg(feature = "encrypt")]
+use super::vouched;
 use super::{dict, meta};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{self, Differences, Schema, checks};
 use crate::store::Inner;
 use crate::store::lmdb::{self, Databases, WriteTxn};
 #[cfg(feature = "encrypt")]
-use crate::store::sealed;
+use crate::store::{missing_provider, sealed};
 
 /// What a dictionary entry of this kind holds under the kind's name: its layout, as text.
 const LAYOUT_BY_KIND: u8 = 4;
@@ -59,7 +64,8 @@ fn is_registered(
         }
         noted
     };
-    if noted == Noted::Same {
+    // Who only reads notes nothing: what can be compared can be read.
+    if noted == Noted::Same || inner.writer.is_read_only() {
         return Ok(true);
     }
     *has_changed = matches!(noted, Noted::Before(_));
@@ -70,12 +76,14 @@ fn is_registered(
         if now != noted {
             return Ok(false);
         }
-        if matches!(now, Noted::Before(found) if found.begins_to_seal) {
+        let begins_to_sign = now == Noted::Never && schema.signs_some();
+        if begins_to_sign || matches!(now, Noted::Before(found) if found.begins_to_seal) {
             // Programs that have the table open look at their declarations again before they write.
             meta.generation += 1;
         }
         check_apart(dbs, txn, table, schema)?;
         note(dbs, txn, table, schema)?;
+        vouch(dbs, txn, meta, table, schema)?;
         Ok(true)
     })
 }
@@ -129,8 +137,35 @@ pub(crate) fn declared(
     schema::read(layout, kind).map(Some).ok_or_else(damaged)
 }
 
-/// The declarations of every kind in a table, as far as their layouts tell.
+/// The kinds that seal or sign, in order, with their layouts.
 #[cfg(feature = "encrypt")]
+pub(super) fn vouched<'t>(
+    dbs: &Databases,
+    txn: &'t heed::RoTxn<'_>,
+    table: u32,
+) -> Result<Vec<(&'t str, &'t str)>> {
+    let mut vouched = Vec::new();
+    for (kind, layout) in all(dbs, txn, table)? {
+        let schema = schema::read(layout, kind).ok_or_else(damaged)?;
+        if schema.seals() || schema.signs_some() {
+            vouched.push((kind, layout));
+        }
+    }
+    Ok(vouched)
+}
+
+/// The kinds of a table's rows that are signed.
+pub(super) fn signed_kinds(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<Vec<Box<str>>> {
+    let mut signed = Vec::new();
+    for schema in all_declared(dbs, txn, table)? {
+        let paths = std::iter::once(None).chain((0..schema.indexes.len()).map(Some));
+        let tags = paths.map(|path| schema.tag(path)).filter(|tag| tag.is_signed);
+        signed.extend(tags.map(|tag| tag.kind.into()));
+    }
+    Ok(signed)
+}
+
+/// The declarations of every kind in a table, as far as their layouts tell.
 pub(crate) fn all_declared(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<Vec<Schema>> {
     let layouts = all(dbs, txn, table)?;
     layouts.into_iter().map(|(kind, layout)| schema::read(layout, kind).ok_or_else(damaged)).collect()
@@ -243,6 +278,31 @@ fn note(dbs: &Databases, txn: &mut WriteTxn<'_>, table: &TableState, schema: &Sc
     inventory.layouts.add(&record);
     dbs.names.put(txn, &key, &record).map_err(lmdb::error)?;
     inventory.write(dbs.main, txn, table.id)
+}
+
+/// Has the keys vouch for a kind that seals or signs.
+#[cfg(feature = "encrypt")]
+fn vouch(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    meta: &mut Meta,
+    table: &TableState,
+    schema: &Schema,
+) -> Result<()> {
+    if !schema.seals() && !schema.signs_some() {
+        return Ok(());
+    }
+    let dict = table.dict();
+    let authority = dict.keys().ok_or_else(missing_provider)?.authority()?;
+    let Some(entry) = catalog::find(dbs, txn, meta, &table.name)? else { return Ok(()) };
+    vouched::vouch(dbs, txn, meta, authority, &entry)
+}
+
+/// No declaration seals or signs.
+#[cfg(not(feature = "encrypt"))]
+#[expect(clippy::unnecessary_wraps, reason = "as it is with the feature")]
+fn vouch(_: &Databases, _: &mut WriteTxn<'_>, _: &mut Meta, _: &TableState, _: &Schema) -> Result<()> {
+    Ok(())
 }
 
 /// Reads every layout of a table; returns how many there are.

@@ -35,12 +35,14 @@ pub(crate) struct Meta {
     pub(crate) catalog: Tally,
     /// Those of the dropped tables whose rows are still there.
     pub(crate) graves: Tally,
+    /// The keyed digest of the tables whose kinds seal or sign; zeros as long as the store has no keys.
+    pub(crate) vouched: [u8; 16],
 }
 
 /// Bytes of a store's identity, and of a table's.
 pub(crate) const IDENTITY: usize = 16;
 
-const META_BYTES: usize = 100;
+const META_BYTES: usize = 116;
 
 impl Meta {
     /// The record of a new store.
@@ -55,6 +57,7 @@ impl Meta {
             identity: new_identity(),
             catalog: Tally::default(),
             graves: Tally::default(),
+            vouched: [0; 16],
         }
     }
 
@@ -117,6 +120,7 @@ impl Meta {
         record.push(self.identity);
         self.catalog.push(&mut record);
         self.graves.push(&mut record);
+        record.push(self.vouched);
         record.sealed(META_KEY)
     }
 
@@ -152,6 +156,7 @@ impl Meta {
                 identity: body.take()?,
                 catalog: Tally::take(body)?,
                 graves: Tally::take(body)?,
+                vouched: body.take()?,
             };
             body.0.is_empty().then_some(meta)
         };

@@ -11,3 +11,5 @@ pub(crate) mod features;
 pub(crate) mod inventory;
 pub(crate) mod layouts;
 pub(crate) mod meta;
+#[cfg(feature = "encrypt")]
+pub(crate) mod vouched;

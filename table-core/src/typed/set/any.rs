@@ -7,7 +7,7 @@ use crate::model::{DynamicEntity, ETag, IfMatch};
 use crate::plan;
 use crate::typed::attempts;
 use crate::typed::change::{Change, Operation};
-use crate::typed::path::check_kind;
+use crate::typed::path::check_kind_name;
 use crate::typed::{Entity, Key, Source};
 
 /// What is to be done with an entity of whichever kind.
@@ -98,7 +98,7 @@ impl<Set: EntitySet> SetTable<Set> {
             let stored = match what {
                 What::Merge(_) | What::Delete(_) => self.table.get_by(partition, row, |view| {
                     let kind = view.kind()?.unwrap_or_default().to_owned();
-                    given.map_or(Ok(()), |given| check_kind(view, given)).map(|()| kind)
+                    given.map_or(Ok(()), |given| check_kind_name(view, given)).map(|()| kind)
                 })?,
                 _ => Some(given.unwrap_or_default().to_owned()),
             };

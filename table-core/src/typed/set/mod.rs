@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::DynamicEntity;
 use crate::query::Query;
 use crate::schema::Schema;
-use crate::store::{DynamicTable, RowView};
+use crate::store::{DynamicTable, RowView, check_signed};
 
 /// An enum of the kinds of entities in one table. Derived, not written by hand.
 ///
@@ -96,6 +96,7 @@ impl<Set> Visitor<Set> for Read<'_> {
     type Output = Result<Stored<Set>>;
 
     fn visit<E: Entity>(self, variant: fn(E) -> Set) -> Self::Output {
+        check_signed(self.0, const { E::SCHEMA.tag(None) })?;
         read_stored::<E>(self.0).map(|stored| stored.map(variant))
     }
 }
@@ -146,7 +147,7 @@ impl<Set: EntitySet> SetTable<Set> {
     pub fn get<E: Entity + MemberOf<Set>>(&self, key: Key<E>) -> Result<Option<Stored<E>>> {
         let (partition, row) = key.as_strs()?;
         self.table.get_by(partition, row, |view| {
-            check_kind(view, E::SCHEMA.kind)?;
+            check_kind(view, const { E::SCHEMA.tag(None) })?;
             read_stored(view)
         })
     }

@@ -5,11 +5,13 @@
 mod fault;
 mod flips;
 mod full;
+mod key_flips;
 mod kill;
 mod peer;
 mod space;
 mod staff;
 mod vault;
+mod verify;
 
 use std::io::Write;
 use std::time::Duration;
@@ -36,6 +38,7 @@ fn main() {
         "load" => peer::load(&arguments),
         "come-and-go" => peer::come_and_go(&arguments),
         "flips" => flips::run(&arguments),
+        "key-flips" => key_flips::run(&arguments),
         "fill" => full::fill(&arguments),
         "crowd" => full::crowd(&arguments),
         "bulk" => full::bulk(&arguments),
@@ -45,6 +48,9 @@ fn main() {
         "hold" => space::hold(&arguments),
         "staff" => staff::work(&arguments),
         "staff-forever" => staff::forever(&arguments),
+        "verify" => verify::run(&arguments),
+        "overwrite" => space::overwrite(&arguments),
+        "read-only" => space::read_only(&arguments),
         "vault" => vault::run(&arguments),
         "destroy" => vault::destroy(&arguments),
         role => panic!("no such role: {role}"),

@@ -21,3 +21,35 @@ pub fn hold(arguments: &[&str]) {
     hear();
     std::process::abort();
 }
+
+/// `read-only STORE`: opens the store for reading, and says how many rows it has and what a check finds, or the error.
+pub fn read_only(arguments: &[&str]) {
+    let [path] = arguments else { panic!("arguments") };
+    let read = || -> table_core::Result<_> {
+        let store = table_core::Store::options().read_only(true).verify_first(true).open(path)?;
+        let report = store.check()?;
+        let mut rows = 0;
+        for name in store.tables()? {
+            rows += store.dynamic_table(&name)?.query(&Query::new())?.count();
+        }
+        Ok((rows, report.problems.len()))
+    };
+    match read() {
+        Ok((rows, problems)) => say(format!("{rows} {problems}")),
+        Err(error) => say(format!("{:?} {error}", error.kind())),
+    }
+}
+
+/// `overwrite STORE TABLE`: writes rows and then the same ones again, many times.
+pub fn overwrite(arguments: &[&str]) {
+    let [path, table] = arguments else { panic!("arguments") };
+    let table = integration_tests::relaxed().open(path).unwrap().dynamic_table(table).unwrap();
+    for round in 0..5 {
+        for row in 0..100 {
+            let row = table_core::DynamicEntity::new("written", format!("{row:03}"));
+            table.insert_or_replace(&row.with("Round", round)).unwrap();
+        }
+    }
+    say("done");
+    hear();
+}

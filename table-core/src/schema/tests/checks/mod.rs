@@ -50,6 +50,7 @@ pub(in crate::schema) const EMPLOYEE: Schema = Schema {
     table: "Company",
     kind: "employee",
     version: 1,
+    signed: false,
     fields: &[
         Field {
             name: "department",

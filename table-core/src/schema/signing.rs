@@ -1,0 +1,92 @@
+//! Which rows carry a keyed digest.
+
+use super::held::holds;
+use super::{Index, Schema};
+
+/// Whether rows of a path are signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Signing {
+    No,
+    /// Those that are written are; of those that there are, some may be older than that.
+    Written,
+    /// All are: one that is not is somebody else's.
+    Always,
+}
+
+impl Signing {
+    /// Whether a row that is written is to be signed.
+    pub(crate) const fn signs(self) -> bool {
+        !matches!(self, Self::No)
+    }
+}
+
+/// What every row of a path says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RowTag {
+    /// The text of `EntityType`.
+    pub(crate) kind: &'static str,
+    /// Whether a row without a keyed digest is refused.
+    pub(crate) is_signed: bool,
+}
+
+impl Schema {
+    /// Whether its own rows, or those of an index, are signed: as it says, or since a copy holds what is sealed. The sealed
+    /// value is bound to the entity's key, and not to the copy's, so something else has to be.
+    pub(crate) const fn signing(&self, index: Option<usize>) -> Signing {
+        if self.signed {
+            return Signing::Always;
+        }
+        if index.is_none() {
+            return Signing::No;
+        }
+        let (mut signing, mut at) = (Signing::No, 0);
+        let mut fields = self.fields;
+        while let [field, rest @ ..] = fields {
+            if field.encrypted && holds(self, index, at) {
+                if !field.dual {
+                    return Signing::Always;
+                }
+                // A copy that holds the value plain is older than its sealing.
+                signing = Signing::Written;
+            }
+            at += 1;
+            fields = rest;
+        }
+        signing
+    }
+
+    /// What the rows of a path say of themselves.
+    pub(crate) const fn tag(&self, index: Option<usize>) -> RowTag {
+        let is_signed = matches!(self.signing(index), Signing::Always);
+        let kind = match index {
+            Some(at) => nth(self.indexes, at, self.kind),
+            None => self.kind,
+        };
+        RowTag { kind, is_signed }
+    }
+
+    /// Whether any of its rows are signed.
+    pub(crate) fn signs_some(&self) -> bool {
+        let indexes = (0..self.indexes.len()).map(Some);
+        std::iter::once(None).chain(indexes).any(|index| self.signing(index).signs())
+    }
+
+    /// The index whose rows are of this kind; `Some(None)` for the entity's own.
+    pub(crate) fn path_of(&self, kind: &str) -> Option<Option<usize>> {
+        if self.kind == kind {
+            return Some(None);
+        }
+        self.indexes.iter().position(|index| index.kind == kind).map(Some)
+    }
+}
+
+const fn nth(mut indexes: &[Index], mut at: usize, otherwise: &'static str) -> &'static str {
+    while let [index, rest @ ..] = indexes {
+        if at == 0 {
+            return index.kind;
+        }
+        at -= 1;
+        indexes = rest;
+    }
+    otherwise
+}

@@ -1,0 +1,73 @@
+//! With the keys of the store.
+
+use super::super::dict::Dict;
+use super::super::row::{DIGEST, SMALL};
+use super::super::view::RowView;
+use crate::crypt::plain::{self, Plain};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::ValueRef;
+use crate::store::missing_provider;
+
+/// What a row's digest is of.
+const ROW: &str = "row";
+/// What the digest of a large value is of.
+const VALUE: &str = "value";
+
+/// What rows of a table are bound to, besides their keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Binding {
+    pub(crate) store: [u8; 16],
+    pub(crate) table: [u8; 16],
+}
+
+/// The digest of a row of these keys with these properties. The dictionary is its table's.
+pub(crate) fn digest<'p>(
+    dict: &Dict,
+    (partition, row): (&str, &str),
+    properties: impl Iterator<Item = (&'p str, ValueRef<'p>)>,
+) -> Result<[u8; DIGEST]> {
+    let authority = dict.keys().ok_or_else(missing_provider)?.authority()?;
+    let mut properties: Vec<_> = properties
+        .map(|(name, value)| {
+            let (plain, tag) = (Plain::of(value), plain::tag(value.edm_type()));
+            // So that a large value need not be read again where its digest is known.
+            let large = (plain.as_slice().len() > SMALL)
+                .then(|| authority.digest::<32>(VALUE, &[name.as_bytes(), plain.as_slice()]));
+            (name, [tag, u8::from(large.is_some())], plain, large)
+        })
+        .collect();
+    properties.sort_unstable_by_key(|(name, ..)| *name);
+    let binding = dict.binding();
+    let mut parts: Vec<&[u8]> = Vec::with_capacity(4 + 3 * properties.len());
+    parts.extend([&binding.store[..], &binding.table, partition.as_bytes(), row.as_bytes()]);
+    for (name, tag, plain, large) in &properties {
+        let value = large.as_ref().map_or_else(|| plain.as_slice(), |digest| &digest[..]);
+        parts.extend([name.as_bytes(), &tag[..], value]);
+    }
+    Ok(authority.digest(ROW, &parts))
+}
+
+/// Compares the digest of a row that carries one.
+#[cold]
+pub(crate) fn verify(view: &RowView<'_>) -> Result<()> {
+    let (partition, row) = view.keys();
+    let check = || {
+        let properties = view.properties().collect::<Result<Vec<_>>>()?;
+        let expected = digest(view.dict(), (&partition, &row), properties.into_iter())?;
+        let is_genuine = view.row().digest().is_some_and(|digest| same(&digest, &expected));
+        if is_genuine { Ok(()) } else { Err(not_genuine()) }
+    };
+    check().map_err(|error: Error| error.partition(&partition).row(&row))
+}
+
+/// How much of it is right does not show in the time it takes.
+fn same(a: &[u8; DIGEST], b: &[u8; DIGEST]) -> bool {
+    use subtle::ConstantTimeEq as _;
+    a.ct_eq(b).into()
+}
+
+fn not_genuine() -> Error {
+    Error::new(ErrorKind::NotGenuine).because(
+        "the row's keyed digest does not fit: somebody without the store's keys changed the row, its name, or its place",
+    )
+}

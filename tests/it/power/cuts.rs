@@ -1,0 +1,70 @@
+//! The power goes at any moment of some work.
+
+use integration_tests::power::log::Note;
+
+use super::{Recording, Seen, seed, size};
+
+/// Images of one recording: another has its calls in another order.
+const EACH: u64 = 1_000;
+
+/// Records some work, as often as so many images need, and has them looked at.
+fn cuts(work: &str, usual: u64) -> Seen {
+    let count = size("POWER_IMAGES", usual);
+    let mut seen = Seen::default();
+    for round in 0..count.div_ceil(EACH) {
+        let recording = Recording::of(work, seed() + round, None);
+        assert!(recording.status.success(), "{work}: {}", recording.status);
+        recording.assert_complete();
+        seen.add(recording.images(EACH.min(count - round * EACH), false));
+    }
+    seen
+}
+
+#[test]
+fn a_durable_store_loses_nothing() {
+    let seen = cuts("batches durable", 150);
+    seen.assert_good("batches, durable");
+    assert_eq!(seen.lost, 0);
+}
+
+#[test]
+fn a_relaxed_store_loses_the_last_commit_at_most() {
+    let seen = cuts("batches relaxed", 150);
+    seen.assert_good("batches, relaxed");
+    assert!(seen.lost > 0, "the case that this is about");
+}
+
+#[test]
+fn sealed_values_of_a_durable_store_are_there_and_open() {
+    let seen = cuts("sealed durable", 100);
+    seen.assert_good("sealed, durable");
+    assert_eq!(seen.lost, 0);
+}
+
+#[test]
+fn sealed_values_of_a_relaxed_store_open_whatever_keys_were_destroyed() {
+    cuts("sealed relaxed", 100).assert_good("sealed, relaxed");
+}
+
+#[test]
+fn a_store_that_was_opened_is_there_and_one_that_was_not_can_be_made() {
+    cuts("creation", 200).assert_good("creation");
+}
+
+#[test]
+fn a_copy_is_whole_with_its_keys_or_not_there() {
+    cuts("copies", 100).assert_good("copies");
+}
+
+/// A disk that lies is found out: the images are worth something.
+#[test]
+fn without_flushes_most_images_are_bad() {
+    for work in ["batches durable", "sealed durable", "creation", "copies"] {
+        let recording = Recording::of(work, seed(), None);
+        recording.assert_complete();
+        assert!(recording.count(|note| matches!(note, Note::SyncDirectory { .. })) > 0);
+        let seen = recording.images(size("POWER_CONTROL", 24), true);
+        println!("{work} without flushes: {} of {} images bad", seen.bad, seen.images);
+        assert!(seen.bad * 2 > seen.images, "{work}: {seen:#?}");
+    }
+}

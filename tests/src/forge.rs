@@ -1,0 +1,290 @@
+//! What somebody can do who may write a store's file and has none of its keys: everything that `docs/format.md` says
+//! how to do. Checksums and counts are made to fit again, so that none but a keyed digest can tell.
+
+use std::path::Path;
+
+use heed::types::Bytes;
+use heed::{CommitOrAbort, Env, EnvOpenOptions, RwTxn, WithoutTls};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+type Db = heed::Database<'static, Bytes, Bytes>;
+
+/// The store's databases, opened by LMDB alone. No store may have the file open.
+#[derive(Debug)]
+pub struct Forge {
+    env: Env<WithoutTls>,
+    main: Db,
+    data: Db,
+    names: Db,
+    catalog: Db,
+}
+
+/// A row's parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// When it was written.
+    pub time: u64,
+    /// Each property: its number, its tag, and its bytes.
+    pub properties: Vec<(u16, u8, Vec<u8>)>,
+    /// Its keyed digest.
+    pub digest: Option<[u8; 16]>,
+}
+
+const DIGEST: u8 = 4;
+const LARGE: u8 = 2;
+const WIDE: u8 = 1;
+const SMALL: usize = 256;
+
+fn hash(bytes: &[u8], seed: u64) -> u64 {
+    xxh3_64_with_seed(bytes, seed)
+}
+
+fn number<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    bytes[at..at + N].try_into().expect("the record is long enough")
+}
+
+impl Image {
+    /// Takes a row apart.
+    pub fn parse(bytes: &[u8]) -> Self {
+        let (flags, count) = (bytes[1], usize::from(bytes[2]));
+        let wide = flags & WIDE != 0;
+        let size = if wide { 6 } else { 4 };
+        let heap = 11 + count * size;
+        let mut end = bytes.len() - 8;
+        let digest = (flags & DIGEST != 0).then(|| {
+            end -= 16;
+            number(bytes, end)
+        });
+        let slot = |at: usize| {
+            let slot = &bytes[11 + at * size..];
+            let id = u16::from_le_bytes(number(slot, 0));
+            if wide {
+                (id, slot[2], usize::from(slot[3]) | usize::from(slot[4]) << 8 | usize::from(slot[5]) << 16)
+            } else {
+                let packed = u16::from_le_bytes(number(slot, 2));
+                (id, (packed >> 12) as u8, usize::from(packed & 0xfff))
+            }
+        };
+        let properties = (0..count).map(|at| {
+            let (id, tag, start) = slot(at);
+            let next = if at + 1 < count { heap + slot(at + 1).2 } else { end };
+            let mut value = bytes[heap + start..next].to_vec();
+            if value.len() > SMALL {
+                value.truncate(value.len() - 4);
+            }
+            (id, tag, value)
+        });
+        Self { time: u64::from_le_bytes(number(bytes, 3)), properties: properties.collect(), digest }
+    }
+
+    /// The row under this key.
+    pub fn encode(&self, key: &[u8]) -> Vec<u8> {
+        let seed = hash(key, 0);
+        let (mut heap, mut starts, mut large) = (Vec::new(), Vec::new(), Vec::new());
+        for (_, _, value) in &self.properties {
+            starts.push(heap.len());
+            heap.extend_from_slice(value);
+            if value.len() > SMALL {
+                large.push(heap.len() - value.len()..heap.len());
+                heap.extend_from_slice(&hash(value, seed).to_le_bytes()[..4]);
+            }
+        }
+        let wide = starts.last().is_some_and(|start| *start > 0xfff);
+        let flag = |on: bool, flag: u8| if on { flag } else { 0 };
+        let flags = flag(wide, WIDE) | flag(!large.is_empty(), LARGE) | flag(self.digest.is_some(), DIGEST);
+        let mut bytes = vec![1, flags, self.properties.len() as u8];
+        bytes.extend_from_slice(&self.time.to_le_bytes());
+        for ((id, tag, _), start) in self.properties.iter().zip(&starts) {
+            bytes.extend_from_slice(&id.to_le_bytes());
+            if wide {
+                bytes.push(*tag);
+                bytes.extend_from_slice(&start.to_le_bytes()[..3]);
+            } else {
+                bytes.extend_from_slice(&((*start as u16) | u16::from(*tag) << 12).to_le_bytes());
+            }
+        }
+        let before = bytes.len();
+        bytes.extend_from_slice(&heap);
+        bytes.extend_from_slice(self.digest.as_ref().map_or(&[], |digest| &digest[..]));
+        let (mut sum, mut from) = (seed, 0);
+        for range in large {
+            sum = hash(&bytes[from..before + range.start], sum);
+            from = before + range.end;
+        }
+        sum = hash(&bytes[from..], sum);
+        bytes.extend_from_slice(&sum.to_le_bytes());
+        bytes
+    }
+}
+
+/// The stored key of a row. The keys here are ASCII.
+pub fn row_key(table: u32, partition: &str, row: &str) -> Vec<u8> {
+    [&table.to_be_bytes()[..], partition.as_bytes(), &[0], row.as_bytes()].concat()
+}
+
+/// A small record without its checksum.
+pub fn body(record: &[u8]) -> &[u8] {
+    &record[..record.len() - 8]
+}
+
+fn sealed(key: &[u8], body: &[u8]) -> Vec<u8> {
+    [body, &hash(body, hash(key, 0)).to_le_bytes()].concat()
+}
+
+fn checksum(record: &[u8]) -> u64 {
+    u64::from_le_bytes(number(record, record.len() - 8))
+}
+
+impl Forge {
+    /// Opens the store's file.
+    #[allow(unsafe_code, reason = "heed can't know that nobody else changes the file under the map")]
+    pub fn open(store: &Path) -> Self {
+        let mut options = EnvOpenOptions::new().read_txn_without_tls();
+        options.map_size(1 << 28).max_readers(8).max_dbs(8);
+        // SAFETY: the tests alone have the file, and whoever had it open in this process has closed it.
+        let env = unsafe { options.open(store) }.expect("the store is closed");
+        let txn = env.read_txn().expect("a reader's slot is free");
+        let opened = env.open_databases_and_commit(txn, |opener, txn| -> heed::Result<_> {
+            let open = |name| {
+                opener.open_database::<Bytes, Bytes>(txn, name).map(|db| db.expect("the store has it"))
+            };
+            let all = [open(None)?, open(Some("data"))?, open(Some("names"))?, open(Some("catalog"))?];
+            Ok(CommitOrAbort::<_, ()>::Commit(all))
+        });
+        let CommitOrAbort::Commit([main, data, names, catalog]) = opened.expect("the store opens") else {
+            unreachable!("it was told to commit")
+        };
+        Self { env, main, data, names, catalog }
+    }
+
+    /// Changes something, with the store's own record in step.
+    fn change(&self, change: impl FnOnce(&mut RwTxn<'_>)) {
+        let mut txn = self.env.write_txn().expect("nobody writes");
+        change(&mut txn);
+        self.edit_record(&mut txn, self.main, b"\0meta", |body| {
+            let id = txn_id(body);
+            body[28..36].copy_from_slice(&(id + 1).to_le_bytes());
+        });
+        txn.commit().expect("there is room");
+    }
+
+    fn edit_record(&self, txn: &mut RwTxn<'_>, db: Db, key: &[u8], edit: impl FnOnce(&mut Vec<u8>)) {
+        let record = db.get(txn, key).expect("it can be read").expect("it is there");
+        let mut changed = body(record).to_vec();
+        edit(&mut changed);
+        db.put(txn, key, &sealed(key, &changed)).expect("there is room");
+    }
+
+    /// Every row: its stored key and its parts.
+    pub fn rows(&self) -> Vec<(Vec<u8>, Image)> {
+        let txn = self.env.read_txn().expect("a reader's slot is free");
+        let rows = self.data.iter(&txn).expect("it can be read");
+        rows.map(|row| row.expect("it can be read")).map(|(key, row)| (key.to_vec(), Image::parse(row))).collect()
+    }
+
+    /// Puts a row under a key, or takes it away, and keeps the counts of its table right.
+    pub fn put_row(&self, key: &[u8], image: Option<&Image>) {
+        self.change(|txn| {
+            let old = self.data.get(txn, key).expect("it can be read").map(|old| (old.len(), checksum(old)));
+            let new = image.map(|image| image.encode(key));
+            let counts = [&b"\0n#"[..], &key[..4]].concat();
+            self.edit_record(txn, self.main, &counts, |body| {
+                let mut add = |at: usize, plus: u64, minus: u64| {
+                    let sum = u64::from_le_bytes(number(body, at)).wrapping_add(plus).wrapping_sub(minus);
+                    body[at..at + 8].copy_from_slice(&sum.to_le_bytes());
+                };
+                let (plus, minus) = (new.as_ref(), old);
+                add(0, u64::from(plus.is_some()), u64::from(minus.is_some()));
+                let bytes = |length: usize| (key.len() + length) as u64;
+                add(8, plus.map_or(0, |new| bytes(new.len())), minus.map_or(0, |(length, _)| bytes(length)));
+                add(16, plus.map_or(0, |new| checksum(new)), minus.map_or(0, |(_, sum)| sum));
+            });
+            match new {
+                Some(new) => self.data.put(txn, key, &new).expect("there is room"),
+                None => assert!(self.data.delete(txn, key).expect("it can be read")),
+            }
+        });
+    }
+
+    /// The number of a property's name in a table.
+    pub fn name_id(&self, table: u32, name: &str) -> u16 {
+        let txn = self.env.read_txn().expect("a reader's slot is free");
+        let key = [&table.to_be_bytes()[..], &[1], name.as_bytes()].concat();
+        let record = self.names.get(&txn, &key).expect("it can be read").expect("the name has a number");
+        u16::from_le_bytes(number(record, 0))
+    }
+
+    /// Every dictionary entry and layout of a table: its kind and the rest of its key, and its body.
+    pub fn entries(&self, table: u32) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let txn = self.env.read_txn().expect("a reader's slot is free");
+        let entries = self.names.prefix_iter(&txn, &table.to_be_bytes()).expect("it can be read");
+        let entry = |entry: heed::Result<(&[u8], &[u8])>| entry.expect("it can be read");
+        entries.map(entry).map(|(key, record)| (key[4..].to_vec(), body(record).to_vec())).collect()
+    }
+
+    /// Puts a dictionary entry or a layout, or takes it away, and keeps the table's inventory right.
+    pub fn put_entry(&self, table: u32, entry: &[u8], new: Option<&[u8]>) {
+        let key = [&table.to_be_bytes()[..], entry].concat();
+        self.change(|txn| {
+            let old = self.names.get(txn, &key).expect("it can be read").map(checksum);
+            let new = new.map(|body| sealed(&key, body));
+            let inventory = [&b"\0t#"[..], &table.to_be_bytes()].concat();
+            if entry[0] == 4 {
+                self.edit_record(txn, self.main, &inventory, |body| {
+                    tally(body, 8, old, new.as_deref().map(checksum));
+                });
+            }
+            match new {
+                Some(new) => self.names.put(txn, &key, &new).expect("there is room"),
+                None => assert!(self.names.delete(txn, &key).expect("it can be read")),
+            }
+        });
+    }
+
+    /// Every table's record: its folded name, and its body.
+    pub fn tables(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let txn = self.env.read_txn().expect("a reader's slot is free");
+        let tables = self.catalog.iter(&txn).expect("it can be read");
+        let table = |table: heed::Result<(&[u8], &[u8])>| table.expect("it can be read");
+        tables.map(table).map(|(key, record)| (key.to_vec(), body(record).to_vec())).collect()
+    }
+
+    /// Puts a table's record, and keeps the store's and the table's counts of it right.
+    pub fn put_table(&self, name: &[u8], new: &[u8]) {
+        self.change(|txn| {
+            let old = self.catalog.get(txn, name).expect("it can be read").map(checksum);
+            let record = sealed(name, new);
+            let table = u32::from_le_bytes(number(new, 0));
+            let inventory = [&b"\0t#"[..], &table.to_be_bytes()].concat();
+            self.edit_record(txn, self.main, &inventory, |body| {
+                body[20..28].copy_from_slice(&checksum(&record).to_le_bytes());
+            });
+            self.edit_record(txn, self.main, b"\0meta", |body| tally(body, 76, old, Some(checksum(&record))));
+            self.catalog.put(txn, name, &record).expect("there is room");
+        });
+    }
+
+    /// Changes the store's own record.
+    pub fn edit_meta(&self, edit: impl FnOnce(&mut Vec<u8>)) {
+        self.change(|txn| self.edit_record(txn, self.main, b"\0meta", edit));
+    }
+
+    /// Closes the file.
+    pub fn close(self) {
+        self.env.prepare_for_closing().wait();
+    }
+}
+
+/// The transaction that wrote the store's own record.
+fn txn_id(body: &[u8]) -> u64 {
+    u64::from_le_bytes(number(body, 28))
+}
+
+/// Takes a record out of a tally and another in.
+fn tally(body: &mut [u8], at: usize, old: Option<u64>, new: Option<u64>) {
+    let count = u32::from_le_bytes(number(body, at)) + u32::from(new.is_some()) - u32::from(old.is_some());
+    body[at..at + 4].copy_from_slice(&count.to_le_bytes());
+    let digest = u64::from_le_bytes(number(body, at + 4));
+    let digest = digest.wrapping_add(new.unwrap_or(0)).wrapping_sub(old.unwrap_or(0));
+    body[at + 4..at + 12].copy_from_slice(&digest.to_le_bytes());
+}

@@ -1,0 +1,89 @@
+//! Power failures: a process is recorded, and a disk that forgets what was not flushed shows what could be left of its
+//! work at any moment.
+//!
+//! 1. `power-child record` does some [work](Work) with the recorder preloaded.
+//! 2. A [`disk::Disk`] follows the [log](log), and at many of its places makes an [image](images).
+//! 3. `power-child verify` opens each image twice and compares it with what the process had acknowledged by then.
+
+pub mod batches;
+pub mod copies;
+pub mod creation;
+pub mod disk;
+pub mod file;
+pub mod images;
+pub mod log;
+pub mod mixed;
+pub mod plain;
+pub mod run;
+pub mod sealed;
+
+use std::path::Path;
+
+use table_core::Durability;
+
+/// What was acknowledged before the power went, in order.
+pub type Acks<'a> = &'a [String];
+
+/// What a recorded process does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Several threads write, make tables and drop them.
+    Batches(Durability),
+    /// One thread writes, and goes on when it is refused something.
+    Plain(Durability),
+    /// Sealed values are written, keys rotated, values sealed anew and old keys destroyed.
+    Sealed(Durability),
+    /// Stores are made.
+    Creation,
+    /// A store is copied while it changes.
+    Copies,
+    /// A little of all, by one thread that goes on when it is refused something.
+    Mixed(Durability),
+}
+
+impl Work {
+    /// By the words that a child is given.
+    pub fn parse(words: &str) -> Option<Self> {
+        let (name, level) = words.split_once(' ').unwrap_or((words, "durable"));
+        let level = if level == "relaxed" { Durability::Relaxed } else { Durability::Durable };
+        Some(match name {
+            "batches" => Self::Batches(level),
+            "plain" => Self::Plain(level),
+            "sealed" => Self::Sealed(level),
+            "creation" => Self::Creation,
+            "copies" => Self::Copies,
+            "mixed" => Self::Mixed(level),
+            _ => return None,
+        })
+    }
+
+    /// Does it in a directory.
+    pub fn run(self, root: &Path, seed: u64) {
+        match self {
+            Self::Batches(level) => batches::run(root, level, seed),
+            Self::Plain(level) => plain::run(root, level, seed),
+            Self::Sealed(level) => sealed::run(root, level),
+            Self::Creation => creation::run(root),
+            Self::Copies => copies::run(root),
+            Self::Mixed(level) => mixed::run(root, level, seed),
+        }
+    }
+
+    /// Looks at what is left of it. Gives how many commits that were acknowledged are lost, as a relaxed store may lose
+    /// the last; an error says what else is wrong.
+    pub fn verify(self, root: &Path, acks: Acks<'_>, seed: u64) -> Result<u64, String> {
+        match self {
+            Self::Batches(level) => batches::verify(root, level, seed, acks),
+            Self::Plain(level) => plain::verify(root, level, seed, acks),
+            Self::Sealed(level) => sealed::verify(root, level, acks),
+            Self::Creation => creation::verify(root, acks),
+            Self::Copies => copies::verify(root, acks),
+            Self::Mixed(level) => mixed::verify(root, level, seed, acks),
+        }
+    }
+}
+
+/// The text of what went wrong.
+pub fn wrong(what: &str, error: impl std::fmt::Display) -> String {
+    format!("{what}: {error}")
+}

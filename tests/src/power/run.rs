@@ -1,0 +1,94 @@
+//! How a recorded process says what it has done, and goes on when something is refused.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use table_core::{ErrorKind, Result, Store};
+
+/// The variable with the file that acknowledgements are written to; the recorder notes them.
+pub const ACKS: &str = "RECORDER_ACKS";
+
+/// How often anything is tried.
+const ATTEMPTS: usize = 3;
+
+/// Where a process says what it has done.
+#[derive(Debug)]
+pub struct Acks(Mutex<Option<File>>);
+
+impl Acks {
+    /// The file that is given by the environment; none where nothing is recorded.
+    pub fn open() -> Self {
+        let open = |path| File::options().create(true).append(true).open(path).expect("it can be made");
+        Self(Mutex::new(std::env::var_os(ACKS).map(open)))
+    }
+
+    /// Says that something is done; or before it is done, that it is about to be.
+    pub fn say(&self, line: impl std::fmt::Display) {
+        if let Some(file) = &mut *self.0.lock().expect("nobody panics here") {
+            // One write for a line, which the recorder notes whole.
+            file.write_all(format!("{line}\n").as_bytes()).expect("it is in memory");
+        }
+    }
+}
+
+/// One thread's store, which is opened anew when it has stopped.
+#[derive(Debug)]
+pub struct Run<O> {
+    open: O,
+    store: Option<Store>,
+}
+
+/// Everything was refused: nothing more can be done.
+#[derive(Clone, Copy, Debug)]
+pub struct GivenUp;
+
+impl<O: Fn() -> Result<Store>> Run<O> {
+    /// A store that is opened when it is needed.
+    pub fn new(open: O) -> Self {
+        Self { open, store: None }
+    }
+
+    /// The store.
+    pub fn store(&mut self) -> Result<Store, GivenUp> {
+        for _ in 0..ATTEMPTS {
+            if let Some(store) = &self.store {
+                return Ok(store.clone());
+            }
+            match (self.open)() {
+                Ok(store) => self.store = Some(store),
+                Err(error) => eprintln!("{error}"),
+            }
+        }
+        self.store.clone().ok_or(GivenUp)
+    }
+
+    /// Closes it.
+    pub fn close(&mut self) {
+        self.store = None;
+    }
+
+    /// Tries something that may be done twice.
+    pub fn attempt<T>(&mut self, mut done: impl FnMut(&Store) -> Result<T>) -> Result<T, GivenUp> {
+        for _ in 0..ATTEMPTS {
+            let store = self.store()?;
+            match done(&store) {
+                Ok(value) => return Ok(value),
+                Err(error) => {
+                    eprintln!("{error}");
+                    drop(store);
+                    if error.kind() == ErrorKind::OutcomeUnknown {
+                        self.close();
+                    }
+                }
+            }
+        }
+        Err(GivenUp)
+    }
+}
+
+/// The file of a key ring in a directory.
+pub fn ring(root: &Path) -> PathBuf {
+    root.join("ring")
+}
