@@ -153,6 +153,10 @@ kinds! {
     OutcomeUnknown = "InternalError", 500, "it is unknown whether the last commit reached the disk";
     /// The file is no store, or of another format version or key limit.
     Incompatible = "InternalError", 500, "the store can't be opened by this version";
+    /// The store was compacted: another file has taken the place of the one that is open. Open the store again.
+    Superseded = "InternalError", 500, "another file has taken the place of the store's";
+    /// What is asked needs the store for itself, and this process has other handles of it.
+    StoreInUse = "ServerBusy", 503, "the store is in use in this process";
     /// The store was opened for reading only.
     ReadOnly = "InsufficientAccountPermissions", 403, "the store is open for reading only";
     /// The store is open in this process with other options.

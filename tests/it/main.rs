@@ -19,6 +19,7 @@ mod encrypting;
 mod encryption;
 mod errors;
 mod faults;
+mod hostile;
 mod hygiene;
 mod layouts;
 mod limits;

@@ -1,5 +1,5 @@
-//! Every way to damage or move a sealed value, put through the store: whoever reads it as it is declared gets an
-//! error, and never another value.
+//! Every way to damage or move a sealed value in an entity's own row, put through the store: whoever reads it as it is
+//! declared gets an error, and never another value. Its copies are signed, and `signed::forged` is about those.
 
 use std::sync::Arc;
 
@@ -115,65 +115,36 @@ impl Town {
         values
     }
 
-    /// Reads the entity, by its own row or by its copy.
-    fn read(&self, at: &Sealed, row: Row) -> Result<(), Error> {
+    /// Reads the entity.
+    fn read(&self, at: &Sealed) -> Result<(), Error> {
         let (city, id) = (at.partition, at.id);
-        let is_left = at.table.name() == "Left";
         // Whatever is read without an error is the entity.
-        match (row, is_left) {
-            (Row::Own, true) => {
-                self.left.get(Left::key(city, id)).map(|e| assert_eq!(*e.unwrap(), Left::of(city, id)))
-            }
-            (Row::Own, false) => {
-                self.right.get(Right::key(city, id)).map(|e| assert_eq!(*e.unwrap(), Right::of(city, id)))
-            }
-            (Row::Copy, true) => {
-                let copy = self.left.get(Left::by_name(city, "Ann", id));
-                copy.map(|e| assert_eq!(*e.unwrap(), Left::of(city, id)))
-            }
-            (Row::Copy, false) => {
-                let copy = self.right.get(Right::by_name(city, "Ann", id));
-                copy.map(|e| assert_eq!(*e.unwrap(), Right::of(city, id)))
-            }
+        if at.table.name() == "Left" {
+            self.left.get(Left::key(city, id)).map(|e| assert_eq!(*e.unwrap(), Left::of(city, id)))
+        } else {
+            self.right.get(Right::key(city, id)).map(|e| assert_eq!(*e.unwrap(), Right::of(city, id)))
         }
     }
 
     /// Puts another value in the place of a sealed one, past everything that knows of sealing.
-    fn put(&self, at: &Sealed, row: Row, value: Value) {
-        let row = match row {
-            Row::Own => own(at.id),
-            Row::Copy => format!("name_Ann_{:02}", at.id),
-        };
-        let change = DynamicEntity::new(at.partition, row).with(at.property, value);
+    fn put(&self, at: &Sealed, value: Value) {
+        let change = DynamicEntity::new(at.partition, own(at.id)).with(at.property, value);
         at.table.merge(&change, IfMatch::Any).unwrap();
     }
 
     /// Reads the entity with another value in the place of a sealed one.
     #[track_caller]
-    fn refuses(
-        &self,
-        at: &Sealed,
-        row: Row,
-        value: Value,
-        expected: ErrorKind,
-        what: &dyn std::fmt::Display,
-    ) {
-        self.put(at, row, value);
-        let error = self.read(at, row).expect_err("what was damaged was read");
-        assert_eq!(error.kind(), expected, "{} in {}, {row:?}: {what}: {error}", at.property, at.partition);
+    fn refuses(&self, at: &Sealed, value: Value, expected: ErrorKind, what: &dyn std::fmt::Display) {
+        self.put(at, value);
+        let error = self.read(at).expect_err("what was damaged was read");
+        assert_eq!(error.kind(), expected, "{} in {}: {what}: {error}", at.property, at.partition);
     }
 
     /// As it was.
-    fn restore(&self, at: &Sealed, row: Row) {
-        self.put(at, row, at.bytes.clone().into());
-        self.read(at, row).unwrap();
+    fn restore(&self, at: &Sealed) {
+        self.put(at, at.bytes.clone().into());
+        self.read(at).unwrap();
     }
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Row {
-    Own,
-    Copy,
 }
 
 fn own(id: u8) -> String {
@@ -189,14 +160,12 @@ fn kind_at(byte: usize) -> ErrorKind {
 fn every_flipped_bit_is_refused() {
     let town = Town::new();
     for at in town.values().iter().take(PROPERTIES.len()) {
-        for row in [Row::Own, Row::Copy] {
-            for bit in 0..at.bytes.len() * 8 {
-                let mut flipped = at.bytes.clone();
-                flipped[bit / 8] ^= 1 << (bit % 8);
-                town.refuses(at, row, flipped.into(), kind_at(bit / 8), &format_args!("bit {bit}"));
-            }
-            town.restore(at, row);
+        for bit in 0..at.bytes.len() * 8 {
+            let mut flipped = at.bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            town.refuses(at, flipped.into(), kind_at(bit / 8), &format_args!("bit {bit}"));
         }
+        town.restore(at);
     }
 }
 
@@ -204,25 +173,23 @@ fn every_flipped_bit_is_refused() {
 fn every_truncation_and_extension_is_refused() {
     let town = Town::new();
     for at in town.values().iter().take(PROPERTIES.len()) {
-        for row in [Row::Own, Row::Copy] {
-            let refused = |bytes: &[u8], what: &str, length| {
-                let expected = match bytes {
-                    // With its front gone, what stands there may still begin as a value of some key would.
-                    [1, 1, 0..=7, key @ ..] if bytes.len() >= OVERHEAD && key[..8] != at.bytes[KEY] => {
-                        ErrorKind::KeyUnavailable
-                    }
-                    _ => ErrorKind::DecryptionFailed,
-                };
-                town.refuses(at, row, bytes.to_vec().into(), expected, &format_args!("{what} {length}"));
+        let refused = |bytes: &[u8], what: &str, length| {
+            let expected = match bytes {
+                // With its front gone, what stands there may still begin as a value of some key would.
+                [1, 1, 0..=7, key @ ..] if bytes.len() >= OVERHEAD && key[..8] != at.bytes[KEY] => {
+                    ErrorKind::KeyUnavailable
+                }
+                _ => ErrorKind::DecryptionFailed,
             };
-            for length in 0..at.bytes.len() {
-                refused(&at.bytes[..length], "the first", length);
-                refused(&at.bytes[length + 1..], "without the first", length + 1);
-            }
-            refused(&[&at.bytes[..], &[0]].concat(), "longer by", 1);
-            refused(&[&at.bytes[..], &at.bytes[..]].concat(), "doubled", 0);
-            town.restore(at, row);
+            town.refuses(at, bytes.to_vec().into(), expected, &format_args!("{what} {length}"));
+        };
+        for length in 0..at.bytes.len() {
+            refused(&at.bytes[..length], "the first", length);
+            refused(&at.bytes[length + 1..], "without the first", length + 1);
         }
+        refused(&[&at.bytes[..], &[0]].concat(), "longer by", 1);
+        refused(&[&at.bytes[..], &at.bytes[..]].concat(), "doubled", 0);
+        town.restore(at);
     }
 }
 
@@ -238,19 +205,16 @@ fn no_value_can_take_another_ones_place() {
                 continue;
             }
             let what = format!("{} of {}, {}, {}", from.property, from.table.name(), from.partition, from.id);
-            town.refuses(at, Row::Own, from.bytes.clone().into(), ErrorKind::DecryptionFailed, &what);
+            town.refuses(at, from.bytes.clone().into(), ErrorKind::DecryptionFailed, &what);
         }
-        town.restore(at, Row::Own);
-        let next = &values[(number + 1) % values.len()];
-        town.refuses(at, Row::Copy, next.bytes.clone().into(), ErrorKind::DecryptionFailed, &"of a copy");
-        town.restore(at, Row::Copy);
+        town.restore(at);
     }
     // Two that are exchanged are both refused.
     let (one, two) = (&values[0], &values[8]);
-    town.put(one, Row::Own, two.bytes.clone().into());
-    town.put(two, Row::Own, one.bytes.clone().into());
+    town.put(one, two.bytes.clone().into());
+    town.put(two, one.bytes.clone().into());
     for at in [one, two] {
-        assert_eq!(town.read(at, Row::Own).unwrap_err().kind(), ErrorKind::DecryptionFailed);
+        assert_eq!(town.read(at).unwrap_err().kind(), ErrorKind::DecryptionFailed);
     }
 }
 
@@ -269,13 +233,11 @@ fn no_plain_value_is_taken_for_a_sealed_one() {
         vec![0_u8; OVERHEAD].into(),
     ];
     for at in town.values().iter().take(PROPERTIES.len()) {
-        for row in [Row::Own, Row::Copy] {
-            for value in &plain {
-                let what = format!("{:?}", value.edm_type());
-                town.refuses(at, row, value.clone(), ErrorKind::DecryptionFailed, &what);
-            }
-            town.restore(at, row);
+        for value in &plain {
+            let what = format!("{:?}", value.edm_type());
+            town.refuses(at, value.clone(), ErrorKind::DecryptionFailed, &what);
         }
+        town.restore(at);
     }
 }
 
@@ -284,7 +246,7 @@ fn a_value_of_another_store_is_refused() {
     let (town, other) = (Town::new(), Town::new());
     for (at, from) in town.values().iter().zip(other.values()) {
         let what = "of another store, whose keys this one does not have";
-        town.refuses(at, Row::Own, from.bytes.into(), ErrorKind::KeyUnavailable, &what);
-        town.restore(at, Row::Own);
+        town.refuses(at, from.bytes.into(), ErrorKind::KeyUnavailable, &what);
+        town.restore(at);
     }
 }

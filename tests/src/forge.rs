@@ -179,7 +179,9 @@ impl Forge {
     pub fn rows(&self) -> Vec<(Vec<u8>, Image)> {
         let txn = self.env.read_txn().expect("a reader's slot is free");
         let rows = self.data.iter(&txn).expect("it can be read");
-        rows.map(|row| row.expect("it can be read")).map(|(key, row)| (key.to_vec(), Image::parse(row))).collect()
+        rows.map(|row| row.expect("it can be read"))
+            .map(|(key, row)| (key.to_vec(), Image::parse(row)))
+            .collect()
     }
 
     /// Puts a row under a key, or takes it away, and keeps the counts of its table right.
@@ -218,8 +220,10 @@ impl Forge {
     pub fn entries(&self, table: u32) -> Vec<(Vec<u8>, Vec<u8>)> {
         let txn = self.env.read_txn().expect("a reader's slot is free");
         let entries = self.names.prefix_iter(&txn, &table.to_be_bytes()).expect("it can be read");
-        let entry = |entry: heed::Result<(&[u8], &[u8])>| entry.expect("it can be read");
-        entries.map(entry).map(|(key, record)| (key[4..].to_vec(), body(record).to_vec())).collect()
+        entries
+            .map(|entry| entry.expect("it can be read"))
+            .map(|(key, record)| (key[4..].to_vec(), body(record).to_vec()))
+            .collect()
     }
 
     /// Puts a dictionary entry or a layout, or takes it away, and keeps the table's inventory right.
@@ -245,8 +249,10 @@ impl Forge {
     pub fn tables(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
         let txn = self.env.read_txn().expect("a reader's slot is free");
         let tables = self.catalog.iter(&txn).expect("it can be read");
-        let table = |table: heed::Result<(&[u8], &[u8])>| table.expect("it can be read");
-        tables.map(table).map(|(key, record)| (key.to_vec(), body(record).to_vec())).collect()
+        tables
+            .map(|table| table.expect("it can be read"))
+            .map(|(key, record)| (key.to_vec(), body(record).to_vec()))
+            .collect()
     }
 
     /// Puts a table's record, and keeps the store's and the table's counts of it right.

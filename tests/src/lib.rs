@@ -2,6 +2,7 @@
 
 pub mod child;
 pub mod damage;
+pub mod forge;
 pub mod pages;
 #[cfg(unix)]
 pub mod power;

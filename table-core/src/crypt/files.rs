@@ -138,11 +138,20 @@ pub(crate) fn wipe_left_overs(path: &Path) -> Result<()> {
 pub(crate) fn read(path: &Path) -> Result<Option<Zeroizing<Vec<u8>>>> {
     let mut last = None;
     for _ in 0..ATTEMPTS {
-        if fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
-            return Err(Error::new(ErrorKind::KeyUnavailable).because(format!(
-                "`{}` is a symbolic link, behind which keys would be neither replaced nor overwritten; put the file there",
-                path.display()
-            )));
+        let refused = |because| {
+            Err(Error::new(ErrorKind::KeyUnavailable).because(format!("`{}` {because}", path.display())))
+        };
+        match fs::symlink_metadata(path) {
+            Ok(found) if found.is_symlink() => {
+                return refused(
+                    "is a symbolic link, behind which keys would be neither replaced nor overwritten; put the file there",
+                );
+            }
+            // Opening a pipe waits for who writes to it.
+            Ok(found) if !found.is_file() => {
+                return refused("is not a file; take it from a backup of the keys");
+            }
+            _ => {}
         }
         let file = match File::open(path) {
             Ok(file) => file,
@@ -239,7 +248,9 @@ fn beside(
     sync_directory(path).inspect_err(|_| {
         // It may be gone after a power failure: it is not made, and what is replaced is not overwritten.
         if former.is_none() {
-            wipe(path).unwrap_or_default();
+            // Not overwritten: its keys are nobody's, and zeros under its name would stand in the way of the next
+            // attempt if the power went now.
+            fs::remove_file(path).unwrap_or_default();
         }
     })
 }

@@ -70,14 +70,6 @@ impl Schema {
         let indexes = (0..self.indexes.len()).map(Some);
         std::iter::once(None).chain(indexes).any(|index| self.signing(index).signs())
     }
-
-    /// The index whose rows are of this kind; `Some(None)` for the entity's own.
-    pub(crate) fn path_of(&self, kind: &str) -> Option<Option<usize>> {
-        if self.kind == kind {
-            return Some(None);
-        }
-        self.indexes.iter().position(|index| index.kind == kind).map(Some)
-    }
 }
 
 const fn nth(mut indexes: &[Index], mut at: usize, otherwise: &'static str) -> &'static str {

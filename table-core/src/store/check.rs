@@ -144,6 +144,8 @@ impl<'t> Check<'t> {
         let entries = self.noted(catalog::list(self.dbs, self.txn, &meta)).unwrap_or_default();
         let graves = self.noted(catalog::graves(self.dbs, self.txn, &meta)).unwrap_or_default();
         self.graves = graves.into_iter().map(|entry| entry.id).collect();
+        let vouched = self.inner.verify_tables(self.txn, &meta);
+        self.noted(vouched);
         for entry in &entries {
             self.table(entry, &meta);
         }
@@ -167,7 +169,8 @@ impl<'t> Check<'t> {
     /// The table's own records.
     fn table(&mut self, entry: &Entry, meta: &Meta) {
         self.report.tables += 1;
-        if let Err(error) = catalog::find(self.dbs, self.txn, meta, &entry.name) {
+        let found = catalog::find(self.dbs, self.txn, meta, &entry.name);
+        if let Err(error) = found.and_then(|_| self.inner.verify_table(self.txn, meta, entry)) {
             self.problem(Some(&entry.name), &error);
         }
         let mut known = self.inner.new_dict(entry);

@@ -47,6 +47,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+use std::time::{Duration, Instant};
 
 use self::commit::Writer;
 use self::open::Environment;
@@ -342,6 +343,50 @@ impl Store {
         copy().map_err(|e: Error| e.attempted("copy the store"))
     }
 
+    /// Puts a compacted copy in the place of the store's file, and opens that: what the disk has lost to free pages, it
+    /// gets back. [`copy_to`](Self::copy_to) says what the former bytes in them mean.
+    ///
+    /// Nothing is lost: nobody writes meanwhile, in whatever process. Whoever has the store open elsewhere gets
+    /// [`Superseded`](ErrorKind::Superseded) from the next thing that it does, be it a read or a write, and opens it again;
+    /// snapshots and iterators that live there go on to their end. Who opens the store meanwhile waits. A crash at any
+    /// moment leaves the old file or the new one, and the store opens as ever.
+    ///
+    /// In this process the handle must be the last: other handles, tables, snapshots and iterators are
+    /// [`StoreInUse`](ErrorKind::StoreInUse), and nothing is done. There must be room for the copy beside the file. After an
+    /// error the store is to be opened again. Unix only.
+    ///
+    /// ```
+    /// # use table_core::{DynamicEntity, Store};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("company.tables");
+    /// let store = Store::open(&path)?;
+    /// let archive = store.create_table("Archive")?;
+    /// for row in 0..100 {
+    ///     archive.insert(&DynamicEntity::new("p", format!("{row}")).with("Text", "x".repeat(10_000)))?;
+    /// }
+    /// store.drop_table("Archive")?;
+    /// drop(archive);
+    /// let before = store.stats()?.file_bytes;
+    ///
+    /// let store = store.compact()?;
+    /// assert!(store.stats()?.file_bytes < before / 10);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn compact(self) -> Result<Self> {
+        let compact = || {
+            let inner = self.inner;
+            inner.writer.check_writable()?;
+            // What is dropped is not to be copied; and the thread that frees it has a handle.
+            reclaim::run(&inner)?;
+            let inner = alone(inner)?;
+            let (options, path) = (inner.environment.options.clone(), inner.environment.path.clone());
+            open::compact(&inner.environment).map_err(|error| inner.environment.refusal(error))?;
+            drop(inner);
+            options.open(path)
+        };
+        compact().map_err(|e: Error| e.attempted("compact the store"))
+    }
+
     /// What seals and opens the encrypted properties of this store, and looks after its keys. An error if the store
     /// was opened without a [key provider](OpenOptions::encryption).
     #[cfg(feature = "encrypt")]
@@ -377,7 +422,7 @@ impl OpenOptions {
                 Meta::read(environment.dbs.main, &txn)?
             };
             #[cfg(feature = "encrypt")]
-            let encryption = keys::open(&environment, &meta)?;
+            let encryption = keys::open(&environment)?;
             #[cfg_attr(
                 not(feature = "encrypt"),
                 expect(unused_variables, reason = "keys alone know the store that they are of")
@@ -401,6 +446,26 @@ impl OpenOptions {
             reclaim::start(&inner);
         }
         Ok(Store { inner })
+    }
+}
+
+/// What a handle shares, if no other does. A thread in the background, which has one for a moment, is waited for.
+fn alone(mut inner: Arc<Inner>) -> Result<Inner> {
+    /// A step of freeing space takes no longer, and its thread ends within the first.
+    const PATIENCE: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
+    let [soon, late] = PATIENCE.map(|patience| Instant::now() + patience);
+    loop {
+        inner = match Arc::try_unwrap(inner) {
+            Ok(alone) => return Ok(alone),
+            Err(shared) if Instant::now() < if shared.reclaimer.is_running() { late } else { soon } => shared,
+            Err(_) => {
+                return Err(Error::new(ErrorKind::StoreInUse).because(
+                    "this process has other handles of the store: clones, tables, snapshots or iterators; drop \
+                     them first",
+                ));
+            }
+        };
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 
@@ -436,6 +501,32 @@ impl Inner {
         };
         let authority = self.encryption().and_then(Encryption::authority).map_err(missing)?;
         records::vouched::vouch_set(&self.environment.dbs, txn, meta, authority)
+    }
+
+    /// Verifies, where the store was opened with keys, which tables hold sealed or signed rows.
+    #[cfg(feature = "encrypt")]
+    fn verify_tables(&self, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<()> {
+        let Some(keys) = &self.encryption else { return Ok(()) };
+        records::vouched::verify_tables(&self.environment.dbs, txn, meta, keys.authority()?)
+    }
+
+    /// Verifies, where the store was opened with keys, what says that the table's rows are sealed or signed.
+    #[cfg(feature = "encrypt")]
+    fn verify_table(&self, txn: &heed::RoTxn<'_>, meta: &Meta, entry: &Entry) -> Result<()> {
+        let Some(keys) = &self.encryption else { return Ok(()) };
+        records::vouched::verify_table(&self.environment.dbs, txn, meta, keys.authority()?, entry)
+    }
+
+    #[cfg(not(feature = "encrypt"))]
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as it is with the feature")]
+    fn verify_tables(&self, _: &heed::RoTxn<'_>, _: &Meta) -> Result<()> {
+        Ok(())
+    }
+
+    #[cfg(not(feature = "encrypt"))]
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as it is with the feature")]
+    fn verify_table(&self, _: &heed::RoTxn<'_>, _: &Meta, _: &Entry) -> Result<()> {
+        Ok(())
     }
 
     #[cfg(not(feature = "encrypt"))]

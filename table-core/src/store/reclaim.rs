@@ -72,6 +72,10 @@ impl Reclaimer {
         !self.is_running.swap(true, Ordering::AcqRel)
     }
 
+    pub(crate) fn is_running(&self) -> bool {
+        self.is_running.load(Ordering::Acquire)
+    }
+
     fn end(&self) {
         self.is_running.store(false, Ordering::Release);
     }

@@ -35,8 +35,8 @@ pub struct StoreStats {
     pub batches: u64,
 }
 
-/// What the pages of a store's file are used for; their sum is the size of the file, but for pages at its end that were
-/// never written, or were written by a transaction that came to nothing.
+/// What the pages of a store's file are used for. Their sum is the size of the file, but for pages at its end: some may
+/// never have been written, and some be written by a transaction that has not ended, or came to nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SpaceStats {

@@ -93,9 +93,11 @@ fn ids<T: std::ops::Deref<Target = Employee>>(
 }
 
 /// Every row of the table, keys and versions.
-fn rows(staff: &Table<Employee>) -> Vec<(String, Option<table_core::ETag>)> {
-    let rows = staff.dynamic().query(&Query::new()).unwrap().map(Result::unwrap);
-    rows.map(|row| (row.row_key().to_owned(), row.etag())).collect()
+fn rows(staff: &Table<Employee>) -> Vec<Result<(String, Option<table_core::ETag>), ErrorKind>> {
+    // Without keys, up to the first copy that is signed.
+    let rows = staff.dynamic().query(&Query::new()).unwrap();
+    rows.map(|row| row.map(|row| (row.row_key().to_owned(), row.etag())).map_err(|error| error.kind()))
+        .collect()
 }
 
 /// Refused, with nothing written and nothing shown.

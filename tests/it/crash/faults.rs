@@ -131,7 +131,7 @@ fn death_in_any_call_of_a_commit_leaves_all_of_it_or_nothing() {
 /// Compares the store with the steps that the child has said are done; the next may be, or not.
 fn verify(path: &Path, lines: &[String], inject: &str) {
     let done = |step: &str| lines.iter().any(|line| line == step);
-    let store = Store::open(path).unwrap();
+    let store = Store::options().verify_first(true).open(path).unwrap();
     let report = store.check().unwrap();
     assert!(report.problems.is_empty(), "{inject}: {:#?}", report.problems);
     let rows = store.dynamic_table("Fault").unwrap().query(&Query::new()).unwrap();

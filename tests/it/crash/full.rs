@@ -53,7 +53,7 @@ fn after<'l>(lines: &'l [String], word: &str) -> Vec<&'l str> {
 }
 
 fn open(scratch: &Scratch) -> Store {
-    relaxed().open(scratch.path().join("store")).unwrap()
+    relaxed().verify_first(true).open(scratch.path().join("store")).unwrap()
 }
 
 fn fill(limit: Limit, bytes: u64) {

@@ -42,7 +42,7 @@ fn what_was_acknowledged_survives_kill_and_nothing_is_half_there() {
         let lines = child.kill();
         kills += 1;
 
-        let store = Store::open(&path).unwrap();
+        let store = Store::options().verify_first(true).open(&path).unwrap();
         after.check(&store, &lines);
     }
     let store = Store::open(&path).unwrap();

@@ -79,7 +79,7 @@ fn copies_are_right_after_each_kill() {
         let said: u64 =
             said.iter().map(|line| line.strip_prefix("hits ").unwrap().parse::<u64>().unwrap()).sum();
 
-        let store = Store::open(&path).unwrap();
+        let store = Store::options().verify_first(true).open(&path).unwrap();
         let hits = staff::check(&store).unwrap();
         // What was acknowledged is there; of each thread one change more may be.
         let most = before + said + 2 * THREADS;

@@ -56,6 +56,18 @@ fn a_copy_is_whole_with_its_keys_or_not_there() {
     cuts("copies", 100).assert_good("copies");
 }
 
+#[test]
+fn a_store_that_is_compacted_loses_nothing() {
+    let seen = cuts("compact durable", 100);
+    seen.assert_good("compaction, durable");
+    assert_eq!(seen.lost, 0);
+}
+
+#[test]
+fn a_relaxed_store_that_is_compacted_loses_the_last_commit_at_most() {
+    cuts("compact relaxed", 100).assert_good("compaction, relaxed");
+}
+
 /// A disk that lies is found out: the images are worth something.
 #[test]
 fn without_flushes_most_images_are_bad() {

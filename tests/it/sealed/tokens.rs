@@ -255,7 +255,8 @@ fn a_lost_entity_is_removed_with_the_copies_under_its_tokens() {
     for id in 1..=4 {
         club.delete(key(id), IfMatch::Any).unwrap();
         let left = (id + 1..=4).map(|id| member(id).rows()).sum::<usize>();
-        assert_eq!(rows(club.dynamic()).len(), left, "{id}");
+        let stats = store.stats().unwrap();
+        assert_eq!(stats.tables[0].entities, u64::try_from(left).unwrap(), "{id}");
     }
     assert!(store.check().unwrap().problems.is_empty());
 }
@@ -298,7 +299,8 @@ fn an_entity_without_its_token_is_not_removed_by_halves() {
     let store = scratch.without_provider();
     let club = super::tokens::club(&store);
     assert_eq!(kind(club.delete(key(2), IfMatch::Any)), ErrorKind::DecryptionFailed);
-    assert_eq!(rows(club.dynamic()), before);
+    drop((club, store));
+    assert_eq!(rows(super::tokens::club(&scratch.store()).dynamic()), before);
 }
 
 /// One declaration of a card, with this attribute on its number.

@@ -1,5 +1,6 @@
 //! What a store's file is used for, and what becomes of it.
 
+mod compact;
 mod read_only;
 mod stats;
 

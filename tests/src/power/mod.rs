@@ -6,6 +6,7 @@
 //! 3. `power-child verify` opens each image twice and compares it with what the process had acknowledged by then.
 
 pub mod batches;
+pub mod compact;
 pub mod copies;
 pub mod creation;
 pub mod disk;
@@ -37,6 +38,8 @@ pub enum Work {
     Creation,
     /// A store is copied while it changes.
     Copies,
+    /// One thread writes, and compacts the store in between.
+    Compact(Durability),
     /// A little of all, by one thread that goes on when it is refused something.
     Mixed(Durability),
 }
@@ -52,6 +55,7 @@ impl Work {
             "sealed" => Self::Sealed(level),
             "creation" => Self::Creation,
             "copies" => Self::Copies,
+            "compact" => Self::Compact(level),
             "mixed" => Self::Mixed(level),
             _ => return None,
         })
@@ -65,6 +69,7 @@ impl Work {
             Self::Sealed(level) => sealed::run(root, level),
             Self::Creation => creation::run(root),
             Self::Copies => copies::run(root),
+            Self::Compact(level) => compact::run(root, level, seed),
             Self::Mixed(level) => mixed::run(root, level, seed),
         }
     }
@@ -74,7 +79,7 @@ impl Work {
     pub fn verify(self, root: &Path, acks: Acks<'_>, seed: u64) -> Result<u64, String> {
         match self {
             Self::Batches(level) => batches::verify(root, level, seed, acks),
-            Self::Plain(level) => plain::verify(root, level, seed, acks),
+            Self::Plain(level) | Self::Compact(level) => plain::verify(root, level, seed, acks),
             Self::Sealed(level) => sealed::verify(root, level, acks),
             Self::Creation => creation::verify(root, acks),
             Self::Copies => copies::verify(root, acks),

@@ -9,7 +9,7 @@ use super::{batches, mixed, wrong};
 use crate::work::{TABLES, Writer};
 
 /// How many there are.
-const BATCHES: u64 = 24;
+pub(super) const BATCHES: u64 = 24;
 
 pub(super) fn run(root: &Path, level: Durability, seed: u64) {
     let acks = Acks::open();

@@ -69,6 +69,17 @@ impl<O: Fn() -> Result<Store>> Run<O> {
         self.store = None;
     }
 
+    /// Exchanges the store for what is made of it, if that can be; else it is opened anew.
+    pub fn renew(&mut self, made: impl FnOnce(Store) -> Result<Store>) -> Result<(), GivenUp> {
+        self.store()?;
+        match self.store.take().map(made) {
+            Some(Ok(store)) => self.store = Some(store),
+            Some(Err(error)) => eprintln!("{error}"),
+            None => {}
+        }
+        Ok(())
+    }
+
     /// Tries something that may be done twice.
     pub fn attempt<T>(&mut self, mut done: impl FnMut(&Store) -> Result<T>) -> Result<T, GivenUp> {
         for _ in 0..ATTEMPTS {

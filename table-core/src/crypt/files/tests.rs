@@ -180,3 +180,16 @@ fn what_the_system_refuses_has_a_kind() {
 fn a_file_without_a_directory_lies_in_the_current_one() {
     sync_directory(Path::new("keys")).unwrap();
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_no_file_is_refused_and_not_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipe = dir.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for path in [dir.path(), &*pipe] {
+        let error = read(path).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::KeyUnavailable);
+        assert!(error.to_string().contains("is not a file"), "{error}");
+    }
+}

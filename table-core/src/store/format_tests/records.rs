@@ -52,7 +52,7 @@ fn the_stores_own_record_is_these_bytes() {
     let bytes = hex(
         "02000000be07000007000000090000000000000000506261007bd108 0c00000000000000 0000000000000000 0600000000000000 \
          0000000000010000 30313233343536373839616263646566 03000000 8877665544332211 01000000 ffffffffffffffff \
-         3b3d01d6e8fd2b7d",
+         000102030405060708090a0b0c0d0e0f 9792ee3d7b42b9fd",
     );
     let identity = *b"0123456789abcdef";
     let meta = Meta {
@@ -65,11 +65,12 @@ fn the_stores_own_record_is_these_bytes() {
         identity,
         catalog: Tally { count: 3, digest: 0x1122_3344_5566_7788 },
         graves: Tally { count: 1, digest: u64::MAX },
+        vouched: std::array::from_fn(|at| u8::try_from(at).unwrap()),
     };
     assert_eq!((META_KEY, &meta.encode()[..]), (&b"\0meta"[..], &bytes[..]));
     assert_eq!(Meta::decode(&bytes).unwrap(), meta);
     // Any longer or shorter one is another version's, though it be sealed.
-    for length in [28, 52, 99, 101, 108] {
+    for length in [28, 52, 100, 115, 117, 124] {
         let mut other = bytes.clone();
         other.resize(length + 8, 0);
         meta::seal(META_KEY, &mut other);
@@ -111,10 +112,14 @@ fn small_records_are_these_bytes() {
     };
 
     let company = "636f6d70616e79";
-    let entry = Entry { id: 1, name: "Company".into(), identity: *b"0123456789abcdef" };
+    let entry = Entry { id: 1, name: "Company".into(), identity: *b"0123456789abcdef", digest: None };
     let record = "01000000 0000 30313233343536373839616263646566 436f6d70616e79";
     assert_eq!(entry.encode(&hex(company)), hex(&format!("{record} be152b1a6d2e4a0e")));
     assert_eq!(entry.encode(&hex("00000001")), hex(&format!("{record} d2ebd8a9dffe93be")));
+    let vouched = Entry { digest: Some(std::array::from_fn(|at| u8::try_from(at).unwrap())), ..entry };
+    let record =
+        "01000000 0100 30313233343536373839616263646566 436f6d70616e79 000102030405060708090a0b0c0d0e0f";
+    assert_eq!(vouched.encode(&hex(company)), hex(&format!("{record} 68e74a6d6875da0a")));
     let txn = env.read_txn().unwrap();
     let meta = Meta::read(dbs.main, &txn).unwrap();
     let created = catalog::find(&dbs, &txn, &meta, "company").unwrap().unwrap();

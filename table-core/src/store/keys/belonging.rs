@@ -4,26 +4,29 @@
 //! a store that says so. Where a crash came between, the next opening notes it.
 
 use super::{DIRECTORY, Encryption};
+use crate::crypt::mac::MacKey;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb;
 use crate::store::open::{Environment, has_data};
 use crate::store::records::features::Feature;
 use crate::store::records::meta::Meta;
+use crate::store::records::vouched;
 
 /// Opens the keys of a store that is opened with a provider, and makes them if it has none.
-pub(in crate::store) fn open(environment: &Environment, meta: &Meta) -> Result<Option<Encryption>> {
+pub(in crate::store) fn open(environment: &Environment) -> Result<Option<Encryption>> {
     let options = &environment.options;
     let Some(provider) = &options.encryption else { return Ok(None) };
+    let meta = read(environment)?;
     let is_noted = meta.features.has(Feature::Sealed);
-    if is_noted && !options.new_keys && !has_data(&environment.path.join(DIRECTORY)) {
+    let has_keys = has_data(&environment.path.join(DIRECTORY));
+    if is_noted && !options.new_keys && !has_keys {
         return Err(missing(environment).and(
             " (or, if what is sealed may be lost for ever, open the store with `OpenOptions::new_keys`)",
         ));
     }
     let keys = Encryption::open_keys(&environment.path, options, meta.identity, provider.0.clone())?;
-    // Who only reads seals nothing.
-    if !is_noted && !options.read_only {
-        note(environment)?;
+    if !options.read_only && (!is_noted || !has_keys) {
+        note(environment, keys.authority()?)?;
     }
     Ok(Some(keys))
 }
@@ -33,13 +36,16 @@ fn read(environment: &Environment) -> Result<Meta> {
     Meta::read(environment.dbs.main, &txn)
 }
 
-/// Notes durably, whatever the store's level, that it has keys.
-fn note(environment: &Environment) -> Result<()> {
+/// Notes durably, whatever the store's level, that it has keys, and has them vouch for what it says of sealing. That is
+/// nothing as yet, unless the keys take the place of lost ones.
+fn note(environment: &Environment, authority: &MacKey) -> Result<()> {
     let note = || {
         let mut txn = environment.write_txn()?;
         let mut meta = Meta::begin(environment.dbs.main, &txn)?;
-        if !meta.features.has(Feature::Sealed) {
-            meta.features.set(Feature::Sealed);
+        let before = meta;
+        meta.features.set(Feature::Sealed);
+        vouched::vouch_all(&environment.dbs, &mut txn, &mut meta, authority)?;
+        if meta != before {
             meta.write(environment.dbs.main, &mut txn)?;
             environment.commit(txn)?;
         }

@@ -129,7 +129,7 @@ fn check_into(
     let side = match keys {
         Some(keys) => keys.vault.side.clone(),
         None => {
-            let access = Access { create: false, ..Access::from(&environment.options) };
+            let access = Access { create: false, ..(&environment.options).into() };
             side::open(&dir, access, |_| Ok(Vec::new()))?
         }
     };

@@ -128,6 +128,28 @@ impl Drop for Placed {
     }
 }
 
+/// Makes a compacted copy in a new file, flushed. Unlike [`copy_to`] it never takes the writers' lock, which the caller
+/// may have; so a file whose pages don't add up is refused.
+pub(super) fn compacted(
+    env: &LmdbEnv,
+    path: &Path,
+    transaction: impl FnOnce(&[u8]) -> Result<u64>,
+) -> Result<File> {
+    let mut file = new_file(path).map_err(|error| place::failed("making", path, error))?;
+    match env.copy_to_file(&mut file, CompactionOption::Enabled) {
+        Err(heed::Error::Mdb(MdbError::Incompatible)) => {
+            return Err(Error::new(ErrorKind::Corrupt).because(
+                "some of the file's pages are neither used nor free, so it can't be compacted in its place; use \
+                 `copy_to`, which copies them too",
+            ));
+        }
+        copied => copied.map_err(lmdb::error)?,
+    }
+    renumber(&mut file, path, transaction)?;
+    file.sync_all().map_err(|error| place::failed("flushing", path, error))?;
+    Ok(file)
+}
+
 /// Copies the pages, without the free ones if that can be.
 fn write(env: &LmdbEnv, file: &mut File) -> Result<CompactionOption> {
     let mut attempt = |option| {

@@ -12,8 +12,9 @@
 //! 6. The store's own record says whether this library can read it.
 //! 7. [`on_disk`]: before the first change, the disk is made to hold the header that is read.
 //!
-//! [`copy`] writes a store into another directory, by the same steps as making one.
+//! [`compact`] puts another file in a store's place, and [`turn`] keeps it apart from openings. [`copy`] writes a store into another directory, by the same steps as making one.
 
+mod compact;
 mod copy;
 mod create;
 mod filesystem;
@@ -30,6 +31,7 @@ mod registry;
 #[cfg(feature = "encrypt")]
 pub(crate) mod side;
 mod space;
+mod turn;
 mod walk;
 #[cfg(feature = "encrypt")]
 mod whole;
@@ -43,6 +45,7 @@ use std::sync::{Arc, Mutex};
 use heed::types::Bytes;
 use heed::{CommitOrAbort, MdbError};
 
+pub(crate) use self::compact::compact;
 #[cfg(test)]
 pub(crate) use self::copy::copy_to;
 pub(crate) use self::copy::copy_with;
@@ -87,6 +90,8 @@ pub(crate) fn open<T: Any + Send + Sync>(
     let open = || {
         let dir = locate(path, options)?;
         let data = dir.join(DATA);
+        // Until it is open, nobody puts another file in its place.
+        let _turn = compact::settled(&dir, options.read_only)?;
         let file = open_data(&data, options.read_only)?;
         let identity = identify(&file, &data)?;
         registry::shared(&identity, options, || {
@@ -202,7 +207,17 @@ impl Environment {
             Sizes { map: options.map_size, readers: options.max_readers, durability: options.durability };
         let env = open_sound(&path, &mut file, identity, sizes, options)?;
         let data = path.join(DATA);
-        let mut dbs = open_databases(&env, &path)?;
+        let mut dbs = match open_databases(&env, &path) {
+            Err(error) if error.kind() == ErrorKind::Superseded => {
+                if options.read_only {
+                    return Err(compact::broken_off(&path));
+                }
+                // Another file was to take its place, and has not.
+                compact::revive(&env)?;
+                open_databases(&env, &path)?
+            }
+            opened => opened?,
+        };
         dbs.pages = Pages::find(&env, dbs.main, &mut file).map_err(|flaw| flaw.of(&data))?;
         Ok(Self {
             env,

@@ -46,6 +46,7 @@ pub enum Durability {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "options that have nothing to do with each other")]
 pub struct OpenOptions {
     pub(crate) durability: Durability,
     pub(crate) map_size: usize,

@@ -93,13 +93,20 @@ pub(super) struct Private {
 
 impl Private {
     pub(super) fn new(store: &Path) -> Result<Self> {
+        let private = Self::unmade(store);
+        fs::create_dir(&private.path)
+            .map_err(|error| failed("making the directory", &private.path, error))?;
+        Ok(private)
+    }
+
+    /// One whose directory does not exist yet.
+    pub(super) fn unmade(store: &Path) -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         // Process numbers repeat, over time and between containers that share a volume; the clock tells them apart.
         let clock = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = store.join(format!("{PRIVATE}{}-{clock:x}-{count}", std::process::id()));
-        fs::create_dir(&path).map_err(|error| failed("making the directory", &path, error))?;
-        Ok(Self { path, store: store.to_owned(), stays: false })
+        Self { path, store: store.to_owned(), stays: false }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -109,9 +116,13 @@ impl Private {
     /// Gives the finished data file, which must be flushed, its place. `false` if there is one already. It is to be
     /// [settled](Self::settle) in either case.
     pub(super) fn place(&self) -> Result<bool> {
-        let place = self.store.join(DATA);
-        match link(&self.path.join(DATA), &place, &self.store) {
-            Ok(placed) => Ok(placed),
+        let (data, place) = (self.path.join(DATA), self.store.join(DATA));
+        let ours = identity(&data);
+        match link(&data, &place, &self.store) {
+            Ok(true) => Ok(true),
+            // A call that was interrupted, or sent twice, may have done more than it says.
+            _ if ours.is_some() && identity(&place) == ours => Ok(true),
+            Ok(false) => Ok(false),
             // The opening of what is there has removed this directory.
             Err(_) if place.exists() => Ok(false),
             Err(error) => Err(failed("putting in place", &place, error)),
@@ -195,6 +206,19 @@ pub(super) fn is_full(store: &Path) -> bool {
         Ok(private) => grow(&private).map_err(lmdb::io_error).is_err_and(|error| full(&error)),
         Err(error) => full(&error),
     }
+}
+
+/// Which file it is, whatever its name.
+#[cfg(unix)]
+fn identity(file: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    fs::symlink_metadata(file).ok().map(|found| (found.dev(), found.ino()))
+}
+
+/// Nothing tells.
+#[cfg(not(unix))]
+fn identity(_: &Path) -> Option<(u64, u64)> {
+    None
 }
 
 fn link(from: &Path, to: &Path, store: &Path) -> io::Result<bool> {
@@ -290,6 +314,16 @@ pub(super) mod tests {
         assert!(!second.publish().unwrap());
         assert_eq!(names(dir.path()), [DATA]);
         assert_eq!(fs::read_to_string(dir.path().join(DATA)).unwrap(), "first");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_is_in_place_was_placed_whatever_was_said_of_it() {
+        let dir = scratch();
+        let private = Private::new(dir.path()).unwrap();
+        fs::write(private.path().join(DATA), "data").unwrap();
+        fs::hard_link(private.path().join(DATA), dir.path().join(DATA)).unwrap();
+        assert!(private.place().unwrap());
     }
 
     #[test]

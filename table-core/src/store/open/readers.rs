@@ -25,8 +25,8 @@ pub(super) fn list(dir: &Path, own: usize) -> Option<Vec<Reader>> {
     let maps = fs::read("/proc/self/maps").ok()?;
     let memory = File::open("/proc/self/mem").ok()?;
     let path = dir.join(super::lockfile::LOCK);
-    let places = maps.split(|byte| *byte == b'\n').filter_map(|line| table::place(line, &path));
-    places.filter_map(|place| table::read(&memory, place, own)).next()
+    let mut places = maps.split(|byte| *byte == b'\n').filter_map(|line| table::place(line, &path));
+    places.find_map(|place| table::read(&memory, place, own))
 }
 
 #[cfg(not(all(target_os = "linux", target_endian = "little", target_pointer_width = "64")))]

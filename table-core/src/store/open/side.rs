@@ -64,9 +64,10 @@ pub(crate) type Records = Vec<(Vec<u8>, Vec<u8>)>;
 /// makes one meanwhile, theirs is the environment. The directory exists when `first` is called.
 pub(crate) fn open(
     dir: &Path,
-    access: Access,
+    access: impl Into<Access>,
     first: impl FnOnce(&Path) -> Result<Records>,
 ) -> Result<Arc<Side>> {
+    let access = access.into();
     let absolute = std::path::absolute(dir).map_err(|error| place::failed("finding", dir, error))?;
     let data = absolute.join(DATA);
     match fs::symlink_metadata(&data) {

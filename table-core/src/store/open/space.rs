@@ -45,6 +45,7 @@ impl Environment {
             return Ok(Usage { file: length(file)?.len(), space: None, behind });
         }
         pinned(&self.env, file, &data, |txn, header, file| {
+            let length = length(file)?.len();
             let behind = self.behind(txn)?;
             let seen = behind.iter().flatten().map(|reader| reader.transaction);
             let oldest = seen.chain(oldest).fold(header.transaction, u64::min);
@@ -59,7 +60,7 @@ impl Environment {
             let bytes = |pages: u64| pages.saturating_mul(header.page_size);
             let live = (header.last_page + 1).saturating_sub(free + held_back);
             let space = Space { live: bytes(live), free: bytes(free), held_back: bytes(held_back) };
-            Ok(Usage { file: length(file)?.len(), space: Some(space), behind })
+            Ok(Usage { file: length, space: Some(space), behind })
         })
     }
 

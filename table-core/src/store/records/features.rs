@@ -60,6 +60,14 @@ impl Features {
         *word |= feature.bit();
     }
 
+    pub(crate) fn clear(&mut self, feature: Feature) {
+        let word = match feature {
+            Feature::Superseded => &mut self.reader,
+            Feature::Sealed => &mut self.ignorable,
+        };
+        *word &= !feature.bit();
+    }
+
     /// Refuses a store that this library would misread.
     pub(super) fn check_readable(&self) -> Result<()> {
         if self.reader == 0 {
@@ -96,7 +104,7 @@ impl Meta {
 
 #[cold]
 fn superseded() -> Error {
-    Error::new(ErrorKind::Incompatible)
+    Error::new(ErrorKind::Superseded)
         .because("the store has been compacted: another file has taken this one's place; open it again")
 }
 
@@ -134,6 +142,9 @@ mod tests {
         let mut features = Features::default();
         features.set(Feature::Superseded);
         let error = features.check_readable().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Superseded);
         assert!(error.to_string().contains("compacted"), "{error}");
+        features.clear(Feature::Superseded);
+        features.check_readable().unwrap();
     }
 }

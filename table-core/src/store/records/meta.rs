@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::features::Features;
+use super::features::{Feature, Features};
 use super::inventory::Tally;
 use crate::error::{Error, ErrorKind};
 use crate::model::Ticks;
@@ -101,6 +101,30 @@ impl Meta {
         main.put(txn, META_KEY, &self.encode()).map_err(lmdb::error)
     }
 
+    /// Notes that another file is to take this one's place.
+    pub(crate) fn supersede(&mut self) {
+        self.features.set(Feature::Superseded);
+    }
+
+    /// Takes that note back, if there is one.
+    pub(crate) fn revive(main: OpeningDb<'_>, txn: &mut WriteTxn<'_>) -> Result<(), Error> {
+        let Some(record) = main.get(txn, META_KEY).map_err(lmdb::error)? else {
+            return Err(missing());
+        };
+        let mut meta = Self::parse(record)?;
+        if !meta.features.has(Feature::Superseded) {
+            return Ok(());
+        }
+        meta.features.clear(Feature::Superseded);
+        meta.features.check_readable()?;
+        meta.check_writable()?;
+        let state = txn.id().wrapping_sub(1);
+        if usize::try_from(meta.transaction) != Ok(state) {
+            return Err(meta.of_another_state(state));
+        }
+        meta.write(main, txn)
+    }
+
     /// The transaction whose state a copy of this record is of.
     pub(crate) fn transaction_of(record: &[u8]) -> Result<u64, Error> {
         Self::decode(record).map(|meta| meta.transaction)
@@ -131,6 +155,12 @@ impl Meta {
 
     /// Reads the record; one of another format version is told apart from a damaged one.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, Error> {
+        let meta = Self::parse(bytes)?;
+        meta.features.check_readable()?;
+        Ok(meta)
+    }
+
+    fn parse(bytes: &[u8]) -> Result<Self, Error> {
         let damaged = || Error::new(ErrorKind::Corrupt).because("the store's own record is damaged");
         let mut body = Fields(bytes);
         let version = body.u32().ok_or_else(damaged)?;
@@ -160,9 +190,7 @@ impl Meta {
             };
             body.0.is_empty().then_some(meta)
         };
-        let meta = read(&mut body).ok_or_else(damaged)?;
-        meta.features.check_readable()?;
-        Ok(meta)
+        read(&mut body).ok_or_else(damaged)
     }
 }
 

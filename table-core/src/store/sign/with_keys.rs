@@ -3,6 +3,7 @@
 use super::super::dict::Dict;
 use super::super::row::{DIGEST, SMALL};
 use super::super::view::RowView;
+use crate::crypt::mac::MacKey;
 use crate::crypt::plain::{self, Plain};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ValueRef;
@@ -23,10 +24,19 @@ pub(crate) struct Binding {
 /// The digest of a row of these keys with these properties. The dictionary is its table's.
 pub(crate) fn digest<'p>(
     dict: &Dict,
-    (partition, row): (&str, &str),
+    keys: (&str, &str),
     properties: impl Iterator<Item = (&'p str, ValueRef<'p>)>,
 ) -> Result<[u8; DIGEST]> {
     let authority = dict.keys().ok_or_else(missing_provider)?.authority()?;
+    Ok(of_row(authority, dict.binding(), keys, properties))
+}
+
+fn of_row<'p>(
+    authority: &MacKey,
+    binding: &Binding,
+    (partition, row): (&str, &str),
+    properties: impl Iterator<Item = (&'p str, ValueRef<'p>)>,
+) -> [u8; DIGEST] {
     let mut properties: Vec<_> = properties
         .map(|(name, value)| {
             let (plain, tag) = (Plain::of(value), plain::tag(value.edm_type()));
@@ -37,14 +47,13 @@ pub(crate) fn digest<'p>(
         })
         .collect();
     properties.sort_unstable_by_key(|(name, ..)| *name);
-    let binding = dict.binding();
     let mut parts: Vec<&[u8]> = Vec::with_capacity(4 + 3 * properties.len());
     parts.extend([&binding.store[..], &binding.table, partition.as_bytes(), row.as_bytes()]);
     for (name, tag, plain, large) in &properties {
         let value = large.as_ref().map_or_else(|| plain.as_slice(), |digest| &digest[..]);
         parts.extend([name.as_bytes(), &tag[..], value]);
     }
-    Ok(authority.digest(ROW, &parts))
+    authority.digest(ROW, &parts)
 }
 
 /// Compares the digest of a row that carries one.
@@ -70,4 +79,32 @@ fn not_genuine() -> Error {
     Error::new(ErrorKind::NotGenuine).because(
         "the row's keyed digest does not fit: somebody without the store's keys changed the row, its name, or its place",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crypt::SecretKey;
+
+    /// Made by another program, from `docs/format.md`.
+    #[test]
+    fn a_rows_digest_is_frozen() {
+        let key: Vec<u8> = (0..32).collect();
+        let authority = MacKey::new(&SecretKey::from_slice(&key).unwrap());
+        let table: Vec<u8> = (16..32).collect();
+        let binding = Binding { store: *b"0123456789abcdef", table: table.try_into().unwrap() };
+        let text = "x".repeat(300);
+        let properties = [
+            ("EntityType", ValueRef::String("account")),
+            ("Note", ValueRef::String(&text)),
+            ("Open", ValueRef::Boolean(true)),
+            ("Balance", ValueRef::Int64(-7)),
+        ];
+        let digest = of_row(&authority, &binding, ("Bonn", "account_000001"), properties.into_iter());
+        let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hex, "bc6bfe25157bf621303ce585b47d257a");
+        // In whatever order the row has them.
+        let turned = properties.into_iter().rev();
+        assert_eq!(of_row(&authority, &binding, ("Bonn", "account_000001"), turned), digest);
+    }
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails panics")]
 
+mod compact;
 mod fault;
 mod flips;
 mod full;
@@ -49,6 +50,9 @@ fn main() {
         "staff" => staff::work(&arguments),
         "staff-forever" => staff::forever(&arguments),
         "verify" => verify::run(&arguments),
+        "witness" => compact::witness(&arguments),
+        "go-on" => compact::go_on(&arguments),
+        "compact" => compact::compact(&arguments),
         "overwrite" => space::overwrite(&arguments),
         "read-only" => space::read_only(&arguments),
         "vault" => vault::run(&arguments),

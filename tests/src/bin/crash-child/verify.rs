@@ -88,7 +88,8 @@ fn exercise(store: &Store) -> bool {
             let (old, new) = (format!("{row:03}"), DynamicEntity::new("p", format!("{row:03} new")));
             note(table.insert_or_replace(&new.with("Text", "z".repeat(row * 97))).is_ok());
             note(table.get("p", &old).is_ok());
-            if row % 3 == 0 {
+            // The others never were.
+            if row % 3 == 0 && row < 40 {
                 note(table.delete("p", &old, IfMatch::Any).is_ok());
             }
         }

@@ -15,7 +15,7 @@ mod linux {
 
     use integration_tests::Scratch;
     use integration_tests::power::images::Images;
-    use integration_tests::power::{Work, log};
+    use integration_tests::power::{Work, log, sealed};
 
     pub(super) fn main() {
         let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -54,8 +54,19 @@ mod linux {
                     Err(text) => say(format_args!("bad {text}")),
                 }
             }
+            ["open", root] => {
+                say(open(Path::new(root))
+                    .map_or_else(|error| format!("{:?}", error.kind()), |()| "Ok".into()))
+            }
             _ => panic!("no such role: {arguments:?}"),
         }
+    }
+
+    /// Opens a store with keys, and uses it.
+    fn open(root: &Path) -> table_core::Result<()> {
+        let store = sealed::open(root, table_core::Durability::Durable)?;
+        store.check()?;
+        sealed::put(&store, 20, 1)
     }
 
     /// Says `at NUMBER` before each image, then `lost NUMBER` or `bad TEXT`.

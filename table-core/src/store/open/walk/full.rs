@@ -159,7 +159,7 @@ impl<'h> Whole<'h> {
                 return Err(damaged(tree.root));
             }
             let place = Place { number: tree.root, left: tree.depth, low: None, high: None };
-            self.page(file, place, kind, &mut found)?;
+            self.page(file, &place, kind, &mut found)?;
         }
         if found == *tree {
             return Ok(());
@@ -170,7 +170,7 @@ impl<'h> Whole<'h> {
     fn page(
         &mut self,
         file: &mut (impl Read + Seek),
-        place: Place<'_>,
+        place: &Place<'_>,
         kind: Kind,
         found: &mut Tree,
     ) -> Result<(), Flaw> {
@@ -180,7 +180,7 @@ impl<'h> Whole<'h> {
         read_at(file, number * self.header.page_size, &mut page)?;
         let is_leaf = place.left == 1;
         let nodes = nodes(&page, number, is_leaf).ok_or_else(|| damaged(number))?;
-        self.check_keys(&nodes, &place, kind).ok_or_else(|| damaged(number))?;
+        self.check_keys(&nodes, place, kind).ok_or_else(|| damaged(number))?;
         if is_leaf {
             found.leaves += 1;
             found.entries += u64::try_from(nodes.len()).unwrap_or_default();
@@ -195,7 +195,7 @@ impl<'h> Whole<'h> {
                 low: if at == 0 { place.low } else { Some(node.key) },
                 high: separator(at + 1).or(place.high),
             };
-            self.page(file, child, kind, found)?;
+            self.page(file, &child, kind, found)?;
         }
         Ok(())
     }

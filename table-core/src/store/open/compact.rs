@@ -1,0 +1,176 @@
+//! A compacted copy in the place of the store's file.
+//!
+//! The copy is made and the old file marked in one transaction's lock, so nothing is written that the copy lacks: who
+//! writes afterwards finds the mark. The lock file goes with the old file: processes that have both open keep them, and
+//! find the mark; the new file gets a lock file of its own. All of it happens in one [`Turn`], so nobody opens the one
+//! file under the other one's lock.
+//!
+//! A directory named [`MARK`] says how far it has come. With the copy in it the old file is the store, and without it
+//! the new one is, and the lock file at hand may still be the old one's. Whoever opens the store next goes on from there
+//! ([`settled`]).
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use heed::CommitOrAbort;
+use heed::types::Bytes;
+
+use super::header::{Header, LAYOUT_KNOWN};
+use super::lockfile::{self, LOCK};
+use super::on_disk::OnDisk;
+use super::place::{self, DATA, Private};
+use super::turn::Turn;
+use super::{Environment, copy, filesystem, identify, walk};
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::lmdb::{self, LmdbEnv};
+use crate::store::meta::Meta;
+
+/// The directory from which the copy goes to its place.
+const MARK: &str = ".compacted";
+
+/// Waits for a turn to open the store, and finishes or takes back what a compaction has left unfinished.
+pub(super) fn settled(dir: &Path, read_only: bool) -> Result<Turn> {
+    let mark = dir.join(MARK);
+    let is_left = || fs::symlink_metadata(&mark).is_ok();
+    loop {
+        let turn = Turn::to_open(dir)?;
+        if !is_left() {
+            return Ok(turn);
+        }
+        if read_only {
+            return Err(broken_off(dir));
+        }
+        drop(turn);
+        let _turn = Turn::to_exchange(dir)?;
+        if is_left() {
+            settle(dir, &mark)?;
+        }
+    }
+}
+
+/// What a store says that is opened for reading only, and would have to be mended first.
+#[cold]
+pub(super) fn broken_off(dir: &Path) -> Error {
+    Error::new(ErrorKind::Incompatible).because(format!(
+        "a compaction of the store at `{}` was broken off; open it once for writing",
+        dir.display()
+    ))
+}
+
+fn settle(dir: &Path, mark: &Path) -> Result<()> {
+    match fs::symlink_metadata(mark.join(DATA)) {
+        Ok(_) => take_back(dir, mark),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => finish(dir, mark),
+        Err(error) => Err(place::failed("reading", mark, error)),
+    }
+}
+
+/// Removes a copy that has not come to its place. By one step it stops being a sign: what is left of it while it is
+/// removed must not look like a copy that has.
+fn take_back(dir: &Path, mark: &Path) -> Result<()> {
+    let private = Private::unmade(dir);
+    fs::rename(mark, private.path()).map_err(|error| place::failed("removing", mark, error))?;
+    place::flush(dir)
+}
+
+/// Removes the old file's lock once the new file is in place for good.
+fn finish(dir: &Path, mark: &Path) -> Result<()> {
+    let failed = |doing, path, error| Err(place::failed(doing, path, error));
+    place::flush(dir)?;
+    let lock = dir.join(LOCK);
+    match fs::remove_file(&lock) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return failed("removing", &lock, error),
+        _ => {}
+    }
+    match fs::remove_dir(mark) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => failed("removing", mark, error),
+        _ => Ok(()),
+    }
+}
+
+/// Puts a compacted copy in the place of an environment's file. From then on the environment has the old file, which is
+/// marked; it is to be closed, and the store opened again.
+pub(crate) fn compact(environment: &Environment) -> Result<()> {
+    let (dir, main) = (&*environment.path, environment.dbs.main);
+    if !cfg!(unix) || !LAYOUT_KNOWN {
+        return Err(Error::new(ErrorKind::Incompatible)
+            .because("a store can't be compacted in its place on this system; use `copy_to`"));
+    }
+    filesystem::check(dir)?;
+    let _turn = Turn::to_exchange(dir)?;
+    let (mark, data) = (dir.join(MARK), dir.join(DATA));
+    if fs::symlink_metadata(&mark).is_ok() {
+        settle(dir, &mark)?;
+    }
+    place::settle(dir)?;
+    lockfile::check(dir)?;
+
+    // From here on nobody writes, in whatever process.
+    let mut txn = environment.write_txn()?;
+    let mut meta = Meta::begin(main, &txn)?;
+    environment.check_in_place(&data)?;
+    let private = Private::new(dir)?;
+    make(environment, &private)?;
+    place::flush(private.path())?;
+    fs::rename(private.path(), &mark).map_err(|error| place::failed("making", &mark, error))?;
+
+    let marked = place::flush(dir)
+        .and_then(|()| {
+            meta.supersede();
+            meta.write(main, &mut txn)?;
+            environment.commit(txn)?;
+            // At every level of durability, before the new file gets its name.
+            environment.flush()
+        })
+        .and_then(|()| {
+            fs::rename(mark.join(DATA), &data)
+                .map_err(|error| place::failed("putting in place", &data, error))
+        });
+    if let Err(error) = marked {
+        // The mark in the old file goes when it is opened next.
+        take_back(dir, &mark)?;
+        return Err(error);
+    }
+    finish(dir, &mark)
+}
+
+/// Makes the copy and looks through it. The caller has the writers' lock.
+fn make(environment: &Environment, private: &Private) -> Result<()> {
+    let data = private.path().join(DATA);
+    let mut file = copy::compacted(&environment.env, &data, Meta::transaction_of)?;
+    let length = file.metadata().map_err(|error| place::failed("reading", &data, error))?.len();
+    Header::read(&mut file)
+        .and_then(|header| walk::verify(&mut file, &header, length))
+        .map_err(|flaw| flaw.of(&data))
+}
+
+/// Takes the mark back that a compaction has left in a file which is still the store's. The caller has had a [`Turn`]
+/// since before it found the file under its name, so no compaction is on its way.
+pub(super) fn revive(env: &LmdbEnv) -> Result<()> {
+    let txn = OnDisk::default().write_txn(env)?;
+    let revived = env.create_databases_and_commit(txn, |opener, txn| {
+        let main = opener.create_database::<Bytes, Bytes>(txn, None)?;
+        Ok(match Meta::revive(main, txn) {
+            Ok(()) => CommitOrAbort::Commit(()),
+            Err(error) => CommitOrAbort::Abort(error),
+        })
+    });
+    match revived.map_err(lmdb::error)? {
+        CommitOrAbort::Commit(()) => Ok(()),
+        CommitOrAbort::Abort(error) => Err(error),
+    }
+}
+
+impl Environment {
+    /// Makes sure that the environment's file is the one that has the store's name.
+    fn check_in_place(&self, data: &Path) -> Result<()> {
+        let there = super::open_data(data, false).and_then(|file| identify(&file, data))?;
+        let mapped = self.env.try_clone_inner_file().map_err(lmdb::error)?;
+        if there == identify(&mapped, data)? {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Superseded)
+            .because(format!("`{}` is another file than the one that is open", data.display())))
+    }
+}
