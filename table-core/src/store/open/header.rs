@@ -110,6 +110,21 @@ impl Header {
         Ok(newer)
     }
 
+    /// Reads the page of this very commit; `None` if another one has it by now.
+    pub(super) fn of_commit(
+        file: &mut (impl Read + Seek),
+        page_size: u64,
+        transaction: u64,
+    ) -> Result<Option<Self>, Flaw> {
+        let offset = transaction % 2 * page_size;
+        let header = Self::read_one(file, offset)?;
+        if header.transaction != transaction {
+            return Ok(None);
+        }
+        // Somebody may be writing it, the number last: once it was read again, he has done so.
+        Ok((Self::read_one(file, offset)? == header).then_some(header))
+    }
+
     /// Bytes that the file has if it is whole.
     pub(super) fn bytes(&self) -> u64 {
         // Checked when the page was read.

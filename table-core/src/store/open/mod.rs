@@ -145,7 +145,7 @@ fn locate(path: &Path, options: &OpenOptions) -> Result<PathBuf> {
         }
         Ok(_) => return incompatible(format!("`{}` is not a file, so no store's", data.display())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            if !options.create || options.read_only {
+            if !options.create || options.read_only || options.not_before.is_some() {
                 return Err(
                     lmdb::io_error(error).because(format!("there is no store at `{}`", path.display()))
                 );
@@ -218,7 +218,7 @@ impl Environment {
             }
             opened => opened?,
         };
-        dbs.pages = Pages::find(&env, dbs.main, &mut file).map_err(|flaw| flaw.of(&data))?;
+        dbs.pages = Pages::find(&env, dbs.main, &mut file, &data)?;
         Ok(Self {
             env,
             dbs,

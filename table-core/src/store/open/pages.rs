@@ -5,15 +5,14 @@
 //! also tells that an entry reaches beyond its page, before anybody follows it there.
 
 use std::fs::File;
+use std::path::Path;
 
 use super::header::{Flaw, Header, LAYOUT_KNOWN};
+use super::pinned::pinned;
 use super::walk;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{Db, LmdbEnv, ReadTxn};
 use crate::store::meta::{Fields, META_KEY};
-
-/// Looks at a file that is always another commit's than the snapshot, before that is called damage.
-const ATTEMPTS: usize = 1_000;
 
 /// Bytes of a page's header.
 const HEADER: usize = 16;
@@ -33,30 +32,29 @@ pub(crate) struct Pages {
 impl Pages {
     /// Finds out where LMDB has mapped its file, by the place that the store's own record has in both. `None` where
     /// the layout of pages is not known.
-    pub(super) fn find(env: &LmdbEnv, main: Db, file: &mut File) -> Result<Option<Self>, Flaw> {
+    pub(super) fn find(env: &LmdbEnv, main: Db, file: &mut File, data: &Path) -> Result<Option<Self>> {
         if !LAYOUT_KNOWN {
             return Ok(None);
         }
-        let unread = |error| Flaw::Unread(std::io::Error::other(error));
-        // Somebody may commit between the two looks, but not every time.
-        for _ in 0..ATTEMPTS {
-            let txn = super::retrying(env, || env.read_txn()).map_err(unread)?;
-            if let Some(found) = Self::find_in(env, &txn, main, file)? {
-                return Ok(Some(found));
-            }
-        }
-        Err(Flaw::corrupt("is damaged: what is mapped is not what the file holds"))
+        pinned(env, file, data, |txn, header, file| {
+            let found = Self::find_in(env, txn, header, main, file).and_then(|found| {
+                found.ok_or_else(|| Flaw::corrupt("is damaged: what is mapped is not what the file holds"))
+            });
+            found.map(Some).map_err(|flaw| flaw.of(data))
+        })
     }
 
-    /// `None` if the file holds another commit than the transaction sees.
-    fn find_in(env: &LmdbEnv, txn: &ReadTxn<'_>, main: Db, file: &mut File) -> Result<Option<Self>, Flaw> {
-        let header = Header::read(file)?;
+    fn find_in(
+        env: &LmdbEnv,
+        txn: &ReadTxn<'_>,
+        header: &Header,
+        main: Db,
+        file: &mut File,
+    ) -> Result<Option<Self>, Flaw> {
         let record = main.get(txn, META_KEY).map_err(|error| Flaw::Unread(std::io::Error::other(error)))?;
-        let (Some(record), true) = (record, usize::try_from(header.transaction) == Ok(txn.id())) else {
-            return Ok(None);
-        };
+        let Some(record) = record else { return Ok(None) };
         // No key sorts before the record's, so it stands on the first leaf.
-        let (number, bytes) = walk::first_leaf(file, &header)?;
+        let (number, bytes) = walk::first_leaf(file, header)?;
         let page = bytes.len();
         let address = record.as_ptr().addr();
         let before = usize::try_from(number).ok().and_then(|number| number.checked_mul(page));

@@ -19,13 +19,13 @@ pub(super) fn pinned<R>(
     data: &Path,
     mut look: impl FnMut(&ReadTxn<'_>, &Header, &mut File) -> Result<R>,
 ) -> Result<R> {
+    let page_size = u64::from(env.unnamed_database_stat().page_size);
     for _ in 0..ATTEMPTS {
         let txn = retrying(env, || env.read_txn()).map_err(lmdb::error)?;
-        let header = Header::read(file).map_err(|flaw| flaw.of(data))?;
-        // Somebody may have committed between, or be writing the header; once it was read twice, he has done so.
-        if u64::try_from(txn.id()) == Ok(header.transaction)
-            && Header::read(file).map_err(|flaw| flaw.of(data))? == header
-        {
+        let transaction = u64::try_from(txn.id()).unwrap_or(u64::MAX);
+        // The next commit but one takes its page, and may have come already.
+        let header = Header::of_commit(file, page_size, transaction).map_err(|flaw| flaw.of(data))?;
+        if let Some(header) = header {
             return look(&txn, &header, file);
         }
     }
