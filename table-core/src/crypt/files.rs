@@ -138,16 +138,18 @@ pub(crate) fn wipe_left_overs(path: &Path) -> Result<()> {
 pub(crate) fn read(path: &Path) -> Result<Option<Zeroizing<Vec<u8>>>> {
     let mut last = None;
     for _ in 0..ATTEMPTS {
+        let refused = |because| {
+            Err(Error::new(ErrorKind::KeyUnavailable).because(format!("`{}` {because}", path.display())))
+        };
         match fs::symlink_metadata(path) {
             Ok(found) if found.is_symlink() => {
-                return Err(Error::new(ErrorKind::KeyUnavailable).because(format!(
-                    "`{}` is a symbolic link, behind which keys would be neither replaced nor overwritten; put the file there",
-                    path.display()
-                )));
+                return refused(
+                    "is a symbolic link, behind which keys would be neither replaced nor overwritten; put the file there",
+                );
             }
             // Opening a pipe waits for who writes to it.
             Ok(found) if !found.is_file() => {
-                return Err(failed("reading", path, io::Error::other("it is not a file")));
+                return refused("is not a file; take it from a backup of the keys");
             }
             _ => {}
         }
