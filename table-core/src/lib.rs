@@ -72,8 +72,8 @@ pub use model::{
 pub use plan::WriteExplain;
 pub use query::{Continuation, Explain, Filter, KeyBounds, PropertyRef, Query, QueryClass, prop};
 pub use store::{
-    Batch, BulkFailure, BulkReport, CheckReport, Durability, DynamicTable, OldestSnapshot, OpenOptions, Page,
-    Problem, ReclaimFailure, RowView, Rows, Snapshot, SnapshotInfo, SnapshotRows, SpaceStats, Store,
+    Batch, BulkFailure, BulkReport, CheckReport, Durability, DynamicTable, Mark, OldestSnapshot, OpenOptions,
+    Page, Problem, ReclaimFailure, RowView, Rows, Snapshot, SnapshotInfo, SnapshotRows, SpaceStats, Store,
     StoreStats, TableStats, Views,
 };
 #[cfg(feature = "encrypt")]

@@ -75,6 +75,7 @@ pub use self::page::Page;
 #[cfg(feature = "encrypt")]
 pub(crate) use self::prepare::Prepared;
 pub use self::reclaim::ReclaimFailure;
+pub use self::records::mark::Mark;
 use self::records::{catalog, counts, layouts};
 pub(crate) use self::records::{dict, meta};
 pub(crate) use self::rows::Refilling;
@@ -421,6 +422,7 @@ impl OpenOptions {
                 let txn = environment.read_txn()?;
                 Meta::read(environment.dbs.main, &txn)?
             };
+            self.not_before.map_or(Ok(()), |mark| mark.check(&meta))?;
             #[cfg(feature = "encrypt")]
             let encryption = keys::open(&environment)?;
             #[cfg_attr(
@@ -441,6 +443,12 @@ impl OpenOptions {
             };
             Ok(Arc::new_cyclic(inner))
         })?;
+        if let Some(mark) = self.not_before {
+            // It may have been open already.
+            let txn = inner.environment.read_txn()?;
+            mark.check(&Meta::read(inner.environment.dbs.main, &txn)?)
+                .map_err(|e| e.attempted("open the store"))?;
+        }
         // A process that died may have left dropped tables behind.
         if !self.read_only {
             reclaim::start(&inner);

@@ -5,6 +5,7 @@ mod faults;
 mod flips;
 mod full;
 mod group;
+mod key_flips;
 mod kill;
 mod processes;
 mod staff;

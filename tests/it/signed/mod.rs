@@ -180,3 +180,39 @@ fn a_kind_that_has_rows_does_not_become_signed() {
     assert_eq!(error.kind(), ErrorKind::LayoutChanged);
     assert!(error.to_string().contains("- signed"), "{error}");
 }
+
+#[test]
+fn a_store_that_was_put_back_is_told_by_its_mark() {
+    let bank = Bank::new();
+    let path = bank.scratch.path().join("store");
+    let (store, accounts) = bank.open();
+    let early = store.mark().unwrap();
+    let backup = bank.scratch.path().join("backup");
+    store.copy_to(&backup).unwrap();
+    accounts.insert(&account(4)).unwrap();
+    let mark = store.mark().unwrap();
+    assert_ne!(mark, early);
+    drop((store, accounts));
+    let open = |path: &std::path::Path, mark| {
+        let options = integration_tests::relaxed().encryption(bank.keys.clone()).not_before(mark);
+        options.open(path).map(drop).map_err(|error| error.kind())
+    };
+    assert_eq!(open(&path, mark), Ok(()));
+    assert_eq!(open(&path, early), Ok(()));
+    assert_eq!(open(&backup, early), Ok(()));
+    assert_eq!(open(&backup, mark), Err(ErrorKind::RolledBack));
+    // Nor is a store made that could not be the one.
+    let nowhere = bank.scratch.path().join("nowhere");
+    assert_eq!(open(&nowhere, mark), Err(ErrorKind::Io));
+    assert!(!nowhere.exists());
+    // Also one that is open already.
+    let options = || integration_tests::relaxed().encryption(bank.keys.clone());
+    let held = options().open(&backup).unwrap();
+    assert_eq!(open(&backup, mark), Err(ErrorKind::RolledBack));
+    drop(held);
+    // Another store has another mark, however far it has come.
+    let other = Bank::new();
+    let theirs = other.open().0.mark().unwrap();
+    assert_eq!(open(&path, theirs), Err(ErrorKind::RolledBack));
+    assert_eq!("nothing".parse::<table_core::Mark>().unwrap_err().kind(), ErrorKind::InvalidMark);
+}

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use table_core::crypt::{KeyRing, Scope};
-use table_core::{Durability, Entity, Key, Store};
+use table_core::{Durability, Entity, ErrorKind, Key, Store};
 
 use super::run::{Acks, ring};
 use super::{batches, wrong};
@@ -35,11 +36,23 @@ impl Secret {
     }
 }
 
+/// How often a store is opened that was closed a moment ago: its thread that frees space may still hold it.
+const ATTEMPTS: u32 = 2_000;
+
 /// The store with its keys in a ring.
 pub fn open(root: &Path, level: Durability) -> table_core::Result<Store> {
     let ring = ring(root);
     let ring = if ring.exists() { KeyRing::open(ring) } else { KeyRing::create(ring) };
-    Store::options().durability(level).encryption(Arc::new(ring?)).open(root.join("store"))
+    let options = Store::options().durability(level).encryption(Arc::new(ring?));
+    for _ in 1..ATTEMPTS {
+        match options.open(root.join("store")) {
+            Err(error) if error.kind() == ErrorKind::OptionsConflict => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            opened => return opened,
+        }
+    }
+    options.open(root.join("store"))
 }
 
 /// Writes a row; it may be there.

@@ -147,8 +147,8 @@ fn a_reader_finds_one_whole_file_or_another_while_they_are_replaced() {
 fn a_directory_can_not_be_read_as_a_file() {
     let (dir, _) = scratch();
     let error = read(dir.path()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Io);
-    assert!(error.to_string().contains("reading"), "{error}");
+    assert_eq!(error.kind(), ErrorKind::KeyUnavailable);
+    assert!(error.to_string().contains("is not a file"), "{error}");
     #[cfg(unix)]
     assert_eq!(kind(check_private(&dir.path().join("missing"))), ErrorKind::Io);
 }

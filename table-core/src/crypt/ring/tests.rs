@@ -316,7 +316,7 @@ fn a_ring_is_not_made_where_it_can_not_be() {
     let error = KeyRing::create_with_passphrase(&path, "").unwrap_err();
     assert_eq!(error.to_string(), "cannot make the key ring: the passphrase is empty");
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
-    assert_eq!(KeyRing::open(dir.path()).unwrap_err().kind(), ErrorKind::Io);
+    assert_eq!(KeyRing::open(dir.path()).unwrap_err().kind(), ErrorKind::KeyUnavailable);
     // Also a link that leads nowhere is something.
     #[cfg(unix)]
     {

@@ -233,7 +233,9 @@ fn what_a_later_version_may_write_is_refused() {
     for (covered, because) in [
         ("02000000506261007bd108", "unknown version"),
         ("00000000506261007bd108", "unknown version"),
-        ("01040000506261007bd108", "unknown flags"),
+        ("01080000506261007bd108", "unknown flags"),
+        // A signed row has room for its digest.
+        ("01040000506261007bd108", "cut short"),
         ("01800000506261007bd108", "unknown flags"),
         ("01000000ffffffffffffffff", "time is out of range"),
     ] {

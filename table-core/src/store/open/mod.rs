@@ -145,7 +145,7 @@ fn locate(path: &Path, options: &OpenOptions) -> Result<PathBuf> {
         }
         Ok(_) => return incompatible(format!("`{}` is not a file, so no store's", data.display())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            if !options.create || options.read_only {
+            if !options.create || options.read_only || options.not_before.is_some() {
                 return Err(
                     lmdb::io_error(error).because(format!("there is no store at `{}`", path.display()))
                 );

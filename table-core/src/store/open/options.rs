@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 #[cfg(feature = "encrypt")]
 use crate::crypt::KeyProvider;
+use crate::store::records::mark::Mark;
 
 /// Address space for the store's map. It is reserved, not used: a store takes what its data takes.
 #[cfg(all(unix, target_pointer_width = "64"))]
@@ -54,6 +55,7 @@ pub struct OpenOptions {
     pub(crate) verify_reads: bool,
     pub(crate) group_limit: usize,
     pub(crate) create: bool,
+    pub(crate) not_before: Option<Mark>,
     pub(crate) read_only: bool,
     pub(crate) verify_first: bool,
     #[cfg(feature = "encrypt")]
@@ -94,6 +96,7 @@ impl Default for OpenOptions {
             verify_reads: true,
             group_limit: 256,
             create: true,
+            not_before: None,
             read_only: false,
             verify_first: false,
             #[cfg(feature = "encrypt")]
@@ -184,6 +187,14 @@ impl OpenOptions {
     #[must_use]
     pub fn read_only(mut self, read_only: bool) -> Self {
         self.read_only = read_only;
+        self
+    }
+
+    /// Refuses the store if it is older than it was when this [mark](crate::Store::mark) was taken: if a backup, or former
+    /// files, have been put in its place. None is made where there is none.
+    #[must_use]
+    pub fn not_before(mut self, mark: Mark) -> Self {
+        self.not_before = Some(mark);
         self
     }
 

@@ -18,6 +18,9 @@ use crate::store::meta::Fields;
 /// The list of free pages has numbers for keys, and no other flag.
 const INTEGER_KEYS: u16 = 0x08;
 
+/// How often a commit may come between two looks before the lock is asked for, which who only reads can't have.
+const ATTEMPTS: usize = 100;
+
 /// Checks the newest commit of the environment in a directory.
 pub(super) fn check(env: &LmdbEnv, dir: &Path) -> Result<()> {
     let data = dir.join(DATA);
@@ -33,7 +36,7 @@ fn check_file(env: &LmdbEnv, file: &mut File) -> Result<(), Flaw> {
         return Ok(());
     }
     let unread = |error| Flaw::Unread(std::io::Error::other(error));
-    {
+    for _ in 0..ATTEMPTS {
         // Its pages stay as they are while it is read.
         let txn = retrying(env, || env.read_txn()).map_err(unread)?;
         let header = Header::read(file)?;
@@ -41,7 +44,7 @@ fn check_file(env: &LmdbEnv, file: &mut File) -> Result<(), Flaw> {
             return check_pages(file, &header);
         }
     }
-    // Somebody has committed between the two looks. Nobody does while the lock is held.
+    // Somebody has committed between the two looks each time. Nobody does while the lock is held.
     let lock = env.write_txn().map_err(unread)?;
     let header = Header::read(file)?;
     let checked = if usize::try_from(header.transaction.wrapping_add(1)) == Ok(lock.id()) {

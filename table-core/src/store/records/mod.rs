@@ -10,6 +10,7 @@ pub(crate) mod dict;
 pub(crate) mod features;
 pub(crate) mod inventory;
 pub(crate) mod layouts;
+pub(crate) mod mark;
 pub(crate) mod meta;
 #[cfg(feature = "encrypt")]
 pub(crate) mod vouched;

@@ -6,6 +6,7 @@ mod compact;
 mod fault;
 mod flips;
 mod full;
+mod key_flips;
 mod kill;
 mod peer;
 mod space;
@@ -38,6 +39,7 @@ fn main() {
         "load" => peer::load(&arguments),
         "come-and-go" => peer::come_and_go(&arguments),
         "flips" => flips::run(&arguments),
+        "key-flips" => key_flips::run(&arguments),
         "fill" => full::fill(&arguments),
         "crowd" => full::crowd(&arguments),
         "bulk" => full::bulk(&arguments),

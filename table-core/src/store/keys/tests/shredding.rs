@@ -80,6 +80,29 @@ fn a_destroyed_key_can_not_be_had_from_the_bytes_that_are_left() {
 }
 
 #[test]
+fn no_file_of_the_keys_shows_a_partitions_name() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let (company, encryption) = (table(&store), store.encryption().unwrap());
+    let name = "patients with a rare disease";
+    let scope = company.partition_key_scope(name).unwrap();
+    let shows = || {
+        std::fs::read_dir(scratch.path.join("keys")).unwrap().any(|entry| {
+            let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+            bytes.windows(name.len()).any(|window| window == name.as_bytes())
+        })
+    };
+    encryption.seal(&company.cell(name, "1", "Ssn").unwrap().scoped(KeyScope::Partition), SSN).unwrap();
+    encryption.rotate(&scope).unwrap();
+    assert!(!shows());
+    assert_eq!(encryption.keys().unwrap().iter().filter(|key| key.scope == scope).count(), 2);
+    encryption.shred(&scope).unwrap();
+    assert!(!shows());
+    // Nor does what is left of them tell whose they were.
+    assert_eq!(encryption.keys().unwrap(), []);
+}
+
+#[test]
 fn a_root_key_that_a_crash_left_behind_is_removed() {
     let scratch = Scratch::new();
     drop(scratch.store());
