@@ -116,8 +116,7 @@ impl FromStr for Mark {
             Some(Self { store: body.take()?, transaction: body.u64()? })
         };
         read().ok_or_else(|| {
-            Error::new(ErrorKind::InvalidMark).because("it is cut short, or changed")
-                .attempted("read a mark")
+            Error::new(ErrorKind::InvalidMark).because("it is cut short, or changed").attempted("read a mark")
         })
     }
 }
