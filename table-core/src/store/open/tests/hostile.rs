@@ -73,7 +73,8 @@ fn a_header_with_pages_that_no_map_has_is_damaged() {
 
 #[test]
 fn a_header_with_pages_that_the_file_lacks_and_that_are_not_free_is_damaged() {
-    for rightly in [varied as fn(&Path) -> Arc<Handle>, rightly_short] {
+    let makers: [fn(&Path) -> Arc<Handle>; 2] = [varied, rightly_short];
+    for rightly in makers {
         for bit in 10..28 {
             let dir = scratch();
             drop(rightly(dir.path()));
