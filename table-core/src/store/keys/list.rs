@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::record::{self, KEYS, KeyRecord};
+use super::record::{self, KeyRecord};
 use super::vault::{PATIENCE, Vault, without_end};
 use crate::crypt::{KeyHandle, Scope};
 use crate::error::{Error, ErrorKind, Result};
@@ -56,9 +56,11 @@ impl Vault {
             }
             let mut scopes = BTreeMap::<Scope, Vec<(u32, KeyHandle, Ticks)>>::new();
             let mut listed = Listed::default();
-            let range = (std::ops::Bound::Included(KEYS.start), std::ops::Bound::Excluded(KEYS.end));
-            for pair in self.side.db.range(&txn, &range).map_err(lmdb::error)? {
+            for pair in self.side.db.iter(&txn).map_err(lmdb::error)? {
                 let (at, bytes) = pair.map_err(lmdb::error)?;
+                if !record::is_key(at) {
+                    continue;
+                }
                 let mut read = || {
                     let (handle, record) = (record::handle_of(at)?, KeyRecord::decode(at, bytes)?);
                     if record.is_alive() {

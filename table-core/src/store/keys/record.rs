@@ -166,8 +166,10 @@ pub(super) fn key_key(handle: KeyHandle) -> [u8; 9] {
     key
 }
 
-/// Where the keys begin and end.
-pub(super) const KEYS: std::ops::Range<&[u8]> = b"k".as_slice()..b"l".as_slice();
+/// Whether a record is a data key's, by its key.
+pub(super) fn is_key(key: &[u8]) -> bool {
+    key.first() == Some(&KEY)
+}
 
 pub(super) fn handle_of(key: &[u8]) -> Result<KeyHandle> {
     let number = key.strip_prefix(&[KEY]).and_then(|number| number.try_into().ok());

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::authority;
 use super::change::Change;
-use super::record::{self, AUTHORITY, KEYS, KeyRecord, ScopeRecord, State};
+use super::record::{self, AUTHORITY, KeyRecord, ScopeRecord, State};
 use super::root::{self, NewRoot, Root};
 use super::vault::{PATIENCE, Vault, without_end};
 use crate::crypt::{KeyHandle, Scope, files};
@@ -88,17 +88,18 @@ impl Vault {
         doomed: Doomed<'_>,
     ) -> Result<Renewed> {
         let mut renewed = Renewed::default();
-        let mut at = KEYS.start.to_vec();
-        while let Some((key, bytes)) =
-            self.side.db.get_greater_than(change.txn(), &at).map_err(lmdb::error)?
-        {
-            if key >= KEYS.end {
-                break;
+        // All of them, in the order in which they stand: among damaged keys a search may lead back, or past the end.
+        let mut records = Vec::new();
+        for pair in self.side.db.iter(change.txn()).map_err(lmdb::error)? {
+            let (key, bytes) = pair.map_err(lmdb::error)?;
+            if record::is_key(key) {
+                records.push((key.to_vec(), bytes.to_vec()));
             }
-            at = key.to_vec();
+        }
+        for (at, bytes) in &records {
             // What has no key's name is nobody's.
-            let Ok(handle) = record::handle_of(key) else { continue };
-            let opened = KeyRecord::decode(key, bytes).and_then(|record| {
+            let Ok(handle) = record::handle_of(at) else { continue };
+            let opened = KeyRecord::decode(at, bytes).and_then(|record| {
                 let key = record.is_alive().then(|| self.unwrap(old, handle, &record)).transpose()?;
                 Ok((record, key))
             });
@@ -121,7 +122,7 @@ impl Vault {
                 // Before the old one goes, the new one must open.
                 self.unwrap(new, handle, &record)?;
             }
-            change.put(&at, &record.encode(&at))?;
+            change.put(at, &record.encode(at))?;
         }
         Ok(renewed)
     }

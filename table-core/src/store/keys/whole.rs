@@ -1,6 +1,6 @@
 //! Whether the keys are whole: looked at when they are opened, and by a check of the store.
 
-use super::record::{self, KEYS, KeyRecord, META, Meta, Tally};
+use super::record::{self, KeyRecord, META, Meta, Tally};
 use super::root;
 use super::vault::{Vault, no_keys};
 use super::{DIRECTORY, Encryption};
@@ -81,8 +81,7 @@ impl Vault {
             // Renewed this moment, by somebody who unwraps all of them.
             return Ok(());
         }
-        let range = (std::ops::Bound::Included(KEYS.start), std::ops::Bound::Excluded(KEYS.end));
-        for pair in self.side.db.range(&txn, &range).map_err(lmdb::error)? {
+        for pair in self.side.db.iter(&txn).map_err(lmdb::error)? {
             let (at, bytes) = pair.map_err(lmdb::error)?;
             // What is no record has been told.
             let (Ok(handle), Ok(record)) = (record::handle_of(at), KeyRecord::decode(at, bytes)) else {
@@ -126,12 +125,9 @@ fn check_into(
     if keys.is_none() && !has_data(&dir) {
         return belonging::check(environment);
     }
-    let side = if let Some(keys) = keys {
-        keys.vault.side.clone()
-    } else {
-        let access = Access { create: false, ..(&environment.options).into() };
-        side::open(&dir, access, |_| Ok(Vec::new()))?
-    };
+    let access = Access { create: false, ..(&environment.options).into() };
+    let side = keys
+        .map_or_else(|| side::open(&dir, access, |_| Ok(Vec::new())), |keys| Ok(keys.vault.side.clone()))?;
     side.check()?;
     let authority = keys.map(Encryption::authority).transpose()?;
     let root = {

@@ -89,19 +89,19 @@ pub(super) fn read_page(
     Ok(page)
 }
 
-/// The pages below a branch; `Some(None)` of any other page.
+/// The pages below a branch; none of any other page.
 #[cfg(feature = "encrypt")]
-pub(super) fn children(page: &[u8]) -> Option<Option<Vec<u64>>> {
+pub(super) fn children(page: &[u8]) -> Option<Vec<u64>> {
     let (kind, lower) = page_head(page, Fields(page).u64()?)?;
     if kind != BRANCH {
-        return Some(None);
+        return Some(Vec::new());
     }
     let offsets = page.get(16..usize::from(lower))?.as_chunks::<2>().0;
     let child = |offset: &[u8; 2]| {
         let start = usize::from(u16::from_le_bytes(*offset));
         page.get(start..).and_then(Node::parse).map(|node| node.child())
     };
-    offsets.iter().map(child).collect::<Option<_>>().map(Some)
+    offsets.iter().map(child).collect()
 }
 
 /// The value of a leaf's first entry, if it stands on the leaf.

@@ -4,6 +4,7 @@
 //! LMDB believes its pages. A bit that is another in a page's number, in an offset or in a flag leads it out of the
 //! file, which kills the process. A store is too large to be read at each opening; what lies beside it is not.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -60,19 +61,32 @@ fn check_pages(file: &mut (impl Read + Seek), header: &Header) -> Result<(), Fla
     check_flags(file, header)?;
     let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread)?;
     walk::reachable(file, header, length)?;
-    let Some(root) = header.main_root else { return Ok(()) };
-    let mut pending = vec![root];
-    // The walk has shown that no page is reached twice.
-    while let Some(number) = pending.pop() {
-        let page = walk::read_page(file, header, number)?;
-        let damaged = || Flaw::corrupt(format!("is damaged: page {number} is not whole"));
-        match walk::children(&page).ok_or_else(damaged)? {
-            Some(children) => pending.extend(children),
-            None if pages::is_whole(&page) && pages::is_plain(&page) => {}
-            None => return Err(damaged()),
+    let mut used = BTreeSet::new();
+    for (root, is_main) in [(header.main_root, true), (header.free_root, false)] {
+        let mut pending: Vec<_> = root.into_iter().collect();
+        // The walk has shown that no page is reached twice.
+        while let Some(number) = pending.pop() {
+            used.insert(number);
+            let page = walk::read_page(file, header, number)?;
+            let damaged = || Flaw::corrupt(format!("is damaged: page {number} is not whole"));
+            let children = walk::children(&page).ok_or_else(damaged)?;
+            let is_leaf = || pages::is_whole(&page) && (!is_main || pages::is_plain(&page));
+            if children.is_empty() && !is_leaf() {
+                return Err(damaged());
+            }
+            pending.extend(children);
         }
     }
-    Ok(())
+    // The next change overwrites what is listed as free.
+    walk::each_freed(file, header, |freed| {
+        let mut sound = (1..=header.transaction).contains(&freed.transaction);
+        let mut before = u64::MAX;
+        for page in freed.pages() {
+            sound &= page < before && (2..=header.last_page).contains(&page) && used.insert(page);
+            before = page;
+        }
+        if sound { Ok(()) } else { Err(Flaw::corrupt("is damaged: its list of free pages names one in use")) }
+    })
 }
 
 /// The flags by which LMDB compares keys and takes values apart.
