@@ -1,4 +1,5 @@
-//! What encrypted properties cost an entity: typed insert and get with none, one and three of them.
+//! What encrypted properties cost an entity: typed insert and get with none, one and three of them; and what it costs to
+//! sign its rows.
 //! `cargo run --release -p table-core --features encrypt --example sealed_fields [ENTITIES]`.
 //!
 //! The kinds take turns, round by round; a figure is the median of the rounds. Each entity has two rows, its own and a
@@ -59,6 +60,19 @@ struct Three {
     salary: i64,
 }
 
+#[derive(Entity)]
+#[entity(table = "Signed", kind = "employee", signed)]
+#[key(partition = "{department}", row = "empid_{id:08}")]
+#[index(by_email, row = "email_{email}", unique)]
+struct Signed {
+    department: String,
+    id: u32,
+    email: String,
+    ssn: String,
+    iban: String,
+    salary: i64,
+}
+
 /// Inserts entities of these numbers, and reads them; nanoseconds for each.
 type Round = Box<dyn Fn(std::ops::Range<u32>) -> table_core::Result<(f64, f64)>>;
 
@@ -109,8 +123,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let each = std::env::args().nth(1).map_or(Ok(2_000), |text| text.parse::<u32>())?;
     let dir = tempfile::tempdir()?;
     let store = Store::options().encryption(Arc::new(MemoryKeys::new()?)).open(dir.path().join("store"))?;
-    let kinds: [(&str, Round); 3] =
-        [("0", round!(store, Plain)), ("1", round!(store, One)), ("3", round!(store, Three))];
+    let kinds: [(&str, Round); 4] = [
+        ("0", round!(store, Plain)),
+        ("0, signed", round!(store, Signed)),
+        ("1", round!(store, One)),
+        ("3", round!(store, Three)),
+    ];
     let mut figures = vec![(Vec::new(), Vec::new()); kinds.len()];
     let mut first = 0;
     for _ in 0..ROUNDS {

@@ -279,7 +279,7 @@ impl Writing<'_, '_> {
             Image::None => New::Nothing,
             Image::Ready(_) => New::FromPlan,
             Image::Deferred(properties, digest) => {
-                let row = (&**properties, digest.as_ref(), seed);
+                let row = Unnumbered { properties, digest: digest.as_ref(), seed };
                 New::Scratch(encode_now(self.dbs, self.txn, self.touched, self.scratch, row)?)
             }
         };
@@ -415,13 +415,20 @@ fn meets(old: Option<&Row<'_>>, condition: IfMatch) -> Result<()> {
     }
 }
 
+/// A row some of whose names have no number yet.
+struct Unnumbered<'a> {
+    properties: &'a [(Name, Value)],
+    digest: Option<&'a [u8; DIGEST]>,
+    seed: u64,
+}
+
 /// Puts a row into bytes, numbering the names that have no number yet.
 fn encode_now(
     dbs: &Databases,
     txn: &WriteTxn<'_>,
     touched: &mut Touched,
     scratch: &mut Scratch,
-    (properties, digest, seed): (&[(Name, Value)], Option<&[u8; DIGEST]>, u64),
+    row: Unnumbered<'_>,
 ) -> Result<std::ops::Range<usize>> {
     let grown = if let Some(grown) = touched.grown.take() {
         grown
@@ -432,6 +439,7 @@ fn encode_now(
         (dict, on_disk)
     };
     let (dict, _) = touched.grown.insert(grown);
+    let Unnumbered { properties, digest, seed } = row;
     for (name, value) in properties {
         if dict.id(name).is_none() && !dict.names_full() {
             dict.push_name(name.clone());

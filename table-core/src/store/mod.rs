@@ -295,6 +295,8 @@ impl Store {
         let entry = self
             .inner
             .transact(|txn, dbs, meta| {
+                // What is vouched for anew was vouched for before.
+                self.inner.verify_tables(txn, meta)?;
                 let entry = catalog::bury(dbs, txn, meta, name)?;
                 self.inner.forget_vouched(txn, meta, &entry)?;
                 Ok(entry)

@@ -52,7 +52,7 @@ pub(crate) fn get_at<'k>(
 
 /// The row, if it carries no keyed digest or the right one.
 #[inline]
-fn genuine<'v>(view: RowView<'v>) -> Result<RowView<'v>> {
+fn genuine(view: RowView<'_>) -> Result<RowView<'_>> {
     if view.row().is_signed() {
         sign::verify(&view)?;
     }

@@ -1,8 +1,6 @@
 //! What somebody can do who may write the file and has no keys, on a small store, all of it: whatever is read afterwards is
 //! what was written, or it is an error.
 
-use std::collections::BTreeSet;
-
 use integration_tests::forge::{Forge, Image, row_key};
 use table_core::{DynamicEntity, Entity, Error, ErrorKind, Store};
 
@@ -39,6 +37,7 @@ const IDS: [u32; 3] = [1, 2, 3];
 fn town() -> Bank {
     let bank = Bank::new();
     let (store, _) = bank.open();
+    store.set::<super::Kept>().unwrap();
     let (patients, notes) = (store.table::<Patient>().unwrap(), store.table::<Note>().unwrap());
     for id in [1, 2] {
         patients.insert(&patient(id)).unwrap();
@@ -105,6 +104,12 @@ fn survey_accounts(store: &Store, survey: &mut Survey) {
         Ok(count) => assert_eq!(count, 0, "what was forged is counted"),
         Err(error) => survey.errors.push(error),
     }
+    let any = store.set::<super::Kept>().and_then(|kept| kept.get_any("Bonn", "account_000001"));
+    let is_expected = |kept: table_core::Stored<super::Kept>| match table_core::Stored::into_inner(kept) {
+        super::Kept::Account(found) => found,
+        super::Kept::Card(_) => panic!("another kind"),
+    };
+    survey.note(any.map(|found| found.map(is_expected)), &account(1));
     for found in accounts.by_owner().branch("Bonn").into_iter() {
         match found {
             Ok(found) => assert_eq!(*found, account(found.id)),
@@ -409,6 +414,39 @@ fn no_record_of_a_table_and_no_layout_can_be_changed() {
             forge.edit_meta(|body| body[at] ^= 1)
         });
     }
-    let names: BTreeSet<_> = tables.into_iter().map(|(name, _)| name).collect();
-    assert_eq!(names.len(), 3);
+}
+
+#[test]
+fn what_was_taken_from_a_table_is_not_vouched_for_when_another_goes() {
+    let bank = town();
+    let path = bank.scratch.path().join("store");
+    let forge = Forge::open(&path);
+    let (name, body) = forge.tables().into_iter().find(|(name, _)| name == b"bank").unwrap();
+    let mut stripped = body[..22 + name.len()].to_vec();
+    stripped[4] = 0;
+    forge.put_table(&name, &stripped);
+    forge.close();
+    let options = integration_tests::relaxed().encryption(bank.keys.clone());
+    let store = options.open(&path).unwrap();
+    assert_eq!(store.drop_table("Clinic").unwrap_err().kind(), ErrorKind::NotGenuine);
+    assert_eq!(store.table::<Account>().unwrap_err().kind(), ErrorKind::NotGenuine);
+    assert!(!store.check().unwrap().problems.is_empty());
+    assert_eq!(store.tables().unwrap(), ["Bank", "Clinic", "Notes"]);
+}
+
+#[test]
+fn a_table_that_is_vouched_for_is_dropped_by_who_has_the_keys() {
+    let bank = town();
+    let store = bank.open_without_keys();
+    let error = store.drop_table("Clinic").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::KeyUnavailable, "{error}");
+    assert!(error.to_string().contains("vouch for the others"), "{error}");
+    store.drop_table("Notes").unwrap();
+    drop(store);
+    let (store, accounts) = bank.open();
+    store.drop_table("Clinic").unwrap();
+    assert_eq!(*accounts.get(Account::key("Bonn", 1)).unwrap().unwrap(), account(1));
+    store.table::<Patient>().unwrap().insert(&patient(1)).unwrap();
+    drop((store, accounts));
+    assert!(after(&bank, |_| {}).errors.is_empty());
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use integration_tests::Scratch;
 use table_core::crypt::MemoryKeys;
-use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Query, Store, Table};
+use table_core::{DynamicEntity, Entity, EntitySet, ErrorKind, IfMatch, Query, Store, Table};
 
 /// What a bank keeps: nothing of it secret, and all of it to be believed.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -179,6 +179,76 @@ fn a_kind_that_has_rows_does_not_become_signed() {
     let error = store.table::<Unsigned>().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LayoutChanged);
     assert!(error.to_string().contains("- signed"), "{error}");
+}
+
+/// What is secret and what is to be believed, in one.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Bank", kind = "card", signed)]
+#[key(partition = "{branch}", row = "card_{id:06}")]
+#[index(by_number, row = "number_{number:blind}", unique)]
+struct Card {
+    branch: String,
+    id: u32,
+    #[encrypt(blind)]
+    number: String,
+    limit: i32,
+}
+
+fn card(id: u32) -> Card {
+    Card { branch: "Bonn".into(), id, number: format!("4711 {id}"), limit: 500 }
+}
+
+/// Everything that a branch keeps.
+#[derive(EntitySet, Clone, Debug, PartialEq)]
+enum Kept {
+    Account(Account),
+    Card(Card),
+}
+
+#[test]
+fn sets_batches_and_loads_sign_what_they_write() {
+    let bank = Bank::new();
+    let (store, accounts) = bank.open();
+    let kept = store.set::<Kept>().unwrap();
+    kept.egt(Account::partition("Bonn")).insert(&account(4)).insert(&card(1)).commit().unwrap();
+    let cards = store.table::<Card>().unwrap();
+    cards.bulk_insert((2..=5).map(card)).unwrap();
+    let any = DynamicEntity::new("Bonn", "account_000009")
+        .with("EntityType", "account")
+        .with("Owner", "Ann")
+        .with("Iban", "DE0009")
+        .with("Balance", 900_i64);
+    kept.insert_any(&any).unwrap();
+    assert_eq!(*accounts.get(Account::key("Bonn", 9)).unwrap().unwrap(), account(9));
+    let read: Vec<Kept> = kept
+        .partition(Account::partition("Bonn"))
+        .into_iter()
+        .map(|found| table_core::Stored::into_inner(found.unwrap()))
+        .collect();
+    assert_eq!(read.len(), 5 + 5);
+    assert!(read.contains(&Kept::Card(card(5))) && read.contains(&Kept::Account(account(9))));
+    let found = cards.get(Card::by_number("Bonn", "4711 3")).unwrap().unwrap();
+    assert_eq!(*found, card(3));
+    assert!(store.check().unwrap().problems.is_empty());
+}
+
+#[test]
+fn a_job_that_seals_anew_signs_anew() {
+    let bank = Bank::new();
+    let (store, _) = bank.open();
+    let cards = store.table::<Card>().unwrap();
+    cards.bulk_insert((1..=5).map(card)).unwrap();
+    let encryption = store.encryption().unwrap();
+    encryption.rotate_all().unwrap();
+    let report = cards.reencrypt().run().unwrap();
+    assert_eq!((report.changed, report.failed), (5, 0));
+    assert!(encryption.destroy_unused().unwrap() > 0);
+    for id in 1..=5 {
+        assert_eq!(*cards.get(Card::key("Bonn", id)).unwrap().unwrap(), card(id));
+        let copy = cards.get(Card::by_number("Bonn", format!("4711 {id}"))).unwrap().unwrap();
+        assert_eq!(*copy, card(id));
+    }
+    assert!(store.check().unwrap().problems.is_empty());
 }
 
 #[test]

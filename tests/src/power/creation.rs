@@ -18,7 +18,7 @@ fn place(root: &Path, number: u32) -> PathBuf {
 
 /// How a store is opened: all in the ring of the first that has keys.
 fn options(root: &Path, number: u32, ring: &mut Option<Arc<KeyRing>>) -> table_core::Result<OpenOptions> {
-    if number % 2 == 0 {
+    if number.is_multiple_of(2) {
         return Ok(Store::options());
     }
     if ring.is_none() {
@@ -57,7 +57,7 @@ pub(super) fn run(root: &Path) {
                 });
             }
         });
-        if number % 2 == 1 {
+        if !number.is_multiple_of(2) {
             let store = options.open(&path).unwrap();
             sealed::put(&store, 0, 1).unwrap();
             acks.say(format_args!("sealed {number}"));
@@ -90,7 +90,7 @@ pub(super) fn verify(root: &Path, acks: super::Acks<'_>) -> Result<u64, String> 
                 sealed::check(&store, &["put 0 1".into()])?;
             }
             batches::write_on(&store)?;
-            if number % 2 == 1 {
+            if !number.is_multiple_of(2) {
                 sealed::put(&store, 20, 1).map_err(|e| wrong("sealing", e))?;
             }
         }

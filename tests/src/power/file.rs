@@ -131,7 +131,7 @@ impl File {
         let mut image = self.disk.clone();
         image.resize(length, 0);
         let salt = random.number();
-        let coin = |number: u64| Random::new(salt ^ number).number() % 2 == 0;
+        let coin = |number: u64| Random::new(salt ^ number).number().is_multiple_of(2);
         for (sector, versions) in &self.versions {
             let chosen = match kept {
                 Kept::Nothing => None,

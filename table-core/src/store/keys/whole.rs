@@ -126,12 +126,11 @@ fn check_into(
     if keys.is_none() && !has_data(&dir) {
         return belonging::check(environment);
     }
-    let side = match keys {
-        Some(keys) => keys.vault.side.clone(),
-        None => {
-            let access = Access { create: false, ..(&environment.options).into() };
-            side::open(&dir, access, |_| Ok(Vec::new()))?
-        }
+    let side = if let Some(keys) = keys {
+        keys.vault.side.clone()
+    } else {
+        let access = Access { create: false, ..(&environment.options).into() };
+        side::open(&dir, access, |_| Ok(Vec::new()))?
     };
     side.check()?;
     let authority = keys.map(Encryption::authority).transpose()?;

@@ -98,8 +98,13 @@ impl TableState {
     }
 
     /// Verifies, by who has the keys, that nobody without them has changed what says that something is sealed.
+    pub(super) fn verify(&self, dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<(), Error> {
+        let entry = find(dbs, txn, meta, &self.name)?;
+        entry.map_or(Ok(()), |entry| self.verify_entry(dbs, txn, meta, &entry))
+    }
+
     #[cfg(feature = "encrypt")]
-    fn verify(
+    fn verify_entry(
         &self,
         dbs: &Databases,
         txn: &heed::RoTxn<'_>,
@@ -114,7 +119,7 @@ impl TableState {
 
     #[cfg(not(feature = "encrypt"))]
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as it is with the feature")]
-    fn verify(&self, _: &Databases, _: &heed::RoTxn<'_>, _: &Meta, _: &Entry) -> Result<(), Error> {
+    fn verify_entry(&self, _: &Databases, _: &heed::RoTxn<'_>, _: &Meta, _: &Entry) -> Result<(), Error> {
         Ok(())
     }
 
@@ -216,7 +221,7 @@ impl TableState {
         }
         match find(dbs, txn, meta, &self.name)? {
             Some(entry) if entry.id == self.id => {
-                self.verify(dbs, txn, meta, &entry)?;
+                self.verify_entry(dbs, txn, meta, &entry)?;
                 self.check_registered(dbs, txn)?;
                 self.find_signed(dbs, txn)?;
                 self.generation.store(meta.generation, Ordering::Release);

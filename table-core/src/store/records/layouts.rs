@@ -82,6 +82,8 @@ fn is_registered(
             meta.generation += 1;
         }
         check_apart(dbs, txn, table, schema)?;
+        // What is vouched for anew was vouched for before.
+        table.verify(dbs, txn, meta)?;
         note(dbs, txn, table, schema)?;
         vouch(dbs, txn, meta, table, schema)?;
         Ok(true)
