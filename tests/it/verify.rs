@@ -41,6 +41,7 @@ struct Tally {
     refused: usize,
     failed: usize,
     sound: usize,
+    /// Those that ended the process, or had it run for ever.
     died: Vec<String>,
 }
 
@@ -87,15 +88,16 @@ fn flip_some(store: &Path, ring: &Path, work: &Path, verify: bool, mut first: us
         let mut child = Child::spawn(command.env("CRASH_CHILD_SECONDS", "3600").stderr(Stdio::null()));
         let mut flipped = None;
         loop {
-            match child.next_within(Duration::from_secs(60)).expect("no flip makes it hang") {
-                Some(line) if line == "end" => return tally,
-                Some(line) => match &*line {
+            match child.next_within(Duration::from_secs(30)) {
+                Ok(Some(line)) if line == "end" => return tally,
+                Ok(Some(line)) => match &*line {
                     "refused" => tally.refused += 1,
                     "failed" => tally.failed += 1,
                     "sound" => tally.sound += 1,
                     flip => flipped = Some(flip.to_owned()),
                 },
-                None => {
+                // It died, or would never come to an end.
+                Ok(None) | Err(_) => {
                     let flip = flipped.take().expect("a child dies of a flip alone");
                     let number: usize = flip.split(' ').nth(1).unwrap().parse().unwrap();
                     tally.died.push(flip);
