@@ -98,7 +98,7 @@ impl Image {
             bytes.extend_from_slice(&id.to_le_bytes());
             if wide {
                 bytes.push(*tag);
-                bytes.extend_from_slice(&start.to_le_bytes()[..3]);
+                bytes.extend_from_slice(&(*start as u32).to_le_bytes()[..3]);
             } else {
                 bytes.extend_from_slice(&((*start as u16) | u16::from(*tag) << 12).to_le_bytes());
             }

@@ -64,7 +64,7 @@ mod tests {
     }
 
     fn hex(bytes: &[u8]) -> String {
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+        bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
     }
 
     /// Made by another program, from `docs/format.md`.

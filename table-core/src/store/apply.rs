@@ -416,6 +416,7 @@ fn meets(old: Option<&Row<'_>>, condition: IfMatch) -> Result<()> {
 }
 
 /// A row some of whose names have no number yet.
+#[derive(Clone, Copy)]
 struct Unnumbered<'a> {
     properties: &'a [(Name, Value)],
     digest: Option<&'a [u8; DIGEST]>,

@@ -269,6 +269,10 @@ impl<'a> Row<'a> {
     }
 
     /// The keyed digest, if the row is signed.
+    #[cfg_attr(
+        not(any(feature = "encrypt", feature = "fuzzing")),
+        expect(dead_code, reason = "who has no keys has no use for it")
+    )]
     pub(crate) fn digest(&self) -> Option<[u8; DIGEST]> {
         self.digest.try_into().ok()
     }

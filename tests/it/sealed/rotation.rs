@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use table_core::crypt::{KeyHandle, Scope};
-use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Query, Stored, ValueRef};
+use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Stored, ValueRef};
 
 use super::{Scratch, assert_copies_agree, employee, handles, key, kind, refused, rows, staff};
 

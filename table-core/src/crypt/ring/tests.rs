@@ -379,7 +379,7 @@ mod places {
                 assert!(error.to_string().contains("2 names"), "{error}");
             }
             assert_eq!(std::fs::read(name).unwrap(), before);
-            assert_eq!(ring.ids(), [old.clone()]);
+            assert_eq!(ring.ids(), std::slice::from_ref(&old));
         }
         std::fs::remove_file(other).unwrap();
         ring.rotate().unwrap();

@@ -103,12 +103,15 @@ impl Dict {
     }
 
     /// Whether the store was opened with keys.
+    #[cfg(feature = "encrypt")]
     pub(crate) fn has_keys(&self) -> bool {
-        #[cfg(feature = "encrypt")]
-        let has_keys = self.keys.is_some();
-        #[cfg(not(feature = "encrypt"))]
-        let has_keys = false;
-        has_keys
+        self.keys.is_some()
+    }
+
+    #[cfg(not(feature = "encrypt"))]
+    #[expect(clippy::unused_self, reason = "as it is with the feature")]
+    pub(crate) fn has_keys(&self) -> bool {
+        false
     }
 
     /// What opens the table's sealed values; `None` where the store was opened without a provider.

@@ -101,7 +101,7 @@ mod tests {
             ("Balance", ValueRef::Int64(-7)),
         ];
         let digest = of_row(&authority, &binding, ("Bonn", "account_000001"), properties.into_iter());
-        let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex = digest.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
         assert_eq!(hex, "bc6bfe25157bf621303ce585b47d257a");
         // In whatever order the row has them.
         let turned = properties.into_iter().rev();

@@ -71,9 +71,13 @@ fn a_tally_takes_back_what_it_was_given() {
     let records = [(&b"k1"[..], 1_u8), (b"k2", 2), (b"s1", 3), (b"j1", 4), (b"a", 5)];
     let record = |number: u8| sealed(b"x", vec![number]);
     let mut tally = Tally::default();
-    records.iter().for_each(|(key, number)| tally.add(key, &record(*number)));
+    for (key, number) in &records {
+        tally.add(key, &record(*number));
+    }
     assert_eq!((tally.keys, tally.scopes, tally.jobs, tally.records()), (2, 1, 1, 4));
     assert_ne!(tally.digest, 0);
-    records.iter().for_each(|(key, number)| tally.remove(key, &record(*number)));
+    for (key, number) in &records {
+        tally.remove(key, &record(*number));
+    }
     assert_eq!(tally, Tally::default());
 }

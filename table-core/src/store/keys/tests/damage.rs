@@ -173,6 +173,8 @@ pub(super) fn body(record: &[u8]) -> &[u8] {
     &record[..record.len() - meta::CHECKSUM]
 }
 
+type Make<'a> = Box<dyn Fn(Vec<u8>) -> Option<Vec<u8>> + 'a>;
+
 #[test]
 fn nothing_is_done_with_keys_whose_own_record_is_damaged() {
     let damaged = Damaged::new();
@@ -187,7 +189,6 @@ fn nothing_is_done_with_keys_whose_own_record_is_damaged() {
             whole(body)
         }
     };
-    type Make<'a> = Box<dyn Fn(Vec<u8>) -> Option<Vec<u8>> + 'a>;
     let bad: [(Make<'_>, ErrorKind); 5] = [
         (Box::new(|body| whole(body).map(|record| flipped(&record))), ErrorKind::Corrupt),
         (Box::new(with(0, 3)), ErrorKind::Incompatible),
