@@ -139,6 +139,14 @@ impl Header {
         Ok(())
     }
 
+    /// The header of a commit that may not be the newest; `None` if another has taken its page, or it can't be read.
+    pub(super) fn of_commit(file: &mut (impl Read + Seek), page_size: u64, transaction: u64) -> Option<Self> {
+        let mut page = [0; META_BYTES];
+        file.seek(SeekFrom::Start(transaction % 2 * page_size)).ok()?;
+        file.read_exact(&mut page).ok()?;
+        Self::parse(&page).ok().flatten().filter(|found| found.transaction == transaction)
+    }
+
     fn read_one(file: &mut (impl Read + Seek), offset: u64) -> Result<Self, Flaw> {
         let mut page = Vec::with_capacity(META_BYTES);
         file.seek(SeekFrom::Start(offset)).map_err(Flaw::Unread)?;

@@ -14,6 +14,7 @@
 mod copy;
 mod create;
 mod filesystem;
+mod former;
 mod header;
 mod map;
 mod options;
@@ -22,13 +23,14 @@ mod place;
 mod registry;
 #[cfg(feature = "encrypt")]
 pub(crate) mod side;
+mod tree;
 mod walk;
 
 use std::any::Any;
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use heed::types::Bytes;
 use heed::{CommitOrAbort, MdbError};
@@ -37,12 +39,15 @@ use heed::{CommitOrAbort, MdbError};
 pub(crate) use self::copy::copy_to;
 pub(crate) use self::copy::copy_with;
 pub(crate) use self::create::NAMES;
+use self::former::Former;
+pub(crate) use self::former::state_of_write;
 use self::header::{Flaw, Header, LAYOUT_KNOWN};
 use self::map::Sizes;
 pub use self::options::{Durability, OpenOptions};
 pub(crate) use self::pages::Pages;
 use self::place::DATA;
 use self::registry::Identity;
+pub(crate) use self::tree::Tree;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Databases, LmdbEnv, ReadTxn};
 use crate::store::meta::{META_KEY, Meta};
@@ -56,6 +61,9 @@ pub(crate) struct Environment {
     pub(crate) options: OpenOptions,
     /// The store's directory, absolute and without links.
     pub(crate) path: PathBuf,
+    /// The data file once more, to look at what LMDB does not tell.
+    file: Mutex<File>,
+    former: Former,
 }
 
 /// Opens the store in the directory `path`, or shares it if this process has it open. `wrap` makes of a newly opened
@@ -165,7 +173,10 @@ impl Environment {
         let data = path.join(DATA);
         let mut dbs = open_databases(&env, &path)?;
         dbs.pages = Pages::find(&env, dbs.main, &mut file).map_err(|flaw| flaw.of(&data))?;
-        Ok(Self { env, dbs, options: options.clone(), path })
+        let (file, former) = (Mutex::new(file), Former::new());
+        let environment = Self { env, dbs, options: options.clone(), path, file, former };
+        environment.learn_former()?;
+        Ok(environment)
     }
 
     /// A snapshot.
@@ -241,6 +252,12 @@ fn open_databases(env: &LmdbEnv, path: &Path) -> Result<Databases> {
         };
         if let Err(error) = readable {
             return Ok(CommitOrAbort::Abort(error));
+        }
+        for name in NAMES {
+            if main.get(txn, name.as_bytes())?.is_some_and(|record| LAYOUT_KNOWN && !tree::is_database(record)) {
+                let because = format!("LMDB's record of the database `{name}` is damaged");
+                return Ok(CommitOrAbort::Abort(Error::new(ErrorKind::Corrupt).because(because)));
+            }
         }
         let [data, names, catalog, graves] = NAMES.map(|name| open(Some(name)));
         Ok(match (data?, names?, catalog?, graves?) {

@@ -12,7 +12,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use super::header::{Flaw, Header};
 use crate::store::meta::Fields;
 
-const BRANCH: u16 = 0x01;
+pub(super) const BRANCH: u16 = 0x01;
 pub(super) const LEAF: u16 = 0x02;
 pub(super) const OVERFLOW: u16 = 0x04;
 const META: u16 = 0x08;
@@ -28,9 +28,9 @@ const SUB_DATABASE: u16 = 0x02;
 
 const PAGE_HEADER: u64 = 16;
 /// Deeper trees LMDB itself can't follow.
-const DEEPEST: u32 = 32;
+pub(super) const DEEPEST: u32 = 32;
 /// Pages 0 and 1 are the header's.
-const FIRST_PAGE: u64 = 2;
+pub(super) const FIRST_PAGE: u64 = 2;
 
 /// Walks everything that the header's commit can reach, and says how many pages that is.
 pub(super) fn reachable(file: &mut (impl Read + Seek), header: &Header, length: u64) -> Result<u32, Flaw> {

@@ -1,0 +1,287 @@
+//! The way to a row, as LMDB finds it, with every step checked.
+//!
+//! A row's checksum proves that it is there, and nothing proves that it is not but the way to where it would stand: pages
+//! that are in use and whole, a leaf whose keys lie within the bounds that its branches give, and sound rows on both
+//! sides. It is the way of the state that a transaction began with, whatever a write transaction has changed since.
+
+use super::pages::{Pages, damaged, is_whole};
+use super::walk::{BIG_DATA, BRANCH, DEEPEST, KINDS, LEAF};
+use super::{Environment, NAMES};
+use crate::error::Result;
+use crate::store::lmdb;
+use crate::store::meta::Fields;
+
+/// Bytes of a page before its entries' offsets, and of an entry before its key.
+const HEADER: usize = 16;
+const NODE: usize = 8;
+/// The root of a database that holds nothing.
+const NO_PAGE: u64 = u64::MAX;
+
+/// The tree of the rows in one state, as LMDB's own record describes it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tree {
+    pages: Pages,
+    /// The commit that made the state.
+    state: usize,
+    root: u64,
+    depth: u32,
+    entries: u64,
+}
+
+/// A branch or a leaf.
+#[derive(Clone, Copy)]
+pub(super) struct Page<'p> {
+    bytes: &'p [u8],
+    kind: u16,
+    /// Two bytes each.
+    offsets: &'p [[u8; 2]],
+}
+
+/// An entry of a page.
+pub(super) struct Node<'p> {
+    size: u32,
+    flags: u16,
+    pub(super) key: &'p [u8],
+    /// What follows the key, to the end of the page.
+    rest: &'p [u8],
+}
+
+impl Node<'_> {
+    /// In a branch, the number of the page that the entry leads to.
+    pub(super) fn child(&self) -> u64 {
+        u64::from(self.size) | u64::from(self.flags) << 32
+    }
+}
+
+impl<'p> Page<'p> {
+    #[inline]
+    pub(super) fn parse(bytes: &'p [u8], number: u64) -> Option<Self> {
+        let mut fields = Fields(bytes);
+        let own = fields.u64()?;
+        fields.u16()?;
+        let (flags, lower) = (fields.u16()?, usize::from(fields.u16()?));
+        let kind = flags & KINDS;
+        let (offsets, odd) = bytes.get(HEADER..lower)?.as_chunks();
+        let right = own == number && (kind == BRANCH || kind == LEAF) && odd.is_empty() && !offsets.is_empty();
+        right.then_some(Self { bytes, kind, offsets })
+    }
+
+    pub(super) fn is_branch(&self) -> bool {
+        self.kind == BRANCH
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.offsets.len()
+    }
+
+    #[inline]
+    pub(super) fn node(&self, at: usize) -> Option<Node<'p>> {
+        let start = usize::from(u16::from_le_bytes(*self.offsets.get(at)?));
+        let (head, rest) = self.bytes.get(start..)?.split_first_chunk::<NODE>()?;
+        let [a, b, c, d, e, f, g, h] = *head;
+        let (key, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes([g, h])))?;
+        Some(Node { size: u32::from_le_bytes([a, b, c, d]), flags: u16::from_le_bytes([e, f]), key, rest })
+    }
+
+    /// The first entry from `from` on whose key is not below this one, and whether it has this key.
+    #[inline]
+    fn search(&self, from: usize, key: &[u8]) -> Option<(usize, bool)> {
+        let (mut low, mut high) = (from, self.len());
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            match self.node(middle)?.key.cmp(key) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Equal => return Some((middle, true)),
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        Some((low, false))
+    }
+}
+
+/// The leaf on which a key stands, or would.
+struct Way<'t> {
+    leaf: Page<'t>,
+    number: u64,
+    /// The leaf's keys are not below the one, and below the other.
+    bounds: (Option<&'t [u8]>, Option<&'t [u8]>),
+    /// The subtrees before and after it.
+    beside: (Option<u64>, Option<u64>),
+}
+
+impl Tree {
+    /// The tree of the rows in the state of this number, which the transaction reads or began with. `None` where the
+    /// layout of pages is not known.
+    pub(crate) fn find(
+        environment: &Environment,
+        txn: &heed::RoTxn<'_>,
+        state: usize,
+    ) -> Result<Option<Self>> {
+        let Some(pages) = environment.dbs.pages else { return Ok(None) };
+        let record = environment.dbs.main.get(txn, DATA_DATABASE.as_bytes()).map_err(lmdb::error)?;
+        let (depth, entries, root) = record.and_then(described).ok_or_else(damaged)?;
+        Ok(Some(Self { pages, state, root, depth, entries }))
+    }
+
+    /// Whether a key has no row. `verify` is given the keys and values beside it.
+    pub(crate) fn lacks(
+        &self,
+        environment: &Environment,
+        txn: &heed::RoTxn<'_>,
+        key: &[u8],
+        verify: impl Fn(&[u8], &[u8]) -> Result<()>,
+    ) -> Result<bool> {
+        if self.root == NO_PAGE {
+            return if (self.entries, self.depth) == (0, 0) { Ok(true) } else { Err(damaged()) };
+        }
+        let way = self.way(environment, txn, key)?;
+        if !is_whole(way.leaf.bytes) {
+            return Err(damaged());
+        }
+        let (at, found) = way.leaf.search(0, key).ok_or_else(damaged)?;
+        if found {
+            return Ok(false);
+        }
+        for beside in [at.checked_sub(1), Some(at).filter(|at| *at < way.leaf.len())].into_iter().flatten() {
+            let node = way.leaf.node(beside).ok_or_else(damaged)?;
+            let value = environment.value(self.pages, txn, &node).ok_or_else(damaged)?;
+            verify(node.key, value)?;
+            // A leaf whose order is damaged just here leads astray.
+            if (node.key < key) != (beside < at) {
+                return Err(damaged());
+            }
+        }
+        if at == 0 || at == way.leaf.len() {
+            self.check_edge(environment, txn, &way, key, at == 0)?;
+        }
+        Ok(true)
+    }
+
+    /// Makes sure that a walk which has come to this key is on a leaf of the tree.
+    pub(crate) fn check_way(
+        &self,
+        environment: &Environment,
+        txn: &heed::RoTxn<'_>,
+        key: &[u8],
+    ) -> Result<()> {
+        let way = self.way(environment, txn, key)?;
+        if self.pages.number(key) == Some(way.number) { Ok(()) } else { Err(damaged()) }
+    }
+
+    /// The way to the leaf of a key.
+    #[inline]
+    fn way<'t>(
+        &self,
+        environment: &Environment,
+        txn: &'t heed::RoTxn<'_>,
+        key: &[u8],
+    ) -> Result<Way<'t>> {
+        let (mut number, mut bounds, mut beside) = (self.root, (None, None), (None, None));
+        for depth in 1..=DEEPEST {
+            let leaf = self.page(environment, txn, number)?;
+            if !leaf.is_branch() {
+                let right = depth == self.depth;
+                return if right { Ok(Way { leaf, number, bounds, beside }) } else { Err(damaged()) };
+            }
+            let step = || {
+                // The first key of a branch stands for none.
+                let (at, found) = leaf.search(1, key)?;
+                let at = if found { at } else { at.checked_sub(1)? };
+                Some((at, leaf.node(at)?))
+            };
+            let (at, node) = step().ok_or_else(damaged)?;
+            if at > 0 {
+                let before = leaf.node(at - 1).ok_or_else(damaged)?;
+                (bounds.0, beside.0) = (Some(node.key), Some(before.child()));
+            }
+            if at + 1 < leaf.len() {
+                let after = leaf.node(at + 1).ok_or_else(damaged)?;
+                (bounds.1, beside.1) = (Some(after.key), Some(after.child()));
+            }
+            number = node.child();
+        }
+        Err(damaged())
+    }
+
+    fn page<'t>(
+        &self,
+        environment: &Environment,
+        txn: &'t heed::RoTxn<'_>,
+        number: u64,
+    ) -> Result<Page<'t>> {
+        let bytes = environment.page(self.pages, txn, number);
+        let page = bytes.and_then(|bytes| Page::parse(bytes, number)).ok_or_else(damaged)?;
+        environment.check_page_in_use(txn, self.state, number)?;
+        Ok(page)
+    }
+
+    /// At the leaf's first or last place: whether the leaf is the one that belongs here, and the next one leaves room.
+    #[cold]
+    fn check_edge(
+        &self,
+        environment: &Environment,
+        txn: &heed::RoTxn<'_>,
+        way: &Way<'_>,
+        key: &[u8],
+        is_first: bool,
+    ) -> Result<()> {
+        let ends = || Some((way.leaf.node(0)?.key, way.leaf.node(way.leaf.len() - 1)?.key));
+        let (first, last) = ends().ok_or_else(damaged)?;
+        let (low, high) = way.bounds;
+        if low.is_some_and(|low| first < low) || high.is_some_and(|high| last >= high) {
+            return Err(damaged());
+        }
+        let Some(mut number) = (if is_first { way.beside.0 } else { way.beside.1 }) else { return Ok(()) };
+        for _ in 0..DEEPEST {
+            let page = self.page(environment, txn, number)?;
+            let node = page.node(if is_first { page.len() - 1 } else { 0 }).ok_or_else(damaged)?;
+            if page.is_branch() {
+                number = node.child();
+                continue;
+            }
+            let right = if is_first { node.key < key } else { node.key > key };
+            return if right { Ok(()) } else { Err(damaged()) };
+        }
+        Err(damaged())
+    }
+}
+
+/// The named database of the rows.
+const DATA_DATABASE: &str = {
+    let [data, ..] = NAMES;
+    data
+};
+
+/// Depth, entries and root of a database, of LMDB's record of it. It has no flags, and a root if it has anything.
+fn described(record: &[u8]) -> Option<(u32, u64, u64)> {
+    let mut fields = Fields(record);
+    fields.u32()?;
+    let (flags, depth) = (fields.u16()?, fields.u16()?);
+    fields.bytes(24)?;
+    let (entries, root) = (fields.u64()?, fields.u64()?);
+    (fields.0.is_empty() && flags == 0).then_some((depth.into(), entries, root))
+}
+
+/// Whether LMDB's record of a database is as one of this store's can be.
+pub(super) fn is_database(record: &[u8]) -> bool {
+    described(record).is_some_and(|(depth, entries, root)| {
+        (root == NO_PAGE) == (depth == 0) && (root == NO_PAGE) == (entries == 0) && depth <= DEEPEST
+    })
+}
+
+impl Environment {
+    /// The value of a leaf's entry, on the leaf or on pages of its own.
+    pub(super) fn value<'t>(
+        &self,
+        pages: Pages,
+        txn: &'t heed::RoTxn<'_>,
+        node: &Node<'t>,
+    ) -> Option<&'t [u8]> {
+        let size = usize::try_from(node.size).ok()?;
+        if node.flags & BIG_DATA == 0 {
+            return node.rest.get(..size);
+        }
+        let first = Fields(node.rest).u64()?;
+        self.span(pages, txn, first, size.checked_add(HEADER)?)?.get(HEADER..)
+    }
+}
