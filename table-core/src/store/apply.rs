@@ -12,8 +12,8 @@ use super::Inner;
 use super::encode::{self, Place};
 use super::lmdb::{self, Databases, WriteTxn};
 use super::open::{self, Environment, Tree};
-use super::read;
 use super::prepare::{self, Action, Image, Prepared, Step};
+use super::read;
 use super::records::catalog::TableState;
 use super::records::counts::Counts;
 use super::records::dict::Dict;
@@ -390,6 +390,9 @@ impl Writing<'_, '_> {
             return Ok(());
         }
         pages.check_value(bytes)?;
+        if !pages.is_own(bytes) {
+            return Err(lmdb::damaged_page());
+        }
         self.environment.check_in_use(self.txn, open::state_of_write(self.txn), bytes)
     }
 

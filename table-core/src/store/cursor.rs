@@ -208,6 +208,10 @@ impl<'t> Cursor<'t> {
     /// of all rows.
     fn check_adjacent(&self, one: Option<&[u8]>, other: Option<&[u8]>) -> Result<()> {
         let (before, after) = if self.reverse { (other, one) } else { (one, other) };
-        if read::adjacent(&self.inner.environment, self.txn, before, after)? { Ok(()) } else { Err(read::out_of_order()) }
+        if read::adjacent(&self.inner.environment, self.txn, before, after)? {
+            Ok(())
+        } else {
+            Err(read::out_of_order())
+        }
     }
 }

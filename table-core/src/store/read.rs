@@ -55,7 +55,11 @@ fn find<'t>(
     }
     let verify = environment.options.verify_reads;
     let Some(bytes) = environment.dbs.data.get(txn, key).map_err(lmdb::error)? else {
-        return if verify && !lacks(environment, txn, txn.id(), key)? { Err(out_of_order()) } else { Ok(None) };
+        return if verify && !lacks(environment, txn, txn.id(), key)? {
+            Err(out_of_order())
+        } else {
+            Ok(None)
+        };
     };
     if verify && let Some(pages) = &environment.dbs.pages {
         pages.check_value(bytes)?;

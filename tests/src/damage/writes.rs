@@ -74,7 +74,9 @@ impl Truth {
             let other = Person { team: old.team.clone(), ..Person::new(100 + round) };
             refused(findings, persons.insert(old).map(drop), exists, || format!("a second {old:?}"));
             let twin = Person { email: old.email.clone(), ..other.clone() };
-            refused(findings, persons.insert(&twin).map(drop), taken, || format!("another's e-mail: {twin:?}"));
+            refused(findings, persons.insert(&twin).map(drop), taken, || {
+                format!("another's e-mail: {twin:?}")
+            });
             let written = persons.insert(&other).map(drop);
             if typed(findings, written) {
                 let by_email = persons.get(Person::by_email(&other.team, other.email.as_str()));
@@ -95,7 +97,9 @@ impl Truth {
             let other = Patient { team: old.team.clone(), ..Patient::new(100 + round) };
             refused(findings, patients.insert(old).map(drop), exists, || format!("a second {old:?}"));
             let twin = Patient { number: old.number.clone(), ..other.clone() };
-            refused(findings, patients.insert(&twin).map(drop), taken, || format!("another's number: {twin:?}"));
+            refused(findings, patients.insert(&twin).map(drop), taken, || {
+                format!("another's number: {twin:?}")
+            });
             let written = patients.insert(&other).map(drop);
             if typed(findings, written) {
                 let read = patients.get(Patient::by_number(&other.team, other.number.as_str()));

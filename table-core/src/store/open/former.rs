@@ -81,29 +81,37 @@ impl Environment {
     }
 
     #[inline]
-    pub(super) fn check_page_in_use(&self, txn: &heed::RoTxn<'_>, state: usize, page: u64) -> Result<()> {
+    fn check_page_in_use(&self, txn: &heed::RoTxn<'_>, state: usize, page: u64) -> Result<()> {
+        self.check_pages_in_use(txn, state, &[page])
+    }
+
+    /// The same of several pages.
+    #[inline]
+    pub(super) fn check_pages_in_use(
+        &self,
+        txn: &heed::RoTxn<'_>,
+        state: usize,
+        pages: &[u64],
+    ) -> Result<()> {
         let state = u64::try_from(state).unwrap_or(u64::MAX);
         let known = self.former.known.read().unwrap_or_else(PoisonError::into_inner);
-        let (was_free, known_of) = (known.has(page), known.state);
+        let plain = known.state >= state && !pages.iter().any(|page| known.has(*page));
         drop(known);
-        if !was_free && known_of >= state {
-            return Ok(());
-        }
-        self.look_closer(txn, state, page, was_free)
+        if plain { Ok(()) } else { self.look_closer(txn, state, pages) }
     }
 
     /// What is known is of another state, or the page was free in the state that it is of.
     #[cold]
-    fn look_closer(&self, txn: &heed::RoTxn<'_>, state: u64, page: u64, was_free: bool) -> Result<()> {
+    fn look_closer(&self, txn: &heed::RoTxn<'_>, state: u64, looked_at: &[u64]) -> Result<()> {
         let Some(pages) = self.dbs.pages else { return Ok(()) };
-        let mut was_free = was_free;
-        if !was_free {
-            if !self.refresh(pages, txn, state) {
-                return Ok(());
+        self.refresh(pages, txn, state);
+        for page in looked_at {
+            let was_free = self.former.known.read().unwrap_or_else(PoisonError::into_inner).has(*page);
+            if was_free && self.is_free(pages, txn, state, *page) {
+                return Err(damaged());
             }
-            was_free = self.former.known.read().unwrap_or_else(PoisonError::into_inner).has(page);
         }
-        if was_free && self.is_free(pages, txn, state, page) { Err(damaged()) } else { Ok(()) }
+        Ok(())
     }
 
     /// Whether a page is free in a state that a transaction of this process reads. What can't be found out is no.
@@ -129,7 +137,8 @@ impl Environment {
         // Two commits later the header is gone. The newest state tells as well.
         for _ in 0..3 {
             let Ok(newest) = self.env.read_txn() else { return false };
-            if let Some(header) = u64::try_from(newest.id()).ok().and_then(|state| self.header(pages, state)) {
+            if let Some(header) = u64::try_from(newest.id()).ok().and_then(|state| self.header(pages, state))
+            {
                 return look(&newest, &header);
             }
         }
@@ -174,30 +183,31 @@ impl Environment {
         Ok(())
     }
 
-    fn header(&self, pages: Pages, state: u64) -> Option<Header> {
+    pub(super) fn header(&self, pages: Pages, state: u64) -> Option<Header> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         Header::of_commit(&mut *file, u64::try_from(pages.size()).ok()?, state)
     }
 
-    /// The pages of a list entry each: the transaction that freed them, and their numbers. Ends at what is no list.
-    fn each_list(
+    /// The pages of a list entry each: the transaction that freed them, and their numbers. Ends at what is no list;
+    /// whether it came to the end.
+    pub(super) fn each_list(
         &self,
         pages: Pages,
         txn: &heed::RoTxn<'_>,
         header: &Header,
         mut take: impl FnMut(u64, &[[u8; 8]]) -> ControlFlow<()>,
-    ) {
+    ) -> bool {
         let mut pending: Vec<(u64, u32)> = header.free_root.map(|root| (root, 0)).into_iter().collect();
         // No list has more pages than this; one that is damaged may lead in a circle.
         let mut left = MOST;
         while let Some((number, depth)) = pending.pop() {
             left = left.saturating_sub(1);
             let page = self.page(pages, txn, number).and_then(|bytes| Page::parse(bytes, number));
-            let Some(page) = page.filter(|_| left > 0 && depth < walk::DEEPEST) else { return };
+            let Some(page) = page.filter(|_| left > 0 && depth < walk::DEEPEST) else { return false };
             if page.is_branch() {
                 // The last one put is the first one taken.
                 for at in (0..page.len()).rev() {
-                    let Some(node) = page.node(at) else { return };
+                    let Some(node) = page.node(at) else { return false };
                     pending.push((node.child(), depth + 1));
                 }
                 continue;
@@ -209,12 +219,13 @@ impl Environment {
                     let count = usize::try_from(u64::from_le_bytes(*count)).ok()?;
                     Some((Fields(node.key).u64()?, numbers.get(..count)?))
                 });
-                let Some((freed_by, list)) = list else { return };
+                let Some((freed_by, list)) = list else { return false };
                 if take(freed_by, list).is_break() {
-                    return;
+                    return false;
                 }
             }
         }
+        true
     }
 
     /// The page of a number, if the file has it.

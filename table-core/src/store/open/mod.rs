@@ -25,6 +25,7 @@ mod registry;
 pub(crate) mod side;
 mod tree;
 mod walk;
+mod whole;
 
 use std::any::Any;
 use std::fs::{self, File};
@@ -254,7 +255,10 @@ fn open_databases(env: &LmdbEnv, path: &Path) -> Result<Databases> {
             return Ok(CommitOrAbort::Abort(error));
         }
         for name in NAMES {
-            if main.get(txn, name.as_bytes())?.is_some_and(|record| LAYOUT_KNOWN && !tree::is_database(record)) {
+            if main
+                .get(txn, name.as_bytes())?
+                .is_some_and(|record| LAYOUT_KNOWN && !tree::is_database(record))
+            {
                 let because = format!("LMDB's record of the database `{name}` is damaged");
                 return Ok(CommitOrAbort::Abort(Error::new(ErrorKind::Corrupt).because(because)));
             }

@@ -88,6 +88,12 @@ impl Pages {
         u64::try_from(place / self.page).ok()
     }
 
+    /// Whether the page that a key or a value lies in says that it is the one of its place. LMDB goes by what it says.
+    pub(crate) fn is_own(&self, bytes: &[u8]) -> bool {
+        let own = self.of(bytes).and_then(|page| Fields(page).u64());
+        own.is_some() && own == self.number(bytes)
+    }
+
     /// Bytes of a page.
     pub(super) fn size(&self) -> usize {
         self.page
@@ -162,11 +168,11 @@ pub(super) fn is_whole(page: &[u8]) -> bool {
         let (mut length, mut squares) = (0, 0);
         for offset in offsets.0 {
             let start = usize::from(u16::from_le_bytes(*offset));
-            let [a, b, c, d, flags, _, e, f] = *page.get(start..)?.first_chunk::<NODE>()?;
-            let key = usize::from(u16::from_le_bytes([e, f]));
+            let node = u64::from_le_bytes(*page.get(start..)?.first_chunk::<NODE>()?);
+            let key = usize::try_from(node >> 48).ok()?;
             // A value with pages of its own leaves their number here.
-            let value = if u16::from(flags) & walk::BIG_DATA == 0 {
-                usize::try_from(u32::from_le_bytes([a, b, c, d])).ok()?
+            let value = if node >> 32 & u64::from(walk::BIG_DATA) == 0 {
+                usize::try_from(node & u64::from(u32::MAX)).ok()?
             } else {
                 size_of::<u64>()
             };

@@ -14,8 +14,10 @@ use crate::store::meta::Fields;
 /// Bytes of a page before its entries' offsets, and of an entry before its key.
 const HEADER: usize = 16;
 const NODE: usize = 8;
+/// As many levels as LMDB can follow.
+const LEVELS: usize = 32;
 /// The root of a database that holds nothing.
-const NO_PAGE: u64 = u64::MAX;
+pub(super) const NO_PAGE: u64 = u64::MAX;
 
 /// The tree of the rows in one state, as LMDB's own record describes it.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +33,7 @@ pub(crate) struct Tree {
 /// A branch or a leaf.
 #[derive(Clone, Copy)]
 pub(super) struct Page<'p> {
-    bytes: &'p [u8],
+    pub(super) bytes: &'p [u8],
     kind: u16,
     /// Two bytes each.
     offsets: &'p [[u8; 2]],
@@ -39,11 +41,11 @@ pub(super) struct Page<'p> {
 
 /// An entry of a page.
 pub(super) struct Node<'p> {
-    size: u32,
-    flags: u16,
+    pub(super) size: u32,
+    pub(super) flags: u16,
     pub(super) key: &'p [u8],
     /// What follows the key, to the end of the page.
-    rest: &'p [u8],
+    pub(super) rest: &'p [u8],
 }
 
 impl Node<'_> {
@@ -62,7 +64,8 @@ impl<'p> Page<'p> {
         let (flags, lower) = (fields.u16()?, usize::from(fields.u16()?));
         let kind = flags & KINDS;
         let (offsets, odd) = bytes.get(HEADER..lower)?.as_chunks();
-        let right = own == number && (kind == BRANCH || kind == LEAF) && odd.is_empty() && !offsets.is_empty();
+        let right =
+            own == number && (kind == BRANCH || kind == LEAF) && odd.is_empty() && !offsets.is_empty();
         right.then_some(Self { bytes, kind, offsets })
     }
 
@@ -84,15 +87,18 @@ impl<'p> Page<'p> {
     }
 
     /// The first entry from `from` on whose key is not below this one, and whether it has this key.
+    ///
+    /// It looks at the very entries that LMDB looks at: where a damaged key is among them, another search would come to
+    /// another end.
     #[inline]
     fn search(&self, from: usize, key: &[u8]) -> Option<(usize, bool)> {
-        let (mut low, mut high) = (from, self.len());
-        while low < high {
-            let middle = usize::midpoint(low, high);
+        let (mut low, mut beyond) = (from, self.len());
+        while low < beyond {
+            let middle = (low + beyond - 1) / 2;
             match self.node(middle)?.key.cmp(key) {
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Equal => return Some((middle, true)),
-                std::cmp::Ordering::Greater => high = middle,
+                std::cmp::Ordering::Greater => beyond = middle,
             }
         }
         Some((low, false))
@@ -170,17 +176,17 @@ impl Tree {
 
     /// The way to the leaf of a key.
     #[inline]
-    fn way<'t>(
-        &self,
-        environment: &Environment,
-        txn: &'t heed::RoTxn<'_>,
-        key: &[u8],
-    ) -> Result<Way<'t>> {
+    fn way<'t>(&self, environment: &Environment, txn: &'t heed::RoTxn<'_>, key: &[u8]) -> Result<Way<'t>> {
         let (mut number, mut bounds, mut beside) = (self.root, (None, None), (None, None));
-        for depth in 1..=DEEPEST {
+        let mut passed = [0; LEVELS];
+        for place in 0..passed.len() {
             let leaf = self.page(environment, txn, number)?;
+            if let Some(passed) = passed.get_mut(place) {
+                *passed = number;
+            }
             if !leaf.is_branch() {
-                let right = depth == self.depth;
+                environment.check_pages_in_use(txn, self.state, passed.get(..=place).unwrap_or_default())?;
+                let right = u32::try_from(place + 1) == Ok(self.depth);
                 return if right { Ok(Way { leaf, number, bounds, beside }) } else { Err(damaged()) };
             }
             let step = || {
@@ -203,16 +209,9 @@ impl Tree {
         Err(damaged())
     }
 
-    fn page<'t>(
-        &self,
-        environment: &Environment,
-        txn: &'t heed::RoTxn<'_>,
-        number: u64,
-    ) -> Result<Page<'t>> {
+    fn page<'t>(&self, environment: &Environment, txn: &'t heed::RoTxn<'_>, number: u64) -> Result<Page<'t>> {
         let bytes = environment.page(self.pages, txn, number);
-        let page = bytes.and_then(|bytes| Page::parse(bytes, number)).ok_or_else(damaged)?;
-        environment.check_page_in_use(txn, self.state, number)?;
-        Ok(page)
+        bytes.and_then(|bytes| Page::parse(bytes, number)).ok_or_else(damaged)
     }
 
     /// At the leaf's first or last place: whether the leaf is the one that belongs here, and the next one leaves room.
@@ -232,7 +231,7 @@ impl Tree {
             return Err(damaged());
         }
         let Some(mut number) = (if is_first { way.beside.0 } else { way.beside.1 }) else { return Ok(()) };
-        for _ in 0..DEEPEST {
+        for _ in 0..LEVELS {
             let page = self.page(environment, txn, number)?;
             let node = page.node(if is_first { page.len() - 1 } else { 0 }).ok_or_else(damaged)?;
             if page.is_branch() {
@@ -260,6 +259,11 @@ fn described(record: &[u8]) -> Option<(u32, u64, u64)> {
     fields.bytes(24)?;
     let (entries, root) = (fields.u64()?, fields.u64()?);
     (fields.0.is_empty() && flags == 0).then_some((depth.into(), entries, root))
+}
+
+/// The root of a database, of LMDB's record of it.
+pub(super) fn database_root(record: &[u8]) -> Option<u64> {
+    described(record).map(|(_, _, root)| root)
 }
 
 /// Whether LMDB's record of a database is as one of this store's can be.

@@ -24,7 +24,7 @@ pub(super) const KINDS: u16 = BRANCH | LEAF | OVERFLOW | META | LEAF2;
 /// The value stands on pages of its own, and the node holds the first one's number.
 pub(super) const BIG_DATA: u16 = 0x01;
 /// The value describes a database.
-const SUB_DATABASE: u16 = 0x02;
+pub(super) const SUB_DATABASE: u16 = 0x02;
 
 const PAGE_HEADER: u64 = 16;
 /// Deeper trees LMDB itself can't follow.
