@@ -114,7 +114,8 @@ fn flip(file: &str, aim: &str, flips: u64) -> Tally {
         let parts: Vec<_> = (0..threads)
             .map(|part| {
                 let (path, work) = (&path, scratch.path().join(part.to_string()));
-                scope.spawn(move || flip_some((path, file), &work, aim, part, threads, flips))
+                let first = size("CRASH_FIRST", 0);
+                scope.spawn(move || flip_some((path, file), &work, aim, first + part, threads, first + flips))
             })
             .collect();
         for part in parts {

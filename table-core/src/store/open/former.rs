@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use super::header::Header;
 use super::pages::{Pages, damaged};
-use super::tree::Page;
+use super::tree::{Page, Tree};
 use super::{Environment, walk};
 use crate::error::Result;
 use crate::store::meta::Fields;
@@ -31,6 +31,8 @@ pub(super) struct Former {
     next: AtomicU64,
     /// How many bytes the file is known to have.
     length: AtomicU64,
+    /// The rows' tree in the state that somebody last asked for.
+    tree: RwLock<Option<Tree>>,
 }
 
 /// The pages that were free in a state.
@@ -61,6 +63,7 @@ impl Former {
             born: Instant::now(),
             next: AtomicU64::new(0),
             length: AtomicU64::new(0),
+            tree: RwLock::default(),
         }
     }
 }
@@ -226,6 +229,16 @@ impl Environment {
             }
         }
         true
+    }
+
+    pub(super) fn known_tree(&self) -> Option<Tree> {
+        *self.former.tree.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn learn_tree(&self, tree: Tree) {
+        if let Ok(mut known) = self.former.tree.try_write() {
+            *known = Some(tree);
+        }
     }
 
     /// The page of a number, if the file has it.
