@@ -11,7 +11,7 @@ use heed::{MdbError, PutFlags};
 use super::Inner;
 use super::encode::{self, Place};
 use super::lmdb::{self, Databases, WriteTxn};
-use super::open::{self, Environment, Tree};
+use super::open::{self, Environment, Ordered, Tree};
 use super::prepare::{self, Action, Image, Prepared, Step};
 use super::read;
 use super::records::catalog::TableState;
@@ -45,12 +45,17 @@ pub(crate) struct Group<'e> {
     scratch: Scratch,
     /// The tree that the transaction began with, once it has been asked for.
     tree: Option<Tree>,
+    ordered: Ordered,
+    /// How many rows LMDB counted at the beginning.
+    rows: u64,
 }
 
 /// A table that the group has written to.
 struct Touched {
     state: Arc<TableState>,
     counts: Counts,
+    /// How many rows the table had at the beginning.
+    before: u64,
     /// The dictionary with the group's own additions, if it has any, and how much of it is on disk.
     grown: Option<(Dict, (usize, usize))>,
 }
@@ -101,7 +106,9 @@ impl<'e> Group<'e> {
         let state = txn.id().checked_sub(1);
         let (tables, scratch) = (Vec::new(), Scratch::default());
         let environment = &inner.environment;
-        Ok(Self { environment, dbs, txn, meta, now: clock(), state, tables, scratch, tree: None })
+        let (tree, ordered) = (None, Ordered::default());
+        let rows = dbs.data.len(&txn).map_err(lmdb::error)?;
+        Ok(Self { environment, dbs, txn, meta, now: clock(), state, tables, scratch, tree, ordered, rows })
     }
 
     /// The time that the next plan gets: the clock's, or one tick more than the last where the clock is behind.
@@ -120,7 +127,7 @@ impl<'e> Group<'e> {
         }
         state.check_generation(self.dbs, &self.txn, &self.meta)?;
         let counts = Counts::read(self.dbs.main, &self.txn, state.id).map_err(|e| e.table(&state.name))?;
-        self.tables.push(Touched { state: state.clone(), counts, grown: None });
+        self.tables.push(Touched { state: state.clone(), counts, before: counts.entities, grown: None });
         Ok(self.tables.len() - 1)
     }
 
@@ -147,6 +154,7 @@ impl<'e> Group<'e> {
             touched,
             scratch: &mut self.scratch,
             tree: &mut self.tree,
+            ordered: &mut self.ordered,
         };
         let done = if plan.is_blind() {
             writing.insert(plan, timestamp)?
@@ -160,8 +168,19 @@ impl<'e> Group<'e> {
         }))
     }
 
+    /// Whether LMDB counts as many rows as have come and gone: one that did not find what it was to replace has put a
+    /// second one beside it.
+    fn check_rows(&self) -> Result<()> {
+        let come =
+            |sum: u64, table: &Touched| sum.wrapping_add(table.counts.entities).wrapping_sub(table.before);
+        let expected = self.tables.iter().fold(self.rows, come);
+        let counted = self.dbs.data.len(&self.txn).map_err(lmdb::error)?;
+        if counted == expected { Ok(()) } else { Err(lmdb::damaged_page()) }
+    }
+
     /// Writes the small records and commits.
     pub(crate) fn commit(mut self) -> Result<()> {
+        self.check_rows()?;
         self.meta.write(self.dbs.main, &mut self.txn)?;
         for touched in &mut self.tables {
             let id = touched.state.id;
@@ -190,6 +209,7 @@ struct Writing<'g, 'e> {
     touched: &'g mut Touched,
     scratch: &'g mut Scratch,
     tree: &'g mut Option<Tree>,
+    ordered: &'g mut Ordered,
 }
 
 impl Writing<'_, '_> {
@@ -216,8 +236,11 @@ impl Writing<'_, '_> {
     /// Puts every row that can be put without a look, and must not be there yet; takes all back if one is.
     fn insert(&mut self, plan: &mut Prepared, timestamp: Ticks) -> Result<Result<()>> {
         for (index, step) in plan.steps.iter().enumerate().filter(|(_, step)| step.is_blind()) {
-            if let Err(damaged) = self.lacked(plan.key(step)) {
-                return Ok(Err(plan.locate(damaged, index)));
+            match self.lacked(plan.key(step), plan.length(step)) {
+                // What was there may have been removed by another plan.
+                Ok(lacked) if lacked || self.state.is_none() => {}
+                Ok(_) => return Ok(Err(self.already_there(plan, index))),
+                Err(damaged) => return Ok(Err(plan.locate(damaged, index))),
             }
         }
         let before = self.touched.counts;
@@ -245,7 +268,7 @@ impl Writing<'_, '_> {
 
     /// Whether the store had no row of this key when the transaction began. An error if that can't be told, since a page
     /// is damaged: LMDB might not find a row that is there, and put another of its key beside it.
-    fn lacked(&mut self, key: &[u8]) -> Result<bool> {
+    fn lacked(&mut self, key: &[u8], length: usize) -> Result<bool> {
         let tree = match *self.tree {
             Some(tree) => tree,
             None => match Tree::find(self.environment, self.txn, open::state_of_write(self.txn))? {
@@ -253,7 +276,7 @@ impl Writing<'_, '_> {
                 None => return read::verify_miss(self.environment, self.txn, key).map(|()| true),
             },
         };
-        tree.lacks(self.environment, self.txn, key, read::verify_alone)
+        tree.lacks_for(self.environment, self.txn, (key, length), self.ordered, read::verify_alone)
     }
 
     /// What is said of a row that should not be there. Whether it is sound is looked at first.
@@ -319,7 +342,7 @@ impl Writing<'_, '_> {
         let old = match found {
             None => {
                 // Else another plan has removed it.
-                if !self.lacked(key)? && self.state.is_some() {
+                if !self.lacked(key, plan.length(step))? && self.state.is_some() {
                     return Err(read::out_of_order());
                 }
                 None

@@ -166,7 +166,7 @@ impl<'t> Check<'t> {
                     match entry {
                         Ok(entry) => entries.push(entry),
                         Err(error) if self.report.problems.len() < MOST_PROBLEMS => {
-                            self.problem(None, &error)
+                            self.problem(None, &error);
                         }
                         Err(_) => break,
                     }

@@ -166,7 +166,9 @@ impl Environment {
         known.state = state;
         let mut taken = 0;
         self.each_list(pages, txn, &header, |_, list| {
-            list.iter().for_each(|number| known.add(u64::from_le_bytes(*number)));
+            for number in list {
+                known.add(u64::from_le_bytes(*number));
+            }
             taken += list.len();
             if taken < MOST { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });

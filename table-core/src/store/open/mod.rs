@@ -48,7 +48,7 @@ pub use self::options::{Durability, OpenOptions};
 pub(crate) use self::pages::Pages;
 use self::place::DATA;
 use self::registry::Identity;
-pub(crate) use self::tree::Tree;
+pub(crate) use self::tree::{Ordered, Tree};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Databases, LmdbEnv, ReadTxn};
 use crate::store::meta::{META_KEY, Meta};

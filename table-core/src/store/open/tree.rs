@@ -4,6 +4,8 @@
 //! that are in use and whole, a leaf whose keys lie within the bounds that its branches give, and sound rows on both
 //! sides. It is the way of the state that a transaction began with, whatever a write transaction has changed since.
 
+use std::collections::BTreeSet;
+
 use super::pages::{Pages, damaged, is_whole};
 use super::walk::{BIG_DATA, BRANCH, DEEPEST, KINDS, LEAF};
 use super::{Environment, NAMES};
@@ -77,6 +79,13 @@ impl<'p> Page<'p> {
         self.offsets.len()
     }
 
+    /// Bytes that are free.
+    fn room(&self) -> usize {
+        let end =
+            |at: usize| self.bytes.get(at..).and_then(|bytes| Fields(bytes).u16()).map_or(0, usize::from);
+        end(14).saturating_sub(end(12))
+    }
+
     #[inline]
     pub(super) fn node(&self, at: usize) -> Option<Node<'p>> {
         let start = usize::from(u16::from_le_bytes(*self.offsets.get(at)?));
@@ -105,10 +114,41 @@ impl<'p> Page<'p> {
     }
 }
 
+/// What a write transaction knows of the tree that it began with.
+#[derive(Debug, Default)]
+pub(crate) struct Ordered {
+    /// Branches whose keys rise.
+    branches: BTreeSet<u64>,
+    /// The leaves that get rows, and how many bytes.
+    leaves: Vec<(u64, usize)>,
+}
+
+/// So many leaves are remembered one by one.
+const FEW_LEAVES: usize = 16;
+
+impl Ordered {
+    /// Whether a leaf may have to be split for a row of this length.
+    fn may_split(&mut self, leaf: u64, length: usize, room: usize) -> bool {
+        // The entry's header and offset, and what rounds it up.
+        let length = length + NODE + 4;
+        if let Some((_, taken)) = self.leaves.iter_mut().find(|(known, _)| *known == leaf) {
+            *taken += length;
+            return *taken > room;
+        }
+        if self.leaves.len() >= FEW_LEAVES {
+            return true;
+        }
+        self.leaves.push((leaf, length));
+        length > room
+    }
+}
+
 /// The leaf on which a key stands, or would.
 struct Way<'t> {
     leaf: Page<'t>,
     number: u64,
+    /// The pages on the way, the leaf the last of them.
+    passed: [u64; LEVELS],
     /// The leaf's keys are not below the one, and below the other.
     bounds: (Option<&'t [u8]>, Option<&'t [u8]>),
     /// The subtrees before and after it.
@@ -142,10 +182,25 @@ impl Tree {
         key: &[u8],
         verify: impl Fn(&[u8], &[u8]) -> Result<()>,
     ) -> Result<bool> {
+        self.lacks_for(environment, txn, (key, 0), &mut Ordered::default(), verify)
+    }
+
+    /// The same for a key that is to get a row, with how many bytes there are of both.
+    pub(crate) fn lacks_for(
+        &self,
+        environment: &Environment,
+        txn: &heed::RoTxn<'_>,
+        (key, length): (&[u8], usize),
+        ordered: &mut Ordered,
+        verify: impl Fn(&[u8], &[u8]) -> Result<()>,
+    ) -> Result<bool> {
         if self.root == NO_PAGE {
             return if (self.entries, self.depth) == (0, 0) { Ok(true) } else { Err(damaged()) };
         }
         let way = self.way(environment, txn, key)?;
+        if length > 0 && ordered.may_split(way.number, length, way.leaf.room()) {
+            self.check_order(environment, txn, &way, ordered)?;
+        }
         if !is_whole(way.leaf.bytes) {
             return Err(damaged());
         }
@@ -166,6 +221,37 @@ impl Tree {
             self.check_edge(environment, txn, &way, key, at == 0, verify)?;
         }
         Ok(true)
+    }
+
+    /// Makes sure that the keys of the branches on a way rise. Where they don't, LMDB comes to another leaf once a branch
+    /// has more entries or fewer, since it then looks at others of them.
+    #[cold]
+    fn check_order(
+        &self,
+        environment: &Environment,
+        txn: &heed::RoTxn<'_>,
+        way: &Way<'_>,
+        ordered: &mut Ordered,
+    ) -> Result<()> {
+        for number in &way.passed {
+            if *number == way.number {
+                break;
+            }
+            if !ordered.branches.insert(*number) {
+                continue;
+            }
+            let branch = self.page(environment, txn, *number)?;
+            let mut last: Option<&[u8]> = None;
+            // The first key of a branch stands for none.
+            for at in 1..branch.len() {
+                let key = branch.node(at).ok_or_else(damaged)?.key;
+                if last.is_some_and(|last| last >= key) {
+                    return Err(damaged());
+                }
+                last = Some(key);
+            }
+        }
+        Ok(())
     }
 
     /// Makes sure that a walk which has come to this key is on a leaf of the tree.
@@ -192,7 +278,7 @@ impl Tree {
             if !leaf.is_branch() {
                 environment.check_pages_in_use(txn, self.state, passed.get(..=place).unwrap_or_default())?;
                 let right = u32::try_from(place + 1) == Ok(self.depth);
-                return if right { Ok(Way { leaf, number, bounds, beside }) } else { Err(damaged()) };
+                return if right { Ok(Way { leaf, number, passed, bounds, beside }) } else { Err(damaged()) };
             }
             let step = || {
                 // The first key of a branch stands for none.
