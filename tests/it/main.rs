@@ -14,6 +14,7 @@ mod canary;
 mod concurrency;
 mod copies;
 mod crash;
+mod damage;
 mod derive;
 mod encrypting;
 mod encryption;

@@ -11,8 +11,9 @@ use heed::{MdbError, PutFlags};
 use super::Inner;
 use super::encode::{self, Place};
 use super::lmdb::{self, Databases, WriteTxn};
-use super::open::Environment;
+use super::open::{self, Environment, Ordered, Tree};
 use super::prepare::{self, Action, Image, Prepared, Step};
+use super::read;
 use super::records::catalog::TableState;
 use super::records::counts::Counts;
 use super::records::dict::Dict;
@@ -27,6 +28,10 @@ use crate::model::names::ENTITY_TYPE;
 use crate::model::{IfMatch, Name, Ticks, Value};
 use crate::plan::ReadVersion;
 
+/// So many rows can be put before LMDB might write a changed page early: it does when it has changed 131,000, and a row
+/// changes at most two for each level of its tree, and those of its own.
+const FEW_PUTS: usize = 2_048;
+
 /// A write transaction and what it will leave in the small records.
 pub(crate) struct Group<'e> {
     environment: &'e Environment,
@@ -39,18 +44,27 @@ pub(crate) struct Group<'e> {
     state: Option<usize>,
     tables: Vec<Touched>,
     scratch: Scratch,
+    /// The tree that the transaction began with, once it has been asked for.
+    tree: Option<Tree>,
+    ordered: Ordered,
+    /// How many rows LMDB counted at the beginning.
+    rows: u64,
 }
 
 /// A table that the group has written to.
 struct Touched {
     state: Arc<TableState>,
     counts: Counts,
+    /// How many rows the table had at the beginning.
+    before: u64,
     /// The dictionary with the group's own additions, if it has any, and how much of it is on disk.
     grown: Option<(Dict, (usize, usize))>,
 }
 
 #[derive(Default)]
 struct Scratch {
+    /// How many rows the transaction has put or deleted.
+    puts: usize,
     /// Rows that could only be put into bytes in the transaction.
     rows: Vec<u8>,
     changes: Vec<Change>,
@@ -93,7 +107,9 @@ impl<'e> Group<'e> {
         let state = txn.id().checked_sub(1);
         let (tables, scratch) = (Vec::new(), Scratch::default());
         let environment = &inner.environment;
-        Ok(Self { environment, dbs, txn, meta, now: clock(), state, tables, scratch })
+        let (tree, ordered) = (None, Ordered::default());
+        let rows = dbs.data.len(&txn).map_err(lmdb::error)?;
+        Ok(Self { environment, dbs, txn, meta, now: clock(), state, tables, scratch, tree, ordered, rows })
     }
 
     /// The time that the next plan gets: the clock's, or one tick more than the last where the clock is behind.
@@ -112,7 +128,7 @@ impl<'e> Group<'e> {
         }
         state.check_generation(self.dbs, &self.txn, &self.meta)?;
         let counts = Counts::read(self.dbs.main, &self.txn, state.id).map_err(|e| e.table(&state.name))?;
-        self.tables.push(Touched { state: state.clone(), counts, grown: None });
+        self.tables.push(Touched { state: state.clone(), counts, before: counts.entities, grown: None });
         Ok(self.tables.len() - 1)
     }
 
@@ -134,8 +150,16 @@ impl<'e> Group<'e> {
             return Ok(Err(refused));
         }
         let state = self.state;
-        let mut writing =
-            Writing { dbs: self.dbs, txn: &mut self.txn, state, touched, scratch: &mut self.scratch };
+        let mut writing = Writing {
+            environment: self.environment,
+            dbs: self.dbs,
+            txn: &mut self.txn,
+            state,
+            touched,
+            scratch: &mut self.scratch,
+            tree: &mut self.tree,
+            ordered: &mut self.ordered,
+        };
         let done = if plan.is_blind() {
             writing.insert(plan, timestamp)?
         } else {
@@ -148,8 +172,19 @@ impl<'e> Group<'e> {
         }))
     }
 
+    /// Whether LMDB counts as many rows as have come and gone: one that did not find what it was to replace has put a
+    /// second one beside it.
+    fn check_rows(&self) -> Result<()> {
+        let come =
+            |sum: u64, table: &Touched| sum.wrapping_add(table.counts.entities).wrapping_sub(table.before);
+        let expected = self.tables.iter().fold(self.rows, come);
+        let counted = self.dbs.data.len(&self.txn).map_err(lmdb::error)?;
+        if counted == expected { Ok(()) } else { Err(lmdb::damaged_page()) }
+    }
+
     /// Writes the small records and commits.
     pub(crate) fn commit(mut self) -> Result<()> {
+        self.check_rows()?;
         self.meta.write(self.dbs.main, &mut self.txn)?;
         for touched in &mut self.tables {
             let id = touched.state.id;
@@ -170,12 +205,15 @@ impl<'e> Group<'e> {
 
 /// The parts of a group that one plan works with.
 struct Writing<'g, 'e> {
+    environment: &'e Environment,
     dbs: &'e Databases,
     txn: &'g mut WriteTxn<'e>,
     /// As the group has it.
     state: Option<usize>,
     touched: &'g mut Touched,
     scratch: &'g mut Scratch,
+    tree: &'g mut Option<Tree>,
+    ordered: &'g mut Ordered,
 }
 
 impl Writing<'_, '_> {
@@ -201,6 +239,14 @@ impl Writing<'_, '_> {
 
     /// Puts every row that can be put without a look, and must not be there yet; takes all back if one is.
     fn insert(&mut self, plan: &mut Prepared, timestamp: Ticks) -> Result<Result<()>> {
+        for (index, step) in plan.steps.iter().enumerate().filter(|(_, step)| step.is_blind()) {
+            match self.lacked(plan.key(step), plan.length(step)) {
+                // What was there may have been removed by another plan.
+                Ok(lacked) if lacked || self.state.is_none() => {}
+                Ok(_) => return Ok(Err(self.already_there(plan, index))),
+                Err(damaged) => return Ok(Err(plan.locate(damaged, index))),
+            }
+        }
         let before = self.touched.counts;
         for index in 0..plan.steps.len() {
             if !plan.steps.get(index).is_some_and(Step::is_blind) {
@@ -208,6 +254,7 @@ impl Writing<'_, '_> {
             }
             let (key, image, seed) = plan.key_and_image(index);
             let checksum = row_write::stamp(image, timestamp, seed);
+            self.scratch.puts += 1;
             match self.dbs.data.put_with_flags(self.txn, PutFlags::NO_OVERWRITE, key, image) {
                 Ok(()) => self.touched.counts.add(key.len() + image.len(), checksum),
                 Err(heed::Error::Mdb(MdbError::KeyExist)) => {
@@ -221,6 +268,19 @@ impl Writing<'_, '_> {
             }
         }
         Ok(Ok(()))
+    }
+
+    /// Whether the store had no row of this key when the transaction began. An error if that can't be told, since a page
+    /// is damaged: LMDB might not find a row that is there, and put another of its key beside it.
+    fn lacked(&mut self, key: &[u8], length: usize) -> Result<bool> {
+        let tree = match *self.tree {
+            Some(tree) => tree,
+            None => match Tree::find(self.environment, self.txn, open::state_of_write(self.txn))? {
+                Some(tree) => *self.tree.insert(tree),
+                None => return read::verify_miss(self.environment, self.txn, key).map(|()| true),
+            },
+        };
+        tree.lacks_for(self.environment, self.txn, (key, length), self.ordered, read::verify_alone)
     }
 
     /// What is said of a row that should not be there. Whether it is sound is looked at first.
@@ -285,8 +345,15 @@ impl Writing<'_, '_> {
         };
         let found = self.dbs.data.get(self.txn, key).map_err(lmdb::error)?;
         let old = match found {
-            None => None,
+            None => {
+                // Else another plan has removed it.
+                if !self.lacked(key, plan.length(step))? && self.state.is_some() {
+                    return Err(read::out_of_order());
+                }
+                None
+            }
             Some(bytes) => {
+                self.check_value(bytes)?;
                 let old = Row::parse(bytes)?;
                 old.verify(seed)?;
                 Some((old, key.len() + bytes.len()))
@@ -345,6 +412,21 @@ impl Writing<'_, '_> {
         Ok(Change { old, new })
     }
 
+    /// Checks that what was found lies in its page, and that the page is in use.
+    fn check_value(&self, bytes: &[u8]) -> Result<()> {
+        // What this transaction has changed does not lie in the map.
+        let Some(pages) = self.dbs.pages.filter(|pages| pages.of(bytes).is_some()) else { return Ok(()) };
+        // But where it has changed very much, LMDB writes some of it early, on pages that were free.
+        if self.scratch.puts > FEW_PUTS {
+            return Ok(());
+        }
+        pages.check_value(bytes)?;
+        if !pages.is_own(bytes) {
+            return Err(lmdb::damaged_page());
+        }
+        self.environment.check_in_use(self.txn, open::state_of_write(self.txn), bytes)
+    }
+
     /// A merged entity may be larger than either of its parts.
     fn check_merged_size(&self, key: &[u8], range: std::ops::Range<usize>) -> Result<()> {
         let bytes = self.scratch.rows.get(range).unwrap_or_default();
@@ -369,7 +451,8 @@ impl Writing<'_, '_> {
 
     /// Puts and deletes what was found right.
     fn put(&mut self, plan: &mut Prepared, timestamp: Ticks) -> Result<()> {
-        let Scratch { rows, changes, .. } = &mut *self.scratch;
+        let Scratch { rows, changes, puts, .. } = &mut *self.scratch;
+        *puts += changes.len();
         for (index, change) in changes.iter().enumerate() {
             let Some(step) = plan.steps.get(index) else { continue };
             let counts = &mut self.touched.counts;

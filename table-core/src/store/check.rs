@@ -65,7 +65,8 @@ impl Store {
     /// Reads the whole store and tells everything that is wrong with it.
     ///
     /// Every checksum is compared; rows must stand in order, and a search for each row's key must find it; each
-    /// table's counts and dictionary must fit its rows. It reads one snapshot and holds up no writer.
+    /// table's counts and dictionary must fit its rows; each page is used once, and is not among the free ones. It reads
+    /// one snapshot and holds up no writer.
     ///
     /// ```
     /// # use table_core::{DynamicEntity, Store};
@@ -84,6 +85,7 @@ impl Store {
             inner.writer.check_running()?;
             let txn = inner.environment.read_txn()?;
             let mut check = Check::new(inner, &txn);
+            check.noted(inner.environment.check_pages(&txn));
             check.run();
             check.report.problems.extend(keys_problems(inner));
             Ok(check.report)
@@ -141,8 +143,11 @@ impl<'t> Check<'t> {
 
     fn run(&mut self) {
         let Some(meta) = self.noted(Meta::read(self.dbs.main, self.txn)) else { return };
-        let entries = self.noted(catalog::list(self.dbs, self.txn, &meta)).unwrap_or_default();
-        let graves = self.noted(catalog::graves(self.dbs, self.txn, &meta)).unwrap_or_default();
+        let entries = self.entries(self.dbs.catalog, catalog::decode);
+        let graves = self.entries(self.dbs.graves, catalog::decode_grave);
+        // Each is looked at, and then whether they are all there.
+        self.noted(catalog::list(self.dbs, self.txn, &meta));
+        self.noted(catalog::graves(self.dbs, self.txn, &meta));
         self.graves = graves.into_iter().map(|entry| entry.id).collect();
         let vouched = self.inner.verify_tables(self.txn, &meta);
         self.noted(vouched);
@@ -164,6 +169,27 @@ impl<'t> Check<'t> {
         self.noted(names);
         let main = self.main(&entries);
         self.noted(main);
+    }
+
+    /// The records of the catalog, or of the dropped tables, that can be read.
+    fn entries(&mut self, db: lmdb::Db, decode: fn(&[u8], &[u8]) -> Result<Entry>) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        match db.iter(self.txn).map_err(lmdb::error) {
+            Ok(pairs) => {
+                for pair in pairs {
+                    let entry = pair.map_err(lmdb::error).and_then(|(key, record)| decode(key, record));
+                    match entry {
+                        Ok(entry) => entries.push(entry),
+                        Err(error) if self.report.problems.len() < MOST_PROBLEMS => {
+                            self.problem(None, &error);
+                        }
+                        Err(_) => break,
+                    }
+                }
+            }
+            Err(error) => self.problem(None, &error),
+        }
+        entries
     }
 
     /// The table's own records.

@@ -10,6 +10,7 @@ use std::ops::Bound;
 use heed::types::Bytes;
 
 use super::lmdb;
+use super::open::Tree;
 use super::scan::Scan;
 use super::{Inner, read};
 use crate::error::Result;
@@ -28,6 +29,8 @@ pub(super) struct Cursor<'t> {
     before: Option<&'t [u8]>,
     /// Where the last leaf lies.
     leaf: Option<usize>,
+    /// The tree that the leaves are of, once one has been entered.
+    tree: Option<Tree>,
     /// The row before it, and the first row in it, until that step is checked.
     entered: Option<(&'t [u8], &'t [u8])>,
     reverse: bool,
@@ -58,6 +61,7 @@ impl<'t> Cursor<'t> {
             last: None,
             before: None,
             leaf: None,
+            tree: None,
             entered: None,
             reverse,
             verify: scan.verify,
@@ -93,7 +97,7 @@ impl<'t> Cursor<'t> {
                 if !right {
                     return Err(read::out_of_order());
                 }
-                read::verify_row(inner, key, bytes)?;
+                read::verify_row(&inner.environment, key, bytes)?;
                 cursor.before = Some(key);
             }
         }
@@ -143,7 +147,7 @@ impl<'t> Cursor<'t> {
             self.rows = Walk::Ended;
             if self.verify {
                 // A damaged key must not pass for one beyond the range.
-                read::verify_row(self.inner, key, bytes)?;
+                read::verify_row(&self.inner.environment, key, bytes)?;
             }
             self.check_end(Some(key))?;
             return Ok(None);
@@ -168,10 +172,22 @@ impl<'t> Cursor<'t> {
         let leaf = pages.place(key);
         if self.leaf != Some(leaf) {
             pages.check_leaf(key)?;
+            if self.tree.is_none() {
+                self.tree = Tree::find(&self.inner.environment, self.txn, self.txn.id())?;
+            }
+            if let Some(tree) = &self.tree {
+                tree.check_way(&self.inner.environment, self.txn, key)?;
+            }
             self.leaf = Some(leaf);
             self.entered = self.last.map(|last| (last, key));
         }
-        pages.check_value(bytes)
+        pages.check_value(bytes)?;
+        // A large value lies on pages of its own.
+        if pages.place(bytes) == leaf {
+            Ok(())
+        } else {
+            self.inner.environment.check_in_use(self.txn, self.txn.id(), bytes)
+        }
     }
 
     /// At a row beyond the range, or at the end of all rows: whether that follows on the last one seen.
@@ -192,6 +208,10 @@ impl<'t> Cursor<'t> {
     /// of all rows.
     fn check_adjacent(&self, one: Option<&[u8]>, other: Option<&[u8]>) -> Result<()> {
         let (before, after) = if self.reverse { (other, one) } else { (one, other) };
-        if read::adjacent(self.inner, self.txn, before, after)? { Ok(()) } else { Err(read::out_of_order()) }
+        if read::adjacent(&self.inner.environment, self.txn, before, after)? {
+            Ok(())
+        } else {
+            Err(read::out_of_order())
+        }
     }
 }

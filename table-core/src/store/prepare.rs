@@ -222,6 +222,16 @@ impl Prepared {
         self.bytes.len() + self.deferred + self.steps.len() * 64
     }
 
+    /// About how many bytes a step's key and row have together.
+    pub(crate) fn length(&self, step: &Step) -> usize {
+        let row = match &step.image {
+            Image::None => 0,
+            Image::Ready(image) => image.len(),
+            Image::Deferred(..) => self.deferred,
+        };
+        step.key.len() + row
+    }
+
     /// Names the operation in an error.
     #[cold]
     pub(crate) fn locate(&self, error: Error, step: usize) -> Error {

@@ -7,6 +7,7 @@ use super::catalog::TableState;
 use super::dict::Dict;
 use super::key::{self, KeyBuffer};
 use super::lmdb;
+use super::open::{Environment, Tree};
 use super::row::{self, Row};
 use super::sign;
 use super::view::{self, RowView};
@@ -75,10 +76,15 @@ fn find<'t>(
     }
     let verify = environment.options.verify_reads;
     let Some(bytes) = environment.dbs.data.get(txn, key).map_err(lmdb::error)? else {
-        return if verify { verify_miss(inner, txn, key).map(|()| None) } else { Ok(None) };
+        return if verify && !lacks(environment, txn, txn.id(), key)? {
+            Err(out_of_order())
+        } else {
+            Ok(None)
+        };
     };
     if verify && let Some(pages) = &environment.dbs.pages {
         pages.check_value(bytes)?;
+        environment.check_in_use(txn, txn.id(), bytes)?;
     }
     let row = Row::parse(bytes)?;
     if verify {
@@ -91,22 +97,44 @@ fn find<'t>(
     Ok(Some((row, dict)))
 }
 
+/// Whether a key has no row in the state that a transaction reads, or began with: that of the commit of this number.
+///
+/// That a row is not there is proved by the way to where it would stand, or else by its neighbours.
+pub(crate) fn lacks(
+    environment: &Environment,
+    txn: &heed::RoTxn<'_>,
+    state: usize,
+    key: &[u8],
+) -> Result<bool> {
+    let found = match Tree::find(environment, txn, state)? {
+        Some(tree) => tree.lacks(environment, txn, key, verify_alone),
+        None => verify_miss(environment, txn, key).map(|()| true),
+    };
+    found.map_err(|damaged| key::locate(damaged, key))
+}
+
+/// Checks a row that is only a neighbour.
+pub(crate) fn verify_alone(key: &[u8], bytes: &[u8]) -> Result<()> {
+    let verify = || Row::parse(bytes)?.verify(row::key_seed(key));
+    verify().map_err(|damaged| key::locate(damaged.into(), key))
+}
+
 /// Makes sure that a row which was not found is not there: its neighbours must be sound, one on each side.
 ///
-/// A flipped bit in a page that leads to the row's leads the search astray. Then what it finds there lies on the wrong
-/// side, or no neighbours are found. The leaves where it ends must be whole, too.
-fn verify_miss(inner: &Inner, txn: &heed::RoTxn<'_>, key: &[u8]) -> Result<()> {
-    let data = inner.environment.dbs.data;
+/// This is for where the layout of pages is not known. A flipped bit in a page that leads to the row's leads the search
+/// astray; then what it finds there lies on the wrong side, or no neighbours are found.
+pub(crate) fn verify_miss(environment: &Environment, txn: &heed::RoTxn<'_>, key: &[u8]) -> Result<()> {
+    let data = environment.dbs.data;
     let before = data.get_lower_than(txn, key).map_err(lmdb::error)?;
     // Or equal: from the page before its own, the search for a row that is there ends just before it.
     let after = data.get_greater_than_or_equal_to(txn, key).map_err(lmdb::error)?;
     for (key, bytes) in before.into_iter().chain(after) {
-        verify_row(inner, key, bytes)?;
+        verify_row(environment, key, bytes)?;
     }
     let [before, after] = [before, after].map(|row| row.map(|(found, _)| found));
     let right = before.is_none_or(|found| found < key)
         && after.is_none_or(|found| found > key)
-        && adjacent(inner, txn, before, after)?;
+        && adjacent(environment, txn, before, after)?;
     if right { Ok(()) } else { Err(key::locate(out_of_order(), key)) }
 }
 
@@ -116,12 +144,11 @@ fn verify_miss(inner: &Inner, txn: &heed::RoTxn<'_>, key: &[u8]) -> Result<()> {
 /// In one leaf nothing stands between. Else a search from each must come to the other: one that came to a leaf which
 /// does not belong there fails, for a search for that leaf's rows leads to where it does.
 pub(crate) fn adjacent(
-    inner: &Inner,
+    environment: &Environment,
     txn: &heed::RoTxn<'_>,
     before: Option<&[u8]>,
     after: Option<&[u8]>,
 ) -> Result<bool> {
-    let environment = &inner.environment;
     if let (Some(before), Some(after), Some(pages)) = (before, after, &environment.dbs.pages)
         && pages.place(before) == pages.place(after)
     {
@@ -143,13 +170,12 @@ pub(crate) fn adjacent(
 }
 
 /// Checks a row that is only a neighbour, and its leaf.
-pub(crate) fn verify_row(inner: &Inner, key: &[u8], bytes: &[u8]) -> Result<()> {
-    if let Some(pages) = &inner.environment.dbs.pages {
+pub(crate) fn verify_row(environment: &Environment, key: &[u8], bytes: &[u8]) -> Result<()> {
+    if let Some(pages) = &environment.dbs.pages {
         pages.check_leaf(key)?;
         pages.check_value(bytes)?;
     }
-    let verify = || Row::parse(bytes)?.verify(row::key_seed(key));
-    verify().map_err(|damaged| key::locate(damaged.into(), key))
+    verify_alone(key, bytes)
 }
 
 #[cold]

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use integration_tests::child::Child;
-use integration_tests::{Scratch, damage, relaxed};
+use integration_tests::{Scratch, damage};
 
 use super::{PROGRAM, seed, size};
 
@@ -38,7 +38,7 @@ const OUTCOMES: [Outcome; 8] = [
 struct Tally {
     flips: u64,
     by_place: BTreeMap<String, BTreeMap<Outcome, u64>>,
-    /// Flips after which something was silently not found, and a check says nothing either.
+    /// Flips that changed some answer, and a check says nothing.
     unchecked: u64,
     /// Flips after which everything was read right, and a check finds something.
     only_checked: u64,
@@ -68,7 +68,7 @@ impl Tally {
         let sums: Vec<_> = OUTCOMES.iter().map(|outcome| self.count(*outcome).to_string()).collect();
         println!("{:14}{}", "", cells(&sums));
         println!(
-            "found by a check alone: {}; silent and not found by a check: {}",
+            "found by a check alone: {}; changed an answer and not found by a check: {}",
             self.only_checked, self.unchecked
         );
         for note in &self.notes {
@@ -77,44 +77,32 @@ impl Tally {
     }
 }
 
+/// What no flip may come to. A child may die of what LMDB makes of a damaged page; that is counted.
+fn assert_nothing_is_silent(tally: &Tally) {
+    let [wrong, short, missed, hang] =
+        [Outcome::Wrong, Outcome::Short, Outcome::Missed, Outcome::Hang].map(|outcome| tally.count(outcome));
+    assert_eq!((wrong, short, missed, hang, tally.unchecked), (0, 0, 0, 0, 0));
+}
+
 #[test]
-fn after_a_flipped_bit_reads_are_right_or_fail() {
-    let tally = flip("any", size("CRASH_FLIPS", if cfg!(debug_assertions) { 1_000 } else { 2_000 }));
-    assert_eq!(
-        (tally.count(Outcome::Wrong), tally.count(Outcome::Short), tally.count(Outcome::Hang)),
-        (0, 0, 0)
-    );
-    assert!(tally.count(Outcome::Missed) * 1_000 <= tally.flips * 3);
-    assert_eq!(tally.unchecked, 0);
+fn after_a_flipped_bit_reads_and_writes_are_right_or_fail() {
+    let flips = size("CRASH_FLIPS", if cfg!(debug_assertions) { 400 } else { 2_000 });
+    assert_nothing_is_silent(&flip("data.mdb", "any", flips));
 }
 
 /// Aimed at what LMDB goes by, which is a few hundredths of a file; `CRASH_AIM` names one kind of place.
-///
-/// A flip can make LMDB take a page that is out of use for the one that took its place: the rows in it are sound, and
-/// former ones. Nothing in it tells so, and only the whole table's counts do.
 #[test]
-fn after_a_flipped_bit_in_the_structure_reads_are_right_or_fail_or_lead_to_a_former_page() {
+fn after_a_flipped_bit_in_the_structure_reads_and_writes_are_right_or_fail() {
     let aim = std::env::var("CRASH_AIM").unwrap_or("structure".into());
-    let tally = flip(&aim, size("CRASH_STRUCTURE_FLIPS", if cfg!(debug_assertions) { 500 } else { 2_000 }));
-    assert_eq!(tally.count(Outcome::Hang), 0);
-    for (place, outcomes) in &tally.by_place {
-        let silent: u64 =
-            [Outcome::Missed, Outcome::Short, Outcome::Wrong].iter().filter_map(|o| outcomes.get(o)).sum();
-        // What leads from page to page, and the header that says where to begin.
-        let leads = ["BranchNode", "BranchHeader", "Main", "Meta"].contains(&&**place);
-        assert!(
-            silent == 0 || leads && (aim != "structure" || silent * 1_000 <= tally.flips * 3),
-            "{place}: {silent}"
-        );
-    }
-    assert!(tally.unchecked == 0 || tally.by_place.contains_key("Meta"));
+    let flips = size("CRASH_STRUCTURE_FLIPS", if cfg!(debug_assertions) { 400 } else { 2_000 });
+    assert_nothing_is_silent(&flip("data.mdb", &aim, flips));
 }
 
-/// Flips bits of copies of one store, in as many processes as there are processors.
-fn flip(aim: &str, flips: u64) -> Tally {
+/// Flips bits of a file in copies of one store, in as many processes as there are processors.
+fn flip(file: &str, aim: &str, flips: u64) -> Tally {
     let scratch = Scratch::new();
     let path = scratch.path().join("store");
-    let store = relaxed().open(&path).unwrap();
+    let store = damage::open(&path).unwrap();
     // Without optimisation a read takes ten times as long.
     let rows = size("CRASH_FLIP_ROWS", if cfg!(debug_assertions) { 800 } else { 3_000 });
     damage::build(&store, seed(), usize::try_from(rows).unwrap()).unwrap();
@@ -126,7 +114,8 @@ fn flip(aim: &str, flips: u64) -> Tally {
         let parts: Vec<_> = (0..threads)
             .map(|part| {
                 let (path, work) = (&path, scratch.path().join(part.to_string()));
-                scope.spawn(move || flip_some(path, &work, aim, part, threads, flips))
+                let first = size("CRASH_FIRST", 0);
+                scope.spawn(move || flip_some((path, file), &work, aim, first + part, threads, first + flips))
             })
             .collect();
         for part in parts {
@@ -141,18 +130,25 @@ fn flip(aim: &str, flips: u64) -> Tally {
             }
         }
     });
-    tally.print(aim);
+    tally.print(&format!("{aim} of {file}"));
     assert_eq!(tally.flips, flips);
     tally
 }
 
 /// Every `step`th flip from `next` on. A child does them until it dies; then the next goes on.
-fn flip_some(store: &Path, work: &Path, aim: &str, mut next: u64, step: u64, end: u64) -> Tally {
+fn flip_some(
+    (store, file): (&Path, &str),
+    work: &Path,
+    aim: &str,
+    mut next: u64,
+    step: u64,
+    end: u64,
+) -> Tally {
     let mut tally = Tally::default();
     while next < end {
         let mut command = Command::new(PROGRAM);
         command.arg("flips").args([store, work]).args([&seed().to_string(), aim]);
-        command.args([next, step, end].map(|number| number.to_string()));
+        command.args([next, step, end].map(|number| number.to_string())).arg(file);
         // LMDB tells there what it dies of.
         let mut child = Child::spawn(command.env("CRASH_CHILD_SECONDS", "3600").stderr(Stdio::null()));
         let mut flipped: Option<Vec<String>> = None;
@@ -192,9 +188,10 @@ fn flip_some(store: &Path, work: &Path, aim: &str, mut next: u64, step: u64, end
                     let outcome = outcome.map_or(Outcome::Unaffected, |(_, outcome)| outcome);
                     tally.add(&flip[2], outcome);
                     let unsound = words[6] != "0";
-                    tally.unchecked += u64::from(outcome >= Outcome::Missed && !unsound);
+                    tally.unchecked += u64::from(outcome != Outcome::Unaffected && !unsound);
                     tally.only_checked += u64::from(outcome == Outcome::Unaffected && unsound);
-                    if outcome >= Outcome::Missed || !words[7].is_empty() {
+                    let unchecked = outcome != Outcome::Unaffected && !unsound;
+                    if outcome >= Outcome::Missed || unchecked || !words[7].is_empty() {
                         tally.notes.push(format!("{outcome:?} {} -> {line}", flip.join(" ")));
                     }
                     next += step;

@@ -17,7 +17,9 @@
 mod compact;
 mod copy;
 mod create;
+mod every_page;
 mod filesystem;
+mod former;
 mod header;
 mod lockfile;
 mod map;
@@ -31,6 +33,7 @@ mod registry;
 #[cfg(feature = "encrypt")]
 pub(crate) mod side;
 mod space;
+mod tree;
 mod turn;
 mod walk;
 #[cfg(feature = "encrypt")]
@@ -50,6 +53,8 @@ pub(crate) use self::compact::compact;
 pub(crate) use self::copy::copy_to;
 pub(crate) use self::copy::copy_with;
 pub(crate) use self::create::NAMES;
+use self::former::Former;
+pub(crate) use self::former::state_of_write;
 use self::header::{Flaw, Header, LAYOUT_KNOWN};
 use self::map::{Access, Sizes};
 use self::on_disk::OnDisk;
@@ -59,6 +64,7 @@ use self::pinned::pinned;
 use self::place::DATA;
 use self::registry::Identity;
 pub(crate) use self::space::Usage;
+pub(crate) use self::tree::{Ordered, Tree};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Databases, LmdbEnv, ReadTxn, WriteTxn};
 use crate::store::meta::{META_KEY, Meta};
@@ -75,6 +81,7 @@ pub(crate) struct Environment {
     on_disk: OnDisk,
     /// The data file once more, to look at what LMDB does not tell.
     file: Mutex<File>,
+    former: Former,
 }
 
 /// Opens the store in the directory `path`, or shares it if this process has it open. `wrap` makes of a newly opened
@@ -219,14 +226,17 @@ impl Environment {
             opened => opened?,
         };
         dbs.pages = Pages::find(&env, dbs.main, &mut file, &data)?;
-        Ok(Self {
+        let environment = Self {
             env,
             dbs,
             options: options.clone(),
             path,
             on_disk: OnDisk::default(),
             file: Mutex::new(file),
-        })
+            former: Former::new(),
+        };
+        environment.learn_former()?;
+        Ok(environment)
     }
 
     /// A snapshot.
@@ -342,6 +352,15 @@ fn open_databases(env: &LmdbEnv, path: &Path) -> Result<Databases> {
         };
         if let Err(error) = readable {
             return Ok(CommitOrAbort::Abort(error));
+        }
+        for name in NAMES {
+            if main
+                .get(txn, name.as_bytes())?
+                .is_some_and(|record| LAYOUT_KNOWN && !tree::is_database(record))
+            {
+                let because = format!("LMDB's record of the database `{name}` is damaged");
+                return Ok(CommitOrAbort::Abort(Error::new(ErrorKind::Corrupt).because(because)));
+            }
         }
         let [data, names, catalog, graves] = NAMES.map(|name| open(Some(name)));
         Ok(match (data?, names?, catalog?, graves?) {

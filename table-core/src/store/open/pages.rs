@@ -80,6 +80,46 @@ impl Pages {
         Some(unsafe { std::slice::from_raw_parts(page, self.page) })
     }
 
+    /// The number of the page that a key or a value lies in, unless it lies elsewhere than in the map.
+    pub(super) fn number(&self, bytes: &[u8]) -> Option<u64> {
+        let place = self.place(bytes).checked_sub(self.start).filter(|place| *place < self.length)?;
+        u64::try_from(place / self.page).ok()
+    }
+
+    /// Whether the page that a key or a value lies in says that it is the one of its place. LMDB goes by what it says.
+    pub(crate) fn is_own(&self, bytes: &[u8]) -> bool {
+        let own = self.of(bytes).and_then(|page| Fields(page).u64());
+        own.is_some() && own == self.number(bytes)
+    }
+
+    /// Bytes of a page.
+    pub(super) fn size(&self) -> usize {
+        self.page
+    }
+
+    /// So many bytes from the page of this number on, which end within the first `file` bytes. `None` where they don't.
+    #[allow(unsafe_code, reason = "heed gives out keys and values, and no pages")]
+    pub(super) fn span<'t>(
+        &self,
+        _txn: &'t heed::RoTxn<'_>,
+        number: u64,
+        length: usize,
+        file: u64,
+    ) -> Option<&'t [u8]> {
+        let from = usize::try_from(number).ok()?.checked_mul(self.page)?;
+        let end = from.checked_add(length)?;
+        if end > self.length || u64::try_from(end).ok()? > file {
+            return None;
+        }
+        let first = std::ptr::with_exposed_provenance(self.start + from);
+        // SAFETY: The bytes lie in the map, and in the file, which never becomes shorter, so none of them is missing. The
+        // map is LMDB's and foreign to Rust, hence exposed; the environment keeps it, and the transaction keeps the
+        // environment. Nothing is written through it, and what a transaction reads is not written at all while the
+        // transaction lives. A number that a damaged page gives may lead to a page that LMDB is about to take, as it
+        // may lead LMDB itself there; whatever bytes are found, each is a `u8`, and nothing that they say is believed.
+        Some(unsafe { std::slice::from_raw_parts(first, length) })
+    }
+
     /// The address of the page that a key or a value lies in: to compare.
     pub(crate) fn place(&self, bytes: &[u8]) -> usize {
         bytes.as_ptr().addr() & !(self.page - 1)
@@ -126,11 +166,11 @@ pub(super) fn is_whole(page: &[u8]) -> bool {
         let (mut length, mut squares) = (0, 0);
         for offset in offsets.0 {
             let start = usize::from(u16::from_le_bytes(*offset));
-            let [a, b, c, d, flags, _, e, f] = *page.get(start..)?.first_chunk::<NODE>()?;
-            let key = usize::from(u16::from_le_bytes([e, f]));
+            let node = u64::from_le_bytes(*page.get(start..)?.first_chunk::<NODE>()?);
+            let key = usize::try_from(node >> 48).ok()?;
             // A value with pages of its own leaves their number here.
-            let value = if u16::from(flags) & walk::BIG_DATA == 0 {
-                usize::try_from(u32::from_le_bytes([a, b, c, d])).ok()?
+            let value = if node >> 32 & u64::from(walk::BIG_DATA) == 0 {
+                usize::try_from(node & u64::from(u32::MAX)).ok()?
             } else {
                 size_of::<u64>()
             };
@@ -165,7 +205,7 @@ pub(super) fn is_plain(page: &[u8]) -> bool {
 }
 
 #[cold]
-fn damaged() -> Error {
+pub(super) fn damaged() -> Error {
     Error::new(ErrorKind::Corrupt).because("a page of the store is damaged")
 }
 

@@ -18,7 +18,7 @@ mod full;
 pub(super) use self::free::{each_freed, free_pages};
 pub(super) use self::full::verify;
 
-const BRANCH: u16 = 0x01;
+pub(super) const BRANCH: u16 = 0x01;
 pub(super) const LEAF: u16 = 0x02;
 pub(super) const OVERFLOW: u16 = 0x04;
 const META: u16 = 0x08;
@@ -30,13 +30,13 @@ pub(super) const KINDS: u16 = BRANCH | LEAF | OVERFLOW | META | LEAF2;
 /// The value stands on pages of its own, and the node holds the first one's number.
 pub(super) const BIG_DATA: u16 = 0x01;
 /// The value describes a database.
-const SUB_DATABASE: u16 = 0x02;
+pub(super) const SUB_DATABASE: u16 = 0x02;
 
 const PAGE_HEADER: u64 = 16;
 /// Deeper trees LMDB itself can't follow.
-const DEEPEST: u32 = 32;
+pub(super) const DEEPEST: u32 = 32;
 /// Pages 0 and 1 are the header's.
-const FIRST_PAGE: u64 = 2;
+pub(super) const FIRST_PAGE: u64 = 2;
 
 /// Walks everything that the header's commit can reach, and says how many pages that is.
 pub(super) fn reachable(file: &mut (impl Read + Seek), header: &Header, length: u64) -> Result<u32, Flaw> {

@@ -258,8 +258,7 @@ const VOUCHED: u16 = 1;
 impl Entry {
     fn decode(key: &[u8], record: &[u8]) -> Result<Self, Error> {
         let entry = Self::read(key, record).filter(|entry| folded(&entry.name).as_bytes() == key);
-        entry
-            .ok_or_else(|| Error::new(ErrorKind::Corrupt).because("an entry of the table catalog is damaged"))
+        entry.ok_or_else(|| damaged("the table catalog", key))
     }
 
     fn read(key: &[u8], record: &[u8]) -> Option<Self> {
@@ -287,6 +286,23 @@ impl Entry {
         body.extend_from_slice(self.digest.as_ref().map_or(&[], |digest| &digest[..]));
         meta::sealed(key, body)
     }
+}
+
+/// A record of the catalog.
+pub(crate) fn decode(key: &[u8], record: &[u8]) -> Result<Entry, Error> {
+    Entry::decode(key, record)
+}
+
+/// A record of the dropped tables.
+pub(crate) fn decode_grave(key: &[u8], record: &[u8]) -> Result<Entry, Error> {
+    let entry = Entry::read(key, record).filter(|entry| grave_key(entry.id) == key);
+    entry.ok_or_else(|| damaged("the dropped tables", key))
+}
+
+#[cold]
+fn damaged(records: &str, key: &[u8]) -> Error {
+    let because = format!("the record of {records} under `{}` is damaged", key.escape_ascii());
+    Error::new(ErrorKind::Corrupt).because(because)
 }
 
 /// Names are compared without regard to case; they are ASCII.
@@ -415,10 +431,7 @@ pub(crate) fn graves(dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta) -> Res
     for pair in dbs.graves.iter(txn).map_err(lmdb::error)? {
         let (key, record) = pair.map_err(lmdb::error)?;
         dbs.check_entry(key)?;
-        let entry = Entry::read(key, record).filter(|entry| grave_key(entry.id) == key);
-        tables.push(entry.ok_or_else(|| {
-            Error::new(ErrorKind::Corrupt).because("an entry of the dropped tables is damaged")
-        })?);
+        tables.push(decode_grave(key, record)?);
         found.add(record);
     }
     meta.graves.check(found, "dropped tables")?;

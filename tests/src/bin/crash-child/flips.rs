@@ -1,31 +1,35 @@
 //! A process that damages a store, reads it, and may die of it.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use integration_tests::damage::Truth;
+use integration_tests::damage::{self, Truth};
 use integration_tests::pages::{self, Place};
 use integration_tests::random::Random;
-use table_core::Store;
 
 use crate::say;
 
-/// `flips STORE DIRECTORY SEED AIM FIRST STEP END`: flips a bit of a copy of the store for each number, and reads all.
+/// `flips STORE DIRECTORY SEED AIM FIRST STEP END FILE`: flips a bit of that file in a copy of the store for each number,
+/// reads all, lets it be checked, and writes.
 ///
 /// It says `flip NUMBER PLACE OFFSET BIT`, then `refused NUMBER KIND` or
 /// `read NUMBER ERRORS WRONG SHORT MISSED PROBLEMS NOTES`.
 pub fn run(arguments: &[&str]) {
-    let [store, directory, seed, aim, first, step, end] = arguments else { panic!("arguments") };
+    let [store, directory, seed, aim, first, step, end, damaged] = arguments else { panic!("arguments") };
     let number = |text: &str| text.parse::<u64>().unwrap();
     let (seed, first, step, end) = (number(seed), number(first), number(step), number(end));
-    let file = fs::read(Path::new(store).join("data.mdb")).unwrap();
-    let places = pages::places(&file);
+    let files = read_files(Path::new(store));
+    let directory = Path::new(directory);
+    fs::create_dir_all(directory).unwrap();
+    fs::copy(Path::new(store).with_file_name("ring"), directory.join("ring")).unwrap();
+    let target = Path::new(damaged);
+    let file = &files.iter().find(|(path, _)| path == target).expect("the store has the file").1;
+    let places = pages::places(file);
     let aims: Vec<usize> = (0..file.len()).filter(|at| aimed(aim, places[*at])).collect();
     let truth = {
-        let whole = Path::new(directory).join("whole");
-        fs::create_dir_all(&whole).unwrap();
-        fs::write(whole.join("data.mdb"), &file).unwrap();
-        Truth::read(&Store::open(&whole).unwrap()).unwrap()
+        let whole = directory.join("whole");
+        write_files(&whole, &files);
+        Truth::read(&damage::open(&whole).unwrap()).unwrap()
     };
     say(format!("rows {} bytes {} aimed at {}", truth.rows(), file.len(), aims.len()));
     let mut number = first;
@@ -34,13 +38,13 @@ pub fn run(arguments: &[&str]) {
         let at = aims[usize::try_from(random.below(aims.len() as u64)).unwrap()];
         let bit = random.below(8);
         say(format!("flip {number} {} {at} {bit}", places[at]));
-        let mut damaged = file.clone();
-        damaged[at] ^= 1 << bit;
         // A place of its own: threads of the former store may still be about.
-        let place = Path::new(directory).join(number.to_string());
-        fs::create_dir_all(&place).unwrap();
-        fs::write(place.join("data.mdb"), damaged).unwrap();
-        match Store::open(&place) {
+        let place = directory.join(number.to_string());
+        write_files(&place, &files);
+        let mut flipped = file.clone();
+        flipped[at] ^= 1 << bit;
+        fs::write(place.join(target), flipped).unwrap();
+        match damage::open(&place) {
             Err(error) => say(format!("refused {number} {:?}", error.kind())),
             Ok(store) => {
                 let found = truth.compare(&store, &mut random);
@@ -55,6 +59,27 @@ pub fn run(arguments: &[&str]) {
         number += step;
     }
     say("end");
+}
+
+/// The files of a store but those of its locks, by their paths in it.
+fn read_files(store: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files = Vec::new();
+    for folder in [Path::new(""), Path::new("keys")] {
+        for entry in fs::read_dir(store.join(folder)).unwrap() {
+            let (path, name) = (entry.as_ref().unwrap().path(), entry.unwrap().file_name());
+            if path.is_file() && name != "lock.mdb" {
+                files.push((folder.join(name), fs::read(path).unwrap()));
+            }
+        }
+    }
+    files
+}
+
+fn write_files(store: &Path, files: &[(PathBuf, Vec<u8>)]) {
+    fs::create_dir_all(store.join("keys")).unwrap();
+    for (path, bytes) in files {
+        fs::write(store.join(path), bytes).unwrap();
+    }
 }
 
 /// Whether the places of this kind are aimed at.

@@ -1,0 +1,139 @@
+//! Every page of a state, once.
+//!
+//! What a search or a scan can't tell of the pages that it passes: that one is used twice, that one is in use and in the
+//! list of free ones, and what LMDB alone goes by. It is read where it is mapped, in a snapshot.
+
+use std::ops::ControlFlow;
+
+use super::header::Header;
+use super::pages::{Pages, is_whole};
+use super::tree::{NO_PAGE, Page, database_root};
+use super::walk::{BIG_DATA, FIRST_PAGE, SUB_DATABASE};
+use super::{Environment, walk};
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::meta::Fields;
+
+/// Bytes of the header of a value's own pages.
+const HEADER: usize = 16;
+
+struct Whole<'e, 't> {
+    environment: &'e Environment,
+    pages: Pages,
+    txn: &'t heed::RoTxn<'t>,
+    header: Header,
+    /// A bit for each page.
+    seen: Vec<u64>,
+    /// Pages to look at, each with its depth in its tree.
+    pending: Vec<(u64, u32)>,
+}
+
+impl Environment {
+    /// Looks at every page that a snapshot can reach, and at the list of those that are free in it.
+    pub(crate) fn check_pages<'t>(&self, txn: &'t heed::RoTxn<'t>) -> Result<()> {
+        let Some(pages) = self.dbs.pages else { return Ok(()) };
+        // Two commits later the header is gone.
+        let state = u64::try_from(txn.id()).unwrap_or(u64::MAX);
+        let Some(header) = self.header(pages, state) else { return Ok(()) };
+        let words = usize::try_from(header.last_page / 64 + 1).unwrap_or_default();
+        let mut whole =
+            Whole { environment: self, pages, txn, header, seen: vec![0; words], pending: Vec::new() };
+        for root in [header.free_root, header.main_root].into_iter().flatten() {
+            whole.visit(root, 0)?;
+        }
+        while let Some((number, depth)) = whole.pending.pop() {
+            whole.page(number, depth)?;
+        }
+        let mut damaged = None;
+        let complete = self.each_list(pages, txn, &header, |_, list| {
+            for number in list {
+                if let Err(error) = whole.claim(u64::from_le_bytes(*number), 1) {
+                    damaged = Some(error);
+                    return ControlFlow::Break(());
+                }
+            }
+            ControlFlow::Continue(())
+        });
+        match damaged {
+            Some(error) => Err(error),
+            None if complete => Ok(()),
+            None => Err(corrupt("the list of free pages can't be read".into())),
+        }
+    }
+}
+
+impl Whole<'_, '_> {
+    fn visit(&mut self, number: u64, depth: u32) -> Result<()> {
+        self.claim(number, 1)?;
+        if depth >= walk::DEEPEST {
+            return Err(corrupt(format!("page {number} lies deeper than any tree")));
+        }
+        self.pending.push((number, depth));
+        Ok(())
+    }
+
+    /// Marks pages as known, which none of them may be yet.
+    fn claim(&mut self, first: u64, count: u64) -> Result<()> {
+        let end = first.checked_add(count).filter(|end| *end <= self.header.last_page + 1);
+        let Some(end) = end.filter(|_| first >= FIRST_PAGE) else {
+            return Err(corrupt(format!(
+                "{count} pages from {first} on are referred to, and the last page is number {}",
+                self.header.last_page
+            )));
+        };
+        for number in first..end {
+            let bit = 1 << (number % 64);
+            match usize::try_from(number / 64).ok().and_then(|word| self.seen.get_mut(word)) {
+                Some(word) if *word & bit == 0 => *word |= bit,
+                _ => return Err(corrupt(format!("page {number} is used twice, or in use and free"))),
+            }
+        }
+        Ok(())
+    }
+
+    fn page(&mut self, number: u64, depth: u32) -> Result<()> {
+        let damaged = || corrupt(format!("page {number} is damaged"));
+        let bytes = self.environment.page(self.pages, self.txn, number).ok_or_else(damaged)?;
+        let page = Page::parse(bytes, number).ok_or_else(damaged)?;
+        if !page.is_branch() && !is_whole(bytes) {
+            return Err(damaged());
+        }
+        for at in 0..page.len() {
+            let node = page.node(at).ok_or_else(damaged)?;
+            if page.is_branch() {
+                self.visit(node.child(), depth + 1)?;
+            } else if node.flags & BIG_DATA != 0 {
+                let first = Fields(node.rest).u64().ok_or_else(damaged)?;
+                self.value(first, u64::from(node.size))?;
+            } else if node.flags & SUB_DATABASE != 0 {
+                let size = usize::try_from(node.size).map_err(|_| damaged())?;
+                let root = node.rest.get(..size).and_then(database_root).ok_or_else(damaged)?;
+                if root != NO_PAGE {
+                    self.visit(root, 0)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The pages of a value of `size` bytes.
+    fn value(&mut self, first: u64, size: u64) -> Result<()> {
+        let damaged = || corrupt(format!("page {first} does not start a value"));
+        let head = self.environment.span(self.pages, self.txn, first, HEADER).ok_or_else(damaged)?;
+        let mut fields = Fields(head);
+        let own = fields.u64().ok_or_else(damaged)?;
+        fields.u16().ok_or_else(damaged)?;
+        let flags = fields.u16().ok_or_else(damaged)?;
+        let pages = u64::from(fields.u32().ok_or_else(damaged)?);
+        let room = pages.saturating_mul(self.header.page_size);
+        let header = u64::try_from(HEADER).unwrap_or_default();
+        if own != first || flags & walk::KINDS != walk::OVERFLOW || size + header > room {
+            return Err(damaged());
+        }
+        self.claim(first, pages)
+    }
+}
+
+#[cold]
+fn corrupt(what: String) -> Error {
+    Error::new(ErrorKind::Corrupt).because(what)
+}

@@ -1,0 +1,192 @@
+//! Pages that were damaged by hand: what a row's own checksum can't tell.
+
+use std::fs;
+use std::path::Path;
+
+use integration_tests::pages::{self, PAGE, Place};
+use integration_tests::{Scratch, relaxed};
+use table_core::{DynamicEntity, DynamicTable, ErrorKind, IfMatch, Query, Store};
+
+const ROWS: u32 = 300;
+
+fn row(number: u32) -> DynamicEntity {
+    DynamicEntity::new("p", format!("row {number:04}")).with("Number", number.cast_signed())
+}
+
+/// A store whose rows lie on several leaves, and its file. One row was changed several times.
+fn built(scratch: &Scratch) -> Vec<u8> {
+    let path = scratch.path().join("store");
+    let store = relaxed().open(&path).unwrap();
+    let table = store.create_table("Table").unwrap();
+    for number in 0..ROWS {
+        table.insert(&row(number)).unwrap();
+    }
+    for change in 0..4 {
+        table.replace(&row(150).with("Change", change), IfMatch::Any).unwrap();
+    }
+    assert_eq!(store.check().unwrap().problems.len(), 0);
+    drop(store);
+    fs::read(path.join("data.mdb")).unwrap()
+}
+
+/// A store with this file.
+fn opened(scratch: &Scratch, name: &str, file: &[u8]) -> (Store, DynamicTable) {
+    let path = scratch.path().join(name);
+    fs::create_dir_all(&path).unwrap();
+    fs::write(path.join("data.mdb"), file).unwrap();
+    let store = relaxed().open(Path::new(&path)).unwrap();
+    let table = store.dynamic_table("Table").unwrap();
+    (store, table)
+}
+
+fn u16_at(file: &[u8], at: usize) -> usize {
+    usize::from(u16::from_le_bytes([file[at], file[at + 1]]))
+}
+
+/// Where the entries of a page lie in the file.
+fn entries(file: &[u8], page: usize) -> Vec<usize> {
+    let lower = u16_at(file, page + 12);
+    (page + 16..page + lower).step_by(2).map(|at| page + u16_at(file, at)).collect()
+}
+
+/// The key of an entry.
+fn key(file: &[u8], entry: usize) -> &[u8] {
+    &file[entry + 8..entry + 8 + u16_at(file, entry + 6)]
+}
+
+/// Where the branch is that leads to the rows' leaves.
+fn branch(file: &[u8]) -> usize {
+    let places = pages::places(file);
+    let branches: Vec<_> =
+        (0..file.len()).step_by(PAGE).filter(|page| places[*page] == Place::BranchHeader).collect();
+    assert_eq!(branches.len(), 1);
+    branches[0]
+}
+
+/// The branch's entry that leads to the leaf of this row, and where the leaf is.
+fn way(file: &[u8], row: &str) -> (usize, usize) {
+    let leaf = |entry: usize| PAGE * (u16_at(file, entry) | u16_at(file, entry + 2) << 16);
+    let holds =
+        |entry: &usize| entries(file, leaf(*entry)).iter().any(|at| key(file, *at).ends_with(row.as_bytes()));
+    let entry = entries(file, branch(file)).into_iter().find(holds).unwrap();
+    (entry, leaf(entry))
+}
+
+#[test]
+fn what_lies_on_a_former_page_is_an_error_and_never_an_answer() {
+    let scratch = Scratch::new();
+    let file = built(&scratch);
+    let places = pages::places(&file);
+    let (entry, leaf) = way(&file, "row 0150");
+    let first = key(&file, entries(&file, leaf)[0]);
+    // The same leaf, as it was before the last change or an earlier one.
+    let former = (0..file.len()).step_by(PAGE).filter(|page| {
+        places[*page] == Place::Stale
+            && u16_at(&file, page + 10) == 2
+            && entries(&file, *page).first().is_some_and(|at| key(&file, *at) == first)
+    });
+    let mut seen = 0;
+    for page in former {
+        let mut damaged = file.clone();
+        let number = u32::try_from(page / PAGE).unwrap();
+        damaged[entry..entry + 4].copy_from_slice(&number.to_le_bytes());
+        let (store, table) = opened(&scratch, &format!("former {page}"), &damaged);
+        assert_eq!(table.get("p", "row 0150").unwrap_err().kind(), ErrorKind::Corrupt);
+        assert_eq!(table.get("p", "row 0150x").unwrap_err().kind(), ErrorKind::Corrupt);
+        // Another leaf is as it was.
+        assert_eq!(table.get("p", "row 0299").unwrap().unwrap().get("Number"), row(299).get("Number"));
+        for query in [Query::new().partition("p"), Query::new().partition("p").rev()] {
+            assert!(table.query(&query).unwrap().any(|row| row.is_err()));
+        }
+        for done in [
+            table.insert(&row(150)),
+            table.insert(&DynamicEntity::new("p", "row 0150x")),
+            table.replace(&row(150), IfMatch::Any),
+            table.merge(&row(150), IfMatch::Any),
+            table.insert_or_replace(&row(150)),
+            table.insert_or_merge(&row(150)),
+        ] {
+            assert_eq!(done.unwrap_err().kind(), ErrorKind::Corrupt);
+        }
+        assert_eq!(table.delete("p", "row 0150", IfMatch::Any).unwrap_err().kind(), ErrorKind::Corrupt);
+        assert_ne!(store.check().unwrap().problems.len(), 0);
+        seen += 1;
+    }
+    assert_ne!(seen, 0, "no former page of the leaf is left");
+}
+
+#[test]
+fn a_row_whose_key_is_damaged_gets_no_twin() {
+    let scratch = Scratch::new();
+    let file = built(&scratch);
+    let (_, leaf) = way(&file, "row 0150");
+    let row_at = *entries(&file, leaf).iter().find(|at| key(&file, **at).ends_with(b"row 0150")).unwrap();
+    // Its last four digits.
+    let digits = row_at + 8 + key(&file, row_at).len() - 4;
+    for bit in 0..4 * 8 {
+        let mut damaged = file.clone();
+        damaged[digits + bit / 8] ^= 1 << (bit % 8);
+        let (store, table) = opened(&scratch, &format!("bit {bit}"), &damaged);
+        for done in [
+            table.insert(&row(150)),
+            table.insert_or_replace(&row(150)),
+            table.insert_or_merge(&row(150)),
+            table.replace(&row(150), IfMatch::Any),
+            table.merge(&row(150), IfMatch::Any),
+        ] {
+            assert_eq!(done.unwrap_err().kind(), ErrorKind::Corrupt, "bit {bit}");
+        }
+        assert_eq!(table.delete("p", "row 0150", IfMatch::Any).unwrap_err().kind(), ErrorKind::Corrupt);
+        // Nothing was written.
+        assert_eq!(store.stats().unwrap().tables[0].entities, u64::from(ROWS));
+        assert_ne!(store.check().unwrap().problems.len(), 0);
+    }
+}
+
+#[test]
+fn a_branch_whose_key_is_damaged_lets_nobody_add_what_is_there() {
+    let scratch = Scratch::new();
+    let file = built(&scratch);
+    let separators = entries(&file, branch(&file));
+    assert!(separators.len() > 2);
+    let separator = separators[1];
+    let digits = separator + 8 + key(&file, separator).len() - 2;
+    for bit in 0..2 * 8 {
+        let mut damaged = file.clone();
+        damaged[digits + bit / 8] ^= 1 << (bit % 8);
+        let (_store, table) = opened(&scratch, &format!("bit {bit}"), &damaged);
+        for number in 0..ROWS {
+            let kind = table.insert(&row(number)).unwrap_err().kind();
+            assert!(
+                [ErrorKind::EntityAlreadyExists, ErrorKind::Corrupt].contains(&kind),
+                "{bit} {number} {kind:?}"
+            );
+            let kind = table.get("p", &format!("row {number:04}")).map_err(|error| error.kind());
+            assert!(!matches!(kind, Ok(None)), "bit {bit}, row {number}");
+        }
+    }
+}
+
+#[test]
+fn a_check_names_the_record_that_is_damaged_and_goes_on_to_the_other_tables() {
+    let scratch = Scratch::new();
+    let path = scratch.path().join("store");
+    let store = relaxed().open(&path).unwrap();
+    for name in ["First", "Second", "Third"] {
+        store.create_table(name).unwrap().insert(&row(1)).unwrap();
+    }
+    drop(store);
+    let mut file = fs::read(path.join("data.mdb")).unwrap();
+    // The record holds the name as it was given, its key in lower case.
+    let places = pages::places(&file);
+    let at =
+        (0..file.len() - 6).filter(|at| places[*at] == Place::Small && file[*at..].starts_with(b"Second"));
+    let at: Vec<_> = at.collect();
+    assert_eq!(at.len(), 1);
+    file[at[0]] ^= 1;
+    fs::write(path.join("data.mdb"), file).unwrap();
+    let report = relaxed().open(&path).unwrap().check().unwrap();
+    let said: Vec<_> = report.problems.iter().map(ToString::to_string).collect();
+    assert!(said.iter().any(|what| what.contains("under `second` is damaged")), "{said:?}");
+    assert_eq!((report.tables, report.rows), (2, 3));
+}

@@ -1,0 +1,163 @@
+//! Writing to a damaged store: what is there is not added again, and what was written is read.
+
+use table_core::{Copied, DynamicEntity, ErrorKind, IfMatch, Key, Result, Store, Stored};
+
+use super::people::{Patient, Person, one};
+use super::{Findings, Truth, below};
+use crate::random::Random;
+
+/// Rows of each table that are written.
+const ROWS: usize = 6;
+
+impl Truth {
+    /// Adds what is there, which must be refused; changes, removes and adds rows, and reads them again.
+    pub(super) fn write(&self, store: &Store, random: &mut Random, findings: &mut Findings) {
+        for (name, rows) in &self.tables {
+            let made = store.create_table(name).map(drop);
+            refused(findings, made, ErrorKind::TableAlreadyExists, || format!("a second table {name}"));
+            let table = match store.dynamic_table(name) {
+                Ok(table) => table,
+                Err(error) => {
+                    findings.error(&error);
+                    continue;
+                }
+            };
+            for round in 0..ROWS {
+                let row = &rows[below(random, rows.len())];
+                let again = table.insert(row).map(drop);
+                refused(findings, again, ErrorKind::EntityAlreadyExists, || format!("a second {row:?}"));
+                if name == "People" {
+                    // Its rows are entities and their copies.
+                    continue;
+                }
+                let (partition, key) = (row.partition_key(), row.row_key());
+                let new = DynamicEntity::new(partition, format!("{key} {round}")).with("Round", -1);
+                let written = table.insert(&new).map(drop);
+                let read = || table.get(partition, new.row_key());
+                read_back(findings, written, read, &new, ErrorKind::EntityNotFound);
+                let changed = DynamicEntity::new(partition, key).with("Round", -2);
+                let written = table.merge(&changed, IfMatch::Any).map(drop);
+                let read = || Ok(table.get(partition, key)?.map(|row| rounds_only(&row)));
+                read_back(findings, written, read, &changed, ErrorKind::EntityNotFound);
+                let replaced = DynamicEntity::new(partition, key).with("Round", -3);
+                let written = table.insert_or_replace(&replaced).map(drop);
+                let read = || table.get(partition, key);
+                read_back(findings, written, read, &replaced, ErrorKind::EntityNotFound);
+            }
+            if name == "People" {
+                continue;
+            }
+            let gone = &rows[below(random, rows.len())];
+            match table.delete(gone.partition_key(), gone.row_key(), IfMatch::Any) {
+                Ok(()) => match table.get(gone.partition_key(), gone.row_key()) {
+                    Ok(None) => {}
+                    Ok(Some(found)) => findings.wrong(|| format!("{found:?} after it was deleted")),
+                    Err(error) => findings.error(&error),
+                },
+                Err(error) if error.kind() == ErrorKind::EntityNotFound => {
+                    findings.missed(|| format!("no {gone:?} to be deleted"));
+                }
+                Err(error) => findings.error(&error),
+            }
+        }
+        self.write_people(store, random, findings);
+    }
+
+    fn write_people(&self, store: &Store, random: &mut Random, findings: &mut Findings) {
+        let (persons, patients) = match (store.table::<Person>(), store.table::<Patient>()) {
+            (Ok(persons), Ok(patients)) => (persons, patients),
+            (Err(error), _) | (_, Err(error)) => return findings.error(&error),
+        };
+        let (exists, taken) = (ErrorKind::EntityAlreadyExists, ErrorKind::UniqueConflict);
+        for round in 0..6 {
+            let old = &self.people.persons[below(random, self.people.persons.len())];
+            let other = Person { team: old.team.clone(), ..Person::new(100 + round) };
+            refused(findings, persons.insert(old).map(drop), exists, || format!("a second {old:?}"));
+            let twin = Person { email: old.email.clone(), ..other.clone() };
+            refused(findings, persons.insert(&twin).map(drop), taken, || {
+                format!("another's e-mail: {twin:?}")
+            });
+            let written = persons.insert(&other).map(drop);
+            if typed(findings, written) {
+                let by_email = persons.get(Person::by_email(&other.team, other.email.as_str()));
+                one(findings, by_email.map(|row| row.map(Copied::into_inner)), &other);
+            }
+            let written = persons.update(Key::of(old), |person| person.nick = Some("new".into())).map(drop);
+            if typed(findings, written) {
+                let changed = Person { nick: Some("new".into()), ..old.clone() };
+                let read = persons.get(Key::of(old));
+                one(findings, read.map(|row| row.map(Stored::into_inner)), &changed);
+                // So that the next round finds it as it was.
+                let back = persons.put(old).map(drop);
+                typed(findings, back);
+            }
+        }
+        for round in 0..2 {
+            let old = &self.people.patients[below(random, self.people.patients.len())];
+            let other = Patient { team: old.team.clone(), ..Patient::new(100 + round) };
+            refused(findings, patients.insert(old).map(drop), exists, || format!("a second {old:?}"));
+            let twin = Patient { number: old.number.clone(), ..other.clone() };
+            refused(findings, patients.insert(&twin).map(drop), taken, || {
+                format!("another's number: {twin:?}")
+            });
+            let written = patients.insert(&other).map(drop);
+            if typed(findings, written) {
+                let read = patients.get(Patient::by_number(&other.team, other.number.as_str()));
+                one(findings, read.map(|row| row.map(|row| row.id)), &other.id);
+            }
+        }
+    }
+}
+
+fn rounds_only(row: &DynamicEntity) -> DynamicEntity {
+    let one = DynamicEntity::new(row.partition_key(), row.row_key());
+    row.get("Round").into_iter().fold(one, |one, round| one.with("Round", round.clone()))
+}
+
+/// What must not succeed.
+fn refused(findings: &mut Findings, done: Result<()>, right: ErrorKind, note: impl FnOnce() -> String) {
+    match done {
+        Ok(()) => findings.wrong(note),
+        Err(error) if error.kind() == right => {}
+        Err(error) => findings.error(&error),
+    }
+}
+
+/// Whether a write succeeded that there is nothing against.
+fn typed(findings: &mut Findings, written: Result<()>) -> bool {
+    match written {
+        Ok(()) => true,
+        Err(error) if error.kind() == ErrorKind::EntityNotFound => {
+            findings.missed(|| error.to_string());
+            false
+        }
+        Err(error) if [ErrorKind::EntityAlreadyExists, ErrorKind::UniqueConflict].contains(&error.kind()) => {
+            findings.wrong(|| error.to_string());
+            false
+        }
+        Err(error) => {
+            findings.error(&error);
+            false
+        }
+    }
+}
+
+/// A write that must succeed or be an error, and then is what is read; `absent` would say that the row is not there.
+fn read_back(
+    findings: &mut Findings,
+    written: Result<()>,
+    read: impl FnOnce() -> Result<Option<DynamicEntity>>,
+    expected: &DynamicEntity,
+    absent: ErrorKind,
+) {
+    match written {
+        Ok(()) => match read() {
+            Ok(Some(found)) if found.properties().eq(expected.properties()) => {}
+            Ok(found) => findings.wrong(|| format!("{found:?} after {expected:?} was written")),
+            Err(error) => findings.error(&error),
+        },
+        Err(error) if error.kind() == absent => findings.missed(|| error.to_string()),
+        Err(error) if error.kind() == ErrorKind::EntityAlreadyExists => findings.wrong(|| error.to_string()),
+        Err(error) => findings.error(&error),
+    }
+}
