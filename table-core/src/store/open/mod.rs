@@ -241,12 +241,12 @@ impl Environment {
 
     /// A snapshot.
     pub(crate) fn read_txn(&self) -> Result<ReadTxn<'_>> {
-        retrying(&self.env, || self.env.read_txn()).map_err(lmdb::error)
+        snapshot(&self.env, || self.env.read_txn()).map_err(lmdb::error)
     }
 
     /// A snapshot that keeps the environment open by itself.
     pub(crate) fn static_read_txn(&self) -> Result<ReadTxn<'static>> {
-        retrying(&self.env, || self.env.clone().static_read_txn()).map_err(lmdb::error)
+        snapshot(&self.env, || self.env.clone().static_read_txn()).map_err(lmdb::error)
     }
 
     /// Begins a transaction that is to be committed by [`Self::commit`].
@@ -290,6 +290,26 @@ fn retrying<R>(env: &LmdbEnv, mut take: impl FnMut() -> heed::Result<R>) -> heed
         }
         taken => taken,
     }
+}
+
+/// How often a snapshot is taken again that commits have overtaken.
+const OVERTAKEN: usize = 100;
+
+/// Takes a snapshot that is of the state whose number it has.
+///
+/// LMDB takes the number first and the state then, from the header page that the number's parity says. If two commits come
+/// between, that page has a later state: sound, and held for the reader, but with another number.
+fn snapshot<'e>(
+    env: &LmdbEnv,
+    mut begin: impl FnMut() -> heed::Result<ReadTxn<'e>>,
+) -> heed::Result<ReadTxn<'e>> {
+    for _ in 0..OVERTAKEN {
+        let txn = retrying(env, &mut begin)?;
+        if env.info().last_txn_id < txn.id().saturating_add(2) {
+            return Ok(txn);
+        }
+    }
+    retrying(env, begin)
 }
 
 /// Whether the file is as long as its header says. The header is read first: a commit that comes between makes the
@@ -341,7 +361,7 @@ fn check_reachable(file: &mut File, header: &Header, length: u64) -> Result<(), 
 
 /// Opens the databases of a store that this library can read.
 fn open_databases(env: &LmdbEnv, path: &Path) -> Result<Databases> {
-    let txn = retrying(env, || env.read_txn()).map_err(lmdb::error)?;
+    let txn = snapshot(env, || env.read_txn()).map_err(lmdb::error)?;
     let opened = env.open_databases_and_commit(txn, |opener, txn| {
         let open = |name| opener.open_database::<Bytes, Bytes>(txn, name);
         let Some(main) = open(None)? else { return Ok(CommitOrAbort::Abort(not_a_store(path))) };

@@ -12,7 +12,7 @@ use super::map::{self, Sizes};
 use super::on_disk::OnDisk;
 use super::options::{Durability, OpenOptions};
 use super::place::{self, DATA, Private};
-use super::{filesystem, identify, open_data, open_sound, registry, retrying, whole};
+use super::{filesystem, identify, open_data, open_sound, registry, retrying, snapshot, whole};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Db, LmdbEnv, ReadTxn, WriteTxn};
 
@@ -103,7 +103,7 @@ pub(crate) fn open(
 impl Side {
     /// A snapshot.
     pub(crate) fn read_txn(&self) -> Result<ReadTxn<'_>> {
-        retrying(&self.env, || self.env.read_txn()).map_err(lmdb::error)
+        snapshot(&self.env, || self.env.read_txn()).map_err(lmdb::error)
     }
 
     /// Looks at all that its file holds, as at its opening.

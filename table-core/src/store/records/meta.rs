@@ -63,27 +63,30 @@ impl Meta {
 
     /// Reads the record in a snapshot.
     pub(crate) fn read(main: OpeningDb<'_>, txn: &heed::RoTxn<'_>) -> Result<Self, Error> {
-        Self::of_state(main, txn, txn.id())
+        let (meta, state) = (Self::found(main, txn)?, txn.id());
+        // A later state than the number says is no damage: LMDB's reader was overtaken where it began.
+        let is_sound = usize::try_from(meta.transaction)
+            .is_ok_and(|found| found >= state && (found - state).is_multiple_of(2));
+        if is_sound { Ok(meta) } else { Err(meta.of_another_state(state)) }
     }
 
     /// Reads the record at the beginning of a write transaction.
     pub(crate) fn begin(main: OpeningDb<'_>, txn: &WriteTxn<'_>) -> Result<Self, Error> {
         // A write transaction has the number of the state that it will make.
-        let meta = Self::of_state(main, txn, txn.id().wrapping_sub(1))?;
+        let state = txn.id().wrapping_sub(1);
+        let meta = Self::found(main, txn)?;
+        if usize::try_from(meta.transaction) != Ok(state) {
+            return Err(meta.of_another_state(state));
+        }
         meta.check_writable()?;
         Ok(meta)
     }
 
-    fn of_state(main: OpeningDb<'_>, txn: &heed::RoTxn<'_>, state: usize) -> Result<Self, Error> {
+    fn found(main: OpeningDb<'_>, txn: &heed::RoTxn<'_>) -> Result<Self, Error> {
         let Some(record) = main.get(txn, META_KEY).map_err(lmdb::error)? else {
             return Err(missing());
         };
-        let meta = Self::decode(record)?;
-        if usize::try_from(meta.transaction) == Ok(state) {
-            Ok(meta)
-        } else {
-            Err(meta.of_another_state(state))
-        }
+        Self::decode(record)
     }
 
     #[cold]
