@@ -55,7 +55,7 @@ impl Person {
             id,
             email: format!("{id}@contoso.com"),
             name: format!("n{}", id % 5),
-            nick: (id % 2 == 0).then(|| format!("the {id}th")),
+            nick: id.is_multiple_of(2).then(|| format!("the {id}th")),
         }
     }
 }
