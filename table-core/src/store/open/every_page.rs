@@ -94,6 +94,10 @@ impl Whole<'_, '_> {
         let damaged = || corrupt(format!("page {number} is damaged"));
         let bytes = self.environment.page(self.pages, self.txn, number).ok_or_else(damaged)?;
         let page = Page::parse(bytes, number).ok_or_else(damaged)?;
+        // What else LMDB notes there is for pages in memory: one that is stored has nothing of it.
+        if flags(bytes) != Some(if page.is_branch() { walk::BRANCH } else { walk::LEAF }) {
+            return Err(damaged());
+        }
         if !page.is_branch() && !is_whole(bytes) {
             return Err(damaged());
         }
@@ -121,16 +125,22 @@ impl Whole<'_, '_> {
         let head = self.environment.span(self.pages, self.txn, first, HEADER).ok_or_else(damaged)?;
         let mut fields = Fields(head);
         let own = fields.u64().ok_or_else(damaged)?;
-        fields.u16().ok_or_else(damaged)?;
-        let flags = fields.u16().ok_or_else(damaged)?;
+        fields.bytes(4).ok_or_else(damaged)?;
         let pages = u64::from(fields.u32().ok_or_else(damaged)?);
         let room = pages.saturating_mul(self.header.page_size);
         let header = u64::try_from(HEADER).unwrap_or_default();
-        if own != first || flags & walk::KINDS != walk::OVERFLOW || size + header > room {
+        if own != first || flags(head) != Some(walk::OVERFLOW) || size + header > room {
             return Err(damaged());
         }
         self.claim(first, pages)
     }
+}
+
+/// What a page says that it is.
+fn flags(page: &[u8]) -> Option<u16> {
+    let mut fields = Fields(page);
+    fields.bytes(10)?;
+    fields.u16()
 }
 
 #[cold]
