@@ -20,6 +20,7 @@ const _: () = {
                 table: "Company",
                 kind: "department",
                 version: 1u32,
+                signed: false,
                 fields: FIELDS,
                 partition: __table::schema::Template {
                     source: "{name}",

@@ -66,6 +66,7 @@ const _: () = {
                 table: "Company",
                 kind: "employee",
                 version: 1u32,
+                signed: false,
                 fields: FIELDS,
                 partition: __table::schema::Template {
                     source: "{department}",

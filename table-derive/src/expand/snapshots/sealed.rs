@@ -65,6 +65,7 @@ const _: () = {
                 table: "Payroll",
                 kind: "employee",
                 version: 1u32,
+                signed: false,
                 fields: FIELDS,
                 partition: __table::schema::Template {
                     source: "{department}",
