@@ -6,7 +6,7 @@
 //! | `RECORDER_ROOT` | the directory, absolute and without links; without it nothing is done |
 //! | `RECORDER_LOG` | the log, which is appended to; `integration_tests::power::log` says how it is laid out |
 //! | `RECORDER_ACKS` | a file whose writes are noted as what the program has acknowledged |
-//! | `RECORDER_FAULT` | `CALL:N:ERRNO:MODE`, see [`fault`] |
+//! | `RECORDER_FAULT` | `CALL:N:ERRNO:MODE`, see the module `fault` |
 //!
 //! Each call and its note are made under one lock, also between processes, so the log's order is the true one.
 //! What is written through a map is not seen; a store writes its lock file alone so.
