@@ -2,7 +2,7 @@
 //! work at any moment.
 //!
 //! 1. `power-child record` does some [work](Work) with the recorder preloaded.
-//! 2. A [`disk::Disk`] follows the [log](log), and at many of its places makes an [image](images).
+//! 2. A [`disk::Disk`] follows the [`log`], and at many of its places makes an [image](images).
 //! 3. `power-child verify` opens each image twice and compares it with what the process had acknowledged by then.
 
 pub mod batches;
