@@ -1,42 +1,17 @@
 //! The store on LMDB.
 
-mod apply;
-mod batch;
-mod bulk;
-mod check;
-mod commit;
-mod cursor;
-mod encode;
 #[cfg(feature = "encrypt")]
 mod encrypting;
-mod filtered;
+mod encryption;
+mod handle;
+mod jobs;
 pub(crate) mod key;
-#[cfg(feature = "encrypt")]
-mod keys;
-mod kind;
-mod lanes;
 pub(crate) mod lmdb;
-mod numbers;
 pub(crate) mod open;
-mod page;
-mod partition;
-mod prepare;
-mod read;
-mod reclaim;
-mod records;
+pub(crate) mod records;
 pub(crate) mod row;
-pub(crate) mod row_write;
-mod rows;
 mod scan;
-mod seal;
-#[cfg(feature = "encrypt")]
-mod sealed;
-mod sign;
-mod snapshot;
-mod stats;
-mod table;
-pub(crate) mod view;
-mod walk;
+mod write;
 
 #[cfg(test)]
 mod format_tests;
@@ -49,49 +24,52 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::time::{Duration, Instant};
 
-use self::commit::Writer;
+#[cfg(feature = "encrypt")]
+use self::encryption::sign;
+#[cfg(feature = "encrypt")]
+use self::encryption::vault;
+use self::handle::snapshot::Live;
+use self::jobs::reclaim::{self, Reclaimer};
 use self::open::Environment;
-use self::reclaim::Reclaimer;
-use self::records::catalog::{Entry, TableState};
-use self::records::dict::Dict;
+use self::records::catalog::{self, Entry, TableState};
+use self::records::layouts;
 use self::records::meta::Meta;
-use self::snapshot::Live;
+use self::row::dict::Dict;
+use self::write::commit::Writer;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::Schema;
 use crate::typed::{Egt, Entity, EntitySet, MemberOf, Partition, SetTable, Table};
 
-pub use self::batch::Batch;
-pub use self::bulk::{BulkFailure, BulkReport};
-pub use self::check::{CheckReport, Problem};
-pub(crate) use self::encode::is_as_written;
 #[cfg(feature = "encrypt")]
 pub use self::encrypting::{EncryptingRows, EncryptingTable};
-#[cfg(feature = "encrypt")]
-pub use self::keys::{Encryption, KeyInfo, Progress};
-pub(crate) use self::lanes::Lanes;
-pub(crate) use self::numbers::PropertyNumber;
-pub use self::open::{Durability, OpenOptions};
-pub use self::page::Page;
-#[cfg(feature = "encrypt")]
-pub(crate) use self::prepare::Prepared;
-pub use self::reclaim::ReclaimFailure;
-pub use self::records::mark::Mark;
-use self::records::{catalog, counts, layouts};
-pub(crate) use self::records::{dict, meta};
-pub(crate) use self::rows::Refilling;
-pub use self::rows::{Rows, SnapshotRows, Views};
-pub(crate) use self::seal::{
-    SealedAt, Sealer, generation as keys_generation, looks_sealed, open as open_sealed, tokens as live_tokens,
+pub(crate) use self::encryption::seal::{
+    Sealer, generation as keys_generation, looks_sealed, open as open_sealed, tokens as live_tokens,
 };
+pub(crate) use self::encryption::sign::check_signed;
 #[cfg(feature = "encrypt")]
-pub use self::sealed::SealedValues;
+pub use self::encryption::vault::{Encryption, KeyInfo, Progress};
+pub use self::handle::answer_page::Page;
+pub use self::handle::batch::Batch;
+pub use self::handle::bulk::{BulkFailure, BulkReport};
+pub(crate) use self::handle::rows::Refilling;
+pub use self::handle::rows::{Rows, SnapshotRows, Views};
+pub use self::handle::snapshot::{Snapshot, SnapshotInfo};
+pub use self::handle::table::DynamicTable;
+pub use self::jobs::check::{CheckReport, Problem};
+pub use self::jobs::reclaim::ReclaimFailure;
 #[cfg(feature = "encrypt")]
-pub(crate) use self::sealed::{SealedRow, SealedValue};
-pub(crate) use self::sign::check_signed;
-pub use self::snapshot::{Snapshot, SnapshotInfo};
-pub use self::stats::{OldestSnapshot, SpaceStats, StoreStats, TableStats};
-pub use self::table::DynamicTable;
-pub use self::view::RowView;
+pub use self::jobs::sealed::SealedValues;
+#[cfg(feature = "encrypt")]
+pub(crate) use self::jobs::sealed::{SealedRow, SealedValue};
+pub use self::jobs::stats::{OldestSnapshot, SpaceStats, StoreStats, TableStats};
+pub use self::open::{Durability, OpenOptions};
+pub use self::records::mark::Mark;
+pub(crate) use self::row::numbers::PropertyNumber;
+pub use self::row::view::RowView;
+pub(crate) use self::scan::lanes::Lanes;
+pub(crate) use self::write::encode::is_as_written;
+#[cfg(feature = "encrypt")]
+pub(crate) use self::write::prepare::Prepared;
 
 /// Tables of entities in a directory on disk.
 ///
@@ -426,7 +404,7 @@ impl OpenOptions {
             };
             self.not_before.map_or(Ok(()), |mark| mark.check(&meta))?;
             #[cfg(feature = "encrypt")]
-            let encryption = keys::open(&environment)?;
+            let encryption = vault::open(&environment)?;
             #[cfg_attr(
                 not(feature = "encrypt"),
                 expect(unused_variables, reason = "keys alone know the store that they are of")
@@ -482,7 +460,7 @@ fn alone(mut inner: Arc<Inner>) -> Result<Inner> {
 /// Copies the keys of a store, if it has any.
 #[cfg(feature = "encrypt")]
 fn copy_keys(store: &Environment, copy: &Path) -> Result<()> {
-    keys::copy_to(&store.path, copy, &store.options)
+    vault::copy_to(&store.path, copy, &store.options)
 }
 
 #[cfg(not(feature = "encrypt"))]

@@ -7,16 +7,19 @@ mod write;
 use std::fmt;
 
 pub use self::rows::EncryptingRows;
-pub(super) use self::rule::Lens;
+pub(in crate::store) use self::rule::Lens;
 use self::rule::Rule;
-pub(super) use self::write::{Sealing, submit};
-use super::prepare::Action;
-use super::{Batch, DynamicTable, Page, Snapshot};
+pub(in crate::store) use self::write::{Sealing, submit};
 use crate::crypt::KeyScope;
 use crate::error::{Error, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, IfMatch, Value};
 use crate::query::{Continuation, Explain, Query};
+use crate::store::handle::answer_page::Page;
+use crate::store::handle::batch::Batch;
+use crate::store::handle::snapshot::Snapshot;
+use crate::store::handle::table::DynamicTable;
+use crate::store::write::prepare::Action;
 
 /// A table of entities of any shape, some of whose properties are sealed: those that a function of partition key, row
 /// key and property names. Made by [`DynamicTable::encrypting`].

@@ -8,7 +8,10 @@ use super::rule::Lens;
 use crate::error::Result;
 use crate::model::DynamicEntity;
 use crate::query::{Continuation, Query};
-use crate::store::{Lanes, Page, Refilling, Snapshot};
+use crate::store::handle::answer_page::Page;
+use crate::store::handle::rows::Refilling;
+use crate::store::handle::snapshot::Snapshot;
+use crate::store::scan::lanes::Lanes;
 
 /// The entities that a query finds, with what is sealed opened: an iterator that owns its snapshot.
 ///

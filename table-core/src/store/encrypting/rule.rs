@@ -8,8 +8,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, Name, ValueRef};
 use crate::schema::{Field, Schema};
-use crate::store::catalog::TableState;
-use crate::store::{Inner, RowView, layouts, looks_sealed};
+use crate::store::Inner;
+use crate::store::encryption::seal::looks_sealed;
+use crate::store::records::catalog::TableState;
+use crate::store::records::layouts;
+use crate::store::row::view::RowView;
 
 /// What says of a partition key, a row key and a property whether it is sealed.
 type Resolver = dyn Fn(&str, &str, &str) -> bool + Send + Sync;

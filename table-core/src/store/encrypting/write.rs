@@ -6,9 +6,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, EdmType, IfMatch, Value};
 use crate::schema::Field;
-use crate::store::encode::Given;
-use crate::store::prepare::{Action, Prepared};
-use crate::store::{DynamicTable, Sealer};
+use crate::store::encryption::seal::Sealer;
+use crate::store::handle::table::DynamicTable;
+use crate::store::write::encode::Given;
+use crate::store::write::prepare::{Action, Prepared};
 
 /// How often a write is made anew when a key is rotated, or the row written, between its sealing and its turn.
 const ATTEMPTS: u32 = 64;

@@ -8,11 +8,11 @@ use std::fs::File;
 use std::path::Path;
 
 use super::header::{Flaw, Header, LAYOUT_KNOWN};
+use super::page_walk;
 use super::pinned::pinned;
-use super::walk;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{Db, LmdbEnv, ReadTxn};
-use crate::store::meta::{Fields, META_KEY};
+use crate::store::records::meta::{Fields, META_KEY};
 
 /// Bytes of a page's header.
 const HEADER: usize = 16;
@@ -54,7 +54,7 @@ impl Pages {
         let record = main.get(txn, META_KEY).map_err(|error| Flaw::Unread(std::io::Error::other(error)))?;
         let Some(record) = record else { return Ok(None) };
         // No key sorts before the record's, so it stands on the first leaf.
-        let (number, bytes) = walk::first_leaf(file, header)?;
+        let (number, bytes) = page_walk::first_leaf(file, header)?;
         let page = bytes.len();
         let address = record.as_ptr().addr();
         let before = usize::try_from(number).ok().and_then(|number| number.checked_mul(page));
@@ -148,7 +148,7 @@ fn run(first: &[u8]) -> Option<usize> {
     let mut fields = Fields(first);
     fields.bytes(10)?;
     let (flags, pages) = (fields.u16()?, fields.u32()?);
-    usize::try_from(pages).ok().filter(|_| flags & walk::KINDS == walk::OVERFLOW)
+    usize::try_from(pages).ok().filter(|_| flags & page_walk::KINDS == page_walk::OVERFLOW)
 }
 
 /// Whether a page is a leaf that its entries fill, from the lowest to the end of the page.
@@ -157,7 +157,7 @@ pub(super) fn is_whole(page: &[u8]) -> bool {
         let mut fields = Fields(page);
         fields.bytes(10)?;
         let (flags, lower, upper) = (fields.u16()?, usize::from(fields.u16()?), usize::from(fields.u16()?));
-        if flags & walk::KINDS != walk::LEAF || lower > upper || upper > page.len() {
+        if flags & page_walk::KINDS != page_walk::LEAF || lower > upper || upper > page.len() {
             return None;
         }
         let offsets = page.get(HEADER..lower)?.as_chunks::<2>();
@@ -169,7 +169,7 @@ pub(super) fn is_whole(page: &[u8]) -> bool {
             let node = u64::from_le_bytes(*page.get(start..)?.first_chunk::<NODE>()?);
             let key = usize::try_from(node >> 48).ok()?;
             // A value with pages of its own leaves their number here.
-            let value = if node >> 32 & u64::from(walk::BIG_DATA) == 0 {
+            let value = if node >> 32 & u64::from(page_walk::BIG_DATA) == 0 {
                 usize::try_from(node & u64::from(u32::MAX)).ok()?
             } else {
                 size_of::<u64>()
@@ -198,7 +198,7 @@ pub(super) fn is_plain(page: &[u8]) -> bool {
         };
         let mut offsets = page.get(HEADER..lower)?.as_chunks::<2>().0.iter();
         offsets
-            .all(|offset| flags(offset).is_some_and(|f| u16::from_le_bytes(f) & !walk::BIG_DATA == 0))
+            .all(|offset| flags(offset).is_some_and(|f| u16::from_le_bytes(f) & !page_walk::BIG_DATA == 0))
             .then_some(())
     };
     plain().is_some()

@@ -6,12 +6,12 @@
 
 use std::collections::BTreeSet;
 
+use super::page_walk::{BIG_DATA, BRANCH, DEEPEST, KINDS, LEAF};
 use super::pages::{Pages, damaged, is_whole};
-use super::walk::{BIG_DATA, BRANCH, DEEPEST, KINDS, LEAF};
 use super::{Environment, NAMES};
 use crate::error::Result;
 use crate::store::lmdb;
-use crate::store::meta::Fields;
+use crate::store::records::meta::Fields;
 
 /// Bytes of a page before its entries' offsets, and of an entry before its key.
 const HEADER: usize = 16;

@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::counts::Counts;
-use super::dict::Dict;
 use super::inventory::{Inventory, Tally};
 use super::layouts;
 use super::meta::{self, Fields, IDENTITY, Meta};
@@ -14,9 +13,10 @@ use crate::error::{Error, ErrorKind};
 use crate::model::names;
 use crate::schema::Schema;
 use crate::store::lmdb::{self, Databases, WriteTxn};
-use crate::store::prepare::Prepared;
 use crate::store::row::Row;
-use crate::store::view;
+use crate::store::row::dict::Dict;
+use crate::store::row::view;
+use crate::store::write::prepare::Prepared;
 
 /// A table as this process knows it; shared by every handle.
 #[derive(Debug)]

@@ -6,16 +6,19 @@
 use super::catalog;
 use super::catalog::TableState;
 use super::inventory::{Inventory, Tally};
+use super::meta;
 use super::meta::Meta;
 #[cfg(feature = "encrypt")]
 use super::vouched;
-use super::{dict, meta};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{self, Differences, Schema, checks};
 use crate::store::Inner;
+#[cfg(feature = "encrypt")]
+use crate::store::jobs::sealed;
 use crate::store::lmdb::{self, Databases, WriteTxn};
 #[cfg(feature = "encrypt")]
-use crate::store::{missing_provider, sealed};
+use crate::store::missing_provider;
+use crate::store::row::dict;
 
 /// What a dictionary entry of this kind holds under the kind's name: its layout, as text.
 const LAYOUT_BY_KIND: u8 = 4;

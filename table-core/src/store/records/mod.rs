@@ -6,7 +6,6 @@
 
 pub(crate) mod catalog;
 pub(crate) mod counts;
-pub(crate) mod dict;
 pub(crate) mod features;
 pub(crate) mod inventory;
 pub(crate) mod layouts;
