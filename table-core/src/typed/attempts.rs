@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::change::{Planned, planned, read};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ETag;
-use crate::store::{DynamicTable, Sealer};
+use crate::store::DynamicTable;
 
 /// How often a change is tried when others write the entity at the same time.
 const ATTEMPTS: u32 = 64;
@@ -39,7 +39,7 @@ pub(super) fn commit(
             Err(error) if error.kind() == ErrorKind::KeySuperseded && losses == 0 => continue,
             done => done?,
         }
-        let sealer = Sealer::new(table);
+        let sealer = table.sealer();
         let done = planned(operations, batch, &sealer, |plan| {
             table.carry_out(plan, &sealer.sealed_at()).map_err(|failure| {
                 let found = failure.error.kind() == ErrorKind::EntityAlreadyExists

@@ -14,7 +14,7 @@ use crate::schema::{
     BLIND_DIGITS, Blind, Field, FieldPart, Format, KeyValues, PropertyValue, TokenScope, ValueError,
     token_text,
 };
-use crate::store::{DynamicTable, RowView, Snapshot, keys_generation, live_tokens, open_sealed};
+use crate::store::{DynamicTable, RowView, Snapshot, open_sealed};
 
 /// So often in a row keys are not rotated.
 const PATIENCE: usize = 32;
@@ -79,10 +79,8 @@ impl BlindKey {
         for part in self.blind_parts() {
             let Some((field, blind)) = self.path.blind(part.field) else { continue };
             let Some(value) = arguments.given(part.field) else { return Ok(Vec::new()) };
-            let texts: Vec<String> = live_tokens(table, printed.as_strs().0, field, blind, value)?
-                .iter()
-                .map(token_text)
-                .collect();
+            let texts: Vec<String> =
+                table.live_tokens(printed.as_strs().0, field, blind, value)?.iter().map(token_text).collect();
             choices = combined(&choices, |choice| {
                 texts
                     .iter()
@@ -201,9 +199,9 @@ pub(super) fn or_again<T>(read: impl Fn() -> Result<T>) -> Result<T> {
 /// snapshot before it asks for tokens.
 pub(super) fn steadily<T>(table: &DynamicTable, read: impl Fn() -> Result<T>) -> Result<T> {
     for _ in 0..PATIENCE {
-        let before = keys_generation(table)?;
+        let before = table.keys_generation()?;
         let found = read();
-        if keys_generation(table)? == before {
+        if table.keys_generation()? == before {
             return found;
         }
     }
@@ -221,6 +219,6 @@ pub(super) fn tokens_in(
     match (partition, blind.tokens) {
         (None, TokenScope::Partition) => Ok(None),
         // A table's tokens are the same in each.
-        (partition, _) => live_tokens(table, partition.unwrap_or_default(), field, blind, value).map(Some),
+        (partition, _) => table.live_tokens(partition.unwrap_or_default(), field, blind, value).map(Some),
     }
 }

@@ -418,7 +418,7 @@ pub(super) fn explain(
         clippy::redundant_closure_for_method_calls,
         reason = "the method is of one lifetime, the closure of any"
     )]
-    planned(operations, batch, &Sealer::sham(table), |plan| plan.explain())
+    planned(operations, batch, &table.sham_sealer(), |plan| plan.explain())
 }
 
 /// Reads what is stored of all entities; of several, as it was at one moment.
@@ -480,7 +480,7 @@ pub(super) fn resealing<E: Entity>(
     mut operation: Operation<'_, E>,
 ) -> Result<Prepared> {
     operation.read(table, None)?;
-    let sealer = Sealer::new(table);
+    let sealer = table.sealer();
     planned(&[&mut operation], None, &sealer, |plan| {
         table.prepared(plan, &sealer.sealed_at()).map_err(|error| plan.judge(error).error)
     })?

@@ -26,6 +26,7 @@ mod sealing;
 mod set;
 mod shown;
 mod source;
+mod store;
 mod stored;
 mod table;
 mod unopened;

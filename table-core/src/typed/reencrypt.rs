@@ -5,10 +5,10 @@ use std::fmt;
 use super::attempts;
 use super::change::{self, Change, Operation};
 use super::{Entity, Key, Table};
-use crate::crypt::{Encryption, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema;
-use crate::store::{DynamicTable, SealedRow, SealedValue, Sealer};
+use crate::store::{DynamicTable, SealedRow, SealedValue};
+use crate::store::{Encryption, Progress};
 
 /// The most rows that a step looks at: so few that writers don't wait long for the transaction that it makes.
 const ROWS: u64 = 500;
@@ -131,7 +131,7 @@ impl<E: Entity> Reencryption<E> {
     }
 
     fn next_stretch(&mut self, table: &DynamicTable) -> Result<bool> {
-        let keys = table.inner().encryption()?;
+        let keys = table.encryption()?;
         let Begun { name, mut progress, mut unsaved } = match self.begun.take() {
             Some(begun) => begun,
             None => begin::<E>(table, keys)?,
@@ -164,7 +164,7 @@ impl<E: Entity> Reencryption<E> {
 
     /// Seals anew the entities that need it; returns how many those were.
     fn seal(&mut self, table: &DynamicTable, rows: Vec<SealedRow>) -> Result<u64> {
-        let sealer = Sealer::new(table);
+        let sealer = table.sealer();
         let mut entities = Vec::new();
         for row in rows {
             let mut is_current = true;
@@ -221,7 +221,7 @@ fn begin<E: Entity>(table: &DynamicTable, keys: &Encryption) -> Result<Begun> {
 /// Before the first row. Whatever was sealed before the keys became what they are is in the table by now, or is refused.
 fn from_the_start(table: &DynamicTable, keys: &Encryption) -> Result<Progress> {
     let progress = Progress { generation: keys.generation()?, ..Progress::default() };
-    table.inner().await_writers()?;
+    table.await_writers()?;
     Ok(progress)
 }
 

@@ -11,7 +11,7 @@ use super::{Egt, Entity, Key, Lookup, Partition, Stored};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, IfMatch};
 use crate::plan::WritePlan;
-use crate::store::{BulkReport, DynamicTable, Sealer};
+use crate::store::{BulkReport, DynamicTable};
 
 /// A table as a place for entities of type `E`.
 ///
@@ -125,7 +125,7 @@ impl<E: Entity> Table<E> {
         self.table.load(
             entities,
             |entity| {
-                let sealer = Sealer::new(&self.table);
+                let sealer = self.table.sealer();
                 let prepared = |plan: &WritePlan<'_>| {
                     let prepared = self.table.prepared(plan, &sealer.sealed_at());
                     prepared.map_err(|error| plan.judge(error).error)
@@ -137,7 +137,7 @@ impl<E: Entity> Table<E> {
                 if error.kind() == ErrorKind::ConditionNotMet {
                     return self.insert(entity.borrow()).map(drop);
                 }
-                let shown = Sealer::sham(&self.table);
+                let shown = self.table.sham_sealer();
                 let failure = change::insertion(entity.borrow(), &shown, |plan| plan.judge(error.again()))?;
                 Err(failure.error)
             },

@@ -1,11 +1,12 @@
 //! Entities sealed before they are written.
 
 use super::EncryptingTable;
-use super::rule::{Lens, RowKind, Treatment};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, EdmType, IfMatch, Value};
 use crate::schema::Field;
+use crate::store::encryption::Lens;
+use crate::store::encryption::rule::{RowKind, Treatment};
 use crate::store::encryption::seal::Sealer;
 use crate::store::handle::table::DynamicTable;
 use crate::store::write::encode::Given;
@@ -45,7 +46,7 @@ impl Sealed {
 
 impl<'t> Sealing<'t> {
     pub(in crate::store) fn new(table: &'t EncryptingTable) -> Self {
-        Self { table, lens: Lens::new(&table.rule), sealer: Sealer::new(&table.table) }
+        Self { table, lens: table.lens(), sealer: table.table.sealer() }
     }
 
     /// Seals what is to be sealed of an entity.
@@ -69,7 +70,7 @@ impl<'t> Sealing<'t> {
     fn look(&self, action: Action, entity: &DynamicEntity) -> Result<(RowKind, Action, bool)> {
         let snapshot = self.table.table.snapshot()?;
         let (inner, txn) = snapshot.parts();
-        let place = (inner, &**txn, &**self.table.table.state());
+        let place = (&inner.environment.dbs, &**txn, &**self.table.table.state());
         let kind = |kind: Option<&str>| self.lens.kind(place, kind);
         let condition = match (action, entity.get(ENTITY_TYPE)) {
             (Action::Merge(condition), None) => Some(condition),

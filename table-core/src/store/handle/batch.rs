@@ -1,12 +1,11 @@
 //! Several operations as one.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::table::DynamicTable;
 use crate::error::{Error, Result};
 use crate::model::{DynamicEntity, ETag, IfMatch};
-#[cfg(feature = "encrypt")]
-use crate::store::encrypting::{self, EncryptingTable};
 use crate::store::write::prepare::{self, Action, Operation, Prepared};
 
 /// Up to 100 operations on one partition of a table that happen together or not at all: the service's entity group
@@ -41,35 +40,22 @@ use crate::store::write::prepare::{self, Action, Operation, Prepared};
 #[derive(Clone)]
 #[must_use = "a batch does nothing until it is committed"]
 pub struct Batch {
-    table: DynamicTable,
-    partition: String,
-    operations: Vec<Planned>,
-    /// What seals the entities, if any are to be.
-    #[cfg(feature = "encrypt")]
-    encrypting: Option<EncryptingTable>,
+    pub(in crate::store) table: DynamicTable,
+    pub(in crate::store) partition: String,
+    pub(in crate::store) operations: Vec<Planned>,
+    /// What makes the operations ready, if that is not done as they are given.
+    pub(in crate::store) preparing: Option<Arc<dyn Preparing>>,
 }
 
 #[derive(Clone)]
-enum Planned {
+pub(in crate::store) enum Planned {
     Write(Action, DynamicEntity),
     Delete(String, IfMatch),
 }
 
 impl Batch {
     pub(crate) fn new(table: DynamicTable, partition: String) -> Self {
-        Self {
-            table,
-            partition,
-            operations: Vec::new(),
-            #[cfg(feature = "encrypt")]
-            encrypting: None,
-        }
-    }
-
-    /// A batch whose entities are sealed.
-    #[cfg(feature = "encrypt")]
-    pub(crate) fn encrypting(table: &EncryptingTable, partition: String) -> Self {
-        Self { encrypting: Some(table.clone()), ..Self::new(table.dynamic().clone(), partition) }
+        Self { table, partition, operations: Vec::new(), preparing: None }
     }
 
     fn with(mut self, action: Action, entity: DynamicEntity) -> Self {
@@ -125,19 +111,16 @@ impl Batch {
 
     /// Carries out every operation, or none. The `ETag` is that of every entity written: they share their time.
     pub fn commit(&self) -> Result<ETag> {
-        #[cfg(feature = "encrypt")]
-        if let Some(encrypting) = &self.encrypting {
-            return encrypting::submit(&self.table, || self.prepare_sealed(encrypting));
+        if let Some(preparing) = &self.preparing {
+            return preparing.commit(self);
         }
         self.table.submit(self.prepare()?)
     }
 
     /// Makes up for a commit together with other batches that failed, if that may have been for want of a look at the
     /// store.
-    #[cfg_attr(not(feature = "encrypt"), expect(clippy::unused_self, reason = "as it is with the feature"))]
     pub(crate) fn again(&self, error: Error) -> Result<()> {
-        #[cfg(feature = "encrypt")]
-        if self.encrypting.is_some() {
+        if self.preparing.is_some() {
             return self.commit().map(drop);
         }
         Err(error)
@@ -148,9 +131,8 @@ impl Batch {
     }
 
     pub(crate) fn prepare(&self) -> Result<Prepared> {
-        #[cfg(feature = "encrypt")]
-        if let Some(encrypting) = &self.encrypting {
-            return self.prepare_sealed(encrypting).map(|(prepared, _)| prepared);
+        if let Some(preparing) = &self.preparing {
+            return preparing.prepare(self);
         }
         // The properties of all entities, one after another.
         let mut properties = Vec::new();
@@ -174,35 +156,14 @@ impl Batch {
         }
         prepare::batch(self.table.state(), &self.partition, &operations.iter().copied())
     }
+}
 
-    /// The operations with what is to be sealed sealed, and whether they depend on more than the caller has said.
-    #[cfg(feature = "encrypt")]
-    fn prepare_sealed(&self, encrypting: &EncryptingTable) -> Result<(Prepared, bool)> {
-        let sealing = encrypting::Sealing::new(encrypting);
-        let mut sealed = Vec::with_capacity(self.operations.len());
-        for (index, planned) in self.operations.iter().enumerate() {
-            sealed.push(match planned {
-                Planned::Write(action, entity) => {
-                    Some((sealing.seal(*action, entity).map_err(|e| e.at_index(index))?, entity))
-                }
-                Planned::Delete(..) => None,
-            });
-        }
-        let given: Vec<_> = sealed
-            .iter()
-            .map(|sealed| sealed.as_ref().map_or_else(Vec::new, |(sealed, entity)| sealed.given(entity)))
-            .collect();
-        let mut operations = Vec::with_capacity(self.operations.len());
-        for ((planned, sealed), given) in self.operations.iter().zip(&sealed).zip(&given) {
-            operations.push(match (planned, sealed) {
-                (Planned::Delete(row, condition), _) => Operation::delete(&self.partition, row, *condition),
-                (Planned::Write(..), Some((sealed, entity))) => Operation::on(sealed.action, entity, given),
-                (Planned::Write(action, entity), None) => Operation::on(*action, entity, given),
-            });
-        }
-        let prepared = prepare::batch(self.table.state(), &self.partition, &operations.iter().copied())?;
-        Ok(sealing.sealed(prepared, sealed.iter().flatten().any(|(sealed, _)| sealed.is_of_version)))
-    }
+/// Makes a batch's operations ready otherwise than as they are given.
+pub(in crate::store) trait Preparing: Send + Sync {
+    fn prepare(&self, batch: &Batch) -> Result<Prepared>;
+
+    /// Carries them out, made ready anew as often as that may help.
+    fn commit(&self, batch: &Batch) -> Result<ETag>;
 }
 
 /// Without the entities: some of their properties may be on their way to being sealed.

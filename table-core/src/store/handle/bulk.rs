@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::batch::Batch;
+use super::shared::Shared;
+use super::store::Store;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::write::commit::GROUP_BYTES;
 use crate::store::write::prepare::Prepared;
-use crate::store::{Inner, Store};
 
 /// What became of the batches of a [`bulk`](Store::bulk) load.
 #[derive(Debug, Default)]
@@ -72,7 +73,7 @@ impl Store {
 /// Commits what `prepare` makes of each item, packed into few transactions; `retry` makes up for an item that
 /// fails to commit, or puts its error into the item's words.
 pub(crate) fn load<T>(
-    inner: &Arc<Inner>,
+    inner: &Arc<Shared>,
     items: impl IntoIterator<Item = T>,
     prepare: impl Fn(&T) -> Result<Prepared>,
     retry: impl Fn(&T, Error) -> Result<()>,
@@ -107,7 +108,7 @@ pub(crate) fn load<T>(
 }
 
 fn commit_all<T>(
-    inner: &Arc<Inner>,
+    inner: &Arc<Shared>,
     plans: Vec<Prepared>,
     planned: &[(u64, T)],
     retry: &impl Fn(&T, Error) -> Result<()>,

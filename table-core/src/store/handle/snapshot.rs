@@ -1,21 +1,24 @@
 //! Views of the store at one moment.
 
-use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::answer_page::Page;
 use super::rows::{SnapshotRows, Views};
+use super::shared::Shared;
+use super::store::Store;
 use super::table::DynamicTable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::DynamicEntity;
 use crate::query::{Continuation, Query};
 use crate::store::lmdb::ReadTxn;
-use crate::store::scan::Scan;
+use crate::store::opened::Inner;
+use crate::store::opened::live::Ticket;
+use crate::store::records::catalog::TableState;
+use crate::store::row::view::RowView;
 use crate::store::scan::lanes::Lanes;
-use crate::store::scan::read;
-use crate::store::{Inner, Store};
+use crate::store::scan::{Scan, read};
 
 /// All tables as they were at one moment.
 ///
@@ -44,15 +47,15 @@ use crate::store::{Inner, Store};
 pub struct Snapshot {
     // Fields drop in this order: the transaction before the environment it belongs to.
     txn: ReadTxn<'static>,
-    inner: Arc<Inner>,
+    inner: Arc<Shared>,
     ticket: Ticket,
 }
 
 impl Snapshot {
-    pub(crate) fn new(inner: &Arc<Inner>) -> Result<Self> {
+    pub(crate) fn new(inner: &Arc<Shared>) -> Result<Self> {
         inner.writer.check_running()?;
         let txn = inner.environment.static_read_txn()?;
-        let ticket = inner.live.register(inner, txn.id());
+        let ticket = inner.live.register(txn.id());
         Ok(Self { txn, inner: inner.clone(), ticket })
     }
 
@@ -79,7 +82,7 @@ impl Snapshot {
         table: &DynamicTable,
         partition_key: &str,
         row_key: &str,
-    ) -> Result<Option<crate::store::row::view::RowView<'_>>> {
+    ) -> Result<Option<RowView<'_>>> {
         let state = self.table(table)?;
         read::get(&self.inner, &self.txn, state, (partition_key, row_key))
             .map_err(|e| e.attempted("read from").table(table.name()).partition(partition_key).row(row_key))
@@ -91,7 +94,7 @@ impl Snapshot {
         table: &DynamicTable,
         partition_key: &str,
         row_key: &str,
-    ) -> Result<Option<crate::store::row::view::RowView<'_>>> {
+    ) -> Result<Option<RowView<'_>>> {
         let state = self.table(table)?;
         read::get_unverified(&self.inner, &self.txn, state, (partition_key, row_key))
             .map_err(|e| e.attempted("read from").table(table.name()).partition(partition_key).row(row_key))
@@ -132,7 +135,7 @@ impl Snapshot {
         lanes: Lanes,
         size: usize,
         after: Option<&Continuation>,
-        decode: impl Fn(&Scan, &crate::store::row::view::RowView<'_>) -> Result<T>,
+        decode: impl Fn(&Scan, &RowView<'_>) -> Result<T>,
     ) -> Result<Page<T>> {
         Page::read(self, self.table(table)?, lanes, size, after, decode)
             .map_err(|e| e.attempted("query").table(table.name()))
@@ -145,14 +148,11 @@ impl Snapshot {
 
     /// How long the snapshot has lived.
     pub fn age(&self) -> Duration {
-        self.ticket.taken.elapsed()
+        self.ticket.age()
     }
 
     /// The table's state, if it is one of this store's.
-    pub(crate) fn table<'t>(
-        &self,
-        table: &'t DynamicTable,
-    ) -> Result<&'t Arc<crate::store::records::catalog::TableState>> {
+    pub(crate) fn table<'t>(&self, table: &'t DynamicTable) -> Result<&'t Arc<TableState>> {
         if std::ptr::eq(table.inner(), Arc::as_ptr(&self.inner)) {
             Ok(table.state())
         } else {
@@ -183,54 +183,8 @@ pub struct SnapshotInfo {
 impl Store {
     /// The snapshots that live in this process, the oldest first: what keeps the store from using space again.
     pub fn snapshots(&self) -> Vec<SnapshotInfo> {
-        let live = self.inner.live.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let info = |(taken, transaction): &(Instant, usize)| SnapshotInfo {
-            age: taken.elapsed(),
-            transaction: *transaction,
-        };
-        live.taken.values().map(info).collect()
-    }
-}
-
-/// The snapshots that live, by the order in which they were taken.
-#[derive(Debug, Default)]
-pub(crate) struct Live(Mutex<Register>);
-
-#[derive(Debug, Default)]
-struct Register {
-    next: u64,
-    taken: BTreeMap<u64, (Instant, usize)>,
-}
-
-impl Live {
-    /// The oldest, by what it sees: when it was taken, and the number of the last transaction that it sees.
-    pub(crate) fn oldest(&self) -> Option<(Instant, usize)> {
-        let register = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        register.taken.values().copied().min_by_key(|(taken, transaction)| (*transaction, *taken))
-    }
-
-    pub(crate) fn register(&self, inner: &Arc<Inner>, transaction: usize) -> Ticket {
-        let taken = Instant::now();
-        let mut register = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = register.next;
-        register.next += 1;
-        register.taken.insert(number, (taken, transaction));
-        Ticket { inner: Arc::downgrade(inner), number, taken }
-    }
-}
-
-/// A snapshot's place in the list; leaves it when dropped.
-pub(crate) struct Ticket {
-    inner: Weak<Inner>,
-    number: u64,
-    taken: Instant,
-}
-
-impl Drop for Ticket {
-    fn drop(&mut self) {
-        if let Some(inner) = self.inner.upgrade() {
-            let mut register = inner.live.0.lock().unwrap_or_else(PoisonError::into_inner);
-            register.taken.remove(&self.number);
-        }
+        let info =
+            |(taken, transaction): (Instant, usize)| SnapshotInfo { age: taken.elapsed(), transaction };
+        self.inner.live.all().into_iter().map(info).collect()
     }
 }

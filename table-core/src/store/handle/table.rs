@@ -9,13 +9,14 @@ use super::answer_page::Page;
 use super::batch::Batch;
 use super::bulk::{self, BulkReport};
 use super::rows::{Refilling, Rows};
+use super::shared::Shared;
 use super::snapshot::Snapshot;
 use crate::error::{Error, Result};
-use crate::model::{DynamicEntity, ETag, IfMatch};
+use crate::model::{DynamicEntity, ETag, IfMatch, ValueRef};
 use crate::plan::{Failure, RowAction, WritePlan};
 use crate::query::{Continuation, Explain, Query};
-use crate::store::Inner;
-use crate::store::encryption::seal::SealedAt;
+use crate::schema::{Blind, Field, TOKEN_BYTES};
+use crate::store::encryption::seal::{self, SealedAt, Sealer};
 use crate::store::key::KeyBuffer;
 use crate::store::records::catalog::TableState;
 use crate::store::row::view::RowView;
@@ -52,16 +53,16 @@ use crate::store::write::prepare::{self, Action, Content, Operation, Prepared};
 /// ```
 #[derive(Clone)]
 pub struct DynamicTable {
-    inner: Arc<Inner>,
+    inner: Arc<Shared>,
     state: Arc<TableState>,
 }
 
 impl DynamicTable {
-    pub(crate) fn new(inner: Arc<Inner>, state: Arc<TableState>) -> Self {
+    pub(crate) fn new(inner: Arc<Shared>, state: Arc<TableState>) -> Self {
         Self { inner, state }
     }
 
-    pub(crate) fn inner(&self) -> &Inner {
+    pub(crate) fn inner(&self) -> &Shared {
         &self.inner
     }
 
@@ -69,33 +70,36 @@ impl DynamicTable {
         &self.state
     }
 
+    /// Seals the values of a plan that is to be carried out.
+    pub(crate) fn sealer(&self) -> Sealer<'_> {
+        Sealer::new(self.state.id, &self.inner.keys)
+    }
+
+    /// Seals for a plan that is only shown: gives bytes of the right length.
+    pub(crate) fn sham_sealer(&self) -> Sealer<'_> {
+        Sealer::sham(self.state.id, &self.inner.keys)
+    }
+
+    /// The tokens that a field's value can have been filed under in a partition, newest first: one for each key that is
+    /// alive.
+    pub(crate) fn live_tokens(
+        &self,
+        partition: &str,
+        field: &Field,
+        blind: Blind,
+        value: ValueRef<'_>,
+    ) -> Result<Vec<[u8; TOKEN_BYTES]>> {
+        seal::tokens((self.state.id, &self.inner.keys), partition, field, blind, value)
+    }
+
+    /// The generation of the keys, which a lookup by tokens must see unchanged before and after.
+    pub(crate) fn keys_generation(&self) -> Result<u64> {
+        seal::generation(&self.inner.keys)
+    }
+
     /// The table's name, as it was given at creation.
     pub fn name(&self) -> &str {
         &self.state.name
-    }
-
-    /// A property of an entity of this table, as what a sealed value is bound to. The keys are the entity's primary
-    /// ones, also where a copy of it is meant.
-    #[cfg(feature = "encrypt")]
-    pub fn cell<'a>(
-        &self,
-        partition_key: &'a str,
-        row_key: &'a str,
-        property: &'a str,
-    ) -> Result<crate::crypt::Cell<'a>> {
-        crate::crypt::Cell::new(self.state.id, partition_key, row_key, property)
-    }
-
-    /// What has the data keys of properties that are encrypted by table.
-    #[cfg(feature = "encrypt")]
-    pub fn key_scope(&self) -> crate::crypt::Scope {
-        crate::crypt::Scope::table(self.state.id)
-    }
-
-    /// What has the data keys of a partition's properties that are encrypted by partition.
-    #[cfg(feature = "encrypt")]
-    pub fn partition_key_scope(&self, partition_key: &str) -> Result<crate::crypt::Scope> {
-        crate::crypt::Scope::partition(self.state.id, partition_key)
     }
 
     /// The entity of these keys, or `None`.

@@ -6,19 +6,19 @@ use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::encryption::sign;
-#[cfg(feature = "encrypt")]
-use crate::store::encryption::vault;
+use crate::store::handle::store::Store;
 use crate::store::key::StoredKey;
 use crate::store::lmdb::{self, Databases};
+use crate::store::opened::Inner;
 use crate::store::records::catalog::{self, Entry};
 use crate::store::records::counts::{self, Counts};
 use crate::store::records::meta::{META_KEY, Meta};
-use crate::store::records::{inventory, layouts};
-use crate::store::row::dict::{self, Dict};
+use crate::store::records::{inventory, layouts, names};
+use crate::store::row::dict::Dict;
 use crate::store::row::view::{self, RowView};
 use crate::store::row::{self, Row};
 use crate::store::scan::read;
-use crate::store::{Inner, Store, open};
+use crate::store::{key, open};
 
 /// What [`Store::check`] found.
 #[derive(Clone, Debug, Default)]
@@ -88,7 +88,9 @@ impl Store {
             let mut check = Check::new(inner, &txn);
             check.noted(inner.environment.check_pages(&txn));
             check.run();
-            check.report.problems.extend(keys_problems(inner));
+            let of_keys = inner.keys.check(&inner.environment);
+            let problem = |what| Problem { table: None, row: None, what };
+            check.report.problems.extend(of_keys.into_iter().map(problem));
             Ok(check.report)
         };
         run().map_err(|e: Error| e.attempted("check the store"))
@@ -237,16 +239,16 @@ impl<'t> Check<'t> {
                 let place = pages.place(key);
                 if leaf != Some(place) {
                     leaf = Some(place);
-                    pages.check_leaf(key).map_err(|e| crate::store::key::locate(e, key))?;
+                    pages.check_leaf(key).map_err(|e| key::locate(e, key))?;
                 }
             }
             if last.is_some_and(|last| last >= key) {
-                return Err(crate::store::key::locate(read::out_of_order(), key));
+                return Err(key::locate(read::out_of_order(), key));
             }
             last = Some(key);
             if let Err(error) = self.row(key, bytes) {
                 let name = StoredKey::parse(key).and_then(|key| self.tables.get(&key.table)?.name.clone());
-                self.problem(name.as_deref(), &crate::store::key::locate(error, key));
+                self.problem(name.as_deref(), &key::locate(error, key));
             }
         }
         Ok(seen)
@@ -274,13 +276,13 @@ impl<'t> Check<'t> {
         table.found.add(key.len() + bytes.len(), row.checksum());
         let seed = row::key_seed(key);
         row.verify_whole(seed)?;
-        crate::store::key::check(&partition, &row_key)?;
+        key::check(&partition, &row_key)?;
         if !view::covers(&table.dict, &row) {
             return Err(corrupt("the row has a property that the dictionary lacks".into()));
         }
         let view = RowView::new(key, row, &*table.dict, true);
         // Who has no keys checks what takes none.
-        if row.is_signed() && table.dict.has_keys() {
+        if row.is_signed() && table.dict.vault().is_some() {
             sign::verify(&view)?;
         }
         view.to_entity().map(|_| ())
@@ -335,7 +337,7 @@ impl<'t> Check<'t> {
             *entries.entry(table).or_default() += 1;
         }
         for (table, found) in entries {
-            let expected = self.tables.get(&table).map(|table| dict::entries(&table.dict) + table.layouts);
+            let expected = self.tables.get(&table).map(|table| names::entries(&table.dict) + table.layouts);
             if expected.is_some_and(|expected| expected != found)
                 || expected.is_none() && !self.graves.contains(&table)
             {
@@ -347,19 +349,6 @@ impl<'t> Check<'t> {
         }
         Ok(())
     }
-}
-
-/// What is wrong with the keys of encrypted properties.
-#[cfg(feature = "encrypt")]
-fn keys_problems(inner: &Inner) -> impl Iterator<Item = Problem> + use<> {
-    let found = vault::check(&inner.environment, inner.encryption.as_ref());
-    found.into_iter().map(|what| Problem { table: None, row: None, what })
-}
-
-/// Without the feature they are left alone.
-#[cfg(not(feature = "encrypt"))]
-fn keys_problems(_: &Inner) -> impl Iterator<Item = Problem> + use<> {
-    std::iter::empty()
 }
 
 #[cold]

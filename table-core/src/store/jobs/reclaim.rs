@@ -4,12 +4,10 @@
 //! to do, and does some of it. So it can stop at any moment, go on after a restart, and run in several processes.
 
 use std::ops::Bound;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::Ticks;
-use crate::store::Inner;
+use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{self, Databases, Db, WriteTxn};
 use crate::store::records::catalog::{self, Entry};
 use crate::store::records::meta::Meta;
@@ -21,69 +19,9 @@ const STEP_BYTES: usize = 64 * 1024 * 1024;
 /// As it follows "cannot " in an error.
 const ATTEMPTED: &str = "reclaim the space of dropped tables";
 
-/// Why the space of dropped tables is not being freed; see [`StoreStats`](crate::StoreStats::reclaim_failure).
-///
-/// ```
-/// # use table_core::Store;
-/// # let dir = tempfile::tempdir()?;
-/// # let store = Store::open(dir.path().join("company.tables"))?;
-/// if let Some(failure) = store.stats()?.reclaim_failure {
-///     eprintln!("dropped tables still take room, since {}: {}", failure.since, failure.message);
-/// }
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ReclaimFailure {
-    /// What is wrong, for a program to act on.
-    pub kind: ErrorKind,
-    /// What the last attempt failed with, for people.
-    pub message: String,
-    /// When the first attempt failed; each one since then has.
-    pub since: Ticks,
-}
-
-/// What this process knows of its freeing of space.
-#[derive(Debug, Default)]
-pub(crate) struct Reclaimer {
-    /// Whether a thread of it does so in the background.
-    is_running: AtomicBool,
-    failure: Mutex<Option<ReclaimFailure>>,
-}
-
-impl Reclaimer {
-    /// The failure of the last step, unless it succeeded.
-    pub(crate) fn failure(&self) -> Option<ReclaimFailure> {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Notes what became of a step.
-    fn note(&self, error: Option<&Error>) {
-        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-        *failure = error.map(|error| ReclaimFailure {
-            kind: error.kind(),
-            message: error.to_string(),
-            since: failure.as_ref().map_or_else(Ticks::now, |first| first.since),
-        });
-    }
-
-    /// Whether the caller is to be the thread in the background.
-    fn begin(&self) -> bool {
-        !self.is_running.swap(true, Ordering::AcqRel)
-    }
-
-    pub(crate) fn is_running(&self) -> bool {
-        self.is_running.load(Ordering::Acquire)
-    }
-
-    fn end(&self) {
-        self.is_running.store(false, Ordering::Release);
-    }
-}
-
 /// Frees space in the background, if there is any to free. The thread ends when there is none, when it fails, or when
 /// the last handle of the store is dropped.
-pub(crate) fn start(inner: &Arc<Inner>) {
+pub(crate) fn start(inner: &Arc<Shared>) {
     if !anything_left(inner) || !inner.reclaimer.begin() {
         return;
     }
@@ -98,7 +36,7 @@ pub(crate) fn start(inner: &Arc<Inner>) {
     }
 }
 
-fn anything_left(inner: &Inner) -> bool {
+fn anything_left(inner: &Shared) -> bool {
     let left = || {
         let txn = inner.environment.read_txn()?;
         Ok(Meta::read(inner.environment.dbs.main, &txn)?.graves.count > 0)
@@ -109,7 +47,7 @@ fn anything_left(inner: &Inner) -> bool {
     })
 }
 
-fn background(weak: &Weak<Inner>) {
+fn background(weak: &Weak<Shared>) {
     while let Some(inner) = weak.upgrade() {
         match step(&inner) {
             Ok(Some(_)) => {}
@@ -132,7 +70,7 @@ fn background(weak: &Weak<Inner>) {
 }
 
 /// Frees all there is to free; returns the rows removed.
-pub(crate) fn run(inner: &Inner) -> Result<u64> {
+pub(crate) fn run(inner: &Shared) -> Result<u64> {
     let mut total = 0;
     while let Some(removed) = step(inner)? {
         total += u64::try_from(removed).unwrap_or(u64::MAX);
@@ -141,7 +79,7 @@ pub(crate) fn run(inner: &Inner) -> Result<u64> {
 }
 
 /// One transaction; returns the rows it removed, or `None` if nothing is left to do.
-fn step(inner: &Inner) -> Result<Option<usize>> {
+fn step(inner: &Shared) -> Result<Option<usize>> {
     // A store that has stopped says so wherever it is asked.
     let _lead = inner.writer.lead().map_err(|e| e.attempted(ATTEMPTED))?;
     let done = as_much_as_fits(inner).map_err(|e| inner.writer.judge(inner, e).attempted(ATTEMPTED));
@@ -150,7 +88,7 @@ fn step(inner: &Inner) -> Result<Option<usize>> {
     done
 }
 
-fn as_much_as_fits(inner: &Inner) -> Result<Option<usize>> {
+fn as_much_as_fits(inner: &Shared) -> Result<Option<usize>> {
     let mut rows = STEP_ROWS;
     loop {
         match try_step(inner, rows).map_err(|e| inner.refusal(e)) {
@@ -162,7 +100,7 @@ fn as_much_as_fits(inner: &Inner) -> Result<Option<usize>> {
     }
 }
 
-fn try_step(inner: &Inner, most: usize) -> Result<Option<usize>> {
+fn try_step(inner: &Shared, most: usize) -> Result<Option<usize>> {
     let dbs = &inner.environment.dbs;
     let mut txn = inner.environment.write_txn()?;
     let mut meta = Meta::begin(dbs.main, &txn)?;

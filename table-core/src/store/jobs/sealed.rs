@@ -6,10 +6,15 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::crypt::{Encryption, KeyHandle, KeyScope, Scope, Token};
-use crate::error::{Error, ErrorKind, Result};
+use super::plain::{damaged, texts};
+use crate::crypt::{KeyHandle, KeyScope, Scope, Token};
+use crate::error::{Error, Result};
 use crate::model::ValueRef;
 use crate::schema::{Schema, TOKEN_BYTES};
+use crate::store::encryption::vault::Encryption;
+use crate::store::encryption::vault::in_use::{KeptStore, SealedValues};
+use crate::store::handle::shared::Shared;
+use crate::store::handle::store::Store;
 use crate::store::handle::table::DynamicTable;
 use crate::store::key::{self, StoredKey};
 use crate::store::lmdb::{self, Databases};
@@ -20,24 +25,7 @@ use crate::store::records::meta::Meta;
 use crate::store::row::dict::Dict;
 use crate::store::row::view::{self, RowView};
 use crate::store::row::{self, Decoded, Row};
-use crate::store::{Inner, Store};
-
-/// The values in a table that one data key sealed, and the tokens that it made; see [`Store::sealed_values`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SealedValues {
-    /// The key.
-    pub key: KeyHandle,
-    /// The table.
-    pub table: String,
-    /// How many values it sealed, those in copies too.
-    pub values: u64,
-    /// How many [tokens](derive@crate::Entity) of values it made, those in copies too. A row does not name the key of a
-    /// token, so they are counted where the store was opened with a key provider, and are none without.
-    pub tokens: u64,
-    /// The partition key and the row key of the first row that has one.
-    pub first: (String, String),
-}
+use crate::store::scan::read;
 
 impl Store {
     /// How many sealed values there are in each table, by the data key that sealed them: in every row, of whatever kind,
@@ -47,7 +35,7 @@ impl Store {
     /// What is counted is bytes of the form of a sealed value: a program's own that look the same are among them.
     ///
     /// A key that is no longer current and is not among them, in a store with a key provider, can be
-    /// [destroyed](crate::crypt::Encryption::destroy).
+    /// [destroyed](crate::Encryption::destroy).
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -73,32 +61,26 @@ impl Store {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn sealed_values(&self) -> Result<Vec<SealedValues>> {
-        self.inner.sealed_values(|_| true).map_err(|e| e.attempted("count sealed values"))
+        self.inner.sealed_values(&|_| true).map_err(|e| e.attempted("count sealed values"))
     }
 }
 
-impl Inner {
-    /// The values that the wanted keys sealed, and the tokens that they made.
-    pub(in crate::store) fn sealed_values(
-        &self,
-        wanted: impl Fn(KeyHandle) -> bool,
-    ) -> Result<Vec<SealedValues>> {
+impl KeptStore for Shared {
+    fn sealed_values(&self, wanted: &dyn Fn(KeyHandle) -> bool) -> Result<Vec<SealedValues>> {
         self.writer.check_running()?;
         let txn = self.environment.read_txn()?;
         let dbs = &self.environment.dbs;
         let entries = catalog::list(dbs, &txn, &Meta::read(dbs.main, &txn)?)?;
         let entries: BTreeMap<_, _> = entries.iter().map(|entry| (entry.id, entry)).collect();
         // Looked for after the snapshot was taken, so those that made its tokens are among them.
-        let makers = Makers::list(self.encryption.as_ref(), &wanted)?;
+        let makers = Makers::list(self.keys.any(), wanted)?;
         let mut tokens = None::<(u32, Option<Tokens>)>;
         let mut found = BTreeMap::<(u32, KeyHandle), SealedValues>::new();
         let mut seen = 0_u64;
         for pair in dbs.data.iter(&txn).map_err(lmdb::error)? {
             let (key, bytes) = pair.map_err(lmdb::error)?;
             seen += 1;
-            let table = StoredKey::parse(key)
-                .map(|key| key.table)
-                .ok_or_else(crate::store::scan::read::out_of_order)?;
+            let table = StoredKey::parse(key).map(|key| key.table).ok_or_else(read::out_of_order)?;
             // Those of a dropped table can't be read any more.
             let Some(entry) = entries.get(&table) else { continue };
             let mut add = |handle, values, tokens| {
@@ -133,20 +115,17 @@ impl Inner {
         }
         // A walk that a damaged page cut short would say that nothing is left.
         if seen != dbs.data.len(&txn).map_err(lmdb::error)? {
-            return Err(crate::store::scan::read::out_of_order());
+            return Err(read::out_of_order());
         }
         Ok(found.into_values().collect())
     }
 
-    /// Waits until every transaction has ended that had begun, by whatever process: what passed a look at the keys'
-    /// generation before is then there to be seen.
-    pub(crate) fn await_writers(&self) -> Result<()> {
+    fn await_writers(&self) -> Result<()> {
         let _lead = self.writer.lead()?;
         self.environment.env.write_txn().map(drop).map_err(lmdb::error)
     }
 
-    /// Makes every commit durable that there is, by whatever process and at whatever level.
-    pub(crate) fn flush(&self) -> Result<()> {
+    fn flush(&self) -> Result<()> {
         let _lead = self.writer.lead()?;
         self.environment.flush().map_err(|error| self.writer.judge(self, error))
     }
@@ -240,11 +219,6 @@ fn handles(key: &[u8], row: &Row<'_>, mut take: impl FnMut(KeyHandle)) -> Result
     Ok(())
 }
 
-fn texts(key: &[u8]) -> (String, String) {
-    let texts = StoredKey::parse(key).and_then(|key| key.texts());
-    texts.map(|(partition, row)| (partition.into_owned(), row.into_owned())).unwrap_or_default()
-}
-
 /// A value that is sealed, or has to be.
 #[derive(Debug)]
 pub(crate) struct SealedValue {
@@ -275,6 +249,16 @@ pub(crate) struct Stretch {
 }
 
 impl DynamicTable {
+    /// What seals its values, and keeps how far a job has come.
+    pub(crate) fn encryption(&self) -> Result<&Encryption> {
+        self.inner().keys.get()
+    }
+
+    /// Waits until every transaction has ended that had begun, by whatever process.
+    pub(crate) fn await_writers(&self) -> Result<()> {
+        self.inner().await_writers()
+    }
+
     /// How many rows there are.
     pub(crate) fn row_count(&self) -> Result<u64> {
         let inner = self.inner();
@@ -349,57 +333,4 @@ fn sealed_row(schema: &'static Schema, view: &RowView<'_>) -> Result<Option<Seal
         SealedRow { partition: partition.into_owned(), row: row.into_owned(), values }
     };
     Ok((!values.is_empty()).then(|| row(values)))
-}
-
-fn damaged(key: &[u8]) -> impl Fn(row::Damaged) -> Error {
-    move |damaged| key::locate(damaged.into(), key)
-}
-
-/// Values that are not sealed.
-pub(in crate::store) struct PlainValues {
-    pub(in crate::store) values: u64,
-    /// The keys of the first row that has one.
-    pub(in crate::store) first: (String, String),
-}
-
-/// The values of these properties that rows of the kind, and copies of them, hold plain.
-pub(in crate::store) fn plain_values(
-    dbs: &Databases,
-    txn: &heed::RoTxn<'_>,
-    table: &TableState,
-    schema: &Schema,
-    properties: &[&str],
-) -> Result<Option<PlainValues>> {
-    let mut found = None::<PlainValues>;
-    let mut walked = 0_u64;
-    let mut dict = table.dict();
-    for pair in dbs.data.prefix_iter(txn, &table.id.to_be_bytes()).map_err(lmdb::error)? {
-        let (key, bytes) = pair.map_err(lmdb::error)?;
-        walked += 1;
-        let (row, seed) = (Row::parse(bytes).map_err(damaged(key))?, row::key_seed(key));
-        row.verify(seed).map_err(damaged(key))?;
-        if !view::covers(&dict, &row) {
-            dict = table.reload_for(dbs, txn, &row)?;
-        }
-        let view = RowView::new(key, row, &*dict, true);
-        let kind = view.kind()?.unwrap_or_default();
-        if kind != schema.kind && schema.indexes.iter().all(|index| index.kind != kind) {
-            continue;
-        }
-        for property in properties {
-            let is_plain = match view.get(property)? {
-                None => false,
-                Some(ValueRef::Binary(value)) => KeyHandle::of(value).is_none(),
-                Some(_) => true,
-            };
-            if is_plain {
-                let plain = found.get_or_insert_with(|| PlainValues { values: 0, first: texts(key) });
-                plain.values += 1;
-            }
-        }
-    }
-    if walked != Counts::read(dbs.main, txn, table.id)?.entities {
-        return Err(Error::new(ErrorKind::Corrupt).because("the table counts other rows than were found"));
-    }
-    Ok(found)
 }

@@ -1,10 +1,13 @@
-//! LMDB's errors and types in this crate's words.
+//! LMDB's errors and types in this crate's words, its pages as they lie in the map, and the fields of what it holds.
+
+pub(in crate::store) mod fields;
+pub(in crate::store) mod pages;
 
 use heed::types::Bytes;
 use heed::{Env, MdbError, WithoutTls};
 
+use self::pages::Pages;
 use crate::error::{Error, ErrorKind};
-use crate::store::open::Pages;
 
 /// Read transactions are not tied to a thread, so snapshots and iterators can move between threads.
 pub(crate) type LmdbEnv = Env<WithoutTls>;

@@ -6,12 +6,12 @@
 use std::ops::ControlFlow;
 
 use super::header::Header;
-use super::page_walk::{BIG_DATA, FIRST_PAGE, SUB_DATABASE};
-use super::pages::{Pages, is_whole};
+use super::page_walk::FIRST_PAGE;
 use super::tree::{NO_PAGE, Page, database_root};
 use super::{Environment, page_walk};
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::records::meta::Fields;
+use crate::store::lmdb::fields::Fields;
+use crate::store::lmdb::pages::{BIG_DATA, BRANCH, LEAF, OVERFLOW, Pages, SUB_DATABASE, is_whole};
 
 /// Bytes of the header of a value's own pages.
 const HEADER: usize = 16;
@@ -95,7 +95,7 @@ impl Whole<'_, '_> {
         let bytes = self.environment.page(self.pages, self.txn, number).ok_or_else(damaged)?;
         let page = Page::parse(bytes, number).ok_or_else(damaged)?;
         // What else LMDB notes there is for pages in memory: one that is stored has nothing of it.
-        if flags(bytes) != Some(if page.is_branch() { page_walk::BRANCH } else { page_walk::LEAF }) {
+        if flags(bytes) != Some(if page.is_branch() { BRANCH } else { LEAF }) {
             return Err(damaged());
         }
         if !page.is_branch() && !is_whole(bytes) {
@@ -129,7 +129,7 @@ impl Whole<'_, '_> {
         let pages = u64::from(fields.u32().ok_or_else(damaged)?);
         let room = pages.saturating_mul(self.header.page_size);
         let header = u64::try_from(HEADER).unwrap_or_default();
-        if own != first || flags(head) != Some(page_walk::OVERFLOW) || size + header > room {
+        if own != first || flags(head) != Some(OVERFLOW) || size + header > room {
             return Err(damaged());
         }
         self.claim(first, pages)

@@ -11,11 +11,11 @@ use std::sync::{PoisonError, RwLock};
 use std::time::Instant;
 
 use super::header::Header;
-use super::pages::{Pages, damaged};
 use super::tree::{Page, Tree};
 use super::{Environment, page_walk};
 use crate::error::Result;
-use crate::store::records::meta::Fields;
+use crate::store::lmdb::fields::Fields;
+use crate::store::lmdb::pages::{Pages, damaged};
 
 /// A look at the list may take one part in so many of the time.
 const SHARE: u32 = 32;

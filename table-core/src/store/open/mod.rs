@@ -23,10 +23,10 @@ mod former;
 mod header;
 mod lockfile;
 mod map;
+mod mapped;
 mod on_disk;
 mod options;
 mod page_walk;
-mod pages;
 mod pinned;
 mod place;
 mod readers;
@@ -59,13 +59,13 @@ use self::header::{Flaw, Header, LAYOUT_KNOWN};
 use self::map::{Access, Sizes};
 use self::on_disk::OnDisk;
 pub use self::options::{Durability, OpenOptions};
-pub(crate) use self::pages::Pages;
 use self::pinned::pinned;
 use self::place::DATA;
 use self::registry::Identity;
 pub(crate) use self::space::Usage;
 pub(crate) use self::tree::{Ordered, Tree};
 use crate::error::{Error, ErrorKind, Result};
+use crate::store::lmdb::pages::Pages;
 use crate::store::lmdb::{self, Databases, LmdbEnv, ReadTxn, WriteTxn};
 use crate::store::records::meta::{META_KEY, Meta};
 
@@ -399,6 +399,13 @@ fn open_databases(env: &LmdbEnv, path: &Path) -> Result<Databases> {
         }
         CommitOrAbort::Abort(error) => Err(error),
     }
+}
+
+/// What a store says to who would write, and may not.
+#[cold]
+pub(crate) fn read_only() -> Error {
+    Error::new(ErrorKind::ReadOnly)
+        .because("the store was opened with `read_only`; open it without to write to it")
 }
 
 /// Examines a data file that lies in memory, for the fuzzer: the pages that can be reached, unless it is damaged.

@@ -10,27 +10,14 @@
 use std::io::{self, Read, Seek, SeekFrom};
 
 use super::header::{Flaw, Header};
-use crate::store::records::meta::Fields;
+use crate::store::lmdb::fields::Fields;
+use crate::store::lmdb::pages::{BIG_DATA, BRANCH, KINDS, LEAF, LEAF2, OVERFLOW, SUB_DATABASE};
 
 mod free;
 mod full;
 
 pub(super) use self::free::{each_freed, free_pages};
 pub(super) use self::full::verify;
-
-pub(super) const BRANCH: u16 = 0x01;
-pub(super) const LEAF: u16 = 0x02;
-pub(super) const OVERFLOW: u16 = 0x04;
-const META: u16 = 0x08;
-/// A leaf of bare keys without nodes.
-const LEAF2: u16 = 0x20;
-/// What a page is. The other flags are for memory.
-pub(super) const KINDS: u16 = BRANCH | LEAF | OVERFLOW | META | LEAF2;
-
-/// The value stands on pages of its own, and the node holds the first one's number.
-pub(super) const BIG_DATA: u16 = 0x01;
-/// The value describes a database.
-pub(super) const SUB_DATABASE: u16 = 0x02;
 
 const PAGE_HEADER: u64 = 16;
 /// Deeper trees LMDB itself can't follow.

@@ -6,12 +6,12 @@
 
 use std::collections::BTreeSet;
 
-use super::page_walk::{BIG_DATA, BRANCH, DEEPEST, KINDS, LEAF};
-use super::pages::{Pages, damaged, is_whole};
+use super::page_walk::DEEPEST;
 use super::{Environment, NAMES};
 use crate::error::Result;
 use crate::store::lmdb;
-use crate::store::records::meta::Fields;
+use crate::store::lmdb::fields::Fields;
+use crate::store::lmdb::pages::{BIG_DATA, BRANCH, KINDS, LEAF, Pages, damaged, is_whole};
 
 /// Bytes of a page before its entries' offsets, and of an entry before its key.
 const HEADER: usize = 16;

@@ -11,10 +11,11 @@ use std::path::Path;
 
 use super::header::{Flaw, Header, LAYOUT_KNOWN};
 use super::place::DATA;
-use super::{page_walk, pages, retrying};
+use super::{page_walk, retrying};
 use crate::error::Result;
 use crate::store::lmdb::LmdbEnv;
-use crate::store::records::meta::Fields;
+use crate::store::lmdb::fields::Fields;
+use crate::store::lmdb::pages;
 
 /// The list of free pages has numbers for keys, and no other flag.
 const INTEGER_KEYS: u16 = 0x08;

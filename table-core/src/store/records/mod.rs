@@ -11,5 +11,5 @@ pub(crate) mod inventory;
 pub(crate) mod layouts;
 pub(crate) mod mark;
 pub(crate) mod meta;
-#[cfg(feature = "encrypt")]
+pub(crate) mod names;
 pub(crate) mod vouched;

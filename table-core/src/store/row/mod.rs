@@ -8,6 +8,7 @@ pub(in crate::store) mod kind;
 pub(crate) mod numbers;
 pub(in crate::store) mod partition;
 pub(crate) mod row_write;
+pub(crate) mod vault;
 pub(crate) mod view;
 
 use uuid::Uuid;
@@ -276,10 +277,6 @@ impl<'a> Row<'a> {
     }
 
     /// The keyed digest, if the row is signed.
-    #[cfg_attr(
-        not(any(feature = "encrypt", feature = "fuzzing")),
-        expect(dead_code, reason = "who has no keys has no use for it")
-    )]
     pub(crate) fn digest(&self) -> Option<[u8; DIGEST]> {
         self.digest.try_into().ok()
     }

@@ -126,7 +126,6 @@ impl<'a> RowView<'a> {
     }
 
     /// The number of the row's table.
-    #[cfg(feature = "encrypt")]
     pub(crate) fn table(&self) -> u32 {
         self.stored_key().map_or(0, |key| key.table)
     }

@@ -11,9 +11,9 @@ use heed::types::Bytes;
 
 use super::read;
 use crate::error::Result;
-use crate::store::Inner;
 use crate::store::lmdb;
 use crate::store::open::Tree;
+use crate::store::opened::Inner;
 use crate::store::scan::Scan;
 
 /// A walk over the rows of a range, in either direction, that checks their order.

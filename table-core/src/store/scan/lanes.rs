@@ -4,11 +4,10 @@ use std::cmp::Ordering;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::{self, Continuation, Explain, Position, Query, stored_key};
-use crate::store::Inner;
-#[cfg(feature = "encrypt")]
-use crate::store::encrypting::Lens;
+use crate::store::encryption::Lens;
 use crate::store::key;
 use crate::store::lmdb::ReadTxn;
+use crate::store::opened::Inner;
 use crate::store::records::catalog::TableState;
 use crate::store::records::meta::Meta;
 use crate::store::scan::Scan;
@@ -25,7 +24,6 @@ pub(crate) struct Lanes {
     /// The bytes of partition key, separator and row key up to the end of the shard.
     common: usize,
     /// What the rows are looked at through, where some properties are sealed by a rule.
-    #[cfg(feature = "encrypt")]
     lens: Option<Arc<Lens>>,
 }
 
@@ -38,17 +36,12 @@ impl From<Query> for Lanes {
 impl Lanes {
     /// Queries whose rows are merged by what follows so many bytes of their keys.
     pub(crate) fn merged(queries: Vec<Query>, common: usize) -> Self {
-        Self {
-            queries,
-            common,
-            #[cfg(feature = "encrypt")]
-            lens: None,
-        }
+        Self { queries, common, lens: None }
     }
 
     /// The same, whose filters may not look at what is sealed.
     #[cfg(feature = "encrypt")]
-    pub(crate) fn through(self, lens: Arc<Lens>) -> Self {
+    pub(in crate::store) fn through(self, lens: Arc<Lens>) -> Self {
         Self { lens: Some(lens), ..self }
     }
 
@@ -69,7 +62,6 @@ impl Lanes {
     ) -> Result<Vec<Scan>> {
         let scan = |query| {
             let scan = Scan::new(inner, txn, table, query)?;
-            #[cfg(feature = "encrypt")]
             let scan = scan.through(self.lens.as_ref());
             Ok(scan)
         };

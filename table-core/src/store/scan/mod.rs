@@ -13,10 +13,9 @@ use self::filtered::{Column, Filtered};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::DynamicEntity;
 use crate::query::{self, Plan, Predicate, Query};
-use crate::store::Inner;
-#[cfg(feature = "encrypt")]
-use crate::store::encrypting::Lens;
+use crate::store::encryption::Lens;
 use crate::store::encryption::sign;
+use crate::store::opened::Inner;
 use crate::store::records::catalog::TableState;
 use crate::store::records::counts::Counts;
 use crate::store::row::dict::Dict;
@@ -44,7 +43,6 @@ pub(crate) struct Scan {
     expected: Option<Counts>,
     seen: Counts,
     /// What says which properties no filter may look at.
-    #[cfg(feature = "encrypt")]
     lens: Option<Arc<Lens>>,
 }
 
@@ -92,7 +90,6 @@ impl Scan {
             verify,
             expected,
             seen: Counts::default(),
-            #[cfg(feature = "encrypt")]
             lens: None,
         };
         scan.number_columns();
@@ -100,7 +97,6 @@ impl Scan {
     }
 
     /// The same scan; a filter that looks at what is sealed is an error.
-    #[cfg(feature = "encrypt")]
     pub(in crate::store) fn through(mut self, lens: Option<&Arc<Lens>>) -> Self {
         self.lens = lens.filter(|_| self.plan.predicate.is_some()).cloned();
         self
@@ -170,9 +166,8 @@ impl Scan {
             }
             if self.plan.is_filtered() {
                 let view = self.lend(found);
-                #[cfg(feature = "encrypt")]
                 if let (Some(lens), Some(predicate)) = (&self.lens, &self.plan.predicate) {
-                    lens.check_filter((inner, txn, &self.table), &view, predicate.names())?;
+                    lens.check_filter((&inner.environment.dbs, txn, &self.table), &view, predicate.names())?;
                 }
                 let keys = self.plan.kind.map(|kind| kind.keys);
                 if !self.plan.accepts(&Filtered { view: &view, slots: &self.columns, keys })? {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::Inner;
 use crate::store::encryption::sign;
 use crate::store::key::{self, KeyBuffer};
 use crate::store::lmdb;
 use crate::store::open::{Environment, Tree};
+use crate::store::opened::Inner;
 use crate::store::records::catalog::TableState;
 use crate::store::row::dict::Dict;
 use crate::store::row::view::{self, RowView};

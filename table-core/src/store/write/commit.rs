@@ -13,7 +13,8 @@ use super::apply::Group;
 use super::prepare::Prepared;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Ticks;
-use crate::store::Inner;
+use crate::store::open::read_only;
+use crate::store::opened::Inner;
 
 /// Most bytes in one transaction: LMDB's list of changed pages is bounded.
 pub(crate) const GROUP_BYTES: usize = 16 * 1024 * 1024;
@@ -353,13 +354,6 @@ impl Writer {
             inner.refusal(error)
         }
     }
-}
-
-/// What a store says to who would write, and may not.
-#[cold]
-pub(crate) fn read_only() -> Error {
-    Error::new(ErrorKind::ReadOnly)
-        .because("the store was opened with `read_only`; open it without to write to it")
 }
 
 /// Applies every member's plan and commits, if anything was written. An error means that nothing was.

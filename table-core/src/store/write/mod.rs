@@ -5,3 +5,4 @@ pub(in crate::store) mod apply;
 pub(in crate::store) mod commit;
 pub(in crate::store) mod encode;
 pub(in crate::store) mod prepare;
+mod unsigned;

@@ -10,7 +10,7 @@ use crate::schema::{
     BLIND_DIGITS, Edge, FieldPart, Fixed, Format, KeySpan, Next, PropertyValue, Schema, bounds, shard_digits,
     token_text, unoffered,
 };
-use crate::store::{DynamicTable, Lanes, keys_generation};
+use crate::store::{DynamicTable, Lanes};
 use crate::typed::blind::{combined, tokens_in};
 use crate::typed::path::PathKeys;
 
@@ -198,7 +198,7 @@ fn with_tokens(
         let tokens = tokens_in(table, partition, field, blind, sealed.value())?;
         let tokens = tokens.map_or(Tokens::Any, |tokens| Tokens::These(blind.property, tokens.into()));
         let sealed = sealed.clone().with_tokens(tokens).or_plain(field.dual);
-        Ok(sealed.at_generation(keys_generation(table)?))
+        Ok(sealed.at_generation(table.keys_generation()?))
     })
 }
 
@@ -207,7 +207,7 @@ fn opened(keys: &PathKeys, mut query: Query, given: &Given, table: &DynamicTable
     for (field, value) in given.each_sealed() {
         let Some((field, _)) = keys.blind(field) else { continue };
         let sealed = SealedEq::new(field.property, value.to_value()).with_tokens(Tokens::Any);
-        query = query.filter(Filter::sealed(sealed.at_generation(keys_generation(table)?)));
+        query = query.filter(Filter::sealed(sealed.at_generation(table.keys_generation()?)));
     }
     Ok(query)
 }

@@ -9,10 +9,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::ValueRef;
 use crate::opened::Opened;
 use crate::schema::{Blind, Field, TOKEN_BYTES};
+use crate::store::encryption::Keys;
 use crate::store::encryption::vault::Encryption;
-use crate::store::handle::table::DynamicTable;
-use crate::store::missing_provider;
-use crate::store::row::view::RowView;
 
 /// The generation of the keys that a plan's values were sealed with; none if nothing was.
 #[derive(Clone, Debug)]
@@ -44,7 +42,8 @@ impl SealedAt {
 
 /// Seals the values of a plan.
 pub(crate) struct Sealer<'t> {
-    table: &'t DynamicTable,
+    table: u32,
+    keys: &'t Keys,
     generation: Once<Option<u64>>,
     /// For a plan that is only shown, which needs no key and makes none: what stands in for tokens.
     sham: Option<RandomState>,
@@ -52,13 +51,13 @@ pub(crate) struct Sealer<'t> {
 
 impl<'t> Sealer<'t> {
     /// For a plan that is to be carried out.
-    pub(crate) fn new(table: &'t DynamicTable) -> Self {
-        Self { table, generation: Once::new(None), sham: None }
+    pub(in crate::store) fn new(table: u32, keys: &'t Keys) -> Self {
+        Self { table, keys, generation: Once::new(None), sham: None }
     }
 
     /// For a plan that is only shown: gives bytes of the right length.
-    pub(crate) fn sham(table: &'t DynamicTable) -> Self {
-        Self { sham: Some(RandomState::new()), ..Self::new(table) }
+    pub(in crate::store) fn sham(table: u32, keys: &'t Keys) -> Self {
+        Self { sham: Some(RandomState::new()), ..Self::new(table, keys) }
     }
 
     /// The value, sealed for a field of the entity of these keys.
@@ -129,7 +128,7 @@ impl<'t> Sealer<'t> {
 
     /// The cell of a field.
     fn cell<'c>(&self, partition: &'c str, row: &'c str, field: &'c Field) -> Result<Cell<'c>> {
-        Ok(self.table.cell(partition, row, field.property)?.scoped(field.scope))
+        Ok(Cell::new(self.table, partition, row, field.property)?.scoped(field.scope))
     }
 
     /// The tokens of a field's value in this partition.
@@ -141,7 +140,7 @@ impl<'t> Sealer<'t> {
         value: ValueRef<'_>,
     ) -> Result<FoundTokens> {
         if let Some(sham) = &self.sham {
-            let live = tokens(self.table, partition, field, blind, value).unwrap_or_default();
+            let live = tokens((self.table, self.keys), partition, field, blind, value).unwrap_or_default();
             return Ok(match live.split_first() {
                 Some((current, others)) => FoundTokens { current: *current, others: others.to_vec() },
                 None => FoundTokens { current: sham_token(sham, value), others: Vec::new() },
@@ -157,7 +156,7 @@ impl<'t> Sealer<'t> {
     /// The keys; their generation is noted before the first value is sealed, so that a rotation between the two is seen,
     /// if once too often.
     fn keys(&self) -> Result<&'t Encryption> {
-        let keys = self.table.inner().encryption()?;
+        let keys = self.keys.get()?;
         if self.generation.get().is_none() {
             self.generation.set(Some(keys.generation()?));
         }
@@ -166,7 +165,7 @@ impl<'t> Sealer<'t> {
 
     /// The generation of the keys before the first value was sealed.
     pub(crate) fn sealed_at(&self) -> SealedAt {
-        let keys = self.table.inner().encryption().ok();
+        let keys = self.keys.any();
         SealedAt(self.generation.get().and_then(|generation| Some((keys?.clone(), generation))))
     }
 }
@@ -188,34 +187,21 @@ pub(crate) fn looks_sealed(value: ValueRef<'_>) -> bool {
     matches!(value, ValueRef::Binary(bytes) if KeyHandle::of(bytes).is_some())
 }
 
-/// Opens a property of a row; `row` is the key of the entity's own row, also where this one is a copy of it.
-pub(crate) fn open(view: &RowView<'_>, row: &str, property: &str, sealed: &[u8]) -> Result<Opened> {
-    let partition = view.partition_key();
-    let cell = Cell::new(view.table(), &partition, row, property)?;
-    let keys = view.dict().keys().ok_or_else(|| missing_provider().partition(&partition).row(row))?;
-    keys.open(&cell, sealed).map(Secret::new)
-}
-
 /// The tokens that a field's value can have been filed under in a partition, newest first: one for each key that is
 /// alive.
-pub(crate) fn tokens(
-    table: &DynamicTable,
+pub(in crate::store) fn tokens(
+    (table, keys): (u32, &Keys),
     partition: &str,
     field: &Field,
     blind: Blind,
     value: ValueRef<'_>,
 ) -> Result<Vec<[u8; TOKEN_BYTES]>> {
-    let cell = table.cell(partition, "", field.property)?.scoped(field.scope);
-    let tokens = table.inner().encryption()?.tokens(&cell, blind.tokens, value)?;
+    let cell = Cell::new(table, partition, "", field.property)?.scoped(field.scope);
+    let tokens = keys.get()?.tokens(&cell, blind.tokens, value)?;
     Ok(tokens.into_iter().map(Token::to_bytes).collect())
 }
 
 /// The generation of the keys, which a lookup by tokens must see unchanged before and after.
-pub(crate) fn generation(table: &DynamicTable) -> Result<u64> {
-    table.inner().encryption()?.generation()
-}
-
-/// The same, of the keys that open a row's values.
-pub(crate) fn generation_of(view: &RowView<'_>) -> Result<u64> {
-    view.dict().keys().ok_or_else(missing_provider)?.generation()
+pub(in crate::store) fn generation(keys: &Keys) -> Result<u64> {
+    keys.get()?.generation()
 }

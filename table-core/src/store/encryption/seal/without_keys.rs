@@ -1,12 +1,10 @@
 //! Without the feature `encrypt`: `checks::encrypt` stops every declaration that would come here.
 
 use super::{FoundTokens, Resealed};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::model::ValueRef;
-use crate::opened::Opened;
 use crate::schema::{Blind, Field, TOKEN_BYTES};
-use crate::store::handle::table::DynamicTable;
-use crate::store::row::view::RowView;
+use crate::store::encryption::{Keys, missing};
 
 /// Nothing is sealed.
 #[derive(Clone, Debug)]
@@ -26,28 +24,28 @@ impl SealedAt {
 }
 
 /// Seals nothing.
-pub(crate) struct Sealer<'t>(std::marker::PhantomData<&'t DynamicTable>);
+pub(crate) struct Sealer<'t>(std::marker::PhantomData<&'t Keys>);
 
 #[expect(clippy::unused_self, reason = "as it is with the feature")]
 impl Sealer<'_> {
-    pub(crate) fn new(_: &DynamicTable) -> Self {
+    pub(in crate::store) fn new(_: u32, _: &Keys) -> Self {
         Self(std::marker::PhantomData)
     }
 
-    pub(crate) fn sham(_: &DynamicTable) -> Self {
+    pub(in crate::store) fn sham(_: u32, _: &Keys) -> Self {
         Self(std::marker::PhantomData)
     }
 
     pub(crate) fn seal(&self, _: &str, _: &str, _: &Field, _: ValueRef<'_>) -> Result<Vec<u8>> {
-        Err(refused())
+        Err(missing::keys())
     }
 
     pub(crate) fn tokens(&self, _: &str, _: &Field, _: Blind, _: ValueRef<'_>) -> Result<FoundTokens> {
-        Err(refused())
+        Err(missing::keys())
     }
 
     pub(crate) fn reseal(&self, _: &str, _: &str, _: &Field, _: ValueRef<'_>) -> Result<Resealed> {
-        Err(refused())
+        Err(missing::keys())
     }
 
     pub(crate) fn sealed_at(&self) -> SealedAt {
@@ -55,20 +53,15 @@ impl Sealer<'_> {
     }
 }
 
-/// Opens nothing.
-pub(crate) fn open(_: &RowView<'_>, _: &str, _: &str, _: &[u8]) -> Result<Opened> {
-    Err(refused())
-}
-
 /// There are none.
-pub(crate) fn tokens(
-    _: &DynamicTable,
+pub(in crate::store) fn tokens(
+    _: (u32, &Keys),
     _: &str,
     _: &Field,
     _: Blind,
     _: ValueRef<'_>,
 ) -> Result<Vec<[u8; TOKEN_BYTES]>> {
-    Err(refused())
+    Err(missing::keys())
 }
 
 /// Whether a value is of the form of sealed ones.
@@ -77,17 +70,6 @@ pub(crate) fn looks_sealed(_: ValueRef<'_>) -> bool {
 }
 
 /// There are no keys.
-pub(crate) fn generation(_: &DynamicTable) -> Result<u64> {
-    Err(refused())
-}
-
-/// The same.
-pub(crate) fn generation_of(_: &RowView<'_>) -> Result<u64> {
-    Err(refused())
-}
-
-#[cold]
-fn refused() -> Error {
-    Error::new(ErrorKind::KeyUnavailable)
-        .because("the program was built without the feature `encrypt` of `table-core`")
+pub(in crate::store) fn generation(_: &Keys) -> Result<u64> {
+    Err(missing::keys())
 }

@@ -6,11 +6,11 @@
 use super::{DIRECTORY, Encryption};
 use crate::crypt::mac::MacKey;
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::lmdb;
+use crate::store::lmdb::{self, Databases, WriteTxn};
 use crate::store::open::{Environment, has_data};
 use crate::store::records::features::Feature;
 use crate::store::records::meta::Meta;
-use crate::store::records::vouched;
+use crate::store::records::{catalog, vouched};
 
 /// Opens the keys of a store that is opened with a provider, and makes them if it has none.
 pub(in crate::store) fn open(environment: &Environment) -> Result<Option<Encryption>> {
@@ -44,7 +44,7 @@ fn note(environment: &Environment, authority: &MacKey) -> Result<()> {
         let mut meta = Meta::begin(environment.dbs.main, &txn)?;
         let before = meta;
         meta.features.set(Feature::Sealed);
-        vouched::vouch_all(&environment.dbs, &mut txn, &mut meta, authority)?;
+        vouch_all(&environment.dbs, &mut txn, &mut meta, authority)?;
         if meta != before {
             meta.write(environment.dbs.main, &mut txn)?;
             environment.commit(txn)?;
@@ -68,4 +68,12 @@ fn missing(environment: &Environment) -> Error {
         "the store's values are sealed, and its keys are missing at `{}`; take that directory from a backup",
         environment.path.join(DIRECTORY).display()
     ))
+}
+
+/// Vouches for everything as it is: by keys that are new, for who says that the former ones are lost.
+fn vouch_all(dbs: &Databases, txn: &mut WriteTxn<'_>, meta: &mut Meta, authority: &MacKey) -> Result<()> {
+    for entry in catalog::list(dbs, txn, meta)? {
+        vouched::vouch(dbs, txn, meta, authority, &entry)?;
+    }
+    vouched::vouch_set(dbs, txn, meta, authority)
 }

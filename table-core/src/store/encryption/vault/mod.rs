@@ -6,7 +6,9 @@ mod cache;
 mod change;
 mod copy;
 mod data_keys;
+pub(in crate::store) mod in_use;
 mod list;
+pub(in crate::store) mod of_table;
 mod opened;
 mod progress;
 mod record;
@@ -22,6 +24,7 @@ use std::sync::{Arc, Weak};
 pub(in crate::store) use self::belonging::open;
 pub(in crate::store) use self::copy::copy_to;
 use self::data_keys::Add;
+use self::in_use::{KeptStore, SealedValues, in_use};
 pub use self::list::KeyInfo;
 use self::list::Listed;
 use self::opened::Vault;
@@ -36,8 +39,6 @@ use crate::crypt::{Cell, KeyHandle, KeyProvider, Scope, Secret, TokenScope};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Value, ValueRef};
 use crate::schema::TOKEN_BYTES;
-use crate::store::Inner;
-use crate::store::jobs::sealed::SealedValues;
 use crate::store::open::side::Access;
 
 /// The directory of the keys, in the store's.
@@ -77,7 +78,7 @@ const JOB_NAME: usize = 256;
 pub struct Encryption {
     vault: Arc<Vault>,
     /// The store whose values it seals.
-    store: Weak<Inner>,
+    store: Option<Weak<dyn KeptStore>>,
 }
 
 impl Encryption {
@@ -89,12 +90,12 @@ impl Encryption {
         provider: Arc<dyn KeyProvider>,
     ) -> Result<Self> {
         let vault = Vault::open(&store.join(DIRECTORY), access.into(), identity, provider)?;
-        Ok(Self { vault: Arc::new(vault), store: Weak::new() })
+        Ok(Self { vault: Arc::new(vault), store: None })
     }
 
     /// The same, of this store.
-    pub(in crate::store) fn of_store(self, store: Weak<Inner>) -> Self {
-        Self { store, ..self }
+    pub(in crate::store) fn of_store(self, store: Weak<dyn KeptStore>) -> Self {
+        Self { store: Some(store), ..self }
     }
 
     /// Seals a value for its cell: bytes for a property of type Binary. The data key is made, and durable, before
@@ -257,8 +258,8 @@ impl Encryption {
     }
 
     /// The store, which may have been closed.
-    fn open_store(&self) -> Result<Arc<Inner>> {
-        self.store.upgrade().ok_or_else(|| {
+    fn open_store(&self) -> Result<Arc<dyn KeptStore>> {
+        self.store.as_ref().and_then(Weak::upgrade).ok_or_else(|| {
             Error::new(ErrorKind::KeyUnavailable).because("the store is closed; open it again")
         })
     }
@@ -274,7 +275,7 @@ impl Encryption {
         let store = self.open_store()?;
         // Whoever sealed with them while they were current has committed by now, or is refused.
         store.await_writers()?;
-        store.sealed_values(|handle| keys.contains(&handle))
+        store.sealed_values(&|handle| keys.contains(&handle))
     }
 
     /// Makes everything that was ever sealed in a scope unreadable, by destroying all its keys; returns how many.
@@ -334,26 +335,6 @@ impl Encryption {
         };
         save().map_err(|error: Error| error.attempted("save a job's progress"))
     }
-}
-
-#[cold]
-fn in_use(handle: KeyHandle, first: &SealedValues, found: &[SealedValues]) -> Error {
-    let (values, tokens) = found.iter().fold((0, 0), |(v, t), found| (v + found.values, t + found.tokens));
-    let tokens = if tokens == 0 { String::new() } else { format!(", and {tokens} tokens are made with it") };
-    let tables: Vec<_> = found
-        .iter()
-        .map(|found| format!("{} in table `{}`", found.values + found.tokens, found.table))
-        .collect();
-    let (partition, row) = &first.first;
-    Error::new(ErrorKind::KeyInUse)
-        .because(format!(
-            "{values} values are still sealed with the data key {handle}{tokens}: {}; the first is in this row. Seal them \
-             anew by `Table::reencrypt`, or give them up with their scope by `shred`",
-            tables.join(", ")
-        ))
-        .table(&first.table)
-        .partition(partition)
-        .row(row)
 }
 
 fn checked_job_key(job: &str) -> Result<Vec<u8>> {

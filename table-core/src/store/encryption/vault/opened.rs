@@ -14,8 +14,8 @@ use crate::crypt::KeyProvider;
 use crate::crypt::mac::MacKey;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::ReadTxn;
+use crate::store::open::read_only;
 use crate::store::open::side::{self, Access, Side};
-use crate::store::write::commit::read_only;
 
 /// Other processes may take a root key away between two looks at it; so often in a row they do not.
 pub(super) const PATIENCE: usize = 100;

@@ -2,7 +2,8 @@
 
 use super::record::damaged;
 use crate::error::Result;
-use crate::store::records::meta::{self, Fields, sealed};
+use crate::store::lmdb::fields::Fields;
+use crate::store::records::meta::{self, sealed};
 
 /// A text of a job's record.
 fn text(body: &mut Fields<'_>) -> Option<String> {
@@ -22,7 +23,7 @@ pub struct Progress {
     pub seen: u64,
     /// How many values were changed.
     pub changed: u64,
-    /// The [generation](crate::crypt::Encryption::generation) of the keys when the job began: after a further rotation
+    /// The [generation](crate::Encryption::generation) of the keys when the job began: after a further rotation
     /// what is done is to be done again.
     pub generation: u64,
 }

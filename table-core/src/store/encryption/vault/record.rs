@@ -5,7 +5,8 @@ use crate::crypt::key::CheckValue;
 use crate::crypt::mac::MacKey;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Ticks;
-use crate::store::records::meta::{self, Fields, checksum_of, sealed};
+use crate::store::lmdb::fields::Fields;
+use crate::store::records::meta::{self, checksum_of, sealed};
 
 use super::progress::Progress;
 

@@ -12,7 +12,8 @@ use super::record::FORMAT;
 use crate::crypt::key::{self, CheckValue, Derivation};
 use crate::crypt::{KeyError, KeyId, KeyProvider, SecretKey, files};
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::records::meta::{self, Fields};
+use crate::store::lmdb::fields::Fields;
+use crate::store::records::meta;
 
 /// What the files' names start with; a number in 16 hex digits follows.
 const NAME: &str = "root-";

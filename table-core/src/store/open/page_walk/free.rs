@@ -6,8 +6,8 @@
 use std::io::{Read, Seek};
 
 use super::{BIG_DATA, BRANCH, DEEPEST, FIRST_PAGE, LEAF, Node, OVERFLOW, PAGE_HEADER, page_head, read_at};
+use crate::store::lmdb::fields::Fields;
 use crate::store::open::header::{Flaw, Header};
-use crate::store::records::meta::Fields;
 
 /// Bytes of a page's number.
 const NUMBER: usize = size_of::<u64>();

@@ -11,8 +11,8 @@ use super::{
     BIG_DATA, BRANCH, DEEPEST, FIRST_PAGE, LEAF, Node, OVERFLOW, PAGE_HEADER, SUB_DATABASE, each_freed,
     read_at,
 };
+use crate::store::lmdb::fields::Fields;
 use crate::store::open::header::{Flaw, Header};
-use crate::store::records::meta::Fields;
 
 /// The flag of a database whose keys are numbers, as the list of free pages has them.
 const INTEGER_KEYS: u16 = 0x08;

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::error::ErrorKind;
+use crate::store::lmdb::pages::META;
 use crate::store::open::copy_to;
 use crate::store::open::place::DATA;
 use crate::store::open::tests::{rightly_short, scratch, varied};

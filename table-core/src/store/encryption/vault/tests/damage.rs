@@ -127,7 +127,8 @@ impl Damaged {
     pub(super) fn peer(&self) -> Result<Encryption> {
         let identity = self.keys().vault.identity;
         let keys = Encryption::open_keys(&self.scratch.path, false, identity, self.scratch.provider.clone())?;
-        Ok(keys.of_store(Arc::downgrade(&self.store.inner)))
+        let store = Arc::downgrade(&self.store.inner);
+        Ok(keys.of_store(store))
     }
 
     /// Those operations are refused with this kind, and no record and no file is changed by it.

@@ -43,7 +43,8 @@ impl Scratch {
     fn peer(&self, store: &Store) -> Encryption {
         let identity = store.encryption().unwrap().vault.identity;
         let keys = Encryption::open_keys(&self.path, false, identity, self.provider.clone()).unwrap();
-        keys.of_store(Arc::downgrade(&store.inner))
+        let store = Arc::downgrade(&store.inner);
+        keys.of_store(store)
     }
 
     fn roots(&self) -> usize {

@@ -1,12 +1,15 @@
-//! With the keys of the store.
+//! What the keys do for the rows of one table.
 
+use std::fmt;
+
+use super::Encryption;
 use crate::crypt::mac::MacKey;
 use crate::crypt::plain::{self, Plain};
-use crate::error::{Error, ErrorKind, Result};
+use crate::crypt::{Cell, Secret};
+use crate::error::Result;
 use crate::model::ValueRef;
-use crate::store::missing_provider;
-use crate::store::row::dict::Dict;
-use crate::store::row::view::RowView;
+use crate::opened::Opened;
+use crate::store::row::vault::{Authority, Vault};
 use crate::store::row::{DIGEST, SMALL};
 
 /// What a row's digest is of.
@@ -15,20 +18,56 @@ const ROW: &str = "row";
 const VALUE: &str = "value";
 
 /// What rows of a table are bound to, besides their keys.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Binding {
-    pub(crate) store: [u8; 16],
-    pub(crate) table: [u8; 16],
+#[derive(Clone, Copy, Debug)]
+pub(in crate::store) struct Binding {
+    pub(in crate::store) store: [u8; 16],
+    pub(in crate::store) table: [u8; 16],
 }
 
-/// The digest of a row of these keys with these properties. The dictionary is its table's.
-pub(crate) fn digest<'p>(
-    dict: &Dict,
-    keys: (&str, &str),
-    properties: impl Iterator<Item = (&'p str, ValueRef<'p>)>,
-) -> Result<[u8; DIGEST]> {
-    let authority = dict.keys().ok_or_else(missing_provider)?.authority()?;
-    Ok(of_row(authority, dict.binding(), keys, properties))
+/// The keys, and what the table's rows are bound to.
+pub(in crate::store) struct TableVault {
+    pub(in crate::store) keys: Encryption,
+    pub(in crate::store) binding: Binding,
+}
+
+impl Vault for TableVault {
+    fn open(&self, table: u32, keys: (&str, &str), property: &str, sealed: &[u8]) -> Result<Opened> {
+        let cell = Cell::new(table, keys.0, keys.1, property)?;
+        self.keys.open(&cell, sealed).map(Secret::new)
+    }
+
+    fn generation(&self) -> Result<u64> {
+        self.keys.generation()
+    }
+
+    fn sign(&self, keys: (&str, &str), properties: Vec<(&str, ValueRef<'_>)>) -> Result<[u8; DIGEST]> {
+        Ok(of_row(self.keys.authority()?, &self.binding, keys, properties.into_iter()))
+    }
+
+    fn is_genuine(
+        &self,
+        keys: (&str, &str),
+        properties: Vec<(&str, ValueRef<'_>)>,
+        digest: &[u8; DIGEST],
+    ) -> Result<bool> {
+        Ok(same(digest, &self.sign(keys, properties)?))
+    }
+
+    fn authority(&self) -> Result<&dyn Authority> {
+        Ok(self.keys.authority()?)
+    }
+}
+
+impl Authority for MacKey {
+    fn digest(&self, label: &str, parts: &[&[u8]]) -> [u8; DIGEST] {
+        Self::digest(self, label, parts)
+    }
+}
+
+impl fmt::Debug for TableVault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TableVault").finish_non_exhaustive()
+    }
 }
 
 fn of_row<'p>(
@@ -56,29 +95,10 @@ fn of_row<'p>(
     authority.digest(ROW, &parts)
 }
 
-/// Compares the digest of a row that carries one.
-#[cold]
-pub(crate) fn verify(view: &RowView<'_>) -> Result<()> {
-    let (partition, row) = view.keys();
-    let check = || {
-        let properties = view.properties().collect::<Result<Vec<_>>>()?;
-        let expected = digest(view.dict(), (&partition, &row), properties.into_iter())?;
-        let is_genuine = view.row().digest().is_some_and(|digest| same(&digest, &expected));
-        if is_genuine { Ok(()) } else { Err(not_genuine()) }
-    };
-    check().map_err(|error: Error| error.partition(&partition).row(&row))
-}
-
 /// How much of it is right does not show in the time it takes.
 fn same(a: &[u8; DIGEST], b: &[u8; DIGEST]) -> bool {
     use subtle::ConstantTimeEq as _;
     a.ct_eq(b).into()
-}
-
-fn not_genuine() -> Error {
-    Error::new(ErrorKind::NotGenuine).because(
-        "the row's keyed digest does not fit: somebody without the store's keys changed the row, its name, or its place",
-    )
 }
 
 #[cfg(test)]

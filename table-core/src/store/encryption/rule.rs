@@ -3,33 +3,37 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::Keys;
+use super::seal::looks_sealed;
 use crate::crypt::{Cell, KeyScope};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, Name, ValueRef};
-use crate::schema::{Field, Schema};
-use crate::store::Inner;
-use crate::store::encryption::seal::looks_sealed;
+use crate::schema::{self, Field, Schema};
+use crate::store::lmdb::Databases;
 use crate::store::records::catalog::TableState;
 use crate::store::records::layouts;
 use crate::store::row::view::RowView;
+
+/// The longest name of a kind that a struct may declare, in bytes.
+const LONGEST_KIND: usize = 64;
 
 /// What says of a partition key, a row key and a property whether it is sealed.
 type Resolver = dyn Fn(&str, &str, &str) -> bool + Send + Sync;
 
 /// The user's function, and whose values share a data key.
 #[derive(Clone)]
-pub(super) struct Rule {
+pub(in crate::store) struct Rule {
     resolver: Arc<Resolver>,
-    pub(super) scope: KeyScope,
+    pub(in crate::store) scope: KeyScope,
 }
 
 impl Rule {
-    pub(super) fn new(resolver: impl Fn(&str, &str, &str) -> bool + Send + Sync + 'static) -> Self {
+    pub(in crate::store) fn new(resolver: impl Fn(&str, &str, &str) -> bool + Send + Sync + 'static) -> Self {
         Self { resolver: Arc::new(resolver), scope: KeyScope::default() }
     }
 
-    pub(super) fn scoped(self, scope: KeyScope) -> Self {
+    pub(in crate::store) fn scoped(self, scope: KeyScope) -> Self {
         Self { scope, ..self }
     }
 
@@ -41,7 +45,7 @@ impl Rule {
 
 /// What a row is to the structs that are used with its table.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum RowKind {
+pub(in crate::store) enum RowKind {
     /// Nothing: no struct of its kind is known.
     Free,
     /// An entity's own row.
@@ -51,7 +55,7 @@ pub(super) enum RowKind {
 }
 
 /// What becomes of a property.
-pub(super) enum Treatment {
+pub(in crate::store) enum Treatment {
     /// It is stored as it is.
     Plain,
     /// The resolver has it sealed.
@@ -64,8 +68,8 @@ pub(super) enum Treatment {
 
 impl RowKind {
     /// What is noted of a kind in a snapshot or a transaction.
-    fn find((inner, txn, table): Place<'_>, kind: &str) -> Result<Self> {
-        let declared = |kind| layouts::declared(&inner.environment.dbs, txn, table, kind);
+    fn find((dbs, txn, table): Place<'_>, kind: &str) -> Result<Self> {
+        let declared = |kind| declared(dbs, txn, table, kind);
         if let Some(schema) = declared(kind)? {
             return Ok(Self::Own(schema));
         }
@@ -94,7 +98,13 @@ impl RowKind {
         }
     }
 
-    pub(super) fn treatment(&self, rule: &Rule, partition: &str, row: &str, property: &str) -> Treatment {
+    pub(in crate::store) fn treatment(
+        &self,
+        rule: &Rule,
+        partition: &str,
+        row: &str,
+        property: &str,
+    ) -> Treatment {
         match self.field(property) {
             Some(field) if field.encrypted => Treatment::Declared(field),
             Some(_) if rule.names(partition, row, property) => Treatment::Contradiction,
@@ -104,22 +114,37 @@ impl RowKind {
     }
 }
 
+/// The declaration of a kind, as far as its layout tells; `None` if the table has no layout of this kind.
+fn declared(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    table: &TableState,
+    kind: &str,
+) -> Result<Option<Schema>> {
+    if kind.len() > LONGEST_KIND {
+        return Ok(None);
+    }
+    let Some(layout) = layouts::noted(dbs, txn, table, kind)? else { return Ok(None) };
+    schema::read(layout, kind).map(Some).ok_or_else(layouts::damaged)
+}
+
 /// Where kinds are looked up.
-pub(crate) type Place<'p> = (&'p Inner, &'p heed::RoTxn<'p>, &'p TableState);
+pub(in crate::store) type Place<'p> = (&'p Databases, &'p heed::RoTxn<'p>, &'p TableState);
 
 /// A rule as it is asked for the rows of one snapshot: it remembers the kinds that it has met.
-pub(crate) struct Lens {
-    pub(super) rule: Rule,
+pub(in crate::store) struct Lens {
+    pub(in crate::store) rule: Rule,
+    keys: Keys,
     kinds: Mutex<Vec<(Box<str>, RowKind)>>,
 }
 
 impl Lens {
-    pub(super) fn new(rule: &Rule) -> Self {
-        Self { rule: rule.clone(), kinds: Mutex::default() }
+    pub(in crate::store) fn new(rule: &Rule, keys: Keys) -> Self {
+        Self { rule: rule.clone(), keys, kinds: Mutex::default() }
     }
 
     /// What the rows of this `EntityType` are.
-    pub(super) fn kind(&self, place: Place<'_>, kind: Option<&str>) -> Result<RowKind> {
+    pub(in crate::store) fn kind(&self, place: Place<'_>, kind: Option<&str>) -> Result<RowKind> {
         let Some(kind) = kind else { return Ok(RowKind::Free) };
         let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, found)) = kinds.iter().find(|(known, _)| **known == *kind) {
@@ -134,7 +159,12 @@ impl Lens {
     }
 
     /// Refuses a filter that compares what is sealed in this row.
-    pub(crate) fn check_filter(&self, place: Place<'_>, view: &RowView<'_>, names: &[Name]) -> Result<()> {
+    pub(in crate::store) fn check_filter(
+        &self,
+        place: Place<'_>,
+        view: &RowView<'_>,
+        names: &[Name],
+    ) -> Result<()> {
         let kind = self.kind(place, view.kind()?)?;
         let (partition, row) = (view.partition_key(), view.row_key());
         let is_sealed = |name: &&Name| {
@@ -154,19 +184,19 @@ impl Lens {
     }
 
     /// The row's entity with what is sealed opened.
-    pub(super) fn entity(
+    pub(in crate::store) fn entity(
         &self,
         place: Place<'_>,
         view: &RowView<'_>,
         entity: DynamicEntity,
     ) -> Result<DynamicEntity> {
-        self.open((place.0, place.2), self.kind(place, view.kind()?)?, entity)
+        self.open(place.2, self.kind(place, view.kind()?)?, entity)
     }
 
     /// The same of an entity of a row of this kind.
-    pub(super) fn open(
+    pub(in crate::store) fn open(
         &self,
-        (inner, table): (&Inner, &TableState),
+        table: &TableState,
         kind: RowKind,
         mut entity: DynamicEntity,
     ) -> Result<DynamicEntity> {
@@ -193,7 +223,7 @@ impl Lens {
                     "is stored in the clear, and is to be sealed; if it was written so on purpose, merge it anew",
                 ));
             };
-            let keys = inner.encryption().map_err(|_| {
+            let keys = self.keys.get().map_err(|_| {
                 cell.error(
                     ErrorKind::KeyUnavailable,
                     "is sealed, and the store was opened without a key provider; \

@@ -4,15 +4,22 @@
 //! rows, each of them right and all in order. The page itself tells it, since its entries fill it without a gap. It
 //! also tells that an entry reaches beyond its page, before anybody follows it there.
 
-use std::fs::File;
-use std::path::Path;
-
-use super::header::{Flaw, Header, LAYOUT_KNOWN};
-use super::page_walk;
-use super::pinned::pinned;
+use super::fields::Fields;
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::lmdb::{Db, LmdbEnv, ReadTxn};
-use crate::store::records::meta::{Fields, META_KEY};
+
+pub(in crate::store) const BRANCH: u16 = 0x01;
+pub(in crate::store) const LEAF: u16 = 0x02;
+pub(in crate::store) const OVERFLOW: u16 = 0x04;
+pub(in crate::store) const META: u16 = 0x08;
+/// A leaf of bare keys without nodes.
+pub(in crate::store) const LEAF2: u16 = 0x20;
+/// What a page is. The other flags are for memory.
+pub(in crate::store) const KINDS: u16 = BRANCH | LEAF | OVERFLOW | META | LEAF2;
+
+/// The value stands on pages of its own, and the node holds the first one's number.
+pub(in crate::store) const BIG_DATA: u16 = 0x01;
+/// The value describes a database.
+pub(in crate::store) const SUB_DATABASE: u16 = 0x02;
 
 /// Bytes of a page's header.
 const HEADER: usize = 16;
@@ -30,38 +37,9 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// Finds out where LMDB has mapped its file, by the place that the store's own record has in both. `None` where
-    /// the layout of pages is not known.
-    pub(super) fn find(env: &LmdbEnv, main: Db, file: &mut File, data: &Path) -> Result<Option<Self>> {
-        if !LAYOUT_KNOWN {
-            return Ok(None);
-        }
-        pinned(env, file, data, |txn, header, file| {
-            let found = Self::find_in(env, txn, header, main, file).and_then(|found| {
-                found.ok_or_else(|| Flaw::corrupt("is damaged: what is mapped is not what the file holds"))
-            });
-            found.map(Some).map_err(|flaw| flaw.of(data))
-        })
-    }
-
-    fn find_in(
-        env: &LmdbEnv,
-        txn: &ReadTxn<'_>,
-        header: &Header,
-        main: Db,
-        file: &mut File,
-    ) -> Result<Option<Self>, Flaw> {
-        let record = main.get(txn, META_KEY).map_err(|error| Flaw::Unread(std::io::Error::other(error)))?;
-        let Some(record) = record else { return Ok(None) };
-        // No key sorts before the record's, so it stands on the first leaf.
-        let (number, bytes) = page_walk::first_leaf(file, header)?;
-        let page = bytes.len();
-        let address = record.as_ptr().addr();
-        let before = usize::try_from(number).ok().and_then(|number| number.checked_mul(page));
-        let start = before.and_then(|before| (address & !(page - 1)).checked_sub(before));
-        let found = start.map(|start| Self { start, length: env.info().map_size, page });
-        // The address was LMDB's, so the page can be looked at; it must be the one in the file.
-        Ok(found.filter(|found| found.of(record) == Some(&*bytes)))
+    /// A map that starts at this address, of so many bytes, in pages of this size: a power of two.
+    pub(in crate::store) fn at(start: usize, length: usize, page: usize) -> Self {
+        Self { start, length, page }
     }
 
     /// The page that a key or a value of a read transaction lies in.
@@ -81,7 +59,7 @@ impl Pages {
     }
 
     /// The number of the page that a key or a value lies in, unless it lies elsewhere than in the map.
-    pub(super) fn number(&self, bytes: &[u8]) -> Option<u64> {
+    pub(in crate::store) fn number(&self, bytes: &[u8]) -> Option<u64> {
         let place = self.place(bytes).checked_sub(self.start).filter(|place| *place < self.length)?;
         u64::try_from(place / self.page).ok()
     }
@@ -93,13 +71,13 @@ impl Pages {
     }
 
     /// Bytes of a page.
-    pub(super) fn size(&self) -> usize {
+    pub(in crate::store) fn size(&self) -> usize {
         self.page
     }
 
     /// So many bytes from the page of this number on, which end within the first `file` bytes. `None` where they don't.
     #[allow(unsafe_code, reason = "heed gives out keys and values, and no pages")]
-    pub(super) fn span<'t>(
+    pub(in crate::store) fn span<'t>(
         &self,
         _txn: &'t heed::RoTxn<'_>,
         number: u64,
@@ -148,16 +126,16 @@ fn run(first: &[u8]) -> Option<usize> {
     let mut fields = Fields(first);
     fields.bytes(10)?;
     let (flags, pages) = (fields.u16()?, fields.u32()?);
-    usize::try_from(pages).ok().filter(|_| flags & page_walk::KINDS == page_walk::OVERFLOW)
+    usize::try_from(pages).ok().filter(|_| flags & KINDS == OVERFLOW)
 }
 
 /// Whether a page is a leaf that its entries fill, from the lowest to the end of the page.
-pub(super) fn is_whole(page: &[u8]) -> bool {
+pub(in crate::store) fn is_whole(page: &[u8]) -> bool {
     let whole = || {
         let mut fields = Fields(page);
         fields.bytes(10)?;
         let (flags, lower, upper) = (fields.u16()?, usize::from(fields.u16()?), usize::from(fields.u16()?));
-        if flags & page_walk::KINDS != page_walk::LEAF || lower > upper || upper > page.len() {
+        if flags & KINDS != LEAF || lower > upper || upper > page.len() {
             return None;
         }
         let offsets = page.get(HEADER..lower)?.as_chunks::<2>();
@@ -169,7 +147,7 @@ pub(super) fn is_whole(page: &[u8]) -> bool {
             let node = u64::from_le_bytes(*page.get(start..)?.first_chunk::<NODE>()?);
             let key = usize::try_from(node >> 48).ok()?;
             // A value with pages of its own leaves their number here.
-            let value = if node >> 32 & u64::from(page_walk::BIG_DATA) == 0 {
+            let value = if node >> 32 & u64::from(BIG_DATA) == 0 {
                 usize::try_from(node & u64::from(u32::MAX)).ok()?
             } else {
                 size_of::<u64>()
@@ -189,7 +167,7 @@ pub(super) fn is_whole(page: &[u8]) -> bool {
 
 /// Whether the values of a leaf are values, and not databases or lists of duplicates: of a whole leaf.
 #[cfg(feature = "encrypt")]
-pub(super) fn is_plain(page: &[u8]) -> bool {
+pub(in crate::store) fn is_plain(page: &[u8]) -> bool {
     let plain = || {
         let mut fields = Fields(page.get(HEADER - 4..)?);
         let lower = usize::from(fields.u16()?);
@@ -198,25 +176,24 @@ pub(super) fn is_plain(page: &[u8]) -> bool {
         };
         let mut offsets = page.get(HEADER..lower)?.as_chunks::<2>().0.iter();
         offsets
-            .all(|offset| flags(offset).is_some_and(|f| u16::from_le_bytes(f) & !page_walk::BIG_DATA == 0))
+            .all(|offset| flags(offset).is_some_and(|f| u16::from_le_bytes(f) & !BIG_DATA == 0))
             .then_some(())
     };
     plain().is_some()
 }
 
 #[cold]
-pub(super) fn damaged() -> Error {
+pub(in crate::store) fn damaged() -> Error {
     Error::new(ErrorKind::Corrupt).because("a page of the store is damaged")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::open::tests::scratch;
 
     /// A leaf of a store with entries of different lengths, some changed and some gone.
     fn leaf() -> Vec<u8> {
-        let dir = scratch();
+        let dir = tempfile::tempdir().unwrap();
         let store = crate::Store::open(dir.path()).unwrap();
         let table = store.create_table("Table").unwrap();
         for row in 0..20 {
