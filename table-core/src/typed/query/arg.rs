@@ -5,7 +5,7 @@ use std::ops::{Bound, Range, RangeFrom, RangeInclusive, RangeTo, RangeToInclusiv
 use super::given::Given;
 use super::steps::Ended;
 use crate::schema::KeyPart;
-use crate::typed::KeyArg;
+use crate::typed::read::key::KeyArg;
 
 /// Text that starts so, as the argument of a step.
 #[derive(Clone, Copy, Debug)]

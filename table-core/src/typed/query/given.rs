@@ -7,7 +7,7 @@ use crate::model::{Value, ValueRef};
 use crate::opened::Opened;
 use crate::plan;
 use crate::schema::{Edge, FieldPart, Fixed, KeyPart, Next, PropertyValue, Template, ValueError};
-use crate::typed::{BlindArg, KeyArg};
+use crate::typed::read::key::{BlindArg, KeyArg};
 
 /// What has been given for the parts of a key, the partition's first.
 #[derive(Clone, Debug, Default)]

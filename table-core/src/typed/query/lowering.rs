@@ -11,8 +11,8 @@ use crate::schema::{
     token_text, unoffered,
 };
 use crate::store::{DynamicTable, Lanes};
-use crate::typed::blind::{combined, tokens_in};
-use crate::typed::path::PathKeys;
+use crate::typed::entity::path::PathKeys;
+use crate::typed::read::blind::{combined, tokens_in};
 
 /// What has been chosen for parts, by their places among all.
 type Choice = Vec<(usize, Chosen)>;

@@ -16,12 +16,14 @@ pub use paths::{OwnRows, WholeCopies};
 pub use rows::TypedRows;
 pub use steps::{At, Ended, InPartition, Newest, Open, Ready, Turns};
 
-use super::blind::{or_again, steadily};
-use super::reading::{Entities, ReadAs, Whole};
-use super::{BlindArg, KeyArg, Origin, Path};
 use crate::error::Result;
 use crate::query::{Continuation, Explain, Filter, Query};
 use crate::store::{DynamicTable, Lanes, Page};
+use crate::typed::entity::path::Path;
+use crate::typed::read::blind::{or_again, steadily};
+use crate::typed::read::key::{BlindArg, KeyArg};
+use crate::typed::read::origin::Origin;
+use crate::typed::read::reading::{Entities, ReadAs, Whole};
 
 /// What a query is of, without a value of it.
 type Of<P, R, Step> = PhantomData<fn() -> (P, R, Step)>;

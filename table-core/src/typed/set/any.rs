@@ -5,10 +5,12 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, IfMatch};
 use crate::plan;
-use crate::typed::attempts;
+use crate::typed::change::attempts;
 use crate::typed::change::{Change, Operation};
-use crate::typed::path::check_kind_name;
-use crate::typed::{Entity, Key, Source};
+use crate::typed::entity::Entity;
+use crate::typed::entity::path::check_kind_name;
+use crate::typed::entity::source::Source;
+use crate::typed::read::key::Key;
 
 /// What is to be done with an entity of whichever kind.
 #[derive(Clone, Copy)]

@@ -8,18 +8,18 @@ use crate::store::{Sealer, looks_sealed};
 
 /// What an entity's row has of its sealed fields, by their places in the schema.
 #[derive(Default)]
-pub(super) struct SealedFields {
+pub(in crate::typed) struct SealedFields {
     values: Vec<(usize, Box<[u8]>)>,
     tokens: Vec<(usize, [u8; TOKEN_BYTES])>,
 }
 
 impl SealedFields {
-    pub(super) fn push(&mut self, field: usize, sealed: &[u8]) {
+    pub(in crate::typed) fn push(&mut self, field: usize, sealed: &[u8]) {
         self.values.push((field, sealed.into()));
     }
 
     /// Takes the token of a field; returns whether it is one.
-    pub(super) fn push_token(&mut self, field: usize, value: ValueRef<'_>) -> bool {
+    pub(in crate::typed) fn push_token(&mut self, field: usize, value: ValueRef<'_>) -> bool {
         let token = value.as_bytes().and_then(|bytes| bytes.try_into().ok());
         self.tokens.extend(token.map(|token| (field, token)));
         token.is_some()
@@ -37,7 +37,7 @@ impl SealedFields {
 /// Puts sealed bytes in the place of the values of encrypted fields, and their tokens beside them: of what is stored
 /// those that are stored, and of what is to be the same where nothing has changed. So a copy is rewritten only if it
 /// must be, and what a change did not touch goes on under the salt, the token and the key that it had.
-pub(super) fn seal<'v>(
+pub(in crate::typed) fn seal<'v>(
     schema: &'static Schema,
     old: Option<(&mut Values<'v>, &'v SealedFields)>,
     new: Option<&mut Values<'v>>,
@@ -102,7 +102,11 @@ fn token(
 
 /// Seals anew what is not sealed with the keys that are current now, of values that are those of the row, and makes the
 /// tokens anew of those that have any.
-pub(super) fn reseal(schema: &'static Schema, values: &mut Values<'_>, sealer: &Sealer<'_>) -> Result<()> {
+pub(in crate::typed) fn reseal(
+    schema: &'static Schema,
+    values: &mut Values<'_>,
+    sealer: &Sealer<'_>,
+) -> Result<()> {
     let key = plan::keys(schema, values)?;
     let (partition, row) = key.as_strs();
     for (at, field) in schema.fields.iter().enumerate().filter(|(_, field)| field.encrypted) {

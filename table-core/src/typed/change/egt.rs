@@ -4,13 +4,14 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::attempts;
-use super::change::{self, Change, Operation, Planned};
-use super::{Entity, Key, Partition};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::{ETag, IfMatch};
 use crate::plan::WriteExplain;
 use crate::store::DynamicTable;
+use crate::typed::change::{self, Change, Operation, Planned};
+use crate::typed::entity::Entity;
+use crate::typed::read::key::{Key, Partition};
 
 /// An entity of a set: of the kinds that a `#[derive(EntitySet)]` lists, or of the one kind of a typed table.
 #[diagnostic::on_unimplemented(

@@ -1,14 +1,26 @@
 //! Reads of a typed table beside its queries: by key, and in a snapshot.
 
+pub(in crate::typed) mod blind;
+pub(in crate::typed) mod key;
+pub(in crate::typed) mod origin;
+pub(in crate::typed) mod projection;
+pub(in crate::typed) mod reading;
+pub(in crate::typed) mod shown;
+pub(in crate::typed) mod view;
+
 use std::fmt;
 use std::ops::Deref;
 
-use super::blind;
-use super::path::check_kind;
-use super::view::View;
-use super::{Entity, Key, Lookup, Path, Projection, Table, TableIn, projection};
+use self::key::{Key, Lookup};
+use self::origin::TableIn;
+use self::projection::Projection;
+use self::view::View;
 use crate::error::{Error, Result};
 use crate::store::{DynamicTable, RowView, Snapshot};
+use crate::typed::entity::Entity;
+use crate::typed::entity::path::Path;
+use crate::typed::entity::path::check_kind;
+use crate::typed::table::Table;
 
 #[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
 impl<E: Entity> Table<E> {

@@ -1,17 +1,23 @@
 //! Changes of entities: what is stored is read, what is to be is seen, and the rows of both are planned.
 
-use super::old::{Old, Was, is_closed};
-use super::sealing;
-use super::{Entity, Key, Source};
+pub(in crate::typed) mod attempts;
+pub(in crate::typed) mod egt;
+pub(in crate::typed) mod stored_entity;
+
+use self::stored_entity::{Old, Was, is_closed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, IfMatch};
 use crate::plan::{self, EntityChange, EntityRows, OldEntity, Values, WriteExplain, WritePlan};
 #[cfg(feature = "encrypt")]
 use crate::store::Prepared;
 use crate::store::{DynamicTable, RowView, Sealer, Snapshot};
+use crate::typed::encrypt::sealing;
+use crate::typed::entity::Entity;
+use crate::typed::entity::source::Source;
+use crate::typed::read::key::Key;
 
 /// What is to become of an entity.
-pub(super) enum Change<'c, E: Entity> {
+pub(in crate::typed) enum Change<'c, E: Entity> {
     /// It is added; there must be none.
     Insert(&'c E),
     /// It is added, or takes the place of the one there.
@@ -35,7 +41,7 @@ pub(super) enum Change<'c, E: Entity> {
 }
 
 /// A change of one entity, from attempt to attempt.
-pub(super) struct Operation<'c, E: Entity> {
+pub(in crate::typed) struct Operation<'c, E: Entity> {
     key: Key<E>,
     change: Change<'c, E>,
     old: Option<Old<E>>,
@@ -44,13 +50,13 @@ pub(super) struct Operation<'c, E: Entity> {
 }
 
 /// The values of an entity's fields, as stored and as they are to be.
-pub(super) struct Both<'v> {
+pub(in crate::typed) struct Both<'v> {
     old: Option<Values<'v>>,
     new: Option<Values<'v>>,
 }
 
 /// A change of an entity of whatever type.
-pub(super) trait Planned {
+pub(in crate::typed) trait Planned {
     /// The partition of the entity, if that is known before it is printed.
     fn partition(&self) -> Result<Option<&str>>;
 
@@ -74,12 +80,12 @@ pub(super) trait Planned {
 }
 
 impl<'c, E: Entity> Operation<'c, E> {
-    pub(super) fn new(key: Key<E>, change: Change<'c, E>) -> Self {
+    pub(in crate::typed) fn new(key: Key<E>, change: Change<'c, E>) -> Self {
         Self { key, change, old: None, new: None }
     }
 
     /// What was made of the entity.
-    pub(super) fn into_new(self) -> Option<E> {
+    pub(in crate::typed) fn into_new(self) -> Option<E> {
         self.new
     }
 
@@ -391,7 +397,7 @@ impl<E: Entity> Planned for Operation<'_, E> {
 }
 
 /// The fields of an entity; refuses a value that no property can hold.
-pub(super) fn values_of<E: Entity>(entity: &E) -> Result<Values<'_>> {
+pub(in crate::typed) fn values_of<E: Entity>(entity: &E) -> Result<Values<'_>> {
     let schema = E::SCHEMA;
     let mut values = Values::with_capacity(schema.fields.len());
     entity.values(&mut values);
@@ -408,7 +414,7 @@ pub(super) fn values_of<E: Entity>(entity: &E) -> Result<Values<'_>> {
 }
 
 /// The rows that the changes would touch.
-pub(super) fn explain(
+pub(in crate::typed) fn explain(
     table: &DynamicTable,
     operations: &mut [&mut dyn Planned],
     batch: Option<&str>,
@@ -422,7 +428,7 @@ pub(super) fn explain(
 }
 
 /// Reads what is stored of all entities; of several, as it was at one moment.
-pub(super) fn read(
+pub(in crate::typed) fn read(
     table: &DynamicTable,
     operations: &mut [&mut dyn Planned],
     batch: Option<&str>,
@@ -436,7 +442,7 @@ pub(super) fn read(
 }
 
 /// What `run` makes of the plan of the changes.
-pub(super) fn planned<T>(
+pub(in crate::typed) fn planned<T>(
     operations: &[&mut dyn Planned],
     batch: Option<&str>,
     sealer: &Sealer<'_>,
@@ -475,7 +481,7 @@ fn rows<'v>(
 
 /// What seals an entity anew, as it is stored now.
 #[cfg(feature = "encrypt")]
-pub(super) fn resealing<E: Entity>(
+pub(in crate::typed) fn resealing<E: Entity>(
     table: &DynamicTable,
     mut operation: Operation<'_, E>,
 ) -> Result<Prepared> {
@@ -487,7 +493,7 @@ pub(super) fn resealing<E: Entity>(
 }
 
 /// What `run` makes of the plan that adds an entity.
-pub(super) fn insertion<E: Entity, T>(
+pub(in crate::typed) fn insertion<E: Entity, T>(
     entity: &E,
     sealer: &Sealer<'_>,
     run: impl FnOnce(&WritePlan<'_>) -> T,

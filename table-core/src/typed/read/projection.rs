@@ -1,10 +1,14 @@
 //! Some of an entity's fields.
 
-use super::{Entity, Path, PathQuery, ReadAs, Selected, Source, Whole};
+use super::reading::{ReadAs, Selected, Whole};
 use crate::error::Result;
 use crate::query::Query;
 use crate::schema;
 use crate::store::{DynamicTable, RowView, Snapshot};
+use crate::typed::entity::Entity;
+use crate::typed::entity::path::Path;
+use crate::typed::entity::source::Source;
+use crate::typed::query::PathQuery;
 
 use super::origin::Origin;
 

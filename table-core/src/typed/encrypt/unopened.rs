@@ -3,20 +3,20 @@
 //! What becomes of an entity whose keys are lost is planned from this, and so is what only seals anew: no type of the
 //! user's is made of it, so nothing is changed that was not to be.
 
-use super::source::Source;
-use super::{Entity, path};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ValueRef;
 use crate::plan::{self, FieldToken, Values};
 use crate::schema::{FieldPart, Format, Part, PropertyValue, Schema, Template};
 use crate::store::{DynamicTable, RowView, Snapshot, looks_sealed};
+use crate::typed::entity::source::Source;
+use crate::typed::entity::{Entity, path};
 
 /// What a row has of the fields, as the planner takes them, and the sparse indexes that have no row of the entity.
-pub(super) type Unopened = (Values<'static>, Vec<usize>);
+pub(in crate::typed) type Unopened = (Values<'static>, Vec<usize>);
 
 /// Reads an entity from its own row, and looks which sparse indexes have a copy of it: the user's function would have to
 /// see the entity itself.
-pub(super) fn read<E: Entity>(
+pub(in crate::typed) fn read<E: Entity>(
     table: &DynamicTable,
     snapshot: &Snapshot,
     view: &RowView<'_>,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use super::Source;
+use super::source::Source;
 use crate::error::Result;
 use crate::plan::Values;
 use crate::schema::Field;

@@ -1,34 +1,36 @@
 //! An entity as it was read before it is changed.
 
-use super::change::values_of;
-use super::path::check_kind;
-use super::sealing::SealedFields;
-use super::{Entity, Source, unopened};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{Value, ValueRef};
 use crate::plan::{self, Cause, ReadVersion, RowContent, RowKind, Values};
 use crate::schema::{Field, Schema};
 use crate::store::{DynamicTable, RowView, Snapshot, is_as_written, looks_sealed};
+use crate::typed::change::values_of;
+use crate::typed::encrypt::sealing::SealedFields;
+use crate::typed::encrypt::unopened;
+use crate::typed::entity::Entity;
+use crate::typed::entity::path::check_kind;
+use crate::typed::entity::source::Source;
 
 /// An entity as it was read, with what its struct does not know.
-pub(super) struct Old<E> {
-    pub(super) was: Was<E>,
-    pub(super) row: OldRow,
+pub(in crate::typed) struct Old<E> {
+    pub(in crate::typed) was: Was<E>,
+    pub(in crate::typed) row: OldRow,
 }
 
 /// What an entity's row says besides its fields' values.
-pub(super) struct OldRow {
-    pub(super) version: ReadVersion,
+pub(in crate::typed) struct OldRow {
+    pub(in crate::typed) version: ReadVersion,
     /// Whether the row is what would be written of the entity today.
-    pub(super) is_exact: bool,
-    pub(super) unknown: Vec<(Box<str>, Value)>,
+    pub(in crate::typed) is_exact: bool,
+    pub(in crate::typed) unknown: Vec<(Box<str>, Value)>,
     /// What the row has sealed; `None` if nothing was opened, and the values are those of the row.
-    pub(super) sealed: Option<SealedFields>,
+    pub(in crate::typed) sealed: Option<SealedFields>,
 }
 
 /// An entity as it was.
-pub(super) enum Was<E> {
+pub(in crate::typed) enum Was<E> {
     Entity(E),
     /// The entity itself has become what it is to be, or was not made; this is what its fields held.
     Values {
@@ -39,7 +41,7 @@ pub(super) enum Was<E> {
 }
 
 impl<E: Entity> Was<E> {
-    pub(super) fn values(&self) -> Result<Values<'_>> {
+    pub(in crate::typed) fn values(&self) -> Result<Values<'_>> {
         match self {
             Self::Entity(entity) => values_of(entity),
             Self::Values { values, .. } => Ok(values.lent()),
@@ -47,7 +49,7 @@ impl<E: Entity> Was<E> {
     }
 
     /// Whether the index had a row for it.
-    pub(super) fn has_row(&self, index: usize) -> bool {
+    pub(in crate::typed) fn has_row(&self, index: usize) -> bool {
         match self {
             Self::Entity(entity) => entity.has_row(index),
             Self::Values { without, .. } => !without.contains(&index),
@@ -63,7 +65,7 @@ impl<E: Entity> Old<E> {
 
     /// Reads what is stored, and opens nothing. `is_exact`: what is planned is what is stored, and not what would be
     /// written of an entity.
-    pub(super) fn read_unopened(
+    pub(in crate::typed) fn read_unopened(
         table: &DynamicTable,
         snapshot: &Snapshot,
         view: &RowView<'_>,
@@ -77,14 +79,14 @@ impl<E: Entity> Old<E> {
     }
 
     /// Reads what is stored, in the state of the store that has this number.
-    pub(super) fn read(view: &RowView<'_>, state: usize) -> Result<Self> {
+    pub(in crate::typed) fn read(view: &RowView<'_>, state: usize) -> Result<Self> {
         let entity = Self::decode(view)?;
         let row = OldRow::read(view, E::SCHEMA, &values_of(&entity)?, state)?;
         Ok(Self { was: Was::Entity(entity), row })
     }
 
     /// Reads what is stored, and gives away the entity, to be changed.
-    pub(super) fn read_to_change(view: &RowView<'_>, state: usize) -> Result<(Self, E)> {
+    pub(in crate::typed) fn read_to_change(view: &RowView<'_>, state: usize) -> Result<(Self, E)> {
         let entity = Self::decode(view)?;
         let values = values_of(&entity)?;
         let row = OldRow::read(view, E::SCHEMA, &values, state)?;
@@ -145,7 +147,7 @@ fn unknown(view: &RowView<'_>, schema: &Schema) -> Result<Vec<(Box<str>, Value)>
 }
 
 /// Whether an error says that a sealed value can't be had, or is none.
-pub(super) fn is_closed(error: &Error) -> bool {
+pub(in crate::typed) fn is_closed(error: &Error) -> bool {
     let kinds = [ErrorKind::KeyUnavailable, ErrorKind::DecryptionFailed];
     error.kind().is_destroyed() || kinds.contains(&error.kind())
 }

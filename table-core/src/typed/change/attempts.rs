@@ -4,10 +4,10 @@ use std::hash::{BuildHasher, RandomState};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::change::{Planned, planned, read};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ETag;
 use crate::store::DynamicTable;
+use crate::typed::change::{Planned, planned, read};
 
 /// How often a change is tried when others write the entity at the same time.
 const ATTEMPTS: u32 = 64;
@@ -22,7 +22,7 @@ const LONGEST_WAIT: Duration = Duration::from_millis(100);
 /// Carries out the changes as one, from the start again if somebody else wrote one of the entities meanwhile.
 ///
 /// `batch` is the partition of a batch, whose errors say which of the changes they are about.
-pub(super) fn commit(
+pub(in crate::typed) fn commit(
     table: &DynamicTable,
     operations: &mut [&mut dyn Planned],
     batch: Option<&str>,

@@ -4,8 +4,6 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::blind::BlindKey;
-use super::change::values_of;
-use super::{Entity, Path};
 use crate::error::Result;
 use crate::model::ValueRef;
 use crate::plan::{self, KeyPair};
@@ -13,6 +11,11 @@ use crate::schema::{
     self, CharSet, FieldPart, KeyPart, KeyType, KeyValues, Property, PropertyValue, Schema, Template,
     ValueError,
 };
+use crate::typed::change::values_of;
+use crate::typed::entity::Entity;
+use crate::typed::entity::path::{self, Path};
+use crate::typed::entity::stored::Stored;
+use crate::typed::query::OwnRows;
 
 /// What can be given for a field in a key: the field's own type, a reference to it, and `&str` for text.
 #[diagnostic::on_unimplemented(
@@ -111,7 +114,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// What was given for a field.
-    pub(super) fn given(&self, field: usize) -> Option<ValueRef<'_>> {
+    pub(in crate::typed) fn given(&self, field: usize) -> Option<ValueRef<'_>> {
         match self.given.get(self.place(field)?) {
             Some(Ok(value)) => value.as_value_ref(),
             _ => None,
@@ -157,7 +160,7 @@ fn print(schema: &'static Schema, row: &Template, given: &[KeyResult<'_>]) -> Re
 }
 
 /// Prints a partition key and a row key.
-pub(super) fn print_values(
+pub(in crate::typed) fn print_values(
     schema: &'static Schema,
     row: &Template,
     values: &dyn KeyValues,
@@ -186,7 +189,7 @@ pub struct Key<E> {
 impl<E: Entity> Key<E> {
     /// The key of an entity that was met in the table.
     #[cfg(feature = "encrypt")]
-    pub(super) fn stored(partition: &str, row: &str) -> Self {
+    pub(in crate::typed) fn stored(partition: &str, row: &str) -> Self {
         Self { keys: Ok(KeyPair::of(partition, row)), entity: PhantomData }
     }
 
@@ -202,12 +205,12 @@ impl<E: Entity> Key<E> {
     }
 
     /// The key of these texts.
-    pub(super) fn verbatim(partition: &str, row: &str) -> Self {
+    pub(in crate::typed) fn verbatim(partition: &str, row: &str) -> Self {
         Self { keys: Ok(KeyPair::of(partition, row)), entity: PhantomData }
     }
 
     /// No key, for a change that doesn't ask for one.
-    pub(super) fn unused() -> Self {
+    pub(in crate::typed) fn unused() -> Self {
         Self { keys: Ok(KeyPair::default()), entity: PhantomData }
     }
 }
@@ -260,7 +263,7 @@ impl<E> Partition<E> {
         }
     }
 
-    pub(super) fn into_key(self) -> Result<String> {
+    pub(in crate::typed) fn into_key(self) -> Result<String> {
         self.key
     }
 }
@@ -349,16 +352,16 @@ pub trait Lookup<E: Entity> {
 }
 
 impl<E: Entity> Lookup<E> for Key<E> {
-    type Output = super::Stored<E>;
-    type Path = super::OwnRows<E>;
+    type Output = Stored<E>;
+    type Path = OwnRows<E>;
 
     fn keys(&self) -> Result<(&str, &str)> {
         self.as_strs()
     }
 
     fn read(view: &crate::RowView<'_>) -> Result<Self::Output> {
-        super::path::check_kind(view, const { E::SCHEMA.tag(None) })?;
-        super::path::read_stored(view)
+        path::check_kind(view, const { E::SCHEMA.tag(None) })?;
+        path::read_stored(view)
     }
 }
 
@@ -379,7 +382,7 @@ impl<P: Path> Lookup<P::Entity> for IndexKey<P> {
     }
 
     fn read(view: &crate::RowView<'_>) -> Result<P::Item> {
-        super::path::check_kind(view, P::KEYS.tag())?;
+        path::check_kind(view, P::KEYS.tag())?;
         P::read(view)
     }
 }

@@ -1,17 +1,22 @@
 //! A table of entities of one type.
 
+mod store;
+
 use std::borrow::Borrow;
 use std::fmt;
 use std::ops::Deref;
 
-use super::attempts;
-use super::blind::or_again;
-use super::change::{self, Change, Operation};
-use super::{Egt, Entity, Key, Lookup, Partition, Stored};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, IfMatch};
 use crate::plan::WritePlan;
 use crate::store::{BulkReport, DynamicTable};
+use crate::typed::change::attempts;
+use crate::typed::change::egt::Egt;
+use crate::typed::change::{self, Change, Operation};
+use crate::typed::entity::Entity;
+use crate::typed::entity::stored::Stored;
+use crate::typed::read::blind::or_again;
+use crate::typed::read::key::{Key, Lookup, Partition};
 
 /// A table as a place for entities of type `E`.
 ///

@@ -5,10 +5,10 @@ mod finite;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::source::Text;
 use crate::error::Result;
 use crate::model::{EdmType, Value};
 use crate::schema::{PropertyValue, ValueError};
+use crate::typed::entity::source::Text;
 
 /// The field's value as text.
 pub fn give<T: Serialize>(value: &T) -> Result<PropertyValue<'static>, ValueError> {

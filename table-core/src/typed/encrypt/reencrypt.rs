@@ -2,13 +2,15 @@
 
 use std::fmt;
 
-use super::attempts;
-use super::change::{self, Change, Operation};
-use super::{Entity, Key, Table};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema;
 use crate::store::{DynamicTable, SealedRow, SealedValue};
 use crate::store::{Encryption, Progress};
+use crate::typed::change::attempts;
+use crate::typed::change::{self, Change, Operation};
+use crate::typed::entity::Entity;
+use crate::typed::read::key::Key;
+use crate::typed::table::Table;
 
 /// The most rows that a step looks at: so few that writers don't wait long for the transaction that it makes.
 const ROWS: u64 = 500;

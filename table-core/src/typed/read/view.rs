@@ -4,13 +4,17 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
-use super::path::{self, PathKeys};
-use super::query::{OwnRows, PathQuery, lowered};
-use super::{Entity, Path, Stored, TableIn, Whole};
+use super::origin::{Origin, TableIn};
+use super::reading::Whole;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, EdmType, Ticks, Value, ValueRef};
 use crate::schema::{self, PropertyValue, Template, ValueError};
 use crate::store::{RowView, Views};
+use crate::typed::entity::Entity;
+use crate::typed::entity::path::{self, Path, PathKeys};
+use crate::typed::entity::source::{Source, Text};
+use crate::typed::entity::stored::Stored;
+use crate::typed::query::{OwnRows, PathQuery, lowered};
 
 /// An entity in place: a method for each field decodes that one, and no other.
 ///
@@ -129,7 +133,7 @@ impl FieldViews<'_> {
         field: usize,
         from: fn(Option<ValueRef<'_>>) -> Result<T, ValueError>,
     ) -> Result<T> {
-        super::Source::without_keys(self.keys.schema(), &self.row).field(field, from)
+        Source::without_keys(self.keys.schema(), &self.row).field(field, from)
     }
 
     /// A field that is stored sealed; its type's default if it is absent.
@@ -138,7 +142,7 @@ impl FieldViews<'_> {
         field: usize,
         from: fn(Option<ValueRef<'_>>) -> Result<T, ValueError>,
     ) -> Result<T> {
-        super::Source::without_keys(self.keys.schema(), &self.row).field_or_default(field, from)
+        Source::without_keys(self.keys.schema(), &self.row).field_or_default(field, from)
     }
 
     fn value(&self, field: usize) -> Result<Option<ValueRef<'_>>> {
@@ -177,14 +181,14 @@ impl FieldViews<'_> {
     }
 
     /// A field that is kept as text, from its text.
-    pub fn json<T>(&self, field: usize, take: fn(super::source::Text<'_>) -> Result<T>) -> Result<T> {
-        let source = super::Source::without_keys(self.keys.schema(), &self.row);
+    pub fn json<T>(&self, field: usize, take: fn(Text<'_>) -> Result<T>) -> Result<T> {
+        let source = Source::without_keys(self.keys.schema(), &self.row);
         take(source.text(field)?)
     }
 
     /// Fields of a flattened struct, of which this is the first.
-    pub fn flattened<T>(&self, first: usize, take: fn(&mut super::Source<'_>) -> Result<T>) -> Result<T> {
-        take(&mut super::Source::without_keys(self.keys.schema(), &self.row).taking_from(first))
+    pub fn flattened<T>(&self, first: usize, take: fn(&mut Source<'_>) -> Result<T>) -> Result<T> {
+        take(&mut Source::without_keys(self.keys.schema(), &self.row).taking_from(first))
     }
 
     fn property(&self, field: usize) -> &'static str {
@@ -255,7 +259,7 @@ impl<'s, E: Entity, Step> PathQuery<OwnRows<E>, TableIn<'s>, Whole, Step> {
     /// The entities in place.
     #[doc(hidden)]
     pub fn views(self) -> TypedViews<'s, E> {
-        let table = super::Origin::table(self.origin());
+        let table = Origin::table(self.origin());
         let lanes = lowered(&self).map_err(|e| e.attempted("query").table(table.name()));
         let views = lanes.and_then(|lanes| self.origin().snapshot().views_of(table, lanes));
         TypedViews { views: views.map_err(Some), entity: std::marker::PhantomData }

@@ -1,9 +1,13 @@
 //! A store's typed tables.
 
-use super::{Egt, Entity, EntitySet, MemberOf, Partition, SetTable, Table};
 use crate::error::Result;
 use crate::schema::Schema;
 use crate::store::{DynamicTable, Store};
+use crate::typed::change::egt::{Egt, MemberOf};
+use crate::typed::entity::Entity;
+use crate::typed::read::key::Partition;
+use crate::typed::set::{EntitySet, SetTable};
+use crate::typed::table::Table;
 
 impl Store {
     /// The table of this entity, created if there is none, for entities of this type.

@@ -2,10 +2,12 @@
 
 use std::marker::PhantomData;
 
-use super::{Path, Source, Stored, path};
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::Query;
 use crate::store::{DynamicTable, RowView, Snapshot};
+use crate::typed::entity::path::{self, Path};
+use crate::typed::entity::source::Source;
+use crate::typed::entity::stored::Stored;
 
 /// What the rows of a path are read as.
 pub trait ReadAs<P: Path> {

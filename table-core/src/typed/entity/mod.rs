@@ -1,12 +1,19 @@
 //! What the derive implements.
 
+pub(in crate::typed) mod column;
+pub(in crate::typed) mod path;
+pub(in crate::typed) mod properties;
+pub(in crate::typed) mod source;
+pub(in crate::typed) mod stored;
+
 use crate::error::Result;
 use crate::model::Value;
 use crate::plan::Values;
 use crate::schema::{Field, KeyElements, Property, PropertyValue, Schema};
 
-use super::view::EntityView;
-use super::{Origin, Source};
+use self::source::Source;
+use crate::typed::read::origin::Origin;
+use crate::typed::read::view::EntityView;
 
 /// A struct whose values are kept in a table under the keys that it declares. Derived, not written by hand.
 #[diagnostic::on_unimplemented(

@@ -3,8 +3,8 @@
 //! A key that holds a token can be printed only by who has the store's keys, and after a rotation it is one key for
 //! each that is alive. So what is given for it is kept, unseen, until a table is asked.
 
-use super::key::{Arguments, print_values};
-use super::path::{PathKeys, check_kind};
+use super::key::{Arguments, KeyResult, print_values};
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ValueRef;
 use crate::opened::Opened;
@@ -15,20 +15,21 @@ use crate::schema::{
     token_text,
 };
 use crate::store::{DynamicTable, RowView, Snapshot, open_sealed};
+use crate::typed::entity::path::{PathKeys, check_kind};
 
 /// So often in a row keys are not rotated.
 const PATIENCE: usize = 32;
 
 /// A key with tokens in it, of which only the values are known.
-pub(super) struct BlindKey {
+pub(in crate::typed) struct BlindKey {
     path: &'static PathKeys,
     /// The arguments of its constructor.
     given: Vec<Result<Option<Opened>, ValueError>>,
 }
 
 impl BlindKey {
-    pub(super) fn new(path: &'static PathKeys, given: &[super::KeyResult<'_>]) -> Self {
-        let kept = |given: &super::KeyResult<'_>| match given {
+    pub(in crate::typed) fn new(path: &'static PathKeys, given: &[KeyResult<'_>]) -> Self {
+        let kept = |given: &KeyResult<'_>| match given {
             Ok(value) => Ok(value.as_value_ref().map(|value| Opened::new(value.to_value()))),
             Err(error) => Err(*error),
         };
@@ -36,7 +37,7 @@ impl BlindKey {
     }
 
     /// What `read` makes of the row that the values lead to.
-    pub(super) fn find<T>(
+    pub(in crate::typed) fn find<T>(
         &self,
         table: &DynamicTable,
         read: impl Fn(&RowView<'_>) -> Result<T>,
@@ -46,7 +47,7 @@ impl BlindKey {
     }
 
     /// What `read` makes of the row in this snapshot, which was taken before the keys are looked at.
-    pub(super) fn find_in<T>(
+    pub(in crate::typed) fn find_in<T>(
         &self,
         snapshot: &Snapshot,
         table: &DynamicTable,
@@ -131,7 +132,7 @@ impl BlindKey {
 
     /// What is said to who wants to see the key.
     #[cold]
-    pub(super) fn unseen(&self) -> Error {
+    pub(in crate::typed) fn unseen(&self) -> Error {
         let because = format!(
             "the key `{}` holds a token, which only a table can make: give the key to the table's `get`",
             self.path.row().source
@@ -150,7 +151,7 @@ impl std::fmt::Debug for BlindKey {
     }
 }
 
-fn as_given(given: &Result<Option<Opened>, ValueError>) -> super::KeyResult<'_> {
+fn as_given(given: &Result<Option<Opened>, ValueError>) -> KeyResult<'_> {
     match given {
         Ok(Some(value)) => Ok(PropertyValue::Borrowed(value.expose().as_value_ref())),
         Ok(None) => Ok(PropertyValue::Absent),
@@ -159,7 +160,7 @@ fn as_given(given: &Result<Option<Opened>, ValueError>) -> super::KeyResult<'_> 
 }
 
 /// Every choice, with each that follows it.
-pub(super) fn combined<C>(choices: &[C], next: impl Fn(&C) -> Vec<C>) -> Result<Vec<C>> {
+pub(in crate::typed) fn combined<C>(choices: &[C], next: impl Fn(&C) -> Vec<C>) -> Result<Vec<C>> {
     let combined: Vec<_> = choices.iter().flat_map(next).collect();
     plan::check_tokens(combined.len())?;
     Ok(combined)
@@ -187,7 +188,7 @@ impl KeyValues for WithTokens<'_> {
 
 /// What `read` gives; once more if a key was destroyed with nothing left under it: then a row was read before it was
 /// sealed anew, and opened after.
-pub(super) fn or_again<T>(read: impl Fn() -> Result<T>) -> Result<T> {
+pub(in crate::typed) fn or_again<T>(read: impl Fn() -> Result<T>) -> Result<T> {
     match read() {
         Err(error) if error.kind() == ErrorKind::KeySuperseded => read(),
         done => done,
@@ -197,7 +198,7 @@ pub(super) fn or_again<T>(read: impl Fn() -> Result<T>) -> Result<T> {
 /// What is read by tokens, as if at one moment: a row that a job files anew under a younger key, while its tokens are
 /// looked at one by one, must not slip through, and neither must one whose key is destroyed after that. `read` takes its
 /// snapshot before it asks for tokens.
-pub(super) fn steadily<T>(table: &DynamicTable, read: impl Fn() -> Result<T>) -> Result<T> {
+pub(in crate::typed) fn steadily<T>(table: &DynamicTable, read: impl Fn() -> Result<T>) -> Result<T> {
     for _ in 0..PATIENCE {
         let before = table.keys_generation()?;
         let found = read();
@@ -209,7 +210,7 @@ pub(super) fn steadily<T>(table: &DynamicTable, read: impl Fn() -> Result<T>) ->
 }
 
 /// The tokens of a field's value, where it is known in which partition: `None` if they depend on it and it is not.
-pub(super) fn tokens_in(
+pub(in crate::typed) fn tokens_in(
     table: &DynamicTable,
     partition: Option<&str>,
     field: &Field,

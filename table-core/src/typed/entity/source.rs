@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use super::{Entity, Path};
+use super::path::Path;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, Value, ValueRef};
 use crate::opened::Opened;
 use crate::plan::Values;
 use crate::schema::{self, Field, FieldPart, KeyValues, PropertyValue, Schema, Template, ValueError};
 use crate::store::{PropertyNumber, RowView, looks_sealed, open_sealed};
+use crate::typed::entity::Entity;
 
 /// How a type is made of a property: [`Property::from_property`](crate::schema::Property::from_property) of it.
 type FromProperty<T> = fn(Option<ValueRef<'_>>) -> Result<T, ValueError>;

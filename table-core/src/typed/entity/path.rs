@@ -1,6 +1,7 @@
 //! The ways in which an entity can be reached: its own rows, and each index.
 
-use super::{Copied, Entity, Source, Stored};
+use super::source::Source;
+use super::stored::{Copied, Stored};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, Value};
 use crate::plan;
@@ -9,6 +10,7 @@ use crate::schema::{
     self, Blind, Field, FieldPart, Format, KeyValues, PropertyValue, RowTag, Schema, Template, ValueError,
 };
 use crate::store::{RowView, check_signed};
+use crate::typed::entity::Entity;
 
 /// A way to reach an entity: by its own key, or by an index. Made by the derive.
 pub trait Path: 'static {
@@ -110,7 +112,7 @@ impl PathKeys {
 }
 
 /// Whether this template gives the field back.
-pub(super) fn gives(template: &Template, field: usize) -> bool {
+pub(in crate::typed) fn gives(template: &Template, field: usize) -> bool {
     plan::fields(template).any(|part| part.field == field && part.is_lossless())
 }
 
