@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use crate::error::Error;
 use crate::model::{DynamicEntity, ETag, Ticks, Value, ValueRef};
-use crate::query::{Continuation, Fields, Filter, Plan, Position, Query, fingerprint, plan, prop};
+use crate::query::{Continuation, Fields, Filter, Position, Query, QueryPlan, fingerprint, plan, prop};
 use crate::store::key::{self, StoredKey};
 use crate::store::records::meta::{self, META_KEY, Meta};
 use crate::store::row::dict::{Dict, MAX_NAMES};
@@ -298,13 +298,13 @@ pub fn filter(text: &str) -> bool {
     true
 }
 
-fn accepts(plan: &Plan, row: &DynamicEntity) -> bool {
+fn accepts(plan: &QueryPlan, row: &DynamicEntity) -> bool {
     plan.accepts(&Sample { row, plan }).expect("a sample is sound")
 }
 
 struct Sample<'a> {
     row: &'a DynamicEntity,
-    plan: &'a Plan,
+    plan: &'a QueryPlan,
 }
 
 impl Fields for Sample<'_> {

@@ -23,7 +23,7 @@ pub use self::entity::source::Source;
 pub use self::entity::stored::{Copied, Stored};
 pub use self::entity::{Elements, Entity, Patch, elements, exchange};
 pub use self::query::{
-    At, Ended, Given, InPartition, Newest, Offers, OffersPrefix, OffersRange, Open, OwnRows, PartArg,
+    At, Ended, GivenParts, InPartition, Newest, Offers, OffersPrefix, OffersRange, Open, OwnRows, PartArg,
     PathQuery, Prefix, Ready, Turns, TypedRows, WholeCopies, prefix,
 };
 pub use self::read::TableAt;

@@ -11,7 +11,7 @@ use crate::store::records::catalog::TableState;
 use crate::store::row::view::RowView;
 use crate::store::scan::Scan;
 use crate::store::scan::lanes::Lanes;
-use crate::store::scan::walk::Walk;
+use crate::store::scan::walk::MergedWalk;
 
 /// Some of the entities that a query finds, and where the next page starts.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ impl<T> Page<T> {
                 .because(format!("a page has 1 to {} entities, not {size}", limits::PAGE_ENTITIES)));
         }
         let (inner, txn) = snapshot.parts();
-        let mut walk = Walk::new(inner, txn, table, lanes, after)?;
+        let mut walk = MergedWalk::new(inner, txn, table, lanes, after)?;
         let mut page = Self { entities: Vec::new(), next: None };
         while let Some(view) = walk.next()? {
             if let Some(scan) = walk.scan() {

@@ -81,24 +81,24 @@ pub(crate) fn load<T>(
     let mut report = BulkReport::default();
     let mut items = (0_u64..).zip(items);
     loop {
-        let (mut plans, mut planned, mut bytes) = (Vec::<Prepared>::new(), Vec::new(), 0);
+        let (mut prepared, mut planned, mut bytes) = (Vec::<Prepared>::new(), Vec::new(), 0);
         let mut ended = false;
-        while plans.len() < PLANS && bytes < GROUP_BYTES {
+        while prepared.len() < PLANS && bytes < GROUP_BYTES {
             let Some((number, item)) = items.next() else {
                 ended = true;
                 break;
             };
             match prepare(&item) {
-                Ok(plan) => {
-                    bytes += plan.weight();
-                    plans.push(plan);
+                Ok(write) => {
+                    bytes += write.weight();
+                    prepared.push(write);
                     planned.push((number, item));
                 }
                 Err(error) => report.failures.push(BulkFailure { batch: number, error }),
             }
         }
-        if !plans.is_empty() {
-            commit_all(inner, plans, &planned, &retry, &mut report)?;
+        if !prepared.is_empty() {
+            commit_all(inner, prepared, &planned, &retry, &mut report)?;
         }
         if ended {
             report.failures.sort_by_key(|failure| failure.batch);
@@ -109,13 +109,13 @@ pub(crate) fn load<T>(
 
 fn commit_all<T>(
     inner: &Arc<Shared>,
-    plans: Vec<Prepared>,
+    prepared: Vec<Prepared>,
     planned: &[(u64, T)],
     retry: &impl Fn(&T, Error) -> Result<()>,
     report: &mut BulkReport,
 ) -> Result<()> {
     let lead = inner.writer.lead()?;
-    let results = inner.writer.run_all(inner, &lead, plans);
+    let results = inner.writer.run_all(inner, &lead, prepared);
     drop(lead);
     for ((number, item), result) in planned.iter().zip(results) {
         match result {

@@ -18,7 +18,7 @@ use crate::store::row::partition::Partition;
 use crate::store::row::view::RowView;
 use crate::store::scan::cursor::Cursor;
 use crate::store::scan::lanes::{self, Lanes};
-use crate::store::scan::walk::Walk;
+use crate::store::scan::walk::MergedWalk;
 use crate::store::scan::{Found, Scan};
 
 /// Rows in an iterator's first refill; each further one is larger, so that a caller who wants few pays for few.
@@ -265,7 +265,7 @@ impl fmt::Debug for Rows {
 /// What [`select`](Query::select) leaves out is not hidden: a view decodes only what it is asked for anyway.
 #[must_use = "an iterator does nothing until it is used"]
 pub struct Views<'s> {
-    walk: Walk<'s>,
+    walk: MergedWalk<'s>,
     ended: bool,
 }
 
@@ -276,7 +276,7 @@ impl<'s> Views<'s> {
         table: &Arc<TableState>,
         lanes: Lanes,
     ) -> Result<Self> {
-        Ok(Self { walk: Walk::new(inner, txn, table, lanes, None)?, ended: false })
+        Ok(Self { walk: MergedWalk::new(inner, txn, table, lanes, None)?, ended: false })
     }
 }
 

@@ -263,8 +263,8 @@ impl DynamicTable {
         Snapshot::new(&self.inner).map_err(|e| e.attempted("read from").table(self.name()))
     }
 
-    pub(crate) fn submit(&self, plan: Prepared) -> Result<ETag> {
-        self.inner.writer.submit(&self.inner, plan).map(ETag::from_timestamp)
+    pub(crate) fn submit(&self, prepared: Prepared) -> Result<ETag> {
+        self.inner.writer.submit(&self.inner, prepared).map(ETag::from_timestamp)
     }
 
     /// The entities that the query finds, in order, from a snapshot of this moment.

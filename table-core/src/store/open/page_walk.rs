@@ -31,7 +31,7 @@ pub(super) fn reachable(file: &mut (impl Read + Seek), header: &Header, length: 
     let words =
         usize::try_from(pages / 64 + 1).map_err(|_| Flaw::corrupt("has more pages than can be walked"))?;
     let page_size = usize::try_from(header.page_size).unwrap_or_default();
-    let mut walk = Walk { header, pages, seen: vec![0; words], pending: Vec::new() };
+    let mut walk = PageWalk { header, pages, seen: vec![0; words], pending: Vec::new() };
     for root in [header.free_root, header.main_root].into_iter().flatten() {
         walk.visit(root, 0)?;
     }
@@ -107,7 +107,7 @@ fn read_at(file: &mut (impl Read + Seek), offset: u64, out: &mut [u8]) -> Result
     })
 }
 
-struct Walk<'h> {
+struct PageWalk<'h> {
     header: &'h Header,
     /// Whole pages in the file.
     pages: u64,
@@ -117,7 +117,7 @@ struct Walk<'h> {
     pending: Vec<(u64, u32)>,
 }
 
-impl Walk<'_> {
+impl PageWalk<'_> {
     /// Puts a page of a tree on the list.
     fn visit(&mut self, number: u64, depth: u32) -> Result<(), Flaw> {
         self.claim(number, 1)?;

@@ -12,7 +12,7 @@ use self::cursor::Cursor;
 use self::filtered::{Column, Filtered};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::DynamicEntity;
-use crate::query::{self, Plan, Predicate, Query};
+use crate::query::{self, Predicate, Query, QueryPlan};
 use crate::store::encryption::Lens;
 use crate::store::encryption::sign;
 use crate::store::opened::Inner;
@@ -25,7 +25,7 @@ use crate::store::row::{self, Row};
 
 /// A query on a table, and how far it has come.
 pub(crate) struct Scan {
-    pub(in crate::store) plan: Plan,
+    pub(in crate::store) plan: QueryPlan,
     pub(in crate::store) table: Arc<TableState>,
     /// The stored keys between which the rows lie: first, and first beyond. None if there can be no row.
     pub(in crate::store) range: Option<(Vec<u8>, Vec<u8>)>,

@@ -12,24 +12,24 @@ use crate::store::scan::Scan;
 use std::sync::Arc;
 
 /// A walk through a snapshot.
-pub(in crate::store) struct Walk<'s> {
+pub(in crate::store) struct MergedWalk<'s> {
     inner: &'s Inner,
     txn: &'s ReadTxn<'static>,
     lanes: Lanes,
     scans: Vec<Scan>,
-    cursors: Vec<Lane<'s>>,
+    cursors: Vec<LaneCursor<'s>>,
     remaining: u64,
 }
 
 /// Where one scan is.
-struct Lane<'s> {
+struct LaneCursor<'s> {
     cursor: Cursor<'s>,
     /// The next row, where it had to be seen to be compared.
     head: Option<RowView<'s>>,
     ended: bool,
 }
 
-impl<'s> Walk<'s> {
+impl<'s> MergedWalk<'s> {
     pub(in crate::store) fn new(
         inner: &'s Inner,
         txn: &'s ReadTxn<'static>,
@@ -44,7 +44,7 @@ impl<'s> Walk<'s> {
         };
         let lane = |scan| {
             let cursor = Cursor::new(inner, txn, scan, None)?;
-            Ok(Lane { cursor, head: None, ended: false })
+            Ok(LaneCursor { cursor, head: None, ended: false })
         };
         let cursors = scans.iter().map(lane).collect::<Result<_>>()?;
         Ok(Self { inner, txn, lanes, scans, cursors, remaining })

@@ -1,6 +1,6 @@
 //! Group commit: threads that write at one time share a commit.
 //!
-//! The thread that finds nobody leading leads: it runs its own plan and those that wait, in the order in which
+//! The thread that finds nobody leading leads: it runs its own prepared write and those that wait, in the order in which
 //! they came, in one transaction on its own stack, answers them, and hands the lead to the first of those that
 //! came meanwhile. A thread alone never waits and never hops to another.
 
@@ -31,7 +31,7 @@ pub(crate) struct Writer {
     queue: Mutex<Queue>,
     /// Signalled when somebody joins the queue while a leader waits for company.
     joined: Condvar,
-    /// Plans in the last group, and the microseconds its transaction took.
+    /// Writes in the last group, and the microseconds its transaction took.
     last_group: AtomicUsize,
     last_commit_micros: AtomicU64,
     transactions: AtomicU64,
@@ -55,9 +55,9 @@ struct Turn {
 
 #[derive(Debug)]
 enum State {
-    /// Waits with a plan for a leader to take, or without one for the lead itself.
+    /// Waits with a prepared write for a leader to take, or without one for the lead itself.
     Waiting(Option<Prepared>),
-    /// A leader has taken the plan.
+    /// A leader has taken the prepared write.
     Taken,
     /// The plan is done.
     Done(Result<Ticks>),
@@ -70,8 +70,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Turn {
-    fn new(plan: Option<Prepared>) -> Arc<Self> {
-        Arc::new(Self { state: Mutex::new(State::Waiting(plan)), changed: Condvar::new() })
+    fn new(prepared: Option<Prepared>) -> Arc<Self> {
+        Arc::new(Self { state: Mutex::new(State::Waiting(prepared)), changed: Condvar::new() })
     }
 
     fn set(&self, state: State) {
@@ -85,7 +85,7 @@ impl Turn {
         loop {
             match std::mem::replace(&mut *state, State::Taken) {
                 State::Done(result) => return Outcome::Done(result),
-                State::Leads(plan) => return Outcome::Leads(plan),
+                State::Leads(prepared) => return Outcome::Leads(prepared),
                 waits => *state = waits,
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -111,9 +111,9 @@ impl Drop for Lead<'_> {
             Some(next) => {
                 drop(queue);
                 let mut state = lock(&next.state);
-                if let State::Waiting(plan) = &mut *state {
-                    let plan = plan.take();
-                    *state = State::Leads(plan);
+                if let State::Waiting(prepared) = &mut *state {
+                    let prepared = prepared.take();
+                    *state = State::Leads(prepared);
                 }
                 drop(state);
                 next.changed.notify_one();
@@ -122,9 +122,9 @@ impl Drop for Lead<'_> {
     }
 }
 
-/// A plan in a group and where its answer goes.
+/// A prepared write in a group and where its answer goes.
 struct Member {
-    plan: Prepared,
+    prepared: Prepared,
     /// None for the leader's own.
     turn: Option<Arc<Turn>>,
     result: Option<Result<Ticks>>,
@@ -170,15 +170,15 @@ impl Writer {
         (self.transactions.load(Ordering::Relaxed), self.batches.load(Ordering::Relaxed))
     }
 
-    /// Carries out one plan, alone or in company.
-    pub(crate) fn submit(&self, inner: &Inner, plan: Prepared) -> Result<Ticks> {
+    /// Carries out one prepared write, alone or in company.
+    pub(crate) fn submit(&self, inner: &Inner, prepared: Prepared) -> Result<Ticks> {
         self.check_writable()?;
-        match self.join(Some(plan)) {
+        match self.join(Some(prepared)) {
             Outcome::Done(result) => result,
             Outcome::Leads(None) => Err(Error::new(ErrorKind::WriterPanicked)),
-            Outcome::Leads(Some(plan)) => {
+            Outcome::Leads(Some(prepared)) => {
                 let lead = Lead { writer: self };
-                let result = self.lead_group(inner, plan);
+                let result = self.lead_group(inner, prepared);
                 drop(lead);
                 result
             }
@@ -188,7 +188,7 @@ impl Writer {
     /// Waits for the lead, to run a transaction of its own kind.
     pub(crate) fn lead(&self) -> Result<Lead<'_>> {
         self.check_writable()?;
-        // A turn without a plan is never answered, only given the lead.
+        // A turn without a prepared write is never answered, only given the lead.
         match self.join(None) {
             Outcome::Leads(_) => Ok(Lead { writer: self }),
             Outcome::Done(result) => {
@@ -197,13 +197,13 @@ impl Writer {
         }
     }
 
-    fn join(&self, plan: Option<Prepared>) -> Outcome {
+    fn join(&self, prepared: Option<Prepared>) -> Outcome {
         let mut queue = lock(&self.queue);
         if !queue.led {
             queue.led = true;
-            return Outcome::Leads(plan);
+            return Outcome::Leads(prepared);
         }
-        let turn = Turn::new(plan);
+        let turn = Turn::new(prepared);
         queue.waiting.push_back(turn.clone());
         drop(queue);
         self.joined.notify_one();
@@ -230,25 +230,25 @@ impl Writer {
 
     /// Takes in those that wait, in order, as far as one transaction goes.
     fn gather(&self, members: &mut Members, most: usize) {
-        let mut bytes: usize = members.0.iter().map(|member| member.plan.weight()).sum();
+        let mut bytes: usize = members.0.iter().map(|member| member.prepared.weight()).sum();
         let mut queue = lock(&self.queue);
         while members.0.len() < most && bytes < GROUP_BYTES {
             let Some(turn) = queue.waiting.front() else { return };
             let mut state = lock(&turn.state);
             // Somebody who waits for the lead itself ends the group: nobody is overtaken.
-            let State::Waiting(plan @ Some(_)) = &mut *state else { return };
-            let Some(plan) = plan.take() else { return };
+            let State::Waiting(prepared @ Some(_)) = &mut *state else { return };
+            let Some(prepared) = prepared.take() else { return };
             *state = State::Taken;
             drop(state);
-            bytes += plan.weight();
+            bytes += prepared.weight();
             let turn = queue.waiting.pop_front();
-            members.0.push(Member { plan, turn, result: None });
+            members.0.push(Member { prepared, turn, result: None });
         }
     }
 
     fn lead_group(&self, inner: &Inner, own: Prepared) -> Result<Ticks> {
         let most = inner.environment.options.group_limit;
-        let mut members = Members(vec![Member { plan: own, turn: None, result: None }]);
+        let mut members = Members(vec![Member { prepared: own, turn: None, result: None }]);
         if most > 1 {
             self.await_company();
         }
@@ -257,14 +257,10 @@ impl Writer {
         own.unwrap_or_else(|| Err(Error::new(ErrorKind::WriterPanicked)))
     }
 
-    /// Runs many plans in as few transactions as their size allows; the caller has the lead.
-    pub(crate) fn run_all(
-        &self,
-        inner: &Inner,
-        _lead: &Lead<'_>,
-        plans: Vec<Prepared>,
-    ) -> Vec<Result<Ticks>> {
-        let members = plans.into_iter().map(|plan| Member { plan, turn: None, result: None }).collect();
+    /// Runs many prepared writes in as few transactions as their size allows; the caller has the lead.
+    pub(crate) fn run_all(&self, inner: &Inner, _lead: &Lead<'_>, many: Vec<Prepared>) -> Vec<Result<Ticks>> {
+        let members =
+            many.into_iter().map(|prepared| Member { prepared, turn: None, result: None }).collect();
         let mut members = Members(members);
         self.run(inner, &mut members, ALONE);
         let answer = |member: &mut Member| {
@@ -329,7 +325,7 @@ impl Writer {
         let unknown = self.outcome_unknown(inner, error);
         for member in members {
             let error = if unknown { Error::new(ErrorKind::OutcomeUnknown) } else { error.duplicate() };
-            member.result = Some(Err(member.plan.locate(error, 0)));
+            member.result = Some(Err(member.prepared.locate(error, 0)));
         }
     }
 
@@ -356,14 +352,14 @@ impl Writer {
     }
 }
 
-/// Applies every member's plan and commits, if anything was written. An error means that nothing was.
+/// Applies every member's prepared write and commits, if anything was written. An error means that nothing was.
 fn attempt(mut group: Group<'_>, members: &mut [Member]) -> Result<bool> {
     // Kept back until the commit: whoever has an answer gets it, also if a panic comes in between.
     let mut results = Vec::with_capacity(members.len());
     for member in members.iter_mut() {
         #[cfg(test)]
-        tests::reach(&member.plan);
-        results.push(group.apply(&mut member.plan)?);
+        tests::reach(&member.prepared);
+        results.push(group.apply(&mut member.prepared)?);
     }
     let written = results.iter().any(Result::is_ok);
     if written {
@@ -384,11 +380,11 @@ mod tests {
     use crate::model::DynamicEntity;
     use crate::store::Store;
 
-    /// A table that makes panic whoever applies a plan to it: in the store itself nothing does.
+    /// A table that makes panic whoever applies a prepared write to it: in the store itself nothing does.
     const PANICS: &str = "Panics";
 
-    pub(in crate::store) fn reach(plan: &Prepared) {
-        assert!(&*plan.table.name != PANICS, "as the test wants it");
+    pub(in crate::store) fn reach(prepared: &Prepared) {
+        assert!(&*prepared.table.name != PANICS, "as the test wants it");
     }
 
     fn waiting(store: &Store) -> usize {

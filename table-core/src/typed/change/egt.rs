@@ -9,7 +9,7 @@ use crate::limits;
 use crate::model::{ETag, IfMatch};
 use crate::plan::WriteExplain;
 use crate::store::DynamicTable;
-use crate::typed::change::{self, Change, Operation, Planned};
+use crate::typed::change::{self, Attempt, Change, Planned};
 use crate::typed::entity::Entity;
 use crate::typed::read::key::{Key, Partition};
 
@@ -69,7 +69,7 @@ impl<'c, Set> Egt<'c, Set> {
     }
 
     fn with<E: Entity>(mut self, key: Key<E>, change: Change<'c, E>) -> Self {
-        self.operations.push(Box::new(Operation::new(key, change)));
+        self.operations.push(Box::new(Attempt::new(key, change)));
         self
     }
 

@@ -40,8 +40,8 @@ pub(in crate::typed) enum Change<'c, E: Entity> {
     Reseal,
 }
 
-/// A change of one entity, from attempt to attempt.
-pub(in crate::typed) struct Operation<'c, E: Entity> {
+/// A change of one entity, made again as long as others are quicker.
+pub(in crate::typed) struct Attempt<'c, E: Entity> {
     key: Key<E>,
     change: Change<'c, E>,
     old: Option<Old<E>>,
@@ -79,7 +79,7 @@ pub(in crate::typed) trait Planned {
     fn place(&self, error: Error) -> Error;
 }
 
-impl<'c, E: Entity> Operation<'c, E> {
+impl<'c, E: Entity> Attempt<'c, E> {
     pub(in crate::typed) fn new(key: Key<E>, change: Change<'c, E>) -> Self {
         Self { key, change, old: None, new: None }
     }
@@ -241,7 +241,7 @@ impl<'c, E: Entity> Operation<'c, E> {
     }
 }
 
-impl<E: Entity> Planned for Operation<'_, E> {
+impl<E: Entity> Planned for Attempt<'_, E> {
     fn partition(&self) -> Result<Option<&str>> {
         if !self.reads() {
             return Ok(None);
@@ -483,11 +483,11 @@ fn rows<'v>(
 #[cfg(feature = "encrypt")]
 pub(in crate::typed) fn resealing<E: Entity>(
     table: &DynamicTable,
-    mut operation: Operation<'_, E>,
+    mut attempt: Attempt<'_, E>,
 ) -> Result<Prepared> {
-    operation.read(table, None)?;
+    attempt.read(table, None)?;
     let sealer = table.sealer();
-    planned(&[&mut operation], None, &sealer, |plan| {
+    planned(&[&mut attempt], None, &sealer, |plan| {
         table.prepared(plan, &sealer.sealed_at()).map_err(|error| plan.judge(error).error)
     })?
 }
@@ -498,7 +498,7 @@ pub(in crate::typed) fn insertion<E: Entity, T>(
     sealer: &Sealer<'_>,
     run: impl FnOnce(&WritePlan<'_>) -> T,
 ) -> Result<T> {
-    planned(&[&mut Operation::new(Key::unused(), Change::Insert(entity))], None, sealer, run)
+    planned(&[&mut Attempt::new(Key::unused(), Change::Insert(entity))], None, sealer, run)
 }
 
 fn numbered(error: Error, index: usize, batch: Option<&str>) -> Error {

@@ -7,7 +7,7 @@ use crate::schema;
 use crate::store::{DynamicTable, SealedRow, SealedValue};
 use crate::store::{Encryption, Progress};
 use crate::typed::change::attempts;
-use crate::typed::change::{self, Change, Operation};
+use crate::typed::change::{self, Attempt, Change};
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Key;
 use crate::typed::table::Table;
@@ -189,11 +189,11 @@ impl<E: Entity> Reencryption<E> {
         let key = |row: &SealedRow| Key::<E>::stored(&row.partition, &row.row);
         let done = table.load(
             entities,
-            |row| change::resealing(table, Operation::new(key(row), Change::<E>::Reseal)),
+            |row| change::resealing(table, Attempt::new(key(row), Change::<E>::Reseal)),
             |row, _| {
                 // Somebody wrote it while it was being sealed.
-                let mut operation = Operation::new(key(row), Change::<E>::Reseal);
-                attempts::commit(table, &mut [&mut operation], None).map(drop)
+                let mut attempt = Attempt::new(key(row), Change::<E>::Reseal);
+                attempts::commit(table, &mut [&mut attempt], None).map(drop)
             },
         )?;
         for failure in done.failures {

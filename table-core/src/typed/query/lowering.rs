@@ -1,6 +1,6 @@
 //! From what was given for the parts of a key to queries in terms of keys and properties.
 
-use super::given::{Chosen, Given};
+use super::given::{Chosen, GivenParts};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::Value;
@@ -21,7 +21,7 @@ type Choice = Vec<(usize, Chosen)>;
 /// `narrowing` has what does not concern keys.
 pub(super) fn lower(
     keys: &'static PathKeys,
-    given: &Given,
+    given: &GivenParts,
     narrowing: &Query,
     table: &DynamicTable,
 ) -> Result<Lanes> {
@@ -66,7 +66,7 @@ fn differ(choice: &Choice, other: Option<&Choice>, place: usize) -> bool {
 fn by_tokens(
     keys: &PathKeys,
     parts: &[&FieldPart],
-    given: &Given,
+    given: &GivenParts,
     shards: &Choice,
     table: &DynamicTable,
 ) -> Result<Vec<Choice>> {
@@ -106,7 +106,7 @@ fn by_tokens(
 }
 
 /// Every choice of shards.
-fn shards(parts: &[&FieldPart], given: &Given) -> Result<Vec<Choice>> {
+fn shards(parts: &[&FieldPart], given: &GivenParts) -> Result<Vec<Choice>> {
     let mut choices = vec![Vec::new()];
     for (place, shard) in &given.shards {
         let Some(Format::Shard(shards)) = parts.get(*place).map(|part| part.format) else { continue };
@@ -141,7 +141,7 @@ fn shards(parts: &[&FieldPart], given: &Given) -> Result<Vec<Choice>> {
 fn one(
     keys: &PathKeys,
     parts: &[&FieldPart],
-    given: &Given,
+    given: &GivenParts,
     chosen: &[(usize, Chosen)],
     query: Query,
     table: &DynamicTable,
@@ -203,7 +203,7 @@ fn with_tokens(
 }
 
 /// The query that opens what it finds by a token: who can write the file can put a row under any.
-fn opened(keys: &PathKeys, mut query: Query, given: &Given, table: &DynamicTable) -> Result<Query> {
+fn opened(keys: &PathKeys, mut query: Query, given: &GivenParts, table: &DynamicTable) -> Result<Query> {
     for (field, value) in given.each_sealed() {
         let Some((field, _)) = keys.blind(field) else { continue };
         let sealed = SealedEq::new(field.property, value.to_value()).with_tokens(Tokens::Any);
@@ -219,7 +219,7 @@ fn exactly(
     schema: &Schema,
     parts: &[&FieldPart],
     width: usize,
-    given: &Given,
+    given: &GivenParts,
     fixed: &[&[Fixed<'_>]],
 ) -> Query {
     let [in_partition, in_row] = [0, 1].map(|at| fixed.get(at).map_or(0, |fixed| fixed.len()));
@@ -267,7 +267,7 @@ fn filtered(query: Query, value: PropertyValue<'_>, filter: impl FnOnce(Value) -
 /// The bytes of the keys up to the end of the last shard that is not given: in every lane as many.
 fn keys_in_common(
     keys: &PathKeys,
-    given: &Given,
+    given: &GivenParts,
     chosen: &[(usize, Chosen)],
     last: usize,
     partition: &str,

@@ -6,7 +6,7 @@ use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, IfMatch};
 use crate::plan;
 use crate::typed::change::attempts;
-use crate::typed::change::{Change, Operation};
+use crate::typed::change::{Attempt, Change};
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::check_kind_name;
 use crate::typed::entity::source::Source;
@@ -124,7 +124,7 @@ impl<Set> Visitor<Set> for Run<'_, Set> {
     fn visit<E: Entity>(self, _: fn(E) -> Set) -> Result<Option<ETag>> {
         let Self { set, entity, what } = self;
         let commit = |key, change: Change<'_, E>| {
-            attempts::commit(&set.table, &mut [&mut Operation::new(key, change)], None).map(Some)
+            attempts::commit(&set.table, &mut [&mut Attempt::new(key, change)], None).map(Some)
         };
         let key = || Key::<E>::verbatim(entity.partition_key(), entity.row_key());
         match what {

@@ -12,7 +12,7 @@ use crate::plan::WritePlan;
 use crate::store::{BulkReport, DynamicTable};
 use crate::typed::change::attempts;
 use crate::typed::change::egt::Egt;
-use crate::typed::change::{self, Change, Operation};
+use crate::typed::change::{self, Attempt, Change};
 use crate::typed::entity::Entity;
 use crate::typed::entity::stored::Stored;
 use crate::typed::read::blind::or_again;
@@ -165,9 +165,9 @@ impl<E: Entity> Table<E> {
     }
 
     fn commit(&self, key: Key<E>, change: Change<'_, E>) -> Result<(ETag, Option<E>)> {
-        let mut operation = Operation::new(key, change);
-        let etag = attempts::commit(&self.table, &mut [&mut operation], None)?;
-        Ok((etag, operation.into_new()))
+        let mut attempt = Attempt::new(key, change);
+        let etag = attempts::commit(&self.table, &mut [&mut attempt], None)?;
+        Ok((etag, attempt.into_new()))
     }
 }
 
