@@ -17,7 +17,7 @@ use crate::store::meta::Fields;
 const HEADER: usize = 16;
 const NODE: usize = 8;
 /// As many levels as LMDB can follow.
-const LEVELS: usize = 32;
+pub(super) const LEVELS: usize = 32;
 /// The root of a database that holds nothing.
 pub(super) const NO_PAGE: u64 = u64::MAX;
 
@@ -95,6 +95,15 @@ impl<'p> Page<'p> {
         Some(Node { size: u32::from_le_bytes([a, b, c, d]), flags: u16::from_le_bytes([e, f]), key, rest })
     }
 
+    /// Of a branch: the entry that leads to a key.
+    #[inline]
+    fn step(&self, key: &[u8]) -> Option<(usize, Node<'p>)> {
+        // The first key of a branch stands for none.
+        let (at, found) = self.search(1, key)?;
+        let at = if found { at } else { at.checked_sub(1)? };
+        Some((at, self.node(at)?))
+    }
+
     /// The first entry from `from` on whose key is not below this one, and whether it has this key.
     ///
     /// It looks at the very entries that LMDB looks at: where a damaged key is among them, another search would come to
@@ -114,32 +123,94 @@ impl<'p> Page<'p> {
     }
 }
 
-/// What a write transaction knows of the tree that it began with.
+/// What a write transaction has found out of the tree that it began with, which does not change while it lasts.
 #[derive(Debug, Default)]
 pub(crate) struct Ordered {
     /// Branches whose keys rise.
     branches: BTreeSet<u64>,
-    /// The leaves that get rows, and how many bytes.
-    leaves: Vec<(u64, usize)>,
+    leaves: Vec<Leaf>,
+    /// The places where rows were missed last, the latest first: rows that are written one after the other often stand
+    /// there, too.
+    gaps: [Option<Gap>; 4],
 }
 
 /// So many leaves are remembered one by one.
-const FEW_LEAVES: usize = 16;
+const FEW_LEAVES: usize = 32;
+
+/// A leaf that is whole.
+#[derive(Debug)]
+struct Leaf {
+    number: u64,
+    /// Bytes that are to be put there.
+    taken: usize,
+    /// Bytes that were free.
+    room: usize,
+    /// Which of the first entries are sound, a bit for each.
+    sound: u64,
+    /// Whether the keys of the branches on the way to it rise.
+    in_order: bool,
+}
+
+/// Between two sound rows that nothing stands between. Without one of them: before the first, or after the last.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    /// The leaf that rows of the gap are put on.
+    leaf: u64,
+    before: Option<Spot>,
+    after: Option<Spot>,
+}
+
+/// The place of an entry: its leaf, and which of its entries it is.
+type Spot = (u64, usize);
+
+impl Leaf {
+    fn of(way: &Way<'_>) -> Result<Self> {
+        if !is_whole(way.leaf.bytes) {
+            return Err(damaged());
+        }
+        Ok(Self { number: way.number, taken: 0, room: way.leaf.room(), sound: 0, in_order: false })
+    }
+
+    fn is_sound(&self, entry: usize) -> bool {
+        entry < 64 && self.sound >> entry & 1 != 0
+    }
+
+    fn learn_sound(&mut self, entry: usize) {
+        if entry < 64 {
+            self.sound |= 1 << entry;
+        }
+    }
+
+    /// Takes room for a row of this length; whether the leaf may have to be split for it, and nothing is known of the
+    /// order of its branches.
+    fn may_split(&mut self, length: usize) -> bool {
+        // The entry's header and offset, and what rounds it up.
+        self.taken = self.taken.saturating_add(length + NODE + 4);
+        self.taken > self.room && !self.in_order
+    }
+}
 
 impl Ordered {
-    /// Whether a leaf may have to be split for a row of this length.
-    fn may_split(&mut self, leaf: u64, length: usize, room: usize) -> bool {
-        // The entry's header and offset, and what rounds it up.
-        let length = length + NODE + 4;
-        if let Some((_, taken)) = self.leaves.iter_mut().find(|(known, _)| *known == leaf) {
-            *taken += length;
-            return *taken > room;
+    /// The place of a way's leaf among those remembered; there is always one for the last.
+    fn place(&mut self, way: &Way<'_>) -> Result<usize> {
+        if let Some(place) = self.leaves.iter().position(|known| known.number == way.number) {
+            return Ok(place);
         }
-        if self.leaves.len() >= FEW_LEAVES {
-            return true;
+        let mut leaf = Leaf::of(way)?;
+        if self.leaves.len() > FEW_LEAVES {
+            // Nobody remembers what else this leaf is to get.
+            self.leaves.pop();
+            leaf.taken = leaf.room;
         }
-        self.leaves.push((leaf, length));
-        length > room
+        self.leaves.push(leaf);
+        Ok(self.leaves.len() - 1)
+    }
+
+    fn learn_gap(&mut self, gap: Gap) {
+        self.gaps.rotate_right(1);
+        if let Some(first) = self.gaps.first_mut() {
+            *first = Some(gap);
+        }
     }
 }
 
@@ -149,6 +220,10 @@ struct Way<'t> {
     number: u64,
     /// The pages on the way, the leaf the last of them.
     passed: [u64; LEVELS],
+}
+
+/// What the branches on the way to a key say of its leaf.
+struct Around<'t> {
     /// The leaf's keys are not below the one, and below the other.
     bounds: (Option<&'t [u8]>, Option<&'t [u8]>),
     /// The subtrees before and after it.
@@ -182,7 +257,12 @@ impl Tree {
         key: &[u8],
         verify: impl Fn(&[u8], &[u8]) -> Result<()>,
     ) -> Result<bool> {
-        self.lacks_for(environment, txn, (key, 0), &mut Ordered::default(), verify)
+        if self.is_empty()? {
+            return Ok(true);
+        }
+        let way = self.way(environment, txn, key)?;
+        let mut leaf = Leaf::of(&way)?;
+        Ok(self.gap(environment, txn, (key, &way), &mut leaf, verify)?.is_some())
     }
 
     /// The same for a key that is to get a row, with how many bytes there are of both.
@@ -194,33 +274,93 @@ impl Tree {
         ordered: &mut Ordered,
         verify: impl Fn(&[u8], &[u8]) -> Result<()>,
     ) -> Result<bool> {
-        if self.root == NO_PAGE {
-            return if (self.entries, self.depth) == (0, 0) { Ok(true) } else { Err(damaged()) };
+        if self.is_empty()? || self.is_in_gap(environment, txn, (key, length), ordered) {
+            return Ok(true);
         }
         let way = self.way(environment, txn, key)?;
-        if length > 0 && ordered.may_split(way.number, length, way.leaf.room()) {
-            self.check_order(environment, txn, &way, ordered)?;
+        let place = ordered.place(&way)?;
+        let leaf = ordered.leaves.get_mut(place).ok_or_else(damaged)?;
+        if length > 0 && leaf.may_split(length) {
+            self.check_order(environment, txn, &way, &mut ordered.branches)?;
+            leaf.in_order = true;
         }
-        if !is_whole(way.leaf.bytes) {
-            return Err(damaged());
+        let gap = self.gap(environment, txn, (key, &way), leaf, verify)?;
+        if let Some(gap) = gap {
+            ordered.learn_gap(gap);
         }
+        Ok(gap.is_some())
+    }
+
+    fn is_empty(&self) -> Result<bool> {
+        match (self.root, self.entries, self.depth) {
+            (NO_PAGE, 0, 0) => Ok(true),
+            (NO_PAGE, ..) => Err(damaged()),
+            _ => Ok(false),
+        }
+    }
+
+    /// Whether a known gap is where a key would stand, and its leaf has room for so many bytes.
+    fn is_in_gap(
+        &self,
+        environment: &Environment,
+        txn: &heed::RoTxn<'_>,
+        (key, length): (&[u8], usize),
+        ordered: &mut Ordered,
+    ) -> bool {
+        // The rows of one entity stand apart.
+        if ordered.leaves.len() < ordered.gaps.len() {
+            return false;
+        }
+        for place in 0..ordered.gaps.len() {
+            let Some(Some(gap)) = ordered.gaps.get(place).copied() else { break };
+            let key_at = |(leaf, at)| {
+                let page = self.page(environment, txn, leaf)?;
+                page.node(at).map(|node| node.key).ok_or_else(damaged)
+            };
+            let is_in = gap.before.is_none_or(|spot| key_at(spot).is_ok_and(|before| before < key))
+                && gap.after.is_none_or(|spot| key_at(spot).is_ok_and(|after| key < after));
+            if is_in {
+                if let Some(recent) = ordered.gaps.get_mut(..=place) {
+                    recent.rotate_right(1);
+                }
+                let leaf = ordered.leaves.iter_mut().find(|known| known.number == gap.leaf);
+                return leaf.is_some_and(|leaf| length == 0 || !leaf.may_split(length));
+            }
+        }
+        false
+    }
+
+    /// The gap in which a key would stand, at the end of a way; `None` if it stands there.
+    fn gap(
+        &self,
+        environment: &Environment,
+        txn: &heed::RoTxn<'_>,
+        (key, way): (&[u8], &Way<'_>),
+        leaf: &mut Leaf,
+        verify: impl Fn(&[u8], &[u8]) -> Result<()>,
+    ) -> Result<Option<Gap>> {
         let (at, found) = way.leaf.search(0, key).ok_or_else(damaged)?;
         if found {
-            return Ok(false);
+            return Ok(None);
         }
         for beside in [at.checked_sub(1), Some(at).filter(|at| *at < way.leaf.len())].into_iter().flatten() {
             let node = way.leaf.node(beside).ok_or_else(damaged)?;
-            let value = environment.value(self.pages, txn, &node).ok_or_else(damaged)?;
-            verify(node.key, value)?;
+            if !leaf.is_sound(beside) {
+                let value = environment.value(self.pages, txn, &node).ok_or_else(damaged)?;
+                verify(node.key, value)?;
+                leaf.learn_sound(beside);
+            }
             // A leaf whose order is damaged just here leads astray.
             if (node.key < key) != (beside < at) {
                 return Err(damaged());
             }
         }
-        if at == 0 || at == way.leaf.len() {
-            self.check_edge(environment, txn, &way, key, at == 0, verify)?;
-        }
-        Ok(true)
+        let is_edge = at == 0 || at == way.leaf.len();
+        let beyond =
+            if is_edge { self.check_edge(environment, txn, way, key, at == 0, verify)? } else { None };
+        let before = at.checked_sub(1).map_or(beyond, |before| Some((way.number, before)));
+        let after = if at < way.leaf.len() { Some((way.number, at)) } else { beyond };
+        Ok(Some(Gap { leaf: way.number, before, after }))
     }
 
     /// Makes sure that the keys of the branches on a way rise. Where they don't, LMDB comes to another leaf once a branch
@@ -231,13 +371,13 @@ impl Tree {
         environment: &Environment,
         txn: &heed::RoTxn<'_>,
         way: &Way<'_>,
-        ordered: &mut Ordered,
+        known: &mut BTreeSet<u64>,
     ) -> Result<()> {
         for number in &way.passed {
             if *number == way.number {
                 break;
             }
-            if !ordered.branches.insert(*number) {
+            if !known.insert(*number) {
                 continue;
             }
             let branch = self.page(environment, txn, *number)?;
@@ -254,45 +394,46 @@ impl Tree {
         Ok(())
     }
 
-    /// Makes sure that a walk which has come to this key is on a leaf of the tree.
-    pub(crate) fn check_way(
-        &self,
-        environment: &Environment,
-        txn: &heed::RoTxn<'_>,
-        key: &[u8],
-    ) -> Result<()> {
-        let way = self.way(environment, txn, key)?;
-        if self.pages.number(key) == Some(way.number) { Ok(()) } else { Err(damaged()) }
-    }
-
     /// The way to the leaf of a key.
     #[inline]
     fn way<'t>(&self, environment: &Environment, txn: &'t heed::RoTxn<'_>, key: &[u8]) -> Result<Way<'t>> {
-        let (mut number, mut bounds, mut beside) = (self.root, (None, None), (None, None));
-        let mut passed = [0; LEVELS];
+        let (mut number, mut passed) = (self.root, [0; LEVELS]);
         for place in 0..passed.len() {
-            let leaf = self.page(environment, txn, number)?;
+            let page = self.page(environment, txn, number)?;
             if let Some(passed) = passed.get_mut(place) {
                 *passed = number;
             }
-            if !leaf.is_branch() {
+            if !page.is_branch() {
                 environment.check_pages_in_use(txn, self.state, passed.get(..=place).unwrap_or_default())?;
                 let right = u32::try_from(place + 1) == Ok(self.depth);
-                return if right { Ok(Way { leaf, number, passed, bounds, beside }) } else { Err(damaged()) };
+                return if right { Ok(Way { leaf: page, number, passed }) } else { Err(damaged()) };
             }
-            let step = || {
-                // The first key of a branch stands for none.
-                let (at, found) = leaf.search(1, key)?;
-                let at = if found { at } else { at.checked_sub(1)? };
-                Some((at, leaf.node(at)?))
-            };
-            let (at, node) = step().ok_or_else(damaged)?;
+            let (_, node) = page.step(key).ok_or_else(damaged)?;
+            number = node.child();
+        }
+        Err(damaged())
+    }
+
+    /// What is around the leaf of a key, to which there is a way.
+    fn around<'t>(
+        &self,
+        environment: &Environment,
+        txn: &'t heed::RoTxn<'_>,
+        key: &[u8],
+    ) -> Result<Around<'t>> {
+        let (mut number, mut bounds, mut beside) = (self.root, (None, None), (None, None));
+        for _ in 0..LEVELS {
+            let page = self.page(environment, txn, number)?;
+            if !page.is_branch() {
+                return Ok(Around { bounds, beside });
+            }
+            let (at, node) = page.step(key).ok_or_else(damaged)?;
             if at > 0 {
-                let before = leaf.node(at - 1).ok_or_else(damaged)?;
+                let before = page.node(at - 1).ok_or_else(damaged)?;
                 (bounds.0, beside.0) = (Some(node.key), Some(before.child()));
             }
-            if at + 1 < leaf.len() {
-                let after = leaf.node(at + 1).ok_or_else(damaged)?;
+            if at + 1 < page.len() {
+                let after = page.node(at + 1).ok_or_else(damaged)?;
                 (bounds.1, beside.1) = (Some(after.key), Some(after.child()));
             }
             number = node.child();
@@ -305,7 +446,8 @@ impl Tree {
         bytes.and_then(|bytes| Page::parse(bytes, number)).ok_or_else(damaged)
     }
 
-    /// At the leaf's first or last place: whether the leaf is the one that belongs here, and the next one leaves room.
+    /// At the leaf's first or last place: makes sure that the leaf is the one that belongs here, and that the next one
+    /// leaves room. Where the next entry is, if there is one.
     #[cold]
     fn check_edge(
         &self,
@@ -315,17 +457,18 @@ impl Tree {
         key: &[u8],
         is_first: bool,
         verify: impl Fn(&[u8], &[u8]) -> Result<()>,
-    ) -> Result<()> {
+    ) -> Result<Option<Spot>> {
         let ends = || Some((way.leaf.node(0)?.key, way.leaf.node(way.leaf.len() - 1)?.key));
         let (first, last) = ends().ok_or_else(damaged)?;
-        let (low, high) = way.bounds;
+        let Around { bounds: (low, high), beside } = self.around(environment, txn, key)?;
         if low.is_some_and(|low| first < low) || high.is_some_and(|high| last >= high) {
             return Err(damaged());
         }
-        let Some(mut number) = (if is_first { way.beside.0 } else { way.beside.1 }) else { return Ok(()) };
+        let Some(mut number) = (if is_first { beside.0 } else { beside.1 }) else { return Ok(None) };
         for _ in 0..LEVELS {
             let page = self.page(environment, txn, number)?;
-            let node = page.node(if is_first { page.len() - 1 } else { 0 }).ok_or_else(damaged)?;
+            let at = if is_first { page.len() - 1 } else { 0 };
+            let node = page.node(at).ok_or_else(damaged)?;
             if page.is_branch() {
                 number = node.child();
                 continue;
@@ -334,7 +477,7 @@ impl Tree {
             let value = environment.value(self.pages, txn, &node).ok_or_else(damaged)?;
             verify(node.key, value)?;
             let right = if is_first { node.key < key } else { node.key > key };
-            return if right { Ok(()) } else { Err(damaged()) };
+            return if right { Ok(Some((number, at))) } else { Err(damaged()) };
         }
         Err(damaged())
     }
