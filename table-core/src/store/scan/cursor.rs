@@ -30,8 +30,6 @@ pub(in crate::store) struct Cursor<'t> {
     before: Option<&'t [u8]>,
     /// Where the last leaf lies.
     leaf: Option<usize>,
-    /// The tree that the leaves are of, once one has been entered.
-    tree: Option<Tree>,
     /// The row before it, and the first row in it, until that step is checked.
     entered: Option<(&'t [u8], &'t [u8])>,
     reverse: bool,
@@ -62,7 +60,6 @@ impl<'t> Cursor<'t> {
             last: None,
             before: None,
             leaf: None,
-            tree: None,
             entered: None,
             reverse,
             verify: scan.verify,
@@ -173,12 +170,7 @@ impl<'t> Cursor<'t> {
         let leaf = pages.place(key);
         if self.leaf != Some(leaf) {
             pages.check_leaf(key)?;
-            if self.tree.is_none() {
-                self.tree = Tree::find(&self.inner.environment, self.txn, self.txn.id())?;
-            }
-            if let Some(tree) = &self.tree {
-                tree.check_way(&self.inner.environment, self.txn, key)?;
-            }
+            self.inner.environment.check_in_use(self.txn, self.txn.id(), key)?;
             self.leaf = Some(leaf);
             self.entered = self.last.map(|last| (last, key));
         }
