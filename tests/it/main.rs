@@ -38,6 +38,7 @@ mod signed;
 mod space;
 mod tables;
 mod tampering;
+mod temporary;
 mod time;
 mod values;
 mod verify;

@@ -218,11 +218,16 @@ impl Store {
             inner.writer.check_writable()?;
             // What is dropped is not to be copied; and the thread that frees it has a handle.
             reclaim::run(&inner)?;
-            let inner = alone(inner)?;
+            let mut inner = alone(inner)?;
+            let temporary = inner.take_temporary();
             let (options, path) = (inner.environment.options.clone(), inner.environment.path.clone());
             open::compact(&inner.environment).map_err(|error| inner.environment.refusal(error))?;
             drop(inner);
-            options.open(path)
+            let store = options.open(path)?;
+            if let Some(directory) = temporary {
+                store.inner.keep(directory);
+            }
+            Ok(store)
         };
         compact().map_err(|e: Error| e.attempted("compact the store"))
     }

@@ -9,3 +9,4 @@ pub(in crate::store) mod shared;
 pub(in crate::store) mod snapshot;
 pub(in crate::store) mod store;
 pub(in crate::store) mod table;
+pub(in crate::store) mod temporary;

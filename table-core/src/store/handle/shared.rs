@@ -1,9 +1,10 @@
 //! What every handle of a store shares.
 
 use std::ops::Deref;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 use super::reclaimer::Reclaimer;
+use super::temporary::TemporaryDirectory;
 use crate::error::Result;
 use crate::store::lmdb::{Databases, WriteTxn};
 use crate::store::opened::Inner;
@@ -17,6 +18,9 @@ pub(crate) struct Shared {
     pub(in crate::store) reclaimer: Reclaimer,
     /// Held by the change that others have been too quick for.
     pub(in crate::store) turn: Mutex<()>,
+    /// The directory of a store that goes with its last handle. Last of the fields, so that LMDB has closed its files
+    /// when they are removed.
+    temporary: OnceLock<TemporaryDirectory>,
 }
 
 impl Shared {
@@ -26,7 +30,19 @@ impl Shared {
             writer: Writer::new(read_only),
             reclaimer: Reclaimer::default(),
             turn: Mutex::default(),
+            temporary: OnceLock::new(),
         }
+    }
+
+    /// Has the directory removed when the last handle of the store, which lies in it, is dropped.
+    pub(in crate::store) fn keep(&self, directory: TemporaryDirectory) {
+        // A store that was just opened in a directory of its own keeps none yet.
+        drop(self.temporary.set(directory));
+    }
+
+    /// The directory that goes with the store, to be kept by another handle.
+    pub(in crate::store) fn take_temporary(&mut self) -> Option<TemporaryDirectory> {
+        self.temporary.take()
     }
 
     /// Runs a change of the small records in a transaction of its own.
