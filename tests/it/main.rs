@@ -41,3 +41,25 @@ mod time;
 mod values;
 mod verify;
 mod writes;
+
+/// What only Linux can show. Elsewhere a run says that it did not.
+#[cfg(not(target_os = "linux"))]
+mod on_linux_alone {
+    macro_rules! left_out {
+        ($($name:ident: $why:literal)*) => { $(
+            #[test]
+            #[ignore = $why]
+            fn $name() {
+                panic!("Linux alone: {}", $why);
+            }
+        )* };
+    }
+
+    left_out! {
+        faults: "system calls are made to fail by a library that is preloaded, as Linux does it"
+        hostile: "the places of a store's files are filled with what Linux has"
+        power: "writes and flushes are recorded by a library that is preloaded, as Linux does it"
+        read_only_media: "a mount of one process's own is Linux's"
+        snapshots_of_other_processes: "LMDB's table of readers is found by way of /proc"
+    }
+}
