@@ -42,7 +42,7 @@ mod values;
 mod verify;
 mod writes;
 
-/// What only Linux can show. Elsewhere a run says that it did not.
+/// Modules that are compiled for Linux alone. Elsewhere a run says that they are left out.
 #[cfg(not(target_os = "linux"))]
 mod on_linux_alone {
     macro_rules! left_out {
@@ -59,7 +59,5 @@ mod on_linux_alone {
         faults: "system calls are made to fail by a library that is preloaded, as Linux does it"
         hostile: "the places of a store's files are filled with what Linux has"
         power: "writes and flushes are recorded by a library that is preloaded, as Linux does it"
-        read_only_media: "a mount of one process's own is Linux's"
-        snapshots_of_other_processes: "LMDB's table of readers is found by way of /proc"
     }
 }
