@@ -11,7 +11,7 @@ use heed::{MdbError, PutFlags};
 use super::Inner;
 use super::encode::{self, Place};
 use super::lmdb::{self, Databases, WriteTxn};
-use super::open::{self, Environment, Ordered, Tree};
+use super::open::{self, Environment, Explored, Tree};
 use super::prepare::{self, Action, Image, Prepared, Step};
 use super::read;
 use super::records::catalog::TableState;
@@ -46,7 +46,7 @@ pub(crate) struct Group<'e> {
     scratch: Scratch,
     /// The tree that the transaction began with, once it has been asked for.
     tree: Option<Tree>,
-    ordered: Ordered,
+    explored: Explored,
     /// How many rows LMDB counted at the beginning.
     rows: u64,
 }
@@ -107,9 +107,9 @@ impl<'e> Group<'e> {
         let state = txn.id().checked_sub(1);
         let (tables, scratch) = (Vec::new(), Scratch::default());
         let environment = &inner.environment;
-        let (tree, ordered) = (None, Ordered::default());
+        let (tree, explored) = (None, Explored::default());
         let rows = dbs.data.len(&txn).map_err(lmdb::error)?;
-        Ok(Self { environment, dbs, txn, meta, now: clock(), state, tables, scratch, tree, ordered, rows })
+        Ok(Self { environment, dbs, txn, meta, now: clock(), state, tables, scratch, tree, explored, rows })
     }
 
     /// The time that the next plan gets: the clock's, or one tick more than the last where the clock is behind.
@@ -158,7 +158,7 @@ impl<'e> Group<'e> {
             touched,
             scratch: &mut self.scratch,
             tree: &mut self.tree,
-            ordered: &mut self.ordered,
+            explored: &mut self.explored,
         };
         let done = if plan.is_blind() {
             writing.insert(plan, timestamp)?
@@ -213,7 +213,7 @@ struct Writing<'g, 'e> {
     touched: &'g mut Touched,
     scratch: &'g mut Scratch,
     tree: &'g mut Option<Tree>,
-    ordered: &'g mut Ordered,
+    explored: &'g mut Explored,
 }
 
 impl Writing<'_, '_> {
@@ -280,7 +280,7 @@ impl Writing<'_, '_> {
                 None => return read::verify_miss(self.environment, self.txn, key).map(|()| true),
             },
         };
-        tree.lacks_for(self.environment, self.txn, (key, length), self.ordered, read::verify_alone)
+        tree.lacks_for(self.environment, self.txn, (key, length), self.explored, read::verify_alone)
     }
 
     /// What is said of a row that should not be there. Whether it is sound is looked at first.

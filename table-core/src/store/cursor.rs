@@ -10,7 +10,6 @@ use std::ops::Bound;
 use heed::types::Bytes;
 
 use super::lmdb;
-use super::open::Tree;
 use super::scan::Scan;
 use super::{Inner, read};
 use crate::error::Result;
@@ -29,8 +28,6 @@ pub(super) struct Cursor<'t> {
     before: Option<&'t [u8]>,
     /// Where the last leaf lies.
     leaf: Option<usize>,
-    /// The tree that the leaves are of, once one has been entered.
-    tree: Option<Tree>,
     /// The row before it, and the first row in it, until that step is checked.
     entered: Option<(&'t [u8], &'t [u8])>,
     reverse: bool,
@@ -61,7 +58,6 @@ impl<'t> Cursor<'t> {
             last: None,
             before: None,
             leaf: None,
-            tree: None,
             entered: None,
             reverse,
             verify: scan.verify,
@@ -172,12 +168,7 @@ impl<'t> Cursor<'t> {
         let leaf = pages.place(key);
         if self.leaf != Some(leaf) {
             pages.check_leaf(key)?;
-            if self.tree.is_none() {
-                self.tree = Tree::find(&self.inner.environment, self.txn, self.txn.id())?;
-            }
-            if let Some(tree) = &self.tree {
-                tree.check_way(&self.inner.environment, self.txn, key)?;
-            }
+            self.inner.environment.check_in_use(self.txn, self.txn.id(), key)?;
             self.leaf = Some(leaf);
             self.entered = self.last.map(|last| (last, key));
         }

@@ -21,7 +21,8 @@ pub(crate) fn get<'t>(
     keys: (&str, &str),
 ) -> Result<Option<RowView<'t>>> {
     let found = get_unverified(inner, txn, table, keys)?;
-    found.map(genuine).transpose()
+    found.as_ref().map_or(Ok(()), check_genuine)?;
+    Ok(found)
 }
 
 /// The same without a look at its keyed digest: for who only asks where the row stands.
@@ -47,17 +48,15 @@ pub(crate) fn get_at<'k>(
 ) -> Result<Option<RowView<'k>>> {
     let key = key.encode(table.id, keys.0, keys.1);
     let Some((row, dict)) = find(inner, txn, table, keys, key)? else { return Ok(None) };
-    let view = RowView::new(key, row, dict, inner.environment.options.verify_reads);
-    genuine(view.of_keys(keys)).map(Some)
+    let view = RowView::new(key, row, dict, inner.environment.options.verify_reads).of_keys(keys);
+    check_genuine(&view)?;
+    Ok(Some(view))
 }
 
-/// The row, if it carries no keyed digest or the right one.
+/// Makes sure that the row carries no keyed digest, or the right one.
 #[inline]
-fn genuine(view: RowView<'_>) -> Result<RowView<'_>> {
-    if view.row().is_signed() {
-        sign::verify(&view)?;
-    }
-    Ok(view)
+fn check_genuine(view: &RowView<'_>) -> Result<()> {
+    if view.row().is_signed() { sign::verify(view) } else { Ok(()) }
 }
 
 /// The row of these keys, which are stored as `key`, and the dictionary that covers it.

@@ -136,8 +136,6 @@ pub(crate) struct Row<'a> {
     /// The slots, as many as there are properties.
     table: &'a [u8],
     heap: &'a [u8],
-    /// Empty unless the row is signed.
-    digest: &'a [u8],
     count: usize,
     flags: u8,
     timestamp: Ticks,
@@ -208,12 +206,10 @@ impl<'a> Row<'a> {
         let slots = count * if flags & WIDE == 0 { NARROW_SLOT } else { WIDE_SLOT };
         let (table, rest) = rest.split_at_checked(slots).ok_or(SHORT)?;
         let (mut heap, _) = rest.split_last_chunk::<CHECKSUM>().ok_or(SHORT)?;
-        let mut digest: &[u8] = &[];
         if flags & SIGNED != 0 {
-            let (before, last) = heap.split_last_chunk::<DIGEST>().ok_or(SHORT)?;
-            (heap, digest) = (before, last);
+            (heap, _) = heap.split_last_chunk::<DIGEST>().ok_or(SHORT)?;
         }
-        Ok(Self { bytes, table, heap, digest, count, flags, timestamp })
+        Ok(Self { bytes, table, heap, count, flags, timestamp })
     }
 
     /// Compares the row's checksum; large values are compared when they are read.
@@ -274,7 +270,7 @@ impl<'a> Row<'a> {
         expect(dead_code, reason = "who has no keys has no use for it")
     )]
     pub(crate) fn digest(&self) -> Option<[u8; DIGEST]> {
-        self.digest.try_into().ok()
+        self.covered().last_chunk().filter(|_| self.is_signed()).copied()
     }
 
     fn is_wide(&self) -> bool {

@@ -12,13 +12,18 @@ use std::time::Instant;
 
 use super::header::Header;
 use super::pages::{Pages, damaged};
-use super::tree::{Page, Tree};
+use super::tree::{LEVELS, Page, Tree};
 use super::{Environment, walk};
 use crate::error::Result;
 use crate::store::meta::Fields;
 
 /// A look at the list may take one part in so many of the time.
-const SHARE: u32 = 32;
+const SHARE: u32 = 128;
+/// The time between two looks is at least this, in nanoseconds. Pages that were taken since the last look are met once
+/// each, and each time a header is read: so they are few beside the writes between two looks.
+const PAUSE: u64 = 20_000_000;
+/// Of so many pages that are met, one has the clock asked.
+const ONE_IN: u64 = 32;
 /// The most page numbers that are taken in at a look.
 const MOST: usize = 1 << 19;
 
@@ -26,9 +31,14 @@ const MOST: usize = 1 << 19;
 #[derive(Debug)]
 pub(super) struct Former {
     known: RwLock<Free>,
+    /// The state of `known`, for who does not wait for it.
+    state: AtomicU64,
+    filter: Filter,
     born: Instant,
     /// The next look is not before this, in nanoseconds after `born`.
     next: AtomicU64,
+    /// The latest state for which the clock was asked.
+    asked: AtomicU64,
     /// How many bytes the file is known to have.
     length: AtomicU64,
     /// The rows' tree in the state that somebody last asked for.
@@ -43,6 +53,35 @@ struct Free {
     pages: Vec<u64>,
 }
 
+/// What tells at once of most pages that they are not known to be free: a bit for all pages whose numbers have the same
+/// rest.
+#[derive(Debug)]
+struct Filter([AtomicU64; FILTER_WORDS]);
+
+const FILTER_WORDS: usize = 512;
+
+impl Default for Filter {
+    fn default() -> Self {
+        Self([const { AtomicU64::new(0) }; FILTER_WORDS])
+    }
+}
+
+impl Filter {
+    #[inline]
+    fn may_have(&self, page: u64) -> bool {
+        let word = usize::try_from(page / 64).unwrap_or(usize::MAX) % FILTER_WORDS;
+        self.0.get(word).is_none_or(|word| word.load(Ordering::Relaxed) >> (page % 64) & 1 != 0)
+    }
+
+    /// Takes other pages in, and lets the former ones go: each bit at once.
+    fn take(&self, pages: &[u64]) {
+        for (place, word) in self.0.iter().enumerate() {
+            let bits = pages.iter().skip(place).step_by(FILTER_WORDS).fold(0, |all, bits| all | bits);
+            word.store(bits, Ordering::Relaxed);
+        }
+    }
+}
+
 impl Free {
     fn has(&self, page: u64) -> bool {
         let word = usize::try_from(page / 64).ok().and_then(|word| self.pages.get(word));
@@ -50,9 +89,19 @@ impl Free {
     }
 
     fn add(&mut self, page: u64) {
-        if let Some(word) = usize::try_from(page / 64).ok().and_then(|word| self.pages.get_mut(word)) {
+        if let Some(word) = self.word(page) {
             *word |= 1 << (page % 64);
         }
+    }
+
+    fn remove(&mut self, page: u64) {
+        if let Some(word) = self.word(page) {
+            *word &= !(1 << (page % 64));
+        }
+    }
+
+    fn word(&mut self, page: u64) -> Option<&mut u64> {
+        usize::try_from(page / 64).ok().and_then(|word| self.pages.get_mut(word))
     }
 }
 
@@ -60,8 +109,11 @@ impl Former {
     pub(super) fn new() -> Self {
         Self {
             known: RwLock::default(),
+            state: AtomicU64::new(0),
+            filter: Filter::default(),
             born: Instant::now(),
             next: AtomicU64::new(0),
+            asked: AtomicU64::new(0),
             length: AtomicU64::new(0),
             tree: RwLock::default(),
         }
@@ -97,28 +149,43 @@ impl Environment {
         pages: &[u64],
     ) -> Result<()> {
         let state = u64::try_from(state).unwrap_or(u64::MAX);
-        let known = self.former.known.read().unwrap_or_else(PoisonError::into_inner);
-        let plain = known.state >= state && !pages.iter().any(|page| known.has(*page));
-        drop(known);
-        if plain { Ok(()) } else { self.look_closer(txn, state, pages) }
+        let former = &self.former;
+        let is_plain = former.knows(state, pages) && !pages.iter().any(|page| former.filter.may_have(*page));
+        if is_plain { Ok(()) } else { self.look_closer(txn, state, pages) }
     }
 
-    /// What is known is of another state, or the page was free in the state that it is of.
+    /// What is known is of another state, or a page was free in the state that it is of.
     #[cold]
     fn look_closer(&self, txn: &heed::RoTxn<'_>, state: u64, looked_at: &[u64]) -> Result<()> {
         let Some(pages) = self.dbs.pages else { return Ok(()) };
         self.refresh(pages, txn, state);
-        for page in looked_at {
-            let was_free = self.former.known.read().unwrap_or_else(PoisonError::into_inner).has(*page);
-            if was_free && self.is_free(pages, txn, state, *page) {
-                return Err(damaged());
+        let known = self.former.known.read().unwrap_or_else(PoisonError::into_inner);
+        let (known_state, mut doubtful) = (known.state, [0; LEVELS]);
+        let were_free = looked_at.iter().filter(|page| known.has(**page));
+        let count = were_free.zip(&mut doubtful).map(|(page, place)| *place = *page).count();
+        drop(known);
+        let doubtful = doubtful.get(..count).unwrap_or_default();
+        if doubtful.is_empty() {
+            return Ok(());
+        }
+        if self.has_free(pages, txn, state, doubtful) {
+            return Err(damaged());
+        }
+        // They have been taken since. Most pages that a program writes are such ones, so this is found out once.
+        if state > known_state
+            && let Ok(mut known) = self.former.known.try_write()
+            && known.state == known_state
+        {
+            for page in doubtful {
+                known.remove(*page);
             }
         }
         Ok(())
     }
 
-    /// Whether a page is free in a state that a transaction of this process reads. What can't be found out is no.
-    fn is_free(&self, pages: Pages, txn: &heed::RoTxn<'_>, state: u64, page: u64) -> bool {
+    /// Whether one of these pages is free in a state that a transaction of this process reads. What can't be found out
+    /// is no.
+    fn has_free(&self, pages: Pages, txn: &heed::RoTxn<'_>, state: u64, looked_for: &[u64]) -> bool {
         let look = |txn: &heed::RoTxn<'_>, header: &Header| {
             let mut found = false;
             let by_list = |freed_by, list: &[[u8; 8]]| {
@@ -128,7 +195,10 @@ impl Environment {
                     return ControlFlow::Break(());
                 }
                 // A list falls.
-                found = list.binary_search_by(|number| page.cmp(&u64::from_le_bytes(*number))).is_ok();
+                let lists = |page: &u64| {
+                    list.binary_search_by(|number| page.cmp(&u64::from_le_bytes(*number))).is_ok()
+                };
+                found = looked_for.iter().any(lists);
                 if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             };
             self.each_list(pages, txn, header, by_list);
@@ -151,6 +221,7 @@ impl Environment {
     /// Looks anew, if that is not too soon and the state is a later one; whether it did.
     fn refresh(&self, pages: Pages, txn: &heed::RoTxn<'_>, state: u64) -> bool {
         let former = &self.former;
+        former.asked.fetch_max(state, Ordering::Relaxed);
         let begun = former.nanos();
         if begun < former.next.load(Ordering::Relaxed) {
             return false;
@@ -172,9 +243,11 @@ impl Environment {
             taken += list.len();
             if taken < MOST { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
+        former.filter.take(&known.pages);
+        former.state.store(state, Ordering::Release);
         drop(known);
         let ended = former.nanos();
-        let pause = ended.saturating_sub(begun).saturating_mul(u64::from(SHARE));
+        let pause = ended.saturating_sub(begun).saturating_mul(u64::from(SHARE)).max(PAUSE);
         former.next.store(ended.saturating_add(pause), Ordering::Relaxed);
         true
     }
@@ -244,6 +317,7 @@ impl Environment {
     }
 
     /// The page of a number, if the file has it.
+    #[inline]
     pub(super) fn page<'t>(&self, pages: Pages, txn: &'t heed::RoTxn<'_>, number: u64) -> Option<&'t [u8]> {
         if number < walk::FIRST_PAGE {
             return None;
@@ -251,6 +325,7 @@ impl Environment {
         self.span(pages, txn, number, pages.size())
     }
 
+    #[inline]
     pub(super) fn span<'t>(
         &self,
         pages: Pages,
@@ -258,19 +333,32 @@ impl Environment {
         number: u64,
         length: usize,
     ) -> Option<&'t [u8]> {
-        let known = &self.former.length;
-        pages.span(txn, number, length, known.load(Ordering::Relaxed)).or_else(|| {
-            // The file may have grown.
-            let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-            let found = file.metadata().ok()?.len();
-            drop(file);
-            known.store(found, Ordering::Relaxed);
-            pages.span(txn, number, length, found)
-        })
+        let known = self.former.length.load(Ordering::Relaxed);
+        pages.span(txn, number, length, known).or_else(|| pages.span(txn, number, length, self.grown()?))
+    }
+
+    /// How many bytes the file has by now.
+    #[cold]
+    fn grown(&self) -> Option<u64> {
+        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = file.metadata().ok()?.len();
+        drop(file);
+        self.former.length.store(found, Ordering::Relaxed);
+        Some(found)
     }
 }
 
 impl Former {
+    /// Whether the pages that are out of use in a state are known as well as they are going to be. Of a state that is
+    /// later than what is known, the clock is asked once if another look is due, and at one page in so many, so that
+    /// whoever reads one state for long comes to know it.
+    #[inline]
+    fn knows(&self, state: u64, looked_at: &[u64]) -> bool {
+        self.state.load(Ordering::Acquire) >= state
+            || self.asked.load(Ordering::Relaxed) >= state
+                && looked_at.last().is_none_or(|page| !page.is_multiple_of(ONE_IN))
+    }
+
     fn nanos(&self) -> u64 {
         u64::try_from(self.born.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }

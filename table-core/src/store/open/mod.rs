@@ -64,7 +64,7 @@ use self::pinned::pinned;
 use self::place::DATA;
 use self::registry::Identity;
 pub(crate) use self::space::Usage;
-pub(crate) use self::tree::{Ordered, Tree};
+pub(crate) use self::tree::{Explored, Tree};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Databases, LmdbEnv, ReadTxn, WriteTxn};
 use crate::store::meta::{META_KEY, Meta};

@@ -99,6 +99,7 @@ impl Pages {
 
     /// So many bytes from the page of this number on, which end within the first `file` bytes. `None` where they don't.
     #[allow(unsafe_code, reason = "heed gives out keys and values, and no pages")]
+    #[inline]
     pub(super) fn span<'t>(
         &self,
         _txn: &'t heed::RoTxn<'_>,
@@ -166,7 +167,7 @@ pub(super) fn is_whole(page: &[u8]) -> bool {
         let (mut length, mut squares) = (0, 0);
         for offset in offsets.0 {
             let start = usize::from(u16::from_le_bytes(*offset));
-            let node = u64::from_le_bytes(*page.get(start..)?.first_chunk::<NODE>()?);
+            let node = u64::from_le_bytes(*page.get(start..start + NODE)?.first_chunk()?);
             let key = usize::try_from(node >> 48).ok()?;
             // A value with pages of its own leaves their number here.
             let value = if node >> 32 & u64::from(walk::BIG_DATA) == 0 {
@@ -179,7 +180,7 @@ pub(super) fn is_whole(page: &[u8]) -> bool {
                 return None;
             }
             length += end - start;
-            squares += end * end - start * start;
+            squares += (end - start) * (end + start);
         }
         let fills = length == page.len() - upper && squares == page.len() * page.len() - upper * upper;
         (offsets.1.is_empty() && fills).then_some(())

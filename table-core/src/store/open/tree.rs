@@ -4,9 +4,10 @@
 //! that are in use and whole, a leaf whose keys lie within the bounds that its branches give, and sound rows on both
 //! sides. It is the way of the state that a transaction began with, whatever a write transaction has changed since.
 
-use std::collections::BTreeSet;
+mod gaps;
 
-use super::pages::{Pages, damaged, is_whole};
+pub(crate) use self::gaps::Explored;
+use super::pages::{Pages, damaged};
 use super::walk::{BIG_DATA, BRANCH, DEEPEST, KINDS, LEAF};
 use super::{Environment, NAMES};
 use crate::error::Result;
@@ -17,7 +18,7 @@ use crate::store::meta::Fields;
 const HEADER: usize = 16;
 const NODE: usize = 8;
 /// As many levels as LMDB can follow.
-const LEVELS: usize = 32;
+pub(super) const LEVELS: usize = 32;
 /// The root of a database that holds nothing.
 pub(super) const NO_PAGE: u64 = u64::MAX;
 
@@ -95,6 +96,15 @@ impl<'p> Page<'p> {
         Some(Node { size: u32::from_le_bytes([a, b, c, d]), flags: u16::from_le_bytes([e, f]), key, rest })
     }
 
+    /// Of a branch: the entry that leads to a key.
+    #[inline]
+    fn step(&self, key: &[u8]) -> Option<(usize, Node<'p>)> {
+        // The first key of a branch stands for none.
+        let (at, found) = self.search(1, key)?;
+        let at = if found { at } else { at.checked_sub(1)? };
+        Some((at, self.node(at)?))
+    }
+
     /// The first entry from `from` on whose key is not below this one, and whether it has this key.
     ///
     /// It looks at the very entries that LMDB looks at: where a damaged key is among them, another search would come to
@@ -114,41 +124,16 @@ impl<'p> Page<'p> {
     }
 }
 
-/// What a write transaction knows of the tree that it began with.
-#[derive(Debug, Default)]
-pub(crate) struct Ordered {
-    /// Branches whose keys rise.
-    branches: BTreeSet<u64>,
-    /// The leaves that get rows, and how many bytes.
-    leaves: Vec<(u64, usize)>,
-}
-
-/// So many leaves are remembered one by one.
-const FEW_LEAVES: usize = 16;
-
-impl Ordered {
-    /// Whether a leaf may have to be split for a row of this length.
-    fn may_split(&mut self, leaf: u64, length: usize, room: usize) -> bool {
-        // The entry's header and offset, and what rounds it up.
-        let length = length + NODE + 4;
-        if let Some((_, taken)) = self.leaves.iter_mut().find(|(known, _)| *known == leaf) {
-            *taken += length;
-            return *taken > room;
-        }
-        if self.leaves.len() >= FEW_LEAVES {
-            return true;
-        }
-        self.leaves.push((leaf, length));
-        length > room
-    }
-}
-
 /// The leaf on which a key stands, or would.
 struct Way<'t> {
     leaf: Page<'t>,
     number: u64,
     /// The pages on the way, the leaf the last of them.
     passed: [u64; LEVELS],
+}
+
+/// What the branches on the way to a key say of its leaf.
+struct Around<'t> {
     /// The leaf's keys are not below the one, and below the other.
     bounds: (Option<&'t [u8]>, Option<&'t [u8]>),
     /// The subtrees before and after it.
@@ -174,125 +159,46 @@ impl Tree {
         Ok(Some(tree))
     }
 
-    /// Whether a key has no row. `verify` is given the keys and values beside it.
-    pub(crate) fn lacks(
-        &self,
-        environment: &Environment,
-        txn: &heed::RoTxn<'_>,
-        key: &[u8],
-        verify: impl Fn(&[u8], &[u8]) -> Result<()>,
-    ) -> Result<bool> {
-        self.lacks_for(environment, txn, (key, 0), &mut Ordered::default(), verify)
-    }
-
-    /// The same for a key that is to get a row, with how many bytes there are of both.
-    pub(crate) fn lacks_for(
-        &self,
-        environment: &Environment,
-        txn: &heed::RoTxn<'_>,
-        (key, length): (&[u8], usize),
-        ordered: &mut Ordered,
-        verify: impl Fn(&[u8], &[u8]) -> Result<()>,
-    ) -> Result<bool> {
-        if self.root == NO_PAGE {
-            return if (self.entries, self.depth) == (0, 0) { Ok(true) } else { Err(damaged()) };
-        }
-        let way = self.way(environment, txn, key)?;
-        if length > 0 && ordered.may_split(way.number, length, way.leaf.room()) {
-            self.check_order(environment, txn, &way, ordered)?;
-        }
-        if !is_whole(way.leaf.bytes) {
-            return Err(damaged());
-        }
-        let (at, found) = way.leaf.search(0, key).ok_or_else(damaged)?;
-        if found {
-            return Ok(false);
-        }
-        for beside in [at.checked_sub(1), Some(at).filter(|at| *at < way.leaf.len())].into_iter().flatten() {
-            let node = way.leaf.node(beside).ok_or_else(damaged)?;
-            let value = environment.value(self.pages, txn, &node).ok_or_else(damaged)?;
-            verify(node.key, value)?;
-            // A leaf whose order is damaged just here leads astray.
-            if (node.key < key) != (beside < at) {
-                return Err(damaged());
-            }
-        }
-        if at == 0 || at == way.leaf.len() {
-            self.check_edge(environment, txn, &way, key, at == 0, verify)?;
-        }
-        Ok(true)
-    }
-
-    /// Makes sure that the keys of the branches on a way rise. Where they don't, LMDB comes to another leaf once a branch
-    /// has more entries or fewer, since it then looks at others of them.
-    #[cold]
-    fn check_order(
-        &self,
-        environment: &Environment,
-        txn: &heed::RoTxn<'_>,
-        way: &Way<'_>,
-        ordered: &mut Ordered,
-    ) -> Result<()> {
-        for number in &way.passed {
-            if *number == way.number {
-                break;
-            }
-            if !ordered.branches.insert(*number) {
-                continue;
-            }
-            let branch = self.page(environment, txn, *number)?;
-            let mut last: Option<&[u8]> = None;
-            // The first key of a branch stands for none.
-            for at in 1..branch.len() {
-                let key = branch.node(at).ok_or_else(damaged)?.key;
-                if last.is_some_and(|last| last >= key) {
-                    return Err(damaged());
-                }
-                last = Some(key);
-            }
-        }
-        Ok(())
-    }
-
-    /// Makes sure that a walk which has come to this key is on a leaf of the tree.
-    pub(crate) fn check_way(
-        &self,
-        environment: &Environment,
-        txn: &heed::RoTxn<'_>,
-        key: &[u8],
-    ) -> Result<()> {
-        let way = self.way(environment, txn, key)?;
-        if self.pages.number(key) == Some(way.number) { Ok(()) } else { Err(damaged()) }
-    }
-
     /// The way to the leaf of a key.
     #[inline]
     fn way<'t>(&self, environment: &Environment, txn: &'t heed::RoTxn<'_>, key: &[u8]) -> Result<Way<'t>> {
-        let (mut number, mut bounds, mut beside) = (self.root, (None, None), (None, None));
-        let mut passed = [0; LEVELS];
+        let (mut number, mut passed) = (self.root, [0; LEVELS]);
         for place in 0..passed.len() {
-            let leaf = self.page(environment, txn, number)?;
+            let page = self.page(environment, txn, number)?;
             if let Some(passed) = passed.get_mut(place) {
                 *passed = number;
             }
-            if !leaf.is_branch() {
+            if !page.is_branch() {
                 environment.check_pages_in_use(txn, self.state, passed.get(..=place).unwrap_or_default())?;
                 let right = u32::try_from(place + 1) == Ok(self.depth);
-                return if right { Ok(Way { leaf, number, passed, bounds, beside }) } else { Err(damaged()) };
+                return if right { Ok(Way { leaf: page, number, passed }) } else { Err(damaged()) };
             }
-            let step = || {
-                // The first key of a branch stands for none.
-                let (at, found) = leaf.search(1, key)?;
-                let at = if found { at } else { at.checked_sub(1)? };
-                Some((at, leaf.node(at)?))
-            };
-            let (at, node) = step().ok_or_else(damaged)?;
+            let (_, node) = page.step(key).ok_or_else(damaged)?;
+            number = node.child();
+        }
+        Err(damaged())
+    }
+
+    /// What is around the leaf of a key, to which there is a way.
+    fn around<'t>(
+        &self,
+        environment: &Environment,
+        txn: &'t heed::RoTxn<'_>,
+        key: &[u8],
+    ) -> Result<Around<'t>> {
+        let (mut number, mut bounds, mut beside) = (self.root, (None, None), (None, None));
+        for _ in 0..LEVELS {
+            let page = self.page(environment, txn, number)?;
+            if !page.is_branch() {
+                return Ok(Around { bounds, beside });
+            }
+            let (at, node) = page.step(key).ok_or_else(damaged)?;
             if at > 0 {
-                let before = leaf.node(at - 1).ok_or_else(damaged)?;
+                let before = page.node(at - 1).ok_or_else(damaged)?;
                 (bounds.0, beside.0) = (Some(node.key), Some(before.child()));
             }
-            if at + 1 < leaf.len() {
-                let after = leaf.node(at + 1).ok_or_else(damaged)?;
+            if at + 1 < page.len() {
+                let after = page.node(at + 1).ok_or_else(damaged)?;
                 (bounds.1, beside.1) = (Some(after.key), Some(after.child()));
             }
             number = node.child();
@@ -303,40 +209,6 @@ impl Tree {
     fn page<'t>(&self, environment: &Environment, txn: &'t heed::RoTxn<'_>, number: u64) -> Result<Page<'t>> {
         let bytes = environment.page(self.pages, txn, number);
         bytes.and_then(|bytes| Page::parse(bytes, number)).ok_or_else(damaged)
-    }
-
-    /// At the leaf's first or last place: whether the leaf is the one that belongs here, and the next one leaves room.
-    #[cold]
-    fn check_edge(
-        &self,
-        environment: &Environment,
-        txn: &heed::RoTxn<'_>,
-        way: &Way<'_>,
-        key: &[u8],
-        is_first: bool,
-        verify: impl Fn(&[u8], &[u8]) -> Result<()>,
-    ) -> Result<()> {
-        let ends = || Some((way.leaf.node(0)?.key, way.leaf.node(way.leaf.len() - 1)?.key));
-        let (first, last) = ends().ok_or_else(damaged)?;
-        let (low, high) = way.bounds;
-        if low.is_some_and(|low| first < low) || high.is_some_and(|high| last >= high) {
-            return Err(damaged());
-        }
-        let Some(mut number) = (if is_first { way.beside.0 } else { way.beside.1 }) else { return Ok(()) };
-        for _ in 0..LEVELS {
-            let page = self.page(environment, txn, number)?;
-            let node = page.node(if is_first { page.len() - 1 } else { 0 }).ok_or_else(damaged)?;
-            if page.is_branch() {
-                number = node.child();
-                continue;
-            }
-            // It must be sound as well: where a leaf was split at a row whose key is damaged, a branch has that key, too.
-            let value = environment.value(self.pages, txn, &node).ok_or_else(damaged)?;
-            verify(node.key, value)?;
-            let right = if is_first { node.key < key } else { node.key > key };
-            return if right { Ok(()) } else { Err(damaged()) };
-        }
-        Err(damaged())
     }
 }
 
