@@ -17,13 +17,13 @@ use uuid::Uuid;
 
 use crate::error::Error;
 use crate::model::{DynamicEntity, ETag, Ticks, Value, ValueRef};
-use crate::query::{Continuation, Fields, Filter, Plan, Position, Query, fingerprint, plan, prop};
-use crate::store::dict::{Dict, MAX_NAMES};
+use crate::query::{Continuation, Fields, Filter, Position, Query, QueryPlan, fingerprint, plan, prop};
 use crate::store::key::{self, StoredKey};
-use crate::store::meta::{self, META_KEY, Meta};
+use crate::store::records::meta::{self, META_KEY, Meta};
+use crate::store::row::dict::{Dict, MAX_NAMES};
+use crate::store::row::row_write::{self, NameRef, RowWriter};
+use crate::store::row::view::{self, RowView};
 use crate::store::row::{self, DIGEST, Decoded, HEADER, INLINE, NARROW_SLOT, Row, SMALL, WIDE, WIDE_SLOT};
-use crate::store::row_write::{self, NameRef, RowWriter};
-use crate::store::view::{self, RowView};
 
 /// Where every row lies that is fuzzed.
 static KEY: LazyLock<Vec<u8>> = LazyLock::new(|| sample_key(7, "Sales", "empid_000001"));
@@ -298,13 +298,13 @@ pub fn filter(text: &str) -> bool {
     true
 }
 
-fn accepts(plan: &Plan, row: &DynamicEntity) -> bool {
+fn accepts(plan: &QueryPlan, row: &DynamicEntity) -> bool {
     plan.accepts(&Sample { row, plan }).expect("a sample is sound")
 }
 
 struct Sample<'a> {
     row: &'a DynamicEntity,
-    plan: &'a Plan,
+    plan: &'a QueryPlan,
 }
 
 impl Fields for Sample<'_> {

@@ -87,7 +87,7 @@ pub use store::{
     StoreStats, TableStats, Views,
 };
 #[cfg(feature = "encrypt")]
-pub use store::{EncryptingRows, EncryptingTable};
+pub use store::{EncryptingRows, EncryptingTable, Encryption, KeyInfo, Progress, SealedValues};
 #[cfg(feature = "derive")]
 pub use table_derive::{Entity, EntitySet, KeyPart, Projection, Properties};
 pub use typed::{

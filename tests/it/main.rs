@@ -9,6 +9,7 @@
     reason = "a test that fails panics"
 )]
 
+mod architecture;
 mod blind;
 mod canary;
 mod concurrency;

@@ -81,10 +81,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A key is changed by [`Encryption::rotate`], and what it sealed is sealed anew by
-//! [`Table::reencrypt`](crate::Table::reencrypt); [`Encryption::shred`] destroys keys together with their values.
+//! A key is changed by [`Encryption::rotate`](crate::Encryption::rotate), and what it sealed is sealed anew by
+//! [`Table::reencrypt`](crate::Table::reencrypt); [`Encryption::shred`](crate::Encryption::shred) destroys keys together
+//! with their values.
 //!
-//! What is here knows no store. The store keeps the wrapped keys, and does the sealing, as [`Encryption`].
+//! What is here knows no store. The store keeps the wrapped keys, and does the sealing, as
+//! [`Encryption`](crate::Encryption).
 
 mod aead;
 pub(crate) mod cell;
@@ -111,4 +113,3 @@ pub use self::ring::KeyRing;
 pub use self::scope::{KeyScope, Scope};
 pub use self::secret::{Secret, Wipe};
 pub use self::token::{Token, TokenScope};
-pub use crate::store::{Encryption, KeyInfo, Progress, SealedValues};

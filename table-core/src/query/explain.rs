@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::compare::Operator;
 use super::filter::{Filter, Join, Node};
-use super::plan::{Plan, is_key};
+use super::plan::{QueryPlan, is_key};
 use crate::model::names::ENTITY_TYPE;
 
 /// How much a query reads, from the least to the most.
@@ -72,7 +72,7 @@ pub struct Explain {
 }
 
 impl Explain {
-    pub(super) fn new(plan: &Plan) -> Self {
+    pub(super) fn new(plan: &QueryPlan) -> Self {
         let rows = if plan.row.as_point().is_some() { "row" } else { "rows" };
         Self {
             class: plan.class,
@@ -140,7 +140,7 @@ impl Explain {
 }
 
 /// What is left to filter, the kind of the rows first.
-fn filter(plan: &Plan) -> Option<String> {
+fn filter(plan: &QueryPlan) -> Option<String> {
     let kind = plan.kind.map(|kind| format!("{ENTITY_TYPE} eq '{}'", kind.name.replace('\'', "''")));
     match (kind, &plan.residual) {
         (Some(kind), Some(filter)) if matches!(filter.node(), Node::Join(Join::Or, _)) => {
@@ -151,7 +151,7 @@ fn filter(plan: &Plan) -> Option<String> {
     }
 }
 
-fn reasons(plan: &Plan) -> Vec<&'static str> {
+fn reasons(plan: &QueryPlan) -> Vec<&'static str> {
     let mut reasons = Vec::new();
     if plan.class == QueryClass::Nothing {
         reasons.push(if plan.top == Some(0) { "no entity is asked for" } else { "the bounds leave no key" });

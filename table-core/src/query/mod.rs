@@ -29,7 +29,7 @@ pub(crate) use eval::{Fields, Predicate};
 pub(crate) use filter::declared;
 pub(crate) use keys::{KeyProperties, Kind, StoredRow};
 pub(crate) use lower::stored_key;
-pub(crate) use plan::{Plan, plan};
+pub(crate) use plan::{QueryPlan, plan};
 pub(crate) use sealed::{SealedEq, Tokens, are_equal};
 pub(crate) use token::{Position, fingerprint};
 

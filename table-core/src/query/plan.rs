@@ -17,7 +17,7 @@ const SELECTED: usize = 255;
 
 /// A query as an executor runs it.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct QueryPlan {
     pub(crate) partition: KeyRange,
     /// Bounds what is read if the partition is a point; otherwise `row_residual` says whether it is to be tested.
     pub(crate) row: KeyRange,
@@ -35,11 +35,11 @@ pub(crate) struct Plan {
 }
 
 /// Plans a query: pure, and the same whoever runs it.
-pub(crate) fn plan(query: &Query) -> Result<Plan, Error> {
+pub(crate) fn plan(query: &Query) -> Result<QueryPlan, Error> {
     planned(query).map_err(|error| error.attempted("plan the query"))
 }
 
-fn planned(query: &Query) -> Result<Plan, Error> {
+fn planned(query: &Query) -> Result<QueryPlan, Error> {
     let mut narrowed =
         Narrowed { partition: query.partition.clone(), row: query.row.clone(), residual: None };
     if let Some(filter) = &query.filter {
@@ -58,7 +58,7 @@ fn planned(query: &Query) -> Result<Plan, Error> {
     } else {
         QueryClass::Range
     };
-    Ok(Plan {
+    Ok(QueryPlan {
         row_residual: partition.as_point().is_none() && !row.is_all(),
         predicate: residual.as_ref().map(Predicate::new).transpose()?,
         select: query.select.as_deref().map(selected).transpose()?,
@@ -154,7 +154,7 @@ pub(super) fn is_key(name: &str) -> bool {
     matches!(name, "PartitionKey" | "RowKey")
 }
 
-impl Plan {
+impl QueryPlan {
     /// The range of an executor's keys `table | PartitionKey | 0x00 | RowKey`: the first, and the first after;
     /// or `None` if there is nothing to read.
     pub(crate) fn byte_range(&self, table_prefix: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {

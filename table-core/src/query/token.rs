@@ -9,7 +9,7 @@ use super::base64url;
 use super::bounds::{KeyRange, Lower, Upper};
 use super::compare::Rule;
 use super::filter::{Filter, Join, Node};
-use super::plan::Plan;
+use super::plan::QueryPlan;
 use crate::error::{Error, ErrorKind};
 use crate::model::key::{self, Part};
 use crate::model::{Value, ValueRef};
@@ -155,7 +155,7 @@ impl fmt::Debug for Continuation {
 ///
 /// It covers the table, the bounds, what is left to filter, the select, the direction and whether there is a
 /// limit. The limit itself is left out: what remains of it travels in the token.
-pub(crate) fn fingerprint(plan: &Plan, table_id: u32) -> u64 {
+pub(crate) fn fingerprint(plan: &QueryPlan, table_id: u32) -> u64 {
     let mut canonical = Canonical(vec![VERSION]);
     canonical.0.extend(table_id.to_le_bytes());
     canonical.range(&plan.partition);

@@ -1,193 +1,66 @@
 //! The store on LMDB.
 
-mod apply;
-mod batch;
-mod bulk;
-mod check;
-mod commit;
-mod cursor;
-mod encode;
 #[cfg(feature = "encrypt")]
 mod encrypting;
-mod filtered;
+mod encryption;
+mod handle;
+mod jobs;
 pub(crate) mod key;
-#[cfg(feature = "encrypt")]
-mod keys;
-mod kind;
-mod lanes;
 pub(crate) mod lmdb;
-mod numbers;
 pub(crate) mod open;
-mod page;
-mod partition;
-mod prepare;
-mod read;
-mod reclaim;
-mod records;
+mod opened;
+pub(crate) mod records;
 pub(crate) mod row;
-pub(crate) mod row_write;
-mod rows;
 mod scan;
-mod seal;
-#[cfg(feature = "encrypt")]
-mod sealed;
-mod sign;
-mod snapshot;
-mod stats;
-mod table;
-pub(crate) mod view;
-mod walk;
+mod write;
 
 #[cfg(test)]
 mod format_tests;
 #[cfg(test)]
 mod tests_time;
 
-use std::collections::HashMap;
-use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use self::commit::Writer;
-use self::open::Environment;
-use self::reclaim::Reclaimer;
-use self::records::catalog::{Entry, TableState};
-use self::records::dict::Dict;
+use self::encryption::Keys;
+use self::handle::shared::Shared;
+use self::jobs::reclaim;
+use self::opened::Inner;
+use self::records::catalog::{self, Entry};
 use self::records::meta::Meta;
-use self::snapshot::Live;
 use crate::error::{Error, ErrorKind, Result};
-use crate::schema::Schema;
-use crate::typed::{Egt, Entity, EntitySet, MemberOf, Partition, SetTable, Table};
 
-pub use self::batch::Batch;
-pub use self::bulk::{BulkFailure, BulkReport};
-pub use self::check::{CheckReport, Problem};
-pub(crate) use self::encode::is_as_written;
 #[cfg(feature = "encrypt")]
 pub use self::encrypting::{EncryptingRows, EncryptingTable};
+pub(crate) use self::encryption::seal::{Sealer, looks_sealed, open as open_sealed};
+pub(crate) use self::encryption::sign::check_signed;
 #[cfg(feature = "encrypt")]
-pub use self::keys::{Encryption, KeyInfo, Progress};
-pub(crate) use self::lanes::Lanes;
-pub(crate) use self::numbers::PropertyNumber;
+pub use self::encryption::vault::in_use::SealedValues;
+#[cfg(feature = "encrypt")]
+pub use self::encryption::vault::{Encryption, KeyInfo, Progress};
+pub use self::handle::answer_page::Page;
+pub use self::handle::batch::Batch;
+pub use self::handle::bulk::{BulkFailure, BulkReport};
+pub use self::handle::reclaimer::ReclaimFailure;
+pub(crate) use self::handle::rows::Refilling;
+pub use self::handle::rows::{Rows, SnapshotRows, Views};
+pub use self::handle::snapshot::{Snapshot, SnapshotInfo};
+pub use self::handle::store::Store;
+pub use self::handle::table::DynamicTable;
+pub use self::jobs::check::{CheckReport, Problem};
+#[cfg(feature = "encrypt")]
+pub(crate) use self::jobs::sealed::{SealedRow, SealedValue};
+pub use self::jobs::stats::{SpaceStats, StoreStats, TableStats};
 pub use self::open::{Durability, OpenOptions};
-pub use self::page::Page;
-#[cfg(feature = "encrypt")]
-pub(crate) use self::prepare::Prepared;
-pub use self::reclaim::ReclaimFailure;
+pub use self::opened::space::OldestSnapshot;
 pub use self::records::mark::Mark;
-use self::records::{catalog, counts, layouts};
-pub(crate) use self::records::{dict, meta};
-pub(crate) use self::rows::Refilling;
-pub use self::rows::{Rows, SnapshotRows, Views};
-pub(crate) use self::seal::{
-    SealedAt, Sealer, generation as keys_generation, looks_sealed, open as open_sealed, tokens as live_tokens,
-};
+pub(crate) use self::row::numbers::PropertyNumber;
+pub use self::row::view::RowView;
+pub(crate) use self::scan::lanes::Lanes;
+pub(crate) use self::write::encode::is_as_written;
 #[cfg(feature = "encrypt")]
-pub use self::sealed::SealedValues;
-#[cfg(feature = "encrypt")]
-pub(crate) use self::sealed::{SealedRow, SealedValue};
-pub(crate) use self::sign::check_signed;
-pub use self::snapshot::{Snapshot, SnapshotInfo};
-pub use self::stats::{OldestSnapshot, SpaceStats, StoreStats, TableStats};
-pub use self::table::DynamicTable;
-pub use self::view::RowView;
-
-/// Tables of entities in a directory on disk.
-///
-/// A store is cheap to clone and may be shared between threads; several processes may have it open. Every change is
-/// one transaction: it happens whole, or not at all, and when the call returns it is on disk.
-///
-/// ```
-/// use table_core::{DynamicEntity, IfMatch, Store};
-///
-/// # let dir = tempfile::tempdir()?;
-/// # let path = dir.path().join("company.tables");
-/// let store = Store::open(&path)?;
-/// let company = store.create_table("Company")?;
-///
-/// company.insert(&DynamicEntity::new("Sales", "empid_000001").with("LastName", "Jones"))?;
-/// let jones = company.get("Sales", "empid_000001")?.unwrap();
-/// assert_eq!(jones.get("LastName").and_then(|name| name.as_str()), Some("Jones"));
-///
-/// // Only the version that was read is deleted.
-/// company.delete("Sales", "empid_000001", jones.etag().unwrap())?;
-/// assert_eq!(company.get("Sales", "empid_000001")?, None);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone)]
-pub struct Store {
-    inner: Arc<Inner>,
-}
-
-/// What every handle of a store shares; one for each store that the process has open.
-pub(crate) struct Inner {
-    environment: Environment,
-    tables: RwLock<HashMap<u32, Arc<TableState>>>,
-    writer: Writer,
-    live: Live,
-    reclaimer: Reclaimer,
-    #[cfg(feature = "encrypt")]
-    encryption: Option<Encryption>,
-    /// The store's identity.
-    #[cfg(feature = "encrypt")]
-    identity: [u8; 16],
-    /// Held by the change that others have been too quick for.
-    turn: Mutex<()>,
-}
-
-impl Inner {
-    /// The process's knowledge of a table, shared between its handles.
-    fn state(&self, entry: &Entry) -> Arc<TableState> {
-        let known = self.tables.read().unwrap_or_else(PoisonError::into_inner).get(&entry.id).cloned();
-        known.unwrap_or_else(|| {
-            let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
-            tables.entry(entry.id).or_insert_with(|| Arc::new(self.new_state(entry))).clone()
-        })
-    }
-
-    fn new_state(&self, entry: &Entry) -> TableState {
-        TableState::new(entry, self.new_dict(entry))
-    }
-
-    /// A table's dictionary, of which nothing is known yet.
-    #[cfg(not(feature = "encrypt"))]
-    #[expect(clippy::unused_self, reason = "as it is with the feature")]
-    fn new_dict(&self, _: &Entry) -> Dict {
-        Dict::default()
-    }
-
-    /// A table's dictionary, of which nothing is known yet.
-    #[cfg(feature = "encrypt")]
-    fn new_dict(&self, entry: &Entry) -> Dict {
-        Dict::with_keys(
-            self.encryption.clone(),
-            sign::Binding { store: self.identity, table: entry.identity },
-        )
-    }
-
-    /// Runs a change of the small records in a transaction of its own.
-    fn transact<T>(
-        &self,
-        change: impl FnOnce(&mut lmdb::WriteTxn<'_>, &lmdb::Databases, &mut Meta) -> Result<T>,
-    ) -> Result<T> {
-        let _lead = self.writer.lead()?;
-        let run = || {
-            let mut txn = self.environment.write_txn()?;
-            let dbs = &self.environment.dbs;
-            let mut meta = Meta::begin(dbs.main, &txn)?;
-            let done = change(&mut txn, dbs, &mut meta)?;
-            meta.write(dbs.main, &mut txn)?;
-            self.environment.commit(txn)?;
-            Ok(done)
-        };
-        run().map_err(|error| self.writer.judge(self, error))
-    }
-
-    fn forget(&self, table: u32) {
-        self.tables.write().unwrap_or_else(PoisonError::into_inner).remove(&table);
-    }
-}
+pub(crate) use self::write::prepare::Prepared;
 
 impl Store {
     /// Opens the store in this directory, durable and ready; creates it if there is none.
@@ -234,42 +107,6 @@ impl Store {
                 created => return created,
             }
         }
-    }
-
-    /// The table of this entity, created if there is none, for entities of this type.
-    ///
-    /// The store notes how each kind of entity is laid out. One that is declared otherwise than when it was last
-    /// written is [`LayoutChanged`](ErrorKind::LayoutChanged), with the difference: its rows would be read wrongly.
-    /// Some changes do no harm: a further `Option` or `#[property(default)]` field, an integer that grows, a field that
-    /// becomes an `Option`.
-    pub fn table<E: Entity>(&self) -> Result<Table<E>> {
-        self.table_of(&[E::SCHEMA]).map(Table::new)
-    }
-
-    /// The table of these kinds, created if there is none.
-    fn table_of(&self, kinds: &[&'static Schema]) -> Result<DynamicTable> {
-        let name = kinds.first().map_or("", |schema| schema.table);
-        let table = if self.inner.writer.is_read_only() {
-            self.dynamic_table(name)?
-        } else {
-            self.create_table_if_missing(name)?
-        };
-        for schema in kinds {
-            layouts::register(&self.inner, table.state(), schema)
-                .map_err(|e| e.attempted("open").table(name))?;
-        }
-        Ok(table)
-    }
-
-    /// The table of this set's kinds, created if there is none.
-    pub fn set<Set: EntitySet>(&self) -> Result<SetTable<Set>> {
-        self.table_of(Set::KINDS).map(SetTable::new)
-    }
-
-    /// Changes of several entities of one partition, of any kinds of the set, to be made together or not at all; see
-    /// [`Egt`]. If the table can't be opened, committing says so.
-    pub fn egt<'c, Set: EntitySet>(&self, partition: Partition<impl MemberOf<Set>>) -> Egt<'c, Set> {
-        Egt::new(self.table_of(Set::KINDS), partition)
     }
 
     /// The names of all tables, in alphabetical order without regard to case.
@@ -340,7 +177,7 @@ impl Store {
         self.inner.writer.check_running()?;
         let copy = || {
             open::copy_with(&self.inner.environment.env, target.as_ref(), Meta::transaction_of, |copy| {
-                copy_keys(&self.inner.environment, copy)
+                Keys::copy(&self.inner.environment, copy)
             })
         };
         copy().map_err(|e: Error| e.attempted("copy the store"))
@@ -394,7 +231,21 @@ impl Store {
     /// was opened without a [key provider](OpenOptions::encryption).
     #[cfg(feature = "encrypt")]
     pub fn encryption(&self) -> Result<&Encryption> {
-        self.inner.encryption().map_err(|e| e.attempted("use encrypted properties"))
+        self.inner.keys.get().map_err(|e| e.attempted("use encrypted properties"))
+    }
+
+    /// How far the store has come, to be kept elsewhere; see [`Mark`].
+    pub fn mark(&self) -> Result<Mark> {
+        let mark = || {
+            let txn = self.inner.environment.read_txn()?;
+            Meta::read(self.inner.environment.dbs.main, &txn).map(|meta| Mark::of(&meta))
+        };
+        mark().map_err(|error: Error| error.attempted("mark the store"))
+    }
+
+    /// Whether it was opened for reading only.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.inner.writer.is_read_only()
     }
 
     /// The directory that the store lies in.
@@ -425,23 +276,10 @@ impl OpenOptions {
                 Meta::read(environment.dbs.main, &txn)?
             };
             self.not_before.map_or(Ok(()), |mark| mark.check(&meta))?;
-            #[cfg(feature = "encrypt")]
-            let encryption = keys::open(&environment)?;
-            #[cfg_attr(
-                not(feature = "encrypt"),
-                expect(unused_variables, reason = "keys alone know the store that they are of")
-            )]
-            let inner = |store: &Weak<Inner>| Inner {
-                environment,
-                tables: RwLock::default(),
-                writer: Writer::new(self.read_only),
-                live: Live::default(),
-                turn: Mutex::default(),
-                reclaimer: Reclaimer::default(),
-                #[cfg(feature = "encrypt")]
-                encryption: encryption.map(|keys| keys.of_store(store.clone())),
-                #[cfg(feature = "encrypt")]
-                identity: meta.identity,
+            let keys = Keys::open(&environment)?;
+            let inner = |store: &Weak<Shared>| {
+                let opened = Inner::new(environment, keys.of_store(store), meta.identity);
+                Shared::new(opened, self.read_only)
             };
             Ok(Arc::new_cyclic(inner))
         })?;
@@ -460,7 +298,7 @@ impl OpenOptions {
 }
 
 /// What a handle shares, if no other does. A thread in the background, which has one for a moment, is waited for.
-fn alone(mut inner: Arc<Inner>) -> Result<Inner> {
+fn alone(mut inner: Arc<Shared>) -> Result<Shared> {
     /// A step of freeing space takes no longer, and its thread ends within the first.
     const PATIENCE: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
     let [soon, late] = PATIENCE.map(|patience| Instant::now() + patience);
@@ -476,92 +314,5 @@ fn alone(mut inner: Arc<Inner>) -> Result<Inner> {
             }
         };
         std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
-/// Copies the keys of a store, if it has any.
-#[cfg(feature = "encrypt")]
-fn copy_keys(store: &Environment, copy: &Path) -> Result<()> {
-    keys::copy_to(&store.path, copy, &store.options)
-}
-
-#[cfg(not(feature = "encrypt"))]
-#[expect(clippy::unnecessary_wraps, reason = "as it is with the feature")]
-fn copy_keys(_: &Environment, _: &Path) -> Result<()> {
-    Ok(())
-}
-
-impl Inner {
-    /// What seals and opens encrypted properties.
-    #[cfg(feature = "encrypt")]
-    pub(crate) fn encryption(&self) -> Result<&Encryption> {
-        self.encryption.as_ref().ok_or_else(missing_provider)
-    }
-}
-
-impl Inner {
-    /// Vouches for the tables that are left when one that was vouched for goes.
-    #[cfg(feature = "encrypt")]
-    fn forget_vouched(&self, txn: &lmdb::WriteTxn<'_>, meta: &mut Meta, gone: &Entry) -> Result<()> {
-        if gone.digest.is_none() {
-            return Ok(());
-        }
-        let missing = |error: Error| {
-            error.and("; the table holds sealed or signed rows, and to drop it takes the keys that vouch for the others")
-        };
-        let authority = self.encryption().and_then(Encryption::authority).map_err(missing)?;
-        records::vouched::vouch_set(&self.environment.dbs, txn, meta, authority)
-    }
-
-    /// Verifies, where the store was opened with keys, which tables hold sealed or signed rows.
-    #[cfg(feature = "encrypt")]
-    fn verify_tables(&self, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<()> {
-        let Some(keys) = &self.encryption else { return Ok(()) };
-        records::vouched::verify_tables(&self.environment.dbs, txn, meta, keys.authority()?)
-    }
-
-    /// Verifies, where the store was opened with keys, what says that the table's rows are sealed or signed.
-    #[cfg(feature = "encrypt")]
-    fn verify_table(&self, txn: &heed::RoTxn<'_>, meta: &Meta, entry: &Entry) -> Result<()> {
-        let Some(keys) = &self.encryption else { return Ok(()) };
-        records::vouched::verify_table(&self.environment.dbs, txn, meta, keys.authority()?, entry)
-    }
-
-    #[cfg(not(feature = "encrypt"))]
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as it is with the feature")]
-    fn verify_tables(&self, _: &heed::RoTxn<'_>, _: &Meta) -> Result<()> {
-        Ok(())
-    }
-
-    #[cfg(not(feature = "encrypt"))]
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as it is with the feature")]
-    fn verify_table(&self, _: &heed::RoTxn<'_>, _: &Meta, _: &Entry) -> Result<()> {
-        Ok(())
-    }
-
-    #[cfg(not(feature = "encrypt"))]
-    #[expect(clippy::unused_self, reason = "as it is with the feature")]
-    fn forget_vouched(&self, _: &lmdb::WriteTxn<'_>, _: &mut Meta, gone: &Entry) -> Result<()> {
-        match gone.digest {
-            None => Ok(()),
-            Some(_) => Err(Error::new(ErrorKind::KeyUnavailable).because(
-                "the table holds sealed or signed rows, and to drop it takes the store's keys, and the feature \
-                 `encrypt` of `table-core`",
-            )),
-        }
-    }
-}
-
-/// What a store without keys says of encrypted properties.
-#[cfg(feature = "encrypt")]
-#[cold]
-fn missing_provider() -> Error {
-    Error::new(ErrorKind::KeyUnavailable)
-        .because("the store was opened without a key provider; give one by `Store::options().encryption(..)`")
-}
-
-impl fmt::Debug for Store {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Store").field("path", &self.inner.environment.path).finish_non_exhaustive()
     }
 }

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use super::{Store, catalog};
 use crate::error::{ErrorKind, Result};
 use crate::model::{DynamicEntity, ETag, IfMatch, Ticks};
+use crate::store::Store;
+use crate::store::records::catalog;
 
 /// Records, with a new table, that the last write was made at this time.
 fn set_high_water(store: &Store, table: &str, time: Ticks) {

@@ -1,7 +1,7 @@
 //! Threads that write at one time.
 //!
 //! That a leader panics can't be brought about from outside: nothing under its transaction panics, and no code of
-//! the caller's runs there. The unit tests of `store/commit.rs` bring it about.
+//! the caller's runs there. The unit tests of `store/write/commit.rs` bring it about.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

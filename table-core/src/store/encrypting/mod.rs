@@ -1,22 +1,27 @@
 //! A table whose properties are sealed by a rule that is given when the program runs.
 
+mod batch;
+mod cells;
 mod rows;
-mod rule;
 mod write;
 
 use std::fmt;
+use std::sync::Arc;
 
 pub use self::rows::EncryptingRows;
-pub(super) use self::rule::Lens;
-use self::rule::Rule;
-pub(super) use self::write::{Sealing, submit};
-use super::prepare::Action;
-use super::{Batch, DynamicTable, Page, Snapshot};
+use self::write::{Sealing, submit};
 use crate::crypt::KeyScope;
 use crate::error::{Error, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, IfMatch, Value};
 use crate::query::{Continuation, Explain, Query};
+use crate::store::encryption::Lens;
+use crate::store::encryption::rule::Rule;
+use crate::store::handle::answer_page::Page;
+use crate::store::handle::batch::Batch;
+use crate::store::handle::snapshot::Snapshot;
+use crate::store::handle::table::DynamicTable;
+use crate::store::write::prepare::Action;
 
 /// A table of entities of any shape, some of whose properties are sealed: those that a function of partition key, row
 /// key and property names. Made by [`DynamicTable::encrypting`].
@@ -148,15 +153,20 @@ impl EncryptingTable {
         opened.map_err(|e| e.attempted("open an entity of").table(self.name()))
     }
 
+    /// What tells which properties of the rows of a snapshot are sealed.
+    fn lens(&self) -> Lens {
+        Lens::new(&self.rule, self.table.inner().keys.clone())
+    }
+
     /// An entity of this `EntityType`, opened once the snapshot is gone: a key may have to be asked for.
     fn opened(&self, snapshot: Snapshot, kind: Option<&str>, entity: DynamicEntity) -> Result<DynamicEntity> {
-        let lens = Lens::new(&self.rule);
+        let lens = self.lens();
         let kind = {
             let (inner, txn) = snapshot.parts();
-            lens.kind((inner, txn, self.table.state()), kind)?
+            lens.kind((&inner.environment.dbs, txn, self.table.state()), kind)?
         };
         drop(snapshot);
-        lens.open((self.table.inner(), self.table.state()), kind, entity)
+        lens.open(self.table.state(), kind, entity)
     }
 
     /// Adds an entity; fails if there is one of its keys.
@@ -192,7 +202,8 @@ impl EncryptingTable {
 
     /// A batch of operations on one partition, whose entities are sealed when it is committed.
     pub fn batch(&self, partition_key: impl Into<String>) -> Batch {
-        Batch::encrypting(self, partition_key.into())
+        let batch = Batch::new(self.table.clone(), partition_key.into());
+        Batch { preparing: Some(Arc::new(self.clone())), ..batch }
     }
 
     /// The entities that the query finds, opened, in order, from a snapshot of this moment.

@@ -4,11 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::EncryptingTable;
-use super::rule::Lens;
 use crate::error::Result;
 use crate::model::DynamicEntity;
 use crate::query::{Continuation, Query};
-use crate::store::{Lanes, Page, Refilling, Snapshot};
+use crate::store::encryption::Lens;
+use crate::store::handle::answer_page::Page;
+use crate::store::handle::rows::Refilling;
+use crate::store::handle::snapshot::Snapshot;
+use crate::store::scan::lanes::Lanes;
 
 /// The entities that a query finds, with what is sealed opened: an iterator that owns its snapshot.
 ///
@@ -33,7 +36,11 @@ impl Iterator for EncryptingRows {
         let lens = &self.lens;
         self.rows.next_by(|reading, view| {
             let (inner, txn) = reading.snapshot.parts();
-            lens.entity((inner, txn, reading.table.state()), view, reading.scan.entity(view)?)
+            lens.entity(
+                (&inner.environment.dbs, txn, reading.table.state()),
+                view,
+                reading.scan.entity(view)?,
+            )
         })
     }
 }
@@ -49,7 +56,7 @@ impl fmt::Debug for EncryptingRows {
 /// A query of this moment, and what tells which properties of its rows are sealed.
 fn begun(table: &EncryptingTable, query: &Query) -> Result<(Snapshot, Arc<Lens>, Lanes)> {
     let snapshot = table.table.snapshot().map_err(|e| e.attempted("query"))?;
-    let lens = Arc::new(Lens::new(&table.rule));
+    let lens = Arc::new(table.lens());
     let lanes = Lanes::from(query.clone()).through(lens.clone());
     Ok((snapshot, lens, lanes))
 }
@@ -65,6 +72,6 @@ pub(super) fn page(
     let table = &table.table;
     snapshot.page_by(table, lanes, size, after, |scan, view| {
         let (inner, txn) = snapshot.parts();
-        lens.entity((inner, txn, table.state()), view, scan.entity(view)?)
+        lens.entity((&inner.environment.dbs, txn, table.state()), view, scan.entity(view)?)
     })
 }

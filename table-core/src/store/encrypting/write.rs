@@ -1,14 +1,16 @@
 //! Entities sealed before they are written.
 
 use super::EncryptingTable;
-use super::rule::{Lens, RowKind, Treatment};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, EdmType, IfMatch, Value};
 use crate::schema::Field;
-use crate::store::encode::Given;
-use crate::store::prepare::{Action, Prepared};
-use crate::store::{DynamicTable, Sealer};
+use crate::store::encryption::Lens;
+use crate::store::encryption::rule::{RowKind, Treatment};
+use crate::store::encryption::seal::Sealer;
+use crate::store::handle::table::DynamicTable;
+use crate::store::write::encode::Given;
+use crate::store::write::prepare::{Action, Prepared};
 
 /// How often a write is made anew when a key is rotated, or the row written, between its sealing and its turn.
 const ATTEMPTS: u32 = 64;
@@ -44,7 +46,7 @@ impl Sealed {
 
 impl<'t> Sealing<'t> {
     pub(in crate::store) fn new(table: &'t EncryptingTable) -> Self {
-        Self { table, lens: Lens::new(&table.rule), sealer: Sealer::new(&table.table) }
+        Self { table, lens: table.lens(), sealer: table.table.sealer() }
     }
 
     /// Seals what is to be sealed of an entity.
@@ -68,7 +70,7 @@ impl<'t> Sealing<'t> {
     fn look(&self, action: Action, entity: &DynamicEntity) -> Result<(RowKind, Action, bool)> {
         let snapshot = self.table.table.snapshot()?;
         let (inner, txn) = snapshot.parts();
-        let place = (inner, &**txn, &**self.table.table.state());
+        let place = (&inner.environment.dbs, &**txn, &**self.table.table.state());
         let kind = |kind: Option<&str>| self.lens.kind(place, kind);
         let condition = match (action, entity.get(ENTITY_TYPE)) {
             (Action::Merge(condition), None) => Some(condition),

@@ -7,10 +7,11 @@ mod random;
 mod records;
 mod rows;
 
-use super::row::{self, Damaged, Decoded, INLINE, Row};
-use super::row_write::{self, NameRef, RowWriter};
-use super::{encode, key};
 use crate::model::{Ticks, Value};
+use crate::store::key;
+use crate::store::row::row_write::{self, NameRef, RowWriter};
+use crate::store::row::{self, Damaged, Decoded, INLINE, Row};
+use crate::store::write::encode;
 
 /// Bytes from hex; `78*256` is a byte so many times, and spaces mean nothing.
 fn hex(text: &str) -> Vec<u8> {

@@ -8,10 +8,10 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::{decode, encode, finished, hex, key_of, seed, text, time};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{Ticks, Value};
-use crate::store::dict::{Dict, MAX_NAMES};
-use crate::store::prepare;
+use crate::store::row::dict::{Dict, MAX_NAMES};
+use crate::store::row::row_write::{NameRef, RowWriter};
 use crate::store::row::{self, Row};
-use crate::store::row_write::{NameRef, RowWriter};
+use crate::store::write::prepare;
 
 /// A name, a value, and the number of a symbol that stands for it.
 type Property = (NameRef<'static>, Value, Option<u16>);

@@ -21,10 +21,10 @@ use super::lockfile::{self, LOCK};
 use super::on_disk::OnDisk;
 use super::place::{self, DATA, Private};
 use super::turn::Turn;
-use super::{Environment, copy, filesystem, identify, walk};
+use super::{Environment, copy, filesystem, identify, page_walk};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, LmdbEnv};
-use crate::store::meta::Meta;
+use crate::store::records::meta::Meta;
 
 /// The directory from which the copy goes to its place.
 const MARK: &str = ".compacted";
@@ -141,7 +141,7 @@ fn make(environment: &Environment, private: &Private) -> Result<()> {
     let mut file = copy::compacted(&environment.env, &data, Meta::transaction_of)?;
     let length = file.metadata().map_err(|error| place::failed("reading", &data, error))?.len();
     Header::read(&mut file)
-        .and_then(|header| walk::verify(&mut file, &header, length))
+        .and_then(|header| page_walk::verify(&mut file, &header, length))
         .map_err(|flaw| flaw.of(&data))
 }
 

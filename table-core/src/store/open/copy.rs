@@ -8,7 +8,7 @@ use heed::{CompactionOption, MdbError};
 
 use super::header::{Flaw, Header, LAYOUT_KNOWN};
 use super::place::{self, DATA, Private};
-use super::{filesystem, retrying, walk};
+use super::{filesystem, page_walk, retrying};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, LmdbEnv};
 
@@ -19,7 +19,7 @@ use crate::store::lmdb::{self, LmdbEnv};
 /// step, the flush of the directory, the whole copy is, since it may be open elsewhere by then.
 #[cfg(test)]
 pub(crate) fn copy_to(env: &LmdbEnv, target: &Path) -> Result<()> {
-    copy_with(env, target, crate::store::meta::Meta::transaction_of, |_| Ok(()))
+    copy_with(env, target, crate::store::records::meta::Meta::transaction_of, |_| Ok(()))
 }
 
 /// The same with what belongs to the copy, as the keys do: `beside` is called when the data are copied, with the
@@ -172,8 +172,8 @@ fn write(env: &LmdbEnv, file: &mut File) -> Result<CompactionOption> {
 /// Gives a compacted copy the number of the transaction whose state it is.
 fn renumber(file: &mut File, data: &Path, transaction: impl FnOnce(&[u8]) -> Result<u64>) -> Result<()> {
     let header = Header::read(file).map_err(|flaw| flaw.of(data))?;
-    let (_, leaf) = walk::first_leaf(file, &header).map_err(|flaw| flaw.of(data))?;
-    let record = walk::first_value(&leaf)
+    let (_, leaf) = page_walk::first_leaf(file, &header).map_err(|flaw| flaw.of(data))?;
+    let record = page_walk::first_value(&leaf)
         .ok_or_else(|| Flaw::corrupt("is damaged: it has no record of its own").of(data))?;
     let number = transaction(record)?;
     header.renumber(file, number).map_err(|error| place::failed("writing", data, error))

@@ -10,7 +10,7 @@ use super::options::Durability;
 use super::place::{self, DATA, Private};
 use crate::error::Result;
 use crate::store::lmdb;
-use crate::store::meta::Meta;
+use crate::store::records::meta::Meta;
 
 /// The named databases.
 pub(crate) const NAMES: [&str; 4] = ["data", "names", "catalog", "graves"];

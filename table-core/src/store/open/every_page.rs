@@ -6,12 +6,12 @@
 use std::ops::ControlFlow;
 
 use super::header::Header;
-use super::pages::{Pages, is_whole};
+use super::page_walk::FIRST_PAGE;
 use super::tree::{NO_PAGE, Page, database_root};
-use super::walk::{BIG_DATA, FIRST_PAGE, SUB_DATABASE};
-use super::{Environment, walk};
+use super::{Environment, page_walk};
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::meta::Fields;
+use crate::store::lmdb::fields::Fields;
+use crate::store::lmdb::pages::{BIG_DATA, BRANCH, LEAF, OVERFLOW, Pages, SUB_DATABASE, is_whole};
 
 /// Bytes of the header of a value's own pages.
 const HEADER: usize = 16;
@@ -64,7 +64,7 @@ impl Environment {
 impl Whole<'_, '_> {
     fn visit(&mut self, number: u64, depth: u32) -> Result<()> {
         self.claim(number, 1)?;
-        if depth >= walk::DEEPEST {
+        if depth >= page_walk::DEEPEST {
             return Err(corrupt(format!("page {number} lies deeper than any tree")));
         }
         self.pending.push((number, depth));
@@ -95,7 +95,7 @@ impl Whole<'_, '_> {
         let bytes = self.environment.page(self.pages, self.txn, number).ok_or_else(damaged)?;
         let page = Page::parse(bytes, number).ok_or_else(damaged)?;
         // What else LMDB notes there is for pages in memory: one that is stored has nothing of it.
-        if flags(bytes) != Some(if page.is_branch() { walk::BRANCH } else { walk::LEAF }) {
+        if flags(bytes) != Some(if page.is_branch() { BRANCH } else { LEAF }) {
             return Err(damaged());
         }
         if !page.is_branch() && !is_whole(bytes) {
@@ -129,7 +129,7 @@ impl Whole<'_, '_> {
         let pages = u64::from(fields.u32().ok_or_else(damaged)?);
         let room = pages.saturating_mul(self.header.page_size);
         let header = u64::try_from(HEADER).unwrap_or_default();
-        if own != first || flags(head) != Some(walk::OVERFLOW) || size + header > room {
+        if own != first || flags(head) != Some(OVERFLOW) || size + header > room {
             return Err(damaged());
         }
         self.claim(first, pages)

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use crate::error::{Error, ErrorKind};
 use crate::store::lmdb;
-use crate::store::meta::Fields;
+use crate::store::lmdb::fields::Fields;
 
 /// Whether this machine's LMDB has the layout that is read here.
 pub(super) const LAYOUT_KNOWN: bool = cfg!(all(target_endian = "little", target_pointer_width = "64"));

@@ -5,7 +5,7 @@
 //! 1. [`create`]: a missing store is made in private and put in place in one step ([`place`]).
 //! 2. [`registry`]: a store that this process has open is shared.
 //! 3. [`filesystem`]: a network file system is refused, here and before anything is made.
-//! 4. [`header`], [`walk`]: the file is as long as its pages, or at least as those in use; [`lockfile`]: what lies
+//! 4. [`header`], [`page_walk`]: the file is as long as its pages, or at least as those in use; [`lockfile`]: what lies
 //!    under the lock's name is a file, and this store's alone.
 //! 5. [`map`]: LMDB opens it. If it is to be, all pages are looked at once more, under a snapshot ([`pinned`]). Only
 //!    now is any page but the header's touched through the map.
@@ -23,9 +23,10 @@ mod former;
 mod header;
 mod lockfile;
 mod map;
+mod mapped;
 mod on_disk;
 mod options;
-mod pages;
+mod page_walk;
 mod pinned;
 mod place;
 mod readers;
@@ -35,7 +36,6 @@ pub(crate) mod side;
 mod space;
 mod tree;
 mod turn;
-mod walk;
 #[cfg(feature = "encrypt")]
 mod whole;
 
@@ -59,15 +59,15 @@ use self::header::{Flaw, Header, LAYOUT_KNOWN};
 use self::map::{Access, Sizes};
 use self::on_disk::OnDisk;
 pub use self::options::{Durability, OpenOptions};
-pub(crate) use self::pages::Pages;
 use self::pinned::pinned;
 use self::place::DATA;
 use self::registry::Identity;
 pub(crate) use self::space::Usage;
 pub(crate) use self::tree::{Explored, Tree};
 use crate::error::{Error, ErrorKind, Result};
+use crate::store::lmdb::pages::Pages;
 use crate::store::lmdb::{self, Databases, LmdbEnv, ReadTxn, WriteTxn};
-use crate::store::meta::{META_KEY, Meta};
+use crate::store::records::meta::{META_KEY, Meta};
 
 /// An open environment with the databases of a store.
 #[derive(Debug)]
@@ -198,7 +198,7 @@ fn open_sound(
     if options.verify_first || !whole {
         // What is looked at stands still, and neither the look nor a snapshot touches a page through the map but the
         // header's.
-        let check = if options.verify_first { walk::verify } else { check_reachable };
+        let check = if options.verify_first { page_walk::verify } else { check_reachable };
         pinned(&env, file, &data, |_, header, file| {
             let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread);
             length.and_then(|length| check(file, header, length)).map_err(|flaw| flaw.of(&data))
@@ -342,11 +342,11 @@ fn check_reachable(file: &mut File, header: &Header, length: u64) -> Result<(), 
     if length >= header.bytes() {
         return Ok(());
     }
-    walk::reachable(file, header, length)?;
+    page_walk::reachable(file, header, length)?;
     // Every page is used or free, so those that were never written are free.
     let pages = length / header.page_size;
     let missing = header.last_page + 1 - pages;
-    let free = walk::free_pages(file, header)?;
+    let free = page_walk::free_pages(file, header)?;
     let free = free.len() - free.partition_point(|page| *page < pages);
     if u64::try_from(free) == Ok(missing) {
         return Ok(());
@@ -401,12 +401,19 @@ fn open_databases(env: &LmdbEnv, path: &Path) -> Result<Databases> {
     }
 }
 
+/// What a store says to who would write, and may not.
+#[cold]
+pub(crate) fn read_only() -> Error {
+    Error::new(ErrorKind::ReadOnly)
+        .because("the store was opened with `read_only`; open it without to write to it")
+}
+
 /// Examines a data file that lies in memory, for the fuzzer: the pages that can be reached, unless it is damaged.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn walk_bytes(bytes: &[u8]) -> Option<u32> {
     let mut file = io::Cursor::new(bytes);
     let header = Header::read(&mut file).ok()?;
-    walk::reachable(&mut file, &header, u64::try_from(bytes.len()).ok()?).ok()
+    page_walk::reachable(&mut file, &header, u64::try_from(bytes.len()).ok()?).ok()
 }
 
 fn not_a_store(path: &Path) -> Error {

@@ -111,7 +111,7 @@ mod tests {
     use super::super::place::DATA;
     use super::super::tests::{Handle, open_store, open_with, scratch};
     use super::*;
-    use crate::store::meta::Meta;
+    use crate::store::records::meta::Meta;
 
     thread_local! {
         /// How often the pages were written on this thread, and whether that is to fail.

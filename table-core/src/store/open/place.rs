@@ -269,8 +269,8 @@ fn sync(_: &Path) -> io::Result<()> {
 pub(super) mod tests {
     use std::cell::RefCell;
 
-    use super::super::tests::scratch;
     use super::*;
+    use crate::store::open::tests::scratch;
 
     thread_local! {
         /// Which flush of which directory is to fail on this thread, and all after it: counted down to zero.

@@ -43,7 +43,7 @@ mod table {
     use std::path::Path;
 
     use super::Reader;
-    use crate::store::meta::Fields;
+    use crate::store::lmdb::fields::Fields;
 
     const MAGIC: u32 = 0xbeef_c0de;
     /// Where the number of slots in use stands: after the magic number, the format and the last transaction.

@@ -7,7 +7,7 @@ use super::header::{Flaw, LAYOUT_KNOWN};
 use super::pinned::pinned;
 use super::place::DATA;
 use super::readers::{self, Reader};
-use super::{Environment, walk};
+use super::{Environment, page_walk};
 use crate::error::Result;
 use crate::store::lmdb::ReadTxn;
 
@@ -50,7 +50,7 @@ impl Environment {
             let seen = behind.iter().flatten().map(|reader| reader.transaction);
             let oldest = seen.chain(oldest).fold(header.transaction, u64::min);
             let (mut free, mut held_back) = (0, 0);
-            walk::each_freed(file, header, |freed| {
+            page_walk::each_freed(file, header, |freed| {
                 // What the last commit has freed waits for the next one, whoever reads.
                 let held = (oldest..header.transaction).contains(&freed.transaction);
                 *if held { &mut held_back } else { &mut free } += freed.count();

@@ -7,12 +7,12 @@
 mod gaps;
 
 pub(crate) use self::gaps::Explored;
-use super::pages::{Pages, damaged};
-use super::walk::{BIG_DATA, BRANCH, DEEPEST, KINDS, LEAF};
+use super::page_walk::DEEPEST;
 use super::{Environment, NAMES};
 use crate::error::Result;
 use crate::store::lmdb;
-use crate::store::meta::Fields;
+use crate::store::lmdb::fields::Fields;
+use crate::store::lmdb::pages::{BIG_DATA, BRANCH, KINDS, LEAF, Pages, damaged};
 
 /// Bytes of a page before its entries' offsets, and of an entry before its key.
 const HEADER: usize = 16;

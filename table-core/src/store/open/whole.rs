@@ -11,10 +11,11 @@ use std::path::Path;
 
 use super::header::{Flaw, Header, LAYOUT_KNOWN};
 use super::place::DATA;
-use super::{pages, retrying, walk};
+use super::{page_walk, retrying};
 use crate::error::Result;
 use crate::store::lmdb::LmdbEnv;
-use crate::store::meta::Fields;
+use crate::store::lmdb::fields::Fields;
+use crate::store::lmdb::pages;
 
 /// The list of free pages has numbers for keys, and no other flag.
 const INTEGER_KEYS: u16 = 0x08;
@@ -60,16 +61,16 @@ fn check_file(env: &LmdbEnv, file: &mut File) -> Result<(), Flaw> {
 fn check_pages(file: &mut (impl Read + Seek), header: &Header) -> Result<(), Flaw> {
     check_flags(file, header)?;
     let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread)?;
-    walk::reachable(file, header, length)?;
+    page_walk::reachable(file, header, length)?;
     let mut used = BTreeSet::new();
     for (root, is_main) in [(header.main_root, true), (header.free_root, false)] {
         let mut pending: Vec<_> = root.into_iter().collect();
         // The walk has shown that no page is reached twice.
         while let Some(number) = pending.pop() {
             used.insert(number);
-            let page = walk::read_page(file, header, number)?;
+            let page = page_walk::read_page(file, header, number)?;
             let damaged = || Flaw::corrupt(format!("is damaged: page {number} is not whole"));
-            let children = walk::children(&page).ok_or_else(damaged)?;
+            let children = page_walk::children(&page).ok_or_else(damaged)?;
             let is_leaf = || pages::is_whole(&page) && (!is_main || pages::is_plain(&page));
             if children.is_empty() && !is_leaf() {
                 return Err(damaged());
@@ -78,7 +79,7 @@ fn check_pages(file: &mut (impl Read + Seek), header: &Header) -> Result<(), Fla
         }
     }
     // The next change overwrites what is listed as free.
-    walk::each_freed(file, header, |freed| {
+    page_walk::each_freed(file, header, |freed| {
         let mut sound = (1..=header.transaction).contains(&freed.transaction);
         let mut before = u64::MAX;
         for page in freed.pages() {
@@ -91,7 +92,7 @@ fn check_pages(file: &mut (impl Read + Seek), header: &Header) -> Result<(), Fla
 
 /// The flags by which LMDB compares keys and takes values apart.
 fn check_flags(file: &mut (impl Read + Seek), header: &Header) -> Result<(), Flaw> {
-    let page = walk::read_page(file, header, header.transaction % 2)?;
+    let page = page_walk::read_page(file, header, header.transaction % 2)?;
     let flags = || {
         let mut fields = Fields(&page);
         fields.bytes(16 + 4 + 4 + 8 + 8 + 4)?;

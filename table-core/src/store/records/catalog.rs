@@ -1,22 +1,21 @@
 //! Which tables there are, and what a process keeps of each.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use super::counts::Counts;
-use super::dict::Dict;
 use super::inventory::{Inventory, Tally};
 use super::layouts;
-use super::meta::{self, Fields, IDENTITY, Meta};
-#[cfg(feature = "encrypt")]
+use super::meta::{self, IDENTITY, Meta};
 use super::vouched;
 use crate::error::{Error, ErrorKind};
 use crate::model::names;
 use crate::schema::Schema;
+use crate::store::lmdb::fields::Fields;
 use crate::store::lmdb::{self, Databases, WriteTxn};
-use crate::store::prepare::Prepared;
 use crate::store::row::Row;
-use crate::store::view;
+use crate::store::row::dict::Dict;
+use crate::store::row::view;
 
 /// A table as this process knows it; shared by every handle.
 #[derive(Debug)]
@@ -87,23 +86,28 @@ impl TableState {
         Ok(())
     }
 
-    /// Refuses rows of a signed kind that no struct has written.
+    /// Whether rows of some kind are signed.
     #[inline]
-    pub(crate) fn check_unsigned(&self, plan: &Prepared) -> Result<(), Error> {
-        if !self.has_signed.load(Ordering::Acquire) || plan.declarations().next().is_some() {
-            return Ok(());
-        }
-        let signed = self.signed.read().unwrap_or_else(PoisonError::into_inner);
-        plan.check_unsigned(&self.dict(), |kind| signed.iter().any(|known| **known == *kind))
+    pub(in crate::store) fn signs_some(&self) -> bool {
+        self.has_signed.load(Ordering::Acquire)
+    }
+
+    /// The kinds of rows that are signed.
+    pub(in crate::store) fn signed(&self) -> RwLockReadGuard<'_, Vec<Box<str>>> {
+        self.signed.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Verifies, by who has the keys, that nobody without them has changed what says that something is sealed.
-    pub(super) fn verify(&self, dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<(), Error> {
+    pub(in crate::store) fn verify(
+        &self,
+        dbs: &Databases,
+        txn: &heed::RoTxn<'_>,
+        meta: &Meta,
+    ) -> Result<(), Error> {
         let entry = find(dbs, txn, meta, &self.name)?;
         entry.map_or(Ok(()), |entry| self.verify_entry(dbs, txn, meta, &entry))
     }
 
-    #[cfg(feature = "encrypt")]
     fn verify_entry(
         &self,
         dbs: &Databases,
@@ -112,15 +116,9 @@ impl TableState {
         entry: &Entry,
     ) -> Result<(), Error> {
         let dict = self.dict();
-        let Some(keys) = dict.keys() else { return Ok(()) };
-        vouched::verify_tables(dbs, txn, meta, keys.authority()?)?;
-        vouched::verify_table(dbs, txn, meta, keys.authority()?, entry)
-    }
-
-    #[cfg(not(feature = "encrypt"))]
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as it is with the feature")]
-    fn verify_entry(&self, _: &Databases, _: &heed::RoTxn<'_>, _: &Meta, _: &Entry) -> Result<(), Error> {
-        Ok(())
+        let Some(vault) = dict.vault() else { return Ok(()) };
+        vouched::verify_tables(dbs, txn, meta, vault.authority()?)?;
+        vouched::verify_table(dbs, txn, meta, vault.authority()?, entry)
     }
 
     /// Looks again which kinds are signed.
@@ -379,7 +377,6 @@ pub(crate) fn create(
 }
 
 /// Writes a table's record anew.
-#[cfg(feature = "encrypt")]
 pub(crate) fn rewrite(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,

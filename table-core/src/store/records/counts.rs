@@ -1,7 +1,8 @@
 //! How much each table holds, kept with every write.
 
-use super::meta::{self, Fields};
+use super::meta;
 use crate::error::{Error, ErrorKind};
+use crate::store::lmdb::fields::Fields;
 use crate::store::lmdb::{self, Db, WriteTxn};
 
 /// Entities and bytes of a table, and a digest of its rows.

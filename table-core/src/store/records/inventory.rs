@@ -1,7 +1,8 @@
 //! How many small records there are: what proves that one is not there.
 
-use super::meta::{self, CHECKSUM, Fields, Record};
+use super::meta::{self, CHECKSUM, Record};
 use crate::error::{Error, ErrorKind, Result};
+use crate::store::lmdb::fields::Fields;
 use crate::store::lmdb::{self, Db, WriteTxn};
 
 /// How many records a group has, and the sum of their checksums, modulo 2^64. A record's checksum depends on its key,

@@ -2,97 +2,19 @@
 //!
 //! They lie beside the table's dictionary and go with it.
 
-#[cfg(feature = "encrypt")]
-use super::catalog;
 use super::catalog::TableState;
 use super::inventory::{Inventory, Tally};
-use super::meta::Meta;
-#[cfg(feature = "encrypt")]
-use super::vouched;
-use super::{dict, meta};
+use super::{meta, names};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{self, Differences, Schema, checks};
-use crate::store::Inner;
 use crate::store::lmdb::{self, Databases, WriteTxn};
-#[cfg(feature = "encrypt")]
-use crate::store::{missing_provider, sealed};
 
 /// What a dictionary entry of this kind holds under the kind's name: its layout, as text.
 const LAYOUT_BY_KIND: u8 = 4;
 
-/// The longest name of a kind that a struct may declare, in bytes.
-#[cfg(feature = "encrypt")]
-const LONGEST_KIND: usize = 64;
-
-/// Makes sure that the rows of this kind have the layout that the schema declares; notes it if there is none yet, or
-/// if nothing that was written reads otherwise under the new one.
-pub(crate) fn register(inner: &Inner, table: &TableState, schema: &'static Schema) -> Result<()> {
-    if table.is_registered(schema) {
-        return Ok(());
-    }
-    inner.writer.check_running()?;
-    let mut has_changed = false;
-    while !is_registered(inner, table, schema, &mut has_changed)? {}
-    table.set_registered(schema);
-    // Another layout may have been noted since this one was compared.
-    let (txn, dbs) = (inner.environment.read_txn()?, &inner.environment.dbs);
-    table.check_registered(dbs, &txn)?;
-    if has_changed {
-        table.forget_others(schema);
-    }
-    if would_bare(dbs, &txn, table, schema)? { Err(outdated(schema)) } else { Ok(()) }
-}
-
-/// Compares the schema with the layout noted, and notes it where that is to be. `false` if somebody else has noted one
-/// meanwhile: no layout comes back, so that does not go on for ever.
-fn is_registered(
-    inner: &Inner,
-    table: &TableState,
-    schema: &'static Schema,
-    has_changed: &mut bool,
-) -> Result<bool> {
-    let dbs = &inner.environment.dbs;
-    let noted = {
-        let txn = inner.environment.read_txn()?;
-        table.check_exists(dbs, &txn)?;
-        let noted = compare(dbs, &txn, table, schema)?;
-        // What was plain is sealed for good once no row holds it plain. Rows are looked at outside the transaction that
-        // notes it, since they may be many; none can come: whoever would write one is refused since the layout was noted
-        // that has it sealed.
-        if let Noted::Before(found) = &noted {
-            check_sealed(dbs, &txn, table, schema, &found.no_longer_plain)?;
-        }
-        noted
-    };
-    // Who only reads notes nothing: what can be compared can be read.
-    if noted == Noted::Same || inner.writer.is_read_only() {
-        return Ok(true);
-    }
-    *has_changed = matches!(noted, Noted::Before(_));
-    inner.transact(|txn, dbs, meta| {
-        table.check_generation(dbs, txn, meta)?;
-        // Somebody else may have been quicker.
-        let now = compare(dbs, txn, table, schema)?;
-        if now != noted {
-            return Ok(false);
-        }
-        let begins_to_sign = now == Noted::Never && schema.signs_some();
-        if begins_to_sign || matches!(now, Noted::Before(found) if found.begins_to_seal) {
-            // Programs that have the table open look at their declarations again before they write.
-            meta.generation += 1;
-        }
-        check_apart(dbs, txn, table, schema)?;
-        // What is vouched for anew was vouched for before.
-        table.verify(dbs, txn, meta)?;
-        note(dbs, txn, table, schema)?;
-        vouch(dbs, txn, meta, table, schema)?;
-        Ok(true)
-    })
-}
-
 /// What there is of a kind's layout.
 #[derive(Debug, PartialEq, Eq)]
-enum Noted {
+pub(in crate::store) enum Noted {
     /// None yet.
     Never,
     /// The very one.
@@ -102,7 +24,12 @@ enum Noted {
 }
 
 /// Compares the layout noted with the schema's. An error if it is another that rows can't be read by.
-fn compare(dbs: &Databases, txn: &heed::RoTxn<'_>, table: &TableState, schema: &Schema) -> Result<Noted> {
+pub(in crate::store) fn compare(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    table: &TableState,
+    schema: &Schema,
+) -> Result<Noted> {
     let Some(layout) = noted(dbs, txn, table, schema.kind)? else { return Ok(Noted::Never) };
     match schema::differences(layout, schema) {
         None => Ok(Noted::Same),
@@ -124,23 +51,7 @@ fn compare(dbs: &Databases, txn: &heed::RoTxn<'_>, table: &TableState, schema: &
     }
 }
 
-/// The declaration of a kind, as far as its layout tells; `None` if the table has no layout of this kind.
-#[cfg(feature = "encrypt")]
-pub(crate) fn declared(
-    dbs: &Databases,
-    txn: &heed::RoTxn<'_>,
-    table: &TableState,
-    kind: &str,
-) -> Result<Option<Schema>> {
-    if kind.len() > LONGEST_KIND {
-        return Ok(None);
-    }
-    let Some(layout) = noted(dbs, txn, table, kind)? else { return Ok(None) };
-    schema::read(layout, kind).map(Some).ok_or_else(damaged)
-}
-
 /// The kinds that seal or sign, in order, with their layouts.
-#[cfg(feature = "encrypt")]
 pub(super) fn vouched<'t>(
     dbs: &Databases,
     txn: &'t heed::RoTxn<'_>,
@@ -177,7 +88,7 @@ pub(crate) fn all_declared(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -
 /// layout that is missing, or one of former times.
 fn all<'t>(dbs: &Databases, txn: &'t heed::RoTxn<'_>, table: u32) -> Result<Vec<(&'t str, &'t str)>> {
     let (mut layouts, mut found) = (Vec::new(), Tally::default());
-    let prefix = dict::entry_key(table, LAYOUT_BY_KIND, b"");
+    let prefix = names::entry_key(table, LAYOUT_BY_KIND, b"");
     for entry in dbs.names.prefix_iter(txn, &prefix).map_err(lmdb::error)? {
         let (key, record) = entry.map_err(lmdb::error)?;
         dbs.check_entry(key)?;
@@ -192,7 +103,7 @@ fn all<'t>(dbs: &Databases, txn: &'t heed::RoTxn<'_>, table: u32) -> Result<Vec<
 }
 
 /// The layout noted of a kind.
-fn noted<'t>(
+pub(in crate::store) fn noted<'t>(
     dbs: &Databases,
     txn: &'t heed::RoTxn<'_>,
     table: &TableState,
@@ -223,44 +134,13 @@ pub(crate) fn outdated(schema: &Schema) -> Error {
     ))
 }
 
-/// Refuses a declaration by which properties are sealed that some row holds plain.
-#[cfg(feature = "encrypt")]
-fn check_sealed(
+/// C7, of kinds that meet in a table: no row of the new one can have a key of a row of those known.
+pub(in crate::store) fn check_apart(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
     table: &TableState,
     schema: &Schema,
-    properties: &[&'static str],
 ) -> Result<()> {
-    if properties.is_empty() {
-        return Ok(());
-    }
-    let Some(plain) = sealed::plain_values(dbs, txn, table, schema, properties)? else { return Ok(()) };
-    let because = format!(
-        "{} values of `{}` are still plain, the first of them in this row; declare them with `#[encrypt(dual)]` until \
-         `Table::reencrypt` has sealed them",
-        plain.values,
-        properties.join("`, `")
-    );
-    let (partition, row) = &plain.first;
-    Err(Error::new(ErrorKind::LayoutChanged).because(because).partition(partition).row(row))
-}
-
-/// No declaration has anything sealed.
-#[cfg(not(feature = "encrypt"))]
-#[expect(clippy::unnecessary_wraps, reason = "as it is with the feature")]
-fn check_sealed(
-    _: &Databases,
-    _: &heed::RoTxn<'_>,
-    _: &TableState,
-    _: &Schema,
-    _: &[&'static str],
-) -> Result<()> {
-    Ok(())
-}
-
-/// C7, of kinds that meet in a table: no row of the new one can have a key of a row of those known.
-fn check_apart(dbs: &Databases, txn: &heed::RoTxn<'_>, table: &TableState, schema: &Schema) -> Result<()> {
     for (kind, layout) in all(dbs, txn, table.id)?.into_iter().filter(|(kind, _)| *kind != schema.kind) {
         let other = schema::read(layout, kind).ok_or_else(damaged)?;
         if let Some(because) = checks::kinds_that_meet(schema, &other) {
@@ -270,8 +150,13 @@ fn check_apart(dbs: &Databases, txn: &heed::RoTxn<'_>, table: &TableState, schem
     Ok(())
 }
 
-fn note(dbs: &Databases, txn: &mut WriteTxn<'_>, table: &TableState, schema: &Schema) -> Result<()> {
-    let key = dict::entry_key(table.id, LAYOUT_BY_KIND, schema.kind.as_bytes());
+pub(in crate::store) fn note(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    table: &TableState,
+    schema: &Schema,
+) -> Result<()> {
+    let key = names::entry_key(table.id, LAYOUT_BY_KIND, schema.kind.as_bytes());
     let mut inventory = Inventory::read(dbs.main, txn, table.id)?;
     if let Some(former) = dbs.names.get(txn, &key).map_err(lmdb::error)? {
         inventory.layouts.subtract(former);
@@ -280,31 +165,6 @@ fn note(dbs: &Databases, txn: &mut WriteTxn<'_>, table: &TableState, schema: &Sc
     inventory.layouts.add(&record);
     dbs.names.put(txn, &key, &record).map_err(lmdb::error)?;
     inventory.write(dbs.main, txn, table.id)
-}
-
-/// Has the keys vouch for a kind that seals or signs.
-#[cfg(feature = "encrypt")]
-fn vouch(
-    dbs: &Databases,
-    txn: &mut WriteTxn<'_>,
-    meta: &mut Meta,
-    table: &TableState,
-    schema: &Schema,
-) -> Result<()> {
-    if !schema.seals() && !schema.signs_some() {
-        return Ok(());
-    }
-    let dict = table.dict();
-    let authority = dict.keys().ok_or_else(missing_provider)?.authority()?;
-    let Some(entry) = catalog::find(dbs, txn, meta, &table.name)? else { return Ok(()) };
-    vouched::vouch(dbs, txn, meta, authority, &entry)
-}
-
-/// No declaration seals or signs.
-#[cfg(not(feature = "encrypt"))]
-#[expect(clippy::unnecessary_wraps, reason = "as it is with the feature")]
-fn vouch(_: &Databases, _: &mut WriteTxn<'_>, _: &mut Meta, _: &TableState, _: &Schema) -> Result<()> {
-    Ok(())
 }
 
 /// Reads every layout of a table; returns how many there are.
@@ -317,6 +177,6 @@ pub(crate) fn check(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Resul
 }
 
 #[cold]
-fn damaged() -> Error {
+pub(in crate::store) fn damaged() -> Error {
     Error::new(ErrorKind::Corrupt).because("the layout of a kind of entity is damaged")
 }

@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::meta::{Fields, IDENTITY, Meta};
+use super::meta::{IDENTITY, Meta};
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::Store;
+use crate::store::lmdb::fields::Fields;
 
 /// How far a store has come: which store it is, and the number of its last transaction.
 ///
@@ -49,7 +49,7 @@ const SEED: u64 = 0x6d61_726b;
 const BYTES: usize = IDENTITY + 8;
 
 impl Mark {
-    fn of(meta: &Meta) -> Self {
+    pub(in crate::store) fn of(meta: &Meta) -> Self {
         Self { store: meta.identity, transaction: meta.transaction }
     }
 
@@ -73,17 +73,6 @@ impl Mark {
         let all = self.store.into_iter().chain(self.transaction.to_le_bytes());
         bytes.iter_mut().zip(all).for_each(|(to, from)| *to = from);
         bytes
-    }
-}
-
-impl Store {
-    /// How far the store has come, to be kept elsewhere; see [`Mark`].
-    pub fn mark(&self) -> Result<Mark> {
-        let mark = || {
-            let txn = self.inner.environment.read_txn()?;
-            Meta::read(self.inner.environment.dbs.main, &txn).map(|meta| Mark::of(&meta))
-        };
-        mark().map_err(|error: Error| error.attempted("mark the store"))
     }
 }
 

@@ -6,6 +6,7 @@ use super::features::{Feature, Features};
 use super::inventory::Tally;
 use crate::error::{Error, ErrorKind};
 use crate::model::Ticks;
+use crate::store::lmdb::fields::Fields;
 use crate::store::lmdb::{self, OpeningDb, WriteTxn};
 
 /// The version of everything on disk. Another version is refused at opening.
@@ -270,35 +271,6 @@ pub(super) fn new_identity() -> [u8; IDENTITY] {
         record.push(RandomState::new().hash_one(now).to_le_bytes());
     }
     record.bytes
-}
-
-/// Takes little-endian fields off the front of some bytes.
-pub(crate) struct Fields<'a>(pub(crate) &'a [u8]);
-
-impl<'a> Fields<'a> {
-    pub(crate) fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (head, rest) = self.0.split_first_chunk::<N>()?;
-        self.0 = rest;
-        Some(*head)
-    }
-
-    pub(crate) fn u16(&mut self) -> Option<u16> {
-        self.take().map(u16::from_le_bytes)
-    }
-
-    pub(crate) fn u32(&mut self) -> Option<u32> {
-        self.take().map(u32::from_le_bytes)
-    }
-
-    pub(crate) fn u64(&mut self) -> Option<u64> {
-        self.take().map(u64::from_le_bytes)
-    }
-
-    pub(crate) fn bytes(&mut self, length: usize) -> Option<&'a [u8]> {
-        let (head, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        Some(head)
-    }
 }
 
 #[cfg(test)]

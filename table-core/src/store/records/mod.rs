@@ -6,11 +6,10 @@
 
 pub(crate) mod catalog;
 pub(crate) mod counts;
-pub(crate) mod dict;
 pub(crate) mod features;
 pub(crate) mod inventory;
 pub(crate) mod layouts;
 pub(crate) mod mark;
 pub(crate) mod meta;
-#[cfg(feature = "encrypt")]
+pub(crate) mod names;
 pub(crate) mod vouched;

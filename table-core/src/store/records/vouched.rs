@@ -5,13 +5,12 @@
 //! tables, nor make one forget that something in it is sealed, nor make one of them vanish unseen from those that are to be
 //! verified. Digests are compared by whoever has the keys, when the catalog's generation has moved.
 
-use super::catalog::Entry;
+use super::catalog::{self, Entry};
 use super::layouts;
 use super::meta::Meta;
-use crate::crypt::mac::MacKey;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{Databases, WriteTxn};
-use crate::store::records::catalog;
+use crate::store::row::vault::Authority;
 
 /// What a table's digest, and that of the set of tables, are of.
 const TABLE: &str = "table";
@@ -24,7 +23,7 @@ pub(crate) const DIGEST: usize = 16;
 fn of_table(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
-    (store, authority): (&[u8; 16], &MacKey),
+    (store, authority): (&[u8; 16], &dyn Authority),
     entry: &Entry,
 ) -> Result<Option<[u8; DIGEST]>> {
     let layouts = layouts::vouched(dbs, txn, entry.id)?;
@@ -40,7 +39,7 @@ fn of_table(
 }
 
 /// The digest of the tables that carry one.
-pub(crate) fn of_tables(store: &[u8; 16], authority: &MacKey, entries: &[Entry]) -> [u8; DIGEST] {
+pub(crate) fn of_tables(store: &[u8; 16], authority: &dyn Authority, entries: &[Entry]) -> [u8; DIGEST] {
     let mut identities: Vec<&[u8]> = entries
         .iter()
         .filter(|entry| entry.digest.is_some())
@@ -56,7 +55,7 @@ pub(crate) fn verify_tables(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
     meta: &Meta,
-    authority: &MacKey,
+    authority: &dyn Authority,
 ) -> Result<()> {
     let entries = catalog::list(dbs, txn, meta)?;
     if of_tables(&meta.identity, authority, &entries) == meta.vouched {
@@ -73,7 +72,7 @@ pub(crate) fn verify_table(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
     meta: &Meta,
-    authority: &MacKey,
+    authority: &dyn Authority,
     entry: &Entry,
 ) -> Result<()> {
     if of_table(dbs, txn, (&meta.identity, authority), entry)? == entry.digest {
@@ -91,7 +90,7 @@ pub(crate) fn vouch(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
     meta: &mut Meta,
-    authority: &MacKey,
+    authority: &dyn Authority,
     entry: &Entry,
 ) -> Result<()> {
     let digest = of_table(dbs, txn, (&meta.identity, authority), entry)?;
@@ -107,22 +106,9 @@ pub(crate) fn vouch_set(
     dbs: &Databases,
     txn: &WriteTxn<'_>,
     meta: &mut Meta,
-    authority: &MacKey,
+    authority: &dyn Authority,
 ) -> Result<()> {
     let entries = catalog::list(dbs, txn, meta)?;
     meta.vouched = of_tables(&meta.identity, authority, &entries);
     Ok(())
-}
-
-/// Vouches for everything as it is: by keys that are new, for who says that the former ones are lost.
-pub(crate) fn vouch_all(
-    dbs: &Databases,
-    txn: &mut WriteTxn<'_>,
-    meta: &mut Meta,
-    authority: &MacKey,
-) -> Result<()> {
-    for entry in catalog::list(dbs, txn, meta)? {
-        vouch(dbs, txn, meta, authority, &entry)?;
-    }
-    vouch_set(dbs, txn, meta, authority)
 }

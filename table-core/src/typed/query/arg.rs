@@ -2,10 +2,10 @@
 
 use std::ops::{Bound, Range, RangeFrom, RangeInclusive, RangeTo, RangeToInclusive};
 
-use super::given::Given;
+use super::given::GivenParts;
 use super::steps::Ended;
 use crate::schema::KeyPart;
-use crate::typed::KeyArg;
+use crate::typed::read::key::KeyArg;
 
 /// Text that starts so, as the argument of a step.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,7 @@ pub trait PartArg<T, Next, Offers> {
     type Step;
 
     #[doc(hidden)]
-    fn give(self, field: usize, to: &mut Given);
+    fn give(self, field: usize, to: &mut GivenParts);
 }
 
 /// What a key part offers besides single values.
@@ -58,7 +58,7 @@ impl<const RANGE: bool> OffersPrefix for Offers<RANGE, true> {}
 impl<T: KeyPart, Next, O> PartArg<T, Next, O> for T {
     type Step = Next;
 
-    fn give(self, field: usize, to: &mut Given) {
+    fn give(self, field: usize, to: &mut GivenParts) {
         to.value::<T>(field, &self);
     }
 }
@@ -66,7 +66,7 @@ impl<T: KeyPart, Next, O> PartArg<T, Next, O> for T {
 impl<T: KeyPart, Next, O> PartArg<T, Next, O> for &T {
     type Step = Next;
 
-    fn give(self, field: usize, to: &mut Given) {
+    fn give(self, field: usize, to: &mut GivenParts) {
         to.value::<T>(field, &self);
     }
 }
@@ -74,7 +74,7 @@ impl<T: KeyPart, Next, O> PartArg<T, Next, O> for &T {
 impl<Next, O> PartArg<String, Next, O> for &str {
     type Step = Next;
 
-    fn give(self, field: usize, to: &mut Given) {
+    fn give(self, field: usize, to: &mut GivenParts) {
         to.value::<String>(field, &self);
     }
 }
@@ -82,7 +82,7 @@ impl<Next, O> PartArg<String, Next, O> for &str {
 impl<Next, O> PartArg<Box<str>, Next, O> for &str {
     type Step = Next;
 
-    fn give(self, field: usize, to: &mut Given) {
+    fn give(self, field: usize, to: &mut GivenParts) {
         to.value::<Box<str>>(field, &self);
     }
 }
@@ -90,7 +90,7 @@ impl<Next, O> PartArg<Box<str>, Next, O> for &str {
 impl<T: KeyPart, Next, O: OffersPrefix, S: AsRef<str>> PartArg<T, Next, O> for Prefix<S> {
     type Step = Ended;
 
-    fn give(self, _: usize, to: &mut Given) {
+    fn give(self, _: usize, to: &mut GivenParts) {
         to.prefix(self.0.as_ref());
     }
 }
@@ -100,7 +100,7 @@ macro_rules! ranges {
         impl<T: KeyPart, A: KeyArg<T>, Next, O: OffersRange> PartArg<T, Next, O> for $range<A> {
             type Step = Ended;
 
-            fn give(self, field: usize, to: &mut Given) {
+            fn give(self, field: usize, to: &mut GivenParts) {
                 let $this = &self;
                 to.range::<T, A>(field, $lower, $upper);
             }

@@ -7,11 +7,11 @@ use crate::model::{Value, ValueRef};
 use crate::opened::Opened;
 use crate::plan;
 use crate::schema::{Edge, FieldPart, Fixed, KeyPart, Next, PropertyValue, Template, ValueError};
-use crate::typed::{BlindArg, KeyArg};
+use crate::typed::read::key::{BlindArg, KeyArg};
 
 /// What has been given for the parts of a key, the partition's first.
 #[derive(Clone, Debug, Default)]
-pub struct Given {
+pub struct GivenParts {
     /// By field.
     values: Vec<(usize, Value)>,
     /// By the place of the part among all; `None` is every shard.
@@ -40,7 +40,7 @@ enum Limit {
     Range(usize, Edge<'static>, Edge<'static>),
 }
 
-impl Given {
+impl GivenParts {
     /// The values, by field.
     pub(super) fn values(&self) -> &[(usize, Value)] {
         &self.values

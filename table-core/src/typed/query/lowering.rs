@@ -1,6 +1,6 @@
 //! From what was given for the parts of a key to queries in terms of keys and properties.
 
-use super::given::{Chosen, Given};
+use super::given::{Chosen, GivenParts};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::Value;
@@ -10,9 +10,9 @@ use crate::schema::{
     BLIND_DIGITS, Edge, FieldPart, Fixed, Format, KeySpan, Next, PropertyValue, Schema, bounds, shard_digits,
     token_text, unoffered,
 };
-use crate::store::{DynamicTable, Lanes, keys_generation};
-use crate::typed::blind::{combined, tokens_in};
-use crate::typed::path::PathKeys;
+use crate::store::{DynamicTable, Lanes};
+use crate::typed::entity::path::PathKeys;
+use crate::typed::read::blind::{combined, tokens_in};
 
 /// What has been chosen for parts, by their places among all.
 type Choice = Vec<(usize, Chosen)>;
@@ -21,7 +21,7 @@ type Choice = Vec<(usize, Chosen)>;
 /// `narrowing` has what does not concern keys.
 pub(super) fn lower(
     keys: &'static PathKeys,
-    given: &Given,
+    given: &GivenParts,
     narrowing: &Query,
     table: &DynamicTable,
 ) -> Result<Lanes> {
@@ -66,7 +66,7 @@ fn differ(choice: &Choice, other: Option<&Choice>, place: usize) -> bool {
 fn by_tokens(
     keys: &PathKeys,
     parts: &[&FieldPart],
-    given: &Given,
+    given: &GivenParts,
     shards: &Choice,
     table: &DynamicTable,
 ) -> Result<Vec<Choice>> {
@@ -106,7 +106,7 @@ fn by_tokens(
 }
 
 /// Every choice of shards.
-fn shards(parts: &[&FieldPart], given: &Given) -> Result<Vec<Choice>> {
+fn shards(parts: &[&FieldPart], given: &GivenParts) -> Result<Vec<Choice>> {
     let mut choices = vec![Vec::new()];
     for (place, shard) in &given.shards {
         let Some(Format::Shard(shards)) = parts.get(*place).map(|part| part.format) else { continue };
@@ -141,7 +141,7 @@ fn shards(parts: &[&FieldPart], given: &Given) -> Result<Vec<Choice>> {
 fn one(
     keys: &PathKeys,
     parts: &[&FieldPart],
-    given: &Given,
+    given: &GivenParts,
     chosen: &[(usize, Chosen)],
     query: Query,
     table: &DynamicTable,
@@ -198,16 +198,16 @@ fn with_tokens(
         let tokens = tokens_in(table, partition, field, blind, sealed.value())?;
         let tokens = tokens.map_or(Tokens::Any, |tokens| Tokens::These(blind.property, tokens.into()));
         let sealed = sealed.clone().with_tokens(tokens).or_plain(field.dual);
-        Ok(sealed.at_generation(keys_generation(table)?))
+        Ok(sealed.at_generation(table.keys_generation()?))
     })
 }
 
 /// The query that opens what it finds by a token: who can write the file can put a row under any.
-fn opened(keys: &PathKeys, mut query: Query, given: &Given, table: &DynamicTable) -> Result<Query> {
+fn opened(keys: &PathKeys, mut query: Query, given: &GivenParts, table: &DynamicTable) -> Result<Query> {
     for (field, value) in given.each_sealed() {
         let Some((field, _)) = keys.blind(field) else { continue };
         let sealed = SealedEq::new(field.property, value.to_value()).with_tokens(Tokens::Any);
-        query = query.filter(Filter::sealed(sealed.at_generation(keys_generation(table)?)));
+        query = query.filter(Filter::sealed(sealed.at_generation(table.keys_generation()?)));
     }
     Ok(query)
 }
@@ -219,7 +219,7 @@ fn exactly(
     schema: &Schema,
     parts: &[&FieldPart],
     width: usize,
-    given: &Given,
+    given: &GivenParts,
     fixed: &[&[Fixed<'_>]],
 ) -> Query {
     let [in_partition, in_row] = [0, 1].map(|at| fixed.get(at).map_or(0, |fixed| fixed.len()));
@@ -267,7 +267,7 @@ fn filtered(query: Query, value: PropertyValue<'_>, filter: impl FnOnce(Value) -
 /// The bytes of the keys up to the end of the last shard that is not given: in every lane as many.
 fn keys_in_common(
     keys: &PathKeys,
-    given: &Given,
+    given: &GivenParts,
     chosen: &[(usize, Chosen)],
     last: usize,
     partition: &str,

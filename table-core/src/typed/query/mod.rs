@@ -11,17 +11,19 @@ use std::fmt;
 use std::marker::PhantomData;
 
 pub use arg::{Offers, OffersPrefix, OffersRange, PartArg, Prefix, prefix};
-pub use given::Given;
+pub use given::GivenParts;
 pub use paths::{OwnRows, WholeCopies};
 pub use rows::TypedRows;
 pub use steps::{At, Ended, InPartition, Newest, Open, Ready, Turns};
 
-use super::blind::{or_again, steadily};
-use super::reading::{Entities, ReadAs, Whole};
-use super::{BlindArg, KeyArg, Origin, Path};
 use crate::error::Result;
 use crate::query::{Continuation, Explain, Filter, Query};
 use crate::store::{DynamicTable, Lanes, Page};
+use crate::typed::entity::path::Path;
+use crate::typed::read::blind::{or_again, steadily};
+use crate::typed::read::key::{BlindArg, KeyArg};
+use crate::typed::read::origin::Origin;
+use crate::typed::read::reading::{Entities, ReadAs, Whole};
 
 /// What a query is of, without a value of it.
 type Of<P, R, Step> = PhantomData<fn() -> (P, R, Step)>;
@@ -31,7 +33,7 @@ type Of<P, R, Step> = PhantomData<fn() -> (P, R, Step)>;
 #[must_use = "a query does nothing until it is iterated"]
 pub struct PathQuery<P, O = DynamicTable, R = Whole, Step = Ended> {
     origin: O,
-    given: Given,
+    given: GivenParts,
     narrowing: Query,
     of: Of<P, R, Step>,
 }
@@ -39,7 +41,12 @@ pub struct PathQuery<P, O = DynamicTable, R = Whole, Step = Ended> {
 impl<P: Path, O: Origin, Step> PathQuery<P, O, Whole, Step> {
     #[doc(hidden)]
     pub fn new(origin: &O) -> Self {
-        Self { origin: origin.clone(), given: Given::default(), narrowing: Query::new(), of: PhantomData }
+        Self {
+            origin: origin.clone(),
+            given: GivenParts::default(),
+            narrowing: Query::new(),
+            of: PhantomData,
+        }
     }
 
     /// Goes on to another step.

@@ -4,8 +4,10 @@ use std::marker::PhantomData;
 
 use crate::error::Result;
 use crate::store::RowView;
-use crate::typed::path::{read_copied, read_stored};
-use crate::typed::{Copied, Entity, Path, Stored};
+use crate::typed::entity::Entity;
+use crate::typed::entity::path::Path;
+use crate::typed::entity::path::{read_copied, read_stored};
+use crate::typed::entity::stored::{Copied, Stored};
 
 /// The entity's own rows.
 #[derive(Debug)]

@@ -4,8 +4,9 @@ use std::fmt;
 
 use crate::error::{Error, Result};
 use crate::store::{Lanes, Refilling};
-use crate::typed::reading::{ReadAs, Whole};
-use crate::typed::{Origin, Path};
+use crate::typed::entity::path::Path;
+use crate::typed::read::origin::Origin;
+use crate::typed::read::reading::{ReadAs, Whole};
 
 /// The rows of a query, to be decoded by the caller.
 pub(super) fn refilling<O: Origin, T>(

@@ -5,10 +5,12 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, IfMatch};
 use crate::plan;
-use crate::typed::attempts;
-use crate::typed::change::{Change, Operation};
-use crate::typed::path::check_kind_name;
-use crate::typed::{Entity, Key, Source};
+use crate::typed::change::attempts;
+use crate::typed::change::{Attempt, Change};
+use crate::typed::entity::Entity;
+use crate::typed::entity::path::check_kind_name;
+use crate::typed::entity::source::Source;
+use crate::typed::read::key::Key;
 
 /// What is to be done with an entity of whichever kind.
 #[derive(Clone, Copy)]
@@ -122,7 +124,7 @@ impl<Set> Visitor<Set> for Run<'_, Set> {
     fn visit<E: Entity>(self, _: fn(E) -> Set) -> Result<Option<ETag>> {
         let Self { set, entity, what } = self;
         let commit = |key, change: Change<'_, E>| {
-            attempts::commit(&set.table, &mut [&mut Operation::new(key, change)], None).map(Some)
+            attempts::commit(&set.table, &mut [&mut Attempt::new(key, change)], None).map(Some)
         };
         let key = || Key::<E>::verbatim(entity.partition_key(), entity.row_key());
         match what {

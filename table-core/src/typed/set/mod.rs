@@ -8,13 +8,16 @@ use std::marker::PhantomData;
 
 pub use query::{SetQuery, SetRows};
 
-use super::path::{check_kind, read_stored};
-use super::{Egt, Entity, Key, MemberOf, Partition, Stored};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::DynamicEntity;
 use crate::query::Query;
 use crate::schema::Schema;
 use crate::store::{DynamicTable, RowView, check_signed};
+use crate::typed::change::egt::{Egt, MemberOf};
+use crate::typed::entity::Entity;
+use crate::typed::entity::path::{check_kind, read_stored};
+use crate::typed::entity::stored::Stored;
+use crate::typed::read::key::{Key, Partition};
 
 /// An enum of the kinds of entities in one table. Derived, not written by hand.
 ///

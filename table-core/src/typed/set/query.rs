@@ -9,7 +9,7 @@ use crate::model::Value;
 use crate::model::names::ENTITY_TYPE;
 use crate::query::{Explain, Filter, KeyBounds, Query, prop};
 use crate::store::{DynamicTable, Refilling};
-use crate::typed::Stored;
+use crate::typed::entity::stored::Stored;
 
 /// A query over all kinds of a table.
 #[must_use = "a query does nothing until it is iterated"]

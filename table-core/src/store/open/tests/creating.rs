@@ -292,7 +292,7 @@ fn another_format_and_a_larger_key_limit_are_refused() {
     let store = open_store(&path).unwrap();
     let mut record = Meta::initial(511).encode();
     record[0] = 9;
-    crate::store::meta::seal(META_KEY, &mut record);
+    crate::store::records::meta::seal(META_KEY, &mut record);
     let mut txn = store.0.env.write_txn().unwrap();
     store.0.dbs.main.put(&mut txn, META_KEY, &record).unwrap();
     txn.commit().unwrap();

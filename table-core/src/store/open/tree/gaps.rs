@@ -6,9 +6,9 @@
 use std::collections::BTreeSet;
 
 use super::super::Environment;
-use super::super::pages::{damaged, is_whole};
 use super::{Around, LEVELS, NO_PAGE, NODE, Tree, Way};
 use crate::error::Result;
+use crate::store::lmdb::pages::{damaged, is_whole};
 
 /// What a write transaction has found out of the tree that it began with, which does not change while it lasts.
 #[derive(Debug, Default)]

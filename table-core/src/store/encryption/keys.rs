@@ -1,0 +1,84 @@
+//! The keys of an opened store.
+
+use std::path::Path;
+use std::sync::{Arc, Weak};
+
+use super::vault::in_use::KeptStore;
+use super::vault::of_table::{Binding, TableVault};
+use super::vault::{self, Encryption};
+use crate::error::Result;
+use crate::store::open::Environment;
+use crate::store::row::vault::{Authority, Vault};
+
+/// What seals and opens the encrypted properties of a store; nothing if it was opened without a key provider.
+#[derive(Clone, Debug)]
+pub(in crate::store) struct Keys(Option<Encryption>);
+
+impl Keys {
+    /// The keys of a store that is being opened.
+    pub(in crate::store) fn open(environment: &Environment) -> Result<Self> {
+        vault::open(environment).map(Self)
+    }
+
+    /// The same, of this store.
+    pub(in crate::store) fn of_store<S: KeptStore + 'static>(self, store: &Weak<S>) -> Self {
+        Self(self.0.map(|keys| keys.of_store(store.clone())))
+    }
+
+    /// An error if there are none.
+    pub(in crate::store) fn get(&self) -> Result<&Encryption> {
+        self.0.as_ref().ok_or_else(missing::keys)
+    }
+
+    /// `None` if there are none.
+    pub(in crate::store) fn any(&self) -> Option<&Encryption> {
+        self.0.as_ref()
+    }
+
+    /// What opens the values of a table's rows and vouches for them.
+    pub(in crate::store) fn of_table(&self, store: [u8; 16], table: [u8; 16]) -> Option<Arc<dyn Vault>> {
+        let keys = self.0.clone()?;
+        Some(Arc::new(TableVault { keys, binding: Binding { store, table } }))
+    }
+
+    /// What vouches for the small records.
+    pub(in crate::store) fn authority(&self) -> Result<Option<&dyn Authority>> {
+        let Some(keys) = &self.0 else { return Ok(None) };
+        Ok(Some(keys.authority()?))
+    }
+
+    /// What is wrong with them.
+    pub(in crate::store) fn check(&self, environment: &Environment) -> Vec<String> {
+        vault::check(environment, self.0.as_ref())
+    }
+
+    /// Copies the keys of a store, if it has any.
+    pub(in crate::store) fn copy(store: &Environment, copy: &Path) -> Result<()> {
+        vault::copy_to(&store.path, copy, &store.options)
+    }
+}
+
+/// What is said where keys are needed and there are none.
+pub(in crate::store) mod missing {
+    use crate::error::{Error, ErrorKind};
+
+    /// For sealed values.
+    #[cold]
+    pub(in crate::store) fn keys() -> Error {
+        Error::new(ErrorKind::KeyUnavailable).because(
+            "the store was opened without a key provider; give one by `Store::options().encryption(..)`",
+        )
+    }
+
+    /// For rows that are signed.
+    #[cold]
+    pub(in crate::store) fn to_sign() -> Error {
+        keys()
+    }
+
+    /// For dropping a table that is vouched for.
+    #[cold]
+    pub(in crate::store) fn to_drop(error: Error) -> Error {
+        error.and("; the table holds sealed or signed rows, and to drop it takes the keys that vouch for the others")
+    }
+}

@@ -1,0 +1,21 @@
+//! The keys of a store, and what they do to rows: seal values, and sign what stands in the clear.
+//!
+//! The rest of the store sees one set of types and functions, with the feature `encrypt` and without it.
+
+#[cfg(feature = "encrypt")]
+mod keys;
+#[cfg(feature = "encrypt")]
+pub(in crate::store) mod rule;
+pub(in crate::store) mod seal;
+pub(in crate::store) mod sign;
+#[cfg(feature = "encrypt")]
+pub(in crate::store) mod vault;
+#[cfg(not(feature = "encrypt"))]
+mod without;
+
+#[cfg(feature = "encrypt")]
+pub(in crate::store) use self::keys::{Keys, missing};
+#[cfg(feature = "encrypt")]
+pub(in crate::store) use self::rule::Lens;
+#[cfg(not(feature = "encrypt"))]
+pub(in crate::store) use self::without::{Keys, Lens, missing};

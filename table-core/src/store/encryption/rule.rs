@@ -1,0 +1,246 @@
+//! Which properties of which rows are sealed: those that the resolver names, and those that a struct declares so.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::Keys;
+use super::seal::looks_sealed;
+use crate::crypt::{Cell, KeyScope};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::names::ENTITY_TYPE;
+use crate::model::{DynamicEntity, Name, ValueRef};
+use crate::schema::{self, Field, Schema};
+use crate::store::lmdb::Databases;
+use crate::store::records::catalog::TableState;
+use crate::store::records::layouts;
+use crate::store::row::view::RowView;
+
+/// The longest name of a kind that a struct may declare, in bytes.
+const LONGEST_KIND: usize = 64;
+
+/// What says of a partition key, a row key and a property whether it is sealed.
+type Resolver = dyn Fn(&str, &str, &str) -> bool + Send + Sync;
+
+/// The user's function, and whose values share a data key.
+#[derive(Clone)]
+pub(in crate::store) struct Rule {
+    resolver: Arc<Resolver>,
+    pub(in crate::store) scope: KeyScope,
+}
+
+impl Rule {
+    pub(in crate::store) fn new(resolver: impl Fn(&str, &str, &str) -> bool + Send + Sync + 'static) -> Self {
+        Self { resolver: Arc::new(resolver), scope: KeyScope::default() }
+    }
+
+    pub(in crate::store) fn scoped(self, scope: KeyScope) -> Self {
+        Self { scope, ..self }
+    }
+
+    /// Whether the function names the property of a row. It is never asked about what says what a row is.
+    fn names(&self, partition: &str, row: &str, property: &str) -> bool {
+        property != ENTITY_TYPE && (self.resolver)(partition, row, property)
+    }
+}
+
+/// What a row is to the structs that are used with its table.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::store) enum RowKind {
+    /// Nothing: no struct of its kind is known.
+    Free,
+    /// An entity's own row.
+    Own(Schema),
+    /// A copy, which is sealed for its entity's own row.
+    Copy(Schema),
+}
+
+/// What becomes of a property.
+pub(in crate::store) enum Treatment {
+    /// It is stored as it is.
+    Plain,
+    /// The resolver has it sealed.
+    Resolved,
+    /// Its struct has it sealed.
+    Declared(&'static Field),
+    /// The resolver names what its struct declares in the clear.
+    Contradiction,
+}
+
+impl RowKind {
+    /// What is noted of a kind in a snapshot or a transaction.
+    fn find((dbs, txn, table): Place<'_>, kind: &str) -> Result<Self> {
+        let declared = |kind| declared(dbs, txn, table, kind);
+        if let Some(schema) = declared(kind)? {
+            return Ok(Self::Own(schema));
+        }
+        // A kind's name has no `.`.
+        let Some((kind, index)) = kind.split_once('.') else { return Ok(Self::Free) };
+        let schema = declared(kind)?.filter(|schema| schema.indexes.iter().any(|known| known.name == index));
+        Ok(schema.map_or(Self::Free, Self::Copy))
+    }
+
+    fn field(&self, property: &str) -> Option<&'static Field> {
+        match self {
+            Self::Free => None,
+            Self::Own(schema) | Self::Copy(schema) => {
+                schema.fields.iter().find(|field| field.property == property)
+            }
+        }
+    }
+
+    /// Whether the property is the token of a field, which lookups compare.
+    fn is_token(&self, property: &str) -> bool {
+        match self {
+            Self::Free => false,
+            Self::Own(schema) | Self::Copy(schema) => {
+                schema.fields.iter().filter_map(|field| field.blind).any(|blind| blind.property == property)
+            }
+        }
+    }
+
+    pub(in crate::store) fn treatment(
+        &self,
+        rule: &Rule,
+        partition: &str,
+        row: &str,
+        property: &str,
+    ) -> Treatment {
+        match self.field(property) {
+            Some(field) if field.encrypted => Treatment::Declared(field),
+            Some(_) if rule.names(partition, row, property) => Treatment::Contradiction,
+            None if !self.is_token(property) && rule.names(partition, row, property) => Treatment::Resolved,
+            _ => Treatment::Plain,
+        }
+    }
+}
+
+/// The declaration of a kind, as far as its layout tells; `None` if the table has no layout of this kind.
+fn declared(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    table: &TableState,
+    kind: &str,
+) -> Result<Option<Schema>> {
+    if kind.len() > LONGEST_KIND {
+        return Ok(None);
+    }
+    let Some(layout) = layouts::noted(dbs, txn, table, kind)? else { return Ok(None) };
+    schema::read(layout, kind).map(Some).ok_or_else(layouts::damaged)
+}
+
+/// Where kinds are looked up.
+pub(in crate::store) type Place<'p> = (&'p Databases, &'p heed::RoTxn<'p>, &'p TableState);
+
+/// A rule as it is asked for the rows of one snapshot: it remembers the kinds that it has met.
+pub(in crate::store) struct Lens {
+    pub(in crate::store) rule: Rule,
+    keys: Keys,
+    kinds: Mutex<Vec<(Box<str>, RowKind)>>,
+}
+
+impl Lens {
+    pub(in crate::store) fn new(rule: &Rule, keys: Keys) -> Self {
+        Self { rule: rule.clone(), keys, kinds: Mutex::default() }
+    }
+
+    /// What the rows of this `EntityType` are.
+    pub(in crate::store) fn kind(&self, place: Place<'_>, kind: Option<&str>) -> Result<RowKind> {
+        let Some(kind) = kind else { return Ok(RowKind::Free) };
+        let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, found)) = kinds.iter().find(|(known, _)| **known == *kind) {
+            return Ok(*found);
+        }
+        let found = RowKind::find(place, kind)?;
+        // A program has few kinds; data used as kinds must not fill the memory.
+        if kinds.len() < 64 {
+            kinds.push((kind.into(), found));
+        }
+        Ok(found)
+    }
+
+    /// Refuses a filter that compares what is sealed in this row.
+    pub(in crate::store) fn check_filter(
+        &self,
+        place: Place<'_>,
+        view: &RowView<'_>,
+        names: &[Name],
+    ) -> Result<()> {
+        let kind = self.kind(place, view.kind()?)?;
+        let (partition, row) = (view.partition_key(), view.row_key());
+        let is_sealed = |name: &&Name| {
+            let treatment = kind.treatment(&self.rule, &partition, &row, name);
+            matches!(treatment, Treatment::Resolved | Treatment::Declared(_))
+        };
+        match names.iter().find(is_sealed) {
+            None => Ok(()),
+            Some(name) => Err(Error::new(ErrorKind::InvalidQuery)
+                .because(format!(
+                    "the filter looks at `{}`, which is sealed in this row; filter what was read instead",
+                    name.escape_debug()
+                ))
+                .partition(&partition)
+                .row(&row)),
+        }
+    }
+
+    /// The row's entity with what is sealed opened.
+    pub(in crate::store) fn entity(
+        &self,
+        place: Place<'_>,
+        view: &RowView<'_>,
+        entity: DynamicEntity,
+    ) -> Result<DynamicEntity> {
+        self.open(place.2, self.kind(place, view.kind()?)?, entity)
+    }
+
+    /// The same of an entity of a row of this kind.
+    pub(in crate::store) fn open(
+        &self,
+        table: &TableState,
+        kind: RowKind,
+        mut entity: DynamicEntity,
+    ) -> Result<DynamicEntity> {
+        if let RowKind::Copy(_) = kind {
+            return Ok(entity);
+        }
+        let mut opened = Vec::new();
+        let (partition, row) = (entity.partition_key(), entity.row_key());
+        for (at, (name, value)) in entity.entries().iter().enumerate() {
+            let treatment = kind.treatment(&self.rule, partition, row, name);
+            if !matches!(treatment, Treatment::Resolved | Treatment::Declared(_)) {
+                continue;
+            }
+            let cell = Cell::new(table.id, partition, row, name)?;
+            // As the struct itself takes it.
+            if matches!(treatment, Treatment::Declared(field) if field.dual)
+                && !looks_sealed(value.as_value_ref())
+            {
+                continue;
+            }
+            let ValueRef::Binary(bytes) = value.as_value_ref() else {
+                return Err(cell.error(
+                    ErrorKind::DecryptionFailed,
+                    "is stored in the clear, and is to be sealed; if it was written so on purpose, merge it anew",
+                ));
+            };
+            let keys = self.keys.get().map_err(|_| {
+                cell.error(
+                    ErrorKind::KeyUnavailable,
+                    "is sealed, and the store was opened without a key provider; \
+                     give one by `Store::options().encryption(..)`, or `select` other properties",
+                )
+            })?;
+            opened.push((at, keys.open(&cell, bytes)?));
+        }
+        for (at, value) in opened {
+            entity.set_opened(at, value);
+        }
+        Ok(entity)
+    }
+}
+
+impl fmt::Debug for Lens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lens").finish_non_exhaustive()
+    }
+}

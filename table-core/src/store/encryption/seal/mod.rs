@@ -1,0 +1,52 @@
+//! Sealed values as typed reads and writes meet them: sealed before a transaction, opened out of a row.
+//!
+//! Without the feature `encrypt` no declaration compiles that has any, and what is here has nothing to do.
+
+#[cfg(feature = "encrypt")]
+mod with_keys;
+#[cfg(not(feature = "encrypt"))]
+mod without_keys;
+
+#[cfg(feature = "encrypt")]
+pub(crate) use self::with_keys::{SealedAt, Sealer, looks_sealed};
+#[cfg(feature = "encrypt")]
+pub(in crate::store) use self::with_keys::{generation, tokens};
+#[cfg(not(feature = "encrypt"))]
+pub(crate) use self::without_keys::{SealedAt, Sealer, looks_sealed};
+#[cfg(not(feature = "encrypt"))]
+pub(in crate::store) use self::without_keys::{generation, tokens};
+use super::missing;
+use crate::error::Result;
+use crate::opened::Opened;
+use crate::schema::TOKEN_BYTES;
+use crate::store::row::view::RowView;
+
+/// Opens a property of a row; `row` is the key of the entity's own row, also where this one is a copy of it.
+pub(crate) fn open(view: &RowView<'_>, row: &str, property: &str, sealed: &[u8]) -> Result<Opened> {
+    let partition = view.partition_key();
+    let vault = view.dict().vault().ok_or_else(|| missing::keys().partition(&partition).row(row))?;
+    vault.open(view.table(), (&partition, row), property, sealed)
+}
+
+/// The generation of the keys that open a row's values.
+pub(crate) fn generation_of(view: &RowView<'_>) -> Result<u64> {
+    view.dict().vault().ok_or_else(missing::keys)?.generation()
+}
+
+/// The tokens of a value.
+#[derive(Clone, Debug)]
+pub(crate) struct FoundTokens {
+    /// The one to be written.
+    pub(crate) current: [u8; TOKEN_BYTES],
+    /// Those under which another entity may have been filed before the key was rotated.
+    pub(crate) others: Vec<[u8; TOKEN_BYTES]>,
+}
+
+/// What a stored value is by the keys that are current now.
+#[derive(Debug)]
+pub(crate) struct Resealed {
+    /// Its bytes, if others than those that are stored.
+    pub(crate) value: Option<Vec<u8>>,
+    /// Its token, if the field has any.
+    pub(crate) token: Option<[u8; TOKEN_BYTES]>,
+}

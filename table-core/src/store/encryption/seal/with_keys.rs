@@ -1,0 +1,207 @@
+//! With the keys of the store.
+
+use std::cell::Cell as Once;
+use std::hash::{BuildHasher, RandomState};
+
+use super::{FoundTokens, Resealed};
+use crate::crypt::{Cell, KeyHandle, Secret, Token, value};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::ValueRef;
+use crate::opened::Opened;
+use crate::schema::{Blind, Field, TOKEN_BYTES};
+use crate::store::encryption::Keys;
+use crate::store::encryption::vault::Encryption;
+
+/// The generation of the keys that a plan's values were sealed with; none if nothing was.
+#[derive(Clone, Debug)]
+pub(crate) struct SealedAt(Option<(Encryption, u64)>);
+
+impl SealedAt {
+    /// Of a plan without sealed values.
+    pub(crate) const NOTHING: Self = Self(None);
+
+    /// Refuses what was sealed with keys that may be on their way out.
+    ///
+    /// Asked inside the transaction: a job that counts what is left under a key begins after a transaction that came
+    /// after the key had its successor, so it sees whatever passed here before.
+    pub(crate) fn check(&self) -> Result<()> {
+        match &self.0 {
+            Some((keys, generation)) if keys.generation()? != *generation => {
+                Err(Error::new(ErrorKind::ConditionNotMet)
+                    .because("a key was rotated or destroyed while values were being sealed"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether [`check`](Self::check) refuses, so that sealing anew may succeed.
+    pub(crate) fn is_stale(&self) -> bool {
+        matches!(self.check(), Err(error) if error.kind() == ErrorKind::ConditionNotMet)
+    }
+}
+
+/// Seals the values of a plan.
+pub(crate) struct Sealer<'t> {
+    table: u32,
+    keys: &'t Keys,
+    generation: Once<Option<u64>>,
+    /// For a plan that is only shown, which needs no key and makes none: what stands in for tokens.
+    sham: Option<RandomState>,
+}
+
+impl<'t> Sealer<'t> {
+    /// For a plan that is to be carried out.
+    pub(in crate::store) fn new(table: u32, keys: &'t Keys) -> Self {
+        Self { table, keys, generation: Once::new(None), sham: None }
+    }
+
+    /// For a plan that is only shown: gives bytes of the right length.
+    pub(in crate::store) fn sham(table: u32, keys: &'t Keys) -> Self {
+        Self { sham: Some(RandomState::new()), ..Self::new(table, keys) }
+    }
+
+    /// The value, sealed for a field of the entity of these keys.
+    pub(crate) fn seal(
+        &self,
+        partition: &str,
+        row: &str,
+        field: &Field,
+        value: ValueRef<'_>,
+    ) -> Result<Vec<u8>> {
+        self.seal_cell(&self.cell(partition, row, field)?, value)
+    }
+
+    /// The same for a cell whose scope is known.
+    pub(crate) fn seal_cell(&self, cell: &Cell<'_>, value: ValueRef<'_>) -> Result<Vec<u8>> {
+        if self.sham.is_some() {
+            return Ok(vec![0; value::sealed_len(value)]);
+        }
+        self.keys()?.seal(cell, value)
+    }
+
+    /// A value as it is stored, sealed with the key that is current now, and its token by the current one of its own.
+    /// One that is not sealed yet is.
+    pub(crate) fn reseal(
+        &self,
+        partition: &str,
+        row: &str,
+        field: &Field,
+        stored: ValueRef<'_>,
+    ) -> Result<Resealed> {
+        let cell = self.cell(partition, row, field)?;
+        let keys = self.keys()?;
+        let current = |sealed| Ok::<_, Error>(KeyHandle::of(sealed) == Some(keys.current(&cell)?));
+        let opened;
+        let (value, is_current) = match stored {
+            ValueRef::Binary(sealed) if looks_sealed(stored) => {
+                let is_current = current(sealed)?;
+                if is_current && field.blind.is_none() {
+                    return Ok(Resealed { value: None, token: None });
+                }
+                opened = Opened::new(keys.open(&cell, sealed)?);
+                (opened.expose().as_value_ref(), is_current)
+            }
+            plain => (plain, false),
+        };
+        let token = field.blind.map(|blind| keys.token(&cell, blind.tokens, value)).transpose()?;
+        let value = if is_current { None } else { Some(keys.seal(&cell, value)?) };
+        Ok(Resealed { value, token: token.map(Token::to_bytes) })
+    }
+
+    /// Whether a value of this key, with this token if the field has any, needs no sealing anew.
+    pub(crate) fn is_current(
+        &self,
+        partition: &str,
+        row: &str,
+        field: &Field,
+        handle: KeyHandle,
+        token: Option<&[u8]>,
+    ) -> Result<bool> {
+        let cell = self.cell(partition, row, field)?;
+        let keys = self.keys()?;
+        let has_token = match field.blind {
+            None => true,
+            Some(blind) => keys.makes_token(&cell, blind.tokens, token)?,
+        };
+        Ok(has_token && keys.current(&cell)? == handle)
+    }
+
+    /// The cell of a field.
+    fn cell<'c>(&self, partition: &'c str, row: &'c str, field: &'c Field) -> Result<Cell<'c>> {
+        Ok(Cell::new(self.table, partition, row, field.property)?.scoped(field.scope))
+    }
+
+    /// The tokens of a field's value in this partition.
+    pub(crate) fn tokens(
+        &self,
+        partition: &str,
+        field: &Field,
+        blind: Blind,
+        value: ValueRef<'_>,
+    ) -> Result<FoundTokens> {
+        if let Some(sham) = &self.sham {
+            let live = tokens((self.table, self.keys), partition, field, blind, value).unwrap_or_default();
+            return Ok(match live.split_first() {
+                Some((current, others)) => FoundTokens { current: *current, others: others.to_vec() },
+                None => FoundTokens { current: sham_token(sham, value), others: Vec::new() },
+            });
+        }
+        let keys = self.keys()?;
+        let cell = self.cell(partition, "", field)?;
+        let current = keys.token(&cell, blind.tokens, value)?.to_bytes();
+        let live = keys.tokens(&cell, blind.tokens, value)?.into_iter().map(Token::to_bytes);
+        Ok(FoundTokens { current, others: live.filter(|token| *token != current).collect() })
+    }
+
+    /// The keys; their generation is noted before the first value is sealed, so that a rotation between the two is seen,
+    /// if once too often.
+    fn keys(&self) -> Result<&'t Encryption> {
+        let keys = self.keys.get()?;
+        if self.generation.get().is_none() {
+            self.generation.set(Some(keys.generation()?));
+        }
+        Ok(keys)
+    }
+
+    /// The generation of the keys before the first value was sealed.
+    pub(crate) fn sealed_at(&self) -> SealedAt {
+        let keys = self.keys.any();
+        SealedAt(self.generation.get().and_then(|generation| Some((keys?.clone(), generation))))
+    }
+}
+
+/// Of the right length, the same for the same value, and telling nothing of it.
+fn sham_token(sham: &RandomState, value: ValueRef<'_>) -> [u8; TOKEN_BYTES] {
+    let value = Opened::new(value.to_value());
+    let text = Secret::new(format!("{:?}", value.expose()));
+    let mut token = [0; TOKEN_BYTES];
+    for (half, bytes) in token.chunks_mut(8).enumerate() {
+        let hash = sham.hash_one((half, text.expose())).to_le_bytes();
+        bytes.iter_mut().zip(hash).for_each(|(byte, hashed)| *byte = hashed);
+    }
+    token
+}
+
+/// Whether a value is of the form of sealed ones.
+pub(crate) fn looks_sealed(value: ValueRef<'_>) -> bool {
+    matches!(value, ValueRef::Binary(bytes) if KeyHandle::of(bytes).is_some())
+}
+
+/// The tokens that a field's value can have been filed under in a partition, newest first: one for each key that is
+/// alive.
+pub(in crate::store) fn tokens(
+    (table, keys): (u32, &Keys),
+    partition: &str,
+    field: &Field,
+    blind: Blind,
+    value: ValueRef<'_>,
+) -> Result<Vec<[u8; TOKEN_BYTES]>> {
+    let cell = Cell::new(table, partition, "", field.property)?.scoped(field.scope);
+    let tokens = keys.get()?.tokens(&cell, blind.tokens, value)?;
+    Ok(tokens.into_iter().map(Token::to_bytes).collect())
+}
+
+/// The generation of the keys, which a lookup by tokens must see unchanged before and after.
+pub(in crate::store) fn generation(keys: &Keys) -> Result<u64> {
+    keys.get()?.generation()
+}

@@ -1,0 +1,78 @@
+//! The store's authority: a key that vouches for what lies in the clear.
+//!
+//! It is made with the keys, and stays as long as they do: no rotation makes another, no shredding destroys it, and a
+//! renewal of the root key puts it under the new one. So what was vouched for once is vouched for in every copy too.
+
+use zeroize::Zeroizing;
+
+use super::opened::{PATIENCE, Vault, without_end};
+use super::record::{AUTHORITY, AuthorityRecord};
+use super::root::Root;
+use crate::crypt::SecretKey;
+use crate::crypt::envelope::{self, Purpose};
+use crate::crypt::mac::MacKey;
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::lmdb;
+
+/// A new one, as its record is.
+pub(super) fn make(identity: &[u8; 16], root: &Root) -> Result<Vec<u8>> {
+    wrap(identity, root, &SecretKey::generate()?).map(|record| record.encode())
+}
+
+fn wrap(identity: &[u8; 16], root: &Root, key: &SecretKey) -> Result<AuthorityRecord> {
+    let wrapped = envelope::seal(&root.key, Purpose::Authority, identity, key.expose())?;
+    Ok(AuthorityRecord { check: key.check_value(), wrapped })
+}
+
+fn unwrap(identity: &[u8; 16], root: &Root, record: &AuthorityRecord) -> Result<SecretKey> {
+    envelope::open(&root.key, Purpose::Authority, identity, &record.wrapped)
+        .ok()
+        .map(Zeroizing::new)
+        .and_then(|bytes| SecretKey::from_slice(&bytes))
+        .filter(|key| key.check_value() == record.check)
+        .ok_or_else(|| {
+            Error::new(ErrorKind::DecryptionFailed)
+                .because("the store's authority does not open: the keys' record of it was changed")
+        })
+}
+
+/// The record under another root key.
+pub(super) fn rewrap(identity: &[u8; 16], record: &[u8], old: &Root, new: &Root) -> Result<Vec<u8>> {
+    let key = unwrap(identity, old, &AuthorityRecord::decode(record)?)?;
+    let rewrapped = wrap(identity, new, &key)?;
+    // Before the old one goes, the new one must open.
+    unwrap(identity, new, &rewrapped)?;
+    Ok(rewrapped.encode())
+}
+
+impl Vault {
+    /// The authority, which is read once.
+    pub(super) fn authority(&self) -> Result<&MacKey> {
+        match self.authority.get() {
+            Some(authority) => Ok(authority),
+            None => self.load_authority().map(|loaded| self.authority.get_or_init(|| loaded)),
+        }
+    }
+
+    fn load_authority(&self) -> Result<MacKey> {
+        for _ in 0..PATIENCE {
+            let root = self.root()?;
+            let txn = self.read_txn()?;
+            if self.meta(&txn)?.root != root.number {
+                continue;
+            }
+            let record = self.authority_record(&txn)?;
+            return Ok(MacKey::new(&unwrap(&self.identity, &root, &AuthorityRecord::decode(record)?)?));
+        }
+        Err(without_end())
+    }
+
+    pub(super) fn authority_record<'t>(&self, txn: &'t heed::RoTxn<'_>) -> Result<&'t [u8]> {
+        self.side.db.get(txn, AUTHORITY).map_err(lmdb::error)?.ok_or_else(|| {
+            Error::new(ErrorKind::Corrupt).because(format!(
+                "the keys at `{}` lack the store's authority; take them from a backup",
+                self.side.path.display()
+            ))
+        })
+    }
+}

@@ -1,0 +1,55 @@
+//! Copying the keys beside a copy of the data.
+
+use std::fs;
+use std::path::Path;
+
+use super::DIRECTORY;
+use super::change;
+use super::opened::{PATIENCE, no_keys, without_end};
+use super::record::{META, Meta};
+use super::root;
+use crate::crypt::files;
+use crate::error::Result;
+use crate::store::lmdb;
+use crate::store::open::side::{self, Access, Side};
+use crate::store::open::{self, has_data};
+
+/// Copies the keys of the store in this directory, if it has any, into a copy of it. They stay wrapped, so it takes
+/// no provider.
+///
+/// To be called when the data are copied: a key is durable before the first value that needs it, so keys that are
+/// copied later are all that the copied data need.
+pub(in crate::store) fn copy_to(store: &Path, copy: &Path, access: impl Into<Access>) -> Result<()> {
+    let (from, to) = (store.join(DIRECTORY), copy.join(DIRECTORY));
+    if !has_data(&from) {
+        return Ok(());
+    }
+    let access = Access { create: false, ..access.into() };
+    let side = side::open(&from, access, |_| Ok(Vec::new()))?;
+    for _ in 0..PATIENCE {
+        let root = root(&side)?;
+        let copied = copy_once(&side, root, &to);
+        // Copied while the root key was renewed, it may lie under either.
+        if self::root(&side)? == root {
+            return copied;
+        }
+        fs::remove_dir_all(&to).map_err(|error| files::failed("removing", &to, error))?;
+    }
+    Err(without_end())
+}
+
+fn root(side: &Side) -> Result<u64> {
+    let txn = side.read_txn()?;
+    let meta = side.db.get(&txn, META).map_err(lmdb::error)?;
+    let meta = meta.map_or_else(|| Err(no_keys(&side.path)), Meta::decode)?;
+    change::check_commit(&side.path, &meta, &txn)?;
+    Ok(meta.root)
+}
+
+fn copy_once(side: &Side, root: u64, to: &Path) -> Result<()> {
+    fs::create_dir_all(to).map_err(|error| files::failed("making", to, error))?;
+    let from = root::path(&side.path, root);
+    let bytes = files::read(&from)?.ok_or_else(|| root::missing(&from))?;
+    files::create_named(&root::path(to, root), &bytes)?;
+    open::copy_with(&side.env, to, |record| Meta::decode(record).map(|meta| meta.transaction), |_| Ok(()))
+}

@@ -1,0 +1,248 @@
+//! Data keys: found, and made where there are none.
+
+use std::sync::Arc;
+
+use zeroize::Zeroizing;
+
+use super::change::Change;
+use super::opened::{PATIENCE, Vault, without_end};
+use super::record::{self, KeyRecord, ScopeRecord, State};
+use super::root::Root;
+use crate::crypt::data_key::DataKey;
+use crate::crypt::envelope::{self, Purpose};
+use crate::crypt::key;
+use crate::crypt::scope::check_partition;
+use crate::crypt::token::Token;
+use crate::crypt::{KeyHandle, Scope, SecretKey};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::Ticks;
+use crate::store::lmdb;
+
+/// When a scope gets a new key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Add {
+    /// If it has none.
+    IfNone,
+    /// In any case.
+    Always,
+}
+
+/// A data key with the scope that it was made for.
+#[derive(Debug)]
+pub(super) struct Unwrapped {
+    pub(super) key: SecretKey,
+    pub(super) scope: Scope,
+}
+
+impl Vault {
+    /// The key of this name.
+    pub(super) fn key(&self, handle: KeyHandle) -> Result<Arc<DataKey>> {
+        if let Some(key) = self.cache()?.key(handle) {
+            return Ok(key);
+        }
+        for _ in 0..PATIENCE {
+            let root = self.root()?;
+            let txn = self.read_txn()?;
+            let meta = self.meta(&txn)?;
+            if meta.root != root.number {
+                continue;
+            }
+            let key = Arc::new(self.load(&txn, &root, handle)?);
+            drop(txn);
+            self.remember(meta.generation, |cache| cache.put(&key))?;
+            return Ok(key);
+        }
+        Err(without_end())
+    }
+
+    /// Reads and unwraps a key.
+    fn load(&self, txn: &heed::RoTxn<'_>, root: &Root, handle: KeyHandle) -> Result<DataKey> {
+        let record = self.record(txn, handle)?.ok_or_else(|| {
+            Error::new(ErrorKind::KeyUnavailable).because(format!(
+                "the store's keys hold no data key {handle}; they may be older than the data"
+            ))
+        })?;
+        match record.state {
+            State::Alive { .. } => {
+                let Unwrapped { key, scope } = self.unwrap(root, handle, &record)?;
+                Ok(DataKey::new(handle, record.version, scope, &key))
+            }
+            State::Shredded => Err(Error::new(ErrorKind::KeyShredded)
+                .because(format!("the data key {handle} was destroyed with its scope, and the value with it"))),
+            State::Superseded => Err(Error::new(ErrorKind::KeySuperseded).because(format!(
+                "the data key {handle} was destroyed when nothing was left under it; the value was sealed anew before, \
+                 so read it again, in a newer snapshot"
+            ))),
+        }
+    }
+
+    pub(super) fn record(&self, txn: &heed::RoTxn<'_>, handle: KeyHandle) -> Result<Option<KeyRecord>> {
+        let key = record::key_key(handle);
+        let found = self.find(txn, &key)?;
+        found.map(|bytes| KeyRecord::decode(&key, bytes)).transpose()
+    }
+
+    /// What a record's key is bound to.
+    fn binding(&self, handle: KeyHandle, record: &KeyRecord) -> Vec<u8> {
+        [&self.identity[..], &handle.0.to_le_bytes(), &record.head()].concat()
+    }
+
+    /// The key that a record holds, which must be alive.
+    pub(super) fn unwrap(&self, root: &Root, handle: KeyHandle, record: &KeyRecord) -> Result<Unwrapped> {
+        let open = || {
+            let State::Alive { check, wrapped } = &record.state else { return None };
+            let binding = self.binding(handle, record);
+            let plain =
+                envelope::open(&root.key, Purpose::DataKey, &binding, wrapped).map(Zeroizing::new).ok()?;
+            let (key, scope) = plain.split_at_checked(SecretKey::BYTES)?;
+            let key = SecretKey::from_slice(key).filter(|key| key.check_value() == *check)?;
+            Some(Unwrapped { key, scope: Scope::from_bytes(scope)? })
+        };
+        open().ok_or_else(|| {
+            Error::new(ErrorKind::DecryptionFailed)
+                .because(format!("the data key {handle} does not open: its record was changed"))
+        })
+    }
+
+    /// The record of a key under a root key.
+    pub(super) fn wrap(
+        &self,
+        root: &Root,
+        handle: KeyHandle,
+        (version, made): (u32, Ticks),
+        Unwrapped { key, scope }: &Unwrapped,
+    ) -> Result<KeyRecord> {
+        let check = key.check_value();
+        let mut record = KeyRecord { version, made, state: State::Alive { check, wrapped: Vec::new() } };
+        let mut plain = Zeroizing::new(Vec::with_capacity(SecretKey::BYTES + scope.as_bytes().len()));
+        plain.extend_from_slice(key.expose());
+        plain.extend_from_slice(scope.as_bytes());
+        let binding = self.binding(handle, &record);
+        let wrapped = envelope::seal(&root.key, Purpose::DataKey, &binding, &plain)?;
+        record.state = State::Alive { check, wrapped };
+        Ok(record)
+    }
+
+    /// The keys of a scope; none if it never had any.
+    pub(super) fn scope(&self, txn: &heed::RoTxn<'_>, scope: &[u8]) -> Result<ScopeRecord> {
+        let authority = self.authority()?;
+        let key = record::scope_key(authority, scope);
+        let found = self.find(txn, &key)?;
+        found.map_or_else(|| Ok(ScopeRecord::default()), |bytes| ScopeRecord::decode(authority, &key, bytes))
+    }
+
+    pub(super) fn put_scope(&self, change: &mut Change<'_>, scope: &[u8], keys: &ScopeRecord) -> Result<()> {
+        let authority = self.authority()?;
+        let at = record::scope_key(authority, scope);
+        change.put(&at, &keys.encode(authority, &at))
+    }
+
+    /// The key that seals in a scope, made if there is none.
+    pub(super) fn current(&self, scope: &[u8]) -> Result<Arc<DataKey>> {
+        if let Some(key) = self.cache()?.current(scope) {
+            return Ok(key);
+        }
+        let parsed = Scope::from_bytes(scope)
+            .ok_or_else(|| Error::new(ErrorKind::InvalidKey).because("these bytes are no scope's"))?;
+        check_partition(parsed.partition_key().unwrap_or_default())?;
+        for _ in 0..PATIENCE {
+            let root = self.root()?;
+            let txn = self.read_txn()?;
+            let meta = self.meta(&txn)?;
+            let Some(handle) = self.scope(&txn, scope)?.current() else {
+                drop(txn);
+                self.add(&parsed, Add::IfNone)?;
+                continue;
+            };
+            if meta.root != root.number {
+                continue;
+            }
+            let key = Arc::new(self.load(&txn, &root, handle)?);
+            drop(txn);
+            check_scope(&key, &parsed)?;
+            self.remember(meta.generation, |cache| cache.put_current(scope, &key))?;
+            return Ok(key);
+        }
+        Err(without_end())
+    }
+
+    /// All keys of a scope that are alive, newest first.
+    pub(super) fn alive(&self, scope: &[u8]) -> Result<Vec<Arc<DataKey>>> {
+        let keys = {
+            let txn = self.read_txn()?;
+            self.meta(&txn)?;
+            self.scope(&txn, scope)?.keys
+        };
+        let mut found = Vec::with_capacity(keys.len());
+        for (_, handle) in keys.iter().rev() {
+            match self.key(*handle) {
+                // Destroyed meanwhile: then nothing is found by it.
+                Err(error) if error.kind().is_destroyed() => {}
+                key => found.push(key?),
+            }
+        }
+        if let Some(parsed) = Scope::from_bytes(scope) {
+            found.iter().try_for_each(|key| check_scope(key, &parsed))?;
+        }
+        Ok(found)
+    }
+
+    /// Gives a scope a new key, which is durable when this returns; or, if asked so, leaves the one that it has.
+    pub(super) fn add(&self, scope: &Scope, add: Add) -> Result<KeyHandle> {
+        for _ in 0..PATIENCE {
+            let root = self.root()?;
+            let (handle, key) = (KeyHandle(key::random_number()?), SecretKey::generate()?);
+            let mut change = self.change()?;
+            if change.meta.root != root.number {
+                continue;
+            }
+            let mut keys = self.scope(change.txn(), scope.as_bytes())?;
+            if let (Add::IfNone, Some(current)) = (add, keys.current()) {
+                return Ok(current);
+            }
+            // Where there was none, nobody remembers another.
+            if keys.current().is_some() {
+                change.meta.generation += 1;
+            }
+            let version = next_version(scope, &keys)?;
+            let at = record::key_key(handle);
+            if self.side.db.get(change.txn(), &at).map_err(lmdb::error)?.is_some() {
+                continue;
+            }
+            let made = Unwrapped { key, scope: scope.clone() };
+            let record = self.wrap(&root, handle, (version, Ticks::now()), &made)?;
+            keys.latest = version;
+            keys.keys.push((version, handle));
+            change.put(&at, &record.encode(&at))?;
+            self.put_scope(&mut change, scope.as_bytes(), &keys)?;
+            change.commit()?;
+            return Ok(handle);
+        }
+        Err(without_end())
+    }
+}
+
+/// A scope's record must name the scope's own keys: with another's it would seal what a shredding leaves readable.
+fn check_scope(key: &DataKey, scope: &Scope) -> Result<()> {
+    if key.scope() == scope {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::DecryptionFailed).because(format!(
+        "the keys' record of {scope} names the data key {}, which is another's",
+        key.handle()
+    )))
+}
+
+/// The next version whose tokens no key that is alive makes.
+fn next_version(scope: &Scope, keys: &ScopeRecord) -> Result<u32> {
+    let next = keys.latest.checked_add(1).filter(|next| {
+        let byte = Token::version_byte(*next);
+        keys.keys.iter().all(|(version, _)| Token::version_byte(*version) != byte)
+    });
+    next.ok_or_else(|| {
+        Error::new(ErrorKind::KeyUnavailable).because(format!(
+            "{scope} has {} keys; destroy old ones before a new one is made",
+            keys.keys.len()
+        ))
+    })
+}

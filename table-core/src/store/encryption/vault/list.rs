@@ -1,0 +1,106 @@
+//! Every data key that is alive.
+
+use std::collections::BTreeMap;
+
+use super::opened::{PATIENCE, Vault, without_end};
+use super::record::{self, KeyRecord};
+use crate::crypt::{KeyHandle, Scope};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::Ticks;
+use crate::store::lmdb;
+
+/// A data key, as [`Encryption::keys`](crate::Encryption::keys) lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KeyInfo {
+    /// Its name.
+    pub handle: KeyHandle,
+    /// Whose values it seals.
+    pub scope: Scope,
+    /// The how-manieth of its scope it is, counted from 1.
+    pub version: u32,
+    /// When it was made.
+    pub made: Ticks,
+    /// Whether it is the one that seals what is written now; the others only open what they sealed.
+    pub current: bool,
+}
+
+/// The keys of one moment, by scope and age.
+#[derive(Debug, Default)]
+pub(super) struct Listed {
+    pub(super) keys: Vec<KeyInfo>,
+    /// What keeps the rest from being listed, the first of it.
+    pub(super) flaw: Option<Error>,
+}
+
+impl Listed {
+    /// Nothing may be left out.
+    pub(super) fn whole(self) -> Result<Vec<KeyInfo>> {
+        self.flaw.map_or(Ok(self.keys), Err)
+    }
+
+    /// Every scope that has a key which seals.
+    pub(super) fn scopes(&self) -> impl Iterator<Item = &Scope> {
+        self.keys.iter().filter(|key| key.current).map(|key| &key.scope)
+    }
+}
+
+impl Vault {
+    /// Lists the keys. One whose record is damaged, or its scope's, is left out, and keeps no other from being listed.
+    pub(super) fn list(&self) -> Result<Listed> {
+        for _ in 0..PATIENCE {
+            let root = self.root()?;
+            let txn = self.read_txn()?;
+            if self.meta(&txn)?.root != root.number {
+                continue;
+            }
+            let mut scopes = BTreeMap::<Scope, Vec<(u32, KeyHandle, Ticks)>>::new();
+            let mut listed = Listed::default();
+            for pair in self.side.db.iter(&txn).map_err(lmdb::error)? {
+                let (at, bytes) = pair.map_err(lmdb::error)?;
+                if !record::is_key(at) {
+                    continue;
+                }
+                let mut read = || {
+                    let (handle, record) = (record::handle_of(at)?, KeyRecord::decode(at, bytes)?);
+                    if record.is_alive() {
+                        let scope = self.unwrap(&root, handle, &record)?.scope;
+                        scopes.entry(scope).or_default().push((record.version, handle, record.made));
+                    }
+                    Ok(())
+                };
+                if let Err(error) = read() {
+                    listed.flaw.get_or_insert(error);
+                }
+            }
+            for (scope, mut keys) in scopes {
+                keys.sort_unstable();
+                match self.scope(&txn, scope.as_bytes()) {
+                    Ok(record) => {
+                        let info = |(version, handle, made)| KeyInfo {
+                            handle,
+                            scope: scope.clone(),
+                            version,
+                            made,
+                            current: record.current() == Some(handle),
+                        };
+                        listed.keys.extend(keys.into_iter().map(info));
+                    }
+                    Err(error) => drop(listed.flaw.get_or_insert(error)),
+                }
+            }
+            return Ok(listed);
+        }
+        Err(without_end())
+    }
+}
+
+/// Some scopes were dealt with, and there is one that could not be.
+#[cold]
+pub(super) fn but_for(done: u64, flaw: Error) -> Error {
+    let others = format!("; {done} others were rotated");
+    match flaw.kind() {
+        ErrorKind::Corrupt | ErrorKind::DecryptionFailed => flaw.and(&others),
+        _ => flaw,
+    }
+}

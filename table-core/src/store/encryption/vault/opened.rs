@@ -1,0 +1,163 @@
+//! The keys' environment: opened, with its root key and what is remembered.
+//!
+//! Three rules hold throughout. The provider is never asked while a transaction is open. A data key is durable before
+//! anybody gets it. What is remembered is thrown away as soon as a commit, by whatever process, has made it untrue.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use super::authority;
+use super::cache::Cache;
+use super::record::{AUTHORITY, META, Meta, Tally};
+use super::root::{self, NewRoot, Root};
+use crate::crypt::KeyProvider;
+use crate::crypt::mac::MacKey;
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::lmdb::ReadTxn;
+use crate::store::open::read_only;
+use crate::store::open::side::{self, Access, Side};
+
+/// Other processes may take a root key away between two looks at it; so often in a row they do not.
+pub(super) const PATIENCE: usize = 100;
+
+/// The number of the first transaction in an environment.
+const FIRST: u64 = 1;
+
+/// An open environment of keys.
+pub(super) struct Vault {
+    pub(super) side: Arc<Side>,
+    pub(super) provider: Arc<dyn KeyProvider>,
+    /// The store that the keys belong to.
+    pub(super) identity: [u8; 16],
+    root: Mutex<Option<Arc<Root>>>,
+    cache: Mutex<Cache>,
+    pub(super) authority: OnceLock<MacKey>,
+}
+
+impl Vault {
+    /// Opens the keys in a directory; makes them, under a new root key, if there are none.
+    pub(super) fn open(
+        dir: &Path,
+        access: Access,
+        identity: [u8; 16],
+        provider: Arc<dyn KeyProvider>,
+    ) -> Result<Self> {
+        let side = side::open(dir, access, |dir| {
+            let root = NewRoot::make(&identity, &*provider)?;
+            root.write(dir)?;
+            let authority = authority::make(&identity, &root.root)?;
+            let mut tally = Tally::default();
+            tally.add(AUTHORITY, &authority);
+            let meta = Meta { identity, root: root.root.number, generation: 0, transaction: FIRST, tally };
+            Ok(vec![(META.to_vec(), meta.encode()), (AUTHORITY.to_vec(), authority)])
+        })?;
+        let vault = Self {
+            side,
+            provider,
+            identity,
+            root: Mutex::default(),
+            cache: Mutex::default(),
+            authority: OnceLock::new(),
+        };
+        vault.authority()?;
+        vault.check_whole()?;
+        if !access.read_only {
+            vault.remove_leftovers()?;
+        }
+        Ok(vault)
+    }
+
+    pub(super) fn read_txn(&self) -> Result<ReadTxn<'_>> {
+        self.side.read_txn()
+    }
+
+    /// Refuses to change keys that are open for reading only.
+    pub(super) fn check_writable(&self) -> Result<()> {
+        if self.side.read_only { Err(read_only()) } else { Ok(()) }
+    }
+
+    /// The generation of the keys now: it rises when a key stops being current, or is destroyed.
+    pub(super) fn generation(&self) -> Result<u64> {
+        self.cache().map(|cache| cache.generation)
+    }
+
+    /// The root key, which the provider unwraps if it is not at hand.
+    pub(super) fn root(&self) -> Result<Arc<Root>> {
+        for _ in 0..PATIENCE {
+            let number = {
+                let txn = self.read_txn()?;
+                self.meta(&txn)?.root
+            };
+            // Held while the provider is asked, so that it is asked once: it is no lock that a transaction waits for.
+            let mut known = self.root.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(root) = known.as_ref().filter(|root| root.number == number) {
+                return Ok(root.clone());
+            }
+            let loaded = root::load(&self.side.path, &self.identity, number, &*self.provider);
+            if let Ok(Some(root)) = loaded {
+                let root = Arc::new(root);
+                *known = Some(root.clone());
+                return Ok(root);
+            }
+            // If another took its place meanwhile, its file is gone, or overwritten. Else it is lost.
+            let txn = self.read_txn()?;
+            if self.meta(&txn)?.root == number {
+                loaded?;
+                return Err(root::missing(&root::path(&self.side.path, number)));
+            }
+        }
+        Err(without_end())
+    }
+
+    pub(super) fn remember_root(&self, root: Root) {
+        *self.root.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(root));
+    }
+
+    /// Removes root keys that a crash left behind.
+    fn remove_leftovers(&self) -> Result<()> {
+        if root::list(&self.side.path)?.len() > 1 {
+            // Holds the lock, and changes nothing.
+            let change = self.change()?;
+            root::wipe_others(&self.side.path, change.meta.root)?;
+        }
+        Ok(())
+    }
+
+    /// What is remembered, as far as it is still true.
+    pub(super) fn cache(&self) -> Result<MutexGuard<'_, Cache>> {
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if cache.commit != self.side.last_commit() {
+            let txn = self.read_txn()?;
+            let generation = self.meta(&txn)?.generation;
+            if cache.generation != generation {
+                cache.clear();
+                cache.generation = generation;
+            }
+            // The commit that was seen here, which need not be the last: LMDB says that there is a new one a moment
+            // before it shows it. The next look finds it.
+            cache.commit = txn.id();
+        }
+        Ok(cache)
+    }
+
+    /// Remembers a key that was read when the keys had this generation; not if they have another by now.
+    pub(super) fn remember(&self, generation: u64, put: impl FnOnce(&mut Cache)) -> Result<()> {
+        let mut cache = self.cache()?;
+        if cache.generation == generation {
+            put(&mut cache);
+        }
+        Ok(())
+    }
+}
+
+/// The environment in this directory lacks the record that a store's keys have.
+#[cold]
+pub(super) fn no_keys(dir: &Path) -> Error {
+    Error::new(ErrorKind::Incompatible)
+        .because(format!("`{}` holds an LMDB environment that is not a store's keys", dir.display()))
+}
+
+#[cold]
+pub(super) fn without_end() -> Error {
+    Error::new(ErrorKind::KeyUnavailable).because("the root key is being renewed without end")
+}

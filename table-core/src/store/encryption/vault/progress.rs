@@ -1,0 +1,59 @@
+//! How far a job has come, as it lies among the keys.
+
+use super::record::damaged;
+use crate::error::Result;
+use crate::store::lmdb::fields::Fields;
+use crate::store::records::meta::{self, sealed};
+
+/// A text of a job's record.
+fn text(body: &mut Fields<'_>) -> Option<String> {
+    let length = usize::from(body.u16()?);
+    std::str::from_utf8(body.bytes(length)?).ok().map(str::to_owned)
+}
+
+/// How far a job has come.
+///
+/// A job that goes over a table saves it after each of its transactions; one that was broken off goes on from
+/// there, and does at most that transaction's work twice.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// The keys of the last row that is done, in the table's order; `None` at the start.
+    pub position: Option<(String, String)>,
+    /// How many rows were looked at.
+    pub seen: u64,
+    /// How many values were changed.
+    pub changed: u64,
+    /// The [generation](crate::Encryption::generation) of the keys when the job began: after a further rotation
+    /// what is done is to be done again.
+    pub generation: u64,
+}
+
+impl Progress {
+    pub(super) fn encode(&self, key: &[u8]) -> Vec<u8> {
+        let mut body = Vec::new();
+        body.extend_from_slice(&self.seen.to_le_bytes());
+        body.extend_from_slice(&self.changed.to_le_bytes());
+        body.extend_from_slice(&self.generation.to_le_bytes());
+        body.push(u8::from(self.position.is_some()));
+        for text in self.position.iter().flat_map(|(partition, row)| [partition, row]) {
+            // Keys are far shorter than 64 KiB: who saves them has read them from a table.
+            body.extend_from_slice(&u16::try_from(text.len()).unwrap_or(u16::MAX).to_le_bytes());
+            body.extend_from_slice(text.as_bytes());
+        }
+        sealed(key, body)
+    }
+
+    pub(super) fn decode(key: &[u8], record: &[u8]) -> Result<Self> {
+        let read = || {
+            let mut body = Fields(meta::opened(key, record)?);
+            let (seen, changed, generation) = (body.u64()?, body.u64()?, body.u64()?);
+            let [positioned] = body.take()?;
+            let position = match positioned {
+                0 => None,
+                _ => Some((text(&mut body)?, text(&mut body)?)),
+            };
+            body.0.is_empty().then_some(Self { position, seen, changed, generation })
+        };
+        read().ok_or_else(damaged)
+    }
+}

@@ -1,0 +1,312 @@
+//! The records of the keys' environment: small records with a checksum, as the store's own are.
+
+use crate::crypt::KeyHandle;
+use crate::crypt::key::CheckValue;
+use crate::crypt::mac::MacKey;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::Ticks;
+use crate::store::lmdb::fields::Fields;
+use crate::store::records::meta::{self, checksum_of, sealed};
+
+use super::progress::Progress;
+
+/// The version of the keys' environment and of the root key's file.
+pub(super) const FORMAT: u32 = 2;
+
+/// Where the environment's own record lies. No key sorts before it.
+pub(super) const META: &[u8] = b"\0keys";
+
+/// Where the store's authority lies.
+pub(super) const AUTHORITY: &[u8] = b"a";
+
+/// What later libraries may need; none is given out yet.
+const KNOWN_FEATURES: u64 = 0;
+
+const KEY: u8 = b'k';
+const SCOPE: u8 = b's';
+const JOB: u8 = b'j';
+
+#[cold]
+pub(super) fn damaged() -> Error {
+    Error::new(ErrorKind::Corrupt).because("a record of the store's keys is damaged; take them from a backup")
+}
+
+/// How many records of each sort there are beside the environment's own and the authority, and the sum of all their
+/// checksums, modulo 2^64.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) keys: u64,
+    pub(super) scopes: u64,
+    pub(super) jobs: u64,
+    pub(super) digest: u64,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, key: &[u8], record: &[u8]) {
+        self.count(key, |count| count.wrapping_add(1));
+        self.digest = self.digest.wrapping_add(checksum_of(record));
+    }
+
+    pub(super) fn remove(&mut self, key: &[u8], record: &[u8]) {
+        self.count(key, |count| count.wrapping_sub(1));
+        self.digest = self.digest.wrapping_sub(checksum_of(record));
+    }
+
+    fn count(&mut self, key: &[u8], change: impl Fn(u64) -> u64) {
+        let count = match key.first() {
+            Some(&KEY) => &mut self.keys,
+            Some(&SCOPE) => &mut self.scopes,
+            Some(&JOB) => &mut self.jobs,
+            _ => return,
+        };
+        *count = change(*count);
+    }
+
+    /// How many records that is.
+    pub(super) fn records(&self) -> u64 {
+        self.keys.wrapping_add(self.scopes).wrapping_add(self.jobs)
+    }
+}
+
+/// The environment's own record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Meta {
+    /// The store that the keys belong to.
+    pub(super) identity: [u8; 16],
+    /// Which root key all data keys lie under.
+    pub(super) root: u64,
+    /// Rises when a key that somebody may remember is no longer current or is no more.
+    pub(super) generation: u64,
+    /// The number of the transaction that wrote it, which is that of the newest commit: every one writes it.
+    pub(super) transaction: u64,
+    pub(super) tally: Tally,
+}
+
+impl Meta {
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut body = Vec::with_capacity(92);
+        body.extend_from_slice(&FORMAT.to_le_bytes());
+        body.extend_from_slice(&self.identity);
+        let Tally { keys, scopes, jobs, digest } = self.tally;
+        for number in
+            [self.root, self.generation, KNOWN_FEATURES, self.transaction, keys, scopes, jobs, digest]
+        {
+            body.extend_from_slice(&number.to_le_bytes());
+        }
+        sealed(META, body)
+    }
+
+    pub(super) fn decode(record: &[u8]) -> Result<Self> {
+        let mut body = Fields(meta::opened(META, record).ok_or_else(damaged)?);
+        let version = body.u32().ok_or_else(damaged)?;
+        let read = |body: &mut Fields<'_>| {
+            let (identity, root, generation) = (body.take()?, body.u64()?, body.u64()?);
+            let (features, transaction) = (body.u64()?, body.u64()?);
+            let tally =
+                Tally { keys: body.u64()?, scopes: body.u64()?, jobs: body.u64()?, digest: body.u64()? };
+            let meta = Self { identity, root, generation, transaction, tally };
+            body.0.is_empty().then_some((meta, features))
+        };
+        match (version, read(&mut body)) {
+            (FORMAT, Some((meta, features))) if features & !KNOWN_FEATURES == 0 => Ok(meta),
+            (FORMAT, None) => Err(damaged()),
+            _ => Err(Error::new(ErrorKind::Incompatible)
+                .because("the store's keys are of another format than this library reads")),
+        }
+    }
+}
+
+/// The store's authority, wrapped: the key of its digests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct AuthorityRecord {
+    pub(super) check: CheckValue,
+    /// The key in an envelope under the root key.
+    pub(super) wrapped: Vec<u8>,
+}
+
+impl AuthorityRecord {
+    pub(super) fn encode(&self) -> Vec<u8> {
+        sealed(AUTHORITY, [&self.check, &self.wrapped[..]].concat())
+    }
+
+    pub(super) fn decode(record: &[u8]) -> Result<Self> {
+        let (check, wrapped) =
+            meta::opened(AUTHORITY, record).and_then(|body| body.split_first_chunk()).ok_or_else(damaged)?;
+        Ok(Self { check: *check, wrapped: wrapped.to_vec() })
+    }
+}
+
+/// A data key: wrapped, or what is left of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct KeyRecord {
+    /// The how-manieth of its scope it is, counted from 1.
+    pub(super) version: u32,
+    pub(super) made: Ticks,
+    pub(super) state: State,
+}
+
+/// What has become of a data key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Alive {
+        check: CheckValue,
+        /// The key and its scope in an envelope under the root key: so nothing shows whose it was once that is gone.
+        wrapped: Vec<u8>,
+    },
+    /// Destroyed together with its scope, and what it sealed with it.
+    Shredded,
+    /// Destroyed when nothing was left under it.
+    Superseded,
+}
+
+pub(super) fn key_key(handle: KeyHandle) -> [u8; 9] {
+    let mut key = [KEY; 9];
+    if let Some(number) = key.last_chunk_mut() {
+        *number = handle.0.to_be_bytes();
+    }
+    key
+}
+
+/// Whether a record is a data key's, by its key.
+pub(super) fn is_key(key: &[u8]) -> bool {
+    key.first() == Some(&KEY)
+}
+
+pub(super) fn handle_of(key: &[u8]) -> Result<KeyHandle> {
+    let number = key.strip_prefix(&[KEY]).and_then(|number| number.try_into().ok());
+    number.map(|number| KeyHandle(u64::from_be_bytes(number))).ok_or_else(damaged)
+}
+
+const ALIVE: u8 = 1;
+const SHREDDED: u8 = 2;
+const SUPERSEDED: u8 = 3;
+
+impl KeyRecord {
+    /// What stands before the envelope, which is bound to it.
+    pub(super) fn head(&self) -> Vec<u8> {
+        let (state, check) = match &self.state {
+            State::Alive { check, .. } => (ALIVE, &check[..]),
+            State::Shredded => (SHREDDED, &[][..]),
+            State::Superseded => (SUPERSEDED, &[][..]),
+        };
+        let mut head = Vec::with_capacity(256);
+        head.push(state);
+        head.extend_from_slice(&self.version.to_le_bytes());
+        head.extend_from_slice(&self.made.get().to_le_bytes());
+        head.extend_from_slice(check);
+        head
+    }
+
+    pub(super) fn encode(&self, key: &[u8]) -> Vec<u8> {
+        let mut body = self.head();
+        if let State::Alive { wrapped, .. } = &self.state {
+            body.extend_from_slice(wrapped);
+        }
+        sealed(key, body)
+    }
+
+    pub(super) fn decode(key: &[u8], record: &[u8]) -> Result<Self> {
+        let read = || {
+            let mut body = Fields(meta::opened(key, record)?);
+            let [state] = body.take()?;
+            let (version, made) = (body.u32()?, Ticks::new(body.u64()?)?);
+            let state = match state {
+                ALIVE => State::Alive { check: body.take()?, wrapped: body.0.to_vec() },
+                SHREDDED if body.0.is_empty() => State::Shredded,
+                SUPERSEDED if body.0.is_empty() => State::Superseded,
+                _ => return None,
+            };
+            Some(Self { version, made, state })
+        };
+        read().ok_or_else(damaged)
+    }
+
+    pub(super) fn is_alive(&self) -> bool {
+        matches!(self.state, State::Alive { .. })
+    }
+}
+
+/// A scope's keys that are alive, oldest first; the last one seals.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ScopeRecord {
+    /// The version of the latest key that the scope ever had.
+    pub(super) latest: u32,
+    pub(super) keys: Vec<(u32, KeyHandle)>,
+}
+
+/// Where a scope's record lies: its name says nothing to who lacks the authority.
+pub(super) fn scope_key(authority: &MacKey, scope: &[u8]) -> [u8; 17] {
+    let mut key = [SCOPE; 17];
+    if let Some(tag) = key.last_chunk_mut::<16>() {
+        *tag = authority.digest("scope", &[scope]);
+    }
+    key
+}
+
+/// Bytes of the digest that a scope's record ends with.
+const VOUCHER: usize = 16;
+
+impl ScopeRecord {
+    /// The authority vouches for it: who lacks that can't make another key the scope's.
+    pub(super) fn encode(&self, authority: &MacKey, key: &[u8]) -> Vec<u8> {
+        let mut body = Vec::with_capacity(12 + 12 * self.keys.len() + VOUCHER);
+        body.extend_from_slice(&self.latest.to_le_bytes());
+        for (version, handle) in &self.keys {
+            body.extend_from_slice(&version.to_le_bytes());
+            body.extend_from_slice(&handle.0.to_le_bytes());
+        }
+        let voucher: [u8; VOUCHER] = authority.digest("scope's keys", &[key, &body]);
+        body.extend_from_slice(&voucher);
+        sealed(key, body)
+    }
+
+    pub(super) fn decode(authority: &MacKey, key: &[u8], record: &[u8]) -> Result<Self> {
+        let (fields, voucher) =
+            meta::opened(key, record).and_then(|body| body.split_last_chunk()).ok_or_else(damaged)?;
+        if !authority.fits::<VOUCHER>("scope's keys", &[key, fields], voucher) {
+            return Err(Error::new(ErrorKind::DecryptionFailed).because(
+                "the record of a scope's keys was changed by somebody who has not the store's keys",
+            ));
+        }
+        Self::parse(fields).ok_or_else(damaged)
+    }
+
+    fn parse(fields: &[u8]) -> Option<Self> {
+        let mut fields = Fields(fields);
+        let mut scope = Self { latest: fields.u32()?, keys: Vec::with_capacity(fields.0.len() / 12) };
+        while !fields.0.is_empty() {
+            scope.keys.push((fields.u32()?, KeyHandle(fields.u64()?)));
+        }
+        Some(scope)
+    }
+
+    /// The key that seals.
+    pub(super) fn current(&self) -> Option<KeyHandle> {
+        self.keys.last().map(|(_, handle)| *handle)
+    }
+}
+
+/// Where the progress of a job lies.
+pub(super) fn job_key(job: &str) -> Vec<u8> {
+    [&[JOB], job.as_bytes()].concat()
+}
+
+/// What is wrong with a record, by itself; nothing is known to be behind it. `None` if nothing is. Of a scope's record it
+/// takes the authority to say who wrote it.
+pub(super) fn flaw(authority: Option<&MacKey>, key: &[u8], record: &[u8]) -> Option<Error> {
+    let found = match key.first() {
+        Some(&KEY) => handle_of(key).and_then(|_| KeyRecord::decode(key, record)).map(drop),
+        Some(&SCOPE) => match authority {
+            Some(authority) => ScopeRecord::decode(authority, key, record).map(drop),
+            None => meta::opened(key, record).map(drop).ok_or_else(damaged),
+        },
+        Some(&JOB) => Progress::decode(key, record).map(drop),
+        _ if key == META => Meta::decode(record).map(drop),
+        _ if key == AUTHORITY => AuthorityRecord::decode(record).map(drop),
+        _ => meta::opened(key, record).map(drop).ok_or_else(damaged),
+    };
+    found.err()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! Whether the keys are whole: looked at when they are opened, and by a check of the store.
+
+use super::opened::{Vault, no_keys};
+use super::record::{self, KeyRecord, META, Meta, Tally};
+use super::root;
+use super::{DIRECTORY, Encryption};
+use super::{belonging, change};
+use crate::crypt::mac::MacKey;
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::lmdb::{self, Db};
+use crate::store::open::side::{self, Access};
+use crate::store::open::{Environment, has_data};
+use crate::store::records::meta;
+
+/// What a look at every record has found.
+#[derive(Default)]
+struct Found {
+    tally: Tally,
+    /// Records whose checksums do not fit.
+    damaged: u64,
+}
+
+impl Found {
+    /// Looks at every record. One that is sound must stand in order, and be found where it stands.
+    fn walk(db: Db, txn: &heed::RoTxn<'_>, mut see: impl FnMut(&[u8], &[u8])) -> Result<Self> {
+        let mut found = Self::default();
+        let mut last = Vec::new();
+        for pair in db.iter(txn).map_err(lmdb::error)? {
+            let (key, bytes) = pair.map_err(lmdb::error)?;
+            see(key, bytes);
+            if key != META {
+                found.tally.add(key, bytes);
+            }
+            if meta::opened(key, bytes).is_none() {
+                found.damaged += 1;
+                continue;
+            }
+            let is_found = db.get(txn, key).map_err(lmdb::error)?.is_some_and(|found| found == bytes);
+            if key <= &last[..] || !is_found {
+                return Err(not_whole("a record does not stand where it is looked for"));
+            }
+            last.clear();
+            last.extend_from_slice(key);
+        }
+        Ok(found)
+    }
+
+    /// A damaged record is its own scope's matter, and told when it is needed. One that is missing could be anybody's.
+    fn compare(&self, meta: &Meta) -> Result<()> {
+        let records = (self.tally.records(), meta.tally.records());
+        if records.0 != records.1 {
+            return Err(not_whole(format!("there are {} records, and should be {}", records.0, records.1)));
+        }
+        if self.damaged == 0 && self.tally != meta.tally {
+            return Err(not_whole("there are other records than were written last"));
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn not_whole(what: impl Into<String>) -> Error {
+    let what = what.into();
+    Error::new(ErrorKind::Corrupt)
+        .because(format!("the store's keys are damaged: {what}; take them from a backup"))
+}
+
+impl Vault {
+    /// Makes sure that no record is missing.
+    pub(super) fn check_whole(&self) -> Result<()> {
+        let txn = self.read_txn()?;
+        let meta = self.meta(&txn)?;
+        Found::walk(self.side.db, &txn, |_, _| {})?.compare(&meta)
+    }
+
+    /// What is wrong with what only the keys themselves can tell.
+    fn check_opened(&self, problems: &mut Vec<String>) -> Result<()> {
+        let root = self.root()?;
+        let txn = self.read_txn()?;
+        if self.meta(&txn)?.root != root.number {
+            // Renewed this moment, by somebody who unwraps all of them.
+            return Ok(());
+        }
+        for pair in self.side.db.iter(&txn).map_err(lmdb::error)? {
+            let (at, bytes) = pair.map_err(lmdb::error)?;
+            // What is no record has been told.
+            let (Ok(handle), Ok(record)) = (record::handle_of(at), KeyRecord::decode(at, bytes)) else {
+                continue;
+            };
+            if !record.is_alive() {
+                continue;
+            }
+            let check = || {
+                let scope = self.unwrap(&root, handle, &record)?.scope;
+                let keys = self.scope(&txn, scope.as_bytes())?.keys;
+                if keys.contains(&(record.version, handle)) {
+                    return Ok(());
+                }
+                Err(not_whole(format!("the record of {scope} lacks the data key {handle}")))
+            };
+            if let Err(error) = check() {
+                problems.push(format!("keys, data key {handle}: {error}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Looks at everything in the keys of a store, if it has any, and says what is wrong. What is sealed in them is looked at
+/// if the store was opened with its provider.
+pub(in crate::store) fn check(environment: &Environment, keys: Option<&Encryption>) -> Vec<String> {
+    let mut problems = Vec::new();
+    if let Err(error) = check_into(environment, keys, &mut problems) {
+        problems.push(format!("keys: {error}"));
+    }
+    problems
+}
+
+fn check_into(
+    environment: &Environment,
+    keys: Option<&Encryption>,
+    problems: &mut Vec<String>,
+) -> Result<()> {
+    let dir = environment.path.join(DIRECTORY);
+    if keys.is_none() && !has_data(&dir) {
+        return belonging::check(environment);
+    }
+    let access = Access { create: false, ..(&environment.options).into() };
+    let side = keys
+        .map_or_else(|| side::open(&dir, access, |_| Ok(Vec::new())), |keys| Ok(keys.vault.side.clone()))?;
+    side.check()?;
+    let authority = keys.map(Encryption::authority).transpose()?;
+    let root = {
+        let txn = side.read_txn()?;
+        let own = side.db.get(&txn, META).map_err(lmdb::error)?;
+        let own = own.map_or_else(|| Err(no_keys(&side.path)), Meta::decode)?;
+        change::check_commit(&side.path, &own, &txn)?;
+        let tell = |key: &[u8], record: &[u8]| problems.extend(flaw(authority, key, record));
+        Found::walk(side.db, &txn, tell)?.compare(&own)?;
+        own.root
+    };
+    root::check(&side.path, root)?;
+    keys.map_or(Ok(()), |keys| keys.vault.check_opened(problems))
+}
+
+fn flaw(authority: Option<&MacKey>, key: &[u8], record: &[u8]) -> Option<String> {
+    let error = record::flaw(authority, key, record)?;
+    let what = match (key.first(), record::handle_of(key)) {
+        (_, Ok(handle)) => format!("data key {handle}"),
+        (Some(b's'), _) => "the record of a scope".to_owned(),
+        (Some(b'j'), _) => format!("job `{}`", String::from_utf8_lossy(key.get(1..)?).escape_debug()),
+        _ => format!("a record under `{}`", key.escape_ascii()),
+    };
+    Some(format!("keys, {what}: {error}"))
+}

@@ -1,0 +1,178 @@
+//! Several operations as one.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::table::DynamicTable;
+use crate::error::{Error, Result};
+use crate::model::{DynamicEntity, ETag, IfMatch};
+use crate::store::write::prepare::{self, Action, Operation, Prepared};
+
+/// Up to 100 operations on one partition of a table that happen together or not at all: the service's entity group
+/// transaction.
+///
+/// The operations are checked in order, and the error of the first that fails says [which](crate::Error::index). As the
+/// body of a request they stay below [`BATCH_BYTES`](crate::limits::BATCH_BYTES), 4 MiB.
+///
+/// ```
+/// use table_core::{DynamicEntity, ErrorKind, IfMatch, Store};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let store = Store::open(dir.path().join("company.tables"))?;
+/// let company = store.create_table("Company")?;
+/// company
+///     .batch("Sales")
+///     .insert(DynamicEntity::new("Sales", "department").with("HeadCount", 1))
+///     .insert(DynamicEntity::new("Sales", "empid_000001").with("LastName", "Jones"))
+///     .commit()?;
+///
+/// let error = company
+///     .batch("Sales")
+///     .merge(DynamicEntity::new("Sales", "department").with("HeadCount", 2), IfMatch::Any)
+///     .insert(DynamicEntity::new("Sales", "empid_000001"))
+///     .commit()
+///     .unwrap_err();
+/// assert_eq!((error.kind(), error.index()), (ErrorKind::EntityAlreadyExists, Some(1)));
+/// let department = company.get("Sales", "department")?.unwrap();
+/// assert_eq!(department.get("HeadCount").and_then(|count| count.as_i32()), Some(1)); // nothing happened
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+#[must_use = "a batch does nothing until it is committed"]
+pub struct Batch {
+    pub(in crate::store) table: DynamicTable,
+    pub(in crate::store) partition: String,
+    pub(in crate::store) operations: Vec<Planned>,
+    /// What makes the operations ready, if that is not done as they are given.
+    pub(in crate::store) preparing: Option<Arc<dyn Preparing>>,
+}
+
+#[derive(Clone)]
+pub(in crate::store) enum Planned {
+    Write(Action, DynamicEntity),
+    Delete(String, IfMatch),
+}
+
+impl Batch {
+    pub(crate) fn new(table: DynamicTable, partition: String) -> Self {
+        Self { table, partition, operations: Vec::new(), preparing: None }
+    }
+
+    fn with(mut self, action: Action, entity: DynamicEntity) -> Self {
+        self.operations.push(Planned::Write(action, entity));
+        self
+    }
+
+    /// Adds an entity; there must be none of its keys.
+    pub fn insert(self, entity: DynamicEntity) -> Self {
+        self.with(Action::Insert, entity)
+    }
+
+    /// Puts an entity in the place of the one there.
+    pub fn replace(self, entity: DynamicEntity, condition: impl Into<IfMatch>) -> Self {
+        self.with(Action::Replace(condition.into()), entity)
+    }
+
+    /// Sets the given properties of the entity there.
+    pub fn merge(self, entity: DynamicEntity, condition: impl Into<IfMatch>) -> Self {
+        self.with(Action::Merge(condition.into()), entity)
+    }
+
+    /// Adds an entity, or puts it in the place of the one there.
+    pub fn insert_or_replace(self, entity: DynamicEntity) -> Self {
+        self.with(Action::InsertOrReplace, entity)
+    }
+
+    /// Adds an entity, or sets its properties on the one there.
+    pub fn insert_or_merge(self, entity: DynamicEntity) -> Self {
+        self.with(Action::InsertOrMerge, entity)
+    }
+
+    /// Removes the entity of this row key.
+    pub fn delete(mut self, row_key: impl Into<String>, condition: impl Into<IfMatch>) -> Self {
+        self.operations.push(Planned::Delete(row_key.into(), condition.into()));
+        self
+    }
+
+    /// The partition of every entity in it.
+    pub fn partition_key(&self) -> &str {
+        &self.partition
+    }
+
+    /// How many operations there are.
+    pub fn len(&self) -> usize {
+        self.operations.len()
+    }
+
+    /// Whether there is no operation yet.
+    pub fn is_empty(&self) -> bool {
+        self.operations.is_empty()
+    }
+
+    /// Carries out every operation, or none. The `ETag` is that of every entity written: they share their time.
+    pub fn commit(&self) -> Result<ETag> {
+        if let Some(preparing) = &self.preparing {
+            return preparing.commit(self);
+        }
+        self.table.submit(self.prepare()?)
+    }
+
+    /// Makes up for a commit together with other batches that failed, if that may have been for want of a look at the
+    /// store.
+    pub(crate) fn again(&self, error: Error) -> Result<()> {
+        if self.preparing.is_some() {
+            return self.commit().map(drop);
+        }
+        Err(error)
+    }
+
+    pub(crate) fn table(&self) -> &DynamicTable {
+        &self.table
+    }
+
+    pub(crate) fn prepare(&self) -> Result<Prepared> {
+        if let Some(preparing) = &self.preparing {
+            return preparing.prepare(self);
+        }
+        // The properties of all entities, one after another.
+        let mut properties = Vec::new();
+        let mut ends = Vec::with_capacity(self.operations.len());
+        for planned in &self.operations {
+            if let Planned::Write(_, entity) = planned {
+                properties
+                    .extend(entity.entries().iter().map(|(name, value)| (&**name, value.as_value_ref())));
+            }
+            ends.push(properties.len());
+        }
+        let mut operations = Vec::with_capacity(self.operations.len());
+        let mut start = 0;
+        for (planned, end) in self.operations.iter().zip(ends) {
+            let own = properties.get(start..end).unwrap_or_default();
+            start = end;
+            operations.push(match planned {
+                Planned::Write(action, entity) => Operation::on(*action, entity, own),
+                Planned::Delete(row, condition) => Operation::delete(&self.partition, row, *condition),
+            });
+        }
+        prepare::batch(self.table.state(), &self.partition, &operations.iter().copied())
+    }
+}
+
+/// Makes a batch's operations ready otherwise than as they are given.
+pub(in crate::store) trait Preparing: Send + Sync {
+    fn prepare(&self, batch: &Batch) -> Result<Prepared>;
+
+    /// Carries them out, made ready anew as often as that may help.
+    fn commit(&self, batch: &Batch) -> Result<ETag>;
+}
+
+/// Without the entities: some of their properties may be on their way to being sealed.
+impl fmt::Debug for Batch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batch")
+            .field("table", &self.table.name())
+            .field("partition", &self.partition)
+            .field("operations", &self.operations.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,357 @@
+//! Looking at everything there is.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::encryption::sign;
+use crate::store::handle::store::Store;
+use crate::store::key::StoredKey;
+use crate::store::lmdb::{self, Databases};
+use crate::store::opened::Inner;
+use crate::store::records::catalog::{self, Entry};
+use crate::store::records::counts::{self, Counts};
+use crate::store::records::meta::{META_KEY, Meta};
+use crate::store::records::{inventory, layouts, names};
+use crate::store::row::dict::Dict;
+use crate::store::row::view::{self, RowView};
+use crate::store::row::{self, Row};
+use crate::store::scan::read;
+use crate::store::{key, open};
+
+/// What [`Store::check`] found.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct CheckReport {
+    /// How many tables there are.
+    pub tables: u64,
+    /// How many rows were read, those of dropped tables aside.
+    pub rows: u64,
+    /// What is wrong; nothing, if the store is sound.
+    pub problems: Vec<Problem>,
+}
+
+/// Something that is wrong with a store.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Problem {
+    /// The table it is in, if that can be told.
+    pub table: Option<String>,
+    /// The row, if it is one's: partition key and row key.
+    pub row: Option<(String, String)>,
+    /// What is wrong.
+    pub what: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(table) = &self.table {
+            write!(f, "table `{}`", table.escape_debug())?;
+        }
+        if let Some((partition, row)) = &self.row {
+            write!(f, ", partition `{}`, row `{}`", partition.escape_debug(), row.escape_debug())?;
+        }
+        if self.table.is_some() || self.row.is_some() {
+            f.write_str(": ")?;
+        }
+        f.write_str(&self.what)
+    }
+}
+
+/// Problems after which a check gives up: one damaged page makes thousands of wrong rows.
+const MOST_PROBLEMS: usize = 1_000;
+
+impl Store {
+    /// Reads the whole store and tells everything that is wrong with it.
+    ///
+    /// Every checksum is compared; rows must stand in order, and a search for each row's key must find it; each
+    /// table's counts and dictionary must fit its rows; each page is used once, and is not among the free ones. It reads
+    /// one snapshot and holds up no writer.
+    ///
+    /// ```
+    /// # use table_core::{DynamicEntity, Store};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let store = Store::open(dir.path().join("company.tables"))?;
+    /// # let company = store.create_table("Company")?;
+    /// # company.insert(&DynamicEntity::new("Sales", "empid_000001"))?;
+    /// let report = store.check()?;
+    /// assert!(report.problems.is_empty(), "{:#?}", report.problems);
+    /// assert_eq!(report.rows, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn check(&self) -> Result<CheckReport> {
+        let run = || {
+            let inner = &*self.inner;
+            inner.writer.check_running()?;
+            let txn = inner.environment.read_txn()?;
+            let mut check = Check::new(inner, &txn);
+            check.noted(inner.environment.check_pages(&txn));
+            check.run();
+            let of_keys = inner.keys.check(&inner.environment);
+            let problem = |what| Problem { table: None, row: None, what };
+            check.report.problems.extend(of_keys.into_iter().map(problem));
+            Ok(check.report)
+        };
+        run().map_err(|e: Error| e.attempted("check the store"))
+    }
+}
+
+/// A table as the check finds it.
+struct Table {
+    name: Option<Box<str>>,
+    dict: Arc<Dict>,
+    /// How many kinds of entities have noted their layout.
+    layouts: usize,
+    found: Counts,
+}
+
+struct Check<'t> {
+    inner: &'t Inner,
+    dbs: &'t Databases,
+    txn: &'t heed::RoTxn<'t>,
+    tables: BTreeMap<u32, Table>,
+    graves: BTreeSet<u32>,
+    report: CheckReport,
+}
+
+impl<'t> Check<'t> {
+    fn new(inner: &'t Inner, txn: &'t heed::RoTxn<'t>) -> Self {
+        let dbs = &inner.environment.dbs;
+        Self {
+            inner,
+            dbs,
+            txn,
+            tables: BTreeMap::new(),
+            graves: BTreeSet::new(),
+            report: CheckReport::default(),
+        }
+    }
+
+    fn problem(&mut self, table: Option<&str>, error: &Error) {
+        if self.report.problems.len() < MOST_PROBLEMS {
+            let row = error.partition_key().zip(error.row_key());
+            self.report.problems.push(Problem {
+                table: table.or_else(|| error.table_name()).map(Into::into),
+                row: row.map(|(partition, row)| (partition.into(), row.into())),
+                what: error.to_string(),
+            });
+        }
+    }
+
+    /// Notes an error and goes on without what it kept from being read.
+    fn noted<T>(&mut self, result: Result<T>) -> Option<T> {
+        result.map_err(|error| self.problem(None, &error)).ok()
+    }
+
+    fn run(&mut self) {
+        let Some(meta) = self.noted(Meta::read(self.dbs.main, self.txn)) else { return };
+        let entries = self.entries(self.dbs.catalog, catalog::decode);
+        let graves = self.entries(self.dbs.graves, catalog::decode_grave);
+        // Each is looked at, and then whether they are all there.
+        self.noted(catalog::list(self.dbs, self.txn, &meta));
+        self.noted(catalog::graves(self.dbs, self.txn, &meta));
+        self.graves = graves.into_iter().map(|entry| entry.id).collect();
+        let vouched = self.inner.verify_tables(self.txn, &meta);
+        self.noted(vouched);
+        for entry in &entries {
+            self.table(entry, &meta);
+        }
+        let seen = self.rows();
+        if let Some(seen) = self.noted(seen) {
+            let stored = self.dbs.data.len(self.txn).map_err(lmdb::error);
+            if self.noted(stored).is_some_and(|stored| stored != seen) {
+                let what = format!("a walk over all rows came to {seen}, which is not what LMDB counts");
+                self.problem(None, &corrupt(what));
+            }
+        }
+        for entry in &entries {
+            self.counts(entry);
+        }
+        let names = self.names();
+        self.noted(names);
+        let main = self.main(&entries);
+        self.noted(main);
+    }
+
+    /// The records of the catalog, or of the dropped tables, that can be read.
+    fn entries(&mut self, db: lmdb::Db, decode: fn(&[u8], &[u8]) -> Result<Entry>) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        match db.iter(self.txn).map_err(lmdb::error) {
+            Ok(pairs) => {
+                for pair in pairs {
+                    let entry = pair.map_err(lmdb::error).and_then(|(key, record)| decode(key, record));
+                    match entry {
+                        Ok(entry) => entries.push(entry),
+                        Err(error) if self.report.problems.len() < MOST_PROBLEMS => {
+                            self.problem(None, &error);
+                        }
+                        Err(_) => break,
+                    }
+                }
+            }
+            Err(error) => self.problem(None, &error),
+        }
+        entries
+    }
+
+    /// The table's own records.
+    fn table(&mut self, entry: &Entry, meta: &Meta) {
+        self.report.tables += 1;
+        let found = catalog::find(self.dbs, self.txn, meta, &entry.name);
+        if let Err(error) = found.and_then(|_| self.inner.verify_table(self.txn, meta, entry)) {
+            self.problem(Some(&entry.name), &error);
+        }
+        let mut known = self.inner.new_dict(entry);
+        let read = known
+            .read_new(self.dbs, self.txn, entry.id)
+            .and_then(|()| known.check(self.dbs.names, self.txn, entry.id));
+        if let Err(error) = read {
+            self.problem(Some(&entry.name), &error);
+        }
+        if entry.id >= meta.next_table || self.graves.contains(&entry.id) {
+            self.problem(
+                Some(&entry.name),
+                &corrupt("the table's number is not one that was given out".into()),
+            );
+        }
+        let layouts = match layouts::check(self.dbs, self.txn, entry.id) {
+            Ok(layouts) => layouts,
+            Err(error) => {
+                self.problem(Some(&entry.name), &error);
+                0
+            }
+        };
+        let (dict, found) = (Arc::new(known), Counts::default());
+        let table = Table { name: Some(entry.name.clone()), dict, layouts, found };
+        if self.tables.insert(entry.id, table).is_some() {
+            self.problem(Some(&entry.name), &corrupt("two tables have one number".into()));
+        }
+    }
+
+    /// Walks over all rows; returns how many there are, those of dropped tables among them.
+    fn rows(&mut self) -> Result<u64> {
+        let (mut seen, mut last, mut leaf) = (0, None::<&[u8]>, None);
+        for pair in self.dbs.data.iter(self.txn).map_err(lmdb::error)? {
+            let (key, bytes) = pair.map_err(lmdb::error)?;
+            seen += 1;
+            if let Some(pages) = self.dbs.pages {
+                let place = pages.place(key);
+                if leaf != Some(place) {
+                    leaf = Some(place);
+                    pages.check_leaf(key).map_err(|e| key::locate(e, key))?;
+                }
+            }
+            if last.is_some_and(|last| last >= key) {
+                return Err(key::locate(read::out_of_order(), key));
+            }
+            last = Some(key);
+            if let Err(error) = self.row(key, bytes) {
+                let name = StoredKey::parse(key).and_then(|key| self.tables.get(&key.table)?.name.clone());
+                self.problem(name.as_deref(), &key::locate(error, key));
+            }
+        }
+        Ok(seen)
+    }
+
+    fn row(&mut self, key: &[u8], bytes: &[u8]) -> Result<()> {
+        let unreadable = || corrupt("the row's key can't be read".into());
+        let parsed = StoredKey::parse(key).ok_or_else(unreadable)?;
+        let (Some(partition), Some(row_key)) = (parsed.partition(), parsed.row()) else {
+            return Err(unreadable());
+        };
+        let found = self.dbs.data.get(self.txn, key).map_err(lmdb::error)?;
+        self.dbs.pages.map_or(Ok(()), |pages| pages.check_value(bytes))?;
+        if found.is_none_or(|found| !std::ptr::eq(found, bytes)) {
+            return Err(corrupt("a search for the row's key does not find it".into()));
+        }
+        let row = Row::parse(bytes)?;
+        if self.graves.contains(&parsed.table) {
+            return Ok(());
+        }
+        self.report.rows += 1;
+        let Some(table) = self.tables.get_mut(&parsed.table) else {
+            return Err(corrupt(format!("the row is of table number {}, which is no table's", parsed.table)));
+        };
+        table.found.add(key.len() + bytes.len(), row.checksum());
+        let seed = row::key_seed(key);
+        row.verify_whole(seed)?;
+        key::check(&partition, &row_key)?;
+        if !view::covers(&table.dict, &row) {
+            return Err(corrupt("the row has a property that the dictionary lacks".into()));
+        }
+        let view = RowView::new(key, row, &*table.dict, true);
+        // Who has no keys checks what takes none.
+        if row.is_signed() && table.dict.vault().is_some() {
+            sign::verify(&view)?;
+        }
+        view.to_entity().map(|_| ())
+    }
+
+    /// Compares a table's counts with the rows found.
+    fn counts(&mut self, entry: &Entry) {
+        let stored = Counts::read(self.dbs.main, self.txn, entry.id);
+        let found = self.tables.get(&entry.id).map(|table| table.found);
+        match (stored, found) {
+            (Err(error), _) => self.problem(Some(&entry.name), &error),
+            (Ok(stored), Some(found)) if stored != found => {
+                let what = format!(
+                    "the table counts {} entities of {} bytes, and {} of {} were found, or not the same ones",
+                    stored.entities, stored.bytes, found.entities, found.bytes
+                );
+                self.problem(Some(&entry.name), &corrupt(what));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether the unnamed database holds nothing but the store's record, the tables' and LMDB's own.
+    fn main(&mut self, entries: &[Entry]) -> Result<()> {
+        let mut known = BTreeSet::from([META_KEY.to_vec()]);
+        for entry in entries {
+            known.insert(counts::key(entry.id).to_vec());
+            known.insert(inventory::key(entry.id).to_vec());
+        }
+        known.extend(open::NAMES.map(|name| name.as_bytes().to_vec()));
+        for key in self.dbs.main.iter(self.txn).map_err(lmdb::error)? {
+            let (key, _) = key.map_err(lmdb::error)?;
+            if !known.remove(key) {
+                let what =
+                    format!("a record of the store's own is none that it has: `{}`", key.escape_ascii());
+                self.problem(None, &corrupt(what));
+            }
+        }
+        for key in known {
+            let what = format!("a record of the store's own is missing: `{}`", key.escape_ascii());
+            self.problem(None, &corrupt(what));
+        }
+        Ok(())
+    }
+
+    /// Whether the dictionaries hold nothing but the tables' entries.
+    fn names(&mut self) -> Result<()> {
+        let mut entries = BTreeMap::<u32, usize>::new();
+        for pair in self.dbs.names.iter(self.txn).map_err(lmdb::error)? {
+            let (key, _) = pair.map_err(lmdb::error)?;
+            let table = key.first_chunk::<4>().map_or(u32::MAX, |table| u32::from_be_bytes(*table));
+            *entries.entry(table).or_default() += 1;
+        }
+        for (table, found) in entries {
+            let expected = self.tables.get(&table).map(|table| names::entries(&table.dict) + table.layouts);
+            if expected.is_some_and(|expected| expected != found)
+                || expected.is_none() && !self.graves.contains(&table)
+            {
+                let name = self.tables.get(&table).and_then(|table| table.name.clone());
+                let what =
+                    format!("the dictionary of table number {table} has {found} entries it should not");
+                self.problem(name.as_deref(), &corrupt(what));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn corrupt(what: String) -> Error {
+    Error::new(ErrorKind::Corrupt).because(what)
+}

@@ -1,0 +1,124 @@
+//! A kind of entity declared: compared with the layout that the store has noted, and noted where it is to be.
+
+use super::plain;
+use crate::error::{Error, ErrorKind, Result};
+use crate::schema::Schema;
+use crate::store::encryption::missing;
+use crate::store::handle::shared::Shared;
+use crate::store::handle::table::DynamicTable;
+use crate::store::lmdb::{Databases, WriteTxn};
+use crate::store::records::catalog::{self, TableState};
+use crate::store::records::layouts::{self, Noted};
+use crate::store::records::meta::Meta;
+use crate::store::records::vouched;
+
+impl DynamicTable {
+    /// Makes sure that the rows of this kind have the layout that the schema declares; notes it if there is none yet, or
+    /// if nothing that was written reads otherwise under the new one.
+    pub(crate) fn declare(&self, schema: &'static Schema) -> Result<()> {
+        register(self.inner(), self.state(), schema)
+    }
+}
+
+fn register(inner: &Shared, table: &TableState, schema: &'static Schema) -> Result<()> {
+    if table.is_registered(schema) {
+        return Ok(());
+    }
+    inner.writer.check_running()?;
+    let mut has_changed = false;
+    while !is_registered(inner, table, schema, &mut has_changed)? {}
+    table.set_registered(schema);
+    // Another layout may have been noted since this one was compared.
+    let (txn, dbs) = (inner.environment.read_txn()?, &inner.environment.dbs);
+    table.check_registered(dbs, &txn)?;
+    if has_changed {
+        table.forget_others(schema);
+    }
+    if layouts::would_bare(dbs, &txn, table, schema)? { Err(layouts::outdated(schema)) } else { Ok(()) }
+}
+
+/// Compares the schema with the layout noted, and notes it where that is to be. `false` if somebody else has noted one
+/// meanwhile: no layout comes back, so that does not go on for ever.
+fn is_registered(
+    inner: &Shared,
+    table: &TableState,
+    schema: &'static Schema,
+    has_changed: &mut bool,
+) -> Result<bool> {
+    let dbs = &inner.environment.dbs;
+    let noted = {
+        let txn = inner.environment.read_txn()?;
+        table.check_exists(dbs, &txn)?;
+        let noted = layouts::compare(dbs, &txn, table, schema)?;
+        // What was plain is sealed for good once no row holds it plain. Rows are looked at outside the transaction that
+        // notes it, since they may be many; none can come: whoever would write one is refused since the layout was noted
+        // that has it sealed.
+        if let Noted::Before(found) = &noted {
+            check_sealed(dbs, &txn, table, schema, &found.no_longer_plain)?;
+        }
+        noted
+    };
+    // Who only reads notes nothing: what can be compared can be read.
+    if noted == Noted::Same || inner.writer.is_read_only() {
+        return Ok(true);
+    }
+    *has_changed = matches!(noted, Noted::Before(_));
+    inner.transact(|txn, dbs, meta| {
+        table.check_generation(dbs, txn, meta)?;
+        // Somebody else may have been quicker.
+        let now = layouts::compare(dbs, txn, table, schema)?;
+        if now != noted {
+            return Ok(false);
+        }
+        let begins_to_sign = now == Noted::Never && schema.signs_some();
+        if begins_to_sign || matches!(now, Noted::Before(found) if found.begins_to_seal) {
+            // Programs that have the table open look at their declarations again before they write.
+            meta.generation += 1;
+        }
+        layouts::check_apart(dbs, txn, table, schema)?;
+        // What is vouched for anew was vouched for before.
+        table.verify(dbs, txn, meta)?;
+        layouts::note(dbs, txn, table, schema)?;
+        vouch(dbs, txn, meta, table, schema)?;
+        Ok(true)
+    })
+}
+
+/// Refuses a declaration by which properties are sealed that some row holds plain.
+fn check_sealed(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    table: &TableState,
+    schema: &Schema,
+    properties: &[&'static str],
+) -> Result<()> {
+    if properties.is_empty() {
+        return Ok(());
+    }
+    let Some(plain) = plain::plain_values(dbs, txn, table, schema, properties)? else { return Ok(()) };
+    let because = format!(
+        "{} values of `{}` are still plain, the first of them in this row; declare them with `#[encrypt(dual)]` until \
+         `Table::reencrypt` has sealed them",
+        plain.values,
+        properties.join("`, `")
+    );
+    let (partition, row) = &plain.first;
+    Err(Error::new(ErrorKind::LayoutChanged).because(because).partition(partition).row(row))
+}
+
+/// Has the keys vouch for a kind that seals or signs.
+fn vouch(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    meta: &mut Meta,
+    table: &TableState,
+    schema: &Schema,
+) -> Result<()> {
+    if !schema.seals() && !schema.signs_some() {
+        return Ok(());
+    }
+    let dict = table.dict();
+    let authority = dict.vault().ok_or_else(missing::keys)?.authority()?;
+    let Some(entry) = catalog::find(dbs, txn, meta, &table.name)? else { return Ok(()) };
+    vouched::vouch(dbs, txn, meta, authority, &entry)
+}

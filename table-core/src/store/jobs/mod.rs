@@ -1,0 +1,9 @@
+//! What goes over a whole store or a whole table.
+
+pub(in crate::store) mod check;
+pub(in crate::store) mod declare;
+mod plain;
+pub(in crate::store) mod reclaim;
+#[cfg(feature = "encrypt")]
+pub(in crate::store) mod sealed;
+pub(in crate::store) mod stats;

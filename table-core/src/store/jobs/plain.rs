@@ -1,0 +1,66 @@
+//! Values that are to be sealed and are not.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::schema::Schema;
+use crate::store::encryption::seal;
+use crate::store::key::{self, StoredKey};
+use crate::store::lmdb::{self, Databases};
+use crate::store::records::catalog::TableState;
+use crate::store::records::counts::Counts;
+use crate::store::row::view::{self, RowView};
+use crate::store::row::{self, Row};
+
+/// Values that are not sealed.
+pub(in crate::store) struct PlainValues {
+    pub(in crate::store) values: u64,
+    /// The keys of the first row that has one.
+    pub(in crate::store) first: (String, String),
+}
+
+/// The values of these properties that rows of the kind, and copies of them, hold plain.
+pub(in crate::store) fn plain_values(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    table: &TableState,
+    schema: &Schema,
+    properties: &[&str],
+) -> Result<Option<PlainValues>> {
+    let mut found = None::<PlainValues>;
+    let mut walked = 0_u64;
+    let mut dict = table.dict();
+    for pair in dbs.data.prefix_iter(txn, &table.id.to_be_bytes()).map_err(lmdb::error)? {
+        let (key, bytes) = pair.map_err(lmdb::error)?;
+        walked += 1;
+        let (row, seed) = (Row::parse(bytes).map_err(damaged(key))?, row::key_seed(key));
+        row.verify(seed).map_err(damaged(key))?;
+        if !view::covers(&dict, &row) {
+            dict = table.reload_for(dbs, txn, &row)?;
+        }
+        let view = RowView::new(key, row, &*dict, true);
+        let kind = view.kind()?.unwrap_or_default();
+        if kind != schema.kind && schema.indexes.iter().all(|index| index.kind != kind) {
+            continue;
+        }
+        for property in properties {
+            if view.get(property)?.is_some_and(|value| !seal::looks_sealed(value)) {
+                let plain = found.get_or_insert_with(|| PlainValues { values: 0, first: texts(key) });
+                plain.values += 1;
+            }
+        }
+    }
+    if walked != Counts::read(dbs.main, txn, table.id)?.entities {
+        return Err(Error::new(ErrorKind::Corrupt).because("the table counts other rows than were found"));
+    }
+    Ok(found)
+}
+
+/// The keys of a row with this stored key.
+pub(super) fn texts(key: &[u8]) -> (String, String) {
+    let texts = StoredKey::parse(key).and_then(|key| key.texts());
+    texts.map(|(partition, row)| (partition.into_owned(), row.into_owned())).unwrap_or_default()
+}
+
+/// Says in which row the damage is.
+pub(super) fn damaged(key: &[u8]) -> impl Fn(row::Damaged) -> Error {
+    move |damaged| key::locate(damaged.into(), key)
+}

@@ -1,0 +1,147 @@
+//! Freeing the space of dropped tables, a little at a time.
+//!
+//! A step is a transaction of its own that takes the writers' queue like any other, finds in the store what is left
+//! to do, and does some of it. So it can stop at any moment, go on after a restart, and run in several processes.
+
+use std::ops::Bound;
+use std::sync::{Arc, Weak};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::handle::shared::Shared;
+use crate::store::lmdb::{self, Databases, Db, WriteTxn};
+use crate::store::records::catalog::{self, Entry};
+use crate::store::records::meta::Meta;
+
+/// The most that one step removes.
+const STEP_ROWS: usize = 2_000;
+const STEP_BYTES: usize = 64 * 1024 * 1024;
+
+/// As it follows "cannot " in an error.
+const ATTEMPTED: &str = "reclaim the space of dropped tables";
+
+/// Frees space in the background, if there is any to free. The thread ends when there is none, when it fails, or when
+/// the last handle of the store is dropped.
+pub(crate) fn start(inner: &Arc<Shared>) {
+    if !anything_left(inner) || !inner.reclaimer.begin() {
+        return;
+    }
+    let weak = Arc::downgrade(inner);
+    let spawned =
+        std::thread::Builder::new().name("table-core reclaim".into()).spawn(move || background(&weak));
+    if let Err(error) = spawned {
+        // The next drop or open tries again.
+        inner.reclaimer.end();
+        let error = Error::new(ErrorKind::Io).because("no thread could be started").caused_by(error);
+        inner.reclaimer.note(Some(&error.attempted(ATTEMPTED)));
+    }
+}
+
+fn anything_left(inner: &Shared) -> bool {
+    let left = || {
+        let txn = inner.environment.read_txn()?;
+        Ok(Meta::read(inner.environment.dbs.main, &txn)?.graves.count > 0)
+    };
+    left().unwrap_or_else(|error: Error| {
+        inner.reclaimer.note(Some(&error.attempted(ATTEMPTED)));
+        false
+    })
+}
+
+fn background(weak: &Weak<Shared>) {
+    while let Some(inner) = weak.upgrade() {
+        match step(&inner) {
+            Ok(Some(_)) => {}
+            // It is noted. What is left is tried again at the next drop or open.
+            Err(_) => {
+                inner.reclaimer.end();
+                return;
+            }
+            Ok(None) => {
+                inner.reclaimer.end();
+                // A table dropped since has found the thread still here, and has started none.
+                if !anything_left(&inner) || !inner.reclaimer.begin() {
+                    return;
+                }
+            }
+        }
+        drop(inner);
+        std::thread::yield_now();
+    }
+}
+
+/// Frees all there is to free; returns the rows removed.
+pub(crate) fn run(inner: &Shared) -> Result<u64> {
+    let mut total = 0;
+    while let Some(removed) = step(inner)? {
+        total += u64::try_from(removed).unwrap_or(u64::MAX);
+    }
+    Ok(total)
+}
+
+/// One transaction; returns the rows it removed, or `None` if nothing is left to do.
+fn step(inner: &Shared) -> Result<Option<usize>> {
+    // A store that has stopped says so wherever it is asked.
+    let _lead = inner.writer.lead().map_err(|e| e.attempted(ATTEMPTED))?;
+    let done = as_much_as_fits(inner).map_err(|e| inner.writer.judge(inner, e).attempted(ATTEMPTED));
+    // Under the lead, so that what is noted last is of the last step.
+    inner.reclaimer.note(done.as_ref().err());
+    done
+}
+
+fn as_much_as_fits(inner: &Shared) -> Result<Option<usize>> {
+    let mut rows = STEP_ROWS;
+    loop {
+        match try_step(inner, rows).map_err(|e| inner.refusal(e)) {
+            // Removing takes new pages before it frees old ones: with little room, less at a time.
+            Err(e) if rows > 1 && matches!(e.kind(), ErrorKind::DiskFull | ErrorKind::MapFull) => rows /= 8,
+            result => return result,
+        }
+        rows = rows.max(1);
+    }
+}
+
+fn try_step(inner: &Shared, most: usize) -> Result<Option<usize>> {
+    let dbs = &inner.environment.dbs;
+    let mut txn = inner.environment.write_txn()?;
+    let mut meta = Meta::begin(dbs.main, &txn)?;
+    let Some(table) = catalog::graves(dbs, &txn, &meta)?.into_iter().next() else { return Ok(None) };
+    let removed = remove_some(dbs, &mut txn, &mut meta, &table, most)?;
+    meta.write(dbs.main, &mut txn)?;
+    inner.environment.commit(txn)?;
+    Ok(Some(removed))
+}
+
+/// Removes rows of a dropped table; when none is left, its dictionary; and last, the note that it was dropped.
+fn remove_some(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    meta: &mut Meta,
+    table: &Entry,
+    most: usize,
+) -> Result<usize> {
+    let rows = remove_first(dbs.data, txn, table.id, most)?;
+    if rows > 0 {
+        return Ok(rows);
+    }
+    if remove_first(dbs.names, txn, table.id, most)? == 0 {
+        catalog::forget_grave(dbs, txn, meta, table)?;
+    }
+    Ok(0)
+}
+
+/// Removes the first entries whose key starts with the table's number.
+fn remove_first(db: Db, txn: &mut WriteTxn<'_>, table: u32, most: usize) -> Result<usize> {
+    let prefix = table.to_be_bytes();
+    let (mut bytes, mut last) = (0, None);
+    for entry in db.prefix_iter(txn, &prefix).map_err(lmdb::error)?.take(most) {
+        let (key, value) = entry.map_err(lmdb::error)?;
+        bytes += key.len() + value.len();
+        last = Some(key.to_vec());
+        if bytes >= STEP_BYTES {
+            break;
+        }
+    }
+    let Some(last) = last else { return Ok(0) };
+    let range = (Bound::Included(prefix.as_slice()), Bound::Included(last.as_slice()));
+    db.delete_range(txn, &range).map_err(lmdb::error)
+}

@@ -1,0 +1,336 @@
+//! Sealed values counted, and their tokens, without opening any.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::plain::{damaged, texts};
+use crate::crypt::{KeyHandle, KeyScope, Scope, Token};
+use crate::error::{Error, Result};
+use crate::model::ValueRef;
+use crate::schema::{Schema, TOKEN_BYTES};
+use crate::store::encryption::vault::Encryption;
+use crate::store::encryption::vault::in_use::{KeptStore, SealedValues};
+use crate::store::handle::shared::Shared;
+use crate::store::handle::store::Store;
+use crate::store::handle::table::DynamicTable;
+use crate::store::key::{self, StoredKey};
+use crate::store::lmdb::{self, Databases};
+use crate::store::records::catalog::{self, TableState};
+use crate::store::records::counts::Counts;
+use crate::store::records::layouts;
+use crate::store::records::meta::Meta;
+use crate::store::row::dict::Dict;
+use crate::store::row::view::{self, RowView};
+use crate::store::row::{self, Decoded, Row};
+use crate::store::scan::read;
+
+impl Store {
+    /// How many sealed values there are in each table, by the data key that sealed them: in every row, of whatever kind,
+    /// typed or not. No key is needed, and nothing is opened. It reads every row of one snapshot. With them come the
+    /// tokens of values, of the kinds that were declared to have any.
+    ///
+    /// What is counted is bytes of the form of a sealed value: a program's own that look the same are among them.
+    ///
+    /// A key that is no longer current and is not among them, in a store with a key provider, can be
+    /// [destroyed](crate::Encryption::destroy).
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use table_core::crypt::{MemoryKeys, Scope};
+    /// # use table_core::{Entity, Store};
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Payroll", kind = "employee")]
+    /// # #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// # struct Employee { department: String, id: u32, #[encrypt] salary: i64 }
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("payroll.tables");
+    /// # let store = Store::options().encryption(Arc::new(MemoryKeys::new()?)).open(&path)?;
+    /// let staff = store.table::<Employee>()?;
+    /// staff.insert(&Employee { department: "Sales".into(), id: 1, salary: 90_000 })?;
+    /// let [before] = &store.sealed_values()?[..] else { panic!() };
+    /// assert_eq!((before.table.as_str(), before.values), ("Payroll", 1));
+    ///
+    /// let encryption = store.encryption()?;
+    /// let new = encryption.rotate(&Scope::store())?;
+    /// staff.reencrypt().run()?;
+    /// assert!(store.sealed_values()?.iter().all(|values| values.key == new));
+    /// encryption.destroy(before.key)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn sealed_values(&self) -> Result<Vec<SealedValues>> {
+        self.inner.sealed_values(&|_| true).map_err(|e| e.attempted("count sealed values"))
+    }
+}
+
+impl KeptStore for Shared {
+    fn sealed_values(&self, wanted: &dyn Fn(KeyHandle) -> bool) -> Result<Vec<SealedValues>> {
+        self.writer.check_running()?;
+        let txn = self.environment.read_txn()?;
+        let dbs = &self.environment.dbs;
+        let entries = catalog::list(dbs, &txn, &Meta::read(dbs.main, &txn)?)?;
+        let entries: BTreeMap<_, _> = entries.iter().map(|entry| (entry.id, entry)).collect();
+        // Looked for after the snapshot was taken, so those that made its tokens are among them.
+        let makers = Makers::list(self.keys.any(), wanted)?;
+        let mut tokens = None::<(u32, Option<Tokens>)>;
+        let mut found = BTreeMap::<(u32, KeyHandle), SealedValues>::new();
+        let mut seen = 0_u64;
+        for pair in dbs.data.iter(&txn).map_err(lmdb::error)? {
+            let (key, bytes) = pair.map_err(lmdb::error)?;
+            seen += 1;
+            let table = StoredKey::parse(key).map(|key| key.table).ok_or_else(read::out_of_order)?;
+            // Those of a dropped table can't be read any more.
+            let Some(entry) = entries.get(&table) else { continue };
+            let mut add = |handle, values, tokens| {
+                let of_key = found.entry((table, handle)).or_insert_with(|| SealedValues {
+                    key: handle,
+                    table: entry.name.to_string(),
+                    values: 0,
+                    tokens: 0,
+                    first: texts(key),
+                });
+                of_key.values += values;
+                of_key.tokens += tokens;
+            };
+            let mut count = || {
+                let row = Row::parse(bytes)?;
+                handles(key, &row, |handle| {
+                    if wanted(handle) {
+                        add(handle, 1, 0);
+                    }
+                })?;
+                if !matches!(&tokens, Some((of, _)) if *of == table) {
+                    tokens = Some((table, Tokens::of(self.state(entry), dbs, &txn)?));
+                }
+                let Some((_, Some(tokens))) = &mut tokens else { return Ok(()) };
+                tokens.each(key, row, (dbs, &txn), |scope, token| {
+                    if let Some(handle) = makers.find(scope, token) {
+                        add(handle, 0, 1);
+                    }
+                })
+            };
+            count().map_err(|error: Error| key::locate(error, key).table(&entry.name))?;
+        }
+        // A walk that a damaged page cut short would say that nothing is left.
+        if seen != dbs.data.len(&txn).map_err(lmdb::error)? {
+            return Err(read::out_of_order());
+        }
+        Ok(found.into_values().collect())
+    }
+
+    fn await_writers(&self) -> Result<()> {
+        let _lead = self.writer.lead()?;
+        self.environment.env.write_txn().map(drop).map_err(lmdb::error)
+    }
+
+    fn flush(&self) -> Result<()> {
+        let _lead = self.writer.lead()?;
+        self.environment.flush().map_err(|error| self.writer.judge(self, error))
+    }
+}
+
+/// The data keys whose tokens are looked for.
+struct Makers(BTreeMap<Scope, Vec<(u8, KeyHandle)>>);
+
+impl Makers {
+    fn list(keys: Option<&Encryption>, wanted: impl Fn(KeyHandle) -> bool) -> Result<Self> {
+        let mut makers = BTreeMap::<_, Vec<_>>::new();
+        let Some(keys) = keys else { return Ok(Self(makers)) };
+        for key in keys.sound_keys()?.into_iter().filter(|key| wanted(key.handle)) {
+            makers.entry(key.scope).or_default().push((Token::version_byte(key.version), key.handle));
+        }
+        Ok(Self(makers))
+    }
+
+    /// The key that made a token, of those of its scope: no two that are alive have one version byte.
+    fn find(&self, scope: &Scope, token: &[u8]) -> Option<KeyHandle> {
+        let version = token.first().filter(|_| token.len() == TOKEN_BYTES)?;
+        let of_scope = self.0.get(scope)?;
+        of_scope.iter().find(|(of_key, _)| of_key == version).map(|(_, handle)| *handle)
+    }
+}
+
+/// Where the rows of a table have tokens.
+struct Tokens {
+    table: Arc<TableState>,
+    dict: Arc<Dict>,
+    /// By the kinds of rows: the properties, and whose key makes what they hold.
+    kinds: BTreeMap<&'static str, Vec<(&'static str, KeyScope)>>,
+}
+
+impl Tokens {
+    /// `None` if no kind of the table has any.
+    fn of(table: Arc<TableState>, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<Option<Self>> {
+        let mut kinds = BTreeMap::new();
+        for schema in layouts::all_declared(dbs, txn, table.id)? {
+            let blind = schema.fields.iter().filter_map(|field| Some((field, field.blind?)));
+            let tokens: Vec<_> =
+                blind.map(|(field, blind)| (blind.property, blind.tokens.key_scope(field.scope))).collect();
+            if !tokens.is_empty() {
+                kinds.extend(schema.indexes.iter().map(|index| (index.kind, tokens.clone())));
+                kinds.insert(schema.kind, tokens);
+            }
+        }
+        let dict = table.dict();
+        Ok((!kinds.is_empty()).then_some(Self { table, dict, kinds }))
+    }
+
+    /// Gives each token of a row, and the scope whose key made it.
+    fn each(
+        &mut self,
+        key: &[u8],
+        row: Row<'_>,
+        (dbs, txn): (&Databases, &heed::RoTxn<'_>),
+        mut take: impl FnMut(&Scope, &[u8]),
+    ) -> Result<()> {
+        if !view::covers(&self.dict, &row) {
+            self.dict = self.table.reload_for(dbs, txn, &row)?;
+        }
+        let view = RowView::new(key, row, &*self.dict, true);
+        let Some(kind) = view.kind()? else { return Ok(()) };
+        for (property, keys) in self.kinds.get(kind).into_iter().flatten() {
+            let Some(token) = view.get(property)?.and_then(ValueRef::as_bytes) else { continue };
+            let scope = keys.bytes(self.table.id, &view.partition_key());
+            if let Some(scope) = Scope::from_bytes(&scope) {
+                take(&scope, token);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Gives the key of each sealed value of a row.
+fn handles(key: &[u8], row: &Row<'_>, mut take: impl FnMut(KeyHandle)) -> Result<()> {
+    let seed = row::key_seed(key);
+    row.verify(seed)?;
+    for slot in row.slots() {
+        let mut payload = row.payload(&slot, Some(seed))?;
+        if slot.id == row::INLINE {
+            payload = row::inline_name(payload)?.1;
+        }
+        if let Decoded::Value(ValueRef::Binary(value)) = row::decode(slot.tag, payload)?
+            && let Some(handle) = KeyHandle::of(value)
+        {
+            take(handle);
+        }
+    }
+    Ok(())
+}
+
+/// A value that is sealed, or has to be.
+#[derive(Debug)]
+pub(crate) struct SealedValue {
+    /// Its place among the schema's fields.
+    pub(crate) field: usize,
+    /// The key that sealed it; `None` if none did.
+    pub(crate) key: Option<KeyHandle>,
+    pub(crate) token: Option<Box<[u8]>>,
+}
+
+/// What is sealed in a row, and with which keys.
+#[derive(Debug)]
+pub(crate) struct SealedRow {
+    pub(crate) partition: String,
+    pub(crate) row: String,
+    pub(crate) values: Vec<SealedValue>,
+}
+
+/// Some rows of a table, as far as a job looks at them at a time.
+#[derive(Debug, Default)]
+pub(crate) struct Stretch {
+    /// How many rows there were, of whatever kind.
+    pub(crate) rows: u64,
+    /// The keys of the last of them.
+    pub(crate) last: Option<(String, String)>,
+    /// Those of entities of the kind, if they have anything that is to be sealed.
+    pub(crate) entities: Vec<SealedRow>,
+}
+
+impl DynamicTable {
+    /// What seals its values, and keeps how far a job has come.
+    pub(crate) fn encryption(&self) -> Result<&Encryption> {
+        self.inner().keys.get()
+    }
+
+    /// Waits until every transaction has ended that had begun, by whatever process.
+    pub(crate) fn await_writers(&self) -> Result<()> {
+        self.inner().await_writers()
+    }
+
+    /// How many rows there are.
+    pub(crate) fn row_count(&self) -> Result<u64> {
+        let inner = self.inner();
+        let txn = inner.environment.read_txn()?;
+        Counts::read(inner.environment.dbs.main, &txn, self.state().id).map(|counts| counts.entities)
+    }
+
+    /// The name under which the progress of a job is kept that goes over entities of this layout.
+    pub(crate) fn job(&self, what: &str, kind: &str, layout: &str) -> String {
+        // Any kind is of a length that a job's name has room for.
+        let of_kind = xxh3_64_with_seed(kind.as_bytes(), xxh3_64_with_seed(layout.as_bytes(), 0));
+        format!("{what} {} {of_kind:016x}", self.state().id)
+    }
+
+    /// The next rows behind these keys, at most so many.
+    pub(crate) fn sealed_rows_after(
+        &self,
+        schema: &'static Schema,
+        after: Option<&(String, String)>,
+        most: u64,
+    ) -> Result<Stretch> {
+        let read = || {
+            let (inner, state) = (self.inner(), self.state());
+            inner.writer.check_running()?;
+            let txn = inner.environment.read_txn()?;
+            let dbs = &inner.environment.dbs;
+            state.check_exists(dbs, &txn)?;
+            let mut start = state.id.to_be_bytes().to_vec();
+            if let Some((partition, row)) = after {
+                start.clear();
+                key::encode(state.id, partition, row, &mut start);
+            }
+            let range = (Bound::Excluded(start.as_slice()), Bound::<&[u8]>::Unbounded);
+            let mut found = Stretch::default();
+            let (mut dict, mut last) = (state.dict(), None);
+            for pair in dbs.data.range(&txn, &range).map_err(lmdb::error)? {
+                let (key, bytes) = pair.map_err(lmdb::error)?;
+                if found.rows == most || StoredKey::parse(key).is_none_or(|key| key.table != state.id) {
+                    break;
+                }
+                found.rows += 1;
+                last = Some(key);
+                let (row, seed) = (Row::parse(bytes).map_err(damaged(key))?, row::key_seed(key));
+                row.verify(seed).map_err(damaged(key))?;
+                if !view::covers(&dict, &row) {
+                    dict = state.reload_for(dbs, &txn, &row)?;
+                }
+                let view = RowView::new(key, row, &*dict, true);
+                if view.kind()? == Some(schema.kind) {
+                    found.entities.extend(sealed_row(schema, &view)?);
+                }
+            }
+            found.last = last.map(texts);
+            Ok(found)
+        };
+        read().map_err(|e: Error| e.attempted("re-encrypt in").table(self.name()))
+    }
+}
+
+fn sealed_row(schema: &'static Schema, view: &RowView<'_>) -> Result<Option<SealedRow>> {
+    let mut values = Vec::new();
+    for (at, field) in schema.fields.iter().enumerate().filter(|(_, field)| field.encrypted) {
+        let Some(value) = view.get_field(schema.fields, at)? else { continue };
+        let token = match field.blind {
+            Some(blind) => view.get(blind.property)?.and_then(ValueRef::as_bytes).map(Into::into),
+            None => None,
+        };
+        values.push(SealedValue { field: at, key: value.as_bytes().and_then(KeyHandle::of), token });
+    }
+    let row = |values| {
+        let (partition, row) = view.keys();
+        SealedRow { partition: partition.into_owned(), row: row.into_owned(), values }
+    };
+    Ok((!values.is_empty()).then(|| row(values)))
+}

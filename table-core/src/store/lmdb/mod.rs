@@ -1,0 +1,91 @@
+//! LMDB's errors and types in this crate's words, its pages as they lie in the map, and the fields of what it holds.
+
+pub(in crate::store) mod fields;
+pub(in crate::store) mod pages;
+
+use heed::types::Bytes;
+use heed::{Env, MdbError, WithoutTls};
+
+use self::pages::Pages;
+use crate::error::{Error, ErrorKind};
+
+/// Read transactions are not tied to a thread, so snapshots and iterators can move between threads.
+pub(crate) type LmdbEnv = Env<WithoutTls>;
+/// A database as bytes; its handle stays valid as long as the environment.
+pub(crate) type Db = heed::Database<'static, Bytes, Bytes>;
+/// The same, while databases are being opened.
+pub(crate) type OpeningDb<'d> = heed::Database<'d, Bytes, Bytes>;
+pub(crate) type ReadTxn<'e> = heed::RoTxn<'e, WithoutTls>;
+pub(crate) type WriteTxn<'e> = heed::RwTxn<'e>;
+
+/// The named databases, opened once with the environment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Databases {
+    /// LMDB's unnamed database: the store's own record and each table's counts. It is rewritten by every
+    /// commit anyway, so what changes with every commit costs nothing here.
+    pub(crate) main: Db,
+    /// Every row of every table.
+    pub(crate) data: Db,
+    /// Each table's property names and their numbers.
+    pub(crate) names: Db,
+    /// Table names and their numbers.
+    pub(crate) catalog: Db,
+    /// Tables that were dropped and whose rows are still there.
+    pub(crate) graves: Db,
+    /// Where their pages lie, if that can be known.
+    pub(crate) pages: Option<Pages>,
+}
+
+impl Databases {
+    /// Checks the leaf on which an entry of a small database stands.
+    pub(crate) fn check_entry(&self, entry: &[u8]) -> Result<(), Error> {
+        self.pages.map_or(Ok(()), |pages| pages.check_leaf(entry))
+    }
+}
+
+/// What a page tells that can't be as it is.
+#[cold]
+pub(crate) fn damaged_page() -> Error {
+    Error::new(ErrorKind::Corrupt).because("a page of the store is damaged")
+}
+
+/// What LMDB or the operating system said, as an error of this crate.
+#[cold]
+pub(crate) fn error(error: heed::Error) -> Error {
+    let kind = match &error {
+        heed::Error::Mdb(mdb) => match mdb {
+            MdbError::MapFull => ErrorKind::MapFull,
+            MdbError::TxnFull => ErrorKind::TransactionTooLarge,
+            MdbError::ReadersFull => ErrorKind::TooManyReaders,
+            MdbError::Panic => ErrorKind::OutcomeUnknown,
+            MdbError::VersionMismatch | MdbError::MapResized => ErrorKind::Incompatible,
+            MdbError::Other(code) => os_kind(std::io::Error::from_raw_os_error(*code).kind()),
+            _ => ErrorKind::Corrupt,
+        },
+        heed::Error::Io(io) => os_kind(io.kind()),
+        heed::Error::EnvAlreadyOpened => ErrorKind::OptionsConflict,
+        heed::Error::Encoding(_) | heed::Error::Decoding(_) => ErrorKind::Corrupt,
+    };
+    let because = match &error {
+        heed::Error::Mdb(MdbError::MapResized) => {
+            "another process opened the store with a larger map and filled it past this one's; \
+             open it here with a map at least as large"
+        }
+        _ => "",
+    };
+    Error::new(kind).because(because).caused_by(error)
+}
+
+/// An error of the operating system.
+#[cold]
+pub(crate) fn io_error(error: std::io::Error) -> Error {
+    Error::new(os_kind(error.kind())).caused_by(error)
+}
+
+fn os_kind(kind: std::io::ErrorKind) -> ErrorKind {
+    use std::io::ErrorKind as Os;
+    match kind {
+        Os::StorageFull | Os::QuotaExceeded | Os::FileTooLarge => ErrorKind::DiskFull,
+        _ => ErrorKind::Io,
+    }
+}

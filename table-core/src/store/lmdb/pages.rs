@@ -1,0 +1,254 @@
+//! LMDB's pages as they lie in the map.
+//!
+//! Rows tell much of what is damaged, but not what is left out: a page whose number of entries is damaged gives fewer
+//! rows, each of them right and all in order. The page itself tells it, since its entries fill it without a gap. It
+//! also tells that an entry reaches beyond its page, before anybody follows it there.
+
+use super::fields::Fields;
+use crate::error::{Error, ErrorKind, Result};
+
+pub(in crate::store) const BRANCH: u16 = 0x01;
+pub(in crate::store) const LEAF: u16 = 0x02;
+pub(in crate::store) const OVERFLOW: u16 = 0x04;
+pub(in crate::store) const META: u16 = 0x08;
+/// A leaf of bare keys without nodes.
+pub(in crate::store) const LEAF2: u16 = 0x20;
+/// What a page is. The other flags are for memory.
+pub(in crate::store) const KINDS: u16 = BRANCH | LEAF | OVERFLOW | META | LEAF2;
+
+/// The value stands on pages of its own, and the node holds the first one's number.
+pub(in crate::store) const BIG_DATA: u16 = 0x01;
+/// The value describes a database.
+pub(in crate::store) const SUB_DATABASE: u16 = 0x02;
+
+/// Bytes of a page's header.
+const HEADER: usize = 16;
+/// Bytes of an entry before its key.
+const NODE: usize = 8;
+
+/// Where the pages lie.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pages {
+    /// Address of the map.
+    start: usize,
+    length: usize,
+    /// A power of two.
+    page: usize,
+}
+
+impl Pages {
+    /// A map that starts at this address, of so many bytes, in pages of this size: a power of two.
+    pub(in crate::store) fn at(start: usize, length: usize, page: usize) -> Self {
+        Self { start, length, page }
+    }
+
+    /// The page that a key or a value of a read transaction lies in.
+    #[allow(unsafe_code, reason = "heed gives out keys and values, and not the pages they lie in")]
+    pub(crate) fn of<'t>(&self, bytes: &'t [u8]) -> Option<&'t [u8]> {
+        let page = self.place(bytes);
+        if !(self.start..self.start + self.length).contains(&page) {
+            return None;
+        }
+        let page = std::ptr::with_exposed_provenance(page);
+        // SAFETY: The address lies in the map, which starts with a page and has whole pages, so all of this page does.
+        // The map is LMDB's and foreign to Rust, hence exposed. It stays as long as the environment, and so as long as
+        // `bytes`, which LMDB gave out. Without `WRITE_MAP` nothing is written through it, and a page that a
+        // transaction reads is not written at all while the transaction lives; what LMDB keeps of a page while it
+        // changes it lies elsewhere, and is not in the map.
+        Some(unsafe { std::slice::from_raw_parts(page, self.page) })
+    }
+
+    /// The number of the page that a key or a value lies in, unless it lies elsewhere than in the map.
+    pub(in crate::store) fn number(&self, bytes: &[u8]) -> Option<u64> {
+        let place = self.place(bytes).checked_sub(self.start).filter(|place| *place < self.length)?;
+        u64::try_from(place / self.page).ok()
+    }
+
+    /// Whether the page that a key or a value lies in says that it is the one of its place. LMDB goes by what it says.
+    pub(crate) fn is_own(&self, bytes: &[u8]) -> bool {
+        let own = self.of(bytes).and_then(|page| Fields(page).u64());
+        own.is_some() && own == self.number(bytes)
+    }
+
+    /// Bytes of a page.
+    pub(in crate::store) fn size(&self) -> usize {
+        self.page
+    }
+
+    /// So many bytes from the page of this number on, which end within the first `file` bytes. `None` where they don't.
+    #[allow(unsafe_code, reason = "heed gives out keys and values, and no pages")]
+    #[inline]
+    pub(in crate::store) fn span<'t>(
+        &self,
+        _txn: &'t heed::RoTxn<'_>,
+        number: u64,
+        length: usize,
+        file: u64,
+    ) -> Option<&'t [u8]> {
+        let from = usize::try_from(number).ok()?.checked_mul(self.page)?;
+        let end = from.checked_add(length)?;
+        if end > self.length || u64::try_from(end).ok()? > file {
+            return None;
+        }
+        let first = std::ptr::with_exposed_provenance(self.start + from);
+        // SAFETY: The bytes lie in the map, and in the file, which never becomes shorter, so none of them is missing. The
+        // map is LMDB's and foreign to Rust, hence exposed; the environment keeps it, and the transaction keeps the
+        // environment. Nothing is written through it, and what a transaction reads is not written at all while the
+        // transaction lives. A number that a damaged page gives may lead to a page that LMDB is about to take, as it
+        // may lead LMDB itself there; whatever bytes are found, each is a `u8`, and nothing that they say is believed.
+        Some(unsafe { std::slice::from_raw_parts(first, length) })
+    }
+
+    /// The address of the page that a key or a value lies in: to compare.
+    pub(crate) fn place(&self, bytes: &[u8]) -> usize {
+        bytes.as_ptr().addr() & !(self.page - 1)
+    }
+
+    /// Checks the leaf that an entry lies in. One that a write transaction has changed does not lie in the map.
+    pub(crate) fn check_leaf(&self, entry: &[u8]) -> Result<()> {
+        if self.of(entry).is_none_or(is_whole) { Ok(()) } else { Err(damaged()) }
+    }
+
+    /// Checks that a value lies in its page, or in the pages of its own, before it is read.
+    pub(crate) fn check_value(&self, value: &[u8]) -> Result<()> {
+        let offset = value.as_ptr().addr() - self.place(value);
+        // In a leaf, no value stands so near the start.
+        let room = if offset == HEADER {
+            self.of(value).and_then(run).and_then(|pages| pages.checked_mul(self.page))
+        } else {
+            Some(self.page)
+        };
+        if room.is_some_and(|room| offset + value.len() <= room) { Ok(()) } else { Err(damaged()) }
+    }
+}
+
+/// How many pages a value has of its own.
+fn run(first: &[u8]) -> Option<usize> {
+    let mut fields = Fields(first);
+    fields.bytes(10)?;
+    let (flags, pages) = (fields.u16()?, fields.u32()?);
+    usize::try_from(pages).ok().filter(|_| flags & KINDS == OVERFLOW)
+}
+
+/// Whether a page is a leaf that its entries fill, from the lowest to the end of the page.
+pub(in crate::store) fn is_whole(page: &[u8]) -> bool {
+    let whole = || {
+        let mut fields = Fields(page);
+        fields.bytes(10)?;
+        let (flags, lower, upper) = (fields.u16()?, usize::from(fields.u16()?), usize::from(fields.u16()?));
+        if flags & KINDS != LEAF || lower > upper || upper > page.len() {
+            return None;
+        }
+        let offsets = page.get(HEADER..lower)?.as_chunks::<2>();
+        // Entries that lie side by side have these sums; with one of them elsewhere, or left out, one of the two is
+        // another.
+        let (mut length, mut squares) = (0, 0);
+        for offset in offsets.0 {
+            let start = usize::from(u16::from_le_bytes(*offset));
+            let node = u64::from_le_bytes(*page.get(start..start + NODE)?.first_chunk()?);
+            let key = usize::try_from(node >> 48).ok()?;
+            // A value with pages of its own leaves their number here.
+            let value = if node >> 32 & u64::from(BIG_DATA) == 0 {
+                usize::try_from(node & u64::from(u32::MAX)).ok()?
+            } else {
+                size_of::<u64>()
+            };
+            let end = start + (NODE + key).checked_add(value)?.next_multiple_of(2);
+            if end > page.len() {
+                return None;
+            }
+            length += end - start;
+            squares += (end - start) * (end + start);
+        }
+        let fills = length == page.len() - upper && squares == page.len() * page.len() - upper * upper;
+        (offsets.1.is_empty() && fills).then_some(())
+    };
+    whole().is_some()
+}
+
+/// Whether the values of a leaf are values, and not databases or lists of duplicates: of a whole leaf.
+#[cfg(feature = "encrypt")]
+pub(in crate::store) fn is_plain(page: &[u8]) -> bool {
+    let plain = || {
+        let mut fields = Fields(page.get(HEADER - 4..)?);
+        let lower = usize::from(fields.u16()?);
+        let flags = |offset: &[u8; 2]| {
+            page.get(usize::from(u16::from_le_bytes(*offset))..)?.get(4..6)?.first_chunk().copied()
+        };
+        let mut offsets = page.get(HEADER..lower)?.as_chunks::<2>().0.iter();
+        offsets
+            .all(|offset| flags(offset).is_some_and(|f| u16::from_le_bytes(f) & !BIG_DATA == 0))
+            .then_some(())
+    };
+    plain().is_some()
+}
+
+#[cold]
+pub(in crate::store) fn damaged() -> Error {
+    Error::new(ErrorKind::Corrupt).because("a page of the store is damaged")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A leaf of a store with entries of different lengths, some changed and some gone.
+    fn leaf() -> Vec<u8> {
+        let dir = tempfile::tempdir().unwrap();
+        let store = crate::Store::open(dir.path()).unwrap();
+        let table = store.create_table("Table").unwrap();
+        for row in 0..20 {
+            let entity = crate::DynamicEntity::new("p", format!("row {:02}", row * 7 % 20));
+            table.insert(&entity.with("Text", "x".repeat(row * 5))).unwrap();
+        }
+        table.delete("p", "row 07", crate::IfMatch::Any).unwrap();
+        table
+            .merge(&crate::DynamicEntity::new("p", "row 03").with("More", "y".repeat(9)), crate::IfMatch::Any)
+            .unwrap();
+        table.insert(&crate::DynamicEntity::new("p", "large").with("Text", "z".repeat(9_000))).unwrap();
+        let environment = &store.inner.environment;
+        let txn = environment.read_txn().unwrap();
+        let (key, value) = environment.dbs.data.first(&txn).unwrap().unwrap();
+        let pages = environment.dbs.pages.unwrap();
+        pages.check_leaf(key).unwrap();
+        pages.check_value(value).unwrap();
+        pages.of(key).unwrap().to_vec()
+    }
+
+    #[test]
+    fn a_leaf_is_whole_until_a_bit_of_its_structure_flips() {
+        let page = leaf();
+        assert!(is_whole(&page));
+        let at = |at: usize| usize::from(u16::from_le_bytes([page[at], page[at + 1]]));
+        let (lower, upper) = (at(12), at(14));
+        let mut structure: Vec<usize> = (12..lower).collect();
+        for offset in (HEADER..lower).step_by(2) {
+            // Sizes of the value and of the key, and the flag that says where the value is.
+            structure.extend((at(offset)..at(offset) + 5).chain(at(offset) + 6..at(offset) + 8));
+        }
+        assert!((lower - HEADER) / 2 == 20 && upper > lower);
+        for at in structure {
+            for bit in 0..8 {
+                let mut flipped = page.clone();
+                flipped[at] ^= 1 << bit;
+                let unused = at >= HEADER && !(HEADER..lower).contains(&at) && is_unused(&page, at, bit);
+                assert!(!is_whole(&flipped) || unused, "byte {at}, bit {bit}");
+            }
+        }
+    }
+
+    /// Whether a flip of this bit changes nothing that LMDB goes by: it rounds lengths up, forgets the value's length
+    /// where it stands elsewhere, and has flags that say nothing of a length.
+    fn is_unused(page: &[u8], at: usize, bit: u32) -> bool {
+        let lower = usize::from(u16::from_le_bytes([page[12], page[13]]));
+        let starts = page[HEADER..lower].chunks(2).map(|o| usize::from(u16::from_le_bytes([o[0], o[1]])));
+        let start = starts.filter(|start| *start <= at).max().unwrap();
+        let large = page[start + 4] & 1 != 0;
+        match at - start {
+            0 | 6 if bit == 0 => true,
+            0..4 => large,
+            4 => bit != 0,
+            _ => false,
+        }
+    }
+}

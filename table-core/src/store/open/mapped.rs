@@ -1,0 +1,48 @@
+//! Where LMDB has mapped the file of an environment.
+
+use std::fs::File;
+use std::path::Path;
+
+use super::header::{Flaw, Header, LAYOUT_KNOWN};
+use super::page_walk;
+use super::pinned::pinned;
+use crate::error::Result;
+use crate::store::lmdb::pages::Pages;
+use crate::store::lmdb::{Db, LmdbEnv, ReadTxn};
+use crate::store::records::meta::META_KEY;
+
+impl Pages {
+    /// Finds out where LMDB has mapped its file, by the place that the store's own record has in both. `None` where
+    /// the layout of pages is not known.
+    pub(super) fn find(env: &LmdbEnv, main: Db, file: &mut File, data: &Path) -> Result<Option<Self>> {
+        if !LAYOUT_KNOWN {
+            return Ok(None);
+        }
+        pinned(env, file, data, |txn, header, file| {
+            let found = Self::find_in(env, txn, header, main, file).and_then(|found| {
+                found.ok_or_else(|| Flaw::corrupt("is damaged: what is mapped is not what the file holds"))
+            });
+            found.map(Some).map_err(|flaw| flaw.of(data))
+        })
+    }
+
+    fn find_in(
+        env: &LmdbEnv,
+        txn: &ReadTxn<'_>,
+        header: &Header,
+        main: Db,
+        file: &mut File,
+    ) -> Result<Option<Self>, Flaw> {
+        let record = main.get(txn, META_KEY).map_err(|error| Flaw::Unread(std::io::Error::other(error)))?;
+        let Some(record) = record else { return Ok(None) };
+        // No key sorts before the record's, so it stands on the first leaf.
+        let (number, bytes) = page_walk::first_leaf(file, header)?;
+        let page = bytes.len();
+        let address = record.as_ptr().addr();
+        let before = usize::try_from(number).ok().and_then(|number| number.checked_mul(page));
+        let start = before.and_then(|before| (address & !(page - 1)).checked_sub(before));
+        let found = start.map(|start| Self::at(start, env.info().map_size, page));
+        // The address was LMDB's, so the page can be looked at; it must be the one in the file.
+        Ok(found.filter(|found| found.of(record) == Some(&*bytes)))
+    }
+}

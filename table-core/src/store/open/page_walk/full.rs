@@ -1,0 +1,336 @@
+//! Whether LMDB can go over all of a file without harm: each page, each entry and each count looked at.
+//!
+//! LMDB believes its pages. A length that reaches past its page, a page that two trees have, a number of pages that is
+//! too large: each can end the process, or have it write into what is in use. Behind this walk nothing of the kind is
+//! left in the file as it is now.
+
+use std::cmp::Ordering;
+use std::io::{Read, Seek};
+
+use super::{
+    BIG_DATA, BRANCH, DEEPEST, FIRST_PAGE, LEAF, Node, OVERFLOW, PAGE_HEADER, SUB_DATABASE, each_freed,
+    read_at,
+};
+use crate::store::lmdb::fields::Fields;
+use crate::store::open::header::{Flaw, Header};
+
+/// The flag of a database whose keys are numbers, as the list of free pages has them.
+const INTEGER_KEYS: u16 = 0x08;
+/// The root of a database that holds nothing.
+const NO_PAGE: u64 = u64::MAX;
+/// Bytes of a database's description.
+const TREE: usize = 48;
+/// Where the header page has the descriptions of the list of free pages and of the unnamed database.
+const TREES: u64 = 40;
+/// Bytes of an entry before its key.
+const NODE: usize = 8;
+
+/// Checks all that the header's commit can reach, in a file of this length. Nobody may be writing over its pages:
+/// whoever asks holds a snapshot of it.
+pub(in super::super) fn verify(
+    file: &mut (impl Read + Seek),
+    header: &Header,
+    length: u64,
+) -> Result<(), Flaw> {
+    let mut trees = [0; 2 * TREE];
+    read_at(file, header.transaction % 2 * header.page_size + TREES, &mut trees)?;
+    let (free, main) = trees.split_at(TREE);
+    let unread = || Flaw::corrupt("is damaged: its header does not describe its trees");
+    let (free, main) = (Tree::parse(free).ok_or_else(unread)?, Tree::parse(main).ok_or_else(unread)?);
+    let is_header =
+        (free.root, main.root) == (header.free_root.unwrap_or(NO_PAGE), header.main_root.unwrap_or(NO_PAGE));
+    if !is_header || (free.flags, main.flags) != (INTEGER_KEYS, 0) {
+        return Err(unread());
+    }
+    let mut whole = Whole::new(header, length)?;
+    whole.tree(file, &free, Kind::Free)?;
+    whole.tree(file, &main, Kind::Main)?;
+    each_freed(file, header, |freed| whole.freed(freed.transaction, freed.pages()))?;
+    let lost = (header.last_page - 1).saturating_sub(whole.claimed);
+    if lost > 0 {
+        return Err(Flaw::corrupt(format!("is damaged: {lost} of its pages are neither used nor free")));
+    }
+    Ok(())
+}
+
+/// A database's description.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Tree {
+    flags: u16,
+    depth: u16,
+    branches: u64,
+    leaves: u64,
+    overflow: u64,
+    entries: u64,
+    root: u64,
+}
+
+impl Tree {
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let mut fields = Fields(bytes);
+        fields.u32()?;
+        let tree = Self {
+            flags: fields.u16()?,
+            depth: fields.u16()?,
+            branches: fields.u64()?,
+            leaves: fields.u64()?,
+            overflow: fields.u64()?,
+            entries: fields.u64()?,
+            root: fields.u64()?,
+        };
+        fields.0.is_empty().then_some(tree)
+    }
+}
+
+/// Whose tree it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The list of free pages.
+    Free,
+    /// The unnamed database, which has the descriptions of the named ones among its values.
+    Main,
+    Named,
+}
+
+impl Kind {
+    /// How keys are ordered.
+    fn compare(self, one: &[u8], other: &[u8]) -> Ordering {
+        let number = |key: &[u8]| key.try_into().map_or(0, u64::from_le_bytes);
+        if self == Self::Free { number(one).cmp(&number(other)) } else { one.cmp(other) }
+    }
+}
+
+struct Whole<'h> {
+    header: &'h Header,
+    /// Whole pages in the file.
+    pages: u64,
+    /// A bit for each page up to the last.
+    seen: Vec<u64>,
+    /// How many of them are set.
+    claimed: u64,
+    /// The longest entry on a leaf, and the longest key.
+    longest: (usize, usize),
+}
+
+impl<'h> Whole<'h> {
+    fn new(header: &'h Header, length: u64) -> Result<Self, Flaw> {
+        let pages = length / header.page_size;
+        let last = header.last_page;
+        // The pages that the file lacks are listed in it, at eight bytes each.
+        if last / (header.page_size / 8 + 1) > pages {
+            return Err(Flaw::corrupt(format!("is damaged: its last page is number {last}")));
+        }
+        let words =
+            usize::try_from(last / 64 + 1).map_err(|_| Flaw::corrupt("has more pages than can be walked"))?;
+        let half = usize::try_from((header.page_size - PAGE_HEADER) / 2).unwrap_or_default() & !1;
+        let node = half.saturating_sub(2);
+        let longest = (node, node.saturating_sub(NODE + TREE));
+        Ok(Self { header, pages, seen: vec![0; words], claimed: 0, longest })
+    }
+
+    /// Notes that a run of pages belongs to what is being looked at.
+    fn claim(&mut self, first: u64, count: u64, last: u64) -> Result<(), Flaw> {
+        let end = first.checked_add(count).filter(|end| first >= FIRST_PAGE && *end <= last + 1);
+        let end = end.ok_or_else(|| {
+            Flaw::corrupt(format!("is damaged: it refers to {count} pages from {first} of {}", last + 1))
+        })?;
+        for number in first..end {
+            let bit = 1 << (number % 64);
+            match usize::try_from(number / 64).ok().and_then(|word| self.seen.get_mut(word)) {
+                Some(word) if *word & bit == 0 => *word |= bit,
+                _ => return Err(Flaw::corrupt(format!("is damaged: page {number} is used twice"))),
+            }
+        }
+        self.claimed += count;
+        Ok(())
+    }
+
+    /// The same for pages in use, which the file has.
+    fn claim_used(&mut self, first: u64, count: u64) -> Result<(), Flaw> {
+        self.claim(first, count, self.header.last_page.min(self.pages.saturating_sub(1)))
+    }
+
+    fn tree(&mut self, file: &mut (impl Read + Seek), tree: &Tree, kind: Kind) -> Result<(), Flaw> {
+        let mut found = Tree { flags: tree.flags, depth: tree.depth, root: tree.root, ..Tree::default() };
+        if tree.root == NO_PAGE {
+            found.depth = 0;
+        } else {
+            if u32::from(tree.depth) > DEEPEST || tree.depth == 0 {
+                return Err(damaged(tree.root));
+            }
+            let place = Place { number: tree.root, left: tree.depth, low: None, high: None };
+            self.page(file, &place, kind, &mut found)?;
+        }
+        if found == *tree {
+            return Ok(());
+        }
+        Err(Flaw::corrupt("is damaged: a tree has not the pages and the entries that it counts"))
+    }
+
+    fn page(
+        &mut self,
+        file: &mut (impl Read + Seek),
+        place: &Place<'_>,
+        kind: Kind,
+        found: &mut Tree,
+    ) -> Result<(), Flaw> {
+        let number = place.number;
+        self.claim_used(number, 1)?;
+        let mut page = vec![0; usize::try_from(self.header.page_size).unwrap_or_default()];
+        read_at(file, number * self.header.page_size, &mut page)?;
+        let is_leaf = place.left == 1;
+        let nodes = nodes(&page, number, is_leaf).ok_or_else(|| damaged(number))?;
+        self.check_keys(&nodes, place, kind).ok_or_else(|| damaged(number))?;
+        if is_leaf {
+            found.leaves += 1;
+            found.entries += u64::try_from(nodes.len()).unwrap_or_default();
+            return nodes.iter().try_for_each(|node| self.entry(file, number, node, kind, found));
+        }
+        found.branches += 1;
+        for (at, node) in nodes.iter().enumerate() {
+            let separator = |at: usize| nodes.get(at).map(|node| node.key);
+            let child = Place {
+                number: node.child(),
+                left: place.left - 1,
+                low: if at == 0 { place.low } else { Some(node.key) },
+                high: separator(at + 1).or(place.high),
+            };
+            self.page(file, &child, kind, found)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the keys of a page rise, and stay between those that lead to it.
+    fn check_keys(&self, nodes: &[Node<'_>], place: &Place<'_>, kind: Kind) -> Option<()> {
+        let (is_leaf, longest) = (place.left == 1, self.longest.1);
+        let lengths = if kind == Kind::Free { 8..=8 } else { 1..=longest };
+        // The first key of a branch stands for whatever is less than the second, and may be empty.
+        let (skipped, least) = if is_leaf { (0, 1) } else { (1, 2) };
+        let keys = nodes.get(skipped..)?.iter().map(|node| node.key);
+        if nodes.len() < least || nodes.first()?.key.len() > longest {
+            return None;
+        }
+        let mut before = place.low.map(|low| (low, is_leaf));
+        for key in keys {
+            let order = before.map(|(before, may_equal)| (kind.compare(before, key), may_equal));
+            let rises = order.is_none_or(|(order, may_equal)| order.is_lt() || may_equal && order.is_eq());
+            let ends = place.high.is_none_or(|high| kind.compare(key, high).is_lt());
+            if !lengths.contains(&key.len()) || !rises || !ends {
+                return None;
+            }
+            before = Some((key, false));
+        }
+        Some(())
+    }
+
+    /// An entry of a leaf: its value, and what that leads to.
+    fn entry(
+        &mut self,
+        file: &mut (impl Read + Seek),
+        number: u64,
+        node: &Node<'_>,
+        kind: Kind,
+        found: &mut Tree,
+    ) -> Result<(), Flaw> {
+        let size = usize::try_from(node.size).map_err(|_| damaged(number))?;
+        match node.flags {
+            BIG_DATA => {
+                let first = Fields(node.data).u64().ok_or_else(|| damaged(number))?;
+                found.overflow += self.run(file, first, u64::from(node.size))?;
+                Ok(())
+            }
+            0 | SUB_DATABASE if NODE + node.key.len() + size > self.longest.0 => Err(damaged(number)),
+            0 => Ok(()),
+            SUB_DATABASE if kind == Kind::Main => {
+                let tree = node.data.get(..size).and_then(Tree::parse).filter(|tree| tree.flags == 0);
+                let tree = tree.ok_or_else(|| damaged(number))?;
+                self.tree(file, &tree, Kind::Named)
+            }
+            _ => Err(damaged(number)),
+        }
+    }
+
+    /// The pages of a value of `size` bytes; says how many.
+    fn run(&mut self, file: &mut (impl Read + Seek), first: u64, size: u64) -> Result<u64, Flaw> {
+        let needed = (PAGE_HEADER + size).div_ceil(self.header.page_size);
+        self.claim_used(first, needed)?;
+        let mut head = [0; 16];
+        read_at(file, first * self.header.page_size, &mut head)?;
+        let parsed = || {
+            let mut fields = Fields(&head);
+            let is = fields.u64()?;
+            fields.u16()?;
+            let (flags, pages) = (fields.u16()?, u64::from(fields.u32()?));
+            (is == first && flags == OVERFLOW && pages >= needed).then_some(pages)
+        };
+        // A value that shrank in place keeps its pages.
+        let pages = parsed().ok_or_else(|| damaged(first))?;
+        self.claim_used(first + needed, pages - needed)?;
+        Ok(pages)
+    }
+
+    /// An entry of the list of free pages, whose numbers fall.
+    fn freed(&mut self, transaction: u64, pages: impl Iterator<Item = u64>) -> Result<(), Flaw> {
+        if !(1..=self.header.transaction).contains(&transaction) {
+            return Err(Flaw::corrupt(format!("is damaged: transaction {transaction} has freed pages")));
+        }
+        let mut before = u64::MAX;
+        for page in pages {
+            if page >= before {
+                return Err(Flaw::corrupt("is damaged: the list of free pages is not in order"));
+            }
+            before = page;
+            self.claim(page, 1, self.header.last_page)?;
+        }
+        Ok(())
+    }
+}
+
+/// Where a page stands in its tree.
+struct Place<'p> {
+    number: u64,
+    /// Levels from here down to the leaves.
+    left: u16,
+    /// The least key that it may have, and the first that it may not.
+    low: Option<&'p [u8]>,
+    high: Option<&'p [u8]>,
+}
+
+/// The entries of a page that they fill without a gap; `None` if it is another page, or damaged.
+fn nodes(page: &[u8], number: u64, is_leaf: bool) -> Option<Vec<Node<'_>>> {
+    let mut fields = Fields(page);
+    let is = fields.u64()?;
+    fields.u16()?;
+    let (flags, lower, upper) = (fields.u16()?, usize::from(fields.u16()?), usize::from(fields.u16()?));
+    // Any other flag means that the page is being changed: LMDB would write to it where it lies.
+    if is != number || flags != if is_leaf { LEAF } else { BRANCH } || lower > upper || upper > page.len() {
+        return None;
+    }
+    let (offsets, rest) = page.get(16..lower)?.as_chunks();
+    if !rest.is_empty() {
+        return None;
+    }
+    let (mut nodes, mut ranges) = (Vec::with_capacity(offsets.len()), Vec::with_capacity(offsets.len()));
+    for offset in offsets {
+        let start = usize::from(u16::from_le_bytes(*offset));
+        let node = Node::parse(page.get(start..)?)?;
+        let value = match (is_leaf, node.flags & BIG_DATA != 0) {
+            (false, _) => 0,
+            (true, true) => size_of::<u64>(),
+            (true, false) => usize::try_from(node.size).ok()?,
+        };
+        let end = start.checked_add((NODE + node.key.len()).checked_add(value)?.next_multiple_of(2))?;
+        ranges.push((start, end));
+        nodes.push(node);
+    }
+    ranges.sort_unstable();
+    let end = ranges.iter().try_fold(upper, |end, (start, next)| (*start == end).then_some(*next))?;
+    (end == page.len()).then_some(nodes)
+}
+
+fn damaged(number: u64) -> Flaw {
+    Flaw::corrupt(format!("is damaged: page {number} is not what its tree needs there"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+//! The snapshots that live in this process.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+/// The snapshots that live, by the order in which they were taken.
+#[derive(Debug, Default)]
+pub(in crate::store) struct Live(Arc<Mutex<Register>>);
+
+#[derive(Debug, Default)]
+struct Register {
+    next: u64,
+    taken: BTreeMap<u64, (Instant, usize)>,
+}
+
+impl Live {
+    /// The oldest, by what it sees: when it was taken, and the number of the last transaction that it sees.
+    pub(in crate::store) fn oldest(&self) -> Option<(Instant, usize)> {
+        self.all().into_iter().min_by_key(|(taken, transaction)| (*transaction, *taken))
+    }
+
+    /// All of them, the oldest first: when each was taken, and the number of the last transaction that it sees.
+    pub(in crate::store) fn all(&self) -> Vec<(Instant, usize)> {
+        let register = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        register.taken.values().copied().collect()
+    }
+
+    pub(in crate::store) fn register(&self, transaction: usize) -> Ticket {
+        let taken = Instant::now();
+        let mut register = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = register.next;
+        register.next += 1;
+        register.taken.insert(number, (taken, transaction));
+        Ticket { register: Arc::downgrade(&self.0), number, taken }
+    }
+}
+
+/// A snapshot's place in the list; leaves it when dropped.
+#[derive(Debug)]
+pub(in crate::store) struct Ticket {
+    register: Weak<Mutex<Register>>,
+    number: u64,
+    taken: Instant,
+}
+
+impl Ticket {
+    /// How long the snapshot has lived.
+    pub(in crate::store) fn age(&self) -> Duration {
+        self.taken.elapsed()
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if let Some(register) = self.register.upgrade() {
+            let mut register = register.lock().unwrap_or_else(PoisonError::into_inner);
+            register.taken.remove(&self.number);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The records of each table's dictionary: every text under its number, and every number under its text.
+
+use super::inventory::Inventory;
+use super::meta;
+use crate::error::{Error, ErrorKind};
+use crate::store::lmdb::{self, Databases, Db, WriteTxn};
+use crate::store::row::dict::{Dict, Numbered};
+
+/// The kinds of dictionary entry, as they stand in the key after the table's number.
+const NAME_BY_ID: u8 = 0;
+const ID_BY_NAME: u8 = 1;
+const SYMBOL_BY_ID: u8 = 2;
+const ID_BY_SYMBOL: u8 = 3;
+
+impl Dict {
+    /// Reads the entries that the dictionary does not have yet.
+    pub(crate) fn read_new(
+        &mut self,
+        dbs: &Databases,
+        txn: &heed::RoTxn<'_>,
+        table: u32,
+    ) -> Result<(), Error> {
+        self.forget();
+        let inventory = Inventory::read(dbs.main, txn, table)?;
+        read_new(&mut self.names, inventory.names, dbs, txn, (table, NAME_BY_ID))?;
+        self.find_entity_type();
+        read_new(&mut self.symbols, inventory.symbols, dbs, txn, (table, SYMBOL_BY_ID))
+    }
+
+    /// Writes the entries from this length on.
+    pub(crate) fn write_new(
+        &self,
+        (names, symbols): (usize, usize),
+        dbs: &Databases,
+        txn: &mut WriteTxn<'_>,
+        table: u32,
+    ) -> Result<(), Error> {
+        write_new(&self.names, names, dbs.names, txn, (table, NAME_BY_ID, ID_BY_NAME))?;
+        write_new(&self.symbols, symbols, dbs.names, txn, (table, SYMBOL_BY_ID, ID_BY_SYMBOL))?;
+        let mut inventory = Inventory::read(dbs.main, txn, table)?;
+        (inventory.names, inventory.symbols) = (count(&self.names), count(&self.symbols));
+        inventory.write(dbs.main, txn, table)
+    }
+
+    /// Compares the dictionary in memory, read by number, with its entries by text.
+    pub(crate) fn check(&self, db: Db, txn: &heed::RoTxn<'_>, table: u32) -> Result<(), Error> {
+        for (numbered, kind) in [(&self.names, ID_BY_NAME), (&self.symbols, ID_BY_SYMBOL)] {
+            for (id, text) in (0_u16..).zip(&numbered.texts) {
+                let key = entry_key(table, kind, text.as_bytes());
+                let stored = db.get(txn, &key).map_err(lmdb::error)?;
+                if stored.and_then(|record| meta::opened(&key, record)) != Some(&id.to_le_bytes()) {
+                    // Not the text itself: that of an `EntityType` is a value, and no error shows one.
+                    return Err(damaged(&format!("entry {id} is missing under its text, or damaged")));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many entries a dictionary has on disk: each text by number and by itself.
+pub(crate) fn entries(dict: &Dict) -> usize {
+    let (names, symbols) = dict.len();
+    2 * (names + symbols)
+}
+
+/// The prefix under which a table's entries lie.
+pub(crate) fn table_prefix(table: u32) -> [u8; 4] {
+    table.to_be_bytes()
+}
+
+pub(crate) fn entry_key(table: u32, kind: u8, rest: &[u8]) -> Vec<u8> {
+    let mut key = Vec::with_capacity(5 + rest.len());
+    key.extend_from_slice(&table_prefix(table));
+    key.push(kind);
+    key.extend_from_slice(rest);
+    key
+}
+
+#[cold]
+fn damaged(because: &str) -> Error {
+    Error::new(ErrorKind::Corrupt).because(format!("the dictionary of property names is damaged: {because}"))
+}
+
+/// How many texts have a number: at most 2^16.
+fn count(numbered: &Numbered) -> u32 {
+    u32::try_from(numbered.texts.len()).unwrap_or(u32::MAX)
+}
+
+/// Reads the entries up to this many. A number that only seemed to be free would be given twice, so none may be missing.
+fn read_new(
+    numbered: &mut Numbered,
+    many: u32,
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    (table, kind): (u32, u8),
+) -> Result<(), Error> {
+    while count(numbered) < many {
+        let Ok(id) = u16::try_from(numbered.texts.len()) else {
+            return Err(damaged("it counts more entries than there are numbers"));
+        };
+        let key = entry_key(table, kind, &id.to_be_bytes());
+        let record = dbs.names.get(txn, &key).map_err(lmdb::error)?;
+        let text = record
+            .and_then(|record| meta::opened(&key, record))
+            .and_then(|text| std::str::from_utf8(text).ok())
+            .ok_or_else(|| damaged(&format!("entry {id} of {many} is missing, or can't be read")))?;
+        numbered.push(text.into());
+    }
+    Ok(())
+}
+
+fn write_new(
+    numbered: &Numbered,
+    from: usize,
+    db: Db,
+    txn: &mut WriteTxn<'_>,
+    kinds: (u32, u8, u8),
+) -> Result<(), Error> {
+    let (table, by_id, by_text) = kinds;
+    for (id, text) in (0_u16..).zip(&numbered.texts).skip(from) {
+        let entries = [
+            (entry_key(table, by_id, &id.to_be_bytes()), text.as_bytes()),
+            (entry_key(table, by_text, text.as_bytes()), &id.to_le_bytes()),
+        ];
+        for (key, body) in entries {
+            db.put(txn, &key, &meta::sealed(&key, body.to_vec())).map_err(lmdb::error)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,208 @@
+//! Each table's dictionary: property names, and the few texts of `EntityType`, as numbers.
+//!
+//! Numbers are given once and never change, so what a process has read stays true. A number enters a process's
+//! dictionary only when the transaction that gave it has committed.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::{Arc, OnceLock};
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::numbers::{self, Known, PropertyNumber, RowNumbers};
+use super::vault::Vault;
+use crate::model::Name;
+use crate::model::names::ENTITY_TYPE;
+use crate::plan::{Cause, RowKind};
+use crate::schema::{Field, Schema};
+
+/// Names that a table numbers; those that come later stand in the rows themselves, so that data used as names
+/// can't grow the dictionary without end.
+pub(crate) const MAX_NAMES: usize = 60_000;
+/// Texts of `EntityType` that a table numbers, and the longest of them in bytes.
+const MAX_SYMBOLS: usize = 1_000;
+const MAX_SYMBOL_BYTES: usize = 64;
+
+/// How many texts are compared rather than hashed.
+const FEW: usize = 8;
+/// How many names after the last one are looked at before one is looked up.
+const NEAR: usize = 4;
+
+/// One direction of numbering: texts by number and numbers by text.
+#[derive(Clone, Debug, Default)]
+pub(in crate::store) struct Numbered {
+    pub(in crate::store) texts: Vec<Name>,
+    ids: HashMap<Name, u16, TextHash>,
+}
+
+impl Numbered {
+    fn id(&self, text: &str) -> Option<u16> {
+        if self.texts.len() <= FEW {
+            return (0..).zip(&self.texts).find(|(_, known)| ***known == *text).map(|(id, _)| id);
+        }
+        self.ids.get(text).copied()
+    }
+
+    pub(in crate::store) fn push(&mut self, text: Name) -> Option<u16> {
+        let id = u16::try_from(self.texts.len()).ok()?;
+        self.texts.push(text.clone());
+        self.ids.insert(text, id);
+        Some(id)
+    }
+
+    fn truncate(&mut self, length: usize) {
+        for text in self.texts.drain(length.min(self.texts.len())..) {
+            self.ids.remove(&text);
+        }
+    }
+}
+
+/// What a process knows of a table's dictionary.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Dict {
+    pub(in crate::store) names: Numbered,
+    pub(in crate::store) symbols: Numbered,
+    /// The number of [`ENTITY_TYPE`], which every read asks for.
+    entity_type: Option<u16>,
+    /// What was asked of it for structs.
+    structs: Known<[Field], Vec<PropertyNumber>>,
+    /// And for the rows of entities.
+    rows: Known<Schema, Vec<Option<RowNumbers>>>,
+    /// What opens the table's sealed values and vouches for its rows. It is no name, but every view of a row has its
+    /// table's dictionary.
+    vault: Option<Arc<dyn Vault>>,
+}
+
+impl Dict {
+    /// The dictionary of a table of which nothing is known but what opens its sealed values and vouches for its rows.
+    pub(crate) fn of_vault(vault: Option<Arc<dyn Vault>>) -> Self {
+        Self { vault, ..Self::default() }
+    }
+
+    /// What opens the table's sealed values and vouches for its rows; `None` where the store was opened without keys.
+    pub(crate) fn vault(&self) -> Option<&dyn Vault> {
+        self.vault.as_deref()
+    }
+
+    pub(crate) fn name(&self, id: u16) -> Option<&Name> {
+        self.names.texts.get(usize::from(id))
+    }
+
+    /// The numbers of a struct's properties, in its order.
+    pub(crate) fn numbers_of(&self, fields: &'static [Field]) -> &[PropertyNumber] {
+        self.structs.of(fields, |fields| numbers::numbers(self, fields))
+    }
+
+    /// How rows of this kind are written; `None` if something in them has no number.
+    pub(crate) fn row_numbers(&self, kind: RowKind) -> Option<&RowNumbers> {
+        let rows = self.rows.of(kind.schema, |schema| RowNumbers::of_all(self, schema));
+        let at = match kind.cause {
+            Cause::Entity => 0,
+            Cause::Index(index) => index + 1,
+        };
+        rows.get(at)?.as_ref()
+    }
+
+    /// Forgets what was found for declarations: the dictionary changes.
+    pub(in crate::store) fn forget(&mut self) {
+        self.structs = Known::default();
+        self.rows = Known::default();
+    }
+
+    pub(crate) fn id(&self, name: &str) -> Option<u16> {
+        self.names.id(name)
+    }
+
+    /// The number of a name that may well be one of those after `last`: properties mostly come in the order in which
+    /// the table first saw their names, a copy leaves some out, and comparing a few is quicker than looking one up.
+    pub(crate) fn id_after(&self, last: Option<u16>, name: &str) -> Option<u16> {
+        let first = last.map_or(0, |last| last.saturating_add(1));
+        let names = self.names.texts.get(usize::from(first)..).unwrap_or_default();
+        let near = (first..).zip(names).take(NEAR).find(|(_, known)| ***known == *name);
+        near.map(|(id, _)| id).or_else(|| self.id(name))
+    }
+
+    /// The number of the property [`ENTITY_TYPE`].
+    pub(crate) fn entity_type(&self) -> Option<u16> {
+        self.entity_type
+    }
+
+    pub(crate) fn symbol(&self, id: u16) -> Option<&Name> {
+        self.symbols.texts.get(usize::from(id))
+    }
+
+    pub(crate) fn symbol_id(&self, text: &str) -> Option<u16> {
+        self.symbols.id(text)
+    }
+
+    /// How many names and symbols there are.
+    pub(crate) fn len(&self) -> (usize, usize) {
+        (self.names.texts.len(), self.symbols.texts.len())
+    }
+
+    pub(crate) fn names_full(&self) -> bool {
+        self.names.texts.len() >= MAX_NAMES
+    }
+
+    /// Whether this text of `EntityType` is to be numbered.
+    pub(crate) fn takes_symbol(&self, text: &str) -> bool {
+        text.len() <= MAX_SYMBOL_BYTES && self.symbols.texts.len() < MAX_SYMBOLS
+    }
+
+    pub(crate) fn push_name(&mut self, name: Name) -> Option<u16> {
+        self.forget();
+        let is_entity_type = &*name == ENTITY_TYPE;
+        let id = self.names.push(name);
+        if is_entity_type {
+            self.entity_type = id;
+        }
+        id
+    }
+
+    /// Finds the number of [`ENTITY_TYPE`] again: names have come.
+    pub(in crate::store) fn find_entity_type(&mut self) {
+        self.entity_type = self.id(ENTITY_TYPE);
+    }
+
+    pub(crate) fn push_symbol(&mut self, text: Name) -> Option<u16> {
+        self.forget();
+        self.symbols.push(text)
+    }
+
+    /// Forgets what was pushed since the dictionary had this length.
+    pub(crate) fn truncate(&mut self, (names, symbols): (usize, usize)) {
+        self.forget();
+        self.names.truncate(names);
+        self.symbols.truncate(symbols);
+        self.entity_type = self.id(ENTITY_TYPE);
+    }
+}
+
+/// Hashes names with the checksum's own function, which is quicker on short texts than the standard library's,
+/// and seeds it per process, so that chosen names can't collide on purpose.
+#[derive(Clone, Copy, Debug, Default)]
+struct TextHash;
+
+impl BuildHasher for TextHash {
+    type Hasher = TextHasher;
+
+    fn build_hasher(&self) -> TextHasher {
+        static SEED: OnceLock<u64> = OnceLock::new();
+        TextHasher(*SEED.get_or_init(|| RandomState::new().build_hasher().finish()))
+    }
+}
+
+struct TextHasher(u64);
+
+impl Hasher for TextHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = xxh3_64_with_seed(bytes, self.0);
+    }
+
+    /// The byte that ends a `str` in its hash; one text is all that is ever hashed.
+    fn write_u8(&mut self, _: u8) {}
+}

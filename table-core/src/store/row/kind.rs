@@ -1,0 +1,54 @@
+//! Whether a row is of the kind that a query asks for, told from its bytes.
+
+use super::dict::Dict;
+use crate::model::ValueRef;
+use crate::model::names::ENTITY_TYPE;
+use crate::query::Kind;
+use crate::store::row::{self, Damaged, Decoded, Row, Tag};
+
+/// The test of a row's `EntityType`, by the numbers that one dictionary gives.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::store) struct KindTest {
+    text: &'static str,
+    /// The number of the property; `None` where its name stands in the rows, if anywhere.
+    property: Option<u16>,
+    /// The number of the text, if it has one.
+    symbol: Option<u16>,
+}
+
+impl KindTest {
+    pub(in crate::store) fn new(dict: &Dict, kind: Kind) -> Self {
+        Self { text: kind.name, property: dict.entity_type(), symbol: dict.symbol_id(kind.name) }
+    }
+
+    /// Whether the row says first that it is of the kind, by the text's number: most that are say so.
+    #[inline]
+    pub(in crate::store) fn stands_first(&self, row: &Row<'_>) -> bool {
+        row.slot(0).is_some_and(|slot| {
+            Some(slot.id) == self.property
+                && slot.tag == Tag::Symbol.code()
+                && row.payload(&slot, None).is_ok_and(|payload| {
+                    self.symbol.is_some_and(|symbol| payload == symbol.to_le_bytes().as_slice())
+                })
+        })
+    }
+
+    /// Whether the row is of the kind. The dictionary must [cover](super::view::covers) the row.
+    pub(in crate::store) fn holds(&self, row: &Row<'_>) -> Result<bool, Damaged> {
+        let slot = match self.property {
+            // It is mostly the first name that a table sees.
+            Some(property) => row.find_near(0, property),
+            None => row.find_inline(ENTITY_TYPE, None)?,
+        };
+        let Some(slot) = slot else { return Ok(false) };
+        let mut payload = row.payload(&slot, None)?;
+        if self.property.is_none() {
+            payload = row::inline_name(payload)?.1;
+        }
+        Ok(match row::decode(slot.tag, payload)? {
+            Decoded::Symbol(symbol) => self.symbol == Some(symbol),
+            Decoded::Value(ValueRef::String(text)) => text == self.text,
+            Decoded::Value(_) => false,
+        })
+    }
+}

@@ -1,0 +1,71 @@
+//! What a partition key gives back, parsed once for rows that are read one after another.
+
+use std::sync::OnceLock;
+
+use crate::schema::{self, PropertyValue, Schema};
+use crate::store::key;
+
+/// The partition that a reader of rows is in.
+#[derive(Debug, Default)]
+pub(in crate::store) struct Partition {
+    /// Its rows' stored keys as far as they are the same: the table's number, the partition key, and what ends it.
+    prefix: Vec<u8>,
+    /// What was parsed of the key, for the first entity that asked.
+    fields: OnceLock<(&'static Schema, Option<Vec<Field>>)>,
+}
+
+/// A field that a partition key gives back, by its place in the schema.
+pub(crate) type Field = (usize, PropertyValue<'static>);
+
+impl Partition {
+    /// Goes to the partition of the row with this stored key.
+    pub(in crate::store) fn go_to(&mut self, stored: &[u8]) {
+        if self.prefix.is_empty() || !stored.starts_with(&self.prefix) {
+            self.prefix.clear();
+            self.prefix.extend_from_slice(key::partition_of(stored));
+            self.fields = OnceLock::new();
+        }
+    }
+
+    /// The fields of the partition key, and the row key of a row in the partition; `None` where there is no short way.
+    pub(in crate::store) fn parsed<'p>(
+        &'p self,
+        schema: &'static Schema,
+        stored: &'p [u8],
+    ) -> Option<(&'p [Field], &'p str)> {
+        let row = key::plain(stored.get(self.prefix.len()..)?)?;
+        let (of, fields) = self.fields.get_or_init(|| (schema, self.parse(schema)));
+        let fields = fields.as_ref().filter(|_| std::ptr::eq(*of, schema))?;
+        Some((fields, row))
+    }
+
+    fn parse(&self, schema: &'static Schema) -> Option<Vec<Field>> {
+        let partition = key::StoredKey::parse(&self.prefix)?.partition()?;
+        let mut fields = Vec::new();
+        let fits = schema::parse(&schema.partition, &partition, |field, value| {
+            fields.push((field, value.into_owned()));
+        });
+        fits.then_some(fields)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_goes_from_one_partition_to_the_next() {
+        let stored = |partition: &str, row: &str| {
+            let mut stored = Vec::new();
+            key::encode(7, partition, row, &mut stored);
+            stored
+        };
+        let mut partition = Partition::default();
+        for (key, row) in [("Sales", "1"), ("Sales", ""), ("Sale", "2"), ("", "3"), ("Sales", "4"), ("", "")]
+        {
+            let stored = stored(key, row);
+            partition.go_to(&stored);
+            assert_eq!(&stored[partition.prefix.len()..], row.as_bytes());
+        }
+    }
+}

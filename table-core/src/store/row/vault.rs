@@ -1,0 +1,37 @@
+//! What rows ask of the keys of their store.
+
+use std::fmt;
+
+use super::DIGEST;
+use crate::error::Result;
+use crate::model::ValueRef;
+use crate::opened::Opened;
+
+/// Opens what is sealed in a table's rows, signs them, and vouches for what says that they are sealed or signed.
+pub(crate) trait Vault: fmt::Debug + Send + Sync {
+    /// Opens the value of a property that was sealed for the entity of these keys, in the table of this number.
+    fn open(&self, table: u32, keys: (&str, &str), property: &str, sealed: &[u8]) -> Result<Opened>;
+
+    /// A number that rises whenever a key stops being current or is destroyed.
+    fn generation(&self) -> Result<u64>;
+
+    /// The keyed digest of a row of these keys with these properties, in whatever order.
+    fn sign(&self, keys: (&str, &str), properties: Vec<(&str, ValueRef<'_>)>) -> Result<[u8; DIGEST]>;
+
+    /// Whether this is that digest. How much of it is right does not show in the time it takes.
+    fn is_genuine(
+        &self,
+        keys: (&str, &str),
+        properties: Vec<(&str, ValueRef<'_>)>,
+        digest: &[u8; DIGEST],
+    ) -> Result<bool>;
+
+    /// What vouches for the small records.
+    fn authority(&self) -> Result<&dyn Authority>;
+}
+
+/// Makes keyed digests.
+pub(crate) trait Authority {
+    /// The digest of these parts for the purpose that the label names.
+    fn digest(&self, label: &str, parts: &[&[u8]]) -> [u8; DIGEST];
+}

@@ -1,0 +1,422 @@
+//! A stored row as a reader sees it: decoded as far as asked.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use super::dict::Dict;
+use super::numbers::PropertyNumber;
+use super::partition::{self, Partition};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::names::ENTITY_TYPE;
+use crate::model::{DynamicEntity, ETag, Name, Ticks, Value, ValueRef};
+use crate::query::StoredRow;
+use crate::schema::{Field, Schema};
+use crate::store::key::{self, StoredKey};
+use crate::store::row::{self, Damaged, Decoded, INLINE, Row, Slot};
+
+/// An entity in place: its bytes lie in the store's memory map, and a property is decoded when it is asked for.
+///
+/// Reading one property of an entity of 200 costs about what reading one of six does. A view lives as long as the
+/// [`Snapshot`](crate::Snapshot) it was read from.
+///
+/// ```
+/// # use table_core::{DynamicEntity, Store};
+/// # let dir = tempfile::tempdir()?;
+/// # let store = Store::open(dir.path().join("company.tables"))?;
+/// # let company = store.create_table("Company")?;
+/// company.insert(&DynamicEntity::new("Sales", "empid_000001").with("Age", 34))?;
+///
+/// let snapshot = store.snapshot()?;
+/// let view = snapshot.view(&company, "Sales", "empid_000001")?.unwrap();
+/// assert_eq!(view.get("Age")?.and_then(|age| age.as_i32()), Some(34));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct RowView<'a> {
+    key: Cow<'a, [u8]>,
+    row: Row<'a>,
+    dict: DictRef<'a>,
+    /// What its reader knows of the keys.
+    known: KnownKeys<'a>,
+    /// Whether large values are compared with their checksums.
+    verify: bool,
+}
+
+/// What the reader of a row knows of its keys.
+#[derive(Clone, Copy)]
+enum KnownKeys<'a> {
+    Nothing,
+    /// What the partition key gives back.
+    Partition(&'a Partition),
+    /// Both, by which it was found.
+    Texts(&'a str, &'a str),
+}
+
+/// The dictionary of a row's table.
+#[derive(Clone)]
+pub(crate) enum DictRef<'a> {
+    Own(Arc<Dict>),
+    /// Of whoever reads many rows: counting its holders costs as much as a field.
+    Lent(&'a Dict),
+}
+
+impl From<Arc<Dict>> for DictRef<'_> {
+    fn from(dict: Arc<Dict>) -> Self {
+        Self::Own(dict)
+    }
+}
+
+impl<'a> From<&'a Dict> for DictRef<'a> {
+    fn from(dict: &'a Dict) -> Self {
+        Self::Lent(dict)
+    }
+}
+
+impl Deref for DictRef<'_> {
+    type Target = Dict;
+
+    #[inline]
+    fn deref(&self) -> &Dict {
+        match self {
+            Self::Own(dict) => dict,
+            Self::Lent(dict) => dict,
+        }
+    }
+}
+
+impl<'a> RowView<'a> {
+    /// A view of a row; with `verify`, its large values are compared with their checksums, else taken on trust.
+    #[inline]
+    pub(crate) fn new(
+        key: impl Into<Cow<'a, [u8]>>,
+        row: Row<'a>,
+        dict: impl Into<DictRef<'a>>,
+        verify: bool,
+    ) -> Self {
+        Self { key: key.into(), row, dict: dict.into(), known: KnownKeys::Nothing, verify }
+    }
+
+    /// The same row, of whose partition this is known.
+    #[inline]
+    pub(in crate::store) fn within(self, partition: &'a Partition) -> Self {
+        Self { known: KnownKeys::Partition(partition), ..self }
+    }
+
+    /// The same row, which has these keys.
+    pub(in crate::store) fn of_keys(self, (partition, row): (&'a str, &'a str)) -> Self {
+        Self { known: KnownKeys::Texts(partition, row), ..self }
+    }
+
+    /// The partition key.
+    pub fn partition_key(&self) -> Cow<'_, str> {
+        self.stored_key().and_then(|key| key.partition()).unwrap_or_default()
+    }
+
+    /// The row key.
+    pub fn row_key(&self) -> Cow<'_, str> {
+        self.stored_key().and_then(|key| key.row()).unwrap_or_default()
+    }
+
+    /// The key as it is stored.
+    pub(crate) fn stored_key_bytes(&self) -> &[u8] {
+        &self.key
+    }
+
+    /// The number of the row's table.
+    pub(crate) fn table(&self) -> u32 {
+        self.stored_key().map_or(0, |key| key.table)
+    }
+
+    pub(crate) fn row(&self) -> &Row<'a> {
+        &self.row
+    }
+
+    pub(crate) fn dict(&self) -> &Dict {
+        &self.dict
+    }
+
+    fn stored_key(&self) -> Option<StoredKey<'_>> {
+        StoredKey::parse(&self.key)
+    }
+
+    /// When the entity was last written.
+    pub fn timestamp(&self) -> Ticks {
+        self.row.timestamp()
+    }
+
+    /// The entity's version.
+    pub fn etag(&self) -> ETag {
+        ETag::from_timestamp(self.row.timestamp())
+    }
+
+    /// The checksum of the row's bytes.
+    pub(crate) fn checksum(&self) -> u64 {
+        self.row.checksum()
+    }
+
+    /// How many bytes are stored of it, with its key.
+    pub(crate) fn stored_length(&self) -> usize {
+        self.key.len() + self.row.bytes().len()
+    }
+
+    /// Whether its checksum has been compared.
+    pub(crate) fn is_verified(&self) -> bool {
+        self.verify
+    }
+
+    /// How many properties the entity has.
+    pub fn len(&self) -> usize {
+        self.row.len()
+    }
+
+    /// Whether the entity has no property besides its keys.
+    pub fn is_empty(&self) -> bool {
+        self.row.len() == 0
+    }
+
+    /// The value of a property, or `None` where the entity has none of this name.
+    pub fn get(&self, name: &str) -> Result<Option<ValueRef<'_>>> {
+        match self.dict.id(name) {
+            Some(id) => self.get_by_id(id),
+            None if self.dict.names_full() => {
+                let slot = self.row.find_inline(name, self.seed()).map_err(|e| self.damaged(e))?;
+                slot.map(|slot| self.value(&slot)).transpose()
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// The value of a field's property.
+    pub(crate) fn get_field(&self, fields: &'static [Field], field: usize) -> Result<Option<ValueRef<'_>>> {
+        match self.numbers(fields).get(field) {
+            Some(PropertyNumber { id: Some(id), place, .. }) => {
+                self.row.find_near(*place, *id).map(|slot| self.value(&slot)).transpose()
+            }
+            Some(PropertyNumber { id: None, .. }) => self.get_unnumbered(fields, field),
+            None => Ok(None),
+        }
+    }
+
+    /// The same, if it stands where it mostly does, is small, and not sealed.
+    #[expect(
+        clippy::inline_always,
+        reason = "for each field of each row, a call costs as much as what it does"
+    )]
+    #[inline(always)]
+    pub(crate) fn get_near(&self, fields: &'static [Field], field: usize) -> Option<ValueRef<'_>> {
+        let number = self.numbers(fields).get(field)?;
+        self.row.small_at(number.place, number.unsealed?)
+    }
+
+    /// The numbers of the fields' properties.
+    #[inline]
+    pub(crate) fn numbers(&self, fields: &'static [Field]) -> &[PropertyNumber] {
+        self.dict.numbers_of(fields)
+    }
+
+    /// What the property at this place holds, if it has this number and is small.
+    #[expect(
+        clippy::inline_always,
+        reason = "for each field of each row, a call costs as much as what it does"
+    )]
+    #[inline(always)]
+    pub(crate) fn small_at(&self, place: usize, id: u16) -> Option<ValueRef<'_>> {
+        self.row.small_at(place, id)
+    }
+
+    /// The value of the property of this number; the place after it becomes the next one's.
+    pub(crate) fn seek(&self, id: u16, place: &Cell<usize>) -> Result<Option<ValueRef<'_>>> {
+        let Some(at) = self.row.position(id) else { return Ok(None) };
+        place.set(at + 1);
+        let slot = self.row.checked_slot(at).map_err(|e| self.damaged(e))?;
+        self.value(&slot).map(Some)
+    }
+
+    /// The value of a field whose property has no number: then its name may stand in the row.
+    pub(crate) fn get_unnumbered(
+        &self,
+        fields: &'static [Field],
+        field: usize,
+    ) -> Result<Option<ValueRef<'_>>> {
+        if !self.dict.names_full() {
+            return Ok(None);
+        }
+        fields.get(field).map_or(Ok(None), |field| self.get(field.property))
+    }
+
+    /// The partition key and the row key.
+    pub(crate) fn keys(&self) -> (Cow<'_, str>, Cow<'_, str>) {
+        self.stored_key().and_then(|key| key.texts()).unwrap_or_default()
+    }
+
+    /// What the partition key gives back, and the row key, where another row of the partition was just read.
+    #[inline]
+    pub(crate) fn known_partition(&self, schema: &'static Schema) -> Option<(&[partition::Field], &str)> {
+        match self.known {
+            KnownKeys::Partition(partition) => partition.parsed(schema, &self.key),
+            _ => None,
+        }
+    }
+
+    /// Both, where they are known or stand as they are.
+    pub(crate) fn plain_keys(&self) -> Option<(&str, &str)> {
+        match self.known {
+            KnownKeys::Texts(partition, row) => Some((partition, row)),
+            _ => self.stored_key()?.plain_texts(),
+        }
+    }
+
+    /// The value of the property that has this number.
+    pub(crate) fn get_by_id(&self, id: u16) -> Result<Option<ValueRef<'_>>> {
+        self.row.find(id).map(|slot| self.value(&slot)).transpose()
+    }
+
+    /// The text of `EntityType`: what the row is.
+    pub(crate) fn kind(&self) -> Result<Option<&str>> {
+        let kind = match self.dict.entity_type() {
+            // It is mostly the first name that a table sees.
+            Some(id) => self.row.find_near(0, id).map(|slot| self.value(&slot)).transpose()?,
+            None => self.get(ENTITY_TYPE)?,
+        };
+        Ok(kind.and_then(ValueRef::as_str))
+    }
+
+    /// The properties, in the order in which the table first saw their names.
+    pub fn properties(&self) -> impl Iterator<Item = Result<(&str, ValueRef<'_>)>> {
+        self.row.slots().map(|slot| Ok((self.name(&slot)?, self.value(&slot)?)))
+    }
+
+    /// The whole entity, owned.
+    pub fn to_entity(&self) -> Result<DynamicEntity> {
+        let mut properties = Vec::with_capacity(self.row.len());
+        for slot in self.row.slots() {
+            properties.push((self.shared_name(&slot)?, self.owned(&slot)?));
+        }
+        self.entity_of(properties)
+    }
+
+    /// The entity with some of its properties: those of the numbers, which rise, and of the inline names.
+    pub(crate) fn to_selected(&self, ids: &[u16], inline: &[Box<str>]) -> Result<DynamicEntity> {
+        let mut properties = Vec::with_capacity(ids.len().min(self.row.len()));
+        for id in ids {
+            if let Some(slot) = self.row.find(*id) {
+                properties.push((self.shared_name(&slot)?, self.owned(&slot)?));
+            }
+        }
+        for name in inline {
+            if let Some(slot) = self.row.find_inline(name, self.seed()).map_err(|e| self.damaged(e))? {
+                properties.push((self.shared_name(&slot)?, self.owned(&slot)?));
+            }
+        }
+        self.entity_of(properties)
+    }
+
+    fn entity_of(&self, properties: Vec<(Name, Value)>) -> Result<DynamicEntity> {
+        let keys = self.stored_key().and_then(|key| key.texts());
+        let (partition, row) = keys.ok_or_else(|| self.damaged(Damaged("the row's key can't be read")))?;
+        Ok(DynamicEntity::stored(partition.into_owned(), row.into_owned(), self.etag(), properties))
+    }
+
+    fn name(&self, slot: &Slot) -> Result<&str> {
+        if slot.id == INLINE {
+            let payload = self.payload(slot)?;
+            return row::inline_name(payload).map(|(name, _)| name).map_err(|e| self.damaged(e));
+        }
+        self.dict.name(slot.id).map(|name| &**name).ok_or_else(|| self.unknown())
+    }
+
+    fn shared_name(&self, slot: &Slot) -> Result<Name> {
+        if slot.id == INLINE {
+            return self.name(slot).map(Into::into);
+        }
+        self.dict.name(slot.id).cloned().ok_or_else(|| self.unknown())
+    }
+
+    /// What the checksums of large values begin with, where they are compared.
+    fn seed(&self) -> Option<u64> {
+        self.verify.then(|| row::key_seed(&self.key))
+    }
+
+    #[inline]
+    fn payload(&self, slot: &Slot) -> Result<&'a [u8]> {
+        let seed = if slot.length() > row::SMALL { self.seed() } else { None };
+        self.row.payload(slot, seed).map_err(|e| self.damaged(e))
+    }
+
+    #[inline]
+    fn value(&self, slot: &Slot) -> Result<ValueRef<'_>> {
+        let mut payload = self.payload(slot)?;
+        if slot.id == INLINE {
+            payload = row::inline_name(payload).map_err(|e| self.damaged(e))?.1;
+        }
+        match row::decode(slot.tag, payload).map_err(|e| self.damaged(e))? {
+            Decoded::Value(value) => Ok(value),
+            Decoded::Symbol(id) => {
+                self.dict.symbol(id).map(|text| ValueRef::String(text)).ok_or_else(|| self.unknown())
+            }
+        }
+    }
+
+    fn owned(&self, slot: &Slot) -> Result<Value> {
+        self.value(slot).map(ValueRef::to_value)
+    }
+
+    #[cold]
+    fn damaged(&self, damaged: Damaged) -> Error {
+        key::locate(damaged.into(), &self.key)
+    }
+
+    #[cold]
+    fn unknown(&self) -> Error {
+        let error =
+            Error::new(ErrorKind::Corrupt).because("the row has a property that the dictionary lacks");
+        key::locate(error, &self.key)
+    }
+}
+
+/// Whether this dictionary has every name and symbol of the row: one that another process has written may be new.
+pub(crate) fn covers(dict: &Dict, row: &Row<'_>) -> bool {
+    let (_, symbols) = dict.len();
+    covers_names(dict, row)
+        && dict.entity_type().and_then(|id| row.find_near(0, id)).is_none_or(|slot| {
+            match row.payload(&slot, None).and_then(|payload| row::decode(slot.tag, payload)) {
+                Ok(Decoded::Symbol(id)) => usize::from(id) < symbols,
+                _ => true,
+            }
+        })
+}
+
+/// Whether it has every name.
+#[inline]
+pub(crate) fn covers_names(dict: &Dict, row: &Row<'_>) -> bool {
+    // Numbers rise along the row, and those with inline names come when the dictionary is full.
+    let last = row.len().checked_sub(1).and_then(|last| row.slot(last));
+    last.is_none_or(
+        |slot| {
+            if slot.id == INLINE { dict.names_full() } else { usize::from(slot.id) < dict.len().0 }
+        },
+    )
+}
+
+impl fmt::Debug for RowView<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.to_entity() {
+            Ok(entity) => entity.fmt(f),
+            Err(error) => error.fmt(f),
+        }
+    }
+}
+
+impl StoredRow for RowView<'_> {
+    fn keys(&self) -> (String, String) {
+        let (partition, row) = Self::keys(self);
+        (partition.into_owned(), row.into_owned())
+    }
+
+    fn stored(&self, property: &str) -> Result<Option<ValueRef<'_>>> {
+        self.get(property)
+    }
+}

@@ -1,0 +1,106 @@
+//! A stored row as a filter sees it.
+
+use std::borrow::Cow;
+
+use crate::error::Result;
+use crate::model::{Ticks, ValueRef};
+use crate::query::{Fields, KeyProperties, SealedEq, Tokens};
+use crate::store::encryption::seal;
+use crate::store::row::dict::Dict;
+use crate::store::row::view::RowView;
+
+/// A view with the numbers of the properties that a filter asks for.
+pub(crate) struct Filtered<'v, 'a> {
+    pub(crate) view: &'v RowView<'a>,
+    pub(crate) slots: &'v [Column],
+    pub(crate) keys: Option<&'static dyn KeyProperties>,
+}
+
+/// A property that a query asks for, by number or, where the dictionary is full, by name.
+#[derive(Clone, Debug)]
+pub(crate) enum Column {
+    Id(u16),
+    Inline(Box<str>),
+    /// The row's keys give it back.
+    Key(Box<str>),
+    /// No row of the table has it.
+    Absent,
+}
+
+impl Column {
+    /// A property of rows whose keys may give it back.
+    pub(crate) fn given(keys: Option<&'static dyn KeyProperties>, dict: &Dict, name: &str) -> Self {
+        if keys.is_some_and(|keys| keys.gives(name)) { Self::Key(name.into()) } else { Self::of(dict, name) }
+    }
+
+    pub(crate) fn of(dict: &Dict, name: &str) -> Self {
+        match dict.id(name) {
+            Some(id) => Self::Id(id),
+            None if dict.names_full() => Self::Inline(name.into()),
+            None => Self::Absent,
+        }
+    }
+}
+
+impl Fields for Filtered<'_, '_> {
+    fn partition_key(&self) -> Cow<'_, str> {
+        self.view.partition_key()
+    }
+
+    fn row_key(&self) -> Cow<'_, str> {
+        self.view.row_key()
+    }
+
+    fn timestamp(&self) -> Ticks {
+        self.view.timestamp()
+    }
+
+    fn property(&self, slot: usize) -> Result<Option<ValueRef<'_>>> {
+        match self.slots.get(slot) {
+            Some(Column::Id(id)) => self.view.get_by_id(*id),
+            Some(Column::Inline(name)) => self.view.get(name),
+            // Made of the key when it is asked for, so there is nothing to lend; see below.
+            Some(Column::Key(_) | Column::Absent) | None => Ok(None),
+        }
+    }
+
+    fn property_holds(&self, slot: usize, test: impl FnOnce(ValueRef<'_>) -> bool) -> Result<bool> {
+        if let (Some(Column::Key(name)), Some(keys)) = (self.slots.get(slot), self.keys) {
+            let value = keys.value(name, &self.view.partition_key(), &self.view.row_key());
+            return Ok(value.is_some_and(|value| test(value.as_value_ref())));
+        }
+        Ok(self.property(slot)?.is_some_and(test))
+    }
+
+    /// A row that is found by its token is opened all the same: who can write the file can put a token anywhere.
+    fn opens_as(&self, sealed: &SealedEq) -> Result<bool> {
+        let (Some(keys), false) = (self.keys, *sealed.tokens() == Tokens::Unknown) else {
+            return Err(sealed.stranger());
+        };
+        if sealed.may_be_plain()
+            && let Some(plain) = self.view.get(sealed.property())?
+            && !seal::looks_sealed(plain)
+        {
+            return Ok(sealed.is(plain));
+        }
+        if let Tokens::These(property, tokens) = sealed.tokens() {
+            let stored = self.view.get(property)?.and_then(ValueRef::as_bytes);
+            if !stored.is_some_and(|stored| tokens.iter().any(|token| token == stored)) {
+                return Ok(false);
+            }
+        }
+        let Some(ValueRef::Binary(bytes)) = self.view.get(sealed.property())? else { return Ok(false) };
+        match seal::open(self.view, &keys.own_row_key(self.view)?, sealed.property(), bytes) {
+            Ok(opened) => Ok(sealed.is(opened.expose().as_value_ref())),
+            // A value that is no more equals nothing. One that was there when the query began would be lost.
+            Err(error) if error.kind().is_destroyed() => {
+                if seal::generation_of(self.view)? == sealed.generation() {
+                    Ok(false)
+                } else {
+                    Err(error.and("; keys have changed since the query began: begin it again"))
+                }
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

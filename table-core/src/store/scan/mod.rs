@@ -1,0 +1,223 @@
+//! A query on its way through a table: which rows it reads, and which of them it wants.
+
+pub(in crate::store) mod cursor;
+pub(in crate::store) mod filtered;
+pub(in crate::store) mod lanes;
+pub(in crate::store) mod read;
+pub(in crate::store) mod walk;
+
+use std::sync::Arc;
+
+use self::cursor::Cursor;
+use self::filtered::{Column, Filtered};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::DynamicEntity;
+use crate::query::{self, Predicate, Query, QueryPlan};
+use crate::store::encryption::Lens;
+use crate::store::encryption::sign;
+use crate::store::opened::Inner;
+use crate::store::records::catalog::TableState;
+use crate::store::records::counts::Counts;
+use crate::store::row::dict::Dict;
+use crate::store::row::kind::KindTest;
+use crate::store::row::view::{self, RowView};
+use crate::store::row::{self, Row};
+
+/// A query on a table, and how far it has come.
+pub(crate) struct Scan {
+    pub(in crate::store) plan: QueryPlan,
+    pub(in crate::store) table: Arc<TableState>,
+    /// The stored keys between which the rows lie: first, and first beyond. None if there can be no row.
+    pub(in crate::store) range: Option<(Vec<u8>, Vec<u8>)>,
+    dict: Arc<Dict>,
+    /// For queries of one kind of rows.
+    kind: Option<KindTest>,
+    /// The filter's properties.
+    columns: Vec<Column>,
+    /// The selected properties: numbers, rising, and inline names.
+    selected: Option<(Vec<u16>, Vec<Box<str>>)>,
+    /// How many entities are still wanted.
+    pub(in crate::store) remaining: u64,
+    pub(in crate::store) verify: bool,
+    /// For a scan of the whole table: what it must come to, and what it has come to.
+    expected: Option<Counts>,
+    seen: Counts,
+    /// What says which properties no filter may look at.
+    lens: Option<Arc<Lens>>,
+}
+
+/// A row that a scan has found.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::store) struct Found<'t> {
+    pub(in crate::store) key: &'t [u8],
+    pub(in crate::store) row: Row<'t>,
+}
+
+impl<'t> Found<'t> {
+    /// A row that was found, in a copy of its key and its bytes.
+    pub(in crate::store) fn again(key: &'t [u8], bytes: &'t [u8]) -> Result<Self> {
+        let row = Row::parse(bytes).map_err(|e| super::key::locate(e.into(), key))?;
+        Ok(Self { key, row })
+    }
+}
+
+impl Scan {
+    pub(in crate::store) fn new(
+        inner: &Inner,
+        txn: &heed::RoTxn<'_>,
+        table: &Arc<TableState>,
+        query: &Query,
+    ) -> Result<Self> {
+        let plan = query::plan(query)?;
+        table.check_exists(&inner.environment.dbs, txn)?;
+        let prefix = table.id.to_be_bytes();
+        let range = plan.byte_range(&prefix);
+        let remaining = plan.top.map_or(u64::MAX, |top| u64::try_from(top).unwrap_or(u64::MAX));
+        let mut expected = None;
+        let verify = inner.environment.options.verify_reads;
+        if verify && range.is_some() && plan.partition.is_all() {
+            expected = Some(Counts::read(inner.environment.dbs.main, txn, table.id)?);
+        }
+        let mut scan = Self {
+            plan,
+            table: table.clone(),
+            range,
+            dict: table.dict(),
+            kind: None,
+            columns: Vec::new(),
+            selected: None,
+            remaining,
+            verify,
+            expected,
+            seen: Counts::default(),
+            lens: None,
+        };
+        scan.number_columns();
+        Ok(scan)
+    }
+
+    /// The same scan; a filter that looks at what is sealed is an error.
+    pub(in crate::store) fn through(mut self, lens: Option<&Arc<Lens>>) -> Self {
+        self.lens = lens.filter(|_| self.plan.predicate.is_some()).cloned();
+        self
+    }
+
+    /// Looks up the properties that the query names.
+    fn number_columns(&mut self) {
+        let dict = &*self.dict;
+        self.kind = self.plan.kind.map(|kind| KindTest::new(dict, kind));
+        let keys = self.plan.kind.map(|kind| kind.keys);
+        let names = self.plan.predicate.as_ref().map_or(&[][..], Predicate::names);
+        self.columns = names.iter().map(|name| Column::given(keys, dict, name)).collect();
+        self.selected = self.plan.select.as_ref().map(|names| {
+            let (mut ids, mut inline) = (Vec::new(), Vec::new());
+            for name in names {
+                match Column::of(dict, name) {
+                    Column::Id(id) => ids.push(id),
+                    Column::Inline(name) => inline.push(name),
+                    Column::Absent | Column::Key(_) => {}
+                }
+            }
+            ids.sort_unstable();
+            (ids, inline)
+        });
+    }
+
+    /// The next row that the query wants.
+    pub(in crate::store) fn next<'t>(
+        &mut self,
+        inner: &Inner,
+        txn: &'t heed::RoTxn<'_>,
+        cursor: &mut Cursor<'t>,
+    ) -> Result<Option<Found<'t>>> {
+        while self.remaining > 0 {
+            let Some((key, bytes)) = cursor.next()? else {
+                self.check_whole()?;
+                return Ok(None);
+            };
+            let row = Row::parse(bytes).map_err(|e| super::key::locate(e.into(), key))?;
+            // Then the dictionary has the kind's text, too.
+            let of_kind = self.kind.as_ref().is_some_and(|kind| kind.stands_first(&row));
+            if !(of_kind && view::covers_names(&self.dict, &row) || view::covers(&self.dict, &row)) {
+                self.dict = self
+                    .table
+                    .reload_for(&inner.environment.dbs, txn, &row)
+                    .map_err(|e| super::key::locate(e, key))?;
+                self.number_columns();
+            }
+            if self.verify {
+                row.verify(row::key_seed(key)).map_err(|e| super::key::locate(e.into(), key))?;
+            }
+            if row.is_signed() {
+                sign::verify(&self.lend(Found { key, row }))?;
+            }
+            if self.expected.is_some() {
+                self.seen.add(key.len() + bytes.len(), row.checksum());
+            }
+            if let Some(kind) = &self.kind
+                && !of_kind
+                && !kind.holds(&row).map_err(|e| super::key::locate(e.into(), key))?
+            {
+                continue;
+            }
+            let found = Found { key, row };
+            if self.plan.kind.is_some_and(|kind| kind.is_signed) && !row.is_signed() {
+                return Err(sign::unsigned(&self.lend(found)));
+            }
+            if self.plan.is_filtered() {
+                let view = self.lend(found);
+                if let (Some(lens), Some(predicate)) = (&self.lens, &self.plan.predicate) {
+                    lens.check_filter((&inner.environment.dbs, txn, &self.table), &view, predicate.names())?;
+                }
+                let keys = self.plan.kind.map(|kind| kind.keys);
+                if !self.plan.accepts(&Filtered { view: &view, slots: &self.columns, keys })? {
+                    continue;
+                }
+            }
+            self.remaining -= 1;
+            return Ok(Some(found));
+        }
+        cursor.check_leaf()?;
+        Ok(None)
+    }
+
+    /// A view of a row that the scan has found, for whoever outlives the scan.
+    pub(in crate::store) fn view<'t>(&self, found: Found<'t>) -> RowView<'t> {
+        RowView::new(found.key, found.row, self.dict.clone(), self.verify)
+    }
+
+    /// A view of a row that the scan has found.
+    #[inline]
+    pub(in crate::store) fn lend<'t>(&'t self, found: Found<'t>) -> RowView<'t> {
+        RowView::new(found.key, found.row, &*self.dict, self.verify)
+    }
+
+    /// Goes on after a row, or at it.
+    pub(in crate::store) fn go_on(&mut self, row: Vec<u8>, is_after: bool) {
+        self.range = self.plan.byte_range_from(&self.table.id.to_be_bytes(), row, is_after);
+        self.expected = None;
+    }
+
+    /// At the end of a scan of the whole table: whether it saw the rows that were counted.
+    fn check_whole(&self) -> Result<()> {
+        match self.expected {
+            Some(expected) if expected != self.seen => Err(Error::new(ErrorKind::Corrupt).because(format!(
+                "the scan came to {} entities and the table counts {}, or they are not the same ones: \
+                 a page of the store is damaged",
+                self.seen.entities, expected.entities
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    pub(in crate::store) fn entity(&self, view: &RowView<'_>) -> Result<DynamicEntity> {
+        match &self.selected {
+            None => view.to_entity(),
+            Some((ids, inline)) => view.to_selected(ids, inline),
+        }
+    }
+
+    pub(in crate::store) fn locate(&self, error: Error) -> Error {
+        error.attempted("query").table(&self.table.name)
+    }
+}

@@ -1,0 +1,183 @@
+//! Reading one row.
+
+use std::sync::Arc;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::encryption::sign;
+use crate::store::key::{self, KeyBuffer};
+use crate::store::lmdb;
+use crate::store::open::{Environment, Tree};
+use crate::store::opened::Inner;
+use crate::store::records::catalog::TableState;
+use crate::store::row::dict::Dict;
+use crate::store::row::view::{self, RowView};
+use crate::store::row::{self, Row};
+
+/// Finds a row in a snapshot. One that carries a keyed digest is verified.
+pub(crate) fn get<'t>(
+    inner: &Inner,
+    txn: &'t heed::RoTxn<'_>,
+    table: &TableState,
+    keys: (&str, &str),
+) -> Result<Option<RowView<'t>>> {
+    let found = get_unverified(inner, txn, table, keys)?;
+    found.as_ref().map_or(Ok(()), check_genuine)?;
+    Ok(found)
+}
+
+/// The same without a look at its keyed digest: for who only asks where the row stands.
+pub(crate) fn get_unverified<'t>(
+    inner: &Inner,
+    txn: &'t heed::RoTxn<'_>,
+    table: &TableState,
+    keys: (&str, &str),
+) -> Result<Option<RowView<'t>>> {
+    let mut key = Vec::new();
+    key::encode(table.id, keys.0, keys.1, &mut key);
+    let Some((row, dict)) = find(inner, txn, table, keys, &key)? else { return Ok(None) };
+    Ok(Some(RowView::new(key, row, dict, inner.environment.options.verify_reads)))
+}
+
+/// Finds a row in a snapshot, for who does not keep it: `key` is where its stored key is put.
+pub(crate) fn get_at<'k>(
+    inner: &Inner,
+    txn: &'k heed::RoTxn<'_>,
+    table: &TableState,
+    keys: (&'k str, &'k str),
+    key: &'k mut KeyBuffer,
+) -> Result<Option<RowView<'k>>> {
+    let key = key.encode(table.id, keys.0, keys.1);
+    let Some((row, dict)) = find(inner, txn, table, keys, key)? else { return Ok(None) };
+    let view = RowView::new(key, row, dict, inner.environment.options.verify_reads).of_keys(keys);
+    check_genuine(&view)?;
+    Ok(Some(view))
+}
+
+/// Makes sure that the row carries no keyed digest, or the right one.
+#[inline]
+fn check_genuine(view: &RowView<'_>) -> Result<()> {
+    if view.row().is_signed() { sign::verify(view) } else { Ok(()) }
+}
+
+/// The row of these keys, which are stored as `key`, and the dictionary that covers it.
+fn find<'t>(
+    inner: &Inner,
+    txn: &'t heed::RoTxn<'_>,
+    table: &TableState,
+    (partition, row): (&str, &str),
+    key: &[u8],
+) -> Result<Option<(Row<'t>, Arc<Dict>)>> {
+    let environment = &inner.environment;
+    table.check_exists(&environment.dbs, txn)?;
+    if !key::fits(partition, row) {
+        // Longer than any row's: there is none.
+        return Ok(None);
+    }
+    let verify = environment.options.verify_reads;
+    let Some(bytes) = environment.dbs.data.get(txn, key).map_err(lmdb::error)? else {
+        return if verify && !lacks(environment, txn, txn.id(), key)? {
+            Err(out_of_order())
+        } else {
+            Ok(None)
+        };
+    };
+    if verify && let Some(pages) = &environment.dbs.pages {
+        pages.check_value(bytes)?;
+        environment.check_in_use(txn, txn.id(), bytes)?;
+    }
+    let row = Row::parse(bytes)?;
+    if verify {
+        row.verify(row::key_seed(key))?;
+    }
+    let mut dict = table.dict();
+    if !view::covers(&dict, &row) {
+        dict = table.reload_for(&environment.dbs, txn, &row)?;
+    }
+    Ok(Some((row, dict)))
+}
+
+/// Whether a key has no row in the state that a transaction reads, or began with: that of the commit of this number.
+///
+/// That a row is not there is proved by the way to where it would stand, or else by its neighbours.
+pub(crate) fn lacks(
+    environment: &Environment,
+    txn: &heed::RoTxn<'_>,
+    state: usize,
+    key: &[u8],
+) -> Result<bool> {
+    let found = match Tree::find(environment, txn, state)? {
+        Some(tree) => tree.lacks(environment, txn, key, verify_alone),
+        None => verify_miss(environment, txn, key).map(|()| true),
+    };
+    found.map_err(|damaged| key::locate(damaged, key))
+}
+
+/// Checks a row that is only a neighbour.
+pub(crate) fn verify_alone(key: &[u8], bytes: &[u8]) -> Result<()> {
+    let verify = || Row::parse(bytes)?.verify(row::key_seed(key));
+    verify().map_err(|damaged| key::locate(damaged.into(), key))
+}
+
+/// Makes sure that a row which was not found is not there: its neighbours must be sound, one on each side.
+///
+/// This is for where the layout of pages is not known. A flipped bit in a page that leads to the row's leads the search
+/// astray; then what it finds there lies on the wrong side, or no neighbours are found.
+pub(crate) fn verify_miss(environment: &Environment, txn: &heed::RoTxn<'_>, key: &[u8]) -> Result<()> {
+    let data = environment.dbs.data;
+    let before = data.get_lower_than(txn, key).map_err(lmdb::error)?;
+    // Or equal: from the page before its own, the search for a row that is there ends just before it.
+    let after = data.get_greater_than_or_equal_to(txn, key).map_err(lmdb::error)?;
+    for (key, bytes) in before.into_iter().chain(after) {
+        verify_row(environment, key, bytes)?;
+    }
+    let [before, after] = [before, after].map(|row| row.map(|(found, _)| found));
+    let right = before.is_none_or(|found| found < key)
+        && after.is_none_or(|found| found > key)
+        && adjacent(environment, txn, before, after)?;
+    if right { Ok(()) } else { Err(key::locate(out_of_order(), key)) }
+}
+
+/// Whether no row stands between these two, which were met one after the other; without one, none before the first or
+/// after the last.
+///
+/// In one leaf nothing stands between. Else a search from each must come to the other: one that came to a leaf which
+/// does not belong there fails, for a search for that leaf's rows leads to where it does.
+pub(crate) fn adjacent(
+    environment: &Environment,
+    txn: &heed::RoTxn<'_>,
+    before: Option<&[u8]>,
+    after: Option<&[u8]>,
+) -> Result<bool> {
+    if let (Some(before), Some(after), Some(pages)) = (before, after, &environment.dbs.pages)
+        && pages.place(before) == pages.place(after)
+    {
+        return Ok(true);
+    }
+    let data = environment.dbs.data;
+    let next = match before {
+        Some(before) => data.get_greater_than(txn, before),
+        None => data.first(txn),
+    };
+    if next.map_err(lmdb::error)?.map(|(found, _)| found) != after {
+        return Ok(false);
+    }
+    let previous = match after {
+        Some(after) => data.get_lower_than(txn, after),
+        None => data.last(txn),
+    };
+    Ok(previous.map_err(lmdb::error)?.map(|(found, _)| found) == before)
+}
+
+/// Checks a row that is only a neighbour, and its leaf.
+pub(crate) fn verify_row(environment: &Environment, key: &[u8], bytes: &[u8]) -> Result<()> {
+    if let Some(pages) = &environment.dbs.pages {
+        pages.check_leaf(key)?;
+        pages.check_value(bytes)?;
+    }
+    verify_alone(key, bytes)
+}
+
+#[cold]
+pub(crate) fn out_of_order() -> Error {
+    Error::new(ErrorKind::Corrupt).because("the rows are out of order: a page of the store is damaged")
+}

@@ -1,0 +1,130 @@
+//! A walk over rows in place: one scan, or several that are merged.
+
+use super::cursor::Cursor;
+use super::lanes::{self, Lanes};
+use crate::error::{Error, Result};
+use crate::query::{Continuation, Position};
+use crate::store::lmdb::ReadTxn;
+use crate::store::opened::Inner;
+use crate::store::records::catalog::TableState;
+use crate::store::row::view::RowView;
+use crate::store::scan::Scan;
+use std::sync::Arc;
+
+/// A walk through a snapshot.
+pub(in crate::store) struct MergedWalk<'s> {
+    inner: &'s Inner,
+    txn: &'s ReadTxn<'static>,
+    lanes: Lanes,
+    scans: Vec<Scan>,
+    cursors: Vec<LaneCursor<'s>>,
+    remaining: u64,
+}
+
+/// Where one scan is.
+struct LaneCursor<'s> {
+    cursor: Cursor<'s>,
+    /// The next row, where it had to be seen to be compared.
+    head: Option<RowView<'s>>,
+    ended: bool,
+}
+
+impl<'s> MergedWalk<'s> {
+    pub(in crate::store) fn new(
+        inner: &'s Inner,
+        txn: &'s ReadTxn<'static>,
+        table: &Arc<TableState>,
+        lanes: Lanes,
+        after: Option<&Continuation>,
+    ) -> Result<Self> {
+        let mut scans = lanes.scans(inner, txn, table)?;
+        let remaining = match after {
+            Some(token) => lanes::go_on(&lanes, &mut scans, token, (inner, txn))?,
+            None => lanes.wanted(),
+        };
+        let lane = |scan| {
+            let cursor = Cursor::new(inner, txn, scan, None)?;
+            Ok(LaneCursor { cursor, head: None, ended: false })
+        };
+        let cursors = scans.iter().map(lane).collect::<Result<_>>()?;
+        Ok(Self { inner, txn, lanes, scans, cursors, remaining })
+    }
+
+    /// The next row.
+    pub(in crate::store) fn next(&mut self) -> Result<Option<RowView<'s>>> {
+        if self.remaining == 0 {
+            return Ok(None);
+        }
+        let next = match (self.scans.as_mut_slice(), self.cursors.as_mut_slice()) {
+            ([scan], [lane]) => {
+                scan.next(self.inner, self.txn, &mut lane.cursor)?.map(|found| scan.view(found))
+            }
+            _ => self.merged()?,
+        };
+        if next.is_some() {
+            self.remaining -= 1;
+        }
+        Ok(next)
+    }
+
+    fn merged(&mut self) -> Result<Option<RowView<'s>>> {
+        for (scan, lane) in self.scans.iter_mut().zip(&mut self.cursors) {
+            if lane.head.is_none() && !lane.ended {
+                let found = scan.next(self.inner, self.txn, &mut lane.cursor)?;
+                lane.head = found.map(|found| scan.view(found));
+                lane.ended = lane.head.is_none();
+            }
+        }
+        let reverse = self.scans.first().is_some_and(|scan| scan.plan.reverse);
+        let mut first: Option<(&[u8], usize)> = None;
+        for (at, lane) in self.cursors.iter().enumerate() {
+            let Some(head) = &lane.head else { continue };
+            let one = (self.lanes.rest(head.stored_key_bytes()), at);
+            if first.is_none_or(|first| lanes::order(reverse, one, first).is_lt()) {
+                first = Some(one);
+            }
+        }
+        let first = first.map(|(_, at)| at);
+        Ok(first.and_then(|at| self.cursors.get_mut(at)?.head.take()))
+    }
+
+    /// Whether anything is left, without reading on to the next match, which may be far.
+    fn has_more(&mut self) -> Result<bool> {
+        if self.remaining == 0 {
+            return Ok(false);
+        }
+        for lane in &mut self.cursors {
+            if lane.head.is_some() || (!lane.ended && lane.cursor.next()?.is_some()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The token of a page that ends after this row, or `None` if nothing is left.
+    pub(in crate::store) fn token(&mut self, partition: &str, row: &str) -> Result<Option<Continuation>> {
+        let token = if self.has_more()? {
+            let is_limited = self.scans.first().is_some_and(|scan| scan.plan.top.is_some());
+            let position = Position { partition, row, remaining: is_limited.then_some(self.remaining) };
+            Some(Continuation::new(position, lanes::fingerprint(self.inner, self.txn, &self.scans)?))
+        } else {
+            None
+        };
+        for lane in &mut self.cursors {
+            lane.cursor.check_leaf()?;
+        }
+        Ok(token)
+    }
+
+    /// How the query reads a row as an entity.
+    pub(in crate::store) fn scan(&self) -> Option<&Scan> {
+        self.scans.first()
+    }
+
+    pub(in crate::store) fn locate(&self, error: Error) -> Error {
+        match self.scans.first() {
+            Some(scan) => scan.locate(error),
+            None => error,
+        }
+    }
+}

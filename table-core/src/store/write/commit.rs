@@ -1,0 +1,441 @@
+//! Group commit: threads that write at one time share a commit.
+//!
+//! The thread that finds nobody leading leads: it runs its own prepared write and those that wait, in the order in which
+//! they came, in one transaction on its own stack, answers them, and hands the lead to the first of those that
+//! came meanwhile. A thread alone never waits and never hops to another.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::apply::Group;
+use super::prepare::Prepared;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::Ticks;
+use crate::store::open::read_only;
+use crate::store::opened::Inner;
+
+/// Most bytes in one transaction: LMDB's list of changed pages is bounded.
+pub(crate) const GROUP_BYTES: usize = 16 * 1024 * 1024;
+/// Size of a group that takes in nobody: its members are a sequence of one caller's.
+const ALONE: usize = 0;
+/// The longest that a leader waits for company.
+const LONGEST_WAIT: Duration = Duration::from_micros(500);
+
+/// Whose turn it is to write, in this process.
+#[derive(Debug, Default)]
+pub(crate) struct Writer {
+    /// Whether the store was opened for reading only.
+    read_only: bool,
+    queue: Mutex<Queue>,
+    /// Signalled when somebody joins the queue while a leader waits for company.
+    joined: Condvar,
+    /// Writes in the last group, and the microseconds its transaction took.
+    last_group: AtomicUsize,
+    last_commit_micros: AtomicU64,
+    transactions: AtomicU64,
+    batches: AtomicU64,
+    /// Set when a commit's outcome is unknown: from then on the store refuses everything.
+    stopped: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    led: bool,
+    waiting: VecDeque<Arc<Turn>>,
+}
+
+/// One thread's place in the queue.
+#[derive(Debug)]
+struct Turn {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Waits with a prepared write for a leader to take, or without one for the lead itself.
+    Waiting(Option<Prepared>),
+    /// A leader has taken the prepared write.
+    Taken,
+    /// The plan is done.
+    Done(Result<Ticks>),
+    /// The lead is this thread's.
+    Leads(Option<Prepared>),
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Turn {
+    fn new(prepared: Option<Prepared>) -> Arc<Self> {
+        Arc::new(Self { state: Mutex::new(State::Waiting(prepared)), changed: Condvar::new() })
+    }
+
+    fn set(&self, state: State) {
+        *lock(&self.state) = state;
+        self.changed.notify_one();
+    }
+
+    /// Waits for an answer or for the lead.
+    fn wait(&self) -> Outcome {
+        let mut state = lock(&self.state);
+        loop {
+            match std::mem::replace(&mut *state, State::Taken) {
+                State::Done(result) => return Outcome::Done(result),
+                State::Leads(prepared) => return Outcome::Leads(prepared),
+                waits => *state = waits,
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+enum Outcome {
+    Done(Result<Ticks>),
+    Leads(Option<Prepared>),
+}
+
+/// The lead; handed on when dropped, also by a panic.
+pub(crate) struct Lead<'w> {
+    writer: &'w Writer,
+}
+
+impl Drop for Lead<'_> {
+    fn drop(&mut self) {
+        let mut queue = lock(&self.writer.queue);
+        match queue.waiting.pop_front() {
+            None => queue.led = false,
+            Some(next) => {
+                drop(queue);
+                let mut state = lock(&next.state);
+                if let State::Waiting(prepared) = &mut *state {
+                    let prepared = prepared.take();
+                    *state = State::Leads(prepared);
+                }
+                drop(state);
+                next.changed.notify_one();
+            }
+        }
+    }
+}
+
+/// A prepared write in a group and where its answer goes.
+struct Member {
+    prepared: Prepared,
+    /// None for the leader's own.
+    turn: Option<Arc<Turn>>,
+    result: Option<Result<Ticks>>,
+}
+
+/// The members of a group; whoever has no answer when it ends, by a panic, is told so.
+struct Members(Vec<Member>);
+
+impl Drop for Members {
+    fn drop(&mut self) {
+        for member in &mut self.0 {
+            if let Some(turn) = member.turn.take() {
+                let result = member.result.take();
+                turn.set(State::Done(result.unwrap_or_else(|| Err(Error::new(ErrorKind::WriterPanicked)))));
+            }
+        }
+    }
+}
+
+impl Writer {
+    /// The writer of a store that was opened for reading only, or not.
+    pub(crate) fn new(read_only: bool) -> Self {
+        Self { read_only, ..Self::default() }
+    }
+
+    /// Refuses to write where nobody may, before anything is tried.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        self.check_running()?;
+        if self.read_only { Err(read_only()) } else { Ok(()) }
+    }
+
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// Refuses everything once the outcome of a commit is unknown.
+    pub(crate) fn check_running(&self) -> Result<()> {
+        if self.stopped.load(Ordering::Acquire) { Err(Error::new(ErrorKind::OutcomeUnknown)) } else { Ok(()) }
+    }
+
+    /// Transactions committed by this process and the batches in them.
+    pub(crate) fn totals(&self) -> (u64, u64) {
+        (self.transactions.load(Ordering::Relaxed), self.batches.load(Ordering::Relaxed))
+    }
+
+    /// Carries out one prepared write, alone or in company.
+    pub(crate) fn submit(&self, inner: &Inner, prepared: Prepared) -> Result<Ticks> {
+        self.check_writable()?;
+        match self.join(Some(prepared)) {
+            Outcome::Done(result) => result,
+            Outcome::Leads(None) => Err(Error::new(ErrorKind::WriterPanicked)),
+            Outcome::Leads(Some(prepared)) => {
+                let lead = Lead { writer: self };
+                let result = self.lead_group(inner, prepared);
+                drop(lead);
+                result
+            }
+        }
+    }
+
+    /// Waits for the lead, to run a transaction of its own kind.
+    pub(crate) fn lead(&self) -> Result<Lead<'_>> {
+        self.check_writable()?;
+        // A turn without a prepared write is never answered, only given the lead.
+        match self.join(None) {
+            Outcome::Leads(_) => Ok(Lead { writer: self }),
+            Outcome::Done(result) => {
+                Err(result.err().unwrap_or_else(|| Error::new(ErrorKind::WriterPanicked)))
+            }
+        }
+    }
+
+    fn join(&self, prepared: Option<Prepared>) -> Outcome {
+        let mut queue = lock(&self.queue);
+        if !queue.led {
+            queue.led = true;
+            return Outcome::Leads(prepared);
+        }
+        let turn = Turn::new(prepared);
+        queue.waiting.push_back(turn.clone());
+        drop(queue);
+        self.joined.notify_one();
+        turn.wait()
+    }
+
+    /// Gives the threads of the last group a moment to come back, if there were several.
+    fn await_company(&self) {
+        let expected = self.last_group.load(Ordering::Relaxed);
+        if expected < 2 {
+            return;
+        }
+        let commit = Duration::from_micros(self.last_commit_micros.load(Ordering::Relaxed));
+        let deadline = Instant::now() + (commit / 4).min(LONGEST_WAIT);
+        let mut queue = lock(&self.queue);
+        while queue.waiting.len() + 1 < expected {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            queue = self.joined.wait_timeout(queue, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Takes in those that wait, in order, as far as one transaction goes.
+    fn gather(&self, members: &mut Members, most: usize) {
+        let mut bytes: usize = members.0.iter().map(|member| member.prepared.weight()).sum();
+        let mut queue = lock(&self.queue);
+        while members.0.len() < most && bytes < GROUP_BYTES {
+            let Some(turn) = queue.waiting.front() else { return };
+            let mut state = lock(&turn.state);
+            // Somebody who waits for the lead itself ends the group: nobody is overtaken.
+            let State::Waiting(prepared @ Some(_)) = &mut *state else { return };
+            let Some(prepared) = prepared.take() else { return };
+            *state = State::Taken;
+            drop(state);
+            bytes += prepared.weight();
+            let turn = queue.waiting.pop_front();
+            members.0.push(Member { prepared, turn, result: None });
+        }
+    }
+
+    fn lead_group(&self, inner: &Inner, own: Prepared) -> Result<Ticks> {
+        let most = inner.environment.options.group_limit;
+        let mut members = Members(vec![Member { prepared: own, turn: None, result: None }]);
+        if most > 1 {
+            self.await_company();
+        }
+        self.run(inner, &mut members, most);
+        let own = members.0.first_mut().and_then(|member| member.result.take());
+        own.unwrap_or_else(|| Err(Error::new(ErrorKind::WriterPanicked)))
+    }
+
+    /// Runs many prepared writes in as few transactions as their size allows; the caller has the lead.
+    pub(crate) fn run_all(&self, inner: &Inner, _lead: &Lead<'_>, many: Vec<Prepared>) -> Vec<Result<Ticks>> {
+        let members =
+            many.into_iter().map(|prepared| Member { prepared, turn: None, result: None }).collect();
+        let mut members = Members(members);
+        self.run(inner, &mut members, ALONE);
+        let answer = |member: &mut Member| {
+            member.result.take().unwrap_or_else(|| Err(Error::new(ErrorKind::WriterPanicked)))
+        };
+        members.0.iter_mut().map(answer).collect()
+    }
+
+    /// Runs the members and, up to `most`, those that wait by the time the transaction has begun.
+    fn run(&self, inner: &Inner, members: &mut Members, most: usize) {
+        let begun = Instant::now();
+        match Group::begin(inner) {
+            Err(error) => self.answer_all(inner, &mut members.0, &error),
+            Ok(group) => {
+                self.gather(members, most);
+                self.run_in(inner, group, &mut members.0, most == ALONE);
+            }
+        }
+        self.last_group.store(if most == ALONE { 0 } else { members.0.len() }, Ordering::Relaxed);
+        let micros = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.last_commit_micros.store(micros, Ordering::Relaxed);
+    }
+
+    /// Runs the members in this transaction; if it fails for want of room, again in halves, so that the one that
+    /// can't fit is left alone with its error. In a sequence, those after it are not tried.
+    fn run_in(&self, inner: &Inner, group: Group<'_>, members: &mut [Member], sequence: bool) {
+        let error = match attempt(group, members) {
+            Ok(written) => {
+                self.transactions.fetch_add(u64::from(written), Ordering::Relaxed);
+                let done = members.iter().filter(|member| matches!(member.result, Some(Ok(_)))).count();
+                self.batches.fetch_add(u64::try_from(done).unwrap_or(u64::MAX), Ordering::Relaxed);
+                return;
+            }
+            Err(error) => inner.refusal(error),
+        };
+        let for_want_of_room =
+            matches!(error.kind(), ErrorKind::MapFull | ErrorKind::DiskFull | ErrorKind::TransactionTooLarge);
+        if !for_want_of_room || members.len() < 2 {
+            return self.answer_all(inner, members, &error);
+        }
+        let (first, second) = members.split_at_mut(members.len() / 2);
+        self.run_half(inner, first, sequence);
+        match first.last() {
+            Some(Member { result: Some(Err(error)), .. }) if sequence && error.kind().stops() => {
+                let error = error.duplicate();
+                self.answer_all(inner, second, &error);
+            }
+            _ => self.run_half(inner, second, sequence),
+        }
+    }
+
+    fn run_half(&self, inner: &Inner, members: &mut [Member], sequence: bool) {
+        match Group::begin(inner) {
+            Ok(group) => self.run_in(inner, group, members, sequence),
+            Err(error) => self.answer_all(inner, members, &error),
+        }
+    }
+
+    /// Gives every member the error of the transaction they shared.
+    #[cold]
+    fn answer_all(&self, inner: &Inner, members: &mut [Member], error: &Error) {
+        let unknown = self.outcome_unknown(inner, error);
+        for member in members {
+            let error = if unknown { Error::new(ErrorKind::OutcomeUnknown) } else { error.duplicate() };
+            member.result = Some(Err(member.prepared.locate(error, 0)));
+        }
+    }
+
+    /// LMDB refuses everything after a failed write of its meta page, which may or may not have reached the disk.
+    fn outcome_unknown(&self, inner: &Inner, error: &Error) -> bool {
+        let panics = |e: &heed::Error| matches!(e, heed::Error::Mdb(heed::MdbError::Panic));
+        // A reader would not be told where every reader slot is taken.
+        let unknown = error.kind() == ErrorKind::OutcomeUnknown
+            || inner.environment.env.write_txn().err().as_ref().is_some_and(panics);
+        if unknown {
+            self.stopped.store(true, Ordering::Release);
+        }
+        unknown
+    }
+
+    /// What an error of a transaction means that the caller ran under the lead.
+    #[cold]
+    pub(crate) fn judge(&self, inner: &Inner, error: Error) -> Error {
+        if self.outcome_unknown(inner, &error) {
+            Error::new(ErrorKind::OutcomeUnknown)
+        } else {
+            inner.refusal(error)
+        }
+    }
+}
+
+/// Applies every member's prepared write and commits, if anything was written. An error means that nothing was.
+fn attempt(mut group: Group<'_>, members: &mut [Member]) -> Result<bool> {
+    // Kept back until the commit: whoever has an answer gets it, also if a panic comes in between.
+    let mut results = Vec::with_capacity(members.len());
+    for member in members.iter_mut() {
+        #[cfg(test)]
+        tests::reach(&member.prepared);
+        results.push(group.apply(&mut member.prepared)?);
+    }
+    let written = results.iter().any(Result::is_ok);
+    if written {
+        group.commit()?;
+    }
+    for (member, result) in members.iter_mut().zip(results) {
+        member.result = Some(result);
+    }
+    Ok(written)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::AssertUnwindSafe;
+    use std::thread;
+
+    use super::*;
+    use crate::model::DynamicEntity;
+    use crate::store::Store;
+
+    /// A table that makes panic whoever applies a prepared write to it: in the store itself nothing does.
+    const PANICS: &str = "Panics";
+
+    pub(in crate::store) fn reach(prepared: &Prepared) {
+        assert!(&*prepared.table.name != PANICS, "as the test wants it");
+    }
+
+    fn waiting(store: &Store) -> usize {
+        lock(&store.inner.writer.queue).waiting.len()
+    }
+
+    #[test]
+    fn when_a_leader_panics_nobody_is_told_of_success_and_nothing_was_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path().join("store")).unwrap();
+        let good = store.create_table("Good").unwrap();
+        let panics = store.create_table(PANICS).unwrap();
+        let row = |key: &str| DynamicEntity::new("p", key);
+        let deadline = Instant::now() + Duration::from_mins(1);
+        for round in 0..3 {
+            let lead = store.inner.writer.lead().unwrap();
+            let mut threads = Vec::new();
+            // The first will lead, the second has been applied when the third panics, and the fourth has not.
+            for (place, table) in [&good, &good, &panics, &good].into_iter().enumerate() {
+                let (table, row) = (table.clone(), row(&format!("{round} {place}")));
+                threads.push(thread::spawn(move || {
+                    std::panic::catch_unwind(AssertUnwindSafe(|| table.insert(&row).unwrap_err().kind()))
+                }));
+                while waiting(&store) <= place && Instant::now() < deadline {
+                    thread::yield_now();
+                }
+            }
+            drop(lead);
+            let kinds: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap().ok()).collect();
+            let told = Some(ErrorKind::WriterPanicked);
+            assert_eq!(kinds, [None, told, told, told]);
+            assert_eq!(store.check().unwrap().rows, round);
+            // The lead is free, and so is LMDB's lock.
+            good.insert(&row(&format!("{round}"))).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_lead_that_is_dropped_by_a_panic_goes_to_the_next() {
+        let writer = Arc::new(Writer::default());
+        let lead = writer.lead().unwrap();
+        let next = thread::spawn({
+            let writer = writer.clone();
+            move || drop(writer.lead().unwrap())
+        });
+        let panicked = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            let _lead = lead;
+            panic!("as the test wants it");
+        }));
+        assert!(panicked.is_err());
+        next.join().unwrap();
+        drop(writer.lead().unwrap());
+    }
+}

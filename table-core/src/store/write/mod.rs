@@ -1,0 +1,8 @@
+//! Changes, from operations to LMDB's puts: checked and put into bytes outside a transaction, applied inside one, and
+//! committed together with those of other threads.
+
+pub(in crate::store) mod apply;
+pub(in crate::store) mod commit;
+pub(in crate::store) mod encode;
+pub(in crate::store) mod prepare;
+mod unsigned;

@@ -1,0 +1,178 @@
+//! Entity group transactions: changes of several entities of one partition, as one.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::attempts;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
+use crate::model::{ETag, IfMatch};
+use crate::plan::WriteExplain;
+use crate::store::DynamicTable;
+use crate::typed::change::{self, Attempt, Change, Planned};
+use crate::typed::entity::Entity;
+use crate::typed::read::key::{Key, Partition};
+
+/// An entity of a set: of the kinds that a `#[derive(EntitySet)]` lists, or of the one kind of a typed table.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a kind of `{Set}`",
+    label = "not of `{Set}`",
+    note = "a transaction takes entities of the kinds that its set lists"
+)]
+pub trait MemberOf<Set> {}
+
+impl<E: Entity> MemberOf<E> for E {}
+
+/// Changes of entities in one partition that happen together or not at all: the service's entity group transaction.
+///
+/// It is planned whole. What counts is the state after all changes, so two entities may exchange what an index demands
+/// to be unique; and each entity is changed once. With their copies the changes may touch 100 rows:
+/// [`explain`](Self::explain) says which. An error says [which change](Error::index) it is about, and nothing has
+/// happened.
+///
+/// ```
+/// # use table_core::{Entity, IfMatch, Store};
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[entity(table = "Company", kind = "employee")]
+/// # #[key(partition = "{department}", row = "empid_{id:06}")]
+/// # #[index(by_email, row = "email_{email}", unique)]
+/// # struct Employee { department: String, id: u32, email: String }
+/// # let dir = tempfile::tempdir()?;
+/// # let store = Store::open(dir.path().join("company.tables"))?;
+/// let staff = store.table::<Employee>()?;
+/// # let employee = |id, email: &str| Employee { department: "Sales".into(), id, email: email.into() };
+/// let (ann, bob) = (employee(1, "first@contoso.com"), employee(2, "second@contoso.com"));
+/// staff.egt(Employee::partition("Sales")).insert(&ann).insert(&bob).commit()?;
+///
+/// // The two exchange their addresses.
+/// staff
+///     .egt(Employee::partition("Sales"))
+///     .update(Employee::key("Sales", 1), |e| e.email = "second@contoso.com".into())
+///     .update(Employee::key("Sales", 2), |e| e.email = "first@contoso.com".into())
+///     .commit()?;
+/// let first = staff.get(Employee::by_email("Sales", "first@contoso.com"))?.unwrap();
+/// assert_eq!(first.id, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "a transaction does nothing until it is committed"]
+pub struct Egt<'c, Set> {
+    table: Result<DynamicTable>,
+    partition: Result<String>,
+    operations: Vec<Box<dyn Planned + 'c>>,
+    set: PhantomData<fn() -> Set>,
+}
+
+impl<'c, Set> Egt<'c, Set> {
+    /// The partition is one of an entity of the set.
+    pub(crate) fn new<E: MemberOf<Set>>(table: Result<DynamicTable>, partition: Partition<E>) -> Self {
+        Self { table, partition: partition.into_key(), operations: Vec::new(), set: PhantomData }
+    }
+
+    fn with<E: Entity>(mut self, key: Key<E>, change: Change<'c, E>) -> Self {
+        self.operations.push(Box::new(Attempt::new(key, change)));
+        self
+    }
+
+    /// Adds an entity and its copies; there must be none of its key.
+    pub fn insert<E: Entity + MemberOf<Set>>(self, entity: &'c E) -> Self {
+        self.with(Key::unused(), Change::Insert(entity))
+    }
+
+    /// Adds an entity, or puts it in the place of the one there.
+    pub fn put<E: Entity + MemberOf<Set>>(self, entity: &'c E) -> Self {
+        self.with(Key::of(entity), Change::Put(entity))
+    }
+
+    /// Puts an entity in the place of the one there.
+    pub fn replace<E: Entity + MemberOf<Set>>(self, entity: &'c E, condition: impl Into<IfMatch>) -> Self {
+        self.with(Key::of(entity), Change::Replace(entity, condition.into()))
+    }
+
+    /// Sets what the patch sets on the entity there.
+    pub fn merge<E: Entity + MemberOf<Set>>(
+        self,
+        key: Key<E>,
+        patch: E::Patch,
+        condition: impl Into<IfMatch>,
+    ) -> Self
+    where
+        E::Patch: 'c,
+    {
+        self.with(key, Change::Merge(patch, condition.into()))
+    }
+
+    /// Changes the entity there. The closure may run several times, and can't change the primary key.
+    pub fn update<E: Entity + MemberOf<Set>>(self, key: Key<E>, change: impl FnMut(&mut E) + 'c) -> Self {
+        self.with(key, Change::Update(Box::new(change)))
+    }
+
+    /// Changes the entity there, its row key too. The closure may run several times.
+    pub fn move_to<E: Entity + MemberOf<Set>>(self, key: Key<E>, change: impl FnMut(&mut E) + 'c) -> Self {
+        self.with(key, Change::Move(Box::new(change)))
+    }
+
+    /// Removes the entity there with its copies.
+    pub fn delete<E: Entity + MemberOf<Set>>(self, key: Key<E>, condition: impl Into<IfMatch>) -> Self {
+        self.with(key, Change::Delete(condition.into()))
+    }
+
+    /// How many changes there are.
+    pub fn len(&self) -> usize {
+        self.operations.len()
+    }
+
+    /// Whether there is no change yet.
+    pub fn is_empty(&self) -> bool {
+        self.operations.is_empty()
+    }
+
+    /// Makes every change, or none. The version is that of every entity written.
+    pub fn commit(self) -> Result<ETag> {
+        self.run(attempts::commit)
+    }
+
+    /// The rows that committing would touch: nothing is written.
+    pub fn explain(self) -> Result<WriteExplain> {
+        self.run(change::explain)
+    }
+
+    fn run<T>(
+        self,
+        run: impl FnOnce(&DynamicTable, &mut [&mut dyn Planned], Option<&str>) -> Result<T>,
+    ) -> Result<T> {
+        let (table, partition) = (self.table?, self.partition?);
+        let refuse = |kind| {
+            Err(Error::new(kind).attempted("commit a batch to").table(table.name()).partition(&partition))
+        };
+        let mut boxed = self.operations;
+        if boxed.is_empty() {
+            return refuse(ErrorKind::BatchLength).map_err(|e| e.because("the batch has no operation"));
+        }
+        for (index, operation) in boxed.iter().enumerate() {
+            let found = operation.partition().map_err(|e| operation.place(e).at_index(index))?;
+            if let Some(found) = found
+                && found != partition
+            {
+                let (found, partition) = (found.escape_debug(), partition.escape_debug());
+                let because = format!("the entity is of partition `{found}`, the batch of `{partition}`");
+                return refuse(ErrorKind::DifferentPartitions)
+                    .map_err(|e| e.because(because).at_index(index));
+            }
+        }
+        let mut operations: Vec<&mut dyn Planned> =
+            Vec::with_capacity(boxed.len().min(limits::BATCH_OPERATIONS));
+        for operation in &mut boxed {
+            operations.push(&mut **operation);
+        }
+        run(&table, &mut operations, Some(&partition))
+    }
+}
+
+impl<Set> fmt::Debug for Egt<'_, Set> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Egt")
+            .field("partition", &self.partition)
+            .field("changes", &self.operations.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,133 @@
+//! Encrypted fields of a change: the planner sees them as they are stored, sealed.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Value, ValueRef};
+use crate::plan::{self, FieldToken, Values};
+use crate::schema::{Blind, Field, PropertyValue, Schema, TOKEN_BYTES};
+use crate::store::{Sealer, looks_sealed};
+
+/// What an entity's row has of its sealed fields, by their places in the schema.
+#[derive(Default)]
+pub(in crate::typed) struct SealedFields {
+    values: Vec<(usize, Box<[u8]>)>,
+    tokens: Vec<(usize, [u8; TOKEN_BYTES])>,
+}
+
+impl SealedFields {
+    pub(in crate::typed) fn push(&mut self, field: usize, sealed: &[u8]) {
+        self.values.push((field, sealed.into()));
+    }
+
+    /// Takes the token of a field; returns whether it is one.
+    pub(in crate::typed) fn push_token(&mut self, field: usize, value: ValueRef<'_>) -> bool {
+        let token = value.as_bytes().and_then(|bytes| bytes.try_into().ok());
+        self.tokens.extend(token.map(|token| (field, token)));
+        token.is_some()
+    }
+
+    fn value(&self, field: usize) -> Option<ValueRef<'_>> {
+        self.values.iter().find(|(at, _)| *at == field).map(|(_, bytes)| ValueRef::Binary(bytes))
+    }
+
+    fn token(&self, field: usize) -> Option<[u8; TOKEN_BYTES]> {
+        self.tokens.iter().find(|(at, _)| *at == field).map(|(_, token)| *token)
+    }
+}
+
+/// Puts sealed bytes in the place of the values of encrypted fields, and their tokens beside them: of what is stored
+/// those that are stored, and of what is to be the same where nothing has changed. So a copy is rewritten only if it
+/// must be, and what a change did not touch goes on under the salt, the token and the key that it had.
+pub(in crate::typed) fn seal<'v>(
+    schema: &'static Schema,
+    old: Option<(&mut Values<'v>, &'v SealedFields)>,
+    new: Option<&mut Values<'v>>,
+    sealer: &Sealer<'_>,
+) -> Result<()> {
+    let fields = || schema.fields.iter().enumerate().filter(|(_, field)| field.encrypted);
+    if let Some(new) = new {
+        let key = plan::keys(schema, new)?;
+        let (partition, row) = key.as_strs();
+        // In another row the same value must be sealed anew.
+        let same_row = match &old {
+            Some((old, stored)) if plan::keys(schema, old)? == key => Some((&**old, *stored)),
+            _ => None,
+        };
+        for (at, field) in fields() {
+            let Some(value) = value_of(new, at) else { continue };
+            let unchanged = same_row.filter(|(old, _)| value_of(old, at) == Some(value));
+            let unchanged = unchanged.map(|(_, stored)| stored);
+            let token = field.blind.map(|blind| {
+                let kept = unchanged.and_then(|stored| stored.token(at));
+                token(sealer, partition, (at, field, blind), kept, value)
+            });
+            let stored = if let Some(kept) = unchanged.and_then(|stored| stored.value(at)) {
+                PropertyValue::Borrowed(kept)
+            } else {
+                PropertyValue::Owned(Value::Binary(sealer.seal(partition, row, field, value)?))
+            };
+            if let Some(token) = token {
+                new.push_token(token?);
+            }
+            new.set_stored(at, stored);
+        }
+    }
+    if let Some((old, stored)) = old {
+        for (at, field) in fields() {
+            if let (Some(blind), Some(value)) = (field.blind, value_of(old, at)) {
+                // The copies lie where the stored token says, whatever key is current.
+                let key = plan::keys(schema, old)?;
+                let token = token(sealer, key.as_strs().0, (at, field, blind), stored.token(at), value)?;
+                old.push_token(token);
+            }
+            old.set_stored(at, stored.value(at).map_or(PropertyValue::Absent, PropertyValue::Borrowed));
+        }
+    }
+    Ok(())
+}
+
+/// The token that is kept, or a new one.
+fn token(
+    sealer: &Sealer<'_>,
+    partition: &str,
+    (at, field, blind): (usize, &Field, Blind),
+    kept: Option<[u8; TOKEN_BYTES]>,
+    value: ValueRef<'_>,
+) -> Result<FieldToken> {
+    if let Some(kept) = kept {
+        return Ok(FieldToken::new(at, kept, &[]));
+    }
+    let found = sealer.tokens(partition, field, blind, value)?;
+    Ok(FieldToken::new(at, found.current, &found.others))
+}
+
+/// Seals anew what is not sealed with the keys that are current now, of values that are those of the row, and makes the
+/// tokens anew of those that have any.
+pub(in crate::typed) fn reseal(
+    schema: &'static Schema,
+    values: &mut Values<'_>,
+    sealer: &Sealer<'_>,
+) -> Result<()> {
+    let key = plan::keys(schema, values)?;
+    let (partition, row) = key.as_strs();
+    for (at, field) in schema.fields.iter().enumerate().filter(|(_, field)| field.encrypted) {
+        let Some(stored) = value_of(values, at) else { continue };
+        // Where nothing may be plain, what is has been put there: it is not to be passed off as what was sealed.
+        if !field.dual && !looks_sealed(stored) {
+            let because = format!("property `{}` is not sealed", field.property);
+            return Err(Error::new(ErrorKind::DecryptionFailed).because(because));
+        }
+        let made = sealer.reseal(partition, row, field, stored)?;
+        if let Some(value) = made.value {
+            values.set_stored(at, PropertyValue::Owned(Value::Binary(value)));
+        }
+        if let Some(token) = made.token {
+            // Under the tokens of other keys nobody else has the value: who had filed it since would have found this one.
+            values.set_token(FieldToken::new(at, token, &[]));
+        }
+    }
+    Ok(())
+}
+
+fn value_of<'a>(values: &'a Values<'_>, field: usize) -> Option<ValueRef<'a>> {
+    values.get(field)
+}

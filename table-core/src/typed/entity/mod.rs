@@ -1,0 +1,94 @@
+//! What the derive implements.
+
+pub(in crate::typed) mod column;
+pub(in crate::typed) mod path;
+pub(in crate::typed) mod properties;
+pub(in crate::typed) mod source;
+pub(in crate::typed) mod stored;
+
+use crate::error::Result;
+use crate::model::Value;
+use crate::plan::Values;
+use crate::schema::{Field, KeyElements, Property, PropertyValue, Schema};
+
+use self::source::Source;
+use crate::typed::read::origin::Origin;
+use crate::typed::read::view::EntityView;
+
+/// A struct whose values are kept in a table under the keys that it declares. Derived, not written by hand.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an entity",
+    label = "this type cannot be stored",
+    note = "add `#[derive(Entity)]` to `{Self}`"
+)]
+pub trait Entity: Sized + 'static {
+    /// The declaration, as a constant.
+    const SCHEMA: &'static Schema;
+
+    /// What a table of the entity offers besides its own methods: one for each way to query it.
+    type Indexes<O: Origin>;
+
+    /// What filters of its rows and whole copies can speak of.
+    type Columns: 'static;
+
+    #[doc(hidden)]
+    const COLUMNS: &'static Self::Columns;
+
+    /// The entity in place: a method for each field.
+    type View<'a>: EntityView<'a>;
+
+    #[doc(hidden)]
+    fn indexes<O: Origin>(origin: O) -> Self::Indexes<O>;
+
+    /// Whether every field is read as it was written: none is floored, skipped or kept as other text.
+    #[doc(hidden)]
+    const EXACT: bool = Field::are_exact(Self::SCHEMA.fields);
+
+    /// Gives the fields in the schema's order.
+    #[doc(hidden)]
+    fn values<'a>(&'a self, out: &mut Values<'a>);
+
+    /// Takes the fields in the schema's order.
+    #[doc(hidden)]
+    fn from_source(source: &mut Source<'_>) -> Result<Self>;
+
+    /// The elements of a field that stand in keys one by one, of a row whose sealed fields need not open.
+    #[doc(hidden)]
+    fn elements(source: &Source<'_>, field: usize) -> Result<Elements> {
+        let _ = (source, field);
+        Ok(Vec::new())
+    }
+
+    /// Some of the fields, to be set: all but those of the primary key.
+    type Patch;
+
+    /// Exchanges the fields that the patch sets with those of the entity. Done twice, it changes nothing.
+    #[doc(hidden)]
+    fn exchange(&mut self, patch: &mut Self::Patch);
+
+    /// Whether the entity has a row of this sparse index.
+    #[doc(hidden)]
+    fn has_row(&self, index: usize) -> bool {
+        let _ = index;
+        true
+    }
+}
+
+/// A patch of an entity: made by the entity's own `patch` function, with a setter for each field.
+pub type Patch<E> = <E as Entity>::Patch;
+
+/// What the elements of a field print in keys.
+pub type Elements = Vec<Value>;
+
+/// The elements of a field that stand in keys.
+pub fn elements<C: KeyElements>(collection: &C) -> Elements {
+    let printed = collection.elements().map(|element| element.to_property().map(PropertyValue::into_value));
+    printed.filter_map(|element| element.ok().flatten()).collect()
+}
+
+/// Exchanges a field with what the patch sets for it, if it sets it.
+pub fn exchange<T>(field: &mut T, patched: &mut Option<T>) {
+    if let Some(value) = patched {
+        std::mem::swap(field, value);
+    }
+}

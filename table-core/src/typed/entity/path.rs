@@ -1,0 +1,216 @@
+//! The ways in which an entity can be reached: its own rows, and each index.
+
+use super::source::Source;
+use super::stored::{Copied, Stored};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{ETag, Value};
+use crate::plan;
+use crate::query::{KeyProperties, Kind, StoredRow};
+use crate::schema::{
+    self, Blind, Field, FieldPart, Format, KeyValues, PropertyValue, RowTag, Schema, Template, ValueError,
+};
+use crate::store::{RowView, check_signed};
+use crate::typed::entity::Entity;
+
+/// A way to reach an entity: by its own key, or by an index. Made by the derive.
+pub trait Path: 'static {
+    /// The entity.
+    type Entity: Entity;
+    /// What a row of it is read as.
+    type Item;
+    /// The properties that filters can speak of.
+    type Columns: 'static;
+
+    /// The index, among the schema's; `None` is the entity's own rows.
+    #[doc(hidden)]
+    const INDEX: Option<usize>;
+
+    #[doc(hidden)]
+    const COLUMNS: &'static Self::Columns;
+
+    /// What its keys look like.
+    #[doc(hidden)]
+    const KEYS: &'static PathKeys = &PathKeys {
+        schema: Self::Entity::SCHEMA,
+        index: Self::INDEX,
+        tag: Self::Entity::SCHEMA.tag(Self::INDEX),
+    };
+
+    #[doc(hidden)]
+    fn read(view: &RowView<'_>) -> Result<Self::Item>;
+
+    /// The template of the row key.
+    #[doc(hidden)]
+    fn template() -> &'static Template {
+        Self::KEYS.row()
+    }
+}
+
+/// What the keys of a path look like: what there is to say of it without its types.
+#[derive(Debug)]
+pub struct PathKeys {
+    schema: &'static Schema,
+    /// Among the schema's; `None` is the entity's own rows.
+    index: Option<usize>,
+    /// What its rows say of themselves.
+    tag: RowTag,
+}
+
+impl PathKeys {
+    pub(crate) fn schema(&self) -> &'static Schema {
+        self.schema
+    }
+
+    /// The template of the row key.
+    pub(crate) fn row(&self) -> &'static Template {
+        match self.index.and_then(|index| self.schema.indexes.get(index)) {
+            Some(index) => &index.row,
+            None => &self.schema.row,
+        }
+    }
+
+    /// The kind of its rows.
+    pub(crate) fn kind(&'static self) -> Kind {
+        let RowTag { kind, is_signed } = self.tag;
+        Kind { name: kind, is_signed, keys: self }
+    }
+
+    /// What its rows say of themselves.
+    pub(crate) fn tag(&self) -> RowTag {
+        self.tag
+    }
+
+    /// Whether the keys of a row give the field back.
+    pub(crate) fn gives_field(&self, field: usize) -> bool {
+        gives(&self.schema.partition, field) || gives(self.row(), field)
+    }
+
+    /// Whether opening the field takes what the row's keys say: a copy's values are sealed for its entity's key.
+    pub(crate) fn opens_by_keys(&self, field: usize) -> bool {
+        self.index.is_some() && self.schema.fields.get(field).is_some_and(|field| field.encrypted)
+    }
+
+    /// Whether a token stands in its row key.
+    pub(crate) fn is_blind(&self) -> bool {
+        plan::fields(self.row()).any(|part| part.format == Format::Blind)
+    }
+
+    /// A field that has tokens.
+    pub(crate) fn blind(&self, field: usize) -> Option<(&'static Field, Blind)> {
+        let field = self.schema.fields.get(field)?;
+        Some((field, field.blind?))
+    }
+
+    /// The field of a property that has tokens.
+    pub(crate) fn blind_property(&self, property: &str) -> Option<(&'static Field, Blind)> {
+        self.blind(self.field(property)?)
+    }
+
+    fn field(&self, property: &str) -> Option<usize> {
+        self.schema.fields.iter().position(|field| field.property == property)
+    }
+}
+
+/// Whether this template gives the field back.
+pub(in crate::typed) fn gives(template: &Template, field: usize) -> bool {
+    plan::fields(template).any(|part| part.field == field && part.is_lossless())
+}
+
+impl KeyProperties for PathKeys {
+    fn gives(&self, property: &str) -> bool {
+        self.field(property).is_some_and(|field| self.gives_field(field))
+    }
+
+    fn value(&self, property: &str, partition: &str, row: &str) -> Option<Value> {
+        let wanted = self.field(property)?;
+        let keys = [(&self.schema.partition, partition), (self.row(), row)];
+        let (template, key) = keys.into_iter().find(|(template, _)| gives(template, wanted))?;
+        schema::parse_field(template, key, wanted)?.into_value()
+    }
+
+    fn own_row_key(&self, row: &dyn StoredRow) -> Result<String> {
+        let (partition, row_key) = row.keys();
+        if self.index.is_none() {
+            return Ok(row_key);
+        }
+        let mismatch = || {
+            Error::new(ErrorKind::SchemaMismatch)
+                .because("the copy does not say which entity's it is")
+                .partition(&partition)
+                .row(&row_key)
+        };
+        let mut known = Known(Vec::new());
+        for (template, key) in [(&self.schema.partition, &partition), (self.row(), &row_key)] {
+            let mut found =
+                |field, value: PropertyValue<'_>| known.0.extend(value.into_value().map(|v| (field, v)));
+            if !schema::parse(template, key, &mut found) {
+                return Err(mismatch());
+            }
+        }
+        for part in plan::fields(&self.schema.row) {
+            if known.0.iter().all(|(field, _)| *field != part.field)
+                && let Some(field) = self.schema.fields.get(part.field)
+                && let Some(value) = row.stored(field.property)?
+            {
+                known.0.push((part.field, value.to_value()));
+            }
+        }
+        let mut key = String::new();
+        match schema::print(&self.schema.row, &known, &mut key) {
+            Ok(true) => Ok(key),
+            _ => Err(mismatch()),
+        }
+    }
+}
+
+/// The fields of a row that its entity's key is made of.
+struct Known(Vec<(usize, Value)>);
+
+impl KeyValues for Known {
+    fn value(&self, part: &FieldPart) -> Result<PropertyValue<'_>, ValueError> {
+        let value = self.0.iter().find(|(field, _)| *field == part.field);
+        Ok(value.map_or(PropertyValue::Absent, |(_, value)| PropertyValue::Borrowed(value.as_value_ref())))
+    }
+}
+
+/// Makes sure that a row which a key led to is of the kind: two kinds may share a table without knowing of each other.
+pub(crate) fn check_kind(view: &RowView<'_>, tag: RowTag) -> Result<()> {
+    check_kind_name(view, tag.kind)?;
+    check_signed(view, tag)
+}
+
+/// The same of a kind of which no more is known.
+pub(crate) fn check_kind_name(view: &RowView<'_>, kind: &str) -> Result<()> {
+    match view.kind()? {
+        Some(found) if found == kind => Ok(()),
+        found => Err(of_another_kind(view, kind, found)),
+    }
+}
+
+#[cold]
+fn of_another_kind(view: &RowView<'_>, kind: &str, found: Option<&str>) -> Error {
+    let because = match found {
+        Some(found) => format!("the row is of the kind `{}`, not `{kind}`", found.escape_debug()),
+        None => format!("the row says not of which kind it is: `EntityType` would be `{kind}`"),
+    };
+    Error::new(ErrorKind::SchemaMismatch)
+        .because(because)
+        .partition(&view.partition_key())
+        .row(&view.row_key())
+}
+
+/// Reads an entity from its own row.
+#[doc(hidden)]
+pub fn read_stored<E: Entity>(view: &RowView<'_>) -> Result<Stored<E>> {
+    let mut source = Source::begin(E::SCHEMA, view);
+    source.take_keys(&E::SCHEMA.row)?;
+    Ok(Stored::new(E::from_source(&mut source)?, ETag::from_timestamp(view.timestamp())))
+}
+
+/// Reads an entity from a whole copy of it.
+#[doc(hidden)]
+pub fn read_copied<P: Path>(view: &RowView<'_>) -> Result<Copied<P::Entity>> {
+    let mut source = Source::begin(P::Entity::SCHEMA, view);
+    source.take_keys(P::template())?;
+    P::Entity::from_source(&mut source).map(Copied::new)
+}

@@ -1,0 +1,428 @@
+//! The fields of a stored row, for generated code to take.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+
+use super::path::Path;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{DynamicEntity, Value, ValueRef};
+use crate::opened::Opened;
+use crate::plan::Values;
+use crate::schema::{self, Field, FieldPart, KeyValues, PropertyValue, Schema, Template, ValueError};
+use crate::store::{PropertyNumber, RowView, looks_sealed, open_sealed};
+use crate::typed::entity::Entity;
+
+/// How a type is made of a property: [`Property::from_property`](crate::schema::Property::from_property) of it.
+type FromProperty<T> = fn(Option<ValueRef<'_>>) -> Result<T, ValueError>;
+
+/// A stored row as the fields of an entity: those that its key gives back, and those stored in it.
+#[derive(Debug)]
+pub struct Source<'v> {
+    schema: &'static Schema,
+    row: Row<'v>,
+    /// The fields' numbers in a row that is stored.
+    numbers: &'v [PropertyNumber],
+    from_keys: Known<'v>,
+    /// The field to be taken next.
+    next: usize,
+    /// Where its property stands in the row, as far as fields and properties are in one order.
+    place: Cell<usize>,
+}
+
+/// Where fields come from.
+#[derive(Clone, Copy, Debug)]
+enum Row<'v> {
+    /// What is stored.
+    Stored(&'v RowView<'v>),
+    /// What is stored, with some properties set anew.
+    Merged(&'v RowView<'v>, &'v DynamicEntity),
+    /// What somebody gave.
+    Given(&'v DynamicEntity),
+    /// What is about to be stored.
+    Planned(&'v Values<'v>),
+}
+
+impl<'v> Row<'v> {
+    fn keys(self) -> (Cow<'v, str>, Cow<'v, str>) {
+        match self {
+            Self::Stored(view) | Self::Merged(view, _) => view.keys(),
+            Self::Given(entity) => (entity.partition_key().into(), entity.row_key().into()),
+            // Every field is among the values.
+            Self::Planned(_) => Default::default(),
+        }
+    }
+}
+
+/// Fields that few keys have more of.
+const FEW: usize = 5;
+
+/// What the keys give back, by field.
+#[derive(Debug, Default)]
+struct Known<'v> {
+    /// A bit for each of the first fields that is here: most that are asked for are not.
+    bits: u64,
+    few: [Option<(usize, PropertyValue<'v>)>; FEW],
+    length: usize,
+    more: Vec<(usize, PropertyValue<'v>)>,
+}
+
+impl<'v> Known<'v> {
+    fn bit(field: usize) -> u64 {
+        u32::try_from(field).ok().and_then(|field| 1_u64.checked_shl(field)).unwrap_or_default()
+    }
+
+    fn push(&mut self, field: usize, value: PropertyValue<'v>) {
+        self.bits |= Self::bit(field);
+        match self.few.get_mut(self.length) {
+            Some(place) => {
+                *place = Some((field, value));
+                self.length += 1;
+            }
+            None => self.more.push((field, value)),
+        }
+    }
+
+    /// Whether the field may be here.
+    #[inline]
+    fn may_have(&self, field: usize) -> bool {
+        field >= 64 || self.bits & Self::bit(field) != 0
+    }
+
+    #[inline]
+    fn get(&self, field: usize) -> Option<ValueRef<'_>> {
+        let few = self.few.iter().map_while(Option::as_ref);
+        few.chain(&self.more).find(|(known, _)| *known == field)?.1.as_value_ref()
+    }
+}
+
+impl<'v> Source<'v> {
+    /// A row of this path.
+    pub fn of<P: Path>(view: &'v RowView<'v>) -> Result<Self> {
+        Self::new(<P::Entity as Entity>::SCHEMA, P::template(), view)
+    }
+
+    /// A row whose row key has this template.
+    #[inline]
+    pub(crate) fn new(schema: &'static Schema, row: &Template, view: &'v RowView<'v>) -> Result<Self> {
+        Self::with_keys(schema, row, Row::Stored(view))
+    }
+
+    /// An entity's own row, with some properties set anew.
+    pub(crate) fn merged(
+        schema: &'static Schema,
+        view: &'v RowView<'v>,
+        changes: &'v DynamicEntity,
+    ) -> Result<Self> {
+        Self::with_keys(schema, &schema.row, Row::Merged(view, changes))
+    }
+
+    /// An entity that somebody gave by its keys and properties.
+    pub(crate) fn of_entity(schema: &'static Schema, entity: &'v DynamicEntity) -> Result<Self> {
+        Self::with_keys(schema, &schema.row, Row::Given(entity))
+    }
+
+    /// A row, before its keys are taken apart: what is made is large, and is better not moved.
+    #[inline]
+    pub(crate) fn begin(schema: &'static Schema, view: &'v RowView<'v>) -> Self {
+        Self::from_row(schema, Row::Stored(view))
+    }
+
+    #[inline]
+    fn with_keys(schema: &'static Schema, template: &Template, row: Row<'v>) -> Result<Self> {
+        let mut source = Self::from_row(schema, row);
+        source.take_keys(template)?;
+        Ok(source)
+    }
+
+    /// Takes what the keys give back.
+    pub(crate) fn take_keys(&mut self, template: &Template) -> Result<()> {
+        let found = &mut self.from_keys;
+        if let Row::Stored(view) = self.row
+            && let Some((fields, row_key)) = view.known_partition(self.schema)
+        {
+            for (field, value) in fields {
+                found.push(*field, value.lent());
+            }
+            if schema::parse(template, row_key, |field, value| found.push(field, value)) {
+                return Ok(());
+            }
+        } else if let Row::Stored(view) = self.row
+            && let Some((partition, row_key)) = view.plain_keys()
+            && schema::parse(&self.schema.partition, partition, |field, value| found.push(field, value))
+            && schema::parse(template, row_key, |field, value| found.push(field, value))
+        {
+            return Ok(());
+        }
+        self.take_any_keys(template)
+    }
+
+    /// The same of keys that don't stand in the row as they are, or don't fit.
+    #[cold]
+    fn take_any_keys(&mut self, template: &Template) -> Result<()> {
+        self.from_keys = Known::default();
+        let (partition, row_key) = self.row.keys();
+        self.parse(&self.schema.partition, partition)?;
+        self.parse(template, row_key)
+    }
+
+    /// A row none of whose wanted fields its keys give back.
+    pub(crate) fn without_keys(schema: &'static Schema, view: &'v RowView<'v>) -> Self {
+        Self::from_row(schema, Row::Stored(view))
+    }
+
+    /// What will be stored of an entity with these values.
+    pub(crate) fn given(schema: &'static Schema, values: &'v Values<'v>) -> Self {
+        Self::from_row(schema, Row::Planned(values))
+    }
+
+    #[inline]
+    fn from_row(schema: &'static Schema, row: Row<'v>) -> Self {
+        let numbers = match row {
+            Row::Stored(view) | Row::Merged(view, _) => view.numbers(schema.fields),
+            Row::Given(_) | Row::Planned(_) => &[],
+        };
+        // What a row says first is its kind.
+        Self { schema, row, numbers, from_keys: Known::default(), next: 0, place: Cell::new(1) }
+    }
+
+    /// The same, of which this field is taken next.
+    pub(crate) fn taking_from(mut self, field: usize) -> Self {
+        self.next = field;
+        self
+    }
+
+    fn parse(&mut self, template: &Template, key: Cow<'v, str>) -> Result<()> {
+        let found = &mut self.from_keys;
+        match key {
+            Cow::Borrowed(key) => {
+                let fits = schema::parse(template, key, |field, value| found.push(field, value));
+                if fits { Ok(()) } else { Err(self.misfit(template, key)) }
+            }
+            // What is made for the purpose can't be lent.
+            Cow::Owned(key) => {
+                let fits = schema::parse(template, &key, |field, value| {
+                    if let Some(value) = value.into_value() {
+                        found.push(field, PropertyValue::Owned(value));
+                    }
+                });
+                if fits { Ok(()) } else { Err(self.misfit(template, &key)) }
+            }
+        }
+    }
+
+    #[cold]
+    fn misfit(&self, template: &Template, key: &str) -> Error {
+        let key = key.escape_debug();
+        self.error(format!("the key `{key}` does not fit the template `{}`", template.source))
+    }
+
+    /// What is taken by a struct whose declaration has mistakes: nothing, and no program comes so far.
+    pub fn nothing<T>(&self) -> Result<T> {
+        Err(self.error(String::new()))
+    }
+
+    /// Takes the next field.
+    #[allow(clippy::should_implement_trait, reason = "the type changes from field to field")]
+    pub fn next<T>(&mut self, from: FromProperty<T>) -> Result<T> {
+        let field = self.next;
+        self.next += 1;
+        self.field(field, from)
+    }
+
+    /// Takes the next field; its type's default if it is absent.
+    pub fn next_or_default<T: Default>(&mut self, from: FromProperty<T>) -> Result<T> {
+        let field = self.next;
+        self.next += 1;
+        self.field_or_default(field, from)
+    }
+
+    /// Takes the next field, which is kept as text.
+    pub fn next_text(&mut self) -> Result<Text<'_>> {
+        let field = self.next;
+        self.next += 1;
+        self.text(field)
+    }
+
+    /// Takes the field at this place, which is kept as text.
+    pub fn text(&self, field: usize) -> Result<Text<'_>> {
+        let json = match self.value(field)? {
+            Some(sealed) if self.is_sealed(field, sealed) => match self.open(field, sealed)?.expose() {
+                Value::String(text) => Some(Cow::Owned(text.clone())),
+                _ => None,
+            },
+            value => value.and_then(ValueRef::as_str).map(Cow::Borrowed),
+        };
+        Ok(Text { json, source: self, field })
+    }
+
+    /// Takes the field at this place.
+    pub fn field<T>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
+        // A value that comes by the short way stays in registers, where the processor need not wait for it.
+        match self.short(field) {
+            None => self.field_of_any(field, from),
+            found => from(found).map_err(|error| self.refused(field, &error)),
+        }
+    }
+
+    /// The same where the field may be absent, sealed, or anywhere.
+    #[inline(never)]
+    fn field_of_any<T>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
+        match self.value(field)? {
+            Some(sealed) if self.is_sealed(field, sealed) => {
+                from(Some(self.open(field, sealed)?.expose().as_value_ref()))
+            }
+            value => from(value),
+        }
+        .map_err(|error| self.refused(field, &error))
+    }
+
+    /// Takes the field at this place; its type's default if it is absent.
+    pub fn field_or_default<T: Default>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
+        match self.value(field)? {
+            None => Ok(T::default()),
+            Some(_) => self.field(field, from),
+        }
+    }
+
+    /// Whether the field's value is sealed, or has to be. One that somebody gave is not yet.
+    #[inline]
+    fn is_sealed(&self, field: usize, value: ValueRef<'_>) -> bool {
+        let may_be_plain = |field: &Field| field.dual && !looks_sealed(value);
+        self.schema.fields.get(field).is_some_and(|field| field.encrypted && !may_be_plain(field))
+            && self.is_stored(field)
+    }
+
+    fn is_stored(&self, field: usize) -> bool {
+        match self.row {
+            Row::Stored(_) => true,
+            Row::Merged(_, changes) => changes.get(self.property(field)).is_none(),
+            Row::Given(_) | Row::Planned(_) => false,
+        }
+    }
+
+    /// Opens the value of a sealed field.
+    fn open(&self, field: usize, sealed: ValueRef<'_>) -> Result<Opened> {
+        let (Row::Stored(view) | Row::Merged(view, _)) = self.row else {
+            return self.nothing();
+        };
+        let ValueRef::Binary(sealed) = sealed else {
+            let name = self.property(field);
+            return Err(self
+                .error(format!("property `{name}` is not sealed"))
+                .with_kind(ErrorKind::DecryptionFailed));
+        };
+        // Copies hold the bytes of their entity's own row, sealed for its key.
+        if view.kind()? == Some(self.schema.kind) {
+            open_sealed(view, &view.row_key(), self.property(field), sealed)
+        } else {
+            open_sealed(view, &self.own_row_key()?, self.property(field), sealed)
+        }
+    }
+
+    /// What the field holds, if its key gives it back, or it is next in the row, small, and not sealed.
+    #[expect(
+        clippy::inline_always,
+        reason = "for each field of each row, a call costs as much as what it does"
+    )]
+    #[inline(always)]
+    fn short(&self, field: usize) -> Option<ValueRef<'_>> {
+        if self.from_keys.may_have(field) {
+            return self.from_keys.get(field);
+        }
+        let (Row::Stored(view), Some(number)) = (self.row, self.numbers.get(field)) else { return None };
+        let place = self.place.get();
+        let value = view.small_at(place, number.unsealed?)?;
+        self.place.set(place + 1);
+        Some(value)
+    }
+
+    /// What the field holds.
+    fn value(&self, field: usize) -> Result<Option<ValueRef<'_>>> {
+        if let Some(known) = self.from_keys.get(field) {
+            return Ok(Some(known));
+        }
+        let given = |entity: &'v DynamicEntity| entity.get(self.property(field)).map(Value::as_value_ref);
+        match self.row {
+            Row::Stored(view) => self.stored(view, field),
+            Row::Merged(view, changes) => match given(changes) {
+                None => self.stored(view, field),
+                found => Ok(found),
+            },
+            Row::Given(entity) => Ok(given(entity)),
+            Row::Planned(values) => Ok(values.get(field)),
+        }
+    }
+
+    fn stored(&self, view: &'v RowView<'v>, field: usize) -> Result<Option<ValueRef<'v>>> {
+        match self.numbers.get(field) {
+            Some(PropertyNumber { id: Some(id), .. }) => view.seek(*id, &self.place),
+            Some(PropertyNumber { id: None, .. }) => view.get_unnumbered(self.schema.fields, field),
+            None => Ok(None),
+        }
+    }
+
+    /// What the row or its keys hold of the field, sealed where it is sealed.
+    pub(crate) fn kept(&self, field: usize) -> Result<Option<ValueRef<'_>>> {
+        self.value(field)
+    }
+
+    fn property(&self, field: usize) -> &'static str {
+        self.schema.fields.get(field).map_or("", |field| field.property)
+    }
+
+    #[cold]
+    fn refused(&self, field: usize, error: &ValueError) -> Error {
+        let name = self.property(field);
+        self.error(format!("property `{name}` does not fit the struct `{}`: {error}", self.schema.entity))
+    }
+
+    #[cold]
+    fn error(&self, because: String) -> Error {
+        let error = Error::new(ErrorKind::SchemaMismatch).because(because);
+        if matches!(self.row, Row::Planned(_)) {
+            // Whoever gives them knows of which entity.
+            return error;
+        }
+        let (partition, row) = self.row.keys();
+        error.partition(&partition).row(&row)
+    }
+
+    /// The row key that the entity has itself, of which this row may be a copy.
+    pub(crate) fn own_row_key(&self) -> Result<String> {
+        let mut key = String::new();
+        match schema::print(&self.schema.row, &FromRow(self), &mut key) {
+            Ok(true) => Ok(key),
+            _ => Err(self.error("the copy lacks a part of its entity's key".to_owned())),
+        }
+    }
+}
+
+/// A row as what a key is printed from.
+struct FromRow<'s>(&'s Source<'s>);
+
+impl KeyValues for FromRow<'_> {
+    fn value(&self, part: &FieldPart) -> Result<PropertyValue<'_>, ValueError> {
+        let mistyped = |_| ValueError::mistyped(schema::edm(part.key), None);
+        let value = self.0.value(part.field).map_err(mistyped)?;
+        Ok(value.map_or(PropertyValue::Absent, PropertyValue::Borrowed))
+    }
+}
+
+/// A field that is kept as text, for `#[property(json)]`.
+#[derive(Debug)]
+#[cfg_attr(not(feature = "json"), expect(dead_code, reason = "the feature reads it"))]
+pub struct Text<'s> {
+    pub(crate) json: Option<Cow<'s, str>>,
+    source: &'s Source<'s>,
+    field: usize,
+}
+
+#[cfg(feature = "json")]
+impl Text<'_> {
+    #[cold]
+    pub(crate) fn refused(&self, because: &str) -> Error {
+        let name = self.source.property(self.field);
+        let entity = self.source.schema.entity;
+        self.source.error(format!("property `{name}` does not fit the struct `{entity}`: {because}"))
+    }
+}

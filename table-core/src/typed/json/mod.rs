@@ -1,0 +1,157 @@
+//! Fields of any type that serde knows, kept as text.
+
+mod finite;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::Result;
+use crate::model::{EdmType, Value};
+use crate::schema::{PropertyValue, ValueError};
+use crate::typed::entity::source::Text;
+
+/// The field's value as text.
+pub fn give<T: Serialize>(value: &T) -> Result<PropertyValue<'static>, ValueError> {
+    match serde_json::to_string(value) {
+        // Only a text with `null` in it can have lost a float, so no other is looked at again.
+        Ok(text) if text.contains("null") && !finite::is_finite(value) => Err(ValueError::invalid(
+            EdmType::String,
+            "a float in it is NaN or infinite, which JSON can't say; use an `Option` for a number that may be missing",
+        )),
+        Ok(text) => Ok(PropertyValue::Owned(Value::String(text))),
+        Err(_) => Err(ValueError::invalid(EdmType::String, "the value can't be written as JSON")),
+    }
+}
+
+/// The field's value from its text.
+#[allow(clippy::needless_pass_by_value, reason = "taken as it is read")]
+pub fn take<T: DeserializeOwned>(text: Text<'_>) -> Result<T> {
+    match text.json.as_deref() {
+        // The message of a JSON error can hold what stands in the text.
+        Some(json) => {
+            serde_json::from_str(json).map_err(|_| text.refused("its text is not the JSON of the field"))
+        }
+        None => Err(text.refused("it is absent")),
+    }
+}
+
+/// The field's value from its text; its type's default if there is none.
+pub fn take_or_default<T: DeserializeOwned + Default>(text: Text<'_>) -> Result<T> {
+    if text.json.is_none() { Ok(T::default()) } else { take(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// Every form in which serde can hold a value, with a float in each.
+    #[derive(Serialize)]
+    enum Form {
+        Unit,
+        Newtype(f32),
+        Tuple(u8, f64),
+        Struct { float: f64 },
+    }
+
+    #[derive(Serialize)]
+    struct Unit;
+
+    #[derive(Serialize)]
+    struct Newtype(f64);
+
+    #[derive(Serialize)]
+    struct Tuple(char, f64);
+
+    #[derive(Serialize)]
+    struct Struct<T> {
+        missing: Option<u8>,
+        value: T,
+    }
+
+    #[track_caller]
+    fn is_given<T: Serialize>(value: T) {
+        // A `null` beside it, so that it is looked at.
+        let value = Struct { missing: None, value };
+        assert_eq!(
+            give(&value).unwrap(),
+            PropertyValue::Owned(Value::String(serde_json::to_string(&value).unwrap()))
+        );
+    }
+
+    #[track_caller]
+    fn is_refused<T: Serialize>(value: T) {
+        let error = give(&Struct { missing: None, value: &value }).unwrap_err();
+        assert!(error.to_string().contains("a float in it is NaN or infinite"), "{error}");
+        assert_eq!(give(&value).unwrap_err(), error);
+    }
+
+    #[test]
+    fn a_float_that_is_not_finite_is_refused_wherever_it_stands() {
+        for float in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            is_refused(float);
+            is_refused(Some(float));
+            is_refused(vec![1.0, float]);
+            is_refused((1, float));
+            is_refused(Newtype(float));
+            is_refused(Tuple('a', float));
+            is_refused(BTreeMap::from([("a", 1.0), ("b", float)]));
+            is_refused(Form::Newtype(if float.is_nan() { f32::NAN } else { f32::INFINITY }));
+            is_refused(Form::Tuple(1, float));
+            is_refused(Form::Struct { float });
+            is_refused([Struct { missing: Some(1), value: Some(vec![BTreeMap::from([(1, float)])]) }]);
+        }
+    }
+
+    #[test]
+    fn what_json_can_say_is_given() {
+        for float in [0.0, -0.0, f64::MAX, f64::MIN_POSITIVE] {
+            is_given((float, Some(float), Newtype(float), Tuple('a', float)));
+            is_given((Form::Unit, Form::Newtype(1.5), Form::Tuple(1, float), Form::Struct { float }));
+        }
+        is_given((Unit, (), None::<f64>, "null", 'x', true));
+        is_given((1_u8, 2_u16, 3_u32, 4_u64, 5_u128, -1_i8, -2_i16, -3_i32, -4_i64, -5_i128));
+        is_given((BTreeMap::from([(1, None::<f64>)]), vec![None::<u8>], std::net::Ipv4Addr::LOCALHOST));
+    }
+
+    #[cfg(feature = "derive")]
+    #[test]
+    fn a_change_that_could_not_be_read_again_is_refused() {
+        use crate::{Entity, ErrorKind, Store, Stored};
+
+        /// Its text lacks what reading it asks for.
+        #[derive(Clone, Debug, PartialEq, Serialize, serde::Deserialize)]
+        struct Drift {
+            #[serde(skip_serializing)]
+            seconds: f64,
+        }
+
+        #[derive(Entity, Clone, Debug, PartialEq)]
+        #[entity(table = "Clocks", kind = "clock")]
+        #[key(partition = "{wall}", row = "clock_{number:03}")]
+        struct Clock {
+            wall: String,
+            number: u16,
+            #[property(json)]
+            drift: Vec<Drift>,
+        }
+
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path().join("store")).unwrap();
+        let clocks = store.table::<Clock>().unwrap();
+        let clock = Clock { wall: "west".to_owned(), number: 1, drift: Vec::new() };
+        let etag = clocks.insert(&clock).unwrap();
+        let error = clocks
+            .update(Clock::key("west", 1), |clock| clock.drift.push(Drift { seconds: 0.5 }))
+            .unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::SchemaMismatch);
+        assert_eq!(
+            error.to_string(),
+            "cannot update in table `Clocks`, partition `west`, row `clock_001`: property `Drift` does not fit the \
+             struct `Clock`: its text is not the JSON of the field"
+        );
+        let stored = clocks.get(Clock::key("west", 1)).unwrap().unwrap();
+        assert_eq!((Stored::etag(&stored), &*stored), (etag, &clock));
+    }
+}

@@ -1,0 +1,225 @@
+//! Lookups by the tokens of sealed values.
+//!
+//! A key that holds a token can be printed only by who has the store's keys, and after a rotation it is one key for
+//! each that is alive. So what is given for it is kept, unseen, until a table is asked.
+
+use super::key::{Arguments, KeyResult, print_values};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::ValueRef;
+use crate::opened::Opened;
+use crate::plan::{self, KeyPair};
+use crate::query::{KeyProperties, StoredRow, are_equal};
+use crate::schema::{
+    BLIND_DIGITS, Blind, Field, FieldPart, Format, KeyValues, PropertyValue, TokenScope, ValueError,
+    token_text,
+};
+use crate::store::{DynamicTable, RowView, Snapshot, open_sealed};
+use crate::typed::entity::path::{PathKeys, check_kind};
+
+/// So often in a row keys are not rotated.
+const PATIENCE: usize = 32;
+
+/// A key with tokens in it, of which only the values are known.
+pub(in crate::typed) struct BlindKey {
+    path: &'static PathKeys,
+    /// The arguments of its constructor.
+    given: Vec<Result<Option<Opened>, ValueError>>,
+}
+
+impl BlindKey {
+    pub(in crate::typed) fn new(path: &'static PathKeys, given: &[KeyResult<'_>]) -> Self {
+        let kept = |given: &KeyResult<'_>| match given {
+            Ok(value) => Ok(value.as_value_ref().map(|value| Opened::new(value.to_value()))),
+            Err(error) => Err(*error),
+        };
+        Self { path, given: given.iter().map(kept).collect() }
+    }
+
+    /// What `read` makes of the row that the values lead to.
+    pub(in crate::typed) fn find<T>(
+        &self,
+        table: &DynamicTable,
+        read: impl Fn(&RowView<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        steadily(table, || self.find_in(&table.snapshot()?, table, &read))
+            .map_err(|error| error.attempted("read from").table(table.name()))
+    }
+
+    /// What `read` makes of the row in this snapshot, which was taken before the keys are looked at.
+    pub(in crate::typed) fn find_in<T>(
+        &self,
+        snapshot: &Snapshot,
+        table: &DynamicTable,
+        read: impl Fn(&RowView<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let located = |error: Error| error.attempted("read from").table(table.name());
+        for keys in self.candidates(table).map_err(located)? {
+            let (partition, row) = keys.as_strs();
+            let Some(view) = snapshot.view(table, partition, row)? else { continue };
+            let found = check_kind(&view, self.path.tag())
+                .and_then(|()| if self.holds(&view)? { read(&view).map(Some) } else { Ok(None) });
+            let found = found.map_err(|error| located(error).partition(partition).row(row))?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The keys under which the row may lie, those by the newest keys of the store first.
+    fn candidates(&self, table: &DynamicTable) -> Result<Vec<KeyPair>> {
+        let (schema, row) = (self.path.schema(), self.path.row());
+        let given: Vec<_> = self.given.iter().map(as_given).collect();
+        let arguments = Arguments::new([&schema.partition, row], &given);
+        let nothing = "0".repeat(BLIND_DIGITS);
+        // Refuses what no key can hold before any key of the store is asked for.
+        let printed =
+            print_values(schema, row, &WithTokens { arguments: &arguments, tokens: &[], nothing: &nothing })?;
+        let mut choices = vec![Vec::new()];
+        for part in self.blind_parts() {
+            let Some((field, blind)) = self.path.blind(part.field) else { continue };
+            let Some(value) = arguments.given(part.field) else { return Ok(Vec::new()) };
+            let texts: Vec<String> =
+                table.live_tokens(printed.as_strs().0, field, blind, value)?.iter().map(token_text).collect();
+            choices = combined(&choices, |choice| {
+                texts
+                    .iter()
+                    .map(|text| choice.iter().cloned().chain([(part.field, text.clone())]).collect())
+                    .collect()
+            })?;
+        }
+        let print = |tokens: Vec<(usize, String)>| {
+            print_values(
+                schema,
+                row,
+                &WithTokens { arguments: &arguments, tokens: &tokens, nothing: &nothing },
+            )
+        };
+        choices.into_iter().map(print).collect()
+    }
+
+    /// Whether the row has the values that were given, once it is open: who can write the file can put a row under any
+    /// token.
+    fn holds(&self, view: &RowView<'_>) -> Result<bool> {
+        let given: Vec<_> = self.given.iter().map(as_given).collect();
+        let arguments = Arguments::new([&self.path.schema().partition, self.path.row()], &given);
+        for part in self.blind_parts() {
+            let (Some((field, _)), Some(value)) = (self.path.blind(part.field), arguments.given(part.field))
+            else {
+                continue;
+            };
+            let Some(sealed) = view.stored(field.property)?.and_then(ValueRef::as_bytes) else {
+                return Ok(false);
+            };
+            let opened = open_sealed(view, &self.path.own_row_key(view)?, field.property, sealed)?;
+            if !are_equal(opened.expose().as_value_ref(), value) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The parts that print tokens, each field once.
+    fn blind_parts(&self) -> impl Iterator<Item = &'static FieldPart> {
+        let mut seen = Vec::new();
+        plan::fields(self.path.row()).filter(move |part| {
+            let is_new = part.format == Format::Blind && !seen.contains(&part.field);
+            seen.push(part.field);
+            is_new
+        })
+    }
+
+    /// What is said to who wants to see the key.
+    #[cold]
+    pub(in crate::typed) fn unseen(&self) -> Error {
+        let because = format!(
+            "the key `{}` holds a token, which only a table can make: give the key to the table's `get`",
+            self.path.row().source
+        );
+        Error::new(ErrorKind::InvalidKey)
+            .because(because)
+            .attempted("make a key for")
+            .table(self.path.schema().table)
+    }
+}
+
+/// Says of which template it is, and nothing of the values.
+impl std::fmt::Debug for BlindKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.path.row().source)
+    }
+}
+
+fn as_given(given: &Result<Option<Opened>, ValueError>) -> KeyResult<'_> {
+    match given {
+        Ok(Some(value)) => Ok(PropertyValue::Borrowed(value.expose().as_value_ref())),
+        Ok(None) => Ok(PropertyValue::Absent),
+        Err(error) => Err(*error),
+    }
+}
+
+/// Every choice, with each that follows it.
+pub(in crate::typed) fn combined<C>(choices: &[C], next: impl Fn(&C) -> Vec<C>) -> Result<Vec<C>> {
+    let combined: Vec<_> = choices.iter().flat_map(next).collect();
+    plan::check_tokens(combined.len())?;
+    Ok(combined)
+}
+
+/// The arguments of a key with tokens in the place of values.
+struct WithTokens<'a> {
+    arguments: &'a Arguments<'a>,
+    tokens: &'a [(usize, String)],
+    /// What stands for a token that is not known.
+    nothing: &'a str,
+}
+
+impl KeyValues for WithTokens<'_> {
+    fn value(&self, part: &FieldPart) -> Result<PropertyValue<'_>, ValueError> {
+        let value = self.arguments.value(part)?;
+        if part.format != Format::Blind || value == PropertyValue::Absent {
+            return Ok(value);
+        }
+        let known = self.tokens.iter().find(|(field, _)| *field == part.field);
+        let text = known.map_or(self.nothing, |(_, text)| text);
+        Ok(PropertyValue::Borrowed(ValueRef::String(text)))
+    }
+}
+
+/// What `read` gives; once more if a key was destroyed with nothing left under it: then a row was read before it was
+/// sealed anew, and opened after.
+pub(in crate::typed) fn or_again<T>(read: impl Fn() -> Result<T>) -> Result<T> {
+    match read() {
+        Err(error) if error.kind() == ErrorKind::KeySuperseded => read(),
+        done => done,
+    }
+}
+
+/// What is read by tokens, as if at one moment: a row that a job files anew under a younger key, while its tokens are
+/// looked at one by one, must not slip through, and neither must one whose key is destroyed after that. `read` takes its
+/// snapshot before it asks for tokens.
+pub(in crate::typed) fn steadily<T>(table: &DynamicTable, read: impl Fn() -> Result<T>) -> Result<T> {
+    for _ in 0..PATIENCE {
+        let before = table.keys_generation()?;
+        let found = read();
+        if table.keys_generation()? == before {
+            return found;
+        }
+    }
+    read()
+}
+
+/// The tokens of a field's value, where it is known in which partition: `None` if they depend on it and it is not.
+pub(in crate::typed) fn tokens_in(
+    table: &DynamicTable,
+    partition: Option<&str>,
+    field: &Field,
+    blind: Blind,
+    value: ValueRef<'_>,
+) -> Result<Option<Vec<[u8; crate::schema::TOKEN_BYTES]>>> {
+    match (partition, blind.tokens) {
+        (None, TokenScope::Partition) => Ok(None),
+        // A table's tokens are the same in each.
+        (partition, _) => table.live_tokens(partition.unwrap_or_default(), field, blind, value).map(Some),
+    }
+}

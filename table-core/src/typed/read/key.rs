@@ -1,0 +1,388 @@
+//! Keys of entities and of their copies, made from the fields that stand in them.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::blind::BlindKey;
+use crate::error::Result;
+use crate::model::ValueRef;
+use crate::plan::{self, KeyPair};
+use crate::schema::{
+    self, CharSet, FieldPart, KeyPart, KeyType, KeyValues, Property, PropertyValue, Schema, Template,
+    ValueError,
+};
+use crate::typed::change::values_of;
+use crate::typed::entity::Entity;
+use crate::typed::entity::path::{self, Path};
+use crate::typed::entity::stored::Stored;
+use crate::typed::query::OwnRows;
+
+/// What can be given for a field in a key: the field's own type, a reference to it, and `&str` for text.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be given for a key part of type `{T}`",
+    label = "expected `{T}`"
+)]
+pub trait KeyArg<T> {
+    #[doc(hidden)]
+    fn to_key(&self) -> Result<PropertyValue<'_>, ValueError>;
+}
+
+impl<T: KeyPart> KeyArg<T> for T {
+    fn to_key(&self) -> Result<PropertyValue<'_>, ValueError> {
+        self.to_property()
+    }
+}
+
+impl<T: KeyPart> KeyArg<T> for &T {
+    fn to_key(&self) -> Result<PropertyValue<'_>, ValueError> {
+        (*self).to_property()
+    }
+}
+
+impl KeyArg<Box<str>> for &str {
+    fn to_key(&self) -> Result<PropertyValue<'_>, ValueError> {
+        Ok(PropertyValue::Borrowed(ValueRef::String(self)))
+    }
+}
+
+impl KeyArg<String> for &str {
+    fn to_key(&self) -> Result<PropertyValue<'_>, ValueError> {
+        Ok(PropertyValue::Borrowed(ValueRef::String(self)))
+    }
+}
+
+/// What can be given for an encrypted field that a key holds the token of: the field's own type, a reference to it,
+/// and `&str` for text.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be given for an encrypted field of type `{T}`",
+    label = "expected `{T}`: a token is looked up by one value"
+)]
+pub trait BlindArg<T> {
+    #[doc(hidden)]
+    fn to_value(&self) -> Result<PropertyValue<'_>, ValueError>;
+}
+
+impl<T: Property> BlindArg<T> for T {
+    fn to_value(&self) -> Result<PropertyValue<'_>, ValueError> {
+        self.to_property()
+    }
+}
+
+impl<T: Property> BlindArg<T> for &T {
+    fn to_value(&self) -> Result<PropertyValue<'_>, ValueError> {
+        (*self).to_property()
+    }
+}
+
+macro_rules! text_for {
+    ($($type:ty),+) => {$(
+        impl BlindArg<$type> for &str {
+            fn to_value(&self) -> Result<PropertyValue<'_>, ValueError> {
+                Ok(PropertyValue::Borrowed(ValueRef::String(self)))
+            }
+        }
+    )+};
+}
+
+text_for!(String, Box<str>);
+#[cfg(feature = "encrypt")]
+text_for!(crate::crypt::Secret<String>, crate::crypt::Secret<Box<str>>);
+
+/// What a token prints in a key, whatever it is of; `optional` if there may be none.
+#[doc(hidden)]
+#[must_use]
+pub const fn token_key(optional: bool) -> KeyType {
+    const TOKEN: KeyType = KeyType::Text(CharSet::ALL);
+    if optional { KeyType::Optional(&TOKEN) } else { TOKEN }
+}
+
+/// A value given for a key part, converted.
+pub type KeyResult<'a> = Result<PropertyValue<'a>, ValueError>;
+
+/// The arguments of a key's constructor: the distinct fields of its templates in order of first occurrence.
+pub(crate) struct Arguments<'a> {
+    templates: [&'a Template; 2],
+    given: &'a [KeyResult<'a>],
+    /// Whether no field stands in the templates twice: then each part is an argument.
+    is_plain: bool,
+}
+
+impl<'a> Arguments<'a> {
+    pub(crate) fn new(templates: [&'a Template; 2], given: &'a [KeyResult<'a>]) -> Self {
+        let parts: usize = templates.iter().map(|template| plan::fields(template).count()).sum();
+        Self { templates, given, is_plain: parts == given.len() }
+    }
+
+    /// What was given for a field.
+    pub(in crate::typed) fn given(&self, field: usize) -> Option<ValueRef<'_>> {
+        match self.given.get(self.place(field)?) {
+            Some(Ok(value)) => value.as_value_ref(),
+            _ => None,
+        }
+    }
+
+    /// The parts of the templates, one after another.
+    fn parts(&self) -> impl Iterator<Item = &'static FieldPart> {
+        self.templates.into_iter().flat_map(plan::fields)
+    }
+
+    /// The place of a field among the arguments. Counted anew each time, since keys have few parts.
+    fn place(&self, field: usize) -> Option<usize> {
+        if self.is_plain {
+            return self.parts().position(|part| part.field == field);
+        }
+        let mut place = 0;
+        for (at, part) in self.parts().enumerate() {
+            if part.field == field {
+                return Some(place);
+            }
+            place += usize::from(self.parts().take(at).all(|before| before.field != part.field));
+        }
+        None
+    }
+}
+
+impl KeyValues for Arguments<'_> {
+    fn value(&self, part: &FieldPart) -> Result<PropertyValue<'_>, ValueError> {
+        match self.place(part.field).and_then(|at| self.given.get(at)) {
+            Some(Ok(value)) => {
+                Ok(value.as_value_ref().map_or(PropertyValue::Absent, PropertyValue::Borrowed))
+            }
+            Some(Err(error)) => Err(*error),
+            None => Ok(PropertyValue::Absent),
+        }
+    }
+}
+
+/// Prints a partition key and a row key from the arguments of a constructor.
+fn print(schema: &'static Schema, row: &Template, given: &[KeyResult<'_>]) -> Result<KeyPair> {
+    print_values(schema, row, &Arguments::new([&schema.partition, row], given))
+}
+
+/// Prints a partition key and a row key.
+pub(in crate::typed) fn print_values(
+    schema: &'static Schema,
+    row: &Template,
+    values: &dyn KeyValues,
+) -> Result<KeyPair> {
+    let mut text = String::with_capacity(2 * schema::KEY_BYTES);
+    let mut print = |template: &Template| match schema::print(template, values, &mut text) {
+        Ok(_) => Ok(text.len()),
+        Err(error) => {
+            Err(error.into_error(template, schema.fields).attempted("make a key for").table(schema.table))
+        }
+    };
+    let partition = print(&schema.partition)?;
+    print(row)?;
+    Ok(KeyPair::new(text, partition))
+}
+
+/// The key of an entity: its partition key and its row key.
+///
+/// Made by the entity's own `key` function from the fields that stand in it. A value that no key can hold makes a key
+/// whose use is an error.
+pub struct Key<E> {
+    keys: Result<KeyPair>,
+    entity: PhantomData<fn() -> E>,
+}
+
+impl<E: Entity> Key<E> {
+    /// The key of an entity that was met in the table.
+    #[cfg(feature = "encrypt")]
+    pub(in crate::typed) fn stored(partition: &str, row: &str) -> Self {
+        Self { keys: Ok(KeyPair::of(partition, row)), entity: PhantomData }
+    }
+
+    #[doc(hidden)]
+    pub fn new(parts: &[KeyResult<'_>]) -> Self {
+        Self { keys: print(E::SCHEMA, &E::SCHEMA.row, parts), entity: PhantomData }
+    }
+
+    /// The key of this entity.
+    pub fn of(entity: &E) -> Self {
+        let keys = values_of(entity).and_then(|values| plan::keys(E::SCHEMA, &values));
+        Self { keys, entity: PhantomData }
+    }
+
+    /// The key of these texts.
+    pub(in crate::typed) fn verbatim(partition: &str, row: &str) -> Self {
+        Self { keys: Ok(KeyPair::of(partition, row)), entity: PhantomData }
+    }
+
+    /// No key, for a change that doesn't ask for one.
+    pub(in crate::typed) fn unused() -> Self {
+        Self { keys: Ok(KeyPair::default()), entity: PhantomData }
+    }
+}
+
+impl<E> Key<E> {
+    /// The partition key and the row key.
+    pub fn as_strs(&self) -> Result<(&str, &str)> {
+        match &self.keys {
+            Ok(keys) => Ok(keys.as_strs()),
+            Err(error) => Err(error.again()),
+        }
+    }
+}
+
+impl<E> fmt::Debug for Key<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.keys {
+            Ok(keys) => {
+                let (partition, row) = keys.as_strs();
+                f.debug_tuple("Key").field(&partition).field(&row).finish()
+            }
+            Err(error) => f.debug_tuple("Key").field(error).finish(),
+        }
+    }
+}
+
+/// A partition of an entity's table.
+///
+/// Made by the entity's own `partition` function from the fields that stand in its partition key.
+pub struct Partition<E> {
+    key: Result<String>,
+    entity: PhantomData<fn() -> E>,
+}
+
+impl<E: Entity> Partition<E> {
+    #[doc(hidden)]
+    pub fn new(parts: &[KeyResult<'_>]) -> Self {
+        let nothing = Template { source: "", parts: &[] };
+        let key = print(E::SCHEMA, &nothing, parts).map(KeyPair::into_partition);
+        Self { key, entity: PhantomData }
+    }
+}
+
+impl<E> Partition<E> {
+    /// The partition key.
+    pub fn as_str(&self) -> Result<&str> {
+        match &self.key {
+            Ok(key) => Ok(key),
+            Err(error) => Err(error.again()),
+        }
+    }
+
+    pub(in crate::typed) fn into_key(self) -> Result<String> {
+        self.key
+    }
+}
+
+impl<E> fmt::Debug for Partition<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.key {
+            Ok(key) => f.debug_tuple("Partition").field(key).finish(),
+            Err(error) => f.debug_tuple("Partition").field(error).finish(),
+        }
+    }
+}
+
+/// The key of an entity's copy in an index.
+///
+/// Made by the function on the entity that is named as the index.
+///
+/// Where the row key holds the token of an encrypted field it can be printed only by a table, which has the keys: what
+/// was given for the field is kept till then, shown by nothing, and wiped when the key is dropped.
+pub struct IndexKey<P> {
+    keys: Keys,
+    path: PhantomData<fn() -> P>,
+}
+
+enum Keys {
+    Printed(Result<KeyPair>),
+    Blind(BlindKey),
+}
+
+impl<P: Path> IndexKey<P> {
+    #[doc(hidden)]
+    pub fn new(parts: &[KeyResult<'_>]) -> Self {
+        let keys = if P::KEYS.is_blind() {
+            Keys::Blind(BlindKey::new(P::KEYS, parts))
+        } else {
+            Keys::Printed(print(P::Entity::SCHEMA, P::template(), parts))
+        };
+        Self { keys, path: PhantomData }
+    }
+}
+
+impl<P> IndexKey<P> {
+    /// The partition key and the row key of the copy. An error if a token stands in it.
+    pub fn as_strs(&self) -> Result<(&str, &str)> {
+        match &self.keys {
+            Keys::Printed(Ok(keys)) => Ok(keys.as_strs()),
+            Keys::Printed(Err(error)) => Err(error.again()),
+            Keys::Blind(key) => Err(key.unseen()),
+        }
+    }
+}
+
+impl<P> fmt::Debug for IndexKey<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.keys {
+            Keys::Printed(Ok(keys)) => {
+                let (partition, row) = keys.as_strs();
+                f.debug_tuple("IndexKey").field(&partition).field(&row).finish()
+            }
+            Keys::Printed(Err(error)) => f.debug_tuple("IndexKey").field(error).finish(),
+            Keys::Blind(key) => f.debug_tuple("IndexKey").field(key).finish(),
+        }
+    }
+}
+
+/// A key that one row can be read by, and what it is read as.
+pub trait Lookup<E: Entity> {
+    /// What the row is read as.
+    type Output;
+    /// The way to it.
+    #[doc(hidden)]
+    type Path: Path<Entity = E>;
+
+    #[doc(hidden)]
+    fn keys(&self) -> Result<(&str, &str)>;
+
+    /// The key, if only a table can print it.
+    #[doc(hidden)]
+    #[expect(private_interfaces, reason = "nobody else implements it")]
+    fn blind(&self) -> Option<&BlindKey> {
+        None
+    }
+
+    #[doc(hidden)]
+    fn read(view: &crate::RowView<'_>) -> Result<Self::Output>;
+}
+
+impl<E: Entity> Lookup<E> for Key<E> {
+    type Output = Stored<E>;
+    type Path = OwnRows<E>;
+
+    fn keys(&self) -> Result<(&str, &str)> {
+        self.as_strs()
+    }
+
+    fn read(view: &crate::RowView<'_>) -> Result<Self::Output> {
+        path::check_kind(view, const { E::SCHEMA.tag(None) })?;
+        path::read_stored(view)
+    }
+}
+
+impl<P: Path> Lookup<P::Entity> for IndexKey<P> {
+    type Output = P::Item;
+    type Path = P;
+
+    fn keys(&self) -> Result<(&str, &str)> {
+        self.as_strs()
+    }
+
+    #[expect(private_interfaces, reason = "nobody else implements it")]
+    fn blind(&self) -> Option<&BlindKey> {
+        match &self.keys {
+            Keys::Blind(key) => Some(key),
+            Keys::Printed(_) => None,
+        }
+    }
+
+    fn read(view: &crate::RowView<'_>) -> Result<P::Item> {
+        path::check_kind(view, P::KEYS.tag())?;
+        P::read(view)
+    }
+}

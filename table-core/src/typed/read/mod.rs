@@ -1,0 +1,215 @@
+//! Reads of a typed table beside its queries: by key, and in a snapshot.
+
+pub(in crate::typed) mod blind;
+pub(in crate::typed) mod key;
+pub(in crate::typed) mod origin;
+pub(in crate::typed) mod projection;
+pub(in crate::typed) mod reading;
+pub(in crate::typed) mod shown;
+pub(in crate::typed) mod view;
+
+use std::fmt;
+use std::ops::Deref;
+
+use self::key::{Key, Lookup};
+use self::origin::TableIn;
+use self::projection::Projection;
+use self::view::View;
+use crate::error::{Error, Result};
+use crate::store::{DynamicTable, RowView, Snapshot};
+use crate::typed::entity::Entity;
+use crate::typed::entity::path::Path;
+use crate::typed::entity::path::check_kind;
+use crate::typed::table::Table;
+
+#[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
+impl<E: Entity> Table<E> {
+    /// The entities of these keys, in their order, all from one snapshot; `None` where there is none.
+    ///
+    /// ```
+    /// # use table_core::{Entity, Store};
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Company", kind = "employee")]
+    /// # #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// # struct Employee { department: String, id: u32, age: i32 }
+    /// # let dir = tempfile::tempdir()?;
+    /// # let store = Store::open(dir.path().join("company.tables"))?;
+    /// # let staff = store.table::<Employee>()?;
+    /// # staff.insert(&Employee { department: "Sales".into(), id: 1, age: 40 })?;
+    /// let found = staff.get_many([1, 2].map(|id| Employee::key("Sales", id)))?;
+    /// assert_eq!(found[0].as_ref().map(|e| e.age), Some(40));
+    /// assert!(found[1].is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn get_many<L: Lookup<E>>(
+        &self,
+        keys: impl IntoIterator<Item = L>,
+    ) -> Result<Vec<Option<L::Output>>> {
+        let (table, keys) = (self.dynamic(), keys.into_iter().collect::<Vec<_>>());
+        let get = || get_many(&table.snapshot()?, table, &keys);
+        if keys.iter().any(|key| key.blind().is_some()) { blind::steadily(table, get) } else { get() }
+    }
+
+    /// Some of the fields of the entity of this key, or of what an index's copy holds: those of a struct with
+    /// `#[derive(Projection)]`, and no others are decoded.
+    pub fn get_as<S: Projection<Entity = E>>(&self, key: impl Lookup<E>) -> Result<Option<S>> {
+        get_as(self.dynamic(), None, &key)
+    }
+
+    /// What `read` makes of the entity of this key, seen in place: fields are decoded as they are asked for.
+    ///
+    /// ```
+    /// # use table_core::{Entity, Store};
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Company", kind = "employee")]
+    /// # #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// # struct Employee { department: String, id: u32, email: String }
+    /// # let dir = tempfile::tempdir()?;
+    /// # let store = Store::open(dir.path().join("company.tables"))?;
+    /// # let staff = store.table::<Employee>()?;
+    /// # staff.insert(&Employee { department: "Sales".into(), id: 1, email: "ann@contoso.com".into() })?;
+    /// let is_ours = staff.view(Employee::key("Sales", 1), |e| Ok(e.email()?.ends_with("@contoso.com")))?;
+    /// assert_eq!(is_ours, Some(true));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn view<T>(&self, key: Key<E>, read: impl FnOnce(View<'_, E>) -> Result<T>) -> Result<Option<T>> {
+        let (partition, row) = key.as_strs()?;
+        self.dynamic().view_by(partition, row, |row| {
+            check_kind(&row, const { E::SCHEMA.tag(None) })?;
+            read(View::new(row))
+        })
+    }
+
+    /// The table as it is in a snapshot, to be read together with others.
+    ///
+    /// ```
+    /// # use table_core::{Entity, Store};
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Company", kind = "employee")]
+    /// # #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// # struct Employee { department: String, id: u32, age: i32 }
+    /// # let dir = tempfile::tempdir()?;
+    /// # let store = Store::open(dir.path().join("company.tables"))?;
+    /// # let staff = store.table::<Employee>()?;
+    /// # staff.insert(&Employee { department: "Sales".into(), id: 1, age: 40 })?;
+    /// let snapshot = store.snapshot()?;
+    /// staff.update(Employee::key("Sales", 1), |e| e.age = 41)?;
+    ///
+    /// let then = staff.at(&snapshot);
+    /// assert_eq!(then.get(Employee::key("Sales", 1))?.unwrap().age, 40);
+    /// for employee in then.rows().department("Sales").views() {
+    ///     assert_eq!(employee?.age()?, 40); // nothing else is decoded
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn at<'s>(&self, snapshot: &'s Snapshot) -> TableAt<'s, E> {
+        let table = TableIn::new(self.dynamic().clone(), snapshot);
+        TableAt { indexes: E::indexes(table.clone()), table }
+    }
+}
+
+/// A table of entities of type `E` as it is in a snapshot. The entity's queries are methods of it too.
+pub struct TableAt<'s, E: Entity> {
+    table: TableIn<'s>,
+    indexes: E::Indexes<TableIn<'s>>,
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
+impl<'s, E: Entity> TableAt<'s, E> {
+    /// The entity of this key, or what an index's copy holds.
+    pub fn get<L: Lookup<E>>(&self, key: L) -> Result<Option<L::Output>> {
+        get(self.table.snapshot(), self.dynamic(), &key)
+    }
+
+    /// The entities of these keys, in their order; `None` where there is none.
+    pub fn get_many<L: Lookup<E>>(
+        &self,
+        keys: impl IntoIterator<Item = L>,
+    ) -> Result<Vec<Option<L::Output>>> {
+        get_many(self.table.snapshot(), self.dynamic(), &keys.into_iter().collect::<Vec<_>>())
+    }
+
+    /// Some of the fields of the entity of this key, or of what an index's copy holds.
+    pub fn get_as<S: Projection<Entity = E>>(&self, key: impl Lookup<E>) -> Result<Option<S>> {
+        get_as(self.dynamic(), Some(self.table.snapshot()), &key)
+    }
+
+    /// The entity of this key, seen in place: fields are decoded as they are asked for.
+    pub fn view(&self, key: Key<E>) -> Result<Option<View<'s, E>>> {
+        let (partition, row) = key.as_strs()?;
+        let Some(found) = self.table.snapshot().view(self.dynamic(), partition, row)? else {
+            return Ok(None);
+        };
+        check_kind(&found, const { E::SCHEMA.tag(None) }).map_err(located(self.dynamic(), partition, row))?;
+        Ok(Some(View::new(found)))
+    }
+
+    /// The same table for entities of any shape, as it is now.
+    pub fn dynamic(&self) -> &DynamicTable {
+        super::Origin::table(&self.table)
+    }
+}
+
+fn located(table: &DynamicTable, partition: &str, row: &str) -> impl FnOnce(Error) -> Error {
+    move |error| error.attempted("read from").table(table.name()).partition(partition).row(row)
+}
+
+fn get<E: Entity, L: Lookup<E>>(
+    snapshot: &Snapshot,
+    table: &DynamicTable,
+    key: &L,
+) -> Result<Option<L::Output>> {
+    if let Some(blind) = key.blind() {
+        return blind.find_in(snapshot, table, L::read);
+    }
+    let (partition, row) = key.keys()?;
+    let found = snapshot.view(table, partition, row)?;
+    found.map(|view| L::read(&view)).transpose().map_err(located(table, partition, row))
+}
+
+fn get_many<E: Entity, L: Lookup<E>>(
+    snapshot: &Snapshot,
+    table: &DynamicTable,
+    keys: &[L],
+) -> Result<Vec<Option<L::Output>>> {
+    keys.iter().map(|key| get(snapshot, table, key)).collect()
+}
+
+/// From the snapshot, or from the table as it is now.
+fn get_as<E: Entity, L: Lookup<E>, S: Projection<Entity = E>>(
+    table: &DynamicTable,
+    snapshot: Option<&Snapshot>,
+    key: &L,
+) -> Result<Option<S>> {
+    let read = |view: &RowView<'_>| {
+        check_kind(view, <L::Path as Path>::KEYS.tag())?;
+        projection::read::<L::Path, S>(view)
+    };
+    match (key.blind(), snapshot) {
+        (Some(blind), Some(snapshot)) => blind.find_in(snapshot, table, read),
+        (Some(blind), None) => blind.find(table, read),
+        (None, Some(snapshot)) => {
+            let (partition, row) = key.keys()?;
+            snapshot.view(table, partition, row)?.map(|view| read(&view)).transpose()
+        }
+        (None, None) => {
+            let (partition, row) = key.keys()?;
+            table.get_by(partition, row, read)
+        }
+    }
+}
+
+/// The entity's queries.
+impl<'s, E: Entity> Deref for TableAt<'s, E> {
+    type Target = E::Indexes<TableIn<'s>>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.indexes
+    }
+}
+
+impl<E: Entity> fmt::Debug for TableAt<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TableAt").field("name", &self.dynamic().name()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,101 @@
+//! Some of an entity's fields.
+
+use super::reading::{ReadAs, Selected, Whole};
+use crate::error::Result;
+use crate::query::Query;
+use crate::schema;
+use crate::store::{DynamicTable, RowView, Snapshot};
+use crate::typed::entity::Entity;
+use crate::typed::entity::path::Path;
+use crate::typed::entity::source::Source;
+use crate::typed::query::PathQuery;
+
+use super::origin::Origin;
+
+/// A struct of some of an entity's fields, which queries read instead of the whole: `#[derive(Projection)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a projection",
+    label = "not some of an entity's fields",
+    note = "add `#[derive(Projection)]` and `#[projection(of = ..)]` to `{Self}`"
+)]
+pub trait Projection: Sized {
+    /// The entity.
+    type Entity: Entity;
+
+    /// The fields, by their places in the entity's schema.
+    #[doc(hidden)]
+    const FIELDS: &'static [usize];
+
+    #[doc(hidden)]
+    fn from_source(source: &Source<'_>) -> Result<Self>;
+}
+
+impl<P, S> ReadAs<P> for Selected<S>
+where
+    P: Path,
+    S: Projection<Entity = P::Entity>,
+{
+    type Item = S;
+
+    fn select(query: Query) -> Query {
+        let fields = P::KEYS.schema().fields;
+        query.select(S::FIELDS.iter().filter_map(|field| Some(fields.get(*field)?.property)))
+    }
+
+    fn read(_: &Snapshot, _: &DynamicTable, view: &RowView<'_>) -> Result<S> {
+        read::<P, S>(view)
+    }
+}
+
+/// Reads the projection from a row of the path.
+pub(crate) fn read<P: Path, S: Projection<Entity = P::Entity>>(view: &RowView<'_>) -> Result<S> {
+    const { assert_holds::<P, S>() };
+    // Taking the keys apart costs more than most fields.
+    let needs_keys = |field: &usize| P::KEYS.gives_field(*field) || P::KEYS.opens_by_keys(*field);
+    let source = if S::FIELDS.iter().any(needs_keys) {
+        Source::of::<P>(view)?
+    } else {
+        Source::without_keys(P::KEYS.schema(), view)
+    };
+    S::from_source(&source)
+}
+
+/// Stops the compiler if rows of the path lack a field of the projection.
+const fn assert_holds<P: Path, S: Projection<Entity = P::Entity>>() {
+    let mut fields = S::FIELDS;
+    while let [field, rest @ ..] = fields {
+        schema::checks::held(<P::Entity as Entity>::SCHEMA, P::INDEX, *field);
+        fields = rest;
+    }
+}
+
+impl<P: Path, O: Origin, Step> PathQuery<P, O, Whole, Step> {
+    /// Reads some of the fields alone.
+    ///
+    /// A field that rows of the index don't hold does not compile:
+    ///
+    /// ```compile_fail,E0080
+    /// use table_core::{Entity, Projection, Table};
+    ///
+    /// #[derive(Entity)]
+    /// #[entity(table = "Company", kind = "employee")]
+    /// #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// #[index(by_email, row = "email_{email}_{id:06}", copy(first_name))]
+    /// struct Employee { department: String, id: u32, first_name: String, email: String, age: i32 }
+    ///
+    /// #[derive(Projection)]
+    /// #[projection(of = Employee)]
+    /// struct Age { age: i32 }
+    ///
+    /// fn ages(staff: &Table<Employee>) {
+    ///     for age in staff.by_email().department("Sales").select::<Age>() {}
+    /// }
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = table_core::Store::open(dir.path().join("company.tables")).unwrap();
+    /// # ages(&store.table().unwrap());
+    /// ```
+    #[doc(hidden)]
+    pub fn select<S: Projection<Entity = P::Entity>>(self) -> PathQuery<P, O, Selected<S>> {
+        self.retyped()
+    }
+}

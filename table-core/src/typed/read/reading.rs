@@ -1,0 +1,80 @@
+//! What the rows of a query are read as.
+
+use std::marker::PhantomData;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::query::Query;
+use crate::store::{DynamicTable, RowView, Snapshot};
+use crate::typed::entity::path::{self, Path};
+use crate::typed::entity::source::Source;
+use crate::typed::entity::stored::Stored;
+
+/// What the rows of a path are read as.
+pub trait ReadAs<P: Path> {
+    /// Each of them.
+    type Item;
+
+    /// Whether the entity that a row is a copy of is read too.
+    #[doc(hidden)]
+    const LOOKS_UP: bool = false;
+
+    /// The query with what of its rows is wanted.
+    #[doc(hidden)]
+    fn select(query: Query) -> Query {
+        query
+    }
+
+    #[doc(hidden)]
+    fn read(snapshot: &Snapshot, table: &DynamicTable, view: &RowView<'_>) -> Result<Self::Item>;
+}
+
+/// Each row as what the path declares: the entity, a whole copy of it, or the copied fields.
+#[derive(Debug)]
+pub enum Whole {}
+
+impl<P: Path> ReadAs<P> for Whole {
+    type Item = P::Item;
+
+    fn read(_: &Snapshot, _: &DynamicTable, view: &RowView<'_>) -> Result<P::Item> {
+        P::read(view)
+    }
+}
+
+/// Each row as the entity that it is a copy of.
+#[derive(Debug)]
+pub enum Entities {}
+
+impl<P: Path> ReadAs<P> for Entities {
+    type Item = Stored<P::Entity>;
+
+    const LOOKS_UP: bool = P::INDEX.is_some();
+
+    fn read(snapshot: &Snapshot, table: &DynamicTable, view: &RowView<'_>) -> Result<Stored<P::Entity>> {
+        if P::INDEX.is_none() {
+            return path::read_stored(view);
+        }
+        let row = Source::of::<P>(view)?.own_row_key()?;
+        let partition = view.partition_key();
+        match snapshot.view(table, &partition, &row)? {
+            Some(own) => {
+                path::check_kind(&own, P::KEYS.schema().tag(None))?;
+                path::read_stored(&own)
+            }
+            None => Err(orphan(view, &row)),
+        }
+    }
+}
+
+/// A copy whose entity is not there, in one and the same snapshot.
+#[cold]
+fn orphan(view: &RowView<'_>, row: &str) -> Error {
+    let row = row.escape_debug();
+    Error::new(ErrorKind::Corrupt)
+        .because(format!("the row is a copy of the entity in row `{row}`, which is not there"))
+        .partition(&view.partition_key())
+        .row(&view.row_key())
+}
+
+/// Each row as some of its fields.
+#[derive(Debug)]
+pub struct Selected<S>(PhantomData<fn() -> S>);

@@ -1,0 +1,286 @@
+//! Entities seen in place.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Deref;
+
+use super::origin::{Origin, TableIn};
+use super::reading::Whole;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{ETag, EdmType, Ticks, Value, ValueRef};
+use crate::schema::{self, PropertyValue, Template, ValueError};
+use crate::store::{RowView, Views};
+use crate::typed::entity::Entity;
+use crate::typed::entity::path::{self, Path, PathKeys};
+use crate::typed::entity::source::{Source, Text};
+use crate::typed::entity::stored::Stored;
+use crate::typed::query::{OwnRows, PathQuery, lowered};
+
+/// An entity in place: a method for each field decodes that one, and no other.
+///
+/// Text and bytes are borrowed from the store, and what stands in the key is parsed when it is asked for. Version and time
+/// are associated functions, so that they hide no field of the entity's.
+///
+/// ```
+/// # use table_core::{Entity, Store, View};
+/// # #[derive(Entity)]
+/// # #[entity(table = "Company", kind = "employee")]
+/// # #[key(partition = "{department}", row = "empid_{id:06}")]
+/// # struct Employee { department: String, id: u32, email: String }
+/// # let dir = tempfile::tempdir()?;
+/// # let store = Store::open(dir.path().join("company.tables"))?;
+/// # let staff = store.table::<Employee>()?;
+/// # staff.insert(&Employee { department: "Sales".into(), id: 1, email: "ann@contoso.com".into() })?;
+/// let snapshot = store.snapshot()?;
+/// for employee in staff.at(&snapshot).rows().department("Sales").views() {
+///     let employee = employee?;
+///     let email: &str = employee.email()?;
+///     println!("{email}, written at {}", View::timestamp(&employee));
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct View<'a, E: Entity>(E::View<'a>);
+
+impl<'a, E: Entity> View<'a, E> {
+    pub(crate) fn new(row: RowView<'a>) -> Self {
+        Self(E::View::new(FieldViews { row, keys: OwnRows::<E>::KEYS }))
+    }
+
+    /// The version, to be demanded of a later write.
+    pub fn etag(this: &Self) -> ETag {
+        this.0.fields().row.etag()
+    }
+
+    /// When the version was written.
+    pub fn timestamp(this: &Self) -> Ticks {
+        this.0.fields().row.timestamp()
+    }
+
+    /// The whole entity, owned.
+    pub fn to_entity(this: &Self) -> Result<Stored<E>> {
+        path::read_stored(&this.0.fields().row)
+    }
+}
+
+impl<'a, E: Entity> Deref for View<'a, E> {
+    type Target = E::View<'a>;
+
+    fn deref(&self) -> &E::View<'a> {
+        &self.0
+    }
+}
+
+/// The entity, decoded.
+impl<E: Entity + fmt::Debug> fmt::Debug for View<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match Self::to_entity(self) {
+            Ok(entity) => entity.fmt(f),
+            Err(error) => error.fmt(f),
+        }
+    }
+}
+
+/// A struct of methods that each decode one field. Made by the derive.
+pub trait EntityView<'a> {
+    #[doc(hidden)]
+    fn new(fields: FieldViews<'a>) -> Self;
+
+    #[doc(hidden)]
+    fn fields(&self) -> &FieldViews<'a>;
+}
+
+/// A row of an entity, for generated code to take single fields of.
+#[derive(Debug)]
+pub struct FieldViews<'a> {
+    row: RowView<'a>,
+    keys: &'static PathKeys,
+}
+
+impl FieldViews<'_> {
+    /// What a struct whose declaration has mistakes gives: nothing, and no program comes so far.
+    pub fn nothing<T>(&self) -> Result<T> {
+        Err(self.located(String::new()))
+    }
+
+    /// A field that is stored.
+    pub fn stored<'v, T>(
+        &'v self,
+        field: usize,
+        from: fn(Option<ValueRef<'v>>) -> Result<T, ValueError>,
+    ) -> Result<T> {
+        match self.row.get_near(self.keys.schema().fields, field) {
+            None => from(self.value(field)?),
+            found => from(found),
+        }
+        .map_err(|error| self.refused(field, &error))
+    }
+
+    /// A field that is stored; its type's default if it is absent.
+    pub fn stored_or_default<'v, T: Default>(
+        &'v self,
+        field: usize,
+        from: fn(Option<ValueRef<'v>>) -> Result<T, ValueError>,
+    ) -> Result<T> {
+        match self.value(field)? {
+            None => Ok(T::default()),
+            found => from(found).map_err(|error| self.refused(field, &error)),
+        }
+    }
+
+    /// A field that is stored sealed.
+    pub fn sealed<T>(
+        &self,
+        field: usize,
+        from: fn(Option<ValueRef<'_>>) -> Result<T, ValueError>,
+    ) -> Result<T> {
+        Source::without_keys(self.keys.schema(), &self.row).field(field, from)
+    }
+
+    /// A field that is stored sealed; its type's default if it is absent.
+    pub fn sealed_or_default<T: Default>(
+        &self,
+        field: usize,
+        from: fn(Option<ValueRef<'_>>) -> Result<T, ValueError>,
+    ) -> Result<T> {
+        Source::without_keys(self.keys.schema(), &self.row).field_or_default(field, from)
+    }
+
+    fn value(&self, field: usize) -> Result<Option<ValueRef<'_>>> {
+        self.row.get_field(self.keys.schema().fields, field)
+    }
+
+    /// A field that the key gives back.
+    pub fn key<T>(&self, field: usize, from: fn(Option<ValueRef<'_>>) -> Result<T, ValueError>) -> Result<T> {
+        let (template, key) = self.key_of(field);
+        let value =
+            schema::parse_field(template, &key, field).ok_or_else(|| self.misfit(&key, template.source))?;
+        from(value.as_value_ref()).map_err(|error| self.refused(field, &error))
+    }
+
+    /// A text that the key gives back.
+    pub fn key_text(&self, field: usize) -> Result<Cow<'_, str>> {
+        let (template, key) = self.key_of(field);
+        let text = match &key {
+            Cow::Borrowed(key) => match schema::parse_field(template, key, field) {
+                Some(PropertyValue::Borrowed(ValueRef::String(text))) => Some(Cow::Borrowed(text)),
+                other => other.and_then(owned_text),
+            },
+            Cow::Owned(key) => schema::parse_field(template, key, field).and_then(owned_text),
+        };
+        text.ok_or_else(|| self.misfit(&key, template.source))
+    }
+
+    /// The key that gives the field back, and what it looks like.
+    fn key_of(&self, field: usize) -> (&'static Template, Cow<'_, str>) {
+        let partition = &self.keys.schema().partition;
+        if path::gives(partition, field) {
+            (partition, self.row.partition_key())
+        } else {
+            (self.keys.row(), self.row.row_key())
+        }
+    }
+
+    /// A field that is kept as text, from its text.
+    pub fn json<T>(&self, field: usize, take: fn(Text<'_>) -> Result<T>) -> Result<T> {
+        let source = Source::without_keys(self.keys.schema(), &self.row);
+        take(source.text(field)?)
+    }
+
+    /// Fields of a flattened struct, of which this is the first.
+    pub fn flattened<T>(&self, first: usize, take: fn(&mut Source<'_>) -> Result<T>) -> Result<T> {
+        take(&mut Source::without_keys(self.keys.schema(), &self.row).taking_from(first))
+    }
+
+    fn property(&self, field: usize) -> &'static str {
+        self.keys.schema().fields.get(field).map_or("", |field| field.property)
+    }
+
+    #[cold]
+    fn refused(&self, field: usize, error: &ValueError) -> Error {
+        let (name, entity) = (self.property(field), self.keys.schema().entity);
+        self.located(format!("property `{name}` does not fit the struct `{entity}`: {error}"))
+    }
+
+    #[cold]
+    fn misfit(&self, key: &str, template: &str) -> Error {
+        self.located(format!("the key `{}` does not fit the template `{template}`", key.escape_debug()))
+    }
+
+    #[cold]
+    fn located(&self, because: String) -> Error {
+        Error::new(ErrorKind::SchemaMismatch)
+            .because(because)
+            .partition(&self.row.partition_key())
+            .row(&self.row.row_key())
+    }
+}
+
+fn owned_text<'a>(value: PropertyValue<'_>) -> Option<Cow<'a, str>> {
+    match value.into_value()? {
+        Value::String(text) => Some(Cow::Owned(text)),
+        _ => None,
+    }
+}
+
+/// Text, borrowed from its property.
+pub fn as_text(value: Option<ValueRef<'_>>) -> Result<&str, ValueError> {
+    match value {
+        Some(ValueRef::String(text)) => Ok(text),
+        found => Err(ValueError::mistyped(EdmType::String, found)),
+    }
+}
+
+/// Bytes, borrowed from their property.
+pub fn as_bytes(value: Option<ValueRef<'_>>) -> Result<&[u8], ValueError> {
+    match value {
+        Some(ValueRef::Binary(bytes)) => Ok(bytes),
+        found => Err(ValueError::mistyped(EdmType::Binary, found)),
+    }
+}
+
+/// Text that may be absent, borrowed from its property.
+pub fn as_text_option(value: Option<ValueRef<'_>>) -> Result<Option<&str>, ValueError> {
+    value.map(|value| as_text(Some(value))).transpose()
+}
+
+/// Bytes that may be absent, borrowed from their property.
+pub fn as_bytes_option(value: Option<ValueRef<'_>>) -> Result<Option<&[u8]>, ValueError> {
+    value.map(|value| as_bytes(Some(value))).transpose()
+}
+
+/// What a query finds in a snapshot, in place. An error, of the query itself too, comes as an item, and ends it.
+#[must_use = "an iterator does nothing until it is used"]
+pub struct TypedViews<'s, E> {
+    views: Result<Views<'s>, Option<Error>>,
+    entity: std::marker::PhantomData<fn() -> E>,
+}
+
+impl<'s, E: Entity, Step> PathQuery<OwnRows<E>, TableIn<'s>, Whole, Step> {
+    /// The entities in place.
+    #[doc(hidden)]
+    pub fn views(self) -> TypedViews<'s, E> {
+        let table = Origin::table(self.origin());
+        let lanes = lowered(&self).map_err(|e| e.attempted("query").table(table.name()));
+        let views = lanes.and_then(|lanes| self.origin().snapshot().views_of(table, lanes));
+        TypedViews { views: views.map_err(Some), entity: std::marker::PhantomData }
+    }
+}
+
+impl<'s, E: Entity> Iterator for TypedViews<'s, E> {
+    type Item = Result<View<'s, E>>;
+
+    fn next(&mut self) -> Option<Result<View<'s, E>>> {
+        match &mut self.views {
+            Ok(views) => views.next().map(|row| row.map(View::new)),
+            Err(error) => error.take().map(Err),
+        }
+    }
+}
+
+impl<E: Entity> std::iter::FusedIterator for TypedViews<'_, E> {}
+
+impl<E> fmt::Debug for TypedViews<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TypedViews").finish_non_exhaustive()
+    }
+}

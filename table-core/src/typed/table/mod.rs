@@ -1,0 +1,193 @@
+//! A table of entities of one type.
+
+mod store;
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::ops::Deref;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{ETag, IfMatch};
+use crate::plan::WritePlan;
+use crate::store::{BulkReport, DynamicTable};
+use crate::typed::change::attempts;
+use crate::typed::change::egt::Egt;
+use crate::typed::change::{self, Attempt, Change};
+use crate::typed::entity::Entity;
+use crate::typed::entity::stored::Stored;
+use crate::typed::read::blind::or_again;
+use crate::typed::read::key::{Key, Lookup, Partition};
+
+/// A table as a place for entities of type `E`.
+///
+/// Cheap to clone, and may be shared between threads. Every write keeps the entity's copies right in the same
+/// transaction. The entity's queries are methods of it too: `staff.rows()`, and one for each index.
+pub struct Table<E: Entity> {
+    table: DynamicTable,
+    indexes: E::Indexes<DynamicTable>,
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
+impl<E: Entity> Table<E> {
+    pub(crate) fn new(table: DynamicTable) -> Self {
+        Self { indexes: E::indexes(table.clone()), table }
+    }
+
+    /// The same table for entities of any shape.
+    pub fn dynamic(&self) -> &DynamicTable {
+        &self.table
+    }
+
+    /// The entity of this key, or what an index's copy holds.
+    pub fn get<L: Lookup<E>>(&self, key: L) -> Result<Option<L::Output>> {
+        if let Some(blind) = key.blind() {
+            return blind.find(&self.table, L::read);
+        }
+        let (partition, row) = key.keys()?;
+        or_again(|| self.table.get_by(partition, row, L::read))
+    }
+
+    /// Adds an entity and its copies; fails if there is one of its key, or of a key in a unique index.
+    pub fn insert(&self, entity: &E) -> Result<ETag> {
+        self.commit(Key::unused(), Change::Insert(entity)).map(|(etag, _)| etag)
+    }
+
+    /// Adds an entity, or puts it in the place of the one there.
+    pub fn put(&self, entity: &E) -> Result<ETag> {
+        self.commit(Key::of(entity), Change::Put(entity)).map(|(etag, _)| etag)
+    }
+
+    /// Puts an entity in the place of the one there, if that is of the version demanded; fails if there is none.
+    pub fn replace(&self, entity: &E, condition: impl Into<IfMatch>) -> Result<ETag> {
+        self.commit(Key::of(entity), Change::Replace(entity, condition.into())).map(|(etag, _)| etag)
+    }
+
+    /// Sets what the patch sets on the entity there, if that is of the version demanded; fails if there is none.
+    ///
+    /// ```
+    /// # use table_core::{Entity, IfMatch, Store};
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Company", kind = "employee")]
+    /// # #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// # struct Employee { department: String, id: u32, last_name: String, age: i32 }
+    /// # let dir = tempfile::tempdir()?;
+    /// # let store = Store::open(dir.path().join("company.tables"))?;
+    /// # let staff = store.table::<Employee>()?;
+    /// # staff.insert(&Employee { department: "Sales".into(), id: 1, last_name: "Jones".into(), age: 40 })?;
+    /// staff.merge(Employee::key("Sales", 1), Employee::patch().age(41), IfMatch::Any)?;
+    /// # let jones = staff.get(Employee::key("Sales", 1))?.unwrap();
+    /// # assert_eq!((jones.age, &*jones.last_name), (41, "Jones"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn merge(&self, key: Key<E>, patch: E::Patch, condition: impl Into<IfMatch>) -> Result<Stored<E>> {
+        self.changed(key, Change::Merge(patch, condition.into()))
+    }
+
+    /// Reads the entity, changes it and writes it back; from the start again if somebody else wrote it meanwhile.
+    ///
+    /// The closure runs outside any transaction, and maybe several times. It can't change the fields of the primary
+    /// key. What comes back is the entity as stored.
+    pub fn update(&self, key: Key<E>, change: impl FnMut(&mut E)) -> Result<Stored<E>> {
+        self.changed(key, Change::Update(Box::new(change)))
+    }
+
+    /// Changes the entity as [`update`](Self::update) does, its row key too: the entity and its copies move within
+    /// the partition, in one transaction. Fails if there is an entity of the new key.
+    pub fn move_to(&self, key: Key<E>, change: impl FnMut(&mut E)) -> Result<Stored<E>> {
+        self.changed(key, Change::Move(Box::new(change)))
+    }
+
+    /// Removes the entity of this key with all its copies, if it is of the version demanded; fails if there is none.
+    pub fn delete(&self, key: Key<E>, condition: impl Into<IfMatch>) -> Result<()> {
+        self.commit(key, Change::Delete(condition.into())).map(|_| ())
+    }
+
+    /// Adds many entities, each whole with its copies or not at all, packed into few transactions of up to 16 MiB.
+    ///
+    /// One that can't be added fails by itself: the report says which, by its place among those given, and why. The
+    /// iterator runs outside any transaction. It ends early, with an error, only if the store as a whole can't go on.
+    ///
+    /// ```
+    /// # use table_core::{Entity, ErrorKind, Store};
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Company", kind = "employee")]
+    /// # #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// # #[index(by_email, row = "email_{email}", unique)]
+    /// # struct Employee { department: String, id: u32, email: String }
+    /// # let dir = tempfile::tempdir()?;
+    /// # let store = Store::open(dir.path().join("company.tables"))?;
+    /// # let staff = store.table::<Employee>()?;
+    /// let report = staff.bulk_insert((0..1_000).map(|id| Employee {
+    ///     department: "Sales".into(),
+    ///     id,
+    ///     email: format!("{}@contoso.com", id % 999),
+    /// }))?;
+    /// assert_eq!(report.committed, 999);
+    /// assert_eq!((report.failures[0].batch, report.failures[0].error.kind()), (999, ErrorKind::UniqueConflict));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn bulk_insert<B: Borrow<E>>(&self, entities: impl IntoIterator<Item = B>) -> Result<BulkReport> {
+        self.table.load(
+            entities,
+            |entity| {
+                let sealer = self.table.sealer();
+                let prepared = |plan: &WritePlan<'_>| {
+                    let prepared = self.table.prepared(plan, &sealer.sealed_at());
+                    prepared.map_err(|error| plan.judge(error).error)
+                };
+                change::insertion(entity.borrow(), &sealer, prepared)?
+            },
+            |entity, error| {
+                // What adds a row demands no version: the keys that sealed it are no longer the current ones.
+                if error.kind() == ErrorKind::ConditionNotMet {
+                    return self.insert(entity.borrow()).map(drop);
+                }
+                let shown = self.table.sham_sealer();
+                let failure = change::insertion(entity.borrow(), &shown, |plan| plan.judge(error.again()))?;
+                Err(failure.error)
+            },
+        )
+    }
+
+    /// Changes of several entities of one partition, to be made together or not at all.
+    pub fn egt<'c>(&self, partition: Partition<E>) -> Egt<'c, E> {
+        Egt::new(Ok(self.table.clone()), partition)
+    }
+
+    fn changed(&self, key: Key<E>, change: Change<'_, E>) -> Result<Stored<E>> {
+        match self.commit(key, change)? {
+            (etag, Some(entity)) => Ok(Stored::new(entity, etag)),
+            // Changes that are made of what is stored leave what they made.
+            (_, None) => {
+                Err(Error::new(ErrorKind::EntityNotFound).attempted("read from").table(self.table.name()))
+            }
+        }
+    }
+
+    fn commit(&self, key: Key<E>, change: Change<'_, E>) -> Result<(ETag, Option<E>)> {
+        let mut attempt = Attempt::new(key, change);
+        let etag = attempts::commit(&self.table, &mut [&mut attempt], None)?;
+        Ok((etag, attempt.into_new()))
+    }
+}
+
+impl<E: Entity> Clone for Table<E> {
+    fn clone(&self) -> Self {
+        Self::new(self.table.clone())
+    }
+}
+
+/// The entity's queries.
+impl<E: Entity> Deref for Table<E> {
+    type Target = E::Indexes<DynamicTable>;
+
+    fn deref(&self) -> &E::Indexes<DynamicTable> {
+        &self.indexes
+    }
+}
+
+impl<E: Entity> fmt::Debug for Table<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Table").field("name", &self.table.name()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,44 @@
+//! A store's typed tables.
+
+use crate::error::Result;
+use crate::schema::Schema;
+use crate::store::{DynamicTable, Store};
+use crate::typed::change::egt::{Egt, MemberOf};
+use crate::typed::entity::Entity;
+use crate::typed::read::key::Partition;
+use crate::typed::set::{EntitySet, SetTable};
+use crate::typed::table::Table;
+
+impl Store {
+    /// The table of this entity, created if there is none, for entities of this type.
+    ///
+    /// The store notes how each kind of entity is laid out. One that is declared otherwise than when it was last
+    /// written is [`LayoutChanged`](crate::ErrorKind::LayoutChanged), with the difference: its rows would be read wrongly.
+    /// Some changes do no harm: a further `Option` or `#[property(default)]` field, an integer that grows, a field that
+    /// becomes an `Option`.
+    pub fn table<E: Entity>(&self) -> Result<Table<E>> {
+        self.table_of(&[E::SCHEMA]).map(Table::new)
+    }
+
+    /// The table of these kinds, created if there is none.
+    fn table_of(&self, kinds: &[&'static Schema]) -> Result<DynamicTable> {
+        let name = kinds.first().map_or("", |schema| schema.table);
+        let table =
+            if self.is_read_only() { self.dynamic_table(name)? } else { self.create_table_if_missing(name)? };
+        for schema in kinds {
+            table.declare(schema).map_err(|e| e.attempted("open").table(name))?;
+        }
+        Ok(table)
+    }
+
+    /// The table of this set's kinds, created if there is none.
+    pub fn set<Set: EntitySet>(&self) -> Result<SetTable<Set>> {
+        self.table_of(Set::KINDS).map(SetTable::new)
+    }
+
+    /// Changes of several entities of one partition, of any kinds of the set, to be made together or not at all; see
+    /// [`Egt`]. If the table can't be opened, committing says so.
+    pub fn egt<'c, Set: EntitySet>(&self, partition: Partition<impl MemberOf<Set>>) -> Egt<'c, Set> {
+        Egt::new(self.table_of(Set::KINDS), partition)
+    }
+}
