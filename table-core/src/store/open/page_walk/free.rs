@@ -95,7 +95,10 @@ pub(in super::super) fn free_pages(file: &mut (impl Read + Seek), header: &Heade
         }
     })?;
     free.sort_unstable();
-    let twice = free.array_windows().find(|[page, next]| page == next).map(|[page, _]| *page);
+    let twice = free.windows(2).find_map(|pair| match pair {
+        [page, next] if page == next => Some(*page),
+        _ => None,
+    });
     let outside = free.iter().find(|page| !(FIRST_PAGE..=header.last_page).contains(*page)).copied();
     match (twice, outside) {
         (None, None) => Ok(free),
