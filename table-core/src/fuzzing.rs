@@ -18,12 +18,12 @@ use uuid::Uuid;
 use crate::error::Error;
 use crate::model::{DynamicEntity, ETag, Ticks, Value, ValueRef};
 use crate::query::{Continuation, Fields, Filter, Position, Query, QueryPlan, fingerprint, plan, prop};
-use crate::store::key::{self, StoredKey};
+use crate::row::dict::{Dict, MAX_NAMES};
+use crate::row::key::{self, StoredKey};
+use crate::row::row_write::{self, NameRef, RowWriter};
+use crate::row::view::{self, RowView};
+use crate::row::{self, DIGEST, Decoded, HEADER, INLINE, NARROW_SLOT, Row, SMALL, WIDE, WIDE_SLOT};
 use crate::store::records::meta::{self, META_KEY, Meta};
-use crate::store::row::dict::{Dict, MAX_NAMES};
-use crate::store::row::row_write::{self, NameRef, RowWriter};
-use crate::store::row::view::{self, RowView};
-use crate::store::row::{self, DIGEST, Decoded, HEADER, INLINE, NARROW_SLOT, Row, SMALL, WIDE, WIDE_SLOT};
 
 /// Where every row lies that is fuzzed.
 static KEY: LazyLock<Vec<u8>> = LazyLock::new(|| sample_key(7, "Sales", "empid_000001"));

@@ -62,6 +62,7 @@ pub mod __private;
 #[cfg(feature = "encrypt")]
 pub mod crypt;
 pub mod error;
+mod executor;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -70,6 +71,7 @@ mod model;
 mod opened;
 mod plan;
 mod query;
+mod row;
 pub mod schema;
 mod store;
 mod typed;
@@ -81,10 +83,11 @@ pub use model::{
 };
 pub use plan::WriteExplain;
 pub use query::{Continuation, Explain, Filter, KeyBounds, PropertyRef, Query, QueryClass, prop};
+pub use row::view::RowView;
 pub use store::{
     Batch, BulkFailure, BulkReport, CheckReport, Durability, DynamicTable, Mark, OldestSnapshot, OpenOptions,
-    Page, Problem, ReclaimFailure, RowView, Rows, Snapshot, SnapshotInfo, SnapshotRows, SpaceStats, Store,
-    StoreStats, TableStats, Views,
+    Page, Problem, ReclaimFailure, Rows, Snapshot, SnapshotInfo, SnapshotRows, SpaceStats, Store, StoreStats,
+    TableStats, Views,
 };
 #[cfg(feature = "encrypt")]
 pub use store::{EncryptingRows, EncryptingTable, Encryption, KeyInfo, Progress, SealedValues};

@@ -176,6 +176,11 @@ impl Query {
         self.top
     }
 
+    /// Whether it gives its rows from the last to the first.
+    pub(crate) fn is_reverse(&self) -> bool {
+        self.reverse
+    }
+
     /// What running the query will read, and why.
     pub fn explain(&self) -> Result<Explain, Error> {
         plan(self).map(|plan| plan.explain())

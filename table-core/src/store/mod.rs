@@ -5,12 +5,10 @@ mod encrypting;
 mod encryption;
 mod handle;
 mod jobs;
-pub(crate) mod key;
 pub(crate) mod lmdb;
 pub(crate) mod open;
 mod opened;
 pub(crate) mod records;
-pub(crate) mod row;
 mod scan;
 mod write;
 
@@ -55,9 +53,6 @@ pub use self::jobs::stats::{SpaceStats, StoreStats, TableStats};
 pub use self::open::{Durability, OpenOptions};
 pub use self::opened::space::OldestSnapshot;
 pub use self::records::mark::Mark;
-pub(crate) use self::row::numbers::PropertyNumber;
-pub use self::row::view::RowView;
-pub(crate) use self::scan::lanes::Lanes;
 pub(crate) use self::write::encode::is_as_written;
 #[cfg(feature = "encrypt")]
 pub(crate) use self::write::prepare::Prepared;

@@ -11,21 +11,21 @@ use crate::store::encryption::Lens;
 use crate::store::handle::answer_page::Page;
 use crate::store::handle::rows::Refilling;
 use crate::store::handle::snapshot::Snapshot;
-use crate::store::scan::lanes::Lanes;
 
 /// The entities that a query finds, with what is sealed opened: an iterator that owns its snapshot.
 ///
 /// It may be kept, moved to another thread and dropped at any time. After an error it ends.
 #[must_use = "an iterator does nothing until it is used"]
 pub struct EncryptingRows {
-    rows: Refilling<DynamicEntity>,
+    rows: Refilling,
     lens: Arc<Lens>,
 }
 
 impl EncryptingRows {
     pub(super) fn new(table: &EncryptingTable, query: &Query) -> Result<Self> {
-        let (snapshot, lens, lanes) = begun(table, query)?;
-        Ok(Self { rows: Refilling::new(snapshot, &table.table, lanes)?, lens })
+        let (snapshot, lens) = begun(table)?;
+        let rows = Refilling::through(snapshot, &table.table, query.clone().into(), Some(&lens))?;
+        Ok(Self { rows, lens })
     }
 }
 
@@ -39,7 +39,7 @@ impl Iterator for EncryptingRows {
             lens.entity(
                 (&inner.environment.dbs, txn, reading.table.state()),
                 view,
-                reading.scan.entity(view)?,
+                reading.selection.entity(view)?,
             )
         })
     }
@@ -53,12 +53,10 @@ impl fmt::Debug for EncryptingRows {
     }
 }
 
-/// A query of this moment, and what tells which properties of its rows are sealed.
-fn begun(table: &EncryptingTable, query: &Query) -> Result<(Snapshot, Arc<Lens>, Lanes)> {
+/// This moment, and what tells which properties of a query's rows are sealed.
+fn begun(table: &EncryptingTable) -> Result<(Snapshot, Arc<Lens>)> {
     let snapshot = table.table.snapshot().map_err(|e| e.attempted("query"))?;
-    let lens = Arc::new(table.lens());
-    let lanes = Lanes::from(query.clone()).through(lens.clone());
-    Ok((snapshot, lens, lanes))
+    Ok((snapshot, Arc::new(table.lens())))
 }
 
 /// A page of what a query finds.
@@ -68,9 +66,9 @@ pub(super) fn page(
     size: usize,
     after: Option<&Continuation>,
 ) -> Result<Page> {
-    let (snapshot, lens, lanes) = begun(table, query)?;
+    let (snapshot, lens) = begun(table)?;
     let table = &table.table;
-    snapshot.page_by(table, lanes, size, after, |scan, view| {
+    snapshot.page_through(table, (query.clone().into(), Some(&lens)), size, after, |scan, view| {
         let (inner, txn) = snapshot.parts();
         lens.entity((&inner.environment.dbs, txn, table.state()), view, scan.entity(view)?)
     })

@@ -7,8 +7,8 @@ use super::vault::in_use::KeptStore;
 use super::vault::of_table::{Binding, TableVault};
 use super::vault::{self, Encryption};
 use crate::error::Result;
+use crate::row::vault::{Authority, Vault};
 use crate::store::open::Environment;
-use crate::store::row::vault::{Authority, Vault};
 
 /// What seals and opens the encrypted properties of a store; nothing if it was opened without a key provider.
 #[derive(Clone, Debug)]

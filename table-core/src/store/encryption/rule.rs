@@ -9,11 +9,11 @@ use crate::crypt::{Cell, KeyScope};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, Name, ValueRef};
+use crate::row::view::RowView;
 use crate::schema::{self, Field, Schema};
 use crate::store::lmdb::Databases;
 use crate::store::records::catalog::TableState;
 use crate::store::records::layouts;
-use crate::store::row::view::RowView;
 
 /// The longest name of a kind that a struct may declare, in bytes.
 const LONGEST_KIND: usize = 64;

@@ -6,10 +6,10 @@
 use super::missing;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ValueRef;
+use crate::row::DIGEST;
+use crate::row::dict::Dict;
+use crate::row::view::RowView;
 use crate::schema::RowTag;
-use crate::store::row::DIGEST;
-use crate::store::row::dict::Dict;
-use crate::store::row::view::RowView;
 
 /// The digest of a row of these keys with these properties. The dictionary is its table's.
 pub(crate) fn digest<'p>(

@@ -5,11 +5,11 @@ use std::sync::{Arc, Weak};
 
 use crate::error::Result;
 use crate::model::Name;
+use crate::row::vault::{Authority, Vault};
+use crate::row::view::RowView;
 use crate::store::lmdb::Databases;
 use crate::store::open::Environment;
 use crate::store::records::catalog::TableState;
-use crate::store::row::vault::{Authority, Vault};
-use crate::store::row::view::RowView;
 
 /// There are none.
 #[derive(Clone, Debug)]

@@ -8,9 +8,9 @@ mod records;
 mod rows;
 
 use crate::model::{Ticks, Value};
-use crate::store::key;
-use crate::store::row::row_write::{self, NameRef, RowWriter};
-use crate::store::row::{self, Damaged, Decoded, INLINE, Row};
+use crate::row::key;
+use crate::row::row_write::{self, NameRef, RowWriter};
+use crate::row::{self, Damaged, Decoded, INLINE, Row};
 use crate::store::write::encode;
 
 /// Bytes from hex; `78*256` is a byte so many times, and spaces mean nothing.

@@ -9,8 +9,8 @@ use uuid::Uuid;
 use super::{decode, encode, finished, seed, text};
 use crate::error::ErrorKind;
 use crate::model::{Ticks, Value};
-use crate::store::row::row_write::{NameRef, RowWriter};
-use crate::store::row::{self, HEADER, INLINE, Row};
+use crate::row::row_write::{NameRef, RowWriter};
+use crate::row::{self, HEADER, INLINE, Row};
 
 fn value() -> impl Strategy<Value = Value> {
     let integer = (any::<i64>(), 0..64_u32).prop_map(|(v, shift)| v >> shift);

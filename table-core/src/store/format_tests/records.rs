@@ -3,15 +3,15 @@
 use super::{hex, key_of, time};
 use crate::error::ErrorKind;
 use crate::query::{Continuation, Position, Query, fingerprint, plan, prop};
+use crate::row::dict::Dict;
+use crate::row::key::StoredKey;
 use crate::store::Store;
-use crate::store::key::StoredKey;
 use crate::store::lmdb::Db;
 use crate::store::records::catalog::{self, Entry};
 use crate::store::records::counts::{self, Counts};
 use crate::store::records::features::Features;
 use crate::store::records::inventory::{self, Inventory, Tally};
 use crate::store::records::meta::{self, META_KEY, Meta};
-use crate::store::row::dict::Dict;
 
 #[test]
 fn keys_are_these_bytes() {

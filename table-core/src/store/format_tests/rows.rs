@@ -8,9 +8,9 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::{decode, encode, finished, hex, key_of, seed, text, time};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{Ticks, Value};
-use crate::store::row::dict::{Dict, MAX_NAMES};
-use crate::store::row::row_write::{NameRef, RowWriter};
-use crate::store::row::{self, Row};
+use crate::row::dict::{Dict, MAX_NAMES};
+use crate::row::row_write::{NameRef, RowWriter};
+use crate::row::{self, Row};
 use crate::store::write::prepare;
 
 /// A name, a value, and the number of a symbol that stands for it.

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use super::snapshot::Snapshot;
 use crate::error::{Error, ErrorKind, Result};
+use crate::executor::Lanes;
 use crate::limits;
 use crate::model::DynamicEntity;
 use crate::query::Continuation;
+use crate::row::view::RowView;
+use crate::store::encryption::Lens;
 use crate::store::records::catalog::TableState;
-use crate::store::row::view::RowView;
 use crate::store::scan::Scan;
-use crate::store::scan::lanes::Lanes;
 use crate::store::scan::walk::MergedWalk;
 
 /// Some of the entities that a query finds, and where the next page starts.
@@ -24,10 +25,10 @@ pub struct Page<T = DynamicEntity> {
 }
 
 impl<T> Page<T> {
-    pub(crate) fn read(
+    pub(in crate::store) fn read(
         snapshot: &Snapshot,
         table: &Arc<TableState>,
-        lanes: Lanes,
+        read: (Lanes, Option<&Arc<Lens>>),
         size: usize,
         after: Option<&Continuation>,
         decode: impl Fn(&Scan, &RowView<'_>) -> Result<T>,
@@ -37,7 +38,7 @@ impl<T> Page<T> {
                 .because(format!("a page has 1 to {} entities, not {size}", limits::PAGE_ENTITIES)));
         }
         let (inner, txn) = snapshot.parts();
-        let mut walk = MergedWalk::new(inner, txn, table, lanes, after)?;
+        let mut walk = MergedWalk::new(inner, txn, table, read, after)?;
         let mut page = Self { entities: Vec::new(), next: None };
         while let Some(view) = walk.next()? {
             if let Some(scan) = walk.scan() {

@@ -4,6 +4,7 @@ pub(in crate::store) mod answer_page;
 pub(in crate::store) mod batch;
 pub(in crate::store) mod bulk;
 pub(in crate::store) mod reclaimer;
+mod refill;
 pub(in crate::store) mod rows;
 pub(in crate::store) mod shared;
 pub(in crate::store) mod snapshot;

@@ -10,14 +10,15 @@ use super::shared::Shared;
 use super::store::Store;
 use super::table::DynamicTable;
 use crate::error::{Error, ErrorKind, Result};
+use crate::executor::{Lanes, Moment};
 use crate::model::DynamicEntity;
 use crate::query::{Continuation, Query};
+use crate::row::view::RowView;
+use crate::store::encryption::Lens;
 use crate::store::lmdb::ReadTxn;
 use crate::store::opened::Inner;
 use crate::store::opened::live::Ticket;
 use crate::store::records::catalog::TableState;
-use crate::store::row::view::RowView;
-use crate::store::scan::lanes::Lanes;
 use crate::store::scan::{Scan, read};
 
 /// All tables as they were at one moment.
@@ -137,7 +138,19 @@ impl Snapshot {
         after: Option<&Continuation>,
         decode: impl Fn(&Scan, &RowView<'_>) -> Result<T>,
     ) -> Result<Page<T>> {
-        Page::read(self, self.table(table)?, lanes, size, after, decode)
+        self.page_through(table, (lanes, None), size, after, decode)
+    }
+
+    /// The same, of lanes whose filters may not look at what is sealed.
+    pub(in crate::store) fn page_through<T>(
+        &self,
+        table: &DynamicTable,
+        read: (Lanes, Option<&Arc<Lens>>),
+        size: usize,
+        after: Option<&Continuation>,
+        decode: impl Fn(&Scan, &RowView<'_>) -> Result<T>,
+    ) -> Result<Page<T>> {
+        Page::read(self, self.table(table)?, read, size, after, decode)
             .map_err(|e| e.attempted("query").table(table.name()))
     }
 
@@ -163,6 +176,8 @@ impl Snapshot {
         }
     }
 }
+
+impl Moment for Snapshot {}
 
 impl fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -15,11 +15,11 @@ use crate::error::{Error, Result};
 use crate::model::{DynamicEntity, ETag, IfMatch, ValueRef};
 use crate::plan::{Failure, RowAction, WritePlan};
 use crate::query::{Continuation, Explain, Query};
+use crate::row::key::KeyBuffer;
+use crate::row::view::RowView;
 use crate::schema::{Blind, Field, TOKEN_BYTES};
 use crate::store::encryption::seal::{self, SealedAt, Sealer};
-use crate::store::key::KeyBuffer;
 use crate::store::records::catalog::TableState;
-use crate::store::row::view::RowView;
 use crate::store::scan::read;
 use crate::store::write::encode::Given;
 use crate::store::write::prepare::{self, Action, Content, Operation, Prepared};
@@ -199,7 +199,7 @@ impl DynamicTable {
     }
 
     /// An iterator over what a query finds, to be decoded by the caller.
-    pub(crate) fn refilling<T>(&self, query: &Query) -> Result<Refilling<T>> {
+    pub(crate) fn refilling(&self, query: &Query) -> Result<Refilling> {
         let snapshot = self.snapshot().map_err(|e| e.attempted("query"))?;
         Refilling::new(snapshot, self, query.clone().into())
     }

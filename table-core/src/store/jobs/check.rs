@@ -5,20 +5,21 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::row::dict::Dict;
+use crate::row::key;
+use crate::row::key::StoredKey;
+use crate::row::view::{self, RowView};
+use crate::row::{self, Row};
 use crate::store::encryption::sign;
 use crate::store::handle::store::Store;
-use crate::store::key::StoredKey;
 use crate::store::lmdb::{self, Databases};
+use crate::store::open;
 use crate::store::opened::Inner;
 use crate::store::records::catalog::{self, Entry};
 use crate::store::records::counts::{self, Counts};
 use crate::store::records::meta::{META_KEY, Meta};
 use crate::store::records::{inventory, layouts, names};
-use crate::store::row::dict::Dict;
-use crate::store::row::view::{self, RowView};
-use crate::store::row::{self, Row};
 use crate::store::scan::read;
-use crate::store::{key, open};
 
 /// What [`Store::check`] found.
 #[derive(Clone, Debug, Default)]

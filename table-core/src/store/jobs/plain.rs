@@ -1,14 +1,14 @@
 //! Values that are to be sealed and are not.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::row::key::{self, StoredKey};
+use crate::row::view::{self, RowView};
+use crate::row::{self, Row};
 use crate::schema::Schema;
 use crate::store::encryption::seal;
-use crate::store::key::{self, StoredKey};
 use crate::store::lmdb::{self, Databases};
 use crate::store::records::catalog::TableState;
 use crate::store::records::counts::Counts;
-use crate::store::row::view::{self, RowView};
-use crate::store::row::{self, Row};
 
 /// Values that are not sealed.
 pub(in crate::store) struct PlainValues {

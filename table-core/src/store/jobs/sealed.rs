@@ -10,21 +10,21 @@ use super::plain::{damaged, texts};
 use crate::crypt::{KeyHandle, KeyScope, Scope, Token};
 use crate::error::{Error, Result};
 use crate::model::ValueRef;
+use crate::row::dict::Dict;
+use crate::row::key::{self, StoredKey};
+use crate::row::view::{self, RowView};
+use crate::row::{self, Decoded, Row};
 use crate::schema::{Schema, TOKEN_BYTES};
 use crate::store::encryption::vault::Encryption;
 use crate::store::encryption::vault::in_use::{KeptStore, SealedValues};
 use crate::store::handle::shared::Shared;
 use crate::store::handle::store::Store;
 use crate::store::handle::table::DynamicTable;
-use crate::store::key::{self, StoredKey};
 use crate::store::lmdb::{self, Databases};
 use crate::store::records::catalog::{self, TableState};
 use crate::store::records::counts::Counts;
 use crate::store::records::layouts;
 use crate::store::records::meta::Meta;
-use crate::store::row::dict::Dict;
-use crate::store::row::view::{self, RowView};
-use crate::store::row::{self, Decoded, Row};
 use crate::store::scan::read;
 
 impl Store {

@@ -13,8 +13,8 @@ use super::open::Environment;
 use super::records::catalog::{Entry, TableState};
 use super::records::meta::Meta;
 use super::records::vouched;
-use super::row::dict::Dict;
 use crate::error::Result;
+use crate::row::dict::Dict;
 
 /// LMDB's environment, and what the process knows of the tables in it.
 pub(crate) struct Inner {

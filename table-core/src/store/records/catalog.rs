@@ -10,12 +10,12 @@ use super::meta::{self, IDENTITY, Meta};
 use super::vouched;
 use crate::error::{Error, ErrorKind};
 use crate::model::names;
+use crate::row::Row;
+use crate::row::dict::Dict;
+use crate::row::view;
 use crate::schema::Schema;
 use crate::store::lmdb::fields::Fields;
 use crate::store::lmdb::{self, Databases, WriteTxn};
-use crate::store::row::Row;
-use crate::store::row::dict::Dict;
-use crate::store::row::view;
 
 /// A table as this process knows it; shared by every handle.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use super::inventory::Inventory;
 use super::meta;
 use crate::error::{Error, ErrorKind};
+use crate::row::dict::{Dict, Numbered};
 use crate::store::lmdb::{self, Databases, Db, WriteTxn};
-use crate::store::row::dict::{Dict, Numbered};
 
 /// The kinds of dictionary entry, as they stand in the key after the table's number.
 const NAME_BY_ID: u8 = 0;

@@ -9,8 +9,8 @@ use super::catalog::{self, Entry};
 use super::layouts;
 use super::meta::Meta;
 use crate::error::{Error, ErrorKind, Result};
+use crate::row::vault::Authority;
 use crate::store::lmdb::{Databases, WriteTxn};
-use crate::store::row::vault::Authority;
 
 /// What a table's digest, and that of the set of tables, are of.
 const TABLE: &str = "table";

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use crate::error::Result;
 use crate::model::{Ticks, ValueRef};
 use crate::query::{Fields, KeyProperties, SealedEq, Tokens};
+use crate::row::dict::Dict;
+use crate::row::view::RowView;
 use crate::store::encryption::seal;
-use crate::store::row::dict::Dict;
-use crate::store::row::view::RowView;
 
 /// A view with the numbers of the properties that a filter asks for.
 pub(crate) struct Filtered<'v, 'a> {

@@ -13,15 +13,16 @@ use self::filtered::{Column, Filtered};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::DynamicEntity;
 use crate::query::{self, Predicate, Query, QueryPlan};
+use crate::row::dict::Dict;
+use crate::row::kind::KindTest;
+use crate::row::selection::Selection;
+use crate::row::view::{self, RowView};
+use crate::row::{self, Row, key};
 use crate::store::encryption::Lens;
 use crate::store::encryption::sign;
 use crate::store::opened::Inner;
 use crate::store::records::catalog::TableState;
 use crate::store::records::counts::Counts;
-use crate::store::row::dict::Dict;
-use crate::store::row::kind::KindTest;
-use crate::store::row::view::{self, RowView};
-use crate::store::row::{self, Row};
 
 /// A query on a table, and how far it has come.
 pub(crate) struct Scan {
@@ -34,8 +35,7 @@ pub(crate) struct Scan {
     kind: Option<KindTest>,
     /// The filter's properties.
     columns: Vec<Column>,
-    /// The selected properties: numbers, rising, and inline names.
-    selected: Option<(Vec<u16>, Vec<Box<str>>)>,
+    selection: Arc<Selection>,
     /// How many entities are still wanted.
     pub(in crate::store) remaining: u64,
     pub(in crate::store) verify: bool,
@@ -51,14 +51,6 @@ pub(crate) struct Scan {
 pub(in crate::store) struct Found<'t> {
     pub(in crate::store) key: &'t [u8],
     pub(in crate::store) row: Row<'t>,
-}
-
-impl<'t> Found<'t> {
-    /// A row that was found, in a copy of its key and its bytes.
-    pub(in crate::store) fn again(key: &'t [u8], bytes: &'t [u8]) -> Result<Self> {
-        let row = Row::parse(bytes).map_err(|e| super::key::locate(e.into(), key))?;
-        Ok(Self { key, row })
-    }
 }
 
 impl Scan {
@@ -85,7 +77,7 @@ impl Scan {
             dict: table.dict(),
             kind: None,
             columns: Vec::new(),
-            selected: None,
+            selection: Arc::default(),
             remaining,
             verify,
             expected,
@@ -109,18 +101,7 @@ impl Scan {
         let keys = self.plan.kind.map(|kind| kind.keys);
         let names = self.plan.predicate.as_ref().map_or(&[][..], Predicate::names);
         self.columns = names.iter().map(|name| Column::given(keys, dict, name)).collect();
-        self.selected = self.plan.select.as_ref().map(|names| {
-            let (mut ids, mut inline) = (Vec::new(), Vec::new());
-            for name in names {
-                match Column::of(dict, name) {
-                    Column::Id(id) => ids.push(id),
-                    Column::Inline(name) => inline.push(name),
-                    Column::Absent | Column::Key(_) => {}
-                }
-            }
-            ids.sort_unstable();
-            (ids, inline)
-        });
+        self.selection = Arc::new(Selection::new(self.plan.select.as_deref(), dict));
     }
 
     /// The next row that the query wants.
@@ -135,18 +116,18 @@ impl Scan {
                 self.check_whole()?;
                 return Ok(None);
             };
-            let row = Row::parse(bytes).map_err(|e| super::key::locate(e.into(), key))?;
+            let row = Row::parse(bytes).map_err(|e| key::locate(e.into(), key))?;
             // Then the dictionary has the kind's text, too.
             let of_kind = self.kind.as_ref().is_some_and(|kind| kind.stands_first(&row));
             if !(of_kind && view::covers_names(&self.dict, &row) || view::covers(&self.dict, &row)) {
                 self.dict = self
                     .table
                     .reload_for(&inner.environment.dbs, txn, &row)
-                    .map_err(|e| super::key::locate(e, key))?;
+                    .map_err(|e| key::locate(e, key))?;
                 self.number_columns();
             }
             if self.verify {
-                row.verify(row::key_seed(key)).map_err(|e| super::key::locate(e.into(), key))?;
+                row.verify(row::key_seed(key)).map_err(|e| key::locate(e.into(), key))?;
             }
             if row.is_signed() {
                 sign::verify(&self.lend(Found { key, row }))?;
@@ -156,7 +137,7 @@ impl Scan {
             }
             if let Some(kind) = &self.kind
                 && !of_kind
-                && !kind.holds(&row).map_err(|e| super::key::locate(e.into(), key))?
+                && !kind.holds(&row).map_err(|e| key::locate(e.into(), key))?
             {
                 continue;
             }
@@ -211,10 +192,12 @@ impl Scan {
     }
 
     pub(in crate::store) fn entity(&self, view: &RowView<'_>) -> Result<DynamicEntity> {
-        match &self.selected {
-            None => view.to_entity(),
-            Some((ids, inline)) => view.to_selected(ids, inline),
-        }
+        self.selection.entity(view)
+    }
+
+    /// How rows that it has found are read: their dictionary, and what of them is selected.
+    pub(in crate::store) fn read_by(&self) -> (Arc<Dict>, Arc<Selection>) {
+        (self.dict.clone(), self.selection.clone())
     }
 
     pub(in crate::store) fn locate(&self, error: Error) -> Error {

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::row::dict::Dict;
+use crate::row::key::{self, KeyBuffer};
+use crate::row::view::{self, RowView};
+use crate::row::{self, Row};
 use crate::store::encryption::sign;
-use crate::store::key::{self, KeyBuffer};
 use crate::store::lmdb;
 use crate::store::open::{Environment, Tree};
 use crate::store::opened::Inner;
 use crate::store::records::catalog::TableState;
-use crate::store::row::dict::Dict;
-use crate::store::row::view::{self, RowView};
-use crate::store::row::{self, Row};
 
 /// Finds a row in a snapshot. One that carries a keyed digest is verified.
 pub(crate) fn get<'t>(

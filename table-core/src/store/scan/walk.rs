@@ -1,13 +1,15 @@
 //! A walk over rows in place: one scan, or several that are merged.
 
 use super::cursor::Cursor;
-use super::lanes::{self, Lanes};
+use super::lanes;
 use crate::error::{Error, Result};
+use crate::executor::{Lanes, order};
 use crate::query::{Continuation, Position};
+use crate::row::view::RowView;
+use crate::store::encryption::Lens;
 use crate::store::lmdb::ReadTxn;
 use crate::store::opened::Inner;
 use crate::store::records::catalog::TableState;
-use crate::store::row::view::RowView;
 use crate::store::scan::Scan;
 use std::sync::Arc;
 
@@ -34,10 +36,10 @@ impl<'s> MergedWalk<'s> {
         inner: &'s Inner,
         txn: &'s ReadTxn<'static>,
         table: &Arc<TableState>,
-        lanes: Lanes,
+        (lanes, lens): (Lanes, Option<&Arc<Lens>>),
         after: Option<&Continuation>,
     ) -> Result<Self> {
-        let mut scans = lanes.scans(inner, txn, table)?;
+        let mut scans = lanes::scans(&lanes, lens, (inner, txn), table)?;
         let remaining = match after {
             Some(token) => lanes::go_on(&lanes, &mut scans, token, (inner, txn))?,
             None => lanes.wanted(),
@@ -80,7 +82,7 @@ impl<'s> MergedWalk<'s> {
         for (at, lane) in self.cursors.iter().enumerate() {
             let Some(head) = &lane.head else { continue };
             let one = (self.lanes.rest(head.stored_key_bytes()), at);
-            if first.is_none_or(|first| lanes::order(reverse, one, first).is_lt()) {
+            if first.is_none_or(|first| order(reverse, one, first).is_lt()) {
                 first = Some(one);
             }
         }

@@ -15,6 +15,10 @@ use crate::limits;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{IfMatch, Name, Ticks, Value};
 use crate::plan::ReadVersion;
+use crate::row::dict::Dict;
+use crate::row::row_write::{self, RowWriter};
+use crate::row::view::{self, RowView};
+use crate::row::{DIGEST, Row};
 use crate::store::encryption::sign;
 use crate::store::lmdb::{self, Databases, WriteTxn};
 use crate::store::open::{self, Environment, Explored, Tree};
@@ -22,10 +26,6 @@ use crate::store::opened::Inner;
 use crate::store::records::catalog::TableState;
 use crate::store::records::counts::Counts;
 use crate::store::records::meta::Meta;
-use crate::store::row::dict::Dict;
-use crate::store::row::row_write::{self, RowWriter};
-use crate::store::row::view::{self, RowView};
-use crate::store::row::{DIGEST, Row};
 use crate::store::scan::read;
 
 /// So many rows can be put before LMDB might write a changed page early: it does when it has changed 131,000, and a row

@@ -7,11 +7,11 @@ use crate::error::Error;
 use crate::limits;
 use crate::model::{ValueRef, names};
 use crate::plan::{PropertyOf, RowContent};
-use crate::store::row::dict::Dict;
-use crate::store::row::numbers::RowNumbers;
-use crate::store::row::row_write::{self, NameRef, NarrowRow, RowWriter};
-use crate::store::row::view::RowView;
-use crate::store::row::{self, DIGEST, Row};
+use crate::row::dict::Dict;
+use crate::row::numbers::RowNumbers;
+use crate::row::row_write::{self, NameRef, NarrowRow, RowWriter};
+use crate::row::view::RowView;
+use crate::row::{self, DIGEST, Row};
 
 /// A property as an operation gives it.
 pub(crate) type Given<'a> = (&'a str, ValueRef<'a>);

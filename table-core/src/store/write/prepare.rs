@@ -12,15 +12,15 @@ use crate::limits;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, IfMatch, Name, Value, body};
 use crate::plan::{ReadVersion, RowContent};
+use crate::row::dict::Dict;
+use crate::row::key;
+use crate::row::row_write::RowWriter;
+use crate::row::view::RowView;
+use crate::row::{self, DIGEST, Row};
 use crate::schema::Schema;
 use crate::store::encryption::seal::SealedAt;
 use crate::store::encryption::sign;
-use crate::store::key;
 use crate::store::records::catalog::TableState;
-use crate::store::row::dict::Dict;
-use crate::store::row::row_write::RowWriter;
-use crate::store::row::view::RowView;
-use crate::store::row::{self, DIGEST, Row};
 
 /// What is to happen to one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

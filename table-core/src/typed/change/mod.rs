@@ -8,9 +8,10 @@ use self::stored_entity::{Old, Was, is_closed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, IfMatch};
 use crate::plan::{self, EntityChange, EntityRows, OldEntity, Values, WriteExplain, WritePlan};
+use crate::row::view::RowView;
 #[cfg(feature = "encrypt")]
 use crate::store::Prepared;
-use crate::store::{DynamicTable, RowView, Sealer, Snapshot};
+use crate::store::{DynamicTable, Sealer, Snapshot};
 use crate::typed::encrypt::sealing;
 use crate::typed::entity::Entity;
 use crate::typed::entity::source::Source;

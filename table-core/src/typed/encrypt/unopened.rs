@@ -6,8 +6,9 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ValueRef;
 use crate::plan::{self, FieldToken, Values};
+use crate::row::view::RowView;
 use crate::schema::{FieldPart, Format, Part, PropertyValue, Schema, Template};
-use crate::store::{DynamicTable, RowView, Snapshot, looks_sealed};
+use crate::store::{DynamicTable, Snapshot, looks_sealed};
 use crate::typed::entity::source::Source;
 use crate::typed::entity::{Entity, path};
 

@@ -6,10 +6,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, Value};
 use crate::plan;
 use crate::query::{KeyProperties, Kind, StoredRow};
+use crate::row::view::RowView;
 use crate::schema::{
     self, Blind, Field, FieldPart, Format, KeyValues, PropertyValue, RowTag, Schema, Template, ValueError,
 };
-use crate::store::{RowView, check_signed};
+use crate::store::check_signed;
 use crate::typed::entity::Entity;
 
 /// A way to reach an entity: by its own key, or by an index. Made by the derive.

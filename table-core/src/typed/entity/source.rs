@@ -8,8 +8,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, Value, ValueRef};
 use crate::opened::Opened;
 use crate::plan::Values;
+use crate::row::numbers::PropertyNumber;
+use crate::row::view::RowView;
 use crate::schema::{self, Field, FieldPart, KeyValues, PropertyValue, Schema, Template, ValueError};
-use crate::store::{PropertyNumber, RowView, looks_sealed, open_sealed};
+use crate::store::{looks_sealed, open_sealed};
 use crate::typed::entity::Entity;
 
 /// How a type is made of a property: [`Property::from_property`](crate::schema::Property::from_property) of it.

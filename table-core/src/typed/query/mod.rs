@@ -17,8 +17,9 @@ pub use rows::TypedRows;
 pub use steps::{At, Ended, InPartition, Newest, Open, Ready, Turns};
 
 use crate::error::Result;
+use crate::executor::Lanes;
 use crate::query::{Continuation, Explain, Filter, Query};
-use crate::store::{DynamicTable, Lanes, Page};
+use crate::store::{DynamicTable, Page};
 use crate::typed::entity::path::Path;
 use crate::typed::read::blind::{or_again, steadily};
 use crate::typed::read::key::{BlindArg, KeyArg};
@@ -150,12 +151,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     }
 
     fn counted(&self) -> Result<u64> {
-        let mut rows = rows::refilling::<O, ()>(&self.origin, self.held())?;
-        let mut count = 0;
-        while rows.next_by(|_, _| Ok(())).transpose()?.is_some() {
-            count += 1;
-        }
-        Ok(count)
+        rows::refilling(&self.origin, self.held())?.count_rest()
     }
 
     /// A page: at most `size` of what the query finds, 1,000 at most, from the start or from where another page of the

@@ -1,18 +1,17 @@
 //! What a typed query finds, one after another.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use crate::error::{Error, Result};
-use crate::store::{Lanes, Refilling};
+use crate::executor::Lanes;
+use crate::store::Refilling;
 use crate::typed::entity::path::Path;
 use crate::typed::read::origin::Origin;
 use crate::typed::read::reading::{ReadAs, Whole};
 
 /// The rows of a query, to be decoded by the caller.
-pub(super) fn refilling<O: Origin, T>(
-    origin: &O,
-    held: Result<(O::Hold, Lanes)>,
-) -> Result<Refilling<T, O::Hold>> {
+pub(super) fn refilling<O: Origin>(origin: &O, held: Result<(O::Hold, Lanes)>) -> Result<Refilling<O::Hold>> {
     let (snapshot, lanes) = held.map_err(|e| e.attempted("query").table(origin.table().name()))?;
     Refilling::new(snapshot, origin.table(), lanes)
 }
@@ -22,12 +21,13 @@ pub(super) fn refilling<O: Origin, T>(
 /// An error, of the query itself too, comes as an item, and ends it.
 #[must_use = "an iterator does nothing until it is used"]
 pub struct TypedRows<P: Path, O: Origin = crate::DynamicTable, R: ReadAs<P> = Whole>(
-    Result<Refilling<R::Item, O::Hold>, Option<Error>>,
+    Result<Refilling<O::Hold>, Option<Error>>,
+    PhantomData<fn() -> (P, R)>,
 );
 
 impl<P: Path, O: Origin, R: ReadAs<P>> TypedRows<P, O, R> {
     pub(super) fn new(origin: &O, held: Result<(O::Hold, Lanes)>) -> Self {
-        Self(refilling(origin, held).map_err(Some))
+        Self(refilling(origin, held).map_err(Some), PhantomData)
     }
 }
 

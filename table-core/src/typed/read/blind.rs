@@ -10,11 +10,12 @@ use crate::model::ValueRef;
 use crate::opened::Opened;
 use crate::plan::{self, KeyPair};
 use crate::query::{KeyProperties, StoredRow, are_equal};
+use crate::row::view::RowView;
 use crate::schema::{
     BLIND_DIGITS, Blind, Field, FieldPart, Format, KeyValues, PropertyValue, TokenScope, ValueError,
     token_text,
 };
-use crate::store::{DynamicTable, RowView, Snapshot, open_sealed};
+use crate::store::{DynamicTable, Snapshot, open_sealed};
 use crate::typed::entity::path::{PathKeys, check_kind};
 
 /// So often in a row keys are not rotated.

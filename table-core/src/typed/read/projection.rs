@@ -3,8 +3,9 @@
 use super::reading::{ReadAs, Selected, Whole};
 use crate::error::Result;
 use crate::query::Query;
+use crate::row::view::RowView;
 use crate::schema;
-use crate::store::{DynamicTable, RowView, Snapshot};
+use crate::store::{DynamicTable, Snapshot};
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::Path;
 use crate::typed::entity::source::Source;

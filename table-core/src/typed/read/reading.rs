@@ -4,7 +4,8 @@ use std::marker::PhantomData;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::Query;
-use crate::store::{DynamicTable, RowView, Snapshot};
+use crate::row::view::RowView;
+use crate::store::{DynamicTable, Snapshot};
 use crate::typed::entity::path::{self, Path};
 use crate::typed::entity::source::Source;
 use crate::typed::entity::stored::Stored;

@@ -65,12 +65,7 @@ impl<Set: EntitySet> SetQuery<Set> {
     /// How many entities there are, those of kinds beside the set's too.
     pub fn count(self) -> Result<u64> {
         let query = without_copies::<Set>(self.query?);
-        let mut rows = self.table.refilling(&query)?;
-        let mut count = 0;
-        while rows.next_by(|_, _| Ok(())).transpose()?.is_some() {
-            count += 1;
-        }
-        Ok(count)
+        self.table.refilling(&query)?.count_rest()
     }
 }
 
@@ -86,7 +81,7 @@ impl<Set: EntitySet> IntoIterator for SetQuery<Set> {
 
     fn into_iter(self) -> SetRows<Set> {
         let rows = self.query.and_then(|query| self.table.refilling(&without_copies::<Set>(query)));
-        SetRows(rows.map_err(Some))
+        SetRows(rows.map_err(Some), PhantomData)
     }
 }
 
@@ -99,7 +94,7 @@ impl<Set> fmt::Debug for SetQuery<Set> {
 /// What a query over all kinds finds, in order: an iterator that owns its snapshot.
 ///
 /// An error, of the query itself too, comes as an item, and ends it.
-pub struct SetRows<Set>(Result<Refilling<Stored<Set>>, Option<Error>>);
+pub struct SetRows<Set>(Result<Refilling, Option<Error>>, PhantomData<fn() -> Set>);
 
 impl<Set: EntitySet> Iterator for SetRows<Set> {
     type Item = Result<Stored<Set>>;

@@ -18,8 +18,8 @@ pub(in crate::store) use self::without_keys::{generation, tokens};
 use super::missing;
 use crate::error::Result;
 use crate::opened::Opened;
+use crate::row::view::RowView;
 use crate::schema::TOKEN_BYTES;
-use crate::store::row::view::RowView;
 
 /// Opens a property of a row; `row` is the key of the entity's own row, also where this one is a copy of it.
 pub(crate) fn open(view: &RowView<'_>, row: &str, property: &str, sealed: &[u8]) -> Result<Opened> {

@@ -9,8 +9,8 @@ use crate::crypt::{Cell, Secret};
 use crate::error::Result;
 use crate::model::ValueRef;
 use crate::opened::Opened;
-use crate::store::row::vault::{Authority, Vault};
-use crate::store::row::{DIGEST, SMALL};
+use crate::row::vault::{Authority, Vault};
+use crate::row::{DIGEST, SMALL};
 
 /// What a row's digest is of.
 const ROW: &str = "row";

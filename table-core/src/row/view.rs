@@ -13,9 +13,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, Name, Ticks, Value, ValueRef};
 use crate::query::StoredRow;
+use crate::row::key::{self, StoredKey};
+use crate::row::{self, Damaged, Decoded, INLINE, Row, Slot};
 use crate::schema::{Field, Schema};
-use crate::store::key::{self, StoredKey};
-use crate::store::row::{self, Damaged, Decoded, INLINE, Row, Slot};
 
 /// An entity in place: its bytes lie in the store's memory map, and a property is decoded when it is asked for.
 ///
@@ -101,12 +101,12 @@ impl<'a> RowView<'a> {
 
     /// The same row, of whose partition this is known.
     #[inline]
-    pub(in crate::store) fn within(self, partition: &'a Partition) -> Self {
+    pub(crate) fn within(self, partition: &'a Partition) -> Self {
         Self { known: KnownKeys::Partition(partition), ..self }
     }
 
     /// The same row, which has these keys.
-    pub(in crate::store) fn of_keys(self, (partition, row): (&'a str, &'a str)) -> Self {
+    pub(crate) fn of_keys(self, (partition, row): (&'a str, &'a str)) -> Self {
         Self { known: KnownKeys::Texts(partition, row), ..self }
     }
 

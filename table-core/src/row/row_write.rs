@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::error::{Error, ErrorKind};
 use crate::limits;
 use crate::model::{Ticks, ValueRef};
-use crate::store::row::{
+use crate::row::{
     self, CHECKSUM, DIGEST, HEADER, INLINE, LARGE, NARROW_MAX, NARROW_SLOT, Row, SIGNED, SMALL, Tag, VERSION,
     WIDE, WIDE_SLOT,
 };

@@ -2,12 +2,12 @@
 
 use std::sync::OnceLock;
 
+use crate::row::key;
 use crate::schema::{self, PropertyValue, Schema};
-use crate::store::key;
 
 /// The partition that a reader of rows is in.
 #[derive(Debug, Default)]
-pub(in crate::store) struct Partition {
+pub(crate) struct Partition {
     /// Its rows' stored keys as far as they are the same: the table's number, the partition key, and what ends it.
     prefix: Vec<u8>,
     /// What was parsed of the key, for the first entity that asked.
@@ -19,7 +19,7 @@ pub(crate) type Field = (usize, PropertyValue<'static>);
 
 impl Partition {
     /// Goes to the partition of the row with this stored key.
-    pub(in crate::store) fn go_to(&mut self, stored: &[u8]) {
+    pub(crate) fn go_to(&mut self, stored: &[u8]) {
         if self.prefix.is_empty() || !stored.starts_with(&self.prefix) {
             self.prefix.clear();
             self.prefix.extend_from_slice(key::partition_of(stored));
@@ -28,7 +28,7 @@ impl Partition {
     }
 
     /// The fields of the partition key, and the row key of a row in the partition; `None` where there is no short way.
-    pub(in crate::store) fn parsed<'p>(
+    pub(crate) fn parsed<'p>(
         &'p self,
         schema: &'static Schema,
         stored: &'p [u8],

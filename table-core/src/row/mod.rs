@@ -1,13 +1,15 @@
-//! A stored row, read in place.
+//! A stored row, read in place: packed, under a key, with its names as numbers. Whoever executes plans may store rows so.
 //!
 //! `docs/format.md` has the layout. Everything is read bytewise and lazily: a row is never decoded further than
 //! asked, and bytes that are not a row give [`None`] or an error, whatever they are.
 
 pub(crate) mod dict;
-pub(in crate::store) mod kind;
+pub(crate) mod key;
+pub(crate) mod kind;
 pub(crate) mod numbers;
-pub(in crate::store) mod partition;
+pub(crate) mod partition;
 pub(crate) mod row_write;
+pub(crate) mod selection;
 pub(crate) mod vault;
 pub(crate) mod view;
 

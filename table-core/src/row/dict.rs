@@ -30,8 +30,8 @@ const NEAR: usize = 4;
 
 /// One direction of numbering: texts by number and numbers by text.
 #[derive(Clone, Debug, Default)]
-pub(in crate::store) struct Numbered {
-    pub(in crate::store) texts: Vec<Name>,
+pub(crate) struct Numbered {
+    pub(crate) texts: Vec<Name>,
     ids: HashMap<Name, u16, TextHash>,
 }
 
@@ -43,7 +43,7 @@ impl Numbered {
         self.ids.get(text).copied()
     }
 
-    pub(in crate::store) fn push(&mut self, text: Name) -> Option<u16> {
+    pub(crate) fn push(&mut self, text: Name) -> Option<u16> {
         let id = u16::try_from(self.texts.len()).ok()?;
         self.texts.push(text.clone());
         self.ids.insert(text, id);
@@ -60,8 +60,8 @@ impl Numbered {
 /// What a process knows of a table's dictionary.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dict {
-    pub(in crate::store) names: Numbered,
-    pub(in crate::store) symbols: Numbered,
+    pub(crate) names: Numbered,
+    pub(crate) symbols: Numbered,
     /// The number of [`ENTITY_TYPE`], which every read asks for.
     entity_type: Option<u16>,
     /// What was asked of it for structs.
@@ -104,7 +104,7 @@ impl Dict {
     }
 
     /// Forgets what was found for declarations: the dictionary changes.
-    pub(in crate::store) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.structs = Known::default();
         self.rows = Known::default();
     }
@@ -160,7 +160,7 @@ impl Dict {
     }
 
     /// Finds the number of [`ENTITY_TYPE`] again: names have come.
-    pub(in crate::store) fn find_entity_type(&mut self) {
+    pub(crate) fn find_entity_type(&mut self) {
         self.entity_type = self.id(ENTITY_TYPE);
     }
 

@@ -4,11 +4,11 @@ use super::dict::Dict;
 use crate::model::ValueRef;
 use crate::model::names::ENTITY_TYPE;
 use crate::query::Kind;
-use crate::store::row::{self, Damaged, Decoded, Row, Tag};
+use crate::row::{self, Damaged, Decoded, Row, Tag};
 
 /// The test of a row's `EntityType`, by the numbers that one dictionary gives.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::store) struct KindTest {
+pub(crate) struct KindTest {
     text: &'static str,
     /// The number of the property; `None` where its name stands in the rows, if anywhere.
     property: Option<u16>,
@@ -17,13 +17,13 @@ pub(in crate::store) struct KindTest {
 }
 
 impl KindTest {
-    pub(in crate::store) fn new(dict: &Dict, kind: Kind) -> Self {
+    pub(crate) fn new(dict: &Dict, kind: Kind) -> Self {
         Self { text: kind.name, property: dict.entity_type(), symbol: dict.symbol_id(kind.name) }
     }
 
     /// Whether the row says first that it is of the kind, by the text's number: most that are say so.
     #[inline]
-    pub(in crate::store) fn stands_first(&self, row: &Row<'_>) -> bool {
+    pub(crate) fn stands_first(&self, row: &Row<'_>) -> bool {
         row.slot(0).is_some_and(|slot| {
             Some(slot.id) == self.property
                 && slot.tag == Tag::Symbol.code()
@@ -34,7 +34,7 @@ impl KindTest {
     }
 
     /// Whether the row is of the kind. The dictionary must [cover](super::view::covers) the row.
-    pub(in crate::store) fn holds(&self, row: &Row<'_>) -> Result<bool, Damaged> {
+    pub(crate) fn holds(&self, row: &Row<'_>) -> Result<bool, Damaged> {
         let slot = match self.property {
             // It is mostly the first name that a table sees.
             Some(property) => row.find_near(0, property),

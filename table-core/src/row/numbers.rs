@@ -50,7 +50,7 @@ impl RowNumbers {
     }
 
     /// Those of an entity's own rows and, in the order of its indexes, of its copies.
-    pub(in crate::store) fn of_all(dict: &Dict, schema: &'static Schema) -> Vec<Option<Self>> {
+    pub(crate) fn of_all(dict: &Dict, schema: &'static Schema) -> Vec<Option<Self>> {
         let copies = (0..schema.indexes.len()).map(Cause::Index);
         let causes = std::iter::once(Cause::Entity).chain(copies);
         causes.map(|cause| Self::of(dict, RowKind { schema, cause })).collect()
@@ -59,7 +59,7 @@ impl RowNumbers {
 
 /// What one dictionary says of declarations: few, each found by its address.
 #[derive(Debug)]
-pub(in crate::store) struct Known<K: ?Sized + 'static, V>(OnceLock<Box<Entry<K, V>>>);
+pub(crate) struct Known<K: ?Sized + 'static, V>(OnceLock<Box<Entry<K, V>>>);
 
 #[derive(Debug)]
 struct Entry<K: ?Sized + 'static, V> {
@@ -83,7 +83,7 @@ impl<K: ?Sized, V> Clone for Known<K, V> {
 
 impl<K: ?Sized, V> Known<K, V> {
     /// What is known of the declaration; `find` looks it up the first time.
-    pub(in crate::store) fn of(&self, declaration: &'static K, find: impl Fn(&'static K) -> V) -> &V {
+    pub(crate) fn of(&self, declaration: &'static K, find: impl Fn(&'static K) -> V) -> &V {
         let mut known = self;
         loop {
             let entry = known.0.get_or_init(|| {
@@ -98,7 +98,7 @@ impl<K: ?Sized, V> Known<K, V> {
 }
 
 /// The numbers of these fields' properties.
-pub(in crate::store) fn numbers(dict: &Dict, fields: &[Field]) -> Vec<PropertyNumber> {
+pub(crate) fn numbers(dict: &Dict, fields: &[Field]) -> Vec<PropertyNumber> {
     let ids: Vec<_> = fields.iter().map(|field| dict.id(field.property)).collect();
     let before = |id: u16| {
         let others = ids.iter().flatten().filter(|other| **other < id).count();

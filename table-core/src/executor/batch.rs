@@ -1,0 +1,148 @@
+//! Rows that were read ahead.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{Moment, Walk};
+use crate::error::{Error, ErrorKind, Result};
+use crate::row::dict::Dict;
+use crate::row::partition::Partition;
+use crate::row::selection::Selection;
+use crate::row::view::RowView;
+use crate::row::{Row, key};
+
+/// Rows that a walk has come to and nobody has taken yet.
+///
+/// A row is kept as it is stored, or lent. The small ones are kept, to be made into what the caller wants when they are
+/// asked for: memory that is taken and given back row by row comes from the allocator's own small store, that of a
+/// hundred rows at once does not. Of a large one the caller may want a small part, or only that it is there.
+///
+/// What is lent is named by its key. A walk over whole leaves would lend a place in one, which is a third form of
+/// [`Ahead`]; it needs no other batch.
+#[derive(Default)]
+pub(crate) struct Batch {
+    rows: VecDeque<Ahead>,
+    /// For each row its stored key and, if it is kept, its bytes.
+    bytes: Vec<u8>,
+    /// That of the row that was taken last.
+    partition: Partition,
+    /// Of the table: it has every name of the rows.
+    dict: Arc<Dict>,
+    selection: Arc<Selection>,
+    verify: bool,
+    has_ended: bool,
+}
+
+/// A row, by where its parts lie.
+struct Ahead {
+    key: Range<usize>,
+    /// Unless it is lent.
+    row: Option<Range<usize>>,
+}
+
+/// For the walk that fills it.
+impl Batch {
+    /// Makes room for the next rows, of up to so many bytes, and so many times as many as the last.
+    pub(crate) fn begin(&mut self, growth: usize, most: usize) {
+        let room = (self.bytes.len() * growth).min(most);
+        self.bytes.clear();
+        self.bytes.reserve(room);
+    }
+
+    /// Adds a row, to be kept with these bytes.
+    #[inline]
+    pub(crate) fn keep(&mut self, key: &[u8], row: &[u8]) {
+        let key = self.put(key);
+        let row = self.put(row);
+        self.rows.push_back(Ahead { key, row: Some(row) });
+    }
+
+    /// Adds a row that the walk lends when it is asked for.
+    pub(crate) fn lend(&mut self, key: &[u8]) {
+        let key = self.put(key);
+        self.rows.push_back(Ahead { key, row: None });
+    }
+
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) -> Range<usize> {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        start..self.bytes.len()
+    }
+
+    /// Says how the rows are read: by which dictionary, and what of them is selected. With `verify`, large values are
+    /// compared with their checksums.
+    pub(crate) fn read_by(&mut self, dict: Arc<Dict>, selection: Arc<Selection>, verify: bool) {
+        (self.dict, self.selection, self.verify) = (dict, selection, verify);
+    }
+
+    /// Says that no row comes after these.
+    pub(crate) fn end(&mut self) {
+        self.has_ended = true;
+    }
+
+    /// How many rows are there to be taken.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+}
+
+/// For whoever takes the rows.
+impl Batch {
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    /// The stored key of the next row.
+    pub(super) fn head(&self) -> Option<&[u8]> {
+        self.bytes.get(self.rows.front()?.key.clone())
+    }
+
+    /// Goes past the next row; `None` if there is none.
+    pub(super) fn skip(&mut self) -> Option<()> {
+        self.rows.pop_front().map(drop)
+    }
+
+    /// What `read` makes of the next row, and of what of it is selected.
+    #[inline]
+    pub(super) fn next<T>(
+        &mut self,
+        walk: &dyn Walk,
+        moment: &dyn Moment,
+        read: impl FnOnce(&Selection, &RowView<'_>) -> Result<T>,
+    ) -> Option<Result<T>> {
+        let Ahead { key, row } = self.rows.pop_front()?;
+        let key = self.bytes.get(key).unwrap_or_default();
+        let Some(row) = row else { return Some(lent(walk, moment, key, |view| read(&self.selection, view))) };
+        let row = self.bytes.get(row).unwrap_or_default();
+        self.partition.go_to(key);
+        Some(match Row::parse(row) {
+            Ok(row) => {
+                let view = RowView::new(key, row, &*self.dict, self.verify).within(&self.partition);
+                read(&self.selection, &view)
+            }
+            Err(damaged) => Err(key::locate(damaged.into(), key)),
+        })
+    }
+}
+
+fn lent<T>(
+    walk: &dyn Walk,
+    moment: &dyn Moment,
+    key: &[u8],
+    read: impl FnOnce(&RowView<'_>) -> Result<T>,
+) -> Result<T> {
+    let (mut read, mut made) = (Some(read), None);
+    walk.lent(moment, key, &mut |view| made = read.take().map(|read| read(view)))?;
+    made.unwrap_or_else(|| Err(gone(key)))
+}
+
+#[cold]
+fn gone(key: &[u8]) -> Error {
+    key::locate(Error::new(ErrorKind::Corrupt).because("the row was found, and is not there any more"), key)
+}

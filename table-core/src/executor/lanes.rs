@@ -1,0 +1,66 @@
+//! What a walk reads: one query's rows, or those of several, merged.
+
+use std::cmp::Ordering;
+
+use crate::error::Result;
+use crate::query::{Explain, Query};
+use crate::row::key;
+
+/// One query; or several, one for each shard or token, whose rows are merged in the order of what follows it in their
+/// keys.
+///
+/// They differ in nothing but those, which have the same number of digits in each.
+#[derive(Clone, Debug)]
+pub(crate) struct Lanes {
+    /// At least one.
+    queries: Vec<Query>,
+    /// The bytes of partition key, separator and row key up to the end of the shard.
+    common: usize,
+}
+
+impl From<Query> for Lanes {
+    fn from(query: Query) -> Self {
+        Self::merged(vec![query], 0)
+    }
+}
+
+impl Lanes {
+    /// Queries whose rows are merged by what follows so many bytes of their keys.
+    pub(crate) fn merged(queries: Vec<Query>, common: usize) -> Self {
+        Self { queries, common }
+    }
+
+    /// One for each lane.
+    pub(crate) fn queries(&self) -> &[Query] {
+        &self.queries
+    }
+
+    /// How the queries will be answered.
+    pub(crate) fn explain(&self) -> Result<Explain> {
+        let Some(first) = self.queries.first() else {
+            return Query::new().top(0).explain();
+        };
+        Ok(first.explain()?.merged(self.queries.len(), first.limit()))
+    }
+
+    /// How many entities are wanted.
+    pub(crate) fn wanted(&self) -> u64 {
+        let top = self.queries.first().and_then(Query::limit);
+        top.map_or(u64::MAX, |top| u64::try_from(top).unwrap_or(u64::MAX))
+    }
+
+    /// Whether they give their rows from the last to the first.
+    pub(crate) fn are_reverse(&self) -> bool {
+        self.queries.first().is_some_and(Query::is_reverse)
+    }
+
+    /// The bytes by which rows are merged.
+    pub(crate) fn rest<'k>(&self, stored: &'k [u8]) -> &'k [u8] {
+        stored.get(key::TABLE + self.common..).unwrap_or_default()
+    }
+}
+
+/// Which of two rows comes first: by the rest of the key, then by shard.
+pub(crate) fn order(reverse: bool, a: (&[u8], usize), b: (&[u8], usize)) -> Ordering {
+    if reverse { b.cmp(&a) } else { a.cmp(&b) }
+}

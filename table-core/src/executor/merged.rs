@@ -1,0 +1,103 @@
+//! The rows of several walks as one.
+
+use super::{Batch, Lanes, Moment, Walk, order};
+use crate::error::{Error, Result};
+use crate::row::selection::Selection;
+use crate::row::view::RowView;
+
+/// The rows of lanes in one order, at most as many as are wanted; or those of one.
+pub(crate) struct Merged {
+    lanes: Lanes,
+    walks: Vec<Lane>,
+    remaining: u64,
+}
+
+/// A walk, and what was read ahead of it.
+struct Lane {
+    walk: Box<dyn Walk>,
+    batch: Batch,
+    /// Comes after what was read ahead.
+    failed: Option<Error>,
+    has_failed: bool,
+}
+
+impl Merged {
+    /// A walk for each of the lanes.
+    pub(crate) fn new(lanes: Lanes, walks: Vec<Box<dyn Walk>>) -> Self {
+        let lane = |walk| Lane { walk, batch: Batch::default(), failed: None, has_failed: false };
+        let remaining = lanes.wanted();
+        Self { lanes, walks: walks.into_iter().map(lane).collect(), remaining }
+    }
+
+    /// What `read` makes of the next row, and of what of it is selected.
+    #[inline]
+    pub(crate) fn next<T>(
+        &mut self,
+        moment: &dyn Moment,
+        read: impl FnOnce(&Selection, &RowView<'_>) -> Result<T>,
+    ) -> Option<Result<T>> {
+        let next = match self.first(moment)? {
+            Ok(Lane { walk, batch, .. }) => batch.next(&**walk, moment, read),
+            Err(error) => Some(Err(error)),
+        };
+        if !matches!(next, Some(Ok(_))) {
+            self.remaining = 0;
+        }
+        next
+    }
+
+    /// Goes past the next row; `None` if there is none.
+    pub(crate) fn skip(&mut self, moment: &dyn Moment) -> Option<Result<()>> {
+        match self.first(moment)? {
+            Ok(lane) => lane.batch.skip().map(Ok),
+            Err(error) => {
+                self.remaining = 0;
+                Some(Err(error))
+            }
+        }
+    }
+
+    /// The lane that has the next row, which is going to be taken.
+    fn first(&mut self, moment: &dyn Moment) -> Option<Result<&mut Lane>> {
+        if self.remaining == 0 {
+            return None;
+        }
+        for lane in &mut self.walks {
+            lane.fill(moment);
+            // What was read before an error comes before it; where that stands among the others nobody knows.
+            if lane.batch.is_empty()
+                && let Some(error) = lane.failed.take()
+            {
+                return Some(Err(error));
+            }
+        }
+        let first = if self.walks.len() == 1 { 0 } else { first_of(&self.lanes, &self.walks)? };
+        let lane = self.walks.get_mut(first).filter(|lane| !lane.batch.is_empty());
+        self.remaining = if lane.is_some() { self.remaining - 1 } else { 0 };
+        lane.map(Ok)
+    }
+}
+
+/// The lane whose next row comes first.
+fn first_of(lanes: &Lanes, walks: &[Lane]) -> Option<usize> {
+    let reverse = lanes.are_reverse();
+    let heads = walks.iter().enumerate();
+    let heads = heads.filter_map(|(at, lane)| Some((lanes.rest(lane.batch.head()?), at)));
+    let (_, first) = heads.min_by(|a, b| order(reverse, *a, *b))?;
+    Some(first)
+}
+
+impl Lane {
+    /// Reads on if nothing is left of what was read ahead.
+    #[inline]
+    fn fill(&mut self, moment: &dyn Moment) {
+        if self.batch.is_empty()
+            && !self.batch.has_ended()
+            && !self.has_failed
+            && let Err(error) = self.walk.fill(moment, &mut self.batch)
+        {
+            self.has_failed = true;
+            self.failed = Some(error);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! A lane's rows, read ahead in refills.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use super::snapshot::Snapshot;
+use super::table::DynamicTable;
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::{Batch, Lanes, Moment, Walk};
+use crate::row::view::RowView;
+use crate::row::{Row, key};
+use crate::store::encryption::Lens;
+use crate::store::lmdb;
+use crate::store::scan::cursor::Cursor;
+use crate::store::scan::{Found, Scan, lanes, read};
+
+/// Rows in a walk's first refill; each further one is larger, so that a caller who wants few pays for few.
+const FIRST_REFILL: usize = 4;
+/// How many times as large.
+const GROWTH: usize = 4;
+const LARGEST_REFILL: usize = 128;
+/// The same where several ranges are merged, each with a buffer of its own.
+const LARGEST_REFILL_OF_MANY: usize = 32;
+/// Bytes of rows at which a refill ends early.
+const REFILL_BYTES: usize = 256 * 1024;
+/// The largest row that is kept as it is stored; of a larger one the caller may want a small part.
+const KEPT_BYTES: usize = 1024;
+
+/// A scan that goes on where its last refill ended: it holds the key that it has come to, and seeks it, since a cursor
+/// would borrow from the transaction.
+struct Refill {
+    scan: Scan,
+    /// The stored key of the last row that was looked at.
+    resume: Option<Vec<u8>>,
+    rows: usize,
+    most_rows: usize,
+}
+
+/// The walks of these lanes of a table; with a lens, their filters may not look at what is sealed.
+pub(super) fn walks(
+    snapshot: &Snapshot,
+    table: &DynamicTable,
+    lanes: &Lanes,
+    lens: Option<&Arc<Lens>>,
+) -> Result<Vec<Box<dyn Walk>>> {
+    let scans = lanes::scans(lanes, lens, snapshot.parts(), snapshot.table(table)?)?;
+    let most_rows = if scans.len() > 1 { LARGEST_REFILL_OF_MANY } else { LARGEST_REFILL };
+    let walk =
+        |scan| -> Box<dyn Walk> { Box::new(Refill { scan, resume: None, rows: FIRST_REFILL, most_rows }) };
+    Ok(scans.into_iter().map(walk).collect())
+}
+
+/// The snapshot, if it is one of LMDB's.
+fn snapshot(moment: &dyn Moment) -> Result<&Snapshot> {
+    let moment: &dyn Any = moment;
+    moment.downcast_ref().ok_or_else(|| {
+        Error::new(ErrorKind::InvalidQuery).because("the rows are of another store than the snapshot")
+    })
+}
+
+impl Walk for Refill {
+    fn fill(&mut self, moment: &dyn Moment, batch: &mut Batch) -> Result<()> {
+        batch.begin(GROWTH, REFILL_BYTES);
+        let filled = self.refill(snapshot(moment)?, batch);
+        let (dict, selection) = self.scan.read_by();
+        batch.read_by(dict, selection, self.scan.verify);
+        filled
+    }
+
+    fn lent(&self, moment: &dyn Moment, key: &[u8], take: &mut dyn FnMut(&RowView<'_>)) -> Result<()> {
+        let (inner, txn) = snapshot(moment)?.parts();
+        let found = inner.environment.dbs.data.get(txn, key).map_err(lmdb::error)?;
+        let bytes = found.ok_or_else(|| key::locate(read::out_of_order(), key))?;
+        let row = Row::parse(bytes).map_err(|damaged| key::locate(damaged.into(), key))?;
+        take(&self.scan.lend(Found { key, row }));
+        Ok(())
+    }
+}
+
+impl Refill {
+    fn refill(&mut self, snapshot: &Snapshot, batch: &mut Batch) -> Result<()> {
+        let (inner, txn) = snapshot.parts();
+        let mut cursor = Cursor::new(inner, txn, &self.scan, self.resume.as_deref())?;
+        let mut bytes = 0;
+        while batch.len() < self.rows && bytes < REFILL_BYTES {
+            let Some(found) = self.scan.next(inner, txn, &mut cursor)? else {
+                batch.end();
+                return Ok(());
+            };
+            let stored = found.row.bytes();
+            bytes += stored.len();
+            if stored.len() <= KEPT_BYTES {
+                batch.keep(found.key, stored);
+            } else {
+                batch.lend(found.key);
+            }
+        }
+        cursor.check_leaf()?;
+        self.rows = (self.rows * GROWTH).min(self.most_rows);
+        self.resume = cursor.last.map(<[u8]>::to_vec);
+        Ok(())
+    }
+}
