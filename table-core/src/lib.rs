@@ -66,6 +66,7 @@ mod executor;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
+mod handle;
 pub mod limits;
 mod model;
 mod opened;
@@ -77,6 +78,10 @@ mod store;
 mod typed;
 
 pub use error::{Error, ErrorKind, Result};
+pub use handle::page::Page;
+pub use handle::rows::{Rows, SnapshotRows, Views};
+pub use handle::snapshot::Snapshot;
+pub use handle::table::DynamicTable;
 pub use model::{
     DynamicEntity, ETag, EdmType, IfMatch, ParseETagError, ParseTicksError, Ticks, TicksOutOfRange, Value,
     ValueRef,
@@ -85,9 +90,8 @@ pub use plan::WriteExplain;
 pub use query::{Continuation, Explain, Filter, KeyBounds, PropertyRef, Query, QueryClass, prop};
 pub use row::view::RowView;
 pub use store::{
-    Batch, BulkFailure, BulkReport, CheckReport, Durability, DynamicTable, Mark, OldestSnapshot, OpenOptions,
-    Page, Problem, ReclaimFailure, Rows, Snapshot, SnapshotInfo, SnapshotRows, SpaceStats, Store, StoreStats,
-    TableStats, Views,
+    Batch, BulkFailure, BulkReport, CheckReport, Durability, Mark, OldestSnapshot, OpenOptions, Problem,
+    ReclaimFailure, SnapshotInfo, SpaceStats, Store, StoreStats, TableStats,
 };
 #[cfg(feature = "encrypt")]
 pub use store::{EncryptingRows, EncryptingTable, Encryption, KeyInfo, Progress, SealedValues};

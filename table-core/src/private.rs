@@ -4,13 +4,14 @@ pub use std::borrow::Cow;
 use std::fmt;
 
 pub use crate::error::Result;
+pub use crate::handle::page::Page;
+pub use crate::handle::table::DynamicTable;
 pub use crate::model::{DynamicEntity, EdmType, ValueRef};
 pub use crate::plan::Values;
 pub use crate::query::{Continuation, Explain, Filter};
 pub use crate::row::view::RowView;
 pub use crate::schema;
 pub use crate::schema::{KeyElements, KeyPart, Property, PropertyValue, ValueError, checks};
-pub use crate::store::{DynamicTable, Page};
 pub use crate::typed::{
     At, Blind, BlindArg, Column, Elements, Encrypted, Ended, Entities, Entity, EntitySet, EntityView,
     FieldViews, FlatColumns, GivenParts, InPartition, IndexKey, Key, KeyArg, KeyResult, MemberOf, Newest,

@@ -27,11 +27,17 @@ pub(crate) struct Batch {
     bytes: Vec<u8>,
     /// That of the row that was taken last.
     partition: Partition,
+    /// Said with the first rows.
+    read_by: Option<ReadBy>,
+    has_ended: bool,
+}
+
+/// How rows are read.
+struct ReadBy {
     /// Of the table: it has every name of the rows.
     dict: Arc<Dict>,
     selection: Arc<Selection>,
     verify: bool,
-    has_ended: bool,
 }
 
 /// A row, by where its parts lie.
@@ -74,7 +80,7 @@ impl Batch {
     /// Says how the rows are read: by which dictionary, and what of them is selected. With `verify`, large values are
     /// compared with their checksums.
     pub(crate) fn read_by(&mut self, dict: Arc<Dict>, selection: Arc<Selection>, verify: bool) {
-        (self.dict, self.selection, self.verify) = (dict, selection, verify);
+        self.read_by = Some(ReadBy { dict, selection, verify });
     }
 
     /// Says that no row comes after these.
@@ -118,13 +124,14 @@ impl Batch {
     ) -> Option<Result<T>> {
         let Ahead { key, row } = self.rows.pop_front()?;
         let key = self.bytes.get(key).unwrap_or_default();
-        let Some(row) = row else { return Some(lent(walk, moment, key, |view| read(&self.selection, view))) };
+        let Some(by) = &self.read_by else { return Some(Err(nameless(key))) };
+        let Some(row) = row else { return Some(lent(walk, moment, key, |view| read(&by.selection, view))) };
         let row = self.bytes.get(row).unwrap_or_default();
         self.partition.go_to(key);
         Some(match Row::parse(row) {
             Ok(row) => {
-                let view = RowView::new(key, row, &*self.dict, self.verify).within(&self.partition);
-                read(&self.selection, &view)
+                let view = RowView::new(key, row, &*by.dict, by.verify).within(&self.partition);
+                read(&by.selection, &view)
             }
             Err(damaged) => Err(key::locate(damaged.into(), key)),
         })
@@ -140,6 +147,12 @@ fn lent<T>(
     let (mut read, mut made) = (Some(read), None);
     walk.lent(moment, key, &mut |view| made = read.take().map(|read| read(view)))?;
     made.unwrap_or_else(|| Err(gone(key)))
+}
+
+/// A walk that fails before its first row says nothing of how it is read, and has none.
+#[cold]
+fn nameless(key: &[u8]) -> Error {
+    key::locate(Error::new(ErrorKind::Corrupt).because("the row was read ahead without its names"), key)
 }
 
 #[cold]

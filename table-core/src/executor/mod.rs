@@ -6,20 +6,91 @@
 mod batch;
 mod lanes;
 mod merged;
+#[cfg(test)]
+mod tests;
 
 use std::any::Any;
+use std::time::Duration;
 
 pub(crate) use self::batch::Batch;
 pub(crate) use self::lanes::{Lanes, order};
 pub(crate) use self::merged::Merged;
 use crate::error::Result;
+use crate::query::Continuation;
+use crate::row::selection::Selection;
 use crate::row::view::RowView;
+
+/// What takes a row that is found, and the number of the state that it is found in.
+pub(crate) type Take<'c> = &'c mut dyn FnMut(RowView<'_>, usize) -> Result<()>;
+
+/// What takes each row of a page, with what of it is selected.
+pub(crate) type TakeEach<'c> = &'c mut dyn FnMut(&Selection, &RowView<'_>) -> Result<()>;
+
+/// One table.
+///
+/// Its errors say what is wrong; on which table, and in which row, is said above.
+pub(crate) trait TableExec: Any + Send + Sync {
+    /// The table's name, as it was given at creation.
+    fn name(&self) -> &str;
+
+    /// The number that what is sealed in the table is bound to: the same as long as the table is there.
+    fn id(&self) -> u32;
+
+    /// Gives `take` the row of these keys as it is now, if there is one, and says whether there is.
+    fn get(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool>;
+
+    /// The store as it is now.
+    fn moment(&self) -> Result<Box<dyn Moment>>;
+}
 
 /// A store as it was at one moment: what a walk reads.
 ///
 /// A walk is given it with each call, and does not hold it: several walks read one moment, and one that is LMDB's can be
 /// sent to another thread and not be shared between two.
-pub(crate) trait Moment: Any + Send {}
+pub(crate) trait Moment: Any + Send {
+    /// Whether the table is one of this store's.
+    fn has(&self, table: &dyn TableExec) -> bool;
+
+    /// The number of the store's state that it sees: that of the last transaction.
+    fn state(&self) -> usize;
+
+    /// How long it has been held.
+    fn age(&self) -> Duration;
+
+    /// The row of these keys. With `trusted`, nobody looks at its keyed digest.
+    fn get<'s>(
+        &'s self,
+        table: &dyn TableExec,
+        keys: (&str, &str),
+        trusted: bool,
+    ) -> Result<Option<RowView<'s>>>;
+
+    /// A walk for each lane.
+    fn walks(&self, table: &dyn TableExec, lanes: &Lanes) -> Result<Vec<Box<dyn Walk>>>;
+
+    /// The rows of all lanes, in place.
+    fn views<'s>(&'s self, table: &dyn TableExec, lanes: Lanes) -> Result<Box<dyn InPlace<'s> + 's>>;
+
+    /// Gives `each` a page of the rows: at most `size`, from the start or from where another page ended. Returns where the
+    /// next one starts, if there is more.
+    fn page(
+        &self,
+        table: &dyn TableExec,
+        lanes: Lanes,
+        size: usize,
+        after: Option<&Continuation>,
+        each: TakeEach<'_>,
+    ) -> Result<Option<Continuation>>;
+}
+
+/// Rows that lie in a moment, one after another.
+pub(crate) trait InPlace<'s> {
+    /// The next row.
+    fn next(&mut self) -> Result<Option<RowView<'s>>>;
+
+    /// What of the rows is selected.
+    fn selection(&self) -> &Selection;
+}
 
 /// The rows of one lane, in its order, a batch after another: a refill of LMDB's, a page of a service's.
 ///

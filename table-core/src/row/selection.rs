@@ -18,6 +18,9 @@ struct Selected {
 }
 
 impl Selection {
+    /// All of a row.
+    pub(crate) const ALL: Self = Self(None);
+
     /// Those of these names; without names, all.
     pub(crate) fn new(names: Option<&[Box<str>]>, dict: &Dict) -> Self {
         Self(names.map(|names| {

@@ -22,12 +22,16 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use self::encryption::Keys;
+use self::handle::lmdb_table::LmdbTable;
+use self::handle::moment::LmdbMoment;
 use self::handle::shared::Shared;
 use self::jobs::reclaim;
 use self::opened::Inner;
 use self::records::catalog::{self, Entry};
 use self::records::meta::Meta;
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::snapshot::Snapshot;
+use crate::handle::table::DynamicTable;
 
 #[cfg(feature = "encrypt")]
 pub use self::encrypting::{EncryptingRows, EncryptingTable};
@@ -37,15 +41,11 @@ pub(crate) use self::encryption::sign::check_signed;
 pub use self::encryption::vault::in_use::SealedValues;
 #[cfg(feature = "encrypt")]
 pub use self::encryption::vault::{Encryption, KeyInfo, Progress};
-pub use self::handle::answer_page::Page;
 pub use self::handle::batch::Batch;
 pub use self::handle::bulk::{BulkFailure, BulkReport};
+pub use self::handle::moment::SnapshotInfo;
 pub use self::handle::reclaimer::ReclaimFailure;
-pub(crate) use self::handle::rows::Refilling;
-pub use self::handle::rows::{Rows, SnapshotRows, Views};
-pub use self::handle::snapshot::{Snapshot, SnapshotInfo};
 pub use self::handle::store::Store;
-pub use self::handle::table::DynamicTable;
 pub use self::jobs::check::{CheckReport, Problem};
 #[cfg(feature = "encrypt")]
 pub(crate) use self::jobs::sealed::{SealedRow, SealedValue};
@@ -153,7 +153,8 @@ impl Store {
     /// A view of all tables at one moment. Reads through it see nothing of later writes, and never wait for a
     /// writer.
     pub fn snapshot(&self) -> Result<Snapshot> {
-        Snapshot::new(&self.inner).map_err(|e| e.attempted("take a snapshot"))
+        let moment = LmdbMoment::new(&self.inner).map_err(|e| e.attempted("take a snapshot"))?;
+        Ok(Snapshot::new(Box::new(moment)))
     }
 
     /// Writes a compacted copy of the store, as it is at this moment, into a new directory. Writers go on meanwhile. After
@@ -262,7 +263,7 @@ impl Store {
     }
 
     fn handle(&self, entry: &Entry) -> DynamicTable {
-        DynamicTable::new(self.inner.clone(), self.inner.state(entry))
+        DynamicTable::new(Arc::new(LmdbTable::new(self.inner.clone(), self.inner.state(entry))))
     }
 }
 

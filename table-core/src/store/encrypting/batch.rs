@@ -10,7 +10,7 @@ use crate::store::write::prepare::{self, Operation, Prepared};
 impl EncryptingTable {
     /// The operations with what is to be sealed sealed, and whether they depend on more than the caller has said.
     fn prepare_batch(&self, batch: &Batch) -> Result<(Prepared, bool)> {
-        let sealing = Sealing::new(self);
+        let sealing = Sealing::new(self)?;
         let mut sealed = Vec::with_capacity(batch.operations.len());
         for (index, planned) in batch.operations.iter().enumerate() {
             sealed.push(match planned {
@@ -32,7 +32,7 @@ impl EncryptingTable {
                 (Planned::Write(action, entity), None) => Operation::on(*action, entity, given),
             });
         }
-        let prepared = prepare::batch(batch.table.state(), &batch.partition, &operations.iter().copied())?;
+        let prepared = prepare::batch(batch.table.state()?, &batch.partition, &operations.iter().copied())?;
         Ok(sealing.sealed(prepared, sealed.iter().flatten().any(|(sealed, _)| sealed.is_of_version)))
     }
 }

@@ -2,22 +2,22 @@
 
 use crate::crypt::{Cell, Scope};
 use crate::error::Result;
-use crate::store::handle::table::DynamicTable;
+use crate::handle::table::DynamicTable;
 
 impl DynamicTable {
     /// A property of an entity of this table, as what a sealed value is bound to. The keys are the entity's primary
     /// ones, also where a copy of it is meant.
     pub fn cell<'a>(&self, partition_key: &'a str, row_key: &'a str, property: &'a str) -> Result<Cell<'a>> {
-        Cell::new(self.state().id, partition_key, row_key, property)
+        Cell::new(self.exec().id(), partition_key, row_key, property)
     }
 
     /// What has the data keys of properties that are encrypted by table.
     pub fn key_scope(&self) -> Scope {
-        Scope::table(self.state().id)
+        Scope::table(self.exec().id())
     }
 
     /// What has the data keys of a partition's properties that are encrypted by partition.
     pub fn partition_key_scope(&self, partition_key: &str) -> Result<Scope> {
-        Scope::partition(self.state().id, partition_key)
+        Scope::partition(self.exec().id(), partition_key)
     }
 }

@@ -12,15 +12,18 @@ pub use self::rows::EncryptingRows;
 use self::write::{Sealing, submit};
 use crate::crypt::KeyScope;
 use crate::error::{Error, Result};
+use crate::handle::page::Page;
+use crate::handle::snapshot::Snapshot;
+use crate::handle::table::DynamicTable;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, IfMatch, Value};
 use crate::query::{Continuation, Explain, Query};
 use crate::store::encryption::Lens;
 use crate::store::encryption::rule::Rule;
-use crate::store::handle::answer_page::Page;
 use crate::store::handle::batch::Batch;
-use crate::store::handle::snapshot::Snapshot;
-use crate::store::handle::table::DynamicTable;
+use crate::store::handle::moment::LmdbMoment;
+use crate::store::lmdb::ReadTxn;
+use crate::store::opened::Inner;
 use crate::store::write::prepare::Action;
 
 /// A table of entities of any shape, some of whose properties are sealed: those that a function of partition key, row
@@ -93,6 +96,13 @@ impl DynamicTable {
     }
 }
 
+impl Snapshot {
+    /// What LMDB reads it in.
+    fn parts(&self) -> Result<(&Inner, &ReadTxn<'static>)> {
+        LmdbMoment::of(self.moment()).map(LmdbMoment::parts)
+    }
+}
+
 impl EncryptingTable {
     /// The same table with data keys of their own for what is written from now on: for the table, or for each
     /// partition. What is stored opens whatever the scope.
@@ -154,19 +164,19 @@ impl EncryptingTable {
     }
 
     /// What tells which properties of the rows of a snapshot are sealed.
-    fn lens(&self) -> Lens {
-        Lens::new(&self.rule, self.table.inner().keys.clone())
+    fn lens(&self) -> Result<Lens> {
+        Ok(Lens::new(&self.rule, self.table.inner()?.keys.clone()))
     }
 
     /// An entity of this `EntityType`, opened once the snapshot is gone: a key may have to be asked for.
     fn opened(&self, snapshot: Snapshot, kind: Option<&str>, entity: DynamicEntity) -> Result<DynamicEntity> {
-        let lens = self.lens();
+        let lens = self.lens()?;
         let kind = {
-            let (inner, txn) = snapshot.parts();
-            lens.kind((&inner.environment.dbs, txn, self.table.state()), kind)?
+            let (inner, txn) = snapshot.parts()?;
+            lens.kind((&inner.environment.dbs, txn, self.table.state()?), kind)?
         };
         drop(snapshot);
-        lens.open(self.table.state(), kind, entity)
+        lens.open(self.table.state()?, kind, entity)
     }
 
     /// Adds an entity; fails if there is one of its keys.
@@ -225,7 +235,7 @@ impl EncryptingTable {
 
     fn write(&self, action: Action, entity: &DynamicEntity) -> Result<ETag> {
         submit(&self.table, || {
-            let sealing = Sealing::new(self);
+            let sealing = Sealing::new(self)?;
             let sealed = sealing.seal(action, entity)?;
             let prepared = self.table.prepare_write(sealed.action, entity, &sealed.given(entity))?;
             Ok(sealing.sealed(prepared, sealed.is_of_version))

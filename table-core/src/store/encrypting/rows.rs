@@ -4,13 +4,18 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::EncryptingTable;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::executor::Lanes;
+use crate::handle::page::Page;
+use crate::handle::rows::Refilling;
+use crate::handle::snapshot::Snapshot;
 use crate::model::DynamicEntity;
 use crate::query::{Continuation, Query};
+use crate::row::selection::Selection;
+use crate::row::view::RowView;
 use crate::store::encryption::Lens;
-use crate::store::handle::answer_page::Page;
-use crate::store::handle::rows::Refilling;
-use crate::store::handle::snapshot::Snapshot;
+use crate::store::handle::moment::LmdbMoment;
+use crate::store::handle::refill;
 
 /// The entities that a query finds, with what is sealed opened: an iterator that owns its snapshot.
 ///
@@ -24,8 +29,13 @@ pub struct EncryptingRows {
 impl EncryptingRows {
     pub(super) fn new(table: &EncryptingTable, query: &Query) -> Result<Self> {
         let (snapshot, lens) = begun(table)?;
-        let rows = Refilling::through(snapshot, &table.table, query.clone().into(), Some(&lens))?;
-        Ok(Self { rows, lens })
+        let (table, lanes) = (&table.table, Lanes::from(query.clone()));
+        let walks = || {
+            let moment = LmdbMoment::of(snapshot.moment())?;
+            refill::walks(moment, table.lmdb()?, &lanes, Some(&lens))
+        };
+        let walks = walks().map_err(|e: Error| e.attempted("query").table(table.name()))?;
+        Ok(Self { rows: Refilling::of(snapshot, table, lanes, walks), lens })
     }
 }
 
@@ -35,9 +45,9 @@ impl Iterator for EncryptingRows {
     fn next(&mut self) -> Option<Result<DynamicEntity>> {
         let lens = &self.lens;
         self.rows.next_by(|reading, view| {
-            let (inner, txn) = reading.snapshot.parts();
+            let (inner, txn) = reading.snapshot.parts()?;
             lens.entity(
-                (&inner.environment.dbs, txn, reading.table.state()),
+                (&inner.environment.dbs, txn, reading.table.state()?),
                 view,
                 reading.selection.entity(view)?,
             )
@@ -56,7 +66,7 @@ impl fmt::Debug for EncryptingRows {
 /// This moment, and what tells which properties of a query's rows are sealed.
 fn begun(table: &EncryptingTable) -> Result<(Snapshot, Arc<Lens>)> {
     let snapshot = table.table.snapshot().map_err(|e| e.attempted("query"))?;
-    Ok((snapshot, Arc::new(table.lens())))
+    Ok((snapshot, Arc::new(table.lens()?)))
 }
 
 /// A page of what a query finds.
@@ -68,8 +78,17 @@ pub(super) fn page(
 ) -> Result<Page> {
     let (snapshot, lens) = begun(table)?;
     let table = &table.table;
-    snapshot.page_through(table, (query.clone().into(), Some(&lens)), size, after, |scan, view| {
-        let (inner, txn) = snapshot.parts();
-        lens.entity((&inner.environment.dbs, txn, table.state()), view, scan.entity(view)?)
-    })
+    let mut entities = Vec::new();
+    let mut read = || {
+        let (inner, txn) = snapshot.parts()?;
+        let place = (&inner.environment.dbs, &**txn, &**table.state()?);
+        let mut each = |selection: &Selection, view: &RowView<'_>| {
+            entities.push(lens.entity(place, view, selection.entity(view)?)?);
+            Ok(())
+        };
+        let lanes = (query.clone().into(), Some(&lens));
+        LmdbMoment::of(snapshot.moment())?.page_through(table.exec(), lanes, (size, after), &mut each)
+    };
+    let next = read().map_err(|e: Error| e.attempted("query").table(table.name()))?;
+    Ok(Page::of(entities, next))
 }

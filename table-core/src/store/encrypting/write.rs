@@ -2,13 +2,13 @@
 
 use super::EncryptingTable;
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::table::DynamicTable;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, EdmType, IfMatch, Value};
 use crate::schema::Field;
 use crate::store::encryption::Lens;
 use crate::store::encryption::rule::{RowKind, Treatment};
 use crate::store::encryption::seal::Sealer;
-use crate::store::handle::table::DynamicTable;
 use crate::store::write::encode::Given;
 use crate::store::write::prepare::{Action, Prepared};
 
@@ -45,8 +45,8 @@ impl Sealed {
 }
 
 impl<'t> Sealing<'t> {
-    pub(in crate::store) fn new(table: &'t EncryptingTable) -> Self {
-        Self { table, lens: table.lens(), sealer: table.table.sealer() }
+    pub(in crate::store) fn new(table: &'t EncryptingTable) -> Result<Self> {
+        Ok(Self { table, lens: table.lens()?, sealer: table.table.sealer()? })
     }
 
     /// Seals what is to be sealed of an entity.
@@ -69,8 +69,8 @@ impl<'t> Sealing<'t> {
     /// The snapshot is gone when it comes to sealing: a key may have to be asked for.
     fn look(&self, action: Action, entity: &DynamicEntity) -> Result<(RowKind, Action, bool)> {
         let snapshot = self.table.table.snapshot()?;
-        let (inner, txn) = snapshot.parts();
-        let place = (&inner.environment.dbs, &**txn, &**self.table.table.state());
+        let (inner, txn) = snapshot.parts()?;
+        let place = (&inner.environment.dbs, &**txn, &**self.table.table.state()?);
         let kind = |kind: Option<&str>| self.lens.kind(place, kind);
         let condition = match (action, entity.get(ENTITY_TYPE)) {
             (Action::Merge(condition), None) => Some(condition),

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::table::DynamicTable;
 use crate::error::{Error, Result};
+use crate::handle::table::DynamicTable;
 use crate::model::{DynamicEntity, ETag, IfMatch};
 use crate::store::write::prepare::{self, Action, Operation, Prepared};
 
@@ -154,7 +154,7 @@ impl Batch {
                 Planned::Delete(row, condition) => Operation::delete(&self.partition, row, *condition),
             });
         }
-        prepare::batch(self.table.state(), &self.partition, &operations.iter().copied())
+        prepare::batch(self.table.state()?, &self.partition, &operations.iter().copied())
     }
 }
 

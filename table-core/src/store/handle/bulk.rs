@@ -59,7 +59,7 @@ impl Store {
     }
 
     fn own(&self, batch: &Batch) -> Result<()> {
-        if std::ptr::eq(batch.table().inner(), Arc::as_ptr(&self.inner)) {
+        if batch.table().inner().is_ok_and(|inner| Arc::ptr_eq(inner, &self.inner)) {
             Ok(())
         } else {
             Err(Error::new(ErrorKind::TableNotFound)

@@ -1,11 +1,10 @@
 //! A lane's rows, read ahead in refills.
 
-use std::any::Any;
 use std::sync::Arc;
 
-use super::snapshot::Snapshot;
-use super::table::DynamicTable;
-use crate::error::{Error, ErrorKind, Result};
+use super::lmdb_table::LmdbTable;
+use super::moment::LmdbMoment;
+use crate::error::Result;
 use crate::executor::{Batch, Lanes, Moment, Walk};
 use crate::row::view::RowView;
 use crate::row::{Row, key};
@@ -37,38 +36,30 @@ struct Refill {
 }
 
 /// The walks of these lanes of a table; with a lens, their filters may not look at what is sealed.
-pub(super) fn walks(
-    snapshot: &Snapshot,
-    table: &DynamicTable,
+pub(in crate::store) fn walks(
+    moment: &LmdbMoment,
+    table: &LmdbTable,
     lanes: &Lanes,
     lens: Option<&Arc<Lens>>,
 ) -> Result<Vec<Box<dyn Walk>>> {
-    let scans = lanes::scans(lanes, lens, snapshot.parts(), snapshot.table(table)?)?;
+    let scans = lanes::scans(lanes, lens, moment.parts(), table.state())?;
     let most_rows = if scans.len() > 1 { LARGEST_REFILL_OF_MANY } else { LARGEST_REFILL };
     let walk =
         |scan| -> Box<dyn Walk> { Box::new(Refill { scan, resume: None, rows: FIRST_REFILL, most_rows }) };
     Ok(scans.into_iter().map(walk).collect())
 }
 
-/// The snapshot, if it is one of LMDB's.
-fn snapshot(moment: &dyn Moment) -> Result<&Snapshot> {
-    let moment: &dyn Any = moment;
-    moment.downcast_ref().ok_or_else(|| {
-        Error::new(ErrorKind::InvalidQuery).because("the rows are of another store than the snapshot")
-    })
-}
-
 impl Walk for Refill {
     fn fill(&mut self, moment: &dyn Moment, batch: &mut Batch) -> Result<()> {
         batch.begin(GROWTH, REFILL_BYTES);
-        let filled = self.refill(snapshot(moment)?, batch);
+        let filled = self.refill(LmdbMoment::of(moment)?, batch);
         let (dict, selection) = self.scan.read_by();
         batch.read_by(dict, selection, self.scan.verify);
         filled
     }
 
     fn lent(&self, moment: &dyn Moment, key: &[u8], take: &mut dyn FnMut(&RowView<'_>)) -> Result<()> {
-        let (inner, txn) = snapshot(moment)?.parts();
+        let (inner, txn) = LmdbMoment::of(moment)?.parts();
         let found = inner.environment.dbs.data.get(txn, key).map_err(lmdb::error)?;
         let bytes = found.ok_or_else(|| key::locate(read::out_of_order(), key))?;
         let row = Row::parse(bytes).map_err(|damaged| key::locate(damaged.into(), key))?;
@@ -78,8 +69,8 @@ impl Walk for Refill {
 }
 
 impl Refill {
-    fn refill(&mut self, snapshot: &Snapshot, batch: &mut Batch) -> Result<()> {
-        let (inner, txn) = snapshot.parts();
+    fn refill(&mut self, moment: &LmdbMoment, batch: &mut Batch) -> Result<()> {
+        let (inner, txn) = moment.parts();
         let mut cursor = Cursor::new(inner, txn, &self.scan, self.resume.as_deref())?;
         let mut bytes = 0;
         while batch.len() < self.rows && bytes < REFILL_BYTES {

@@ -2,10 +2,10 @@
 
 use super::plain;
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::table::DynamicTable;
 use crate::schema::Schema;
 use crate::store::encryption::missing;
 use crate::store::handle::shared::Shared;
-use crate::store::handle::table::DynamicTable;
 use crate::store::lmdb::{Databases, WriteTxn};
 use crate::store::records::catalog::{self, TableState};
 use crate::store::records::layouts::{self, Noted};
@@ -16,7 +16,7 @@ impl DynamicTable {
     /// Makes sure that the rows of this kind have the layout that the schema declares; notes it if there is none yet, or
     /// if nothing that was written reads otherwise under the new one.
     pub(crate) fn declare(&self, schema: &'static Schema) -> Result<()> {
-        register(self.inner(), self.state(), schema)
+        register(self.inner()?, self.state()?, schema)
     }
 }
 

@@ -9,6 +9,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::plain::{damaged, texts};
 use crate::crypt::{KeyHandle, KeyScope, Scope, Token};
 use crate::error::{Error, Result};
+use crate::handle::table::DynamicTable;
 use crate::model::ValueRef;
 use crate::row::dict::Dict;
 use crate::row::key::{self, StoredKey};
@@ -19,7 +20,6 @@ use crate::store::encryption::vault::Encryption;
 use crate::store::encryption::vault::in_use::{KeptStore, SealedValues};
 use crate::store::handle::shared::Shared;
 use crate::store::handle::store::Store;
-use crate::store::handle::table::DynamicTable;
 use crate::store::lmdb::{self, Databases};
 use crate::store::records::catalog::{self, TableState};
 use crate::store::records::counts::Counts;
@@ -251,26 +251,26 @@ pub(crate) struct Stretch {
 impl DynamicTable {
     /// What seals its values, and keeps how far a job has come.
     pub(crate) fn encryption(&self) -> Result<&Encryption> {
-        self.inner().keys.get()
+        self.inner()?.keys.get()
     }
 
     /// Waits until every transaction has ended that had begun, by whatever process.
     pub(crate) fn await_writers(&self) -> Result<()> {
-        self.inner().await_writers()
+        self.inner()?.await_writers()
     }
 
     /// How many rows there are.
     pub(crate) fn row_count(&self) -> Result<u64> {
-        let inner = self.inner();
+        let inner = self.inner()?;
         let txn = inner.environment.read_txn()?;
-        Counts::read(inner.environment.dbs.main, &txn, self.state().id).map(|counts| counts.entities)
+        Counts::read(inner.environment.dbs.main, &txn, self.state()?.id).map(|counts| counts.entities)
     }
 
     /// The name under which the progress of a job is kept that goes over entities of this layout.
     pub(crate) fn job(&self, what: &str, kind: &str, layout: &str) -> String {
         // Any kind is of a length that a job's name has room for.
         let of_kind = xxh3_64_with_seed(kind.as_bytes(), xxh3_64_with_seed(layout.as_bytes(), 0));
-        format!("{what} {} {of_kind:016x}", self.state().id)
+        format!("{what} {} {of_kind:016x}", self.exec().id())
     }
 
     /// The next rows behind these keys, at most so many.
@@ -281,7 +281,7 @@ impl DynamicTable {
         most: u64,
     ) -> Result<Stretch> {
         let read = || {
-            let (inner, state) = (self.inner(), self.state());
+            let (inner, state) = (self.inner()?, self.state()?);
             inner.writer.check_running()?;
             let txn = inner.environment.read_txn()?;
             let dbs = &inner.environment.dbs;

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use self::cursor::Cursor;
 use self::filtered::{Column, Filtered};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::DynamicEntity;
 use crate::query::{self, Predicate, Query, QueryPlan};
 use crate::row::dict::Dict;
 use crate::row::kind::KindTest;
@@ -191,16 +190,13 @@ impl Scan {
         }
     }
 
-    pub(in crate::store) fn entity(&self, view: &RowView<'_>) -> Result<DynamicEntity> {
-        self.selection.entity(view)
+    /// What of the rows is selected.
+    pub(in crate::store) fn selection(&self) -> &Selection {
+        &self.selection
     }
 
     /// How rows that it has found are read: their dictionary, and what of them is selected.
     pub(in crate::store) fn read_by(&self) -> (Arc<Dict>, Arc<Selection>) {
         (self.dict.clone(), self.selection.clone())
-    }
-
-    pub(in crate::store) fn locate(&self, error: Error) -> Error {
-        error.attempted("query").table(&self.table.name)
     }
 }

@@ -2,9 +2,10 @@
 
 use super::cursor::Cursor;
 use super::lanes;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::executor::{Lanes, order};
 use crate::query::{Continuation, Position};
+use crate::row::selection::Selection;
 use crate::row::view::RowView;
 use crate::store::encryption::Lens;
 use crate::store::lmdb::ReadTxn;
@@ -118,15 +119,9 @@ impl<'s> MergedWalk<'s> {
         Ok(token)
     }
 
-    /// How the query reads a row as an entity.
-    pub(in crate::store) fn scan(&self) -> Option<&Scan> {
-        self.scans.first()
-    }
-
-    pub(in crate::store) fn locate(&self, error: Error) -> Error {
-        match self.scans.first() {
-            Some(scan) => scan.locate(error),
-            None => error,
-        }
+    /// What of the rows is selected.
+    pub(in crate::store) fn selection(&self) -> &Selection {
+        static ALL: Selection = Selection::ALL;
+        self.scans.first().map_or(&ALL, Scan::selection)
     }
 }

@@ -5,8 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::table::DynamicTable;
 use crate::model::ETag;
-use crate::store::DynamicTable;
 use crate::typed::change::{Planned, planned, read};
 
 /// How often a change is tried when others write the entity at the same time.
@@ -39,7 +39,7 @@ pub(in crate::typed) fn commit(
             Err(error) if error.kind() == ErrorKind::KeySuperseded && losses == 0 => continue,
             done => done?,
         }
-        let sealer = table.sealer();
+        let sealer = table.sealer()?;
         let done = planned(operations, batch, &sealer, |plan| {
             table.carry_out(plan, &sealer.sealed_at()).map_err(|failure| {
                 let found = failure.error.kind() == ErrorKind::EntityAlreadyExists

@@ -5,10 +5,10 @@ use std::marker::PhantomData;
 
 use super::attempts;
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::table::DynamicTable;
 use crate::limits;
 use crate::model::{ETag, IfMatch};
 use crate::plan::WriteExplain;
-use crate::store::DynamicTable;
 use crate::typed::change::{self, Attempt, Change, Planned};
 use crate::typed::entity::Entity;
 use crate::typed::read::key::{Key, Partition};

@@ -6,12 +6,14 @@ pub(in crate::typed) mod stored_entity;
 
 use self::stored_entity::{Old, Was, is_closed};
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::snapshot::Snapshot;
+use crate::handle::table::DynamicTable;
 use crate::model::{DynamicEntity, IfMatch};
 use crate::plan::{self, EntityChange, EntityRows, OldEntity, Values, WriteExplain, WritePlan};
 use crate::row::view::RowView;
 #[cfg(feature = "encrypt")]
 use crate::store::Prepared;
-use crate::store::{DynamicTable, Sealer, Snapshot};
+use crate::store::Sealer;
 use crate::typed::encrypt::sealing;
 use crate::typed::entity::Entity;
 use crate::typed::entity::source::Source;
@@ -425,7 +427,7 @@ pub(in crate::typed) fn explain(
         clippy::redundant_closure_for_method_calls,
         reason = "the method is of one lifetime, the closure of any"
     )]
-    planned(operations, batch, &table.sham_sealer(), |plan| plan.explain())
+    planned(operations, batch, &table.sham_sealer()?, |plan| plan.explain())
 }
 
 /// Reads what is stored of all entities; of several, as it was at one moment.
@@ -487,7 +489,7 @@ pub(in crate::typed) fn resealing<E: Entity>(
     mut attempt: Attempt<'_, E>,
 ) -> Result<Prepared> {
     attempt.read(table, None)?;
-    let sealer = table.sealer();
+    let sealer = table.sealer()?;
     planned(&[&mut attempt], None, &sealer, |plan| {
         table.prepared(plan, &sealer.sealed_at()).map_err(|error| plan.judge(error).error)
     })?

@@ -1,12 +1,14 @@
 //! An entity as it was read before it is changed.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::snapshot::Snapshot;
+use crate::handle::table::DynamicTable;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{Value, ValueRef};
 use crate::plan::{self, Cause, ReadVersion, RowContent, RowKind, Values};
 use crate::row::view::RowView;
 use crate::schema::{Field, Schema};
-use crate::store::{DynamicTable, Snapshot, is_as_written, looks_sealed};
+use crate::store::{is_as_written, looks_sealed};
 use crate::typed::change::values_of;
 use crate::typed::encrypt::sealing::SealedFields;
 use crate::typed::encrypt::unopened;

@@ -3,9 +3,10 @@
 use std::fmt;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::table::DynamicTable;
 use crate::schema;
-use crate::store::{DynamicTable, SealedRow, SealedValue};
 use crate::store::{Encryption, Progress};
+use crate::store::{SealedRow, SealedValue};
 use crate::typed::change::attempts;
 use crate::typed::change::{self, Attempt, Change};
 use crate::typed::entity::Entity;
@@ -166,7 +167,7 @@ impl<E: Entity> Reencryption<E> {
 
     /// Seals anew the entities that need it; returns how many those were.
     fn seal(&mut self, table: &DynamicTable, rows: Vec<SealedRow>) -> Result<u64> {
-        let sealer = table.sealer();
+        let sealer = table.sealer()?;
         let mut entities = Vec::new();
         for row in rows {
             let mut is_current = true;

@@ -4,11 +4,13 @@
 //! user's is made of it, so nothing is changed that was not to be.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::snapshot::Snapshot;
+use crate::handle::table::DynamicTable;
 use crate::model::ValueRef;
 use crate::plan::{self, FieldToken, Values};
 use crate::row::view::RowView;
 use crate::schema::{FieldPart, Format, Part, PropertyValue, Schema, Template};
-use crate::store::{DynamicTable, Snapshot, looks_sealed};
+use crate::store::looks_sealed;
 use crate::typed::entity::source::Source;
 use crate::typed::entity::{Entity, path};
 

@@ -3,6 +3,7 @@
 use super::given::{Chosen, GivenParts};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Lanes;
+use crate::handle::table::DynamicTable;
 use crate::limits;
 use crate::model::Value;
 use crate::plan;
@@ -11,7 +12,6 @@ use crate::schema::{
     BLIND_DIGITS, Edge, FieldPart, Fixed, Format, KeySpan, Next, PropertyValue, Schema, bounds, shard_digits,
     token_text, unoffered,
 };
-use crate::store::DynamicTable;
 use crate::typed::entity::path::PathKeys;
 use crate::typed::read::blind::{combined, tokens_in};
 

@@ -18,8 +18,9 @@ pub use steps::{At, Ended, InPartition, Newest, Open, Ready, Turns};
 
 use crate::error::Result;
 use crate::executor::Lanes;
+use crate::handle::page::Page;
+use crate::handle::table::DynamicTable;
 use crate::query::{Continuation, Explain, Filter, Query};
-use crate::store::{DynamicTable, Page};
 use crate::typed::entity::path::Path;
 use crate::typed::read::blind::{or_again, steadily};
 use crate::typed::read::key::{BlindArg, KeyArg};

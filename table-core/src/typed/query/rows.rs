@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use crate::error::{Error, Result};
 use crate::executor::Lanes;
-use crate::store::Refilling;
+use crate::handle::rows::Refilling;
 use crate::typed::entity::path::Path;
 use crate::typed::read::origin::Origin;
 use crate::typed::read::reading::{ReadAs, Whole};

@@ -6,6 +6,8 @@
 use super::key::{Arguments, KeyResult, print_values};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::snapshot::Snapshot;
+use crate::handle::table::DynamicTable;
 use crate::model::ValueRef;
 use crate::opened::Opened;
 use crate::plan::{self, KeyPair};
@@ -15,7 +17,7 @@ use crate::schema::{
     BLIND_DIGITS, Blind, Field, FieldPart, Format, KeyValues, PropertyValue, TokenScope, ValueError,
     token_text,
 };
-use crate::store::{DynamicTable, Snapshot, open_sealed};
+use crate::store::open_sealed;
 use crate::typed::entity::path::{PathKeys, check_kind};
 
 /// So often in a row keys are not rotated.

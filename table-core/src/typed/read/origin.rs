@@ -4,7 +4,8 @@ use std::borrow::Borrow;
 use std::fmt;
 
 use crate::error::Result;
-use crate::store::{DynamicTable, Snapshot};
+use crate::handle::snapshot::Snapshot;
+use crate::handle::table::DynamicTable;
 
 /// Where a query looks: [`DynamicTable`] is the table at the moment when the query begins to run; [`TableIn`] a table in
 /// a snapshot.
@@ -22,7 +23,7 @@ pub trait Origin: Clone + sealed::Sealed {
 
 mod sealed {
     pub trait Sealed {}
-    impl Sealed for crate::store::DynamicTable {}
+    impl Sealed for crate::handle::table::DynamicTable {}
     impl Sealed for super::TableIn<'_> {}
 }
 

@@ -2,10 +2,11 @@
 
 use super::reading::{ReadAs, Selected, Whole};
 use crate::error::Result;
+use crate::handle::snapshot::Snapshot;
+use crate::handle::table::DynamicTable;
 use crate::query::Query;
 use crate::row::view::RowView;
 use crate::schema;
-use crate::store::{DynamicTable, Snapshot};
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::Path;
 use crate::typed::entity::source::Source;

@@ -3,9 +3,10 @@
 use std::marker::PhantomData;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::snapshot::Snapshot;
+use crate::handle::table::DynamicTable;
 use crate::query::Query;
 use crate::row::view::RowView;
-use crate::store::{DynamicTable, Snapshot};
 use crate::typed::entity::path::{self, Path};
 use crate::typed::entity::source::Source;
 use crate::typed::entity::stored::Stored;

@@ -9,11 +9,12 @@ use std::marker::PhantomData;
 pub use query::{SetQuery, SetRows};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::table::DynamicTable;
 use crate::model::DynamicEntity;
 use crate::query::Query;
 use crate::row::view::RowView;
 use crate::schema::Schema;
-use crate::store::{DynamicTable, check_signed};
+use crate::store::check_signed;
 use crate::typed::change::egt::{Egt, MemberOf};
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::{check_kind, read_stored};

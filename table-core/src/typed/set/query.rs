@@ -5,10 +5,11 @@ use std::marker::PhantomData;
 
 use super::{EntitySet, read_any};
 use crate::error::{Error, Result};
+use crate::handle::rows::Refilling;
+use crate::handle::table::DynamicTable;
 use crate::model::Value;
 use crate::model::names::ENTITY_TYPE;
 use crate::query::{Explain, Filter, KeyBounds, Query, prop};
-use crate::store::{DynamicTable, Refilling};
 use crate::typed::entity::stored::Stored;
 
 /// A query over all kinds of a table.

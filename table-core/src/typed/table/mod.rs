@@ -7,9 +7,10 @@ use std::fmt;
 use std::ops::Deref;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::table::DynamicTable;
 use crate::model::{ETag, IfMatch};
 use crate::plan::WritePlan;
-use crate::store::{BulkReport, DynamicTable};
+use crate::store::BulkReport;
 use crate::typed::change::attempts;
 use crate::typed::change::egt::Egt;
 use crate::typed::change::{self, Attempt, Change};
@@ -130,7 +131,7 @@ impl<E: Entity> Table<E> {
         self.table.load(
             entities,
             |entity| {
-                let sealer = self.table.sealer();
+                let sealer = self.table.sealer()?;
                 let prepared = |plan: &WritePlan<'_>| {
                     let prepared = self.table.prepared(plan, &sealer.sealed_at());
                     prepared.map_err(|error| plan.judge(error).error)
@@ -142,7 +143,7 @@ impl<E: Entity> Table<E> {
                 if error.kind() == ErrorKind::ConditionNotMet {
                     return self.insert(entity.borrow()).map(drop);
                 }
-                let shown = self.table.sham_sealer();
+                let shown = self.table.sham_sealer()?;
                 let failure = change::insertion(entity.borrow(), &shown, |plan| plan.judge(error.again()))?;
                 Err(failure.error)
             },

@@ -2,22 +2,15 @@
 
 use std::borrow::Borrow;
 use std::fmt;
-use std::sync::Arc;
 
-use super::refill;
 use super::snapshot::Snapshot;
 use super::table::DynamicTable;
 use crate::error::{Error, Result};
-use crate::executor::{Lanes, Merged};
+use crate::executor::{InPlace, Lanes, Merged, Walk};
 use crate::model::DynamicEntity;
 use crate::query::Query;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
-use crate::store::encryption::Lens;
-use crate::store::lmdb::ReadTxn;
-use crate::store::opened::Inner;
-use crate::store::records::catalog::TableState;
-use crate::store::scan::walk::MergedWalk;
 
 /// The rows of a query with the snapshot that they are read in, its own or the caller's.
 pub(crate) struct Refilling<S = Snapshot> {
@@ -30,24 +23,19 @@ pub(crate) struct Refilling<S = Snapshot> {
 pub(crate) struct Reading<'r> {
     pub(crate) snapshot: &'r Snapshot,
     pub(crate) table: &'r DynamicTable,
-    pub(in crate::store) selection: &'r Selection,
+    pub(crate) selection: &'r Selection,
 }
 
 impl<S: Borrow<Snapshot>> Refilling<S> {
     pub(crate) fn new(snapshot: S, table: &DynamicTable, lanes: Lanes) -> Result<Self> {
-        Self::through(snapshot, table, lanes, None)
+        let walks = snapshot.borrow().walks(table, &lanes);
+        let walks = walks.map_err(|e| e.attempted("query").table(table.name()))?;
+        Ok(Self::of(snapshot, table, lanes, walks))
     }
 
-    /// The rows of lanes; with a lens, their filters may not look at what is sealed.
-    pub(in crate::store) fn through(
-        snapshot: S,
-        table: &DynamicTable,
-        lanes: Lanes,
-        lens: Option<&Arc<Lens>>,
-    ) -> Result<Self> {
-        let walks = refill::walks(snapshot.borrow(), table, &lanes, lens)
-            .map_err(|e| e.attempted("query").table(table.name()))?;
-        Ok(Self { snapshot, table: table.clone(), rows: Merged::new(lanes, walks) })
+    /// The rows of walks that were begun otherwise.
+    pub(crate) fn of(snapshot: S, table: &DynamicTable, lanes: Lanes, walks: Vec<Box<dyn Walk>>) -> Self {
+        Self { snapshot, table: table.clone(), rows: Merged::new(lanes, walks) }
     }
 
     /// The table.
@@ -61,8 +49,9 @@ impl<S: Borrow<Snapshot>> Refilling<S> {
         read: impl FnOnce(&Reading<'_>, &RowView<'_>) -> Result<T>,
     ) -> Option<Result<T>> {
         let (snapshot, table) = (self.snapshot.borrow(), &self.table);
-        let next =
-            self.rows.next(snapshot, |selection, view| read(&Reading { snapshot, table, selection }, view));
+        let next = self
+            .rows
+            .next(snapshot.moment(), |selection, view| read(&Reading { snapshot, table, selection }, view));
         next.map(|next| next.map_err(|error| located(table, error)))
     }
 
@@ -70,7 +59,8 @@ impl<S: Borrow<Snapshot>> Refilling<S> {
     pub(crate) fn count_rest(&mut self) -> Result<u64> {
         let (snapshot, table) = (self.snapshot.borrow(), &self.table);
         let mut count = 0;
-        while self.rows.skip(snapshot).transpose().map_err(|error| located(table, error))?.is_some() {
+        while self.rows.skip(snapshot.moment()).transpose().map_err(|error| located(table, error))?.is_some()
+        {
             count += 1;
         }
         Ok(count)
@@ -116,18 +106,14 @@ impl fmt::Debug for Rows {
 /// What [`select`](Query::select) leaves out is not hidden: a view decodes only what it is asked for anyway.
 #[must_use = "an iterator does nothing until it is used"]
 pub struct Views<'s> {
-    walk: MergedWalk<'s>,
+    rows: Box<dyn InPlace<'s> + 's>,
+    table: DynamicTable,
     ended: bool,
 }
 
 impl<'s> Views<'s> {
-    pub(crate) fn new(
-        inner: &'s Inner,
-        txn: &'s ReadTxn<'static>,
-        table: &Arc<TableState>,
-        lanes: Lanes,
-    ) -> Result<Self> {
-        Ok(Self { walk: MergedWalk::new(inner, txn, table, (lanes, None), None)?, ended: false })
+    pub(crate) fn new(rows: Box<dyn InPlace<'s> + 's>, table: DynamicTable) -> Self {
+        Self { rows, table, ended: false }
     }
 }
 
@@ -138,9 +124,9 @@ impl<'s> Iterator for Views<'s> {
         if self.ended {
             return None;
         }
-        let next = self.walk.next();
+        let next = self.rows.next();
         self.ended = !matches!(next, Ok(Some(_)));
-        next.map_err(|e| self.walk.locate(e)).transpose()
+        next.map_err(|error| located(&self.table, error)).transpose()
     }
 }
 
@@ -168,9 +154,11 @@ impl Iterator for SnapshotRows<'_> {
 
     fn next(&mut self) -> Option<Result<DynamicEntity>> {
         let view = self.0.next()?;
-        let walk = &self.0.walk;
-        let scan = walk.scan()?;
-        Some(view.and_then(|view| scan.entity(&view).map_err(|e| walk.locate(e))))
+        let entity = view.and_then(|view| {
+            let entity = self.0.rows.selection().entity(&view);
+            entity.map_err(|error| located(&self.0.table, error))
+        });
+        Some(entity)
     }
 }
 

@@ -1,25 +1,17 @@
 //! Views of the store at one moment.
 
 use std::fmt;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::answer_page::Page;
+use super::page::Page;
 use super::rows::{SnapshotRows, Views};
-use super::shared::Shared;
-use super::store::Store;
 use super::table::DynamicTable;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Lanes, Moment};
+use crate::executor::{Lanes, Moment, TableExec, Walk};
 use crate::model::DynamicEntity;
 use crate::query::{Continuation, Query};
+use crate::row::selection::Selection;
 use crate::row::view::RowView;
-use crate::store::encryption::Lens;
-use crate::store::lmdb::ReadTxn;
-use crate::store::opened::Inner;
-use crate::store::opened::live::Ticket;
-use crate::store::records::catalog::TableState;
-use crate::store::scan::{Scan, read};
 
 /// All tables as they were at one moment.
 ///
@@ -46,22 +38,16 @@ use crate::store::scan::{Scan, read};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Snapshot {
-    // Fields drop in this order: the transaction before the environment it belongs to.
-    txn: ReadTxn<'static>,
-    inner: Arc<Shared>,
-    ticket: Ticket,
+    moment: Box<dyn Moment>,
 }
 
 impl Snapshot {
-    pub(crate) fn new(inner: &Arc<Shared>) -> Result<Self> {
-        inner.writer.check_running()?;
-        let txn = inner.environment.static_read_txn()?;
-        let ticket = inner.live.register(txn.id());
-        Ok(Self { txn, inner: inner.clone(), ticket })
+    pub(crate) fn new(moment: Box<dyn Moment>) -> Self {
+        Self { moment }
     }
 
-    pub(crate) fn parts(&self) -> (&Inner, &ReadTxn<'static>) {
-        (&self.inner, &self.txn)
+    pub(crate) fn moment(&self) -> &dyn Moment {
+        &*self.moment
     }
 
     /// The entity of these keys, or `None`.
@@ -84,9 +70,7 @@ impl Snapshot {
         partition_key: &str,
         row_key: &str,
     ) -> Result<Option<RowView<'_>>> {
-        let state = self.table(table)?;
-        read::get(&self.inner, &self.txn, state, (partition_key, row_key))
-            .map_err(|e| e.attempted("read from").table(table.name()).partition(partition_key).row(row_key))
+        self.view_of(table, (partition_key, row_key), false)
     }
 
     /// The same without a look at its keyed digest.
@@ -96,9 +80,17 @@ impl Snapshot {
         partition_key: &str,
         row_key: &str,
     ) -> Result<Option<RowView<'_>>> {
-        let state = self.table(table)?;
-        read::get_unverified(&self.inner, &self.txn, state, (partition_key, row_key))
-            .map_err(|e| e.attempted("read from").table(table.name()).partition(partition_key).row(row_key))
+        self.view_of(table, (partition_key, row_key), true)
+    }
+
+    fn view_of(
+        &self,
+        table: &DynamicTable,
+        keys: (&str, &str),
+        trusted: bool,
+    ) -> Result<Option<RowView<'_>>> {
+        let found = self.moment.get(self.table(table)?, keys, trusted);
+        found.map_err(|e| e.attempted("read from").table(table.name()).partition(keys.0).row(keys.1))
     }
 
     /// The entities that the query finds, in order.
@@ -113,8 +105,14 @@ impl Snapshot {
 
     /// The rows of these lanes.
     pub(crate) fn views_of(&self, table: &DynamicTable, lanes: Lanes) -> Result<Views<'_>> {
-        Views::new(&self.inner, &self.txn, self.table(table)?, lanes)
-            .map_err(|e| e.attempted("query").table(table.name()))
+        let rows = self.moment.views(self.table(table)?, lanes);
+        let rows = rows.map_err(|e| e.attempted("query").table(table.name()))?;
+        Ok(Views::new(rows, table.clone()))
+    }
+
+    /// A walk for each of the lanes.
+    pub(crate) fn walks(&self, table: &DynamicTable, lanes: &Lanes) -> Result<Vec<Box<dyn Walk>>> {
+        self.moment.walks(self.table(table)?, lanes)
     }
 
     /// A page of what the query finds: at most `size` entities, 1,000 at most, from the start or from where
@@ -126,48 +124,42 @@ impl Snapshot {
         size: usize,
         after: Option<&Continuation>,
     ) -> Result<Page> {
-        self.page_by(table, query.clone().into(), size, after, Scan::entity)
+        self.page_by(table, query.clone().into(), size, after, Selection::entity)
     }
 
-    /// A page of what `decode` makes of the rows.
+    /// A page of what `read` makes of the rows.
     pub(crate) fn page_by<T>(
         &self,
         table: &DynamicTable,
         lanes: Lanes,
         size: usize,
         after: Option<&Continuation>,
-        decode: impl Fn(&Scan, &RowView<'_>) -> Result<T>,
+        read: impl Fn(&Selection, &RowView<'_>) -> Result<T>,
     ) -> Result<Page<T>> {
-        self.page_through(table, (lanes, None), size, after, decode)
-    }
-
-    /// The same, of lanes whose filters may not look at what is sealed.
-    pub(in crate::store) fn page_through<T>(
-        &self,
-        table: &DynamicTable,
-        read: (Lanes, Option<&Arc<Lens>>),
-        size: usize,
-        after: Option<&Continuation>,
-        decode: impl Fn(&Scan, &RowView<'_>) -> Result<T>,
-    ) -> Result<Page<T>> {
-        Page::read(self, self.table(table)?, read, size, after, decode)
-            .map_err(|e| e.attempted("query").table(table.name()))
+        let mut entities = Vec::new();
+        let mut each = |selection: &Selection, view: &RowView<'_>| {
+            entities.push(read(selection, view)?);
+            Ok(())
+        };
+        let next = self.moment.page(self.table(table)?, lanes, size, after, &mut each);
+        let next = next.map_err(|e| e.attempted("query").table(table.name()))?;
+        Ok(Page::of(entities, next))
     }
 
     /// The number of the store's state that it sees: that of the last transaction.
     pub(crate) fn state(&self) -> usize {
-        self.txn.id()
+        self.moment.state()
     }
 
     /// How long the snapshot has lived.
     pub fn age(&self) -> Duration {
-        self.ticket.age()
+        self.moment.age()
     }
 
-    /// The table's state, if it is one of this store's.
-    pub(crate) fn table<'t>(&self, table: &'t DynamicTable) -> Result<&'t Arc<TableState>> {
-        if std::ptr::eq(table.inner(), Arc::as_ptr(&self.inner)) {
-            Ok(table.state())
+    /// The table, if it is one of this store's.
+    fn table<'t>(&self, table: &'t DynamicTable) -> Result<&'t dyn TableExec> {
+        if self.moment.has(table.exec()) {
+            Ok(table.exec())
         } else {
             Err(Error::new(ErrorKind::InvalidQuery)
                 .because("the table is of another store than the snapshot")
@@ -177,29 +169,8 @@ impl Snapshot {
     }
 }
 
-impl Moment for Snapshot {}
-
 impl fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Snapshot").field("age", &self.age()).finish_non_exhaustive()
-    }
-}
-
-/// A snapshot, or an iterator with one of its own, that lives in this process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SnapshotInfo {
-    /// Since when it lives.
-    pub age: Duration,
-    /// The number of the last transaction that it sees.
-    pub transaction: usize,
-}
-
-impl Store {
-    /// The snapshots that live in this process, the oldest first: what keeps the store from using space again.
-    pub fn snapshots(&self) -> Vec<SnapshotInfo> {
-        let info =
-            |(taken, transaction): (Instant, usize)| SnapshotInfo { age: taken.elapsed(), transaction };
-        self.inner.live.all().into_iter().map(info).collect()
     }
 }

@@ -1,0 +1,203 @@
+//! Rows of walks that are not LMDB's: batches of any size, rows kept and lent, errors between them, lanes merged.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use self::Step::{Fail, Keep, Lend};
+use super::*;
+use crate::error::{Error, ErrorKind};
+use crate::model::{Ticks, ValueRef};
+use crate::query::Query;
+use crate::row::row_write::{self, NarrowRow};
+use crate::row::{self, Row, key};
+
+/// A moment of which nothing is asked: the walks have their rows themselves.
+struct Nothing;
+
+fn refused<T>() -> Result<T> {
+    Err(Error::new(ErrorKind::InvalidQuery))
+}
+
+impl Moment for Nothing {
+    fn has(&self, _: &dyn TableExec) -> bool {
+        false
+    }
+
+    fn state(&self) -> usize {
+        0
+    }
+
+    fn age(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn get<'s>(&'s self, _: &dyn TableExec, _: (&str, &str), _: bool) -> Result<Option<RowView<'s>>> {
+        refused()
+    }
+
+    fn walks(&self, _: &dyn TableExec, _: &Lanes) -> Result<Vec<Box<dyn Walk>>> {
+        refused()
+    }
+
+    fn views<'s>(&'s self, _: &dyn TableExec, _: Lanes) -> Result<Box<dyn InPlace<'s> + 's>> {
+        refused()
+    }
+
+    fn page(
+        &self,
+        _: &dyn TableExec,
+        _: Lanes,
+        _: usize,
+        _: Option<&Continuation>,
+        _: TakeEach<'_>,
+    ) -> Result<Option<Continuation>> {
+        refused()
+    }
+}
+
+/// What a walk comes to.
+#[derive(Clone, Copy)]
+enum Step {
+    Keep(&'static str),
+    Lend(&'static str),
+    Fail,
+}
+
+/// Steps, so many in a batch, and how many rows were asked for that it had lent.
+struct Steps {
+    left: VecDeque<Step>,
+    size: usize,
+    lent: Arc<Mutex<usize>>,
+}
+
+fn stored(row: &str) -> Vec<u8> {
+    let mut stored = Vec::new();
+    key::encode(7, "p", row, &mut stored);
+    stored
+}
+
+fn packed(stored: &[u8]) -> Vec<u8> {
+    let (mut bytes, seed) = (Vec::new(), row::key_seed(stored));
+    let mut row = NarrowRow::start(&mut bytes, 1, seed);
+    row.push(0, ValueRef::Int32(7)).unwrap();
+    row.finish(None).unwrap();
+    row_write::stamp(&mut bytes, Ticks::now(), seed);
+    bytes
+}
+
+impl Walk for Steps {
+    fn fill(&mut self, _: &dyn Moment, batch: &mut Batch) -> Result<()> {
+        assert_eq!(batch.len(), 0, "a batch is empty when it is filled");
+        batch.begin(2, 1024);
+        batch.read_by(Arc::default(), Arc::default(), true);
+        while batch.len() < self.size {
+            match self.left.pop_front() {
+                Some(Step::Keep(row)) => batch.keep(&stored(row), &packed(&stored(row))),
+                Some(Step::Lend(row)) => batch.lend(&stored(row)),
+                Some(Step::Fail) => return refused(),
+                None => {
+                    batch.end();
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn lent(&self, _: &dyn Moment, key: &[u8], take: &mut dyn FnMut(&RowView<'_>)) -> Result<()> {
+        *self.lent.lock().unwrap() += 1;
+        let (bytes, dict) = (packed(key), crate::row::dict::Dict::default());
+        take(&RowView::new(key, Row::parse(&bytes)?, &dict, true));
+        Ok(())
+    }
+}
+
+/// The walks of these steps as one, and how many rows they have lent.
+fn merged(lanes: &[&[Step]], size: usize, query: Query) -> (Merged, Arc<Mutex<usize>>) {
+    let lent = Arc::default();
+    // Up to the digit of the shard: `p`, what separates, `0`.
+    let queries = Lanes::merged(vec![query; lanes.len()], 3);
+    let walk = |steps: &&[Step]| -> Box<dyn Walk> {
+        Box::new(Steps { left: steps.iter().copied().collect(), size, lent: Arc::clone(&lent) })
+    };
+    (Merged::new(queries, lanes.iter().map(walk).collect()), lent)
+}
+
+/// The row keys until the end; an error is `!`.
+fn rows(mut merged: Merged) -> Vec<String> {
+    let mut rows = Vec::new();
+    while let Some(row) = merged.next(&Nothing, |_, view| Ok(view.row_key().into_owned())) {
+        rows.push(row.unwrap_or_else(|_| "!".to_owned()));
+    }
+    assert!(merged.next(&Nothing, |_, _| Ok(())).is_none(), "it has ended");
+    rows
+}
+
+#[test]
+fn rows_come_in_order_whatever_the_batches_and_whether_kept_or_lent() {
+    let steps = [Keep("1"), Lend("2"), Lend("3"), Keep("4"), Keep("5")];
+    for size in 1..=6 {
+        assert_eq!(rows(merged(&[&steps], size, Query::new()).0), ["1", "2", "3", "4", "5"], "{size}");
+    }
+    assert_eq!(rows(merged(&[&[]], 1, Query::new()).0), [""; 0]);
+}
+
+#[test]
+fn what_was_read_before_an_error_comes_before_it_and_nothing_after() {
+    let steps = [Keep("1"), Keep("2"), Keep("3"), Fail, Keep("4")];
+    for size in 1..=6 {
+        assert_eq!(rows(merged(&[&steps], size, Query::new()).0), ["1", "2", "3", "!"], "{size}");
+    }
+}
+
+#[test]
+fn a_reader_s_error_ends_the_rows() {
+    let (mut merged, _) = merged(&[&[Keep("1"), Keep("2")]], 2, Query::new());
+    assert!(merged.next(&Nothing, |_, _| refused::<()>()).unwrap().is_err());
+    assert!(merged.next(&Nothing, |_, _| Ok(())).is_none());
+}
+
+#[test]
+fn lanes_are_merged_by_what_follows_the_shard() {
+    let lanes: [&[Step]; 3] = [&[Keep("0_a"), Lend("0_c"), Keep("0_d")], &[Lend("1_b"), Keep("1_c")], &[]];
+    for size in 1..=3 {
+        let found = rows(merged(&lanes, size, Query::new()).0);
+        assert_eq!(found, ["0_a", "1_b", "0_c", "1_c", "0_d"], "{size}");
+    }
+    let lanes: [&[Step]; 2] = [&[Keep("0_c"), Keep("0_a")], &[Keep("1_c"), Keep("1_b")]];
+    assert_eq!(rows(merged(&lanes, 1, Query::new().rev()).0), ["1_c", "0_c", "1_b", "0_a"]);
+}
+
+#[test]
+fn a_lane_that_fails_ends_all_where_its_next_row_is_needed() {
+    let lanes: [&[Step]; 2] = [&[Keep("0_a"), Keep("0_z")], &[Keep("1_b"), Fail]];
+    assert_eq!(rows(merged(&lanes, 1, Query::new()).0), ["0_a", "1_b", "!"]);
+}
+
+#[test]
+fn no_more_come_than_are_wanted() {
+    let lanes: [&[Step]; 2] = [&[Keep("0_a"), Keep("0_c")], &[Keep("1_b"), Fail]];
+    assert_eq!(rows(merged(&lanes, 2, Query::new().top(1)).0), ["0_a"]);
+    assert_eq!(rows(merged(&lanes, 2, Query::new().top(0)).0), [""; 0]);
+}
+
+#[test]
+fn rows_that_are_counted_are_not_asked_for() {
+    let (mut all, lent) = merged(&[&[Lend("1"), Keep("2"), Lend("3")]], 2, Query::new());
+    let mut count = 0;
+    while let Some(skipped) = all.skip(&Nothing) {
+        skipped.unwrap();
+        count += 1;
+    }
+    assert_eq!((count, *lent.lock().unwrap()), (3, 0));
+
+    let (mut all, lent) = merged(&[&[Lend("1"), Lend("2"), Lend("3")]], 3, Query::new());
+    all.skip(&Nothing).unwrap().unwrap();
+    let seen = all.next(&Nothing, |_, view| Ok(view.row_key().into_owned())).unwrap().unwrap();
+    assert_eq!((&*seen, *lent.lock().unwrap()), ("2", 1));
+
+    let (mut all, _) = merged(&[&[Keep("1"), Fail]], 1, Query::new());
+    all.skip(&Nothing).unwrap().unwrap();
+    assert!(all.skip(&Nothing).unwrap().is_err());
+    assert!(all.skip(&Nothing).is_none());
+}

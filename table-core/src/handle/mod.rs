@@ -1,0 +1,6 @@
+//! What the user holds of an executor, whatever that is: tables, snapshots, and what reads give.
+
+pub(crate) mod page;
+pub(crate) mod rows;
+pub(crate) mod snapshot;
+pub(crate) mod table;

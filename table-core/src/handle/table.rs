@@ -1,0 +1,166 @@
+//! A table whose entities are known only when the program runs.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::page::Page;
+use super::rows::{Refilling, Rows};
+use super::snapshot::Snapshot;
+use crate::error::Result;
+use crate::executor::TableExec;
+use crate::model::DynamicEntity;
+use crate::query::{Continuation, Explain, Query};
+use crate::row::view::RowView;
+
+/// A handle on a table, to read and write entities of any shape.
+///
+/// It is cheap to clone and may be shared between threads. When the table is dropped, by whatever process, the
+/// handle's operations fail with [`TableNotFound`](crate::ErrorKind::TableNotFound), also if a table of the name is
+/// created anew.
+///
+/// ```
+/// use table_core::{DynamicEntity, ErrorKind, IfMatch, Store};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let store = Store::open(dir.path().join("company.tables"))?;
+/// let company = store.create_table("Company")?;
+/// let jun = DynamicEntity::new("Marketing", "empid_000002").with("FirstName", "Jun").with("Age", 47);
+/// let first = company.insert(&jun)?;
+///
+/// // A merge changes what it names and leaves the rest alone.
+/// let birthday = DynamicEntity::new("Marketing", "empid_000002").with("Age", 48);
+/// company.merge(&birthday, first)?;
+/// let jun = company.get("Marketing", "empid_000002")?.unwrap();
+/// assert_eq!(jun.properties().len(), 2);
+///
+/// // The version that was first read is no more.
+/// let error = company.replace(&jun, first).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::ConditionNotMet);
+/// company.replace(&jun, IfMatch::Any)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct DynamicTable {
+    exec: Arc<dyn TableExec>,
+}
+
+impl DynamicTable {
+    pub(crate) fn new(exec: Arc<dyn TableExec>) -> Self {
+        Self { exec }
+    }
+
+    /// What carries out its reads and writes.
+    pub(crate) fn exec(&self) -> &dyn TableExec {
+        &*self.exec
+    }
+
+    /// The table's name, as it was given at creation.
+    pub fn name(&self) -> &str {
+        self.exec.name()
+    }
+
+    /// The entity of these keys, or `None`.
+    pub fn get(&self, partition_key: &str, row_key: &str) -> Result<Option<DynamicEntity>> {
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "the method is of one lifetime, the closure of any"
+        )]
+        self.get_by(partition_key, row_key, |view| view.to_entity())
+    }
+
+    /// What `read` makes of the row of these keys.
+    pub(crate) fn get_by<T>(
+        &self,
+        partition_key: &str,
+        row_key: &str,
+        read: impl FnOnce(&RowView<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        self.view_by(partition_key, row_key, |view| read(&view))
+    }
+
+    /// What `read` makes of the row of these keys, which it may keep as long as it runs.
+    pub(crate) fn view_by<T>(
+        &self,
+        partition_key: &str,
+        row_key: &str,
+        read: impl FnOnce(RowView<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        self.get_in_state(partition_key, row_key, |view, _| read(view))
+    }
+
+    /// The same, for a reader who wants to know in which state of the store it reads: that of this transaction.
+    pub(crate) fn get_in_state<T>(
+        &self,
+        partition_key: &str,
+        row_key: &str,
+        read: impl FnOnce(RowView<'_>, usize) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let (mut read, mut made) = (Some(read), None);
+        let found = self.exec.get((partition_key, row_key), &mut |view, state| {
+            made = read.take().map(|read| read(view, state)).transpose()?;
+            Ok(())
+        });
+        let located = found
+            .map_err(|e| e.attempted("read from").table(self.name()).partition(partition_key).row(row_key));
+        located.map(|_| made)
+    }
+
+    /// An iterator over what a query finds, to be decoded by the caller.
+    pub(crate) fn refilling(&self, query: &Query) -> Result<Refilling> {
+        let snapshot = self.snapshot().map_err(|e| e.attempted("query"))?;
+        Refilling::new(snapshot, self, query.clone().into())
+    }
+
+    /// All tables of the store as they are now.
+    pub(crate) fn snapshot(&self) -> Result<Snapshot> {
+        let moment = self.exec.moment().map_err(|e| e.attempted("read from").table(self.name()))?;
+        Ok(Snapshot::new(moment))
+    }
+
+    /// The entities that the query finds, in order, from a snapshot of this moment.
+    pub fn query(&self, query: &Query) -> Result<Rows> {
+        Rows::new(self, query)
+    }
+
+    /// A page of what the query finds: at most `size` entities, 1,000 at most, from the start or from where another
+    /// page ended.
+    ///
+    /// Each page is a snapshot of its own. So what is written between two pages is seen if it lies ahead; an entity
+    /// that stays is neither skipped nor given twice.
+    ///
+    /// ```
+    /// # use table_core::{Continuation, DynamicEntity, Query, Store};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let store = Store::open(dir.path().join("company.tables"))?;
+    /// # let company = store.create_table("Company")?;
+    /// # for id in 0..5 {
+    /// #     company.insert(&DynamicEntity::new("Sales", format!("empid_{id:06}")))?;
+    /// # }
+    /// let query = Query::new().partition("Sales");
+    /// let first = company.page(&query, 3, None)?;
+    /// assert_eq!(first.entities.len(), 3);
+    ///
+    /// // A token is text: it can be kept anywhere, and used after a restart.
+    /// let text = first.next.unwrap().to_string();
+    /// let token: Continuation = text.parse()?;
+    /// let second = company.page(&query, 3, Some(&token))?;
+    /// assert_eq!(second.entities.len(), 2);
+    /// assert!(second.next.is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn page(&self, query: &Query, size: usize, after: Option<&Continuation>) -> Result<Page> {
+        let moment = self.exec.moment().map_err(|e| e.attempted("query").table(self.name()))?;
+        Snapshot::new(moment).page(self, query, size, after)
+    }
+
+    /// How the query will be answered: by a point, a range, a scan of a partition or of the table, and why.
+    pub fn explain(&self, query: &Query) -> Result<Explain> {
+        query.explain().map_err(|e| e.table(self.name()))
+    }
+}
+
+impl fmt::Debug for DynamicTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DynamicTable").field("name", &self.name()).finish_non_exhaustive()
+    }
+}

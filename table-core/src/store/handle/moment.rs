@@ -1,0 +1,155 @@
+//! LMDB's snapshots: an executor's moments.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::lmdb_table::LmdbTable;
+use super::refill;
+use super::shared::Shared;
+use super::store::Store;
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::{InPlace, Lanes, Moment, TableExec, TakeEach, Walk};
+use crate::limits;
+use crate::query::Continuation;
+use crate::row::selection::Selection;
+use crate::row::view::RowView;
+use crate::store::encryption::Lens;
+use crate::store::lmdb::ReadTxn;
+use crate::store::opened::Inner;
+use crate::store::opened::live::Ticket;
+use crate::store::scan::read;
+use crate::store::scan::walk::MergedWalk;
+
+/// A read transaction.
+pub(in crate::store) struct LmdbMoment {
+    // Fields drop in this order: the transaction before the environment it belongs to.
+    txn: ReadTxn<'static>,
+    inner: Arc<Shared>,
+    ticket: Ticket,
+}
+
+impl LmdbMoment {
+    pub(in crate::store) fn new(inner: &Arc<Shared>) -> Result<Self> {
+        inner.writer.check_running()?;
+        let txn = inner.environment.static_read_txn()?;
+        let ticket = inner.live.register(txn.id());
+        Ok(Self { txn, inner: inner.clone(), ticket })
+    }
+
+    /// The moment, if it is one of LMDB's.
+    pub(in crate::store) fn of(moment: &dyn Moment) -> Result<&Self> {
+        let moment: &dyn Any = moment;
+        moment.downcast_ref().ok_or_else(stranger)
+    }
+
+    pub(in crate::store) fn parts(&self) -> (&Inner, &ReadTxn<'static>) {
+        (&self.inner, &self.txn)
+    }
+
+    /// A page of rows; with a lens, filters may not look at what is sealed.
+    pub(in crate::store) fn page_through(
+        &self,
+        table: &dyn TableExec,
+        read: (Lanes, Option<&Arc<Lens>>),
+        (size, after): (usize, Option<&Continuation>),
+        each: TakeEach<'_>,
+    ) -> Result<Option<Continuation>> {
+        if !(1..=limits::PAGE_ENTITIES).contains(&size) {
+            return Err(Error::new(ErrorKind::InvalidQuery)
+                .because(format!("a page has 1 to {} entities, not {size}", limits::PAGE_ENTITIES)));
+        }
+        let mut walk = MergedWalk::new(&self.inner, &self.txn, LmdbTable::of(table)?.state(), read, after)?;
+        let mut taken = 0;
+        while let Some(view) = walk.next()? {
+            each(walk.selection(), &view)?;
+            taken += 1;
+            if taken == size {
+                return walk.token(&view.partition_key(), &view.row_key());
+            }
+        }
+        Ok(None)
+    }
+}
+
+#[cold]
+fn stranger() -> Error {
+    Error::new(ErrorKind::InvalidQuery).because("the rows are of another store than the snapshot")
+}
+
+impl Moment for LmdbMoment {
+    fn has(&self, table: &dyn TableExec) -> bool {
+        LmdbTable::of(table).is_ok_and(|table| Arc::ptr_eq(table.inner(), &self.inner))
+    }
+
+    fn state(&self) -> usize {
+        self.txn.id()
+    }
+
+    fn age(&self) -> Duration {
+        self.ticket.age()
+    }
+
+    fn get<'s>(
+        &'s self,
+        table: &dyn TableExec,
+        keys: (&str, &str),
+        trusted: bool,
+    ) -> Result<Option<RowView<'s>>> {
+        let state = LmdbTable::of(table)?.state();
+        if trusted {
+            read::get_unverified(&self.inner, &self.txn, state, keys)
+        } else {
+            read::get(&self.inner, &self.txn, state, keys)
+        }
+    }
+
+    fn walks(&self, table: &dyn TableExec, lanes: &Lanes) -> Result<Vec<Box<dyn Walk>>> {
+        refill::walks(self, LmdbTable::of(table)?, lanes, None)
+    }
+
+    fn views<'s>(&'s self, table: &dyn TableExec, lanes: Lanes) -> Result<Box<dyn InPlace<'s> + 's>> {
+        let state = LmdbTable::of(table)?.state();
+        Ok(Box::new(MergedWalk::new(&self.inner, &self.txn, state, (lanes, None), None)?))
+    }
+
+    fn page(
+        &self,
+        table: &dyn TableExec,
+        lanes: Lanes,
+        size: usize,
+        after: Option<&Continuation>,
+        each: TakeEach<'_>,
+    ) -> Result<Option<Continuation>> {
+        self.page_through(table, (lanes, None), (size, after), each)
+    }
+}
+
+impl<'s> InPlace<'s> for MergedWalk<'s> {
+    fn next(&mut self) -> Result<Option<RowView<'s>>> {
+        MergedWalk::next(self)
+    }
+
+    fn selection(&self) -> &Selection {
+        MergedWalk::selection(self)
+    }
+}
+
+/// A snapshot, or an iterator with one of its own, that lives in this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SnapshotInfo {
+    /// Since when it lives.
+    pub age: Duration,
+    /// The number of the last transaction that it sees.
+    pub transaction: usize,
+}
+
+impl Store {
+    /// The snapshots that live in this process, the oldest first: what keeps the store from using space again.
+    pub fn snapshots(&self) -> Vec<SnapshotInfo> {
+        let info =
+            |(taken, transaction): (Instant, usize)| SnapshotInfo { age: taken.elapsed(), transaction };
+        self.inner.live.all().into_iter().map(info).collect()
+    }
+}
