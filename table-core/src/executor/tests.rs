@@ -92,9 +92,9 @@ impl Walk for Steps {
         batch.read_by(Arc::default(), Arc::default(), true);
         while batch.len() < self.size {
             match self.left.pop_front() {
-                Some(Step::Keep(row)) => batch.keep(&stored(row), &packed(&stored(row))),
-                Some(Step::Lend(row)) => batch.lend(&stored(row)),
-                Some(Step::Fail) => return refused(),
+                Some(Keep(row)) => batch.keep(&stored(row), &packed(&stored(row))),
+                Some(Lend(row)) => batch.lend(&stored(row)),
+                Some(Fail) => return refused(),
                 None => {
                     batch.end();
                     break;
@@ -106,7 +106,7 @@ impl Walk for Steps {
 
     fn lent(&self, _: &dyn Moment, key: &[u8], take: &mut dyn FnMut(&RowView<'_>)) -> Result<()> {
         *self.lent.lock().unwrap() += 1;
-        let (bytes, dict) = (packed(key), crate::row::dict::Dict::default());
+        let (bytes, dict) = (packed(key), row::dict::Dict::default());
         take(&RowView::new(key, Row::parse(&bytes)?, &dict, true));
         Ok(())
     }
