@@ -29,7 +29,7 @@ use crate::store::meta::Meta;
 /// The directory from which the copy goes to its place.
 const MARK: &str = ".compacted";
 
-/// Waits for a turn to open the store, and finishes or takes back what a compaction has left unfinished.
+/// Waits for a turn to open the store, within bounds, and finishes or takes back what a compaction has left unfinished.
 pub(super) fn settled(dir: &Path, read_only: bool) -> Result<Turn> {
     let mark = dir.join(MARK);
     let is_left = || fs::symlink_metadata(&mark).is_ok();

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::turn::Turn;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb;
 
@@ -125,7 +126,7 @@ impl Private {
             Ok(false) => Ok(false),
             // The opening of what is there has removed this directory.
             Err(_) if place.exists() => Ok(false),
-            Err(error) => Err(failed("putting in place", &place, error)),
+            Err(error) => Err(error),
         }
     }
 
@@ -221,28 +222,25 @@ fn identity(_: &Path) -> Option<(u64, u64)> {
     None
 }
 
-fn link(from: &Path, to: &Path, store: &Path) -> io::Result<bool> {
+fn link(from: &Path, to: &Path, store: &Path) -> Result<bool> {
     match fs::hard_link(from, to) {
         Ok(()) => Ok(true),
         Err(error) => match error.kind() {
             io::ErrorKind::AlreadyExists => Ok(false),
             // `EPERM` and `EOPNOTSUPP` are what a file system without hard links says.
             io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported => rename(from, to, store),
-            _ => Err(error),
+            _ => Err(failed("putting in place", to, error)),
         },
     }
 }
 
 /// Renames unless the name is taken: for file systems without hard links, such as exFAT. A rename replaces what is
 /// there, so those who come here take turns; the lock is the descriptor's, and goes with the process.
-fn rename(from: &Path, to: &Path, store: &Path) -> io::Result<bool> {
-    let turn = File::open(store)?;
-    turn.lock()?;
-    if to.try_exists()? {
-        return Ok(false);
-    }
-    fs::rename(from, to)?;
-    Ok(true)
+pub(super) fn rename(from: &Path, to: &Path, store: &Path) -> Result<bool> {
+    let _turn = Turn::to_exchange(store)?;
+    let renamed =
+        to.try_exists().and_then(|taken| if taken { Ok(false) } else { fs::rename(from, to).map(|()| true) });
+    renamed.map_err(|error| failed("putting in place", to, error))
 }
 
 /// Makes the entries of a directory durable.
