@@ -6,7 +6,7 @@
 //! 2. [`registry`]: a store that this process has open is shared.
 //! 3. [`filesystem`]: a network file system is refused, here and before anything is made.
 //! 4. [`header`], [`walk`]: the file is as long as its pages, or at least as those in use; [`lockfile`]: what lies
-//!    under the lock's name is a file, and this store's alone.
+//!    under the lock's name is a file, and this store's alone; [`one_name`]: so is the data file.
 //! 5. [`map`]: LMDB opens it. If it is to be, all pages are looked at once more, under a snapshot ([`pinned`]). Only
 //!    now is any page but the header's touched through the map.
 //! 6. The store's own record says whether this library can read it.
@@ -24,6 +24,7 @@ mod header;
 mod lockfile;
 mod map;
 mod on_disk;
+mod one_name;
 mod options;
 mod pages;
 mod pinned;
@@ -180,6 +181,7 @@ fn open_sound(
     }
     lockfile::check(path)?;
     let data = path.join(DATA);
+    one_name::check(path, file, &data, options.read_only)?;
     let whole = is_whole(file).map_err(|flaw| flaw.of(&data))?;
     let env = map::open_for(path, sizes, if options.read_only { Access::Read } else { Access::Write })?;
     let mapped = env.try_clone_inner_file().map_err(lmdb::error)?;

@@ -169,17 +169,7 @@ pub(super) fn flush(dir: &Path) -> Result<()> {
 /// that, what is committed now could be lost with it. Removing the directory hurts nobody: an attempt that still
 /// runs finds it gone and opens the store that there is.
 pub(super) fn settle(store: &Path) -> Result<()> {
-    let unread = |error| failed("reading the directory", store, error);
-    let mut left = Vec::new();
-    for entry in fs::read_dir(store).map_err(unread)? {
-        // One that can't be read may be private.
-        let entry = entry.map_err(unread)?;
-        if entry.file_name().as_encoded_bytes().starts_with(PRIVATE.as_bytes())
-            && entry.file_type().map_err(unread)?.is_dir()
-        {
-            left.push(entry.path());
-        }
-    }
+    let left = privates(store)?;
     if !left.is_empty() {
         flush(store)?;
     }
@@ -187,6 +177,30 @@ pub(super) fn settle(store: &Path) -> Result<()> {
         fs::remove_dir_all(private).unwrap_or_default();
     }
     Ok(())
+}
+
+/// The private directories that there are.
+fn privates(store: &Path) -> Result<Vec<PathBuf>> {
+    let unread = |error| failed("reading the directory", store, error);
+    let mut found = Vec::new();
+    for entry in fs::read_dir(store).map_err(unread)? {
+        // One that can't be read may be private.
+        let entry = entry.map_err(unread)?;
+        if entry.file_name().as_encoded_bytes().starts_with(PRIVATE.as_bytes())
+            && entry.file_type().map_err(unread)?.is_dir()
+        {
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
+}
+
+/// How many names a data file has in private directories, where nobody opens it.
+pub(super) fn private_names(store: &Path, data: &Path) -> Result<u64> {
+    let data = identity(data);
+    let same = |private: &PathBuf| data.is_some() && identity(&private.join(DATA)) == data;
+    let count = privates(store)?.iter().filter(|private| same(private)).count();
+    Ok(u64::try_from(count).unwrap_or(u64::MAX))
 }
 
 /// Whether there is no room for a file beside the store's, or for its data file to grow. What room there was, the

@@ -19,6 +19,8 @@ mod cut;
 mod flushes;
 #[cfg(unix)]
 mod hostile;
+#[cfg(unix)]
+mod names;
 mod sharing;
 #[cfg(unix)]
 mod turns;
