@@ -11,7 +11,7 @@ use super::page::Page;
 use super::rows::{SnapshotRows, Views};
 use super::scan::Scan;
 use super::table::DynamicTable;
-use super::{Inner, Store, read};
+use super::{Inner, Store, TableState, read};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::DynamicEntity;
 use crate::query::{Continuation, Query};
@@ -79,9 +79,7 @@ impl Snapshot {
         partition_key: &str,
         row_key: &str,
     ) -> Result<Option<super::RowView<'_>>> {
-        let state = self.table(table)?;
-        read::get(&self.inner, &self.txn, state, (partition_key, row_key))
-            .map_err(|e| e.attempted("read from").table(table.name()).partition(partition_key).row(row_key))
+        self.find(table, (partition_key, row_key), read::get)
     }
 
     /// The same without a look at its keyed digest.
@@ -91,9 +89,23 @@ impl Snapshot {
         partition_key: &str,
         row_key: &str,
     ) -> Result<Option<super::RowView<'_>>> {
-        let state = self.table(table)?;
-        read::get_unverified(&self.inner, &self.txn, state, (partition_key, row_key))
-            .map_err(|e| e.attempted("read from").table(table.name()).partition(partition_key).row(row_key))
+        self.find(table, (partition_key, row_key), read::get_unverified)
+    }
+
+    /// The row of these keys, as `read` finds it.
+    fn find<'s>(
+        &'s self,
+        table: &DynamicTable,
+        keys: (&str, &str),
+        read: impl FnOnce(
+            &Inner,
+            &'s heed::RoTxn<'_>,
+            &TableState,
+            (&str, &str),
+        ) -> Result<Option<super::RowView<'s>>>,
+    ) -> Result<Option<super::RowView<'s>>> {
+        read(&self.inner, &self.txn, self.table(table)?, keys)
+            .map_err(|e| e.attempted("read from").table(table.name()).partition(keys.0).row(keys.1))
     }
 
     /// The entities that the query finds, in order.
@@ -148,7 +160,7 @@ impl Snapshot {
     }
 
     /// The table's state, if it is one of this store's.
-    pub(crate) fn table<'t>(&self, table: &'t DynamicTable) -> Result<&'t Arc<super::TableState>> {
+    pub(crate) fn table<'t>(&self, table: &'t DynamicTable) -> Result<&'t Arc<TableState>> {
         if std::ptr::eq(table.inner(), Arc::as_ptr(&self.inner)) {
             Ok(table.state())
         } else {
