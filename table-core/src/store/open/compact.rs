@@ -141,7 +141,7 @@ fn make(environment: &Environment, private: &Private) -> Result<()> {
     let mut file = copy::compacted(&environment.env, &data, Meta::transaction_of)?;
     let length = file.metadata().map_err(|error| place::failed("reading", &data, error))?.len();
     Header::read(&mut file)
-        .and_then(|header| walk::verify(&mut file, &header, length))
+        .and_then(|header| walk::verify(&mut file, &header, length).map(drop))
         .map_err(|flaw| flaw.of(&data))
 }
 

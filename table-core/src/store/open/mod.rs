@@ -200,10 +200,9 @@ fn open_sound(
     if options.verify_first || !whole {
         // What is looked at stands still, and neither the look nor a snapshot touches a page through the map but the
         // header's.
-        let check = if options.verify_first { walk::verify } else { check_reachable };
         pinned(&env, file, &data, |_, header, file| {
             let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread);
-            length.and_then(|length| check(file, header, length)).map_err(|flaw| flaw.of(&data))
+            length.and_then(|length| walk::verify(file, header, length)).map_err(|flaw| flaw.of(&data))
         })?;
     }
     env.clear_stale_readers().map_err(lmdb::error)?;
@@ -339,28 +338,6 @@ fn check_registered(env: &LmdbEnv, path: &Path) -> Result<()> {
     checked
 }
 
-/// Whether a file that is not whole has at least all that can be reached from a header that stands still.
-fn check_reachable(file: &mut File, header: &Header, length: u64) -> Result<(), Flaw> {
-    if length >= header.bytes() {
-        return Ok(());
-    }
-    walk::reachable(file, header, length)?;
-    // Every page is used or free, so those that were never written are free.
-    let pages = length / header.page_size;
-    let missing = header.last_page + 1 - pages;
-    let free = walk::free_pages(file, header)?;
-    let free = free.len() - free.partition_point(|page| *page < pages);
-    if u64::try_from(free) == Ok(missing) {
-        return Ok(());
-    }
-    Err(Flaw::corrupt(format!(
-        "is damaged: its last page is number {}, and of the {missing} pages that the file lacks {} are neither used \
-         nor free",
-        header.last_page,
-        missing - u64::try_from(free).unwrap_or(missing).min(missing)
-    )))
-}
-
 /// Opens the databases of a store that this library can read.
 fn open_databases(env: &LmdbEnv, path: &Path) -> Result<Databases> {
     let txn = snapshot(env, || env.read_txn()).map_err(lmdb::error)?;
@@ -403,12 +380,12 @@ fn open_databases(env: &LmdbEnv, path: &Path) -> Result<Databases> {
     }
 }
 
-/// Examines a data file that lies in memory, for the fuzzer: the pages that can be reached, unless it is damaged.
+/// Examines a data file that lies in memory, for the fuzzer: how many pages are in use, unless it is damaged.
 #[cfg(feature = "fuzzing")]
-pub(crate) fn walk_bytes(bytes: &[u8]) -> Option<u32> {
+pub(crate) fn walk_bytes(bytes: &[u8]) -> Option<u64> {
     let mut file = io::Cursor::new(bytes);
     let header = Header::read(&mut file).ok()?;
-    walk::reachable(&mut file, &header, u64::try_from(bytes.len()).ok()?).ok()
+    walk::verify(&mut file, &header, u64::try_from(bytes.len()).ok()?).ok()
 }
 
 fn not_a_store(path: &Path) -> Error {
