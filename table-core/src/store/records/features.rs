@@ -32,6 +32,7 @@ pub(crate) enum Feature {
 impl Feature {
     const READER: [Self; 1] = [Self::Superseded];
     const WRITER: [Self; 0] = [];
+    const IGNORABLE: [Self; 1] = [Self::Sealed];
 
     fn bit(self) -> u64 {
         match self {
@@ -68,6 +69,13 @@ impl Features {
             Feature::Sealed => &mut self.ignorable,
         };
         *word &= !feature.bit();
+    }
+
+    /// Whether the store has a feature that this library does not.
+    pub(crate) fn has_unknown(&self) -> bool {
+        let known = [&Feature::READER[..], &Feature::WRITER, &Feature::IGNORABLE].map(Feature::bits);
+        let words = [self.reader, self.writer, self.ignorable];
+        words.iter().zip(known).any(|(word, known)| word & !known != 0)
     }
 
     /// Refuses a store that this library would misread.
@@ -124,6 +132,9 @@ mod tests {
         features.set(Feature::Sealed);
         assert!(features.has(Feature::Sealed) && !features.has(Feature::Superseded));
         assert_eq!(features, Features { ignorable: 1 << 40 | 1, ..Features::default() });
+        assert!(features.has_unknown());
+        features.ignorable = 1;
+        assert!(!features.has_unknown());
         features.check_readable().unwrap();
         features.check_writable().unwrap();
     }
@@ -181,6 +192,7 @@ mod tests {
         assert!(store.check().unwrap().problems.is_empty());
 
         first_use(&store, BIT);
+        assert!(store.check().unwrap().problems.is_empty());
         table.insert(&crate::DynamicEntity::new("p", "after")).unwrap();
         store.drop_table("Company").unwrap();
         store.reclaim().unwrap();
