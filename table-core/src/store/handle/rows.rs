@@ -224,7 +224,6 @@ impl<T> Lane<T> {
             };
             self.buffer.push_back(Ahead { key: start..between, row });
         }
-        cursor.check_leaf()?;
         self.refill = (self.refill * GROWTH).min(largest);
         self.resume = cursor.last.map(<[u8]>::to_vec);
         Ok(())

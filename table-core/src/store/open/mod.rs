@@ -64,7 +64,7 @@ use self::pinned::pinned;
 use self::place::DATA;
 use self::registry::Identity;
 pub(crate) use self::space::Usage;
-pub(crate) use self::tree::{Explored, Tree};
+pub(crate) use self::tree::{Explored, LeafPath, Tree};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::pages::Pages;
 use crate::store::lmdb::{self, Databases, LmdbEnv, ReadTxn, WriteTxn};

@@ -177,7 +177,6 @@ impl Scan {
             self.remaining -= 1;
             return Ok(Some(found));
         }
-        cursor.check_leaf()?;
         Ok(None)
     }
 
