@@ -162,13 +162,7 @@ fn flip_some(
                         // A thread of the store that was closed last has met its damage: that one's answers are known.
                         let place = last.take().expect("a child dies of a flip alone");
                         assert!(died.is_ok(), "a child hangs after a flip of {place}");
-                        tally
-                            .by_place
-                            .entry(place)
-                            .or_default()
-                            .entry(Outcome::Crash)
-                            .and_modify(|n| *n += 1)
-                            .or_insert(1);
+                        *tally.by_place.entry(place).or_default().entry(Outcome::Crash).or_default() += 1;
                         break;
                     };
                     let outcome = if died.is_ok() { Outcome::Crash } else { Outcome::Hang };
