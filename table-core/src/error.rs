@@ -129,6 +129,9 @@ kinds! {
     SchemaMismatch = "InvalidInput", 400, "the stored row does not fit the struct";
     /// A kind of entity is declared otherwise than when it was last written.
     LayoutChanged = "InvalidInput", 400, "the layout of the entity has changed";
+    /// A write by properties, or a delete by keys, is of a row that a struct declares: the struct's table changes it and
+    /// its copies; a handle by [`DynamicTable::raw`](crate::DynamicTable::raw) writes that row alone.
+    DeclaredKind = "InvalidInput", 400, "the row's kind is declared by a struct";
     /// Rows of two kinds of entities in one table could have one key.
     LayoutConflict = "InvalidInput", 400, "two kinds of entities could have rows of one key";
     /// The text of a filter can't be read; [`position`](Error::position) says where.

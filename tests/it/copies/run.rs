@@ -258,7 +258,7 @@ impl<E: Shape> Run<E> {
             _ => vec![1_u8, 2].into(),
         };
         let note = DynamicEntity::new(&at.0, &at.1).with(name, value.clone());
-        let etag = self.table.dynamic().merge(&note, IfMatch::Any).unwrap();
+        let etag = self.table.dynamic().raw().merge(&note, IfMatch::Any).unwrap();
         let kept = self.model.0.get_mut(&at).unwrap();
         kept.unknown.insert(name, value);
         kept.etag = Some(etag);

@@ -391,7 +391,7 @@ fn a_refused_write_says_why_and_leaves_the_store_as_it_was() {
     parts.put(&part(1, "a")).unwrap();
     parts.insert(&part(2, "b")).unwrap();
     let row = |number| DynamicEntity::new("north", format!("part_{number:03}")).with("EntityType", "part");
-    let dynamic = parts.dynamic();
+    let dynamic = parts.dynamic().raw();
     dynamic.insert(&row(8).with("Serial", "h").with("Maker", "ACME").with("Weight", "heavy")).unwrap();
     dynamic.insert(&row(9).with("Maker", "ACME")).unwrap();
     let place = Place { store: &store, parts, stale };
