@@ -1,6 +1,7 @@
 //! Keys of entities and of their copies, made from the fields that stand in them.
 
-use std::fmt;
+mod identity;
+
 use std::marker::PhantomData;
 
 use super::blind::BlindKey;
@@ -225,18 +226,6 @@ impl<E> Key<E> {
     }
 }
 
-impl<E> fmt::Debug for Key<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.keys {
-            Ok(keys) => {
-                let (partition, row) = keys.as_strs();
-                f.debug_tuple("Key").field(&partition).field(&row).finish()
-            }
-            Err(error) => f.debug_tuple("Key").field(error).finish(),
-        }
-    }
-}
-
 /// A partition of an entity's table.
 ///
 /// Made by the entity's own `partition` function from the fields that stand in its partition key.
@@ -265,15 +254,6 @@ impl<E> Partition<E> {
 
     pub(in crate::typed) fn into_key(self) -> Result<String> {
         self.key
-    }
-}
-
-impl<E> fmt::Debug for Partition<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.key {
-            Ok(key) => f.debug_tuple("Partition").field(key).finish(),
-            Err(error) => f.debug_tuple("Partition").field(error).finish(),
-        }
     }
 }
 
@@ -312,19 +292,6 @@ impl<P> IndexKey<P> {
             Keys::Printed(Ok(keys)) => Ok(keys.as_strs()),
             Keys::Printed(Err(error)) => Err(error.again()),
             Keys::Blind(key) => Err(key.unseen()),
-        }
-    }
-}
-
-impl<P> fmt::Debug for IndexKey<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.keys {
-            Keys::Printed(Ok(keys)) => {
-                let (partition, row) = keys.as_strs();
-                f.debug_tuple("IndexKey").field(&partition).field(&row).finish()
-            }
-            Keys::Printed(Err(error)) => f.debug_tuple("IndexKey").field(error).finish(),
-            Keys::Blind(key) => f.debug_tuple("IndexKey").field(key).finish(),
         }
     }
 }
