@@ -120,7 +120,7 @@ impl DynamicTable {
     /// #[derive(Entity)]
     /// #[entity(table = "Company", kind = "employee")]
     /// #[key(partition = "{department}", row = "empid_{id:06}")]
-    /// #[index(by_email, row = "email_{email}")]
+    /// #[index(by_email, row = "email_{email}", unique)]
     /// struct Employee {
     ///     department: String,
     ///     id: u32,

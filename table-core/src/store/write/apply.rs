@@ -369,7 +369,7 @@ impl Writing<'_, '_> {
         }
         if let Some(old) = old_row.filter(|_| self.is_guarded && !step.adds()) {
             let dict = self.dict_for(old)?;
-            self.touched.state.check_old(&RowView::new(key, old.clone(), dict, false))?;
+            self.touched.state.check_old(&RowView::new(key, *old, dict, false))?;
         }
         let merges = match step.action {
             Action::Insert | Action::Absent if old_row.is_some() => {

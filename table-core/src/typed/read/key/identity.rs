@@ -6,12 +6,15 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use super::{IndexKey, Key, Keys, Partition};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::plan::KeyPair;
 
 /// The same result once more.
 fn again<T: Clone>(made: &Result<T>) -> Result<T> {
-    made.as_ref().map(T::clone).map_err(Error::again)
+    match made {
+        Ok(key) => Ok(key.clone()),
+        Err(error) => Err(error.again()),
+    }
 }
 
 /// Whether both are the same text, or refused in the same words.
