@@ -1,5 +1,5 @@
 //! What sealing and opening a value takes, beside the cipher alone:
-//! `cargo run --release -p table-core --features encrypt --example seal_open`, or with `aws-lc-rs`.
+//! `cargo run --release -p table-core --features encrypt --example seal_open [OPERATIONS]`, or with `aws-lc-rs`.
 
 #![allow(clippy::print_stdout, reason = "the figures are this program's output")]
 
@@ -13,17 +13,16 @@ use table_core::crypt::{MemoryKeys, TokenScope};
 use table_core::{Store, ValueRef};
 
 const ROUNDS: usize = 15;
-const OPERATIONS: u32 = 5_000;
 
 /// The quickest of several rounds, in nanoseconds for one operation: others use the machine too.
-fn quickest(mut work: impl FnMut(u32) -> table_core::Result<()>) -> table_core::Result<f64> {
+fn quickest(operations: u32, mut work: impl FnMut(u32) -> table_core::Result<()>) -> table_core::Result<f64> {
     let mut best = f64::INFINITY;
     for _ in 0..ROUNDS {
         let begun = Instant::now();
-        for number in 0..OPERATIONS {
+        for number in 0..operations {
             work(number)?;
         }
-        best = best.min(begun.elapsed().as_secs_f64() * 1e9 / f64::from(OPERATIONS));
+        best = best.min(begun.elapsed().as_secs_f64() * 1e9 / f64::from(operations));
     }
     Ok(best)
 }
@@ -38,7 +37,8 @@ fn cipher(number: u32, text: &mut [u8]) {
     black_box(tag.is_ok());
 }
 
-fn main() -> table_core::Result<()> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let operations = std::env::args().nth(1).map_or(Ok(5_000), |text| text.parse())?;
     let path = std::env::temp_dir().join(format!("seal-open-{}", std::process::id()));
     let store = Store::options().encryption(Arc::new(MemoryKeys::new()?)).open(&path)?;
     let table = store.create_table("Company")?;
@@ -46,15 +46,17 @@ fn main() -> table_core::Result<()> {
     println!("| bytes | cipher alone | seal | open | token |\n|---:|---:|---:|---:|---:|");
     for length in [32, 256, 4_096] {
         let mut plain = vec![0x5a; length];
-        let alone = quickest(|number| {
+        let alone = quickest(operations, |number| {
             cipher(number, black_box(&mut plain));
             Ok(())
         })?;
         let value = ValueRef::Binary(&plain);
         let sealed = encryption.seal(&cell, value)?;
-        let seal = quickest(|_| encryption.seal(&cell, value).map(|sealed| drop(black_box(sealed))))?;
-        let open = quickest(|_| encryption.open(&cell, &sealed).map(|value| drop(black_box(value))))?;
-        let token = quickest(|_| {
+        let seal =
+            quickest(operations, |_| encryption.seal(&cell, value).map(|sealed| drop(black_box(sealed))))?;
+        let open =
+            quickest(operations, |_| encryption.open(&cell, &sealed).map(|value| drop(black_box(value))))?;
+        let token = quickest(operations, |_| {
             encryption
                 .token(&cell, TokenScope::Partition, value)
                 .map(|token| drop(black_box(token.to_string())))

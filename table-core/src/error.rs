@@ -160,6 +160,9 @@ kinds! {
     Superseded = "InternalError", 500, "another file has taken the place of the store's";
     /// What is asked needs the store for itself, and this process has other handles of it.
     StoreInUse = "ServerBusy", 503, "the store is in use in this process";
+    /// The store's directory stayed locked for as long as it was waited for: another process compacts the store, or holds
+    /// a lock of the directory itself. Nothing was written; try again.
+    StoreBusy = "ServerBusy", 503, "another process has the store's directory locked";
     /// The store was opened for reading only.
     ReadOnly = "InsufficientAccountPermissions", 403, "the store is open for reading only";
     /// The store is open in this process with other options.

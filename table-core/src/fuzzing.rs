@@ -412,7 +412,7 @@ pub fn seal_meta(bytes: &mut [u8]) {
 pub fn walk(bytes: &[u8]) -> bool {
     let pages = crate::store::open::walk_bytes(bytes);
     let most = u64::try_from(bytes.len() / 512).unwrap_or(u64::MAX);
-    assert!(pages.is_none_or(|pages| u64::from(pages) <= most), "more pages are reached than there are");
+    assert!(pages.is_none_or(|pages| pages <= most), "more pages are reached than there are");
     pages.is_some()
 }
 

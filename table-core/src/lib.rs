@@ -43,6 +43,16 @@
 //! - [`Error`]: one type, with a [kind](ErrorKind) to match on and the service's own code for each.
 //! - [`limits`]: the service's numbers, which hold here too.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+// Elsewhere promises would be broken without a word. Windows can neither lock nor flush a directory, and who may read a
+// file of keys is not looked at; the layout of LMDB's pages, by which damage is found, is known for 64-bit
+// little-endian machines alone; and 32 bits have no room for the map.
+#[cfg(not(all(unix, target_pointer_width = "64", target_endian = "little")))]
+compile_error!(
+    "table-core needs a 64-bit little-endian Unix system, such as Linux or macOS on x86_64 or aarch64"
+);
+
 // So that what the derive generates works inside the crate too.
 extern crate self as table_core;
 

@@ -42,3 +42,23 @@ mod time;
 mod values;
 mod verify;
 mod writes;
+
+/// Modules that are compiled for Linux alone. Elsewhere a run says that they are left out.
+#[cfg(not(target_os = "linux"))]
+mod on_linux_alone {
+    macro_rules! left_out {
+        ($($name:ident: $why:literal)*) => { $(
+            #[test]
+            #[ignore = $why]
+            fn $name() {
+                panic!("Linux alone: {}", $why);
+            }
+        )* };
+    }
+
+    left_out! {
+        faults: "system calls are made to fail by a library that is preloaded, as Linux does it"
+        hostile: "the places of a store's files are filled with what Linux has"
+        power: "writes and flushes are recorded by a library that is preloaded, as Linux does it"
+    }
+}

@@ -62,3 +62,8 @@ pub fn relaxed() -> OpenOptions {
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 pub mod readme {}
+
+/// The one of the crate's own README.
+#[cfg(doctest)]
+#[doc = include_str!("../../table-core/README.md")]
+pub mod core_readme {}

@@ -82,9 +82,11 @@
 //! ```
 //!
 //! A key is changed by [`Encryption::rotate`](crate::Encryption::rotate), and what it sealed is sealed anew by
-//! [`Table::reencrypt`](crate::Table::reencrypt); [`Encryption::shred`](crate::Encryption::shred) destroys keys together with their values.
+//! [`Table::reencrypt`](crate::Table::reencrypt); [`Encryption::shred`](crate::Encryption::shred) destroys keys together
+//! with their values.
 //!
-//! What is here knows no store. The store keeps the wrapped keys, and does the sealing, as [`Encryption`](crate::Encryption).
+//! What is here knows no store. The store keeps the wrapped keys, and does the sealing, as
+//! [`Encryption`](crate::Encryption).
 
 mod aead;
 pub(crate) mod cell;

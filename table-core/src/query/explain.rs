@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::compare::Operator;
-use super::filter::{Filter, Join, Node};
+use super::filter::Filter;
+use super::node::{Join, Node};
 use super::plan::{QueryPlan, is_key};
 use crate::model::names::ENTITY_TYPE;
 

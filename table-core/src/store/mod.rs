@@ -188,8 +188,9 @@ impl Store {
     ///
     /// Nothing is lost: nobody writes meanwhile, in whatever process. Whoever has the store open elsewhere gets
     /// [`Superseded`](ErrorKind::Superseded) from the next thing that it does, be it a read or a write, and opens it again;
-    /// snapshots and iterators that live there go on to their end. Who opens the store meanwhile waits. A crash at any
-    /// moment leaves the old file or the new one, and the store opens as ever.
+    /// snapshots and iterators that live there go on to their end. Who opens the store meanwhile waits, for ten seconds at
+    /// most, and is then [`StoreBusy`](ErrorKind::StoreBusy). A crash at any moment leaves the old file or the new one, and
+    /// the store opens as ever.
     ///
     /// In this process the handle must be the last: other handles, tables, snapshots and iterators are
     /// [`StoreInUse`](ErrorKind::StoreInUse), and nothing is done. There must be room for the copy beside the file. After an

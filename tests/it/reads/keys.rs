@@ -47,7 +47,7 @@ fn two_spellings_of_a_key_are_one_key() {
     let department = String::from("Sales");
     let keys: [Key<Employee>; 4] = [
         Employee::key("Sales", 7),
-        Employee::key(&department, &7_u32),
+        Employee::key(&department, 7),
         Employee::key(department.clone(), 7),
         Key::of(&employee(7, "Hall", 30)),
     ];

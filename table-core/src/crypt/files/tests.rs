@@ -181,7 +181,8 @@ fn a_file_without_a_directory_lies_in_the_current_one() {
     sync_directory(Path::new("keys")).unwrap();
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
+#[cfg_attr(not(target_os = "linux"), ignore = "pipes have been tried on Linux alone")]
 #[test]
 fn what_is_no_file_is_refused_and_not_waited_for() {
     let dir = tempfile::tempdir().unwrap();

@@ -7,8 +7,9 @@ use proptest::prelude::*;
 
 use super::super::compare::{Operator, Rule};
 use super::super::explain::QueryClass;
-use super::super::filter::{Comparison, Filter, Join, Node};
+use super::super::filter::Filter;
 use super::super::lower::stored_key;
+use super::super::node::{Comparison, Join, Node};
 use super::super::{Query, plan};
 use super::strategies::{Row, any_filter, filter, key_like, row};
 use crate::model::Value;

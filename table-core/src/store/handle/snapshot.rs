@@ -83,9 +83,7 @@ impl Snapshot {
         partition_key: &str,
         row_key: &str,
     ) -> Result<Option<RowView<'_>>> {
-        let state = self.table(table)?;
-        read::get(&self.inner, &self.txn, state, (partition_key, row_key))
-            .map_err(|e| e.attempted("read from").table(table.name()).partition(partition_key).row(row_key))
+        self.find(table, (partition_key, row_key), read::get)
     }
 
     /// The same without a look at its keyed digest.
@@ -95,9 +93,18 @@ impl Snapshot {
         partition_key: &str,
         row_key: &str,
     ) -> Result<Option<RowView<'_>>> {
-        let state = self.table(table)?;
-        read::get_unverified(&self.inner, &self.txn, state, (partition_key, row_key))
-            .map_err(|e| e.attempted("read from").table(table.name()).partition(partition_key).row(row_key))
+        self.find(table, (partition_key, row_key), read::get_unverified)
+    }
+
+    /// The row of these keys, as `read` finds it.
+    fn find<'s>(
+        &'s self,
+        table: &DynamicTable,
+        keys: (&str, &str),
+        read: impl FnOnce(&Inner, &'s heed::RoTxn<'_>, &TableState, (&str, &str)) -> Result<Option<RowView<'s>>>,
+    ) -> Result<Option<RowView<'s>>> {
+        read(&self.inner, &self.txn, self.table(table)?, keys)
+            .map_err(|e| e.attempted("read from").table(table.name()).partition(keys.0).row(keys.1))
     }
 
     /// The entities that the query finds, in order.

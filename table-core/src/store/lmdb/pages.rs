@@ -166,23 +166,6 @@ pub(in crate::store) fn is_whole(page: &[u8]) -> bool {
     whole().is_some()
 }
 
-/// Whether the values of a leaf are values, and not databases or lists of duplicates: of a whole leaf.
-#[cfg(feature = "encrypt")]
-pub(in crate::store) fn is_plain(page: &[u8]) -> bool {
-    let plain = || {
-        let mut fields = Fields(page.get(HEADER - 4..)?);
-        let lower = usize::from(fields.u16()?);
-        let flags = |offset: &[u8; 2]| {
-            page.get(usize::from(u16::from_le_bytes(*offset))..)?.get(4..6)?.first_chunk().copied()
-        };
-        let mut offsets = page.get(HEADER..lower)?.as_chunks::<2>().0.iter();
-        offsets
-            .all(|offset| flags(offset).is_some_and(|f| u16::from_le_bytes(f) & !BIG_DATA == 0))
-            .then_some(())
-    };
-    plain().is_some()
-}
-
 #[cold]
 pub(in crate::store) fn damaged() -> Error {
     Error::new(ErrorKind::Corrupt).because("a page of the store is damaged")

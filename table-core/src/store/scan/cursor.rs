@@ -12,7 +12,6 @@ use heed::types::Bytes;
 use super::read;
 use crate::error::Result;
 use crate::store::lmdb;
-use crate::store::open::Tree;
 use crate::store::opened::Inner;
 use crate::store::scan::Scan;
 
