@@ -186,7 +186,7 @@ kinds! {
     /// What is stored in the clear carries a keyed digest, and it is another's: somebody without the store's keys has
     /// changed it, moved it, or taken the digest away.
     NotGenuine = "InternalError", 500, "what is stored was changed by somebody without the store's keys";
-    /// The text is no [mark](crate::Mark) of a store.
+    /// The text is no [mark](crate::store::Mark) of a store.
     InvalidMark = "InvalidInput", 400, "not a mark of a store";
     /// The store is older than the mark that it was opened with: somebody put former files in its place.
     RolledBack = "InternalError", 500, "the store is older than it has been";

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use integration_tests::Scratch;
 use table_core::crypt::{KeyHandle, KeyScope, MemoryKeys, Scope};
+use table_core::store::EncryptingTable;
 use table_core::{
-    DynamicEntity, DynamicTable, EncryptingTable, Entity, EntitySet, Error, ErrorKind, IfMatch, Query, Store,
-    Ticks, Uuid, Value, limits, prop,
+    DynamicEntity, DynamicTable, Entity, EntitySet, Error, ErrorKind, IfMatch, Query, Store, Ticks, Uuid,
+    Value, limits, prop,
 };
 
 const CANARY: &str = "canary-078-05-1120";

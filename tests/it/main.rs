@@ -32,6 +32,7 @@ mod power;
 mod queries;
 mod ranges;
 mod reads;
+mod root;
 mod sealed;
 mod sets;
 mod signed;

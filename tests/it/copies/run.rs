@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use integration_tests::random::Random;
-use table_core::{DynamicEntity, ETag, Egt, IfMatch, Query, Result, Store, Stored, Table, Value};
+use table_core::typed::Egt;
+use table_core::{DynamicEntity, ETag, IfMatch, Query, Result, Store, Stored, Table, Value};
 
 use super::model::{Kept, Model, Operation, Refusal, place};
 use super::shape::Shape;

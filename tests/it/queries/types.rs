@@ -1,8 +1,9 @@
 //! Filters whose constant has another type than what is stored.
 
 use integration_tests::Scratch;
+use table_core::query::QueryClass;
 use table_core::{
-    DynamicEntity, DynamicTable, Entity, Filter, Query, QueryClass, Result, Store, Ticks, Uuid, Value, prop,
+    DynamicEntity, DynamicTable, Entity, Filter, Query, Result, Store, Ticks, Uuid, Value, prop,
 };
 
 use super::rows;

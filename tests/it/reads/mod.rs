@@ -4,9 +4,10 @@ mod keys;
 mod model;
 
 use integration_tests::Scratch;
+use table_core::query::QueryClass;
 use table_core::{
-    Continuation, DynamicEntity, Entity, ErrorKind, IfMatch, KeyPart, Projection, QueryClass, Store, Stored,
-    Table, Ticks, View, prefix,
+    Continuation, DynamicEntity, Entity, ErrorKind, IfMatch, KeyPart, Projection, Store, Stored, Table,
+    Ticks, View, prefix,
 };
 
 /// One employee of a department.

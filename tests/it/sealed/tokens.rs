@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use table_core::KeyInfo;
 use table_core::crypt::{Scope, Secret};
+use table_core::store::KeyInfo;
 use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Key, Query, Store, Stored, Table, Value};
 
 use super::{CANARY, Scratch, handles, kind, refused, rows};

@@ -287,5 +287,5 @@ fn a_store_that_was_put_back_is_told_by_its_mark() {
     let other = Bank::new();
     let theirs = other.open().0.mark().unwrap();
     assert_eq!(open(&path, theirs), Err(ErrorKind::RolledBack));
-    assert_eq!("nothing".parse::<table_core::Mark>().unwrap_err().kind(), ErrorKind::InvalidMark);
+    assert_eq!("nothing".parse::<table_core::store::Mark>().unwrap_err().kind(), ErrorKind::InvalidMark);
 }

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use integration_tests::Scratch;
 use integration_tests::child::Child;
 use table_core::crypt::MemoryKeys;
-use table_core::{
-    DynamicEntity, DynamicTable, EncryptingTable, EntitySet, Error, ErrorKind, IfMatch, Store, Table,
-};
+use table_core::store::EncryptingTable;
+use table_core::{DynamicEntity, DynamicTable, EntitySet, Error, ErrorKind, IfMatch, Store, Table};
 
 use super::{Seat, seat, seen};
 
@@ -117,7 +116,7 @@ fn the_refusal_says_what_to_use() {
         error.to_string(),
         "cannot merge into table `Seats`, partition `night`, row `seat_01`: the row is an entity of the kind `seat`, \
          which a struct declares: change the entity by `Store::table`, or by `SetTable::merge_any` and the like, which \
-         make its copies follow; a handle by `raw()` writes the row all the same, and its copies stay as they are"
+         make its copies follow; a handle by `DynamicTable::raw` writes the row all the same, and its copies stay as they are"
     );
     let error = seats.dynamic().delete("night", "guest_ann", IfMatch::Any).unwrap_err().to_string();
     assert!(

@@ -5,7 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use integration_tests::Scratch;
 use table_core::ErrorKind::{self, *};
-use table_core::{DynamicEntity, ETag, Egt, Entity, Error, IfMatch, Store, Table};
+use table_core::typed::Egt;
+use table_core::{DynamicEntity, ETag, Entity, Error, IfMatch, Store, Table};
 
 use super::seen;
 

@@ -53,7 +53,7 @@ pub(in crate::store) fn needs_its_struct(kind: &str, index: Option<&str>) -> Err
     };
     Error::new(ErrorKind::DeclaredKind).because(format!(
         "{what}: change the entity by `Store::table`, or by `SetTable::merge_any` and the like, which make its copies \
-         follow; a handle by `raw()` writes the row all the same, and its copies stay as they are"
+         follow; a handle by `DynamicTable::raw` writes the row all the same, and its copies stay as they are"
     ))
 }
 

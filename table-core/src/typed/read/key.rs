@@ -12,8 +12,10 @@ use crate::schema::{
     self, CharSet, FieldPart, KeyPart, KeyType, KeyValues, Property, PropertyValue, Schema, Template,
     ValueError,
 };
+use crate::store::RowView;
 use crate::typed::change::values_of;
 use crate::typed::entity::Entity;
+use crate::typed::entity::column::sealed::Given;
 use crate::typed::entity::path::{self, Path};
 use crate::typed::entity::stored::Stored;
 use crate::typed::query::OwnRows;
@@ -58,7 +60,7 @@ impl KeyArg<String> for &str {
     message = "`{Self}` cannot be given for an encrypted field of type `{T}`",
     label = "expected `{T}`: a token is looked up by one value"
 )]
-pub trait BlindArg<T> {
+pub trait BlindArg<T>: Given<T> {
     #[doc(hidden)]
     fn to_value(&self) -> Result<PropertyValue<'_>, ValueError>;
 }
@@ -297,7 +299,7 @@ impl<P> IndexKey<P> {
 }
 
 /// A key that one row can be read by, and what it is read as.
-pub trait Lookup<E: Entity> {
+pub trait Lookup<E: Entity>: sealed::Sealed {
     /// What the row is read as.
     type Output;
     /// The way to it.
@@ -315,7 +317,15 @@ pub trait Lookup<E: Entity> {
     }
 
     #[doc(hidden)]
-    fn read(view: &crate::RowView<'_>) -> Result<Self::Output>;
+    fn read(view: &RowView<'_>) -> Result<Self::Output>;
+}
+
+mod sealed {
+    /// Who may be a [`Lookup`](super::Lookup).
+    pub trait Sealed {}
+
+    impl<E> Sealed for super::Key<E> {}
+    impl<P> Sealed for super::IndexKey<P> {}
 }
 
 impl<E: Entity> Lookup<E> for Key<E> {
@@ -326,7 +336,7 @@ impl<E: Entity> Lookup<E> for Key<E> {
         self.as_strs()
     }
 
-    fn read(view: &crate::RowView<'_>) -> Result<Self::Output> {
+    fn read(view: &RowView<'_>) -> Result<Self::Output> {
         path::check_kind(view, const { E::SCHEMA.tag(None) })?;
         path::read_stored(view)
     }
@@ -348,7 +358,7 @@ impl<P: Path> Lookup<P::Entity> for IndexKey<P> {
         }
     }
 
-    fn read(view: &crate::RowView<'_>) -> Result<P::Item> {
+    fn read(view: &RowView<'_>) -> Result<P::Item> {
         path::check_kind(view, P::KEYS.tag())?;
         P::read(view)
     }
