@@ -2,6 +2,22 @@
 //!
 //! The types here are thin: they turn fields into values and back, and leave the work to functions that know no
 //! user's type. What a method takes or gives is named here, for signatures.
+//!
+//! Traits that only say what a method takes are sealed:
+//!
+//! ```compile_fail
+//! struct Mine;
+//! impl table_core::typed::Comparable for Mine {}
+//! ```
+//!
+//! ```compile_fail
+//! struct Mine;
+//! impl table_core::typed::BlindArg<u32> for Mine {
+//!     fn to_value(&self) -> Result<table_core::schema::PropertyValue<'_>, table_core::schema::ValueError> {
+//!         Ok(table_core::schema::PropertyValue::Absent)
+//!     }
+//! }
+//! ```
 
 mod change;
 mod encrypt;
