@@ -37,6 +37,7 @@ mod sealed;
 mod sets;
 mod signed;
 mod space;
+mod suggestions;
 mod tables;
 mod tampering;
 mod time;
