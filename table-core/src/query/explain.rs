@@ -42,7 +42,8 @@ impl fmt::Display for QueryClass {
 /// all in a line.
 ///
 /// ```
-/// use table_core::{Filter, Query, QueryClass};
+/// use table_core::query::QueryClass;
+/// use table_core::{Filter, Query};
 ///
 /// let filter = Filter::parse("PartitionKey eq 'Sales' and (RowKey eq 'a' or RowKey eq 'b')")?;
 /// let explain = Query::new().filter(filter).explain()?;

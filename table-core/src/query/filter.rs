@@ -62,7 +62,7 @@ use crate::model::names::{self, Name};
 /// | Double | Int32, Int64, Double |
 /// | any other | its own |
 ///
-/// **Typed filters** have another rule here. What an entity's [columns](crate::Column) are compared with has the declared
+/// **Typed filters** have another rule here. What an entity's [columns](crate::typed::Column) are compared with has the declared
 /// type, and a row may have been written when the field was narrower: so numbers of all three types compare by value,
 /// and a property of any other type compares false, as if it were missing. The rule is that of each comparison, however
 /// it was made: [`prop`] and text have the first one, also within a typed query. The text of a typed filter, read again,

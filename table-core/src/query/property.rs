@@ -27,7 +27,7 @@ pub struct PropertyRef(Name, Rule);
 ///
 /// let recent = prop("Timestamp").ge("2026-11-20T00:00:00Z".parse::<Ticks>()?);
 /// assert_eq!(recent.to_string(), "Timestamp ge datetime'2026-11-20T00:00:00Z'");
-/// # Ok::<(), table_core::ParseTicksError>(())
+/// # Ok::<(), table_core::model::ParseTicksError>(())
 /// ```
 pub fn prop(name: &str) -> PropertyRef {
     PropertyRef(name.into(), Rule::Named)

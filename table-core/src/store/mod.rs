@@ -1,4 +1,4 @@
-//! The store on LMDB.
+//! The store on LMDB: what it reports of itself, what its reads give one by one, its keys and tables sealed by a rule.
 
 #[cfg(feature = "encrypt")]
 mod encrypting;

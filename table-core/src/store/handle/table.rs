@@ -55,11 +55,12 @@ use crate::store::write::prepare::{self, Action, Content, Operation, Prepared};
 pub struct DynamicTable {
     inner: Arc<Shared>,
     state: Arc<TableState>,
+    is_raw: bool,
 }
 
 impl DynamicTable {
     pub(crate) fn new(inner: Arc<Shared>, state: Arc<TableState>) -> Self {
-        Self { inner, state }
+        Self { inner, state, is_raw: false }
     }
 
     pub(crate) fn inner(&self) -> &Shared {
@@ -102,6 +103,49 @@ impl DynamicTable {
         &self.state.name
     }
 
+    /// The same table, whose rows of declared kinds may be written by their properties, too.
+    ///
+    /// A struct that is used with a table declares the kinds of its entities and of their copies, and the store notes
+    /// it. Of such rows any other handle refuses an insert, a replace, a merge and a delete by
+    /// [`DeclaredKind`](crate::ErrorKind::DeclaredKind), whichever program declared them, and the
+    /// [set](crate::SetTable::merge_any) of the kinds is how to change them by their properties. Writes of this handle change
+    /// the one row and leave copies as they are: for repairs, and for data that comes with its copies.
+    ///
+    /// Rows that are [signed](derive@crate::Entity) are their struct's alone: nothing else can make their digest. They can
+    /// be deleted.
+    ///
+    /// ```
+    /// use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Store};
+    ///
+    /// #[derive(Entity)]
+    /// #[entity(table = "Company", kind = "employee")]
+    /// #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// #[index(by_email, row = "email_{email}", unique)]
+    /// struct Employee {
+    ///     department: String,
+    ///     id: u32,
+    ///     email: String,
+    /// }
+    ///
+    /// # let dir = tempfile::tempdir()?;
+    /// # let store = Store::open(dir.path().join("company.tables"))?;
+    /// let staff = store.table::<Employee>()?;
+    /// staff.insert(&Employee { department: "Sales".into(), id: 7, email: "jun@contoso.com".into() })?;
+    ///
+    /// // The copy under the e-mail would say what is no more.
+    /// let company = staff.dynamic();
+    /// let change = DynamicEntity::new("Sales", "empid_000007").with("Email", "cao@contoso.com");
+    /// assert_eq!(company.merge(&change, IfMatch::Any).unwrap_err().kind(), ErrorKind::DeclaredKind);
+    ///
+    /// company.raw().merge(&change, IfMatch::Any)?;
+    /// assert!(staff.get(Employee::by_email("Sales", "jun@contoso.com"))?.is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn raw(&self) -> Self {
+        Self { is_raw: true, ..self.clone() }
+    }
+
     /// The entity of these keys, or `None`.
     pub fn get(&self, partition_key: &str, row_key: &str) -> Result<Option<DynamicEntity>> {
         #[expect(
@@ -139,7 +183,7 @@ impl DynamicTable {
     /// Removes the entity of these keys; fails if there is none.
     pub fn delete(&self, partition_key: &str, row_key: &str, condition: impl Into<IfMatch>) -> Result<()> {
         let operation = Operation::delete(partition_key, row_key, condition.into());
-        self.submit(prepare::single(&self.state, &operation)?).map(|_| ())
+        self.submit(self.by_properties(prepare::single(&self.state, &operation)?)).map(|_| ())
     }
 
     /// A batch of operations on one partition, to be committed together or not at all.
@@ -158,7 +202,20 @@ impl DynamicTable {
         entity: &DynamicEntity,
         properties: &[Given<'_>],
     ) -> Result<Prepared> {
-        prepare::single(&self.state, &Operation::on(action, entity, properties))
+        let prepared = prepare::single(&self.state, &Operation::on(action, entity, properties))?;
+        Ok(self.by_properties(prepared))
+    }
+
+    /// A write by properties and keys, with what the handle says of rows of declared kinds.
+    pub(in crate::store) fn by_properties(&self, mut prepared: Prepared) -> Prepared {
+        prepared.is_raw = self.is_raw;
+        prepared
+    }
+
+    /// Whether writes of this handle may change rows of declared kinds.
+    #[cfg(feature = "encrypt")]
+    pub(in crate::store) fn is_raw(&self) -> bool {
+        self.is_raw
     }
 
     /// What `read` makes of the row of these keys.

@@ -21,6 +21,7 @@ use crate::typed::entity::path::{PathKeys, check_kind};
 const PATIENCE: usize = 32;
 
 /// A key with tokens in it, of which only the values are known.
+#[derive(Clone)]
 pub(in crate::typed) struct BlindKey {
     path: &'static PathKeys,
     /// The arguments of its constructor.
@@ -74,8 +75,7 @@ impl BlindKey {
         let arguments = Arguments::new([&schema.partition, row], &given);
         let nothing = "0".repeat(BLIND_DIGITS);
         // Refuses what no key can hold before any key of the store is asked for.
-        let printed =
-            print_values(schema, row, &WithTokens { arguments: &arguments, tokens: &[], nothing: &nothing })?;
+        let printed = self.without_tokens()?;
         let mut choices = vec![Vec::new()];
         for part in self.blind_parts() {
             let Some((field, blind)) = self.path.blind(part.field) else { continue };
@@ -97,6 +97,26 @@ impl BlindKey {
             )
         };
         choices.into_iter().map(print).collect()
+    }
+
+    /// The keys with zeros in the place of each token.
+    pub(in crate::typed) fn without_tokens(&self) -> Result<KeyPair> {
+        let (schema, row) = (self.path.schema(), self.path.row());
+        let given: Vec<_> = self.given.iter().map(as_given).collect();
+        let arguments = Arguments::new([&schema.partition, row], &given);
+        let nothing = "0".repeat(BLIND_DIGITS);
+        print_values(schema, row, &WithTokens { arguments: &arguments, tokens: &[], nothing: &nothing })
+    }
+
+    /// Whether the values to be looked up by tokens are those of another key of the same index.
+    pub(in crate::typed) fn asks_the_same(&self, other: &Self) -> bool {
+        let given: [Vec<_>; 2] = [self, other].map(|key| key.given.iter().map(as_given).collect());
+        let templates = [&self.path.schema().partition, self.path.row()];
+        let [own, others] = given.each_ref().map(|given| Arguments::new(templates, given));
+        self.blind_parts().all(|part| match (own.given(part.field), others.given(part.field)) {
+            (Some(a), Some(b)) => are_equal(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        })
     }
 
     /// Whether the row has the values that were given, once it is open: who can write the file can put a row under any

@@ -1,6 +1,7 @@
 //! Keys of entities and of their copies, made from the fields that stand in them.
 
-use std::fmt;
+mod identity;
+
 use std::marker::PhantomData;
 
 use super::blind::BlindKey;
@@ -11,8 +12,10 @@ use crate::schema::{
     self, CharSet, FieldPart, KeyPart, KeyType, KeyValues, Property, PropertyValue, Schema, Template,
     ValueError,
 };
+use crate::store::RowView;
 use crate::typed::change::values_of;
 use crate::typed::entity::Entity;
+use crate::typed::entity::column::sealed::Given;
 use crate::typed::entity::path::{self, Path};
 use crate::typed::entity::stored::Stored;
 use crate::typed::query::OwnRows;
@@ -57,7 +60,7 @@ impl KeyArg<String> for &str {
     message = "`{Self}` cannot be given for an encrypted field of type `{T}`",
     label = "expected `{T}`: a token is looked up by one value"
 )]
-pub trait BlindArg<T> {
+pub trait BlindArg<T>: Given<T> {
     #[doc(hidden)]
     fn to_value(&self) -> Result<PropertyValue<'_>, ValueError>;
 }
@@ -225,18 +228,6 @@ impl<E> Key<E> {
     }
 }
 
-impl<E> fmt::Debug for Key<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.keys {
-            Ok(keys) => {
-                let (partition, row) = keys.as_strs();
-                f.debug_tuple("Key").field(&partition).field(&row).finish()
-            }
-            Err(error) => f.debug_tuple("Key").field(error).finish(),
-        }
-    }
-}
-
 /// A partition of an entity's table.
 ///
 /// Made by the entity's own `partition` function from the fields that stand in its partition key.
@@ -265,15 +256,6 @@ impl<E> Partition<E> {
 
     pub(in crate::typed) fn into_key(self) -> Result<String> {
         self.key
-    }
-}
-
-impl<E> fmt::Debug for Partition<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.key {
-            Ok(key) => f.debug_tuple("Partition").field(key).finish(),
-            Err(error) => f.debug_tuple("Partition").field(error).finish(),
-        }
     }
 }
 
@@ -316,21 +298,8 @@ impl<P> IndexKey<P> {
     }
 }
 
-impl<P> fmt::Debug for IndexKey<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.keys {
-            Keys::Printed(Ok(keys)) => {
-                let (partition, row) = keys.as_strs();
-                f.debug_tuple("IndexKey").field(&partition).field(&row).finish()
-            }
-            Keys::Printed(Err(error)) => f.debug_tuple("IndexKey").field(error).finish(),
-            Keys::Blind(key) => f.debug_tuple("IndexKey").field(key).finish(),
-        }
-    }
-}
-
 /// A key that one row can be read by, and what it is read as.
-pub trait Lookup<E: Entity> {
+pub trait Lookup<E: Entity>: sealed::Sealed {
     /// What the row is read as.
     type Output;
     /// The way to it.
@@ -348,7 +317,15 @@ pub trait Lookup<E: Entity> {
     }
 
     #[doc(hidden)]
-    fn read(view: &crate::RowView<'_>) -> Result<Self::Output>;
+    fn read(view: &RowView<'_>) -> Result<Self::Output>;
+}
+
+mod sealed {
+    /// Who may be a [`Lookup`](super::Lookup).
+    pub trait Sealed {}
+
+    impl<E> Sealed for super::Key<E> {}
+    impl<P> Sealed for super::IndexKey<P> {}
 }
 
 impl<E: Entity> Lookup<E> for Key<E> {
@@ -359,7 +336,7 @@ impl<E: Entity> Lookup<E> for Key<E> {
         self.as_strs()
     }
 
-    fn read(view: &crate::RowView<'_>) -> Result<Self::Output> {
+    fn read(view: &RowView<'_>) -> Result<Self::Output> {
         path::check_kind(view, const { E::SCHEMA.tag(None) })?;
         path::read_stored(view)
     }
@@ -381,7 +358,7 @@ impl<P: Path> Lookup<P::Entity> for IndexKey<P> {
         }
     }
 
-    fn read(view: &crate::RowView<'_>) -> Result<P::Item> {
+    fn read(view: &RowView<'_>) -> Result<P::Item> {
         path::check_kind(view, P::KEYS.tag())?;
         P::read(view)
     }
