@@ -13,11 +13,13 @@ mod fold;
 mod held;
 mod key_error;
 mod key_type;
+mod keys;
 mod layout;
 mod message;
 mod overlap;
 mod parse;
 mod picture;
+mod place;
 mod print;
 mod properties;
 mod signing;
@@ -33,9 +35,11 @@ pub(crate) use held::holds;
 pub(crate) use key_error::KeyError;
 pub(crate) use key_type::{BLIND_DIGITS, edm, shard_digits};
 pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
+pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys, print_keys};
 pub(crate) use layout::{Differences, differences, layout, read, would_bare};
 pub(crate) use parse::{parse, parse_field};
 pub use picture::Markdown;
+pub use place::{Place, TableTemplate};
 pub(crate) use print::{KEY_BYTES, KeyValues, print, print_all};
 pub(crate) use signing::RowTag;
 pub use value::{Property, PropertyValue, ValueError};
@@ -50,8 +54,6 @@ mod tests;
 pub struct Schema {
     /// The name of the struct.
     pub entity: &'static str,
-    /// The table that it lives in.
-    pub table: &'static str,
     /// Its type tag: the text of `EntityType` on its rows.
     pub kind: &'static str,
     /// The version of its layout.
@@ -60,15 +62,26 @@ pub struct Schema {
     pub signed: bool,
     /// Every field, in order.
     pub fields: &'static [Field],
-    /// The partition key.
-    pub partition: Template,
-    /// The row key.
-    pub row: Template,
-    /// The copies under other row keys.
+    /// Where its own rows lie, first the row with its key. So far an entity has that row alone.
+    pub places: &'static [Place],
+    /// The copies under other keys.
     pub indexes: &'static [Index],
 }
 
 impl Schema {
+    /// Where the row with the entity's key lies.
+    pub const fn place(&self) -> &'static Place {
+        match self.places {
+            [place, ..] => place,
+            [] => &Place::NOWHERE,
+        }
+    }
+
+    /// The table of that row, as it is declared.
+    pub(crate) const fn table(&self) -> &'static str {
+        self.place().table.source()
+    }
+
     /// Whether it has fields that are sealed.
     pub(crate) const fn seals(&self) -> bool {
         let mut fields = self.fields;
@@ -82,19 +95,14 @@ impl Schema {
     }
 
     /// A place for a declaration.
-    pub(crate) const NOTHING: Self = {
-        let nothing = Template { source: "", parts: &[] };
-        Self {
-            entity: "",
-            table: "",
-            kind: "",
-            version: 0,
-            signed: false,
-            fields: &[],
-            partition: nothing,
-            row: nothing,
-            indexes: &[],
-        }
+    pub(crate) const NOTHING: Self = Self {
+        entity: "",
+        kind: "",
+        version: 0,
+        signed: false,
+        fields: &[],
+        places: &[Place::NOWHERE],
+        indexes: &[],
     };
 }
 
@@ -220,15 +228,15 @@ impl FieldPart {
     }
 }
 
-/// A copy of an entity under another row key of its partition.
+/// A copy of an entity under another key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Index {
     /// The index's name: `by_email`.
     pub name: &'static str,
     /// The text of `EntityType` on its rows: `employee.by_email`.
     pub kind: &'static str,
-    /// The row key.
-    pub row: Template,
+    /// Where its rows lie.
+    pub place: Place,
     /// Whether a second entity with the same key is refused.
     pub unique: bool,
     /// What a row of it holds.

@@ -11,30 +11,34 @@ use crate::template::{Format, Part, TimeItem};
 /// The schema of the entity.
 pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
     let krate = &model.krate;
-    let (entity, table, kind, version) =
-        (model.ident.to_string(), &model.table.value, &model.kind.value, model.version);
+    let (entity, kind, version) = (model.ident.to_string(), &model.kind.value, model.version);
     let signed = model.signed.is_some();
     let (fields, count) = (fields::declared(krate, &model.fields), model.indexes.len());
     let partition = template(model, &model.key.partition);
-    let row = template(model, &model.key.row);
+    let place = row_place(model, &model.key.row);
     let indexes = model.indexes.iter().map(|found| index(model, found));
     // The lists are constants of their own: inside of others the compiler would look again and again into each part of
     // them to see whether it could be promoted.
     quote! {{
         const FIELDS: &[#krate::schema::Field] = #fields;
+        const PARTITION: #krate::schema::Template = #partition;
         const INDEXES: [#krate::schema::Index; #count] = [#(#indexes),*];
         &#krate::schema::Schema {
             entity: #entity,
-            table: #table,
             kind: #kind,
             version: #version,
             signed: #signed,
             fields: FIELDS,
-            partition: #partition,
-            row: #row,
+            places: &[#place],
             indexes: &INDEXES,
         }
     }}
+}
+
+/// The place of a row: every row of an entity lies in its table and its partition.
+fn row_place(model: &Entity<'_>, row: &Template) -> TokenStream {
+    let (krate, table, row) = (&model.krate, &model.table.value, template(model, row));
+    quote!(#krate::schema::Place::new(#table, PARTITION, #row))
 }
 
 /// The place of a field among those that are stored, which is what the schema counts by.
@@ -45,7 +49,7 @@ pub(crate) fn place(model: &Entity<'_>, field: usize) -> usize {
 fn index(model: &Entity<'_>, index: &Index) -> TokenStream {
     let krate = &model.krate;
     let (name, kind) = (&index.name, format!("{}.{}", model.kind.value, index.name));
-    let row = template(model, &index.row);
+    let at = row_place(model, &index.row);
     let (unique, sparse) = (index.unique.is_some(), index.when.is_some());
     let copies = match &index.copies {
         Copies::All => quote!(All),
@@ -59,7 +63,7 @@ fn index(model: &Entity<'_>, index: &Index) -> TokenStream {
         #krate::schema::Index {
             name: #name,
             kind: #kind,
-            row: #row,
+            place: #at,
             unique: #unique,
             copies: #krate::schema::Copies::#copies,
             sparse: #sparse,

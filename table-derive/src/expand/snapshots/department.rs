@@ -14,26 +14,29 @@ const _: () = {
                 <String as __table::Property>::FIELD.named("name", "Name"),
                 <u32 as __table::Property>::FIELD.named("head_count", "HeadCount"),
             ];
+            const PARTITION: __table::schema::Template = __table::schema::Template {
+                source: "{name}",
+                parts: &[__table::schema::Part::Field(__table::schema::FieldPart::new(
+                    0usize,
+                    <String as __table::KeyPart>::KEY,
+                    __table::schema::Format::Plain,
+                ))],
+            };
             const INDEXES: [__table::schema::Index; 0usize] = [];
             &__table::schema::Schema {
                 entity: "Department",
-                table: "Company",
                 kind: "department",
                 version: 1u32,
                 signed: false,
                 fields: FIELDS,
-                partition: __table::schema::Template {
-                    source: "{name}",
-                    parts: &[__table::schema::Part::Field(__table::schema::FieldPart::new(
-                        0usize,
-                        <String as __table::KeyPart>::KEY,
-                        __table::schema::Format::Plain,
-                    ))],
-                },
-                row: __table::schema::Template {
-                    source: "department",
-                    parts: &[__table::schema::Part::Literal("department")],
-                },
+                places: &[__table::schema::Place::new(
+                    "Company",
+                    PARTITION,
+                    __table::schema::Template {
+                        source: "department",
+                        parts: &[__table::schema::Part::Literal("department")],
+                    },
+                )],
                 indexes: &INDEXES,
             }
         };

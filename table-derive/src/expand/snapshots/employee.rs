@@ -17,21 +17,33 @@ const _: () = {
                 <String as __table::Property>::FIELD.named("email", "Email"),
                 <i32 as __table::Property>::FIELD.named("age", "Age").or_default(),
             ];
+            const PARTITION: __table::schema::Template = __table::schema::Template {
+                source: "{department}",
+                parts: &[__table::schema::Part::Field(__table::schema::FieldPart::new(
+                    0usize,
+                    <String as __table::KeyPart>::KEY,
+                    __table::schema::Format::Plain,
+                ))],
+            };
             const INDEXES: [__table::schema::Index; 2usize] = [
                 __table::schema::Index {
                     name: "by_email",
                     kind: "employee.by_email",
-                    row: __table::schema::Template {
-                        source: "email_{email}",
-                        parts: &[
-                            __table::schema::Part::Literal("email_"),
-                            __table::schema::Part::Field(__table::schema::FieldPart::new(
-                                3usize,
-                                <String as __table::KeyPart>::KEY,
-                                __table::schema::Format::Plain,
-                            )),
-                        ],
-                    },
+                    place: __table::schema::Place::new(
+                        "Company",
+                        PARTITION,
+                        __table::schema::Template {
+                            source: "email_{email}",
+                            parts: &[
+                                __table::schema::Part::Literal("email_"),
+                                __table::schema::Part::Field(__table::schema::FieldPart::new(
+                                    3usize,
+                                    <String as __table::KeyPart>::KEY,
+                                    __table::schema::Format::Plain,
+                                )),
+                            ],
+                        },
+                    ),
                     unique: true,
                     copies: __table::schema::Copies::All,
                     sparse: false,
@@ -39,23 +51,27 @@ const _: () = {
                 __table::schema::Index {
                     name: "by_name",
                     kind: "employee.by_name",
-                    row: __table::schema::Template {
-                        source: "name_{last_name}_{id:06}",
-                        parts: &[
-                            __table::schema::Part::Literal("name_"),
-                            __table::schema::Part::Field(__table::schema::FieldPart::new(
-                                2usize,
-                                <String as __table::KeyPart>::KEY,
-                                __table::schema::Format::Plain,
-                            )),
-                            __table::schema::Part::Literal("_"),
-                            __table::schema::Part::Field(__table::schema::FieldPart::new(
-                                1usize,
-                                <u32 as __table::KeyPart>::KEY,
-                                __table::schema::Format::Pad(6u8),
-                            )),
-                        ],
-                    },
+                    place: __table::schema::Place::new(
+                        "Company",
+                        PARTITION,
+                        __table::schema::Template {
+                            source: "name_{last_name}_{id:06}",
+                            parts: &[
+                                __table::schema::Part::Literal("name_"),
+                                __table::schema::Part::Field(__table::schema::FieldPart::new(
+                                    2usize,
+                                    <String as __table::KeyPart>::KEY,
+                                    __table::schema::Format::Plain,
+                                )),
+                                __table::schema::Part::Literal("_"),
+                                __table::schema::Part::Field(__table::schema::FieldPart::new(
+                                    1usize,
+                                    <u32 as __table::KeyPart>::KEY,
+                                    __table::schema::Format::Pad(6u8),
+                                )),
+                            ],
+                        },
+                    ),
                     unique: false,
                     copies: __table::schema::Copies::Some(&[3usize]),
                     sparse: true,
@@ -63,30 +79,25 @@ const _: () = {
             ];
             &__table::schema::Schema {
                 entity: "Employee",
-                table: "Company",
                 kind: "employee",
                 version: 1u32,
                 signed: false,
                 fields: FIELDS,
-                partition: __table::schema::Template {
-                    source: "{department}",
-                    parts: &[__table::schema::Part::Field(__table::schema::FieldPart::new(
-                        0usize,
-                        <String as __table::KeyPart>::KEY,
-                        __table::schema::Format::Plain,
-                    ))],
-                },
-                row: __table::schema::Template {
-                    source: "empid_{id:06}",
-                    parts: &[
-                        __table::schema::Part::Literal("empid_"),
-                        __table::schema::Part::Field(__table::schema::FieldPart::new(
-                            1usize,
-                            <u32 as __table::KeyPart>::KEY,
-                            __table::schema::Format::Pad(6u8),
-                        )),
-                    ],
-                },
+                places: &[__table::schema::Place::new(
+                    "Company",
+                    PARTITION,
+                    __table::schema::Template {
+                        source: "empid_{id:06}",
+                        parts: &[
+                            __table::schema::Part::Literal("empid_"),
+                            __table::schema::Part::Field(__table::schema::FieldPart::new(
+                                1usize,
+                                <u32 as __table::KeyPart>::KEY,
+                                __table::schema::Format::Pad(6u8),
+                            )),
+                        ],
+                    },
+                )],
                 indexes: &INDEXES,
             }
         };

@@ -42,50 +42,57 @@ const _: () = {
                     ..<String as __table::Property>::FIELD.named("card", "Card")
                 },
             ];
+            const PARTITION: __table::schema::Template = __table::schema::Template {
+                source: "{department}",
+                parts: &[__table::schema::Part::Field(__table::schema::FieldPart::new(
+                    0usize,
+                    <String as __table::KeyPart>::KEY,
+                    __table::schema::Format::Plain,
+                ))],
+            };
             const INDEXES: [__table::schema::Index; 1usize] = [__table::schema::Index {
                 name: "by_ssn",
                 kind: "employee.by_ssn",
-                row: __table::schema::Template {
-                    source: "ssn_{ssn:blind}",
-                    parts: &[
-                        __table::schema::Part::Literal("ssn_"),
-                        __table::schema::Part::Field(__table::schema::FieldPart::new(
-                            2usize,
-                            __table::token_key(<String as __table::Property>::OPTIONAL),
-                            __table::schema::Format::Blind,
-                        )),
-                    ],
-                },
+                place: __table::schema::Place::new(
+                    "Payroll",
+                    PARTITION,
+                    __table::schema::Template {
+                        source: "ssn_{ssn:blind}",
+                        parts: &[
+                            __table::schema::Part::Literal("ssn_"),
+                            __table::schema::Part::Field(__table::schema::FieldPart::new(
+                                2usize,
+                                __table::token_key(<String as __table::Property>::OPTIONAL),
+                                __table::schema::Format::Blind,
+                            )),
+                        ],
+                    },
+                ),
                 unique: true,
                 copies: __table::schema::Copies::Keys,
                 sparse: false,
             }];
             &__table::schema::Schema {
                 entity: "Sealed",
-                table: "Payroll",
                 kind: "employee",
                 version: 1u32,
                 signed: false,
                 fields: FIELDS,
-                partition: __table::schema::Template {
-                    source: "{department}",
-                    parts: &[__table::schema::Part::Field(__table::schema::FieldPart::new(
-                        0usize,
-                        <String as __table::KeyPart>::KEY,
-                        __table::schema::Format::Plain,
-                    ))],
-                },
-                row: __table::schema::Template {
-                    source: "empid_{id:06}",
-                    parts: &[
-                        __table::schema::Part::Literal("empid_"),
-                        __table::schema::Part::Field(__table::schema::FieldPart::new(
-                            1usize,
-                            <u32 as __table::KeyPart>::KEY,
-                            __table::schema::Format::Pad(6u8),
-                        )),
-                    ],
-                },
+                places: &[__table::schema::Place::new(
+                    "Payroll",
+                    PARTITION,
+                    __table::schema::Template {
+                        source: "empid_{id:06}",
+                        parts: &[
+                            __table::schema::Part::Literal("empid_"),
+                            __table::schema::Part::Field(__table::schema::FieldPart::new(
+                                1usize,
+                                <u32 as __table::KeyPart>::KEY,
+                                __table::schema::Format::Pad(6u8),
+                            )),
+                        ],
+                    },
+                )],
                 indexes: &INDEXES,
             }
         };
