@@ -7,14 +7,17 @@
 //! stands as it is. So no struct here can be written out elsewhere, and no `match` on an enum is complete.
 //!
 //! ```
-//! use table_core::schema::{Field, FieldPart, Format, Index, KeyPart, Part, Property, Schema, Template};
+//! use table_core::schema::{
+//!     Field, FieldPart, Format, Index, KeyPart, Part, Place, Property, Schema, Template,
+//! };
 //!
 //! const FIELDS: &[Field] = &[String::FIELD.named("team", "Team"), u32::FIELD.named("id", "Id")];
 //! const TEAM: &[Part] = &[Part::Field(FieldPart::new(0, String::KEY, Format::Plain))];
 //! const ID: &[Part] = &[Part::Field(FieldPart::new(1, u32::KEY, Format::Plain))];
-//! const MEMBER: Schema = Schema::new(["Member", "Club", "member"], FIELDS)
-//!     .keys(Template::new("{team}", TEAM), Template::new("{id}", ID))
-//!     .indexes(&[Index::new("by_team", "member.by_team", Template::new("{team}", TEAM)).unique()]);
+//! const ROW: Place = Place::new("Club", Template::new("{team}", TEAM), Template::new("{id}", ID));
+//! const BY_TEAM: Place = ROW.beside(Template::new("{team}", TEAM));
+//! const MEMBER: Schema = Schema::new(["Member", "member"], FIELDS, &[ROW])
+//!     .indexes(&[Index::new("by_team", "member.by_team", BY_TEAM).unique()]);
 //! assert_eq!((MEMBER.version, MEMBER.signed, MEMBER.indexes.len()), (1, false, 1));
 //! ```
 
@@ -28,11 +31,13 @@ mod fold;
 mod held;
 mod key_error;
 mod key_type;
+mod keys;
 mod layout;
 mod message;
 mod overlap;
 mod parse;
 mod picture;
+mod place;
 mod print;
 mod properties;
 mod signing;
@@ -48,9 +53,11 @@ pub(crate) use held::holds;
 pub(crate) use key_error::KeyError;
 pub(crate) use key_type::{BLIND_DIGITS, edm, shard_digits};
 pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
+pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys, print_keys};
 pub(crate) use layout::{Differences, differences, layout, read, would_bare};
 pub(crate) use parse::{parse, parse_field};
 pub use picture::Markdown;
+pub use place::{Place, TableTemplate};
 pub(crate) use print::{KEY_BYTES, KeyValues, print, print_all};
 pub(crate) use signing::RowTag;
 pub use value::{Property, PropertyValue, ValueError};
@@ -66,8 +73,6 @@ mod tests;
 pub struct Schema {
     /// The name of the struct.
     pub entity: &'static str,
-    /// The table that it lives in.
-    pub table: &'static str,
     /// Its type tag: the text of `EntityType` on its rows.
     pub kind: &'static str,
     /// The version of its layout.
@@ -76,28 +81,21 @@ pub struct Schema {
     pub signed: bool,
     /// Every field, in order.
     pub fields: &'static [Field],
-    /// The partition key.
-    pub partition: Template,
-    /// The row key.
-    pub row: Template,
-    /// The copies under other row keys.
+    /// Where its own rows lie, first the row with its key. So far an entity has that row alone.
+    pub places: &'static [Place],
+    /// The copies under other keys.
     pub indexes: &'static [Index],
 }
 
 impl Schema {
-    /// An entity of version 1: the names of its struct, its table and its kind, and its fields. It has no keys yet.
+    /// An entity of version 1: the names of its struct and its kind, its fields, and where its own rows lie.
     #[must_use]
-    pub const fn new([entity, table, kind]: [&'static str; 3], fields: &'static [Field]) -> Self {
-        let (partition, row) = (Template::new("", &[]), Template::new("", &[]));
-        Self { entity, table, kind, version: 1, signed: false, fields, partition, row, indexes: &[] }
-    }
-
-    /// The same with these keys.
-    #[must_use]
-    pub const fn keys(mut self, partition: Template, row: Template) -> Self {
-        self.partition = partition;
-        self.row = row;
-        self
+    pub const fn new(
+        [entity, kind]: [&'static str; 2],
+        fields: &'static [Field],
+        places: &'static [Place],
+    ) -> Self {
+        Self { entity, kind, version: 1, signed: false, fields, places, indexes: &[] }
     }
 
     /// The same with these copies.
@@ -121,6 +119,20 @@ impl Schema {
         self
     }
 
+    /// Where the row with the entity's key lies.
+    #[must_use]
+    pub const fn place(&self) -> &'static Place {
+        match self.places {
+            [place, ..] => place,
+            [] => &Place::NOWHERE,
+        }
+    }
+
+    /// The table of that row, as it is declared.
+    pub(crate) const fn table(&self) -> &'static str {
+        self.place().table.source()
+    }
+
     /// Whether it has fields that are sealed.
     pub(crate) const fn seals(&self) -> bool {
         let mut fields = self.fields;
@@ -134,7 +146,7 @@ impl Schema {
     }
 
     /// A place for a declaration.
-    pub(crate) const NOTHING: Self = Self::new([""; 3], &[]).version(0);
+    pub(crate) const NOTHING: Self = Self::new([""; 2], &[], &[Place::NOWHERE]).version(0);
 }
 
 /// A field of an entity.
@@ -299,7 +311,7 @@ impl FieldPart {
     }
 }
 
-/// A copy of an entity under another row key of its partition.
+/// A copy of an entity under another key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Index {
@@ -307,8 +319,8 @@ pub struct Index {
     pub name: &'static str,
     /// The text of `EntityType` on its rows: `employee.by_email`.
     pub kind: &'static str,
-    /// The row key.
-    pub row: Template,
+    /// Where its rows lie.
+    pub place: Place,
     /// Whether a second entity with the same key is refused.
     pub unique: bool,
     /// What a row of it holds.
@@ -318,10 +330,10 @@ pub struct Index {
 }
 
 impl Index {
-    /// An index of whole copies: its name, the kind of its rows, and their row key.
+    /// An index of whole copies: its name, the kind of its rows, and where they lie.
     #[must_use]
-    pub const fn new(name: &'static str, kind: &'static str, row: Template) -> Self {
-        Self { name, kind, row, unique: false, copies: Copies::All, sparse: false }
+    pub const fn new(name: &'static str, kind: &'static str, place: Place) -> Self {
+        Self { name, kind, place, unique: false, copies: Copies::All, sparse: false }
     }
 
     /// The same, which refuses a second entity with the same key.

@@ -36,9 +36,9 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
     quote! {{
         const FIELDS: &[#krate::schema::Field] = #fields;
         const PARTS: [&[#krate::schema::Part]; #count] = [#(#parts),*];
+        const ROW: #krate::schema::Place = #krate::schema::Place::new(#table, #partition, #row);
         #indexes
-        &#krate::schema::Schema::new([#entity, #table, #kind], FIELDS)
-            .keys(#partition, #row)
+        &#krate::schema::Schema::new([#entity, #kind], FIELDS, &[ROW])
             #with_indexes
             #version
             #signed
@@ -64,7 +64,7 @@ fn index(model: &Entity<'_>, index: &Index, row: &TokenStream) -> TokenStream {
         }
     };
     let copies = copies.map(|copies| quote!(.copies(#krate::schema::Copies::#copies)));
-    quote!(#krate::schema::Index::new(#name, #kind, #row) #unique #copies #sparse)
+    quote!(#krate::schema::Index::new(#name, #kind, ROW.beside(#row)) #unique #copies #sparse)
 }
 
 /// The parts of a template.

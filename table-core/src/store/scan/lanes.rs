@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::query::{self, Continuation, Explain, Position, Query, stored_key};
+use crate::query::{self, Continuation, Explain, Position, Query};
 use crate::store::encryption::Lens;
 use crate::store::key;
 use crate::store::lmdb::ReadTxn;
@@ -104,13 +104,13 @@ pub(in crate::store) fn go_on(
     let Position { partition, row, remaining } = token.resume(fingerprint(inner, txn, scans)?)?;
     let remaining = remaining.unwrap_or(u64::MAX);
     if let [scan] = scans {
-        scan.go_on(stored_key(&scan.table.id.to_be_bytes(), partition, row), true);
+        scan.go_on(key::stored(scan.table.id, partition, row), true);
         scan.remaining = remaining;
         return Ok(remaining);
     }
     let Some(first) = scans.first() else { return Ok(0) };
-    let (table, reverse) = (first.table.id.to_be_bytes(), first.plan.reverse);
-    let last = stored_key(&table, partition, row);
+    let reverse = first.plan.reverse;
+    let last = key::stored(first.table.id, partition, row);
     let rest = lanes.rest(&last);
     // Every row of a lane starts with what its range starts with, as far as the lanes differ.
     let head = |scan: &Scan| {

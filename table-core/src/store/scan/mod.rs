@@ -15,6 +15,7 @@ use crate::model::DynamicEntity;
 use crate::query::{self, Predicate, Query, QueryPlan};
 use crate::store::encryption::Lens;
 use crate::store::encryption::sign;
+use crate::store::key::{self, StoredRange};
 use crate::store::opened::Inner;
 use crate::store::records::catalog::TableState;
 use crate::store::records::counts::Counts;
@@ -28,7 +29,7 @@ pub(crate) struct Scan {
     pub(in crate::store) plan: QueryPlan,
     pub(in crate::store) table: Arc<TableState>,
     /// The stored keys between which the rows lie: first, and first beyond. None if there can be no row.
-    pub(in crate::store) range: Option<(Vec<u8>, Vec<u8>)>,
+    pub(in crate::store) range: Option<StoredRange>,
     dict: Arc<Dict>,
     /// For queries of one kind of rows.
     kind: Option<KindTest>,
@@ -56,7 +57,7 @@ pub(in crate::store) struct Found<'t> {
 impl<'t> Found<'t> {
     /// A row that was found, in a copy of its key and its bytes.
     pub(in crate::store) fn again(key: &'t [u8], bytes: &'t [u8]) -> Result<Self> {
-        let row = Row::parse(bytes).map_err(|e| super::key::locate(e.into(), key))?;
+        let row = Row::parse(bytes).map_err(|e| key::locate(e.into(), key))?;
         Ok(Self { key, row })
     }
 }
@@ -70,8 +71,7 @@ impl Scan {
     ) -> Result<Self> {
         let plan = query::plan(query)?;
         table.check_exists(&inner.environment.dbs, txn)?;
-        let prefix = table.id.to_be_bytes();
-        let range = plan.byte_range(&prefix);
+        let range = key::range(table.id, &plan);
         let remaining = plan.top.map_or(u64::MAX, |top| u64::try_from(top).unwrap_or(u64::MAX));
         let mut expected = None;
         let verify = inner.environment.options.verify_reads;
@@ -135,18 +135,18 @@ impl Scan {
                 self.check_whole()?;
                 return Ok(None);
             };
-            let row = Row::parse(bytes).map_err(|e| super::key::locate(e.into(), key))?;
+            let row = Row::parse(bytes).map_err(|e| key::locate(e.into(), key))?;
             // Then the dictionary has the kind's text, too.
             let of_kind = self.kind.as_ref().is_some_and(|kind| kind.stands_first(&row));
             if !(of_kind && view::covers_names(&self.dict, &row) || view::covers(&self.dict, &row)) {
                 self.dict = self
                     .table
                     .reload_for(&inner.environment.dbs, txn, &row)
-                    .map_err(|e| super::key::locate(e, key))?;
+                    .map_err(|e| key::locate(e, key))?;
                 self.number_columns();
             }
             if self.verify {
-                row.verify(row::key_seed(key)).map_err(|e| super::key::locate(e.into(), key))?;
+                row.verify(row::key_seed(key)).map_err(|e| key::locate(e.into(), key))?;
             }
             if row.is_signed() {
                 sign::verify(&self.lend(Found { key, row }))?;
@@ -156,7 +156,7 @@ impl Scan {
             }
             if let Some(kind) = &self.kind
                 && !of_kind
-                && !kind.holds(&row).map_err(|e| super::key::locate(e.into(), key))?
+                && !kind.holds(&row).map_err(|e| key::locate(e.into(), key))?
             {
                 continue;
             }
@@ -193,7 +193,7 @@ impl Scan {
 
     /// Goes on after a row, or at it.
     pub(in crate::store) fn go_on(&mut self, row: Vec<u8>, is_after: bool) {
-        self.range = self.plan.byte_range_from(&self.table.id.to_be_bytes(), row, is_after);
+        self.range = key::range_from(self.table.id, &self.plan, row, is_after);
         self.expected = None;
     }
 

@@ -7,10 +7,9 @@ use std::marker::PhantomData;
 use super::blind::BlindKey;
 use crate::error::Result;
 use crate::model::ValueRef;
-use crate::plan::{self, KeyPair};
 use crate::schema::{
-    self, CharSet, FieldPart, KeyPart, KeyType, KeyValues, Property, PropertyValue, Schema, Template,
-    ValueError,
+    self, CharSet, FieldPart, KeyPair, KeyPart, KeyType, KeyValues, Place, Property, PropertyValue, Schema,
+    Template, ValueError,
 };
 use crate::store::RowView;
 use crate::typed::change::values_of;
@@ -111,8 +110,9 @@ pub(crate) struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    pub(crate) fn new(templates: [&'a Template; 2], given: &'a [KeyResult<'a>]) -> Self {
-        let parts: usize = templates.iter().map(|template| plan::fields(template).count()).sum();
+    pub(crate) fn new(place: &'a Place, given: &'a [KeyResult<'a>]) -> Self {
+        let templates = [&place.partition, &place.row];
+        let parts: usize = templates.iter().map(|template| schema::fields(template).count()).sum();
         Self { templates, given, is_plain: parts == given.len() }
     }
 
@@ -126,7 +126,7 @@ impl<'a> Arguments<'a> {
 
     /// The parts of the templates, one after another.
     fn parts(&self) -> impl Iterator<Item = &'static FieldPart> {
-        self.templates.into_iter().flat_map(plan::fields)
+        self.templates.into_iter().flat_map(schema::fields)
     }
 
     /// The place of a field among the arguments. Counted anew each time, since keys have few parts.
@@ -158,26 +158,17 @@ impl KeyValues for Arguments<'_> {
 }
 
 /// Prints a partition key and a row key from the arguments of a constructor.
-fn print(schema: &'static Schema, row: &Template, given: &[KeyResult<'_>]) -> Result<KeyPair> {
-    print_values(schema, row, &Arguments::new([&schema.partition, row], given))
+fn print(schema: &Schema, place: &Place, given: &[KeyResult<'_>]) -> Result<KeyPair> {
+    print_values(schema, place, &Arguments::new(place, given))
 }
 
 /// Prints a partition key and a row key.
 pub(in crate::typed) fn print_values(
-    schema: &'static Schema,
-    row: &Template,
+    schema: &Schema,
+    place: &Place,
     values: &dyn KeyValues,
 ) -> Result<KeyPair> {
-    let mut text = String::with_capacity(2 * schema::KEY_BYTES);
-    let mut print = |template: &Template| match schema::print(template, values, &mut text) {
-        Ok(_) => Ok(text.len()),
-        Err(error) => {
-            Err(error.into_error(template, schema.fields).attempted("make a key for").table(schema.table))
-        }
-    };
-    let partition = print(&schema.partition)?;
-    print(row)?;
-    Ok(KeyPair::new(text, partition))
+    schema::keys(schema, place, values, "make a key for")
 }
 
 /// The key of an entity: its partition key and its row key.
@@ -198,12 +189,12 @@ impl<E: Entity> Key<E> {
 
     #[doc(hidden)]
     pub fn new(parts: &[KeyResult<'_>]) -> Self {
-        Self { keys: print(E::SCHEMA, &E::SCHEMA.row, parts), entity: PhantomData }
+        Self { keys: print(E::SCHEMA, E::SCHEMA.place(), parts), entity: PhantomData }
     }
 
     /// The key of this entity.
     pub fn of(entity: &E) -> Self {
-        let keys = values_of(entity).and_then(|values| plan::keys(E::SCHEMA, &values));
+        let keys = values_of(entity).and_then(|values| schema::own_keys(E::SCHEMA, &values));
         Self { keys, entity: PhantomData }
     }
 
@@ -239,8 +230,8 @@ pub struct Partition<E> {
 impl<E: Entity> Partition<E> {
     #[doc(hidden)]
     pub fn new(parts: &[KeyResult<'_>]) -> Self {
-        let nothing = Template { source: "", parts: &[] };
-        let key = print(E::SCHEMA, &nothing, parts).map(KeyPair::into_partition);
+        let place = Place { row: Template::NOTHING, ..*E::SCHEMA.place() };
+        let key = print(E::SCHEMA, &place, parts).map(KeyPair::into_partition);
         Self { key, entity: PhantomData }
     }
 }
@@ -281,7 +272,7 @@ impl<P: Path> IndexKey<P> {
         let keys = if P::KEYS.is_blind() {
             Keys::Blind(BlindKey::new(P::KEYS, parts))
         } else {
-            Keys::Printed(print(P::Entity::SCHEMA, P::template(), parts))
+            Keys::Printed(print(P::Entity::SCHEMA, P::KEYS.place(), parts))
         };
         Self { keys, path: PhantomData }
     }

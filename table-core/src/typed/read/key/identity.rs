@@ -7,7 +7,7 @@ use std::hash::{Hash, Hasher};
 
 use super::{IndexKey, Key, Keys, Partition};
 use crate::error::Result;
-use crate::plan::KeyPair;
+use crate::schema::KeyPair;
 
 /// The same result once more.
 fn again<T: Clone>(made: &Result<T>) -> Result<T> {
