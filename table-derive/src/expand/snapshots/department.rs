@@ -22,10 +22,12 @@ const _: () = {
                 ))],
                 &[__table::schema::Part::Literal("department")],
             ];
-            &__table::schema::Schema::new(["Department", "Company", "department"], FIELDS).keys(
+            const ROW: __table::schema::Place = __table::schema::Place::new(
+                "Company",
                 __table::schema::Template::new("{name}", PARTS[0usize]),
                 __table::schema::Template::new("department", PARTS[1usize]),
-            )
+            );
+            &__table::schema::Schema::new(["Department", "department"], FIELDS, &[ROW])
         };
         type Indexes<From: __table::Origin> = DepartmentIndexes<From>;
         type Columns = DepartmentColumns;

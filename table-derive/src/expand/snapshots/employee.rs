@@ -54,27 +54,27 @@ const _: () = {
                     )),
                 ],
             ];
+            const ROW: __table::schema::Place = __table::schema::Place::new(
+                "Company",
+                __table::schema::Template::new("{department}", PARTS[0usize]),
+                __table::schema::Template::new("empid_{id:06}", PARTS[1usize]),
+            );
             const INDEXES: &[__table::schema::Index] = &[
                 __table::schema::Index::new(
                     "by_email",
                     "employee.by_email",
-                    __table::schema::Template::new("email_{email}", PARTS[2usize]),
+                    ROW.beside(__table::schema::Template::new("email_{email}", PARTS[2usize])),
                 )
                 .unique(),
                 __table::schema::Index::new(
                     "by_name",
                     "employee.by_name",
-                    __table::schema::Template::new("name_{last_name}_{id:06}", PARTS[3usize]),
+                    ROW.beside(__table::schema::Template::new("name_{last_name}_{id:06}", PARTS[3usize])),
                 )
                 .copies(__table::schema::Copies::Some(&[3usize]))
                 .sparse(),
             ];
-            &__table::schema::Schema::new(["Employee", "Company", "employee"], FIELDS)
-                .keys(
-                    __table::schema::Template::new("{department}", PARTS[0usize]),
-                    __table::schema::Template::new("empid_{id:06}", PARTS[1usize]),
-                )
-                .indexes(INDEXES)
+            &__table::schema::Schema::new(["Employee", "employee"], FIELDS, &[ROW]).indexes(INDEXES)
         };
         type Indexes<From: __table::Origin> = EmployeeIndexes<From>;
         type Columns = EmployeeColumns;

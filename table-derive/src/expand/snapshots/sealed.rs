@@ -50,19 +50,19 @@ const _: () = {
                     )),
                 ],
             ];
+            const ROW: __table::schema::Place = __table::schema::Place::new(
+                "Payroll",
+                __table::schema::Template::new("{department}", PARTS[0usize]),
+                __table::schema::Template::new("empid_{id:06}", PARTS[1usize]),
+            );
             const INDEXES: &[__table::schema::Index] = &[__table::schema::Index::new(
                 "by_ssn",
                 "employee.by_ssn",
-                __table::schema::Template::new("ssn_{ssn:blind}", PARTS[2usize]),
+                ROW.beside(__table::schema::Template::new("ssn_{ssn:blind}", PARTS[2usize])),
             )
             .unique()
             .copies(__table::schema::Copies::Keys)];
-            &__table::schema::Schema::new(["Sealed", "Payroll", "employee"], FIELDS)
-                .keys(
-                    __table::schema::Template::new("{department}", PARTS[0usize]),
-                    __table::schema::Template::new("empid_{id:06}", PARTS[1usize]),
-                )
-                .indexes(INDEXES)
+            &__table::schema::Schema::new(["Sealed", "employee"], FIELDS, &[ROW]).indexes(INDEXES)
         };
         type Indexes<From: __table::Origin> = SealedIndexes<From>;
         type Columns = SealedColumns;
