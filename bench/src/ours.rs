@@ -3,7 +3,8 @@
 use std::error::Error;
 use std::path::Path;
 
-use table_core::{DynamicEntity, DynamicTable, IfMatch, OpenOptions, Query, RowView, Store};
+use table_core::store::RowView;
+use table_core::{DynamicEntity, DynamicTable, IfMatch, OpenOptions, Query, Store};
 
 use crate::digest::Digest;
 use crate::engine::{Answer, Done, Engine};

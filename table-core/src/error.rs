@@ -129,6 +129,9 @@ kinds! {
     SchemaMismatch = "InvalidInput", 400, "the stored row does not fit the struct";
     /// A kind of entity is declared otherwise than when it was last written.
     LayoutChanged = "InvalidInput", 400, "the layout of the entity has changed";
+    /// A write by properties, or a delete by keys, is of a row that a struct declares: the struct's table changes it and
+    /// its copies; a handle by [`DynamicTable::raw`](crate::DynamicTable::raw) writes that row alone.
+    DeclaredKind = "InvalidInput", 400, "the row's kind is declared by a struct";
     /// Rows of two kinds of entities in one table could have one key.
     LayoutConflict = "InvalidInput", 400, "two kinds of entities could have rows of one key";
     /// The text of a filter can't be read; [`position`](Error::position) says where.
@@ -157,6 +160,9 @@ kinds! {
     Superseded = "InternalError", 500, "another file has taken the place of the store's";
     /// What is asked needs the store for itself, and this process has other handles of it.
     StoreInUse = "ServerBusy", 503, "the store is in use in this process";
+    /// The store's directory stayed locked for as long as it was waited for: another process compacts the store, or holds
+    /// a lock of the directory itself. Nothing was written; try again.
+    StoreBusy = "ServerBusy", 503, "another process has the store's directory locked";
     /// The store was opened for reading only.
     ReadOnly = "InsufficientAccountPermissions", 403, "the store is open for reading only";
     /// The store is open in this process with other options.
@@ -180,7 +186,7 @@ kinds! {
     /// What is stored in the clear carries a keyed digest, and it is another's: somebody without the store's keys has
     /// changed it, moved it, or taken the digest away.
     NotGenuine = "InternalError", 500, "what is stored was changed by somebody without the store's keys";
-    /// The text is no [mark](crate::Mark) of a store.
+    /// The text is no [mark](crate::store::Mark) of a store.
     InvalidMark = "InvalidInput", 400, "not a mark of a store";
     /// The store is older than the mark that it was opened with: somebody put former files in its place.
     RolledBack = "InternalError", 500, "the store is older than it has been";

@@ -289,7 +289,7 @@ pub fn filter(text: &str) -> bool {
     let other = plan(&Query::new().filter(again)).expect("what was read can be planned");
     assert_eq!(fingerprint(&narrowed, 7), fingerprint(&other, 7));
     seen(narrowed.explain().to_string());
-    let range = narrowed.byte_range(&7_u32.to_be_bytes());
+    let range = key::range(7, &narrowed);
     for row in SAMPLES.iter() {
         let key = sample_key(7, row.partition_key(), row.row_key());
         let within = range.as_ref().is_some_and(|(from, to)| *from <= key && key < *to);
@@ -412,7 +412,7 @@ pub fn seal_meta(bytes: &mut [u8]) {
 pub fn walk(bytes: &[u8]) -> bool {
     let pages = crate::store::open::walk_bytes(bytes);
     let most = u64::try_from(bytes.len() / 512).unwrap_or(u64::MAX);
-    assert!(pages.is_none_or(|pages| u64::from(pages) <= most), "more pages are reached than there are");
+    assert!(pages.is_none_or(|pages| pages <= most), "more pages are reached than there are");
     pages.is_some()
 }
 

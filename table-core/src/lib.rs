@@ -35,13 +35,18 @@
 //!
 //! - [`Store`]: opening, creating and dropping tables, snapshots, statistics, checking, copying.
 //! - [`Table`]: entities of one type; [`Entity`](derive@Entity) has the reference of all attributes.
-//! - [`TableAt`], [`View`] and [`Projection`](trait@Projection): reads of several tables at one moment, of entities in place, and of some fields.
-//! - [`Egt`]: changes of several entities as one; [`EntitySet`](derive@EntitySet): the kinds that share a table.
+//! - [`TableAt`](typed::TableAt), [`View`] and [`Projection`](trait@Projection): reads of several tables at one moment, of
+//!   entities in place, and of some fields.
+//! - [`Egt`](typed::Egt): changes of several entities as one; [`EntitySet`](derive@EntitySet): the kinds that share a table.
 //! - [`Projection`](derive@Projection), [`Properties`](derive@Properties), [`KeyPart`](derive@KeyPart): some of the fields,
 //!   fields that entities share, types of your own in keys.
 //! - [`DynamicTable`]: entities of any shape, as [`DynamicEntity`]; [`Query`], [`Filter`] and [`Batch`].
 //! - [`Error`]: one type, with a [kind](ErrorKind) to match on and the service's own code for each.
 //! - [`limits`]: the service's numbers, which hold here too.
+//!
+//! Here at the root stands what a program imports. What it meets as answers and arguments, and names in signatures at
+//! most, stands by subject: [`typed`] has queries, columns and changes of entities, [`query`] how a query is answered,
+//! [`store`] reports, statistics, iterators and encryption, [`model`] the errors of texts that are no value.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -68,40 +73,23 @@ mod executor;
 pub mod fuzzing;
 mod handle;
 pub mod limits;
-mod model;
+pub mod model;
 mod opened;
 mod plan;
-mod query;
+pub mod query;
 mod row;
 pub mod schema;
-mod store;
-mod typed;
+pub mod store;
+pub mod typed;
 
 pub use error::{Error, ErrorKind, Result};
-pub use handle::page::Page;
-pub use handle::rows::{Rows, SnapshotRows, Views};
-pub use handle::snapshot::Snapshot;
-pub use handle::table::DynamicTable;
-pub use model::{
-    DynamicEntity, ETag, EdmType, IfMatch, ParseETagError, ParseTicksError, Ticks, TicksOutOfRange, Value,
-    ValueRef,
-};
-pub use plan::WriteExplain;
-pub use query::{Continuation, Explain, Filter, KeyBounds, PropertyRef, Query, QueryClass, prop};
-pub use row::view::RowView;
-pub use store::{
-    Batch, BulkFailure, BulkReport, CheckReport, Durability, Mark, OldestSnapshot, OpenOptions, Problem,
-    ReclaimFailure, SnapshotInfo, SpaceStats, Store, StoreStats, TableStats,
-};
-#[cfg(feature = "encrypt")]
-pub use store::{EncryptingRows, EncryptingTable, Encryption, KeyInfo, Progress, SealedValues};
+pub use model::{DynamicEntity, ETag, EdmType, IfMatch, Ticks, Value, ValueRef};
+pub use query::{Continuation, Filter, Query, prop};
+pub use store::{Batch, Durability, DynamicTable, OpenOptions, Snapshot, Store};
 #[cfg(feature = "derive")]
 pub use table_derive::{Entity, EntitySet, KeyPart, Projection, Properties};
 pub use typed::{
-    BlindArg, Column, ColumnArg, Comparable, Copied, Egt, Entity, EntitySet, Equatable, IndexKey, Key,
-    KeyArg, Lookup, MemberOf, Origin, Partition, Patch, PathQuery, Prefix, Projection, SetQuery, SetRows,
-    SetTable, Stored, Table, TableAt, TableIn, TypedRows, TypedViews, View, prefix,
+    Copied, Entity, EntitySet, IndexKey, Key, Partition, Patch, Projection, SetTable, Stored, Table, View,
+    prefix,
 };
-#[cfg(feature = "encrypt")]
-pub use typed::{ReencryptReport, Reencryption};
 pub use uuid::Uuid;

@@ -10,7 +10,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::DeriveInput;
 
-use crate::check::names::{QUERY_METHODS, TABLE_METHODS};
+use crate::check::names::{QUERY_METHODS, TABLE_METHODS, TABLE_RESERVED};
 use crate::expand;
 use crate::model::{Copies, Entity, EntitySet, Field, KeyPart, Projection, Properties, Template};
 use crate::template::Part;
@@ -38,7 +38,8 @@ pub(crate) fn entity(input: &DeriveInput, model: Option<Entity<'_>>) -> TokenStr
         return TokenStream::new();
     }
     let in_key = model.key_arguments();
-    let mut methods: BTreeSet<String> = TABLE_METHODS.map(str::to_owned).into();
+    let mut methods: BTreeSet<String> =
+        TABLE_METHODS.iter().chain(&TABLE_RESERVED).copied().map(str::to_owned).collect();
     model.indexes.retain_mut(|index| {
         keep(&mut index.row);
         index.row.parts.retain(|part| match part {

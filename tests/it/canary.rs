@@ -180,7 +180,7 @@ fn nothing_that_is_printed_shows_it() {
     let mut read = Reader::new();
     let store = store(&scratch, &keys);
     let (staff, set) = (store.table::<Employee>().unwrap(), store.set::<Payroll>().unwrap());
-    let rule = staff.dynamic().encrypting(|_, _, property| property == "Memo");
+    let rule = staff.dynamic().raw().encrypting(|_, _, property| property == "Memo");
     for id in 0..5 {
         staff.insert(&employee(id)).unwrap();
     }
@@ -263,7 +263,7 @@ fn no_error_shows_it() {
     {
         let store = store(&scratch, &keys);
         let (staff, set) = (store.table::<Employee>().unwrap(), store.set::<Payroll>().unwrap());
-        let rule = staff.dynamic().encrypting(|_, _, _| true);
+        let rule = staff.dynamic().raw().encrypting(|_, _, _| true);
         staff.insert(&employee(1)).unwrap();
         staff.insert(&employee(2)).unwrap();
         let stale = staff.get(key(1)).unwrap().map(|e| table_core::Stored::etag(&e)).unwrap();
@@ -305,7 +305,7 @@ fn no_error_shows_it() {
         let wrong = store.encryption().unwrap().seal(&cell, table_core::ValueRef::String(TEXT)).unwrap();
         for value in [Value::Binary(wrong), TEXT.into(), NUMBER.into()] {
             let change = DynamicEntity::new("Sales", "empid_000001").with("Salary", value.clone());
-            staff.dynamic().merge(&change, IfMatch::Any).unwrap();
+            staff.dynamic().raw().merge(&change, IfMatch::Any).unwrap();
             let kind = match value {
                 Value::Binary(_) => ErrorKind::SchemaMismatch,
                 _ => ErrorKind::DecryptionFailed,
@@ -364,7 +364,7 @@ fn no_file_shows_it_at_any_time() {
     let look = |least| assert!(finds(scratch.path()).unwrap() >= least);
     let store = store(&scratch, &keys);
     let (staff, set) = (store.table::<Employee>().unwrap(), store.set::<Payroll>().unwrap());
-    let rule = staff.dynamic().encrypting(|_, _, property| property.starts_with("Memo"));
+    let rule = staff.dynamic().raw().encrypting(|_, _, property| property.starts_with("Memo"));
     for id in 0..20 {
         staff.insert(&employee(id)).unwrap();
         set.insert_any(&properties(100 + id)).unwrap();

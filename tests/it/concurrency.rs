@@ -362,5 +362,5 @@ fn handles_are_shared_and_sent() {
     shared::<DynamicEntity>();
     shared::<table_core::Error>();
     sent::<table_core::Snapshot>();
-    sent::<table_core::Rows>();
+    sent::<table_core::store::Rows>();
 }

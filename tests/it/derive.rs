@@ -1,7 +1,8 @@
 //! A derived entity in a table: keys, copies, queries.
 
 use integration_tests::Scratch;
-use table_core::{Entity, ErrorKind, IfMatch, KeyPart, Query, QueryClass, Store, Stored, prefix};
+use table_core::query::QueryClass;
+use table_core::{Entity, ErrorKind, IfMatch, KeyPart, Query, Store, Stored, prefix};
 
 /// One employee of a department.
 #[derive(Entity, Clone, Debug, PartialEq)]

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use integration_tests::Scratch;
 use table_core::crypt::{KeyHandle, KeyScope, MemoryKeys, Scope};
+use table_core::store::EncryptingTable;
 use table_core::{
-    DynamicEntity, DynamicTable, EncryptingTable, Entity, EntitySet, Error, ErrorKind, IfMatch, Query, Store,
-    Ticks, Uuid, Value, limits, prop,
+    DynamicEntity, DynamicTable, Entity, EntitySet, Error, ErrorKind, IfMatch, Query, Store, Ticks, Uuid,
+    Value, limits, prop,
 };
 
 const CANARY: &str = "canary-078-05-1120";
@@ -327,7 +328,7 @@ fn what_a_struct_has_sealed_stays_sealed_whatever_the_function_says() {
     staff.insert(&employee()).unwrap();
     let set = store.set::<Staff>().unwrap();
     let key = || Employee::key("Sales", 1);
-    let none = set.dynamic().encrypting(|_, _, _| false);
+    let none = set.dynamic().raw().encrypting(|_, _, _| false);
     let change = |value: Value| DynamicEntity::new("Sales", "empid_000001").with("Salary", value);
 
     let read = none.get("Sales", "empid_000001").unwrap().unwrap();
@@ -351,7 +352,7 @@ fn what_a_struct_has_sealed_stays_sealed_whatever_the_function_says() {
         assert_eq!(error.kind(), ErrorKind::SchemaMismatch);
         assert!(error.to_string().contains("declared as Int64"), "{error}");
     }
-    let all = set.dynamic().encrypting(|_, _, _| true);
+    let all = set.dynamic().raw().encrypting(|_, _, _| true);
     let email = DynamicEntity::new("Sales", "empid_000001").with("Email", "new@b.c");
     let error = refused(all.merge(&email, IfMatch::Any));
     assert_eq!(error.kind(), ErrorKind::SchemaMismatch);
@@ -427,7 +428,7 @@ fn a_declared_property_goes_under_its_own_scope_and_one_with_a_token_is_left_to_
     let visitors = store.table::<Visitor>().unwrap();
     let visitor = Visitor { department: "Sales".into(), id: 1, pass: CANARY.into(), note: "n".into() };
     visitors.insert(&visitor).unwrap();
-    let all = visitors.dynamic().encrypting(|_, _, _| true);
+    let all = visitors.dynamic().raw().encrypting(|_, _, _| true);
     let row = || DynamicEntity::new("Sales", "visitor_000001");
 
     all.merge(&row().with("Note", "later"), IfMatch::Any).unwrap();

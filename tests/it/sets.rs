@@ -1,9 +1,8 @@
 //! Several kinds of entities in one table.
 
 use integration_tests::Scratch;
-use table_core::{
-    DynamicEntity, Entity, EntitySet, ErrorKind, IfMatch, Query, QueryClass, Store, Stored, prop,
-};
+use table_core::query::QueryClass;
+use table_core::{DynamicEntity, Entity, EntitySet, ErrorKind, IfMatch, Query, Store, Stored, prop};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "department")]

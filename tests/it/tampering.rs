@@ -103,7 +103,7 @@ impl Town {
     /// Every sealed value of the entities' own rows.
     fn values(&self) -> Vec<Sealed> {
         let mut values = Vec::new();
-        for table in [self.left.dynamic(), self.right.dynamic()] {
+        for table in [self.left.dynamic().raw(), self.right.dynamic().raw()] {
             for (partition, id) in [("Bonn", 1), ("Bonn", 2), ("Ulm", 1), ("Ulm", 2)] {
                 let row = table.get(partition, &own(id)).unwrap().unwrap();
                 for property in PROPERTIES {

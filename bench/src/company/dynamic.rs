@@ -3,7 +3,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use table_core::{DynamicEntity, DynamicTable, IfMatch, Query, RowView, Snapshot, Store, Value, ValueRef};
+use table_core::store::RowView;
+use table_core::{DynamicEntity, DynamicTable, IfMatch, Query, Snapshot, Store, Value, ValueRef};
 
 use super::employee::{DEPARTMENTS, department};
 use super::engine::{Answer, Done, Engine, Maker, Opening};

@@ -4,7 +4,8 @@ use std::error::Error;
 use std::io::Write;
 
 use examples::{Scratch, draw, stdout};
-use table_core::{Entity, ErrorKind, Query, QueryClass, Store, Stored};
+use table_core::query::QueryClass;
+use table_core::{Entity, ErrorKind, Query, Store, Stored};
 
 /// One employee of a department, found by number, by e-mail address and by name.
 #[derive(Entity, Clone, Debug, PartialEq)]

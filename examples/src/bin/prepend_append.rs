@@ -5,7 +5,8 @@ use std::error::Error;
 use std::io::Write;
 
 use examples::{Scratch, stdout};
-use table_core::{Entity, Query, QueryClass, Store, Ticks};
+use table_core::query::QueryClass;
+use table_core::{Entity, Query, Store, Ticks};
 
 /// The log as one would write it down first. Without `allow(hot_partition)` it does not compile: "all that is written at
 /// one time goes to one partition".

@@ -81,12 +81,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A key is changed by [`Encryption::rotate`](crate::Encryption::rotate), and what it sealed is sealed anew by
-//! [`Table::reencrypt`](crate::Table::reencrypt); [`Encryption::shred`](crate::Encryption::shred) destroys keys together
+//! A key is changed by [`Encryption::rotate`](crate::store::Encryption::rotate), and what it sealed is sealed anew by
+//! [`Table::reencrypt`](crate::Table::reencrypt); [`Encryption::shred`](crate::store::Encryption::shred) destroys keys together
 //! with their values.
 //!
 //! What is here knows no store. The store keeps the wrapped keys, and does the sealing, as
-//! [`Encryption`](crate::Encryption).
+//! [`Encryption`](crate::store::Encryption).
 
 mod aead;
 pub(crate) mod cell;

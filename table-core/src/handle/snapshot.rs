@@ -70,7 +70,7 @@ impl Snapshot {
         partition_key: &str,
         row_key: &str,
     ) -> Result<Option<RowView<'_>>> {
-        self.view_of(table, (partition_key, row_key), false)
+        self.find(table, (partition_key, row_key), false)
     }
 
     /// The same without a look at its keyed digest.
@@ -80,15 +80,11 @@ impl Snapshot {
         partition_key: &str,
         row_key: &str,
     ) -> Result<Option<RowView<'_>>> {
-        self.view_of(table, (partition_key, row_key), true)
+        self.find(table, (partition_key, row_key), true)
     }
 
-    fn view_of(
-        &self,
-        table: &DynamicTable,
-        keys: (&str, &str),
-        trusted: bool,
-    ) -> Result<Option<RowView<'_>>> {
+    /// The row of these keys. With `trusted`, nobody looks at its keyed digest.
+    fn find(&self, table: &DynamicTable, keys: (&str, &str), trusted: bool) -> Result<Option<RowView<'_>>> {
         let found = self.moment.get(self.table(table)?, keys, trusted);
         found.map_err(|e| e.attempted("read from").table(table.name()).partition(keys.0).row(keys.1))
     }

@@ -42,11 +42,12 @@ use crate::row::view::RowView;
 #[derive(Clone)]
 pub struct DynamicTable {
     exec: Arc<dyn TableExec>,
+    is_raw: bool,
 }
 
 impl DynamicTable {
     pub(crate) fn new(exec: Arc<dyn TableExec>) -> Self {
-        Self { exec }
+        Self { exec, is_raw: false }
     }
 
     /// What carries out its reads and writes.
@@ -57,6 +58,54 @@ impl DynamicTable {
     /// The table's name, as it was given at creation.
     pub fn name(&self) -> &str {
         self.exec.name()
+    }
+
+    /// The same table, whose rows of declared kinds may be written by their properties, too.
+    ///
+    /// A struct that is used with a table declares the kinds of its entities and of their copies, and the store notes
+    /// it. Of such rows any other handle refuses an insert, a replace, a merge and a delete by
+    /// [`DeclaredKind`](crate::ErrorKind::DeclaredKind), whichever program declared them, and the
+    /// [set](crate::SetTable::merge_any) of the kinds is how to change them by their properties. Writes of this handle change
+    /// the one row and leave copies as they are: for repairs, and for data that comes with its copies.
+    ///
+    /// Rows that are [signed](derive@crate::Entity) are their struct's alone: nothing else can make their digest. They can
+    /// be deleted.
+    ///
+    /// ```
+    /// use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Store};
+    ///
+    /// #[derive(Entity)]
+    /// #[entity(table = "Company", kind = "employee")]
+    /// #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// #[index(by_email, row = "email_{email}", unique)]
+    /// struct Employee {
+    ///     department: String,
+    ///     id: u32,
+    ///     email: String,
+    /// }
+    ///
+    /// # let dir = tempfile::tempdir()?;
+    /// # let store = Store::open(dir.path().join("company.tables"))?;
+    /// let staff = store.table::<Employee>()?;
+    /// staff.insert(&Employee { department: "Sales".into(), id: 7, email: "jun@contoso.com".into() })?;
+    ///
+    /// // The copy under the e-mail would say what is no more.
+    /// let company = staff.dynamic();
+    /// let change = DynamicEntity::new("Sales", "empid_000007").with("Email", "cao@contoso.com");
+    /// assert_eq!(company.merge(&change, IfMatch::Any).unwrap_err().kind(), ErrorKind::DeclaredKind);
+    ///
+    /// company.raw().merge(&change, IfMatch::Any)?;
+    /// assert!(staff.get(Employee::by_email("Sales", "jun@contoso.com"))?.is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn raw(&self) -> Self {
+        Self { is_raw: true, ..self.clone() }
+    }
+
+    /// Whether writes of this handle may change rows of declared kinds.
+    pub(crate) fn is_raw(&self) -> bool {
+        self.is_raw
     }
 
     /// The entity of these keys, or `None`.

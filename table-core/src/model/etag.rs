@@ -19,7 +19,7 @@ const SUFFIX: &str = "'\"";
 /// let etag = ETag::from_timestamp(time);
 /// assert_eq!(etag.to_string(), "W/\"datetime'2026-11-20T20%3A37%3A52.6107149Z'\"");
 /// assert_eq!(etag.to_string().parse(), Ok(etag));
-/// # Ok::<(), table_core::ParseTicksError>(())
+/// # Ok::<(), table_core::model::ParseTicksError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ETag(Ticks);

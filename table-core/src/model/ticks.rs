@@ -25,7 +25,7 @@ const UNIX_EPOCH_TICKS: u64 = 621_355_968_000_000_000;
 /// let later = Ticks::new(t.get() + 1).unwrap();
 /// assert!(later.inverted() < t.inverted());
 /// assert_eq!(Ticks::from_inverted(t.inverted()), Some(t));
-/// # Ok::<(), table_core::ParseTicksError>(())
+/// # Ok::<(), table_core::model::ParseTicksError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticks(u64);

@@ -3,7 +3,7 @@
 use super::values::Values;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{Value, ValueRef};
-use crate::schema::{self, Copies, FieldPart, Index, Part, Schema, Template};
+use crate::schema::{self, Copies, Index, Place, Schema};
 
 /// A property of a row.
 pub(crate) type RowProperty<'a> = (&'a str, ValueRef<'a>);
@@ -31,6 +31,11 @@ impl RowKind {
             Cause::Entity => None,
             Cause::Index(index) => self.schema.indexes.get(index),
         }
+    }
+
+    /// Where its rows lie.
+    fn place(self) -> &'static Place {
+        self.index().map_or_else(|| self.schema.place(), |index| &index.place)
     }
 
     /// Whether its rows are signed.
@@ -64,14 +69,13 @@ impl RowKind {
     }
 
     fn stores(self, field: usize) -> bool {
-        let schema = self.schema;
-        let (row, wanted) = match (self.cause, self.index()) {
+        let wanted = match (self.cause, self.index()) {
             (Cause::Index(number), Some(index)) => {
-                (&index.row, index.copies == Copies::All || schema::holds(schema, Some(number), field))
+                index.copies == Copies::All || schema::holds(self.schema, Some(number), field)
             }
-            _ => (&schema.row, true),
+            _ => true,
         };
-        wanted && !gives_back(&[&schema.partition, row], field)
+        wanted && !self.place().gives_back(field)
     }
 }
 
@@ -160,18 +164,4 @@ pub(crate) fn stored_fields(schema: &'static Schema, values: &Values<'_>) -> usi
             PropertyOf::Field(field) | PropertyOf::Token(field) => has_value(*field),
         })
         .count()
-}
-
-/// Whether one of the templates gives the field back.
-fn gives_back(known: &[&Template], field: usize) -> bool {
-    let gives = |part: &Part| matches!(part, Part::Field(part) if part.field == field && part.is_lossless());
-    known.iter().any(|template| template.parts.iter().any(gives))
-}
-
-/// The fields in a template.
-pub(crate) fn fields(template: &Template) -> impl Iterator<Item = &'static FieldPart> + use<> {
-    template.parts.iter().filter_map(|part| match part {
-        Part::Field(part) => Some(part),
-        Part::Literal(_) => None,
-    })
 }

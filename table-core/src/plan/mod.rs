@@ -5,16 +5,14 @@
 
 mod content;
 mod explain;
-mod pair;
 mod rows;
 mod size;
 mod values;
 mod write;
 
-pub(crate) use content::{Cause, PropertyOf, RowContent, RowKind, fields, stored_fields};
+pub(crate) use content::{Cause, PropertyOf, RowContent, RowKind, stored_fields};
 pub use explain::WriteExplain;
-pub(crate) use pair::KeyPair;
-pub(crate) use rows::{EntityRows, check_tokens, has_same_key, keys};
+pub(crate) use rows::{EntityRows, check_tokens};
 pub(crate) use values::FieldToken;
 pub use values::Values;
 pub(crate) use write::{EntityChange, Failure, OldEntity, ReadVersion, RowAction, WritePlan};

@@ -2,14 +2,13 @@
 
 use std::ops::Range;
 
-use super::content::{Cause, RowContent, RowKind, fields};
-use super::pair::KeyPair;
+use super::content::{Cause, RowContent, RowKind};
 use super::values::Values;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::ValueRef;
 use crate::schema::{
-    self, FieldPart, Format, Index, KeyError, KeyValues, PropertyValue, Schema, Template, ValueError,
+    self, FieldPart, Format, Index, KeyError, KeyValues, PropertyValue, Schema, Template, ValueError, fields,
 };
 
 /// A row that an entity has.
@@ -63,7 +62,7 @@ impl<'a> EntityRows<'a> {
         );
         let error = Error::new(ErrorKind::BatchLength).because(because).attempted("write to");
         let (partition, row) = new.primary_key();
-        Err(error.table(schema.table).partition(partition).row(row))
+        Err(error.table(schema.table()).partition(partition).row(row))
     }
 
     /// The rows that the entity stored under this key has or may have. The key in a unique index may be another
@@ -123,7 +122,8 @@ impl<'a> EntityRows<'a> {
                 done => done?,
             }
             if index.unique {
-                printer.keys_by_other_tokens(&index.row, &mut text, &mut |key| reserved.push(row(key)))?;
+                printer
+                    .keys_by_other_tokens(&index.place.row, &mut text, &mut |key| reserved.push(row(key)))?;
             }
         }
         if let Some((_, copies)) = rows.split_first_mut() {
@@ -138,7 +138,7 @@ impl<'a> EntityRows<'a> {
         let is_same = |part: &FieldPart| {
             !part.each && part.format != Format::Blind && before.get(part.field) == after.get(part.field)
         };
-        fields(&row.content.kind.index()?.row).all(is_same).then(|| self.key(row))
+        fields(&row.content.kind.index()?.place.row).all(is_same).then(|| self.key(row))
     }
 
     /// The key of their partition.
@@ -157,21 +157,6 @@ impl<'a> EntityRows<'a> {
     }
 }
 
-/// The partition key and the row key of an entity.
-pub(crate) fn keys(schema: &'static Schema, values: &Values<'_>) -> Result<KeyPair> {
-    let mut keys = String::with_capacity(2 * schema::KEY_BYTES);
-    let end = Printer { schema, values }.own_keys(&mut keys)?;
-    Ok(KeyPair::new(keys, end))
-}
-
-/// Whether two entities surely have one key, as far as that is to be seen from their fields.
-pub(crate) fn has_same_key(schema: &'static Schema, a: &Values<'_>, b: &Values<'_>) -> bool {
-    [&schema.partition, &schema.row]
-        .into_iter()
-        .flat_map(fields)
-        .all(|part| part.is_lossless() && a.get(part.field) == b.get(part.field))
-}
-
 /// Prints the keys of one entity's rows.
 struct Printer<'a> {
     schema: &'static Schema,
@@ -179,15 +164,10 @@ struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    /// Appends the partition key and the row key; returns where the first ends.
+    /// Appends the entity's own keys; returns where the partition key ends.
     fn own_keys(&self, text: &mut String) -> Result<usize> {
-        let mut print = |template| match schema::print(template, self.values, text) {
-            Ok(_) => Ok(text.len()),
-            Err(error) => Err(self.refused(template, error)),
-        };
-        let end = print(&self.schema.partition)?;
-        print(&self.schema.row)?;
-        Ok(end)
+        schema::print_keys(self.schema.place(), self.values, text)
+            .map_err(|(template, error)| self.refused(template, error))
     }
 
     /// Appends the keys that the template gives with tokens of former keys, and gives `take` the place of each.
@@ -227,14 +207,14 @@ impl<'a> Printer<'a> {
 
     #[cold]
     fn refused(&self, template: &Template, error: KeyError) -> Error {
-        error.into_error(template, self.schema.fields).attempted("write to").table(self.schema.table)
+        error.into_error(template, self.schema.fields).attempted("write to").table(self.schema.table())
     }
 
     /// Appends the keys of the copies in an index, and gives `take` the place of each: several where its template has
     /// parts for each element, none where an optional part is absent.
     fn copies(&self, index: &Index, text: &mut String, take: &mut dyn FnMut(Range<usize>)) -> Result<()> {
-        schema::print_all(&index.row, self.values, text, take)
-            .map_err(|error| self.refused(&index.row, error))
+        schema::print_all(&index.place.row, self.values, text, take)
+            .map_err(|error| self.refused(&index.place.row, error))
     }
 }
 

@@ -145,7 +145,7 @@ impl<'a> WritePlan<'a> {
         let partition = partition.unwrap_or_else(first);
         check_apart(changes, partition)?;
         let mut plan = Self {
-            table: changes.first().map_or("", |change| change.schema.table),
+            table: changes.first().map_or("", |change| change.schema.table()),
             partition,
             keeps_times: changes.iter().all(|change| change.keeps_times),
             changes: Vec::with_capacity(changes.iter().map(rows_of).sum()),
@@ -420,7 +420,7 @@ fn rows_of(change: &EntityChange<'_>) -> usize {
 /// Refuses entities of different partitions, and two changes of one entity.
 fn check_apart(changes: &[EntityChange<'_>], partition: &str) -> Result<()> {
     let refuse = |kind, change: &EntityChange<'_>, index, because: String| {
-        let (table, row) = (change.schema.table, change.identity());
+        let (table, row) = (change.schema.table(), change.identity());
         let error = Error::new(kind).because(because).attempted("write to").table(table);
         Err(error.partition(change.partition()).row(row).at_index(index))
     };

@@ -238,7 +238,8 @@ impl fmt::Display for KeyRange {
 ///
 /// ```
 /// use std::ops::Bound;
-/// use table_core::{KeyBounds, Query};
+/// use table_core::query::KeyBounds;
+/// use table_core::Query;
 ///
 /// let last = String::from("empid_000199");
 /// let staff = Query::new().partition("Sales").rows("empid_000100"..=&last);

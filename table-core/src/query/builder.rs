@@ -15,7 +15,8 @@ use crate::error::Error;
 /// read smaller. [`explain`](Self::explain) says what will be read and why.
 ///
 /// ```
-/// use table_core::{Query, QueryClass, prop};
+/// use table_core::query::QueryClass;
+/// use table_core::{Query, prop};
 ///
 /// let query = Query::new().partition("Sales").row_prefix("empid_").filter(prop("Age").ge(40));
 /// assert_eq!(query.explain()?.class(), QueryClass::Range);
@@ -104,7 +105,8 @@ impl Query {
     /// Comparisons of keys that the filter joins by `and` are bounds, as if given by the methods above.
     ///
     /// ```
-    /// use table_core::{Filter, Query, QueryClass};
+    /// use table_core::query::QueryClass;
+    /// use table_core::{Filter, Query};
     ///
     /// let filter = Filter::parse("PartitionKey eq 'Sales' and RowKey eq 'empid_000001' and Age ge 40")?;
     /// let explain = Query::new().filter(filter).explain()?;

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::compare::{self, Operator, Rule};
-use super::filter::{self, Filter, Join, Node};
+use super::filter::{self, Filter};
+use super::node::{Join, Node};
 use super::sealed::SealedEq;
 use crate::error::{Error, ErrorKind};
 use crate::model::names::Name;

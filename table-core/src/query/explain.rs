@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::compare::Operator;
-use super::filter::{Filter, Join, Node};
+use super::filter::Filter;
+use super::node::{Join, Node};
 use super::plan::{QueryPlan, is_key};
 use crate::model::names::ENTITY_TYPE;
 
@@ -41,7 +42,8 @@ impl fmt::Display for QueryClass {
 /// all in a line.
 ///
 /// ```
-/// use table_core::{Filter, Query, QueryClass};
+/// use table_core::query::QueryClass;
+/// use table_core::{Filter, Query};
 ///
 /// let filter = Filter::parse("PartitionKey eq 'Sales' and (RowKey eq 'a' or RowKey eq 'b')")?;
 /// let explain = Query::new().filter(filter).explain()?;

@@ -1,4 +1,4 @@
-//! Filters as trees, and their builder.
+//! Filters, read from text or put together.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -6,6 +6,9 @@ use std::ops::{BitAnd, BitOr, Not};
 use std::str::FromStr;
 
 use super::compare::{Operator, Rule};
+use super::node::{Comparison, Join, Node};
+#[cfg(doc)]
+use super::property::prop;
 use super::sealed::SealedEq;
 use crate::error::{Error, ErrorKind};
 use crate::limits;
@@ -59,7 +62,7 @@ use crate::model::names::{self, Name};
 /// | Double | Int32, Int64, Double |
 /// | any other | its own |
 ///
-/// **Typed filters** have another rule here. What an entity's [columns](crate::Column) are compared with has the declared
+/// **Typed filters** have another rule here. What an entity's [columns](crate::typed::Column) are compared with has the declared
 /// type, and a row may have been written when the field was narrower: so numbers of all three types compare by value,
 /// and a property of any other type compares false, as if it were missing. The rule is that of each comparison, however
 /// it was made: [`prop`] and text have the first one, also within a typed query. The text of a typed filter, read again,
@@ -91,104 +94,6 @@ pub struct Filter {
     node: Node,
     /// How deep the brackets of its text are nested.
     depth: usize,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Node {
-    Compare(Comparison),
-    /// A property by itself.
-    IsTrue(Name),
-    /// Of a property that is stored sealed.
-    Sealed(SealedEq),
-    /// Never of another negation.
-    Not(Box<Node>),
-    /// Of two or more, none of them a join of the same kind: however long a chain, the tree is flat.
-    Join(Join, VecDeque<Node>),
-    /// What a builder can't refuse; planning does. Nothing is kept of it, so that no operation on a filter can
-    /// run off the end of the stack.
-    TooDeep,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Comparison {
-    pub(super) property: Name,
-    pub(super) operator: Operator,
-    pub(super) constant: Value,
-    /// Text has none but [`Rule::Named`].
-    pub(super) rule: Rule,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Join {
-    And,
-    Or,
-}
-
-impl Join {
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::And => "and",
-            Self::Or => "or",
-        }
-    }
-}
-
-impl Node {
-    /// How deep the brackets of the node's text are nested.
-    fn depth(&self) -> usize {
-        match self {
-            Self::Compare(_) | Self::IsTrue(_) | Self::Sealed(_) => 0,
-            Self::Not(inner) => inner.depth() + usize::from(inner.is_bracketed_after_not()),
-            Self::Join(join, terms) => {
-                let depths = terms.iter().map(|term| term.depth() + usize::from(term.is_bracketed_in(*join)));
-                depths.max().unwrap_or(0)
-            }
-            Self::TooDeep => limits::FILTER_DEPTH + 1,
-        }
-    }
-
-    fn has_sealed(&self) -> bool {
-        match self {
-            Self::Sealed(_) => true,
-            Self::Not(inner) => inner.has_sealed(),
-            Self::Join(_, terms) => terms.iter().any(Self::has_sealed),
-            Self::Compare(_) | Self::IsTrue(_) | Self::TooDeep => false,
-        }
-    }
-
-    fn resolve(&mut self, known: &mut dyn FnMut(&SealedEq) -> Result<SealedEq, Error>) -> Result<(), Error> {
-        match self {
-            Self::Sealed(sealed) => {
-                *sealed = known(sealed)?;
-                Ok(())
-            }
-            Self::Not(inner) => inner.resolve(known),
-            Self::Join(_, terms) => terms.iter_mut().try_for_each(|term| term.resolve(known)),
-            Self::Compare(_) | Self::IsTrue(_) | Self::TooDeep => Ok(()),
-        }
-    }
-
-    /// `and` binds tighter than `or`.
-    pub(super) fn is_bracketed_in(&self, join: Join) -> bool {
-        join == Join::And && matches!(self, Self::Join(Join::Or, _))
-    }
-
-    /// `OData` has `not` bind tighter than a comparison, this grammar does not: in brackets it is the same to both.
-    pub(super) fn is_bracketed_after_not(&self) -> bool {
-        !matches!(self, Self::IsTrue(_))
-    }
-
-    /// Calls `visit` with the name of every property in the node.
-    pub(super) fn each_name<'a>(&'a self, visit: &mut impl FnMut(&'a Name)) {
-        match self {
-            Self::Compare(comparison) => visit(&comparison.property),
-            Self::IsTrue(name) => visit(name),
-            Self::Sealed(sealed) => visit(&sealed.property),
-            Self::Not(inner) => inner.each_name(visit),
-            Self::Join(_, terms) => terms.iter().for_each(|term| term.each_name(visit)),
-            Self::TooDeep => {}
-        }
-    }
 }
 
 impl Filter {
@@ -372,89 +277,9 @@ impl fmt::Debug for Filter {
     }
 }
 
-/// A property by its name, to build a [`Filter`] from; made by [`prop`].
-///
-/// ```
-/// use table_core::prop;
-///
-/// let age = prop("Age");
-/// let filter = age.ge(18) & age.lt(65);
-/// assert_eq!(filter.to_string(), "Age ge 18 and Age lt 65");
-/// ```
-#[derive(Clone, Debug)]
-pub struct PropertyRef(Name, Rule);
-
-/// The property of this name; `PartitionKey`, `RowKey` and `Timestamp` are properties too.
-///
-/// A name that no property can have is an error when the query is planned. A property whose name is a word of the
-/// filter language (`eq`, `not`, `true`) can be compared, but the filter's text can't be read back.
-///
-/// ```
-/// use table_core::{Ticks, prop};
-///
-/// let recent = prop("Timestamp").ge("2026-11-20T00:00:00Z".parse::<Ticks>()?);
-/// assert_eq!(recent.to_string(), "Timestamp ge datetime'2026-11-20T00:00:00Z'");
-/// # Ok::<(), table_core::ParseTicksError>(())
-/// ```
-pub fn prop(name: &str) -> PropertyRef {
-    PropertyRef(name.into(), Rule::Named)
-}
-
-/// The property of this name that an entity declares, and so says the type of.
-pub(crate) fn declared(name: &str) -> PropertyRef {
-    PropertyRef(name.into(), Rule::Declared)
-}
-
-impl PropertyRef {
-    fn compare(&self, operator: Operator, constant: impl Into<Value>) -> Filter {
-        Filter::compare(self.0.clone(), operator, constant.into(), self.1)
-    }
-
-    /// The property equals the value.
-    #[must_use]
-    pub fn eq(&self, value: impl Into<Value>) -> Filter {
-        self.compare(Operator::Eq, value)
-    }
-
-    /// The property is there, and differs from the value or is of another type.
-    #[must_use]
-    pub fn ne(&self, value: impl Into<Value>) -> Filter {
-        self.compare(Operator::Ne, value)
-    }
-
-    /// The property is greater than the value.
-    #[must_use]
-    pub fn gt(&self, value: impl Into<Value>) -> Filter {
-        self.compare(Operator::Gt, value)
-    }
-
-    /// The property is the value or greater.
-    #[must_use]
-    pub fn ge(&self, value: impl Into<Value>) -> Filter {
-        self.compare(Operator::Ge, value)
-    }
-
-    /// The property is less than the value, as is one of another type.
-    #[must_use]
-    pub fn lt(&self, value: impl Into<Value>) -> Filter {
-        self.compare(Operator::Lt, value)
-    }
-
-    /// The property is the value or less, as is one of another type.
-    #[must_use]
-    pub fn le(&self, value: impl Into<Value>) -> Filter {
-        self.compare(Operator::Le, value)
-    }
-
-    /// The property is a Boolean that is true: its name by itself in a filter's text.
-    #[must_use]
-    pub fn is_true(&self) -> Filter {
-        Filter::is_true(self.0.clone())
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::property::prop;
     use super::*;
 
     #[test]

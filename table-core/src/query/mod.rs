@@ -12,26 +12,28 @@ mod explain;
 mod filter;
 mod keys;
 mod lexer;
-mod lower;
+mod node;
 mod parse;
 mod plan;
 mod print;
+mod property;
 mod sealed;
 mod token;
 
 pub use bounds::KeyBounds;
+pub(crate) use bounds::{KeyRange, Lower, Upper};
 pub use builder::Query;
 pub use explain::{Explain, QueryClass};
-pub use filter::{Filter, PropertyRef, prop};
+pub use filter::Filter;
+pub use property::{PropertyRef, prop};
 pub use token::Continuation;
 
 pub(crate) use eval::{Fields, Predicate};
-pub(crate) use filter::declared;
 pub(crate) use keys::{KeyProperties, Kind, StoredRow};
-pub(crate) use lower::stored_key;
 pub(crate) use plan::{QueryPlan, plan};
+pub(crate) use property::declared;
 pub(crate) use sealed::{SealedEq, Tokens, are_equal};
 pub(crate) use token::{Position, fingerprint};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,8 +1,9 @@
 //! Filters from their text.
 
 use super::compare::{Operator, Rule};
-use super::filter::{self, Filter, Join};
+use super::filter::{self, Filter};
 use super::lexer::{Lexer, Token, error, short};
+use super::node::Join;
 use crate::error::Error;
 use crate::limits;
 use crate::model::Value;

@@ -5,9 +5,9 @@ use super::builder::Query;
 use super::compare::of_other_type;
 use super::eval::{Fields, Predicate};
 use super::explain::{Explain, QueryClass};
-use super::filter::{Comparison, Filter, Join, Node};
+use super::filter::Filter;
 use super::keys::Kind;
-use super::lower;
+use super::node::{Comparison, Join, Node};
 use crate::error::{Error, ErrorKind};
 use crate::model::Value;
 use crate::model::names;
@@ -155,36 +155,10 @@ pub(super) fn is_key(name: &str) -> bool {
 }
 
 impl QueryPlan {
-    /// The range of an executor's keys `table | PartitionKey | 0x00 | RowKey`: the first, and the first after;
-    /// or `None` if there is nothing to read.
-    pub(crate) fn byte_range(&self, table_prefix: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
-        if self.class == QueryClass::Nothing {
-            return None;
-        }
-        lower::byte_range(&self.partition, &self.row, table_prefix)
-    }
-
-    /// The part of that range that comes, in the query's direction, strictly after this row.
-    #[cfg(test)]
-    pub(crate) fn byte_range_after(
-        &self,
-        table_prefix: &[u8],
-        partition: &str,
-        row: &str,
-    ) -> Option<(Vec<u8>, Vec<u8>)> {
-        let row = lower::stored_key(table_prefix, partition, row);
-        self.byte_range_from(table_prefix, row, true)
-    }
-
-    /// The part of that range that comes, in the query's direction, after this stored key, or at it and after it.
-    pub(crate) fn byte_range_from(
-        &self,
-        table_prefix: &[u8],
-        row: Vec<u8>,
-        is_after: bool,
-    ) -> Option<(Vec<u8>, Vec<u8>)> {
-        // Each direction leaves out the end that it doesn't start from.
-        lower::beyond(self.byte_range(table_prefix)?, row, self.reverse, is_after, table_prefix)
+    /// The bounds on the partition key and on the row key, or `None` if there is nothing to read. Those on the row key
+    /// count only where the partition is a point.
+    pub(crate) fn bounds(&self) -> Option<(&KeyRange, &KeyRange)> {
+        (self.class != QueryClass::Nothing).then_some((&self.partition, &self.row))
     }
 
     /// Whether there is more to a row's belonging to the answer than its lying in the range.

@@ -2,7 +2,8 @@
 
 use std::fmt::{self, Write};
 
-use super::filter::{Filter, Node};
+use super::filter::Filter;
+use super::node::Node;
 use crate::model::Value;
 
 /// The filter as `$filter` text, with the brackets that it needs.

@@ -2,8 +2,11 @@
 //!
 //! Keys hold no control characters, so 0x00 separates without escaping and a partition ends at 0x01.
 
+mod range;
+
 use std::borrow::Cow;
 
+pub(crate) use self::range::{StoredRange, range, range_from};
 use crate::error::{Error, ErrorKind};
 use crate::limits;
 use crate::model::key::{self, Part};
@@ -19,6 +22,13 @@ pub(crate) fn encode(table: u32, partition: &str, row: &str, out: &mut Vec<u8>) 
     key::encode(partition, out);
     out.push(SEPARATOR);
     key::encode(row, out);
+}
+
+/// The stored key of a row.
+pub(crate) fn stored(table: u32, partition: &str, row: &str) -> Vec<u8> {
+    let mut key = Vec::new();
+    encode(table, partition, row, &mut key);
+    key
 }
 
 /// Where the stored key of a row that is looked for is put: most need no memory of their own.

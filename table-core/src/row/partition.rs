@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::row::key;
-use crate::schema::{self, PropertyValue, Schema};
+use crate::schema::{self, PropertyValue, Template};
 
 /// The partition that a reader of rows is in.
 #[derive(Debug, Default)]
@@ -11,7 +11,7 @@ pub(crate) struct Partition {
     /// Its rows' stored keys as far as they are the same: the table's number, the partition key, and what ends it.
     prefix: Vec<u8>,
     /// What was parsed of the key, for the first entity that asked.
-    fields: OnceLock<(&'static Schema, Option<Vec<Field>>)>,
+    fields: OnceLock<(&'static Template, Option<Vec<Field>>)>,
 }
 
 /// A field that a partition key gives back, by its place in the schema.
@@ -30,19 +30,19 @@ impl Partition {
     /// The fields of the partition key, and the row key of a row in the partition; `None` where there is no short way.
     pub(crate) fn parsed<'p>(
         &'p self,
-        schema: &'static Schema,
+        template: &'static Template,
         stored: &'p [u8],
     ) -> Option<(&'p [Field], &'p str)> {
         let row = key::plain(stored.get(self.prefix.len()..)?)?;
-        let (of, fields) = self.fields.get_or_init(|| (schema, self.parse(schema)));
-        let fields = fields.as_ref().filter(|_| std::ptr::eq(*of, schema))?;
+        let (of, fields) = self.fields.get_or_init(|| (template, self.parse(template)));
+        let fields = fields.as_ref().filter(|_| std::ptr::eq(*of, template))?;
         Some((fields, row))
     }
 
-    fn parse(&self, schema: &'static Schema) -> Option<Vec<Field>> {
+    fn parse(&self, template: &Template) -> Option<Vec<Field>> {
         let partition = key::StoredKey::parse(&self.prefix)?.partition()?;
         let mut fields = Vec::new();
-        let fits = schema::parse(&schema.partition, &partition, |field, value| {
+        let fits = schema::parse(template, &partition, |field, value| {
             fields.push((field, value.into_owned()));
         });
         fits.then_some(fields)

@@ -15,7 +15,7 @@ use crate::model::{DynamicEntity, ETag, Name, Ticks, Value, ValueRef};
 use crate::query::StoredRow;
 use crate::row::key::{self, StoredKey};
 use crate::row::{self, Damaged, Decoded, INLINE, Row, Slot};
-use crate::schema::{Field, Schema};
+use crate::schema::{Field, Template};
 
 /// An entity in place: its bytes lie in the store's memory map, and a property is decoded when it is asked for.
 ///
@@ -254,9 +254,9 @@ impl<'a> RowView<'a> {
 
     /// What the partition key gives back, and the row key, where another row of the partition was just read.
     #[inline]
-    pub(crate) fn known_partition(&self, schema: &'static Schema) -> Option<(&[partition::Field], &str)> {
+    pub(crate) fn known_partition(&self, template: &'static Template) -> Option<(&[partition::Field], &str)> {
         match self.known {
-            KnownKeys::Partition(partition) => partition.parsed(schema, &self.key),
+            KnownKeys::Partition(partition) => partition.parsed(template, &self.key),
             _ => None,
         }
     }

@@ -13,7 +13,7 @@ use super::key_error::Reason;
 use super::key_type::{Format, KeyType, TimeItem, is_lossless};
 use super::print::{ended_by, print_part, print_shard};
 use super::value::PropertyValue;
-use super::{FieldPart, Part, Template};
+use super::{FieldPart, Part, Template, fields};
 
 /// A part of a key that a query has fixed.
 #[derive(Clone, Debug)]
@@ -148,10 +148,6 @@ fn is_exact(template: &Template, fixed: &[Fixed<'_>]) -> bool {
             matches!((part.format, value), (Format::Time(_), _) | (Format::Shard(_), Fixed::Value(_)));
         !is_lost || parts().any(|(other, _)| other.field == part.field && is_lossless(other.format))
     })
-}
-
-fn fields(template: &Template) -> impl Iterator<Item = &'static FieldPart> + use<> {
-    template.parts.iter().filter_map(field)
 }
 
 fn field(part: &Part) -> Option<&FieldPart> {

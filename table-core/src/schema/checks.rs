@@ -13,12 +13,12 @@ mod projection;
 mod rows;
 
 use super::message::Message;
-use super::{Field, FieldPart, Index, Part, Schema, Template, bounds};
+use super::{Field, FieldPart, Index, Part, Place, Schema, Template, bounds};
 use crate::model::EdmType;
 
 /// One of an entity's key templates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum KeyOf {
     /// The partition key.
     Partition,
     /// The row key.
@@ -27,16 +27,23 @@ pub enum Place {
     Index(usize),
 }
 
-impl Place {
+impl KeyOf {
     const fn is_primary(self) -> bool {
         matches!(self, Self::Partition | Self::Row)
     }
 
     const fn template(self, schema: &Schema) -> &Template {
         match self {
-            Self::Partition => &schema.partition,
-            Self::Row => &schema.row,
-            Self::Index(at) => &index(schema, at).row,
+            Self::Partition => &self.place(schema).partition,
+            Self::Row | Self::Index(_) => &self.place(schema).row,
+        }
+    }
+
+    /// The place whose key it is a template of.
+    const fn place(self, schema: &Schema) -> &Place {
+        match self {
+            Self::Partition | Self::Row => schema.place(),
+            Self::Index(at) => &index(schema, at).place,
         }
     }
 
@@ -57,7 +64,7 @@ impl Place {
 
 /// Whether a range of the values of a field's part is a range of keys; the parts that are fields are counted from 0.
 #[must_use]
-pub const fn offers_range(schema: &'static Schema, place: Place, part: usize) -> bool {
+pub const fn offers_range(schema: &'static Schema, place: KeyOf, part: usize) -> bool {
     match nth(parts_of(schema, place), part) {
         Some((part, is_last)) => bounds::offers_range(part, is_last),
         None => true,
@@ -66,7 +73,7 @@ pub const fn offers_range(schema: &'static Schema, place: Place, part: usize) ->
 
 /// Whether the values of a field's part that start with a text are a range of keys.
 #[must_use]
-pub const fn offers_prefix(schema: &'static Schema, place: Place, part: usize) -> bool {
+pub const fn offers_prefix(schema: &'static Schema, place: KeyOf, part: usize) -> bool {
     match nth(parts_of(schema, place), part) {
         Some((part, _)) => bounds::offers_prefix(part),
         None => true,
@@ -74,9 +81,9 @@ pub const fn offers_prefix(schema: &'static Schema, place: Place, part: usize) -
 }
 
 /// The parts of a template; none of one that isn't there, as in an entity whose declaration has mistakes.
-const fn parts_of(schema: &'static Schema, place: Place) -> &'static [Part] {
+const fn parts_of(schema: &'static Schema, place: KeyOf) -> &'static [Part] {
     match place {
-        Place::Index(at) if at >= schema.indexes.len() => &[],
+        KeyOf::Index(at) if at >= schema.indexes.len() => &[],
         _ => place.template(schema).parts,
     }
 }
@@ -167,7 +174,7 @@ pub const fn properties(schema: &Schema) {
 /// `allow(hot_partition)` says that it may be one.
 #[track_caller]
 pub const fn partition(schema: &Schema, may_be_hot: bool) {
-    template(schema, Place::Partition);
+    template(schema, KeyOf::Partition);
     if !may_be_hot {
         hot_partition(schema);
     }
@@ -176,7 +183,7 @@ pub const fn partition(schema: &Schema, may_be_hot: bool) {
 /// The row key. C3, C4, C5, C6, C14 and C15: what its template says. C22: the primary key tells entities apart.
 #[track_caller]
 pub const fn row(schema: &Schema) {
-    template(schema, Place::Row);
+    template(schema, KeyOf::Row);
     identity(schema);
 }
 
@@ -184,14 +191,14 @@ pub const fn row(schema: &Schema) {
 /// the entity's. C8: it tells entities apart, or says `unique`.
 #[track_caller]
 pub const fn index_row(schema: &Schema, index: usize) {
-    template(schema, Place::Index(index));
+    template(schema, KeyOf::Index(index));
     disjoint(schema, index);
     determined(schema, index);
 }
 
 /// C3, C4, C5, C6, C14 and C15: what one key template says.
 #[track_caller]
-pub(super) const fn template(schema: &Schema, place: Place) {
+pub(super) const fn template(schema: &Schema, place: KeyOf) {
     if let Some(message) = template_mistake(schema, place) {
         message.refuse();
     }
@@ -279,17 +286,17 @@ const fn sound(schema: &Schema, mistake: Option<Message>) -> Option<Message> {
     if mistake.is_none() {
         return None;
     }
-    let mut is_sound = template_mistake(schema, Place::Partition).is_none()
-        && template_mistake(schema, Place::Row).is_none();
+    let mut is_sound = template_mistake(schema, KeyOf::Partition).is_none()
+        && template_mistake(schema, KeyOf::Row).is_none();
     let mut at = 0;
     while is_sound && at < schema.indexes.len() {
-        is_sound = template_mistake(schema, Place::Index(at)).is_none();
+        is_sound = template_mistake(schema, KeyOf::Index(at)).is_none();
         at += 1;
     }
     if is_sound { mistake } else { None }
 }
 
-const fn template_mistake(schema: &Schema, place: Place) -> Option<Message> {
+const fn template_mistake(schema: &Schema, place: KeyOf) -> Option<Message> {
     let mut parts = place.template(schema).parts;
     while let [part, rest @ ..] = parts {
         let mistake = match part {

@@ -5,6 +5,7 @@
 /// A scope is what can be destroyed as one: with [`Partition`](Self::Partition), each partition's values can be made
 /// unreadable by themselves, at the price of a key for each partition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum KeyScope {
     /// One key for the whole store.
     #[default]
@@ -17,6 +18,7 @@ pub enum KeyScope {
 
 /// Within what equal values have equal tokens: `#[encrypt(blind, tokens = table)]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum TokenScope {
     /// Within a partition: who sees the tokens can't tell that two partitions hold one value.
     #[default]
@@ -27,6 +29,7 @@ pub enum TokenScope {
 
 /// That a sealed field can be looked up for equality: `#[encrypt(blind)]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Blind {
     /// The property that holds the token, beside the sealed value.
     pub property: &'static str,

@@ -19,10 +19,12 @@ pub(crate) const fn holds(schema: &Schema, index: Option<usize>, field: usize) -
             Copies::Keys => false,
             Copies::Some(fields) => contains(fields, field),
         };
+        let (own, copy) = (schema.place(), &index.place);
         return listed
-            || has_part(&schema.partition, field, false)
-            || has_part(&schema.row, field, false)
-            || has_part(&index.row, field, true);
+            || has_part(&own.partition, field, false)
+            || has_part(&own.row, field, false)
+            || has_part(&copy.partition, field, true)
+            || has_part(&copy.row, field, true);
     }
     false
 }

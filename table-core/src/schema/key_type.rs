@@ -47,6 +47,7 @@ pub trait KeyElements {
 
 /// What is known of the values of a key part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum KeyType {
     /// Integers from zero.
     Unsigned {
@@ -78,6 +79,7 @@ pub enum KeyType {
 
 /// How a key part is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Format {
     /// `{x}`: integers padded to the width of their type, text verbatim, UUIDs as 32 hex digits, truth values as
     /// `0` and `1`.
@@ -107,6 +109,7 @@ pub enum Format {
 
 /// A piece of a time in a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TimeItem {
     /// `%Y`: `0001` to `9999`.
     Year,

@@ -37,9 +37,9 @@ pub(crate) fn layout(schema: &Schema) -> String {
         text.push_str(SIGNED);
     }
     text.push_str("\npartition");
-    key(&mut text, &schema.partition, &property);
+    key(&mut text, &schema.place().partition, &property);
     text.push_str("\nrow");
-    key(&mut text, &schema.row, &property);
+    key(&mut text, &schema.place().row, &property);
     for field in schema.fields {
         let absent = if field.optional { "?" } else { "" };
         let _: std::fmt::Result = write!(text, "\nproperty {} ", field.property);
@@ -47,9 +47,9 @@ pub(crate) fn layout(schema: &Schema) -> String {
         let _: std::fmt::Result = write!(text, "{:?}{absent}", field.edm);
     }
     for index in schema.indexes {
-        let Index { name, unique, copies, sparse, row, .. } = index;
+        let Index { name, unique, copies, sparse, place, .. } = index;
         let _: std::fmt::Result = write!(text, "\nindex {name} row");
-        key(&mut text, row, &property);
+        key(&mut text, &place.row, &property);
         for word in [unique.then_some("unique"), sparse.then_some("when")].into_iter().flatten() {
             text.push(' ');
             text.push_str(word);

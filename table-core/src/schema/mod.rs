@@ -1,7 +1,25 @@
 //! What a derive declares: entities, their keys and their copies, as constants that everything else interprets.
 //!
-//! Nothing here does I/O or knows a user's type. The derive writes a [`Schema`] in a `static`; non-generic functions
+//! Nothing here does I/O or knows a user's type. The derive writes a [`Schema`] as a constant; non-generic functions
 //! print and parse keys by it, plan writes by it and draw it.
+//!
+//! Declarations are made by `const` functions and grow: a capability is a method more, and what was generated before it
+//! stands as it is. So no struct here can be written out elsewhere, and no `match` on an enum is complete.
+//!
+//! ```
+//! use table_core::schema::{
+//!     Field, FieldPart, Format, Index, KeyPart, Part, Place, Property, Schema, Template,
+//! };
+//!
+//! const FIELDS: &[Field] = &[String::FIELD.named("team", "Team"), u32::FIELD.named("id", "Id")];
+//! const TEAM: &[Part] = &[Part::Field(FieldPart::new(0, String::KEY, Format::Plain))];
+//! const ID: &[Part] = &[Part::Field(FieldPart::new(1, u32::KEY, Format::Plain))];
+//! const ROW: Place = Place::new("Club", Template::new("{team}", TEAM), Template::new("{id}", ID));
+//! const BY_TEAM: Place = ROW.beside(Template::new("{team}", TEAM));
+//! const MEMBER: Schema = Schema::new(["Member", "member"], FIELDS, &[ROW])
+//!     .indexes(&[Index::new("by_team", "member.by_team", BY_TEAM).unique()]);
+//! assert_eq!((MEMBER.version, MEMBER.signed, MEMBER.indexes.len()), (1, false, 1));
+//! ```
 
 mod bounds;
 mod charset;
@@ -13,11 +31,13 @@ mod fold;
 mod held;
 mod key_error;
 mod key_type;
+mod keys;
 mod layout;
 mod message;
 mod overlap;
 mod parse;
 mod picture;
+mod place;
 mod print;
 mod properties;
 mod signing;
@@ -33,9 +53,11 @@ pub(crate) use held::holds;
 pub(crate) use key_error::KeyError;
 pub(crate) use key_type::{BLIND_DIGITS, edm, shard_digits};
 pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
+pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys, print_keys};
 pub(crate) use layout::{Differences, differences, layout, read, would_bare};
 pub(crate) use parse::{parse, parse_field};
 pub use picture::Markdown;
+pub use place::{Place, TableTemplate};
 pub(crate) use print::{KEY_BYTES, KeyValues, print, print_all};
 pub(crate) use signing::RowTag;
 pub use value::{Property, PropertyValue, ValueError};
@@ -47,11 +69,10 @@ mod tests;
 
 /// An entity as it was declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Schema {
     /// The name of the struct.
     pub entity: &'static str,
-    /// The table that it lives in.
-    pub table: &'static str,
     /// Its type tag: the text of `EntityType` on its rows.
     pub kind: &'static str,
     /// The version of its layout.
@@ -60,15 +81,58 @@ pub struct Schema {
     pub signed: bool,
     /// Every field, in order.
     pub fields: &'static [Field],
-    /// The partition key.
-    pub partition: Template,
-    /// The row key.
-    pub row: Template,
-    /// The copies under other row keys.
+    /// Where its own rows lie, first the row with its key. So far an entity has that row alone.
+    pub places: &'static [Place],
+    /// The copies under other keys.
     pub indexes: &'static [Index],
 }
 
 impl Schema {
+    /// An entity of version 1: the names of its struct and its kind, its fields, and where its own rows lie.
+    #[must_use]
+    pub const fn new(
+        [entity, kind]: [&'static str; 2],
+        fields: &'static [Field],
+        places: &'static [Place],
+    ) -> Self {
+        Self { entity, kind, version: 1, signed: false, fields, places, indexes: &[] }
+    }
+
+    /// The same with these copies.
+    #[must_use]
+    pub const fn indexes(mut self, indexes: &'static [Index]) -> Self {
+        self.indexes = indexes;
+        self
+    }
+
+    /// The same in this version of its layout.
+    #[must_use]
+    pub const fn version(mut self, version: u32) -> Self {
+        self.version = version;
+        self
+    }
+
+    /// The same, every row of which carries a keyed digest.
+    #[must_use]
+    pub const fn signed(mut self) -> Self {
+        self.signed = true;
+        self
+    }
+
+    /// Where the row with the entity's key lies.
+    #[must_use]
+    pub const fn place(&self) -> &'static Place {
+        match self.places {
+            [place, ..] => place,
+            [] => &Place::NOWHERE,
+        }
+    }
+
+    /// The table of that row, as it is declared.
+    pub(crate) const fn table(&self) -> &'static str {
+        self.place().table.source()
+    }
+
     /// Whether it has fields that are sealed.
     pub(crate) const fn seals(&self) -> bool {
         let mut fields = self.fields;
@@ -82,20 +146,7 @@ impl Schema {
     }
 
     /// A place for a declaration.
-    pub(crate) const NOTHING: Self = {
-        let nothing = Template { source: "", parts: &[] };
-        Self {
-            entity: "",
-            table: "",
-            kind: "",
-            version: 0,
-            signed: false,
-            fields: &[],
-            partition: nothing,
-            row: nothing,
-            indexes: &[],
-        }
-    };
+    pub(crate) const NOTHING: Self = Self::new([""; 2], &[], &[Place::NOWHERE]).version(0);
 }
 
 /// A field of an entity.
@@ -104,6 +155,7 @@ impl Schema {
     reason = "each is a word of the declaration, or of the field's type"
 )]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Field {
     /// Its name in the struct.
     pub name: &'static str,
@@ -158,6 +210,34 @@ impl Field {
         self
     }
 
+    /// The same, sealed under the store's key.
+    #[must_use]
+    pub const fn sealed(mut self) -> Self {
+        self.encrypted = true;
+        self
+    }
+
+    /// The same under the keys of this scope.
+    #[must_use]
+    pub const fn scoped(mut self, scope: KeyScope) -> Self {
+        self.scope = scope;
+        self
+    }
+
+    /// The same, which rows may still hold plain.
+    #[must_use]
+    pub const fn dual(mut self) -> Self {
+        self.dual = true;
+        self
+    }
+
+    /// The same, which can be looked up by a token in this property.
+    #[must_use]
+    pub const fn blind(mut self, property: &'static str, tokens: TokenScope) -> Self {
+        self.blind = Some(Blind { property, tokens });
+        self
+    }
+
     /// Whether all of them are read as they were written.
     pub(crate) const fn are_exact(mut fields: &[Self]) -> bool {
         while let [field, rest @ ..] = fields {
@@ -172,6 +252,7 @@ impl Field {
 
 /// A key template: what its parts print, one after another, is the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Template {
     /// The template as declared.
     pub source: &'static str,
@@ -179,8 +260,17 @@ pub struct Template {
     pub parts: &'static [Part],
 }
 
+impl Template {
+    /// A template as declared, and its parts.
+    #[must_use]
+    pub const fn new(source: &'static str, parts: &'static [Part]) -> Self {
+        Self { source, parts }
+    }
+}
+
 /// A part of a key template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Part {
     /// Text that stands for itself.
     Literal(&'static str),
@@ -190,6 +280,7 @@ pub enum Part {
 
 /// A field in a key template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FieldPart {
     /// Its place among [`Schema::fields`].
     pub field: usize,
@@ -220,15 +311,16 @@ impl FieldPart {
     }
 }
 
-/// A copy of an entity under another row key of its partition.
+/// A copy of an entity under another key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Index {
     /// The index's name: `by_email`.
     pub name: &'static str,
     /// The text of `EntityType` on its rows: `employee.by_email`.
     pub kind: &'static str,
-    /// The row key.
-    pub row: Template,
+    /// Where its rows lie.
+    pub place: Place,
     /// Whether a second entity with the same key is refused.
     pub unique: bool,
     /// What a row of it holds.
@@ -237,8 +329,38 @@ pub struct Index {
     pub sparse: bool,
 }
 
+impl Index {
+    /// An index of whole copies: its name, the kind of its rows, and where they lie.
+    #[must_use]
+    pub const fn new(name: &'static str, kind: &'static str, place: Place) -> Self {
+        Self { name, kind, place, unique: false, copies: Copies::All, sparse: false }
+    }
+
+    /// The same, which refuses a second entity with the same key.
+    #[must_use]
+    pub const fn unique(mut self) -> Self {
+        self.unique = true;
+        self
+    }
+
+    /// The same, whose rows hold this.
+    #[must_use]
+    pub const fn copies(mut self, copies: Copies) -> Self {
+        self.copies = copies;
+        self
+    }
+
+    /// The same, in which a function of the entity says if it has a row.
+    #[must_use]
+    pub const fn sparse(mut self) -> Self {
+        self.sparse = true;
+        self
+    }
+}
+
 /// What a row of an index holds besides its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Copies {
     /// Every property.
     All,

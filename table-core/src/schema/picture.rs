@@ -5,7 +5,7 @@
 use std::fmt;
 
 use super::layout::sealing;
-use super::{Part, Schema, Template, holds};
+use super::{Index, Place, Schema, holds};
 
 /// The pictures's columns.
 const TITLES: [&str; 4] = ["Row", "PartitionKey", "RowKey", "Properties"];
@@ -22,16 +22,21 @@ impl Schema {
 
     /// What each kind of row is called, its keys, and what it holds besides them.
     fn lines(&self) -> Vec<[String; 4]> {
-        let partition = || self.partition.source.to_owned();
-        let own = |field| !self.gives_back(&self.row, field);
-        let mut lines =
-            vec![[self.kind.to_owned(), partition(), self.row.source.to_owned(), self.properties(own)]];
-        for (number, index) in self.indexes.iter().enumerate() {
-            let mut name = index.kind.to_owned();
-            let words = [(index.unique, ", unique"), (index.sparse, ", not of every entity")];
+        let line = |name: String, place: &Place, properties: String| {
+            [name, place.partition.source.to_owned(), place.row.source.to_owned(), properties]
+        };
+        let mut lines = Vec::with_capacity(self.places.len() + self.indexes.len());
+        for place in self.places {
+            let properties = self.properties(|field| !place.gives_back(field));
+            lines.push(line(self.kind.to_owned(), place, properties));
+        }
+        for (number, Index { kind, place, unique, sparse, .. }) in self.indexes.iter().enumerate() {
+            let mut name = (*kind).to_owned();
+            let words = [(*unique, ", unique"), (*sparse, ", not of every entity")];
             name.extend(words.into_iter().filter(|(is_so, _)| *is_so).map(|(_, word)| word));
-            let held = |field| holds(self, Some(number), field) && !self.gives_back(&index.row, field);
-            lines.push([name, partition(), index.row.source.to_owned(), self.properties(held)]);
+            let properties =
+                self.properties(|field| holds(self, Some(number), field) && !place.gives_back(field));
+            lines.push(line(name, place, properties));
         }
         lines
     }
@@ -47,18 +52,6 @@ impl Schema {
         });
         named.collect::<Vec<_>>().join(", ")
     }
-
-    /// Whether a row gives the field back from its keys.
-    fn gives_back(&self, row: &Template, field: usize) -> bool {
-        parts(&self.partition).chain(parts(row)).any(|part| part.field == field && part.is_lossless())
-    }
-}
-
-fn parts(template: &Template) -> impl Iterator<Item = &super::FieldPart> {
-    template.parts.iter().filter_map(|part| match part {
-        Part::Literal(_) => None,
-        Part::Field(part) => Some(part),
-    })
 }
 
 /// As a table of text, under the name of the table.
@@ -71,7 +64,7 @@ impl fmt::Display for Schema {
                 *width = (*width).max(cell.chars().count());
             }
         }
-        writeln!(f, "{} in table {}", self.entity, self.table)?;
+        writeln!(f, "{} in table {}", self.entity, self.table())?;
         row(f, &TITLES, &widths)?;
         for line in &lines {
             f.write_str("\n")?;

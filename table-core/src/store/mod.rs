@@ -1,4 +1,4 @@
-//! The store on LMDB.
+//! The store on LMDB: what it reports of itself, what its reads give one by one, its keys and tables sealed by a rule.
 
 #[cfg(feature = "encrypt")]
 mod encrypting;
@@ -30,8 +30,6 @@ use self::opened::Inner;
 use self::records::catalog::{self, Entry};
 use self::records::meta::Meta;
 use crate::error::{Error, ErrorKind, Result};
-use crate::handle::snapshot::Snapshot;
-use crate::handle::table::DynamicTable;
 
 #[cfg(feature = "encrypt")]
 pub use self::encrypting::{EncryptingRows, EncryptingTable};
@@ -56,6 +54,11 @@ pub use self::records::mark::Mark;
 pub(crate) use self::write::encode::is_as_written;
 #[cfg(feature = "encrypt")]
 pub(crate) use self::write::prepare::Prepared;
+pub use crate::handle::page::Page;
+pub use crate::handle::rows::{Rows, SnapshotRows, Views};
+pub use crate::handle::snapshot::Snapshot;
+pub use crate::handle::table::DynamicTable;
+pub use crate::row::view::RowView;
 
 impl Store {
     /// Opens the store in this directory, durable and ready; creates it if there is none.
@@ -184,8 +187,9 @@ impl Store {
     ///
     /// Nothing is lost: nobody writes meanwhile, in whatever process. Whoever has the store open elsewhere gets
     /// [`Superseded`](ErrorKind::Superseded) from the next thing that it does, be it a read or a write, and opens it again;
-    /// snapshots and iterators that live there go on to their end. Who opens the store meanwhile waits. A crash at any
-    /// moment leaves the old file or the new one, and the store opens as ever.
+    /// snapshots and iterators that live there go on to their end. Who opens the store meanwhile waits, for ten seconds at
+    /// most, and is then [`StoreBusy`](ErrorKind::StoreBusy). A crash at any moment leaves the old file or the new one, and
+    /// the store opens as ever.
     ///
     /// In this process the handle must be the last: other handles, tables, snapshots and iterators are
     /// [`StoreInUse`](ErrorKind::StoreInUse), and nothing is done. There must be room for the copy beside the file. After an

@@ -1,12 +1,29 @@
 //! Typed tables: what a derived entity is written, read and queried through.
 //!
 //! The types here are thin: they turn fields into values and back, and leave the work to functions that know no
-//! user's type.
+//! user's type. What a method takes or gives is named here, for signatures.
+//!
+//! Traits that only say what a method takes are sealed:
+//!
+//! ```compile_fail
+//! struct Mine;
+//! impl table_core::typed::Comparable for Mine {}
+//! ```
+//!
+//! ```compile_fail
+//! struct Mine;
+//! impl table_core::typed::BlindArg<u32> for Mine {
+//!     fn to_value(&self) -> Result<table_core::schema::PropertyValue<'_>, table_core::schema::ValueError> {
+//!         Ok(table_core::schema::PropertyValue::Absent)
+//!     }
+//! }
+//! ```
 
 mod change;
 mod encrypt;
 mod entity;
 #[cfg(feature = "json")]
+#[doc(hidden)]
 pub mod json;
 mod query;
 mod read;
@@ -17,23 +34,33 @@ pub use self::change::egt::{Egt, MemberOf};
 #[cfg(feature = "encrypt")]
 pub use self::encrypt::reencrypt::{ReencryptReport, Reencryption};
 pub use self::entity::column::{Blind, Column, ColumnArg, Comparable, Encrypted, Equatable, Plain};
-pub use self::entity::path::{Path, read_copied, read_stored};
-pub use self::entity::properties::{FlatColumns, Properties, side_by_side};
-pub use self::entity::source::Source;
 pub use self::entity::stored::{Copied, Stored};
-pub use self::entity::{Elements, Entity, Patch, elements, exchange};
-pub use self::query::{
-    At, Ended, GivenParts, InPartition, Newest, Offers, OffersPrefix, OffersRange, Open, OwnRows, PartArg,
-    PathQuery, Prefix, Ready, Turns, TypedRows, WholeCopies, prefix,
-};
+pub use self::entity::{Entity, Patch};
+pub use self::query::{PathQuery, Prefix, TypedRows, prefix};
 pub use self::read::TableAt;
-pub use self::read::key::{BlindArg, IndexKey, Key, KeyArg, KeyResult, Lookup, Partition, token_key};
+pub use self::read::key::{BlindArg, IndexKey, Key, KeyArg, Lookup, Partition};
 pub use self::read::origin::{Origin, TableIn};
 pub use self::read::projection::Projection;
-pub use self::read::reading::{Entities, ReadAs, Selected, Whole};
-pub use self::read::shown::ShownRow;
-pub use self::read::view::{
-    EntityView, FieldViews, TypedViews, View, as_bytes, as_bytes_option, as_text, as_text_option,
-};
-pub use self::set::{EntitySet, SetQuery, SetRows, SetTable, Visitor};
+pub use self::read::reading::ReadAs;
+pub use self::read::view::{TypedViews, View};
+pub use self::set::{EntitySet, SetQuery, SetRows, SetTable};
 pub use self::table::Table;
+pub use crate::plan::WriteExplain;
+
+// What generated code names, by `__private`.
+#[doc(hidden)]
+pub use self::{
+    entity::path::{Path, read_copied, read_stored},
+    entity::properties::{FlatColumns, Properties, side_by_side},
+    entity::source::Source,
+    entity::{Elements, elements, exchange},
+    query::{
+        At, Ended, GivenParts, InPartition, Newest, Offers, OffersPrefix, OffersRange, Open, OwnRows,
+        PartArg, Ready, Turns, WholeCopies,
+    },
+    read::key::{KeyResult, token_key},
+    read::reading::{Entities, Selected, Whole},
+    read::shown::ShownRow,
+    read::view::{EntityView, FieldViews, as_bytes, as_bytes_option, as_text, as_text_option},
+    set::Visitor,
+};

@@ -55,6 +55,11 @@ pub(super) fn c18_indexes_have_names_of_their_own(cx: &Ctxt, entity: &Entity<'_>
                 index.ident.span(),
                 format!("an index can't be called `{name}`: a table has a method of that name"),
             );
+        } else if names::TABLE_RESERVED.contains(&name) {
+            cx.error(
+                index.ident.span(),
+                format!("an index can't be called `{name}`: the name is kept for a method of tables to come"),
+            );
         }
         seen.push(name);
     }

@@ -25,11 +25,8 @@ pub(crate) fn declared(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
             quote_spanned!(ty.span()=> <#ty as #krate::Property>::FIELD)
         };
         let or_default = field.default.then(|| quote!(.or_default()));
-        let plain = quote!(#of_type.named(#name, #property) #or_default);
-        match sealing(krate, field) {
-            Some(sealing) => quote!(#krate::schema::Field { #sealing, ..#plain }),
-            None => plain,
-        }
+        let sealing = sealing(krate, field);
+        quote!(#of_type.named(#name, #property) #or_default #sealing)
     });
     let own = quote!(&[#(#own),*]);
     let others: Vec<_> = flattened(fields)
@@ -57,23 +54,17 @@ fn sealing(krate: &Krate, field: &Field<'_>) -> Option<TokenStream> {
         KeyScope::Table => Some(quote!(Table)),
         KeyScope::Partition => Some(quote!(Partition)),
     };
-    let scope = scope.map(|scope| quote!(scope: #krate::schema::KeyScope::#scope));
-    let dual = encrypted.dual.then(|| quote!(dual: true));
+    let scope = scope.map(|scope| quote!(.scoped(#krate::schema::KeyScope::#scope)));
+    let dual = encrypted.dual.then(|| quote!(.dual()));
     let blind = encrypted.blind.map(|blind| {
         let property = field.token_property();
         let tokens = match blind.tokens {
             TokenScope::Partition => quote!(Partition),
             TokenScope::Table => quote!(Table),
         };
-        quote! {
-            blind: ::core::option::Option::Some(#krate::schema::Blind {
-                property: #property,
-                tokens: #krate::schema::TokenScope::#tokens,
-            })
-        }
+        quote!(.blind(#property, #krate::schema::TokenScope::#tokens))
     });
-    let rest = [dual, scope, blind].into_iter().flatten();
-    Some(quote!(encrypted: true #(, #rest)*))
+    Some(quote!(.sealed() #dual #scope #blind))
 }
 
 /// The type of the column by which filters speak of a field of this type.

@@ -8,32 +8,40 @@ use super::fields;
 use crate::model::{Copies, Entity, Index, Template};
 use crate::template::{Format, Part, TimeItem};
 
-/// The schema of the entity.
+/// The schema of the entity, by the functions of `table_core::schema` alone: what is not said here is as it was before
+/// it could be said.
 pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
     let krate = &model.krate;
-    let (entity, table, kind, version) =
-        (model.ident.to_string(), &model.table.value, &model.kind.value, model.version);
-    let signed = model.signed.is_some();
-    let (fields, count) = (fields::declared(krate, &model.fields), model.indexes.len());
-    let partition = template(model, &model.key.partition);
-    let row = template(model, &model.key.row);
-    let indexes = model.indexes.iter().map(|found| index(model, found));
+    let (entity, table, kind) = (model.ident.to_string(), &model.table.value, &model.kind.value);
+    let version =
+        Some(model.version).filter(|version| *version != 1).map(|version| quote!(.version(#version)));
+    let signed = model.signed.is_some().then(|| quote!(.signed()));
+    let fields = fields::declared(krate, &model.fields);
+    let own = [&model.key.partition, &model.key.row];
+    let templates: Vec<_> = own.into_iter().chain(model.indexes.iter().map(|index| &index.row)).collect();
+    let parts = templates.iter().map(|template| parts(model, template));
+    let count = templates.len();
+    let mut templates = templates.iter().enumerate().map(|(at, template)| {
+        let source = template.source();
+        quote!(#krate::schema::Template::new(#source, PARTS[#at]))
+    });
+    let (partition, row) = (templates.next(), templates.next());
+    let indexes: Vec<_> =
+        model.indexes.iter().zip(templates).map(|(index, row)| self::index(model, index, &row)).collect();
+    let with_indexes = (!indexes.is_empty()).then(|| quote!(.indexes(INDEXES)));
+    let indexes =
+        (!indexes.is_empty()).then(|| quote!(const INDEXES: &[#krate::schema::Index] = &[#(#indexes),*];));
     // The lists are constants of their own: inside of others the compiler would look again and again into each part of
     // them to see whether it could be promoted.
     quote! {{
         const FIELDS: &[#krate::schema::Field] = #fields;
-        const INDEXES: [#krate::schema::Index; #count] = [#(#indexes),*];
-        &#krate::schema::Schema {
-            entity: #entity,
-            table: #table,
-            kind: #kind,
-            version: #version,
-            signed: #signed,
-            fields: FIELDS,
-            partition: #partition,
-            row: #row,
-            indexes: &INDEXES,
-        }
+        const PARTS: [&[#krate::schema::Part]; #count] = [#(#parts),*];
+        const ROW: #krate::schema::Place = #krate::schema::Place::new(#table, #partition, #row);
+        #indexes
+        &#krate::schema::Schema::new([#entity, #kind], FIELDS, &[ROW])
+            #with_indexes
+            #version
+            #signed
     }}
 }
 
@@ -42,34 +50,26 @@ pub(crate) fn place(model: &Entity<'_>, field: usize) -> usize {
     model.fields.iter().take(field).filter(|field| field.is_property()).count()
 }
 
-fn index(model: &Entity<'_>, index: &Index) -> TokenStream {
+fn index(model: &Entity<'_>, index: &Index, row: &TokenStream) -> TokenStream {
     let krate = &model.krate;
     let (name, kind) = (&index.name, format!("{}.{}", model.kind.value, index.name));
-    let row = template(model, &index.row);
-    let (unique, sparse) = (index.unique.is_some(), index.when.is_some());
+    let unique = index.unique.is_some().then(|| quote!(.unique()));
+    let sparse = index.when.is_some().then(|| quote!(.sparse()));
     let copies = match &index.copies {
-        Copies::All => quote!(All),
-        Copies::Keys => quote!(Keys),
+        Copies::All => None,
+        Copies::Keys => Some(quote!(Keys)),
         Copies::Some(fields) => {
             let places = fields.iter().map(|field| place(model, field.value));
-            quote!(Some(&[#(#places),*]))
+            Some(quote!(Some(&[#(#places),*])))
         }
     };
-    quote! {
-        #krate::schema::Index {
-            name: #name,
-            kind: #kind,
-            row: #row,
-            unique: #unique,
-            copies: #krate::schema::Copies::#copies,
-            sparse: #sparse,
-        }
-    }
+    let copies = copies.map(|copies| quote!(.copies(#krate::schema::Copies::#copies)));
+    quote!(#krate::schema::Index::new(#name, #kind, ROW.beside(#row)) #unique #copies #sparse)
 }
 
-fn template(model: &Entity<'_>, template: &Template) -> TokenStream {
+/// The parts of a template.
+fn parts(model: &Entity<'_>, template: &Template) -> TokenStream {
     let krate = &model.krate;
-    let source = template.source();
     let parts = template.parts.iter().map(|part| match part {
         Part::Literal(text) => quote!(#krate::schema::Part::Literal(#text)),
         Part::Field(part) => {
@@ -94,7 +94,7 @@ fn template(model: &Entity<'_>, template: &Template) -> TokenStream {
             }
         }
     });
-    quote!(#krate::schema::Template { source: #source, parts: &[#(#parts),*] })
+    quote!(&[#(#parts),*])
 }
 
 fn format(model: &Entity<'_>, format: &Format) -> TokenStream {

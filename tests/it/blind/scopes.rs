@@ -1,7 +1,8 @@
 //! Whose keys they are: of nobody, of a partition, of a table.
 
 use table_core::crypt::{KeyHandle, KeyScope, Scope};
-use table_core::{Column, Entity, ErrorKind, Projection, Store, Stored};
+use table_core::typed::Column;
+use table_core::{Entity, ErrorKind, Projection, Store, Stored};
 
 use super::{Employee, Named, SSN, Scratch, employee, key, refused, staff};
 

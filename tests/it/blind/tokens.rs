@@ -108,7 +108,7 @@ fn a_row_that_was_put_under_another_token_is_not_believed() {
     let staff = staff(&store);
     staff.insert(&employee(1, SSN)).unwrap();
     staff.insert(&employee(2, "two")).unwrap();
-    let table = staff.dynamic();
+    let table = &staff.dynamic().raw();
     let own = |id: u32| table.get("Sales", &format!("empid_{id:06}")).unwrap().unwrap();
     let token = |id| own(id).get("SsnToken").cloned().unwrap();
     let text =

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use integration_tests::random::Random;
-use table_core::{DynamicEntity, ETag, Egt, IfMatch, Query, Result, Store, Stored, Table, Value};
+use table_core::typed::Egt;
+use table_core::{DynamicEntity, ETag, IfMatch, Query, Result, Store, Stored, Table, Value};
 
 use super::model::{Kept, Model, Operation, Refusal, place};
 use super::shape::Shape;
@@ -258,7 +259,7 @@ impl<E: Shape> Run<E> {
             _ => vec![1_u8, 2].into(),
         };
         let note = DynamicEntity::new(&at.0, &at.1).with(name, value.clone());
-        let etag = self.table.dynamic().merge(&note, IfMatch::Any).unwrap();
+        let etag = self.table.dynamic().raw().merge(&note, IfMatch::Any).unwrap();
         let kept = self.model.0.get_mut(&at).unwrap();
         kept.unknown.insert(name, value);
         kept.etag = Some(etag);

@@ -20,7 +20,7 @@ fn what_was_moved_changed_or_never_sealed_is_refused() {
     for id in [1, 2] {
         staff.insert(&employee(id)).unwrap();
     }
-    let table = staff.dynamic();
+    let table = &staff.dynamic().raw();
     let put = |row: &str, property: &str, value: Value| {
         let change = DynamicEntity::new("Sales", row).with(property, value);
         table.merge(&change, IfMatch::Any).unwrap();

@@ -21,7 +21,7 @@ fn assert_refused<T: std::fmt::Debug>(
 }
 
 /// Everything that can be seen of a store.
-fn seen(store: &Store) -> (Vec<DynamicEntity>, table_core::StoreStats) {
+fn seen(store: &Store) -> (Vec<DynamicEntity>, table_core::store::StoreStats) {
     let rows = |name: String| {
         let table = store.dynamic_table(&name).unwrap();
         table.query(&Query::new()).unwrap().map(Result::unwrap).collect::<Vec<_>>()

@@ -15,7 +15,8 @@ use std::rc::Rc;
 use std::time::{Instant, SystemTime};
 
 use integration_tests::Scratch;
-use table_core::{Continuation, DynamicTable, ETag, Rows as Iter, Snapshot, Store, Ticks};
+use table_core::store::Rows as Iter;
+use table_core::{Continuation, DynamicTable, ETag, Snapshot, Store, Ticks};
 
 use self::oracle::{Entity, Rows, Table};
 use self::random::{Place, Random};

@@ -3,7 +3,8 @@
 use std::ops::Bound;
 
 use integration_tests::Scratch;
-use table_core::{DynamicEntity, ErrorKind, Filter, Query, QueryClass, Result, Value, ValueRef, prop};
+use table_core::query::QueryClass;
+use table_core::{DynamicEntity, ErrorKind, Filter, Query, Result, Value, ValueRef, prop};
 
 use super::{pages, put, rows};
 

@@ -1,8 +1,9 @@
 //! Filters whose constant has another type than what is stored.
 
 use integration_tests::Scratch;
+use table_core::query::QueryClass;
 use table_core::{
-    DynamicEntity, DynamicTable, Entity, Filter, Query, QueryClass, Result, Store, Ticks, Uuid, Value, prop,
+    DynamicEntity, DynamicTable, Entity, Filter, Query, Result, Store, Ticks, Uuid, Value, prop,
 };
 
 use super::rows;
@@ -201,7 +202,7 @@ fn a_typed_filter_finds_what_was_written_before_its_field_grew() {
         table.put(&Grown { number, count, share: None }).unwrap();
     }
     // As a program wrote them to which `count` was an Int32.
-    let dynamic = table.dynamic();
+    let dynamic = table.dynamic().raw();
     for (row, count) in [("011", 4), ("012", 5), ("013", 6)] {
         let old = DynamicEntity::new("p", row).with("EntityType", "grown").with("Count", count);
         dynamic.insert(&old).unwrap();

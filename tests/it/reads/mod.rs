@@ -1,11 +1,13 @@
 //! Typed reads: what each way to ask gives, and what it refuses.
 
+mod keys;
 mod model;
 
 use integration_tests::Scratch;
+use table_core::query::QueryClass;
 use table_core::{
-    Continuation, DynamicEntity, Entity, ErrorKind, IfMatch, KeyPart, Projection, QueryClass, Store, Stored,
-    Table, Ticks, View, prefix,
+    Continuation, DynamicEntity, Entity, ErrorKind, IfMatch, KeyPart, Projection, Store, Stored, Table,
+    Ticks, View, prefix,
 };
 
 /// One employee of a department.
@@ -97,7 +99,7 @@ fn a_projection_reads_its_fields_alone() {
     // What it doesn't ask for may be as it is.
     let mut row = staff.dynamic().get("Sales", "empid_000001").unwrap().unwrap();
     row.set("Age", "old");
-    staff.dynamic().replace(&row, IfMatch::Any).unwrap();
+    staff.dynamic().raw().replace(&row, IfMatch::Any).unwrap();
     assert_eq!(staff.get(Employee::key("Sales", 1)).unwrap_err().kind(), ErrorKind::SchemaMismatch);
     assert_eq!(staff.get_as::<Badge>(Employee::key("Sales", 1)).unwrap(), Some(badge(1)));
     assert_eq!(
@@ -197,7 +199,7 @@ fn a_copy_leads_to_its_entity() {
     staff.replace(&Employee { age: 42, ..employee(2, "Jones", 0) }, Stored::etag(&found[0])).unwrap();
 
     // A copy without its entity is damage.
-    staff.dynamic().delete("Sales", "empid_000004", IfMatch::Any).unwrap();
+    staff.dynamic().raw().delete("Sales", "empid_000004", IfMatch::Any).unwrap();
     let mut found = staff.by_name().department("Sales").last_name("Jones").entities().into_iter();
     assert_eq!(found.next().unwrap().unwrap().age, 42);
     let error = found.next().unwrap().unwrap_err();

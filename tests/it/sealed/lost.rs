@@ -124,13 +124,13 @@ fn an_entity_with_a_value_that_does_not_open_is_replaced_and_removed() {
     for value in [table_core::Value::from("plain"), table_core::Value::Binary(vec![7; 90])] {
         staff.insert(&employee(2)).unwrap();
         let change = DynamicEntity::new("Sales", "empid_000002").with("Ssn", value);
-        staff.dynamic().merge(&change, IfMatch::Any).unwrap();
+        staff.dynamic().raw().merge(&change, IfMatch::Any).unwrap();
         assert_eq!(kind(staff.get(key(2))), ErrorKind::DecryptionFailed);
         assert_eq!(kind(staff.update(key(2), |e| e.age = 1)), ErrorKind::DecryptionFailed);
         staff.put(&employee(2)).unwrap();
         assert_eq!(*staff.get(key(2)).unwrap().unwrap(), employee(2));
         assert_copies_agree(staff.dynamic());
-        staff.dynamic().merge(&change, IfMatch::Any).unwrap();
+        staff.dynamic().raw().merge(&change, IfMatch::Any).unwrap();
         let etag = staff.dynamic().get("Sales", "empid_000002").unwrap().unwrap().etag().unwrap();
         staff.delete(key(2), etag).unwrap();
         assert_eq!(rows(staff.dynamic()), []);

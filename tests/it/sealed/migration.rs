@@ -141,7 +141,7 @@ fn what_was_plain_is_read_sealed_bit_by_bit_and_then_only_sealed() {
     assert!(layout_error::<Dual>(&store).to_string().contains("what is sealed stays so"));
     layout_error::<Plain>(&store);
     let change = DynamicEntity::new("Sales", "empid_000005").with("Ssn", CANARY);
-    sealed.dynamic().merge(&change, IfMatch::Any).unwrap();
+    sealed.dynamic().raw().merge(&change, IfMatch::Any).unwrap();
     assert_eq!(kind(sealed.get(Sealed::key("Sales", 5))), ErrorKind::DecryptionFailed);
     assert!(store.check().unwrap().problems.is_empty());
 }
@@ -227,7 +227,7 @@ fn what_no_longer_fits_is_not_taken_for_plain() {
     let dual = store.table::<Dual>().unwrap();
     let put = |value: Value| {
         let change = DynamicEntity::new("Sales", "empid_000000").with("Ssn", value);
-        dual.dynamic().merge(&change, IfMatch::Any).unwrap();
+        dual.dynamic().raw().merge(&change, IfMatch::Any).unwrap();
     };
     // Neither text nor sealed.
     put(Value::Binary(CANARY.into()));

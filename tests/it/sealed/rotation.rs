@@ -18,7 +18,7 @@ fn a_job_seals_everything_anew_and_changes_no_entity() {
     }
     // What the struct does not know stays too.
     let note = DynamicEntity::new("Sales", "empid_000001").with("Other", 7);
-    staff.dynamic().merge(&note, IfMatch::Any).unwrap();
+    staff.dynamic().raw().merge(&note, IfMatch::Any).unwrap();
     let before = rows(staff.dynamic());
     let encryption = store.encryption().unwrap();
     let old = encryption.keys().unwrap()[0].handle;
@@ -225,7 +225,7 @@ fn what_can_not_be_sealed_anew_is_told_and_stops_nothing() {
     }
     let other = staff.dynamic().get("Sales", "empid_000002").unwrap().unwrap();
     let change = |value| DynamicEntity::new("Sales", "empid_000003").with("Salary", value);
-    staff.dynamic().merge(&change(other.get("Salary").unwrap().clone()), IfMatch::Any).unwrap();
+    staff.dynamic().raw().merge(&change(other.get("Salary").unwrap().clone()), IfMatch::Any).unwrap();
     let encryption = store.encryption().unwrap();
     let old = encryption.keys().unwrap()[0].handle;
     encryption.rotate(&Scope::store()).unwrap();
@@ -236,7 +236,7 @@ fn what_can_not_be_sealed_anew_is_told_and_stops_nothing() {
     assert_eq!(kind(encryption.destroy(old)), ErrorKind::KeyInUse);
 
     // A value that somebody put there plain is not passed off as one that was sealed.
-    staff.dynamic().merge(&change(table_core::Value::Int64(1)), IfMatch::Any).unwrap();
+    staff.dynamic().raw().merge(&change(table_core::Value::Int64(1)), IfMatch::Any).unwrap();
     let report = staff.reencrypt().run().unwrap();
     assert_eq!((report.changed, report.failed), (0, 1));
     assert_eq!(report.failures[0].kind(), ErrorKind::DecryptionFailed);
@@ -253,7 +253,7 @@ fn a_report_counts_every_failure_and_keeps_the_first_hundred() {
     assert!(staff.bulk_insert(&many).unwrap().failures.is_empty());
     for id in 0..101 {
         let plain = DynamicEntity::new("Sales", format!("empid_{id:06}")).with("Salary", 1_i64);
-        staff.dynamic().merge(&plain, IfMatch::Any).unwrap();
+        staff.dynamic().raw().merge(&plain, IfMatch::Any).unwrap();
     }
     let report = staff.reencrypt().run().unwrap();
     assert_eq!((report.failed, report.failures.len()), (101, 100));

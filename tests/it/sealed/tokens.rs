@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use table_core::KeyInfo;
 use table_core::crypt::{Scope, Secret};
+use table_core::store::KeyInfo;
 use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Key, Query, Store, Stored, Table, Value};
 
 use super::{CANARY, Scratch, handles, kind, refused, rows};
@@ -288,7 +288,7 @@ fn an_entity_without_its_token_is_not_removed_by_halves() {
     let club = filled(&store, [2]);
     let mut row = club.dynamic().get("Red", "id_000002").unwrap().unwrap();
     row.remove("SsnToken");
-    club.dynamic().replace(&row, IfMatch::Any).unwrap();
+    club.dynamic().raw().replace(&row, IfMatch::Any).unwrap();
     store.encryption().unwrap().rotate_all().unwrap();
     let report = club.reencrypt().run().unwrap();
     assert_eq!((report.changed, report.failed), (0, 1));
@@ -371,7 +371,7 @@ fn what_was_plain_is_found_by_filters_all_the_while() {
 
     // From now on what is plain was put there by somebody, and is found by nobody.
     let forged = DynamicEntity::new("B", "card_000003").with("Number", ssn(3).as_str());
-    sealed.dynamic().merge(&forged, IfMatch::Any).unwrap();
+    sealed.dynamic().raw().merge(&forged, IfMatch::Any).unwrap();
     assert_eq!(sealed.rows().bank("B").filter(|e| e.number.eq(ssn(3))).count().unwrap(), 0);
 }
 

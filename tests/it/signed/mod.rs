@@ -123,7 +123,8 @@ fn without_keys_signed_rows_are_neither_read_nor_written() {
 fn what_no_struct_has_written_is_refused() {
     let bank = Bank::new();
     let (store, accounts) = bank.open();
-    let table = accounts.dynamic();
+    // Not even by a handle that may write rows of declared kinds.
+    let table = &accounts.dynamic().raw();
     let forged = || {
         DynamicEntity::new("Bonn", "account_000009")
             .with("EntityType", "account")
@@ -153,8 +154,10 @@ fn what_no_struct_has_written_is_refused() {
     let copy = DynamicEntity::new("Bonn", "owner_Eve_000001").with("EntityType", "account.by_owner");
     refused(table.insert(&copy).unwrap_err());
     assert_eq!(*accounts.get(Account::key("Bonn", 1)).unwrap().unwrap(), account(1));
-    // Other kinds of rows are nobody's concern, and whoever may delete may delete these.
+    // Other kinds of rows are nobody's concern, and such a handle may delete these.
     table.insert(&DynamicEntity::new("Bonn", "free").with("Balance", 5_i64)).unwrap();
+    let error = accounts.dynamic().delete("Bonn", "account_000003", IfMatch::Any).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::DeclaredKind);
     table.delete("Bonn", "account_000003", IfMatch::Any).unwrap();
     assert!(store.check().unwrap().problems.is_empty());
 }
@@ -284,5 +287,5 @@ fn a_store_that_was_put_back_is_told_by_its_mark() {
     let other = Bank::new();
     let theirs = other.open().0.mark().unwrap();
     assert_eq!(open(&path, theirs), Err(ErrorKind::RolledBack));
-    assert_eq!("nothing".parse::<table_core::Mark>().unwrap_err().kind(), ErrorKind::InvalidMark);
+    assert_eq!("nothing".parse::<table_core::store::Mark>().unwrap_err().kind(), ErrorKind::InvalidMark);
 }

@@ -228,6 +228,13 @@ fn a_store_on_a_read_only_medium_is_read_and_one_on_a_read_only_mount_is_not() {
     if let Some(lines) = in_namespace(&mount, &medium.join("store")) {
         assert_eq!(lines, ["20 0"]);
     }
+    // One file under two names, as some media have what is twice on them: nobody writes by either.
+    let linked = mount
+        .replace("&& mount -o remount", &format!("&& ln {at}/store/data.mdb {at}/twin && mount -o remount"));
+    assert_ne!(linked, mount);
+    if let Some(lines) = in_namespace(&linked, &medium.join("store")) {
+        assert_eq!(lines, ["20 0"]);
+    }
     let mount = format!("mount --bind {0} {0} && mount -o remount,bind,ro {0}", path.display());
     if let Some(lines) = in_namespace(&mount, &path) {
         assert!(

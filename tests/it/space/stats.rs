@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use integration_tests::child::Child;
 use integration_tests::{Scratch, relaxed};
-use table_core::{DynamicEntity, DynamicTable, ErrorKind, OldestSnapshot, Query, SpaceStats, Store};
+use table_core::store::{OldestSnapshot, SpaceStats};
+use table_core::{DynamicEntity, DynamicTable, ErrorKind, Query, Store};
 
 use super::PROGRAM;
 

@@ -5,7 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use integration_tests::Scratch;
 use table_core::ErrorKind::{self, *};
-use table_core::{DynamicEntity, ETag, Egt, Entity, Error, IfMatch, Store, Table};
+use table_core::typed::Egt;
+use table_core::{DynamicEntity, ETag, Entity, Error, IfMatch, Store, Table};
 
 use super::seen;
 
@@ -391,7 +392,7 @@ fn a_refused_write_says_why_and_leaves_the_store_as_it_was() {
     parts.put(&part(1, "a")).unwrap();
     parts.insert(&part(2, "b")).unwrap();
     let row = |number| DynamicEntity::new("north", format!("part_{number:03}")).with("EntityType", "part");
-    let dynamic = parts.dynamic();
+    let dynamic = parts.dynamic().raw();
     dynamic.insert(&row(8).with("Serial", "h").with("Maker", "ACME").with("Weight", "heavy")).unwrap();
     dynamic.insert(&row(9).with("Maker", "ACME")).unwrap();
     let place = Place { store: &store, parts, stale };

@@ -36,7 +36,10 @@ fn write(table: &Table<Book>) {
         row("year_1999_001", "book.by_year").with("Pages", pages),
         row("author_Ann_001", "book.by_author").with("Authors", authors),
     ];
-    rows.into_iter().fold(table.dynamic().batch("top"), |batch, row| batch.insert(row)).commit().unwrap();
+    rows.into_iter()
+        .fold(table.dynamic().raw().batch("top"), |batch, row| batch.insert(row))
+        .commit()
+        .unwrap();
 }
 
 fn property(store: &Store, row: &str, name: &str) -> Option<Value> {
@@ -88,7 +91,7 @@ fn a_copy_that_is_right_is_not_written_again() {
     assert_eq!(plan().rows(), 4);
     books.update(Book::key("top", 1), |_| {}).unwrap();
     let note = DynamicEntity::new("top", "book_001").with("Note", "of nobody's concern");
-    books.dynamic().merge(&note, IfMatch::Any).unwrap();
+    books.dynamic().raw().merge(&note, IfMatch::Any).unwrap();
     let written: Vec<_> = plan().written().map(str::to_owned).collect();
     assert_eq!(written, ["book_001"]);
 }

@@ -57,13 +57,13 @@ fn rows_are_in_the_one_form_whatever_is_absent_long_or_unknown() {
     let bytes = || store.stats().unwrap().tables[0].bytes;
     let (before, typed) = (bytes(), stored().map(Result::unwrap).collect::<Vec<_>>());
     for row in &typed {
-        papers.dynamic().replace(row, IfMatch::Any).unwrap();
+        papers.dynamic().raw().replace(row, IfMatch::Any).unwrap();
     }
     assert_eq!((bytes(), stored().map(Result::unwrap).collect::<Vec<_>>()), (before, typed));
     rows_are_sound(&store);
     // A property that no field has stays.
     let extra = DynamicEntity::new("a", "paper_003").with("Extra", 1);
-    papers.dynamic().merge(&extra, IfMatch::Any).unwrap();
+    papers.dynamic().raw().merge(&extra, IfMatch::Any).unwrap();
     for paper in &all {
         let changed = papers.update(Paper::key("a", paper.number), |paper| paper.body.push('c')).unwrap();
         assert_eq!(changed.body.len(), paper.body.len() + 1);

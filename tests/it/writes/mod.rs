@@ -1,6 +1,7 @@
 //! Typed writes, one by one: what each refuses and how, and cases that random operations once found.
 
 mod bulk;
+mod declared;
 mod faults;
 mod former;
 mod forms;

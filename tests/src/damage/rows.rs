@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use table_core::{DynamicEntity, DynamicTable, Query, Result, RowView, Store};
+use table_core::store::RowView;
+use table_core::{DynamicEntity, DynamicTable, Query, Result, Store};
 
 use super::{Findings, below};
 use crate::random::Random;

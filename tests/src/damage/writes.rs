@@ -15,8 +15,9 @@ impl Truth {
         for (name, rows) in &self.tables {
             let made = store.create_table(name).map(drop);
             refused(findings, made, ErrorKind::TableAlreadyExists, || format!("a second table {name}"));
+            // Rows of entities are added by their properties: it is the store that must not have them twice.
             let table = match store.dynamic_table(name) {
-                Ok(table) => table,
+                Ok(table) => table.raw(),
                 Err(error) => {
                     findings.error(&error);
                     continue;

@@ -49,4 +49,16 @@ struct Names {
     email: String,
 }
 
+#[derive(Entity)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+#[index(reencrypt, row = "last_{last_name}_{id:06}")]
+struct Method {
+    department: String,
+    id: u32,
+    first_name: String,
+    last_name: String,
+    email: String,
+}
+
 fn main() {}

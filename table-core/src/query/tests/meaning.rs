@@ -1,7 +1,8 @@
 //! What filters say of rows.
 
 use super::super::eval::Predicate;
-use super::super::filter::{Filter, prop};
+use super::super::filter::Filter;
+use super::super::property::prop;
 use super::strategies::Row;
 use crate::model::{Ticks, Value};
 

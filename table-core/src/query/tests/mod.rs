@@ -2,5 +2,6 @@
 
 mod meaning;
 mod narrowing;
+pub(crate) mod ranges;
 mod strategies;
 mod text;

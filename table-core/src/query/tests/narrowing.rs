@@ -7,11 +7,12 @@ use proptest::prelude::*;
 
 use super::super::compare::{Operator, Rule};
 use super::super::explain::QueryClass;
-use super::super::filter::{Comparison, Filter, Join, Node};
-use super::super::lower::stored_key;
+use super::super::filter::Filter;
+use super::super::node::{Comparison, Join, Node};
 use super::super::{Query, plan};
 use super::strategies::{Row, any_filter, filter, key_like, row};
 use crate::model::Value;
+use crate::row::key::{self, StoredRange, stored};
 
 /// The filter on a row, said again as plainly as can be: no planning, no slots, no shared comparison.
 fn satisfies(node: &Node, row: &Row) -> bool {
@@ -188,13 +189,13 @@ proptest! {
             query = query.rev();
         }
         let plan = plan(&query).unwrap();
-        let bytes = plan.byte_range(&[0, 0, 0, 1]);
+        let bytes = key::range(1, &plan);
         prop_assert!(plan.class != QueryClass::Nothing || bytes.is_none());
-        let within = |bytes: &Option<(Vec<u8>, Vec<u8>)>, row: &Row| {
-            let key = stored_key(&[0, 0, 0, 1], &row.partition, &row.key);
+        let within = |bytes: &Option<StoredRange>, row: &Row| {
+            let key = stored(1, &row.partition, &row.key);
             bytes.as_ref().is_some_and(|(start, end)| *start <= key && key < *end)
         };
-        let resumed = plan.byte_range_after(&[0, 0, 0, 1], &rows[0].partition, &rows[0].key);
+        let resumed = key::range_from(1, &plan, stored(1, &rows[0].partition, &rows[0].key), true);
         for row in &rows {
             let kept = within(&bytes, row) && plan.accepts(&row.under(plan.predicate.as_ref())).unwrap();
             let expected = steps.iter().all(|step| step.holds(row));

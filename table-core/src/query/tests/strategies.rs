@@ -8,7 +8,8 @@ use proptest::sample::select;
 use uuid::Uuid;
 
 use super::super::eval::{Fields, Predicate};
-use super::super::filter::{Filter, PropertyRef, declared, prop};
+use super::super::filter::Filter;
+use super::super::property::{PropertyRef, declared, prop};
 use crate::error::Error;
 use crate::model::{Ticks, Value, ValueRef};
 

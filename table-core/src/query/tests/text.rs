@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use uuid::Uuid;
 
-use super::super::filter::{Filter, prop};
+use super::super::filter::Filter;
+use super::super::property::prop;
 use super::strategies::filter;
 use crate::error::ErrorKind;
 use crate::model::{Ticks, Value};

@@ -6,11 +6,11 @@ use super::super::charset::forbidden;
 use super::super::key_type::{Format, KeyType, is_lossless, width};
 use super::super::message::Message;
 use super::super::{FieldPart, Part, Schema, Template};
-use super::{Place, field_name};
+use super::{KeyOf, field_name};
 use crate::limits;
 
 /// C14: literal text holds what a key can hold.
-pub(super) const fn literal(schema: &Schema, place: Place, text: &str) -> Option<Message> {
+pub(super) const fn literal(schema: &Schema, place: KeyOf, text: &str) -> Option<Message> {
     let mut bytes = text.as_bytes();
     while let [byte, rest @ ..] = bytes {
         let code = match (*byte, rest) {
@@ -29,7 +29,7 @@ pub(super) const fn literal(schema: &Schema, place: Place, text: &str) -> Option
 }
 
 /// C15: what a template always prints is no longer than a key can be.
-pub(super) const fn length(schema: &Schema, place: Place) -> Option<Message> {
+pub(super) const fn length(schema: &Schema, place: KeyOf) -> Option<Message> {
     let mut units = 0;
     let mut parts = place.template(schema).parts;
     while let [part, rest @ ..] = parts {
@@ -80,7 +80,7 @@ const fn utf16_units(text: &str) -> usize {
 /// C20: a partition key that is a time alone sends all that is written at a time to one partition.
 pub(super) const fn hot_partition(schema: &Schema) -> Option<Message> {
     let mut has_time = false;
-    let mut parts = schema.partition.parts;
+    let mut parts = schema.place().partition.parts;
     while let [part, rest @ ..] = parts {
         if let Part::Field(part) = part {
             if !matches!(part.key.single(), KeyType::Time) || matches!(part.format, Format::Shard(_)) {
@@ -93,7 +93,7 @@ pub(super) const fn hot_partition(schema: &Schema) -> Option<Message> {
     if !has_time {
         return None;
     }
-    let message = Message::new("the partition key ").template(&schema.partition);
+    let message = Message::new("the partition key ").template(&schema.place().partition);
     Some(message.text(
         " is a time alone, so that all that is written at a time goes to one partition: \
          put what tells entities apart into it, or say `allow(hot_partition)`",
@@ -103,8 +103,9 @@ pub(super) const fn hot_partition(schema: &Schema) -> Option<Message> {
 /// C22: what a lossy part of the primary key forgets, another part of it keeps. Folded text and blind tokens are
 /// for an index.
 pub(super) const fn identity(schema: &Schema) -> Option<Message> {
-    match lossy(schema, &schema.partition) {
-        None => lossy(schema, &schema.row),
+    let place = schema.place();
+    match lossy(schema, &place.partition) {
+        None => lossy(schema, &place.row),
         mistake => mistake,
     }
 }
@@ -119,9 +120,7 @@ const fn lossy(schema: &Schema, template: &Template) -> Option<Message> {
             let message = Message::new("`").part(name, part);
             return Some(message.text("` can stand in an index only: a primary key tells entities apart"));
         }
-        let is_kept = is_lossless(part.format)
-            || gives_back(&schema.partition, part.field)
-            || gives_back(&schema.row, part.field);
+        let is_kept = is_lossless(part.format) || schema.place().gives_back(part.field);
         if !is_kept {
             let format =
                 if matches!(part.key.single(), KeyType::Time) { Format::Ticks } else { Format::Plain };
@@ -138,20 +137,4 @@ const fn lossy(schema: &Schema, template: &Template) -> Option<Message> {
         }
     }
     None
-}
-
-/// Whether a key of the template holds the field's value.
-pub(super) const fn gives_back(template: &Template, field: usize) -> bool {
-    let mut parts = template.parts;
-    while let [part, rest @ ..] = parts {
-        if let Part::Field(part) = part
-            && part.field == field
-            && !part.each
-            && is_lossless(part.format)
-        {
-            return true;
-        }
-        parts = rest;
-    }
-    false
 }

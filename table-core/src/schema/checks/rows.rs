@@ -1,41 +1,37 @@
 //! What the rows of an entity are to each other, and to those of other kinds.
 
 use super::super::message::Message;
-use super::super::overlap::meet;
-use super::super::{Field, Part, Schema, Template};
-use super::keys::gives_back;
-use super::{Place, field_at, field_name, index};
+use super::super::place::meet;
+use super::super::{Field, Part, Place, Schema, Template};
+use super::{KeyOf, field_at, field_name, index};
 use crate::limits;
 
 /// C7: no row of the index has the key of the entity's own row, or of a row of an index before it.
 pub(super) const fn disjoint(schema: &Schema, at: usize) -> Option<Message> {
-    let template = &index(schema, at).row;
-    let mut other = Place::Row;
+    let place = &index(schema, at).place;
+    let mut other = KeyOf::Row;
     let mut before = 0;
     loop {
-        if meet(other.template(schema), template) {
-            let message = Place::Index(at).drawn(schema, Message::new("")).text(" and ");
+        if meet(other.place(schema), place) {
+            let message = KeyOf::Index(at).drawn(schema, Message::new("")).text(" and ");
             let message = other.drawn(schema, message);
             return Some(message.text(" could print one key: start each with literal text of its own"));
         }
         if before == at {
             return None;
         }
-        other = Place::Index(before);
+        other = KeyOf::Index(before);
         before += 1;
     }
 }
 
 /// C7: kinds that share a table have partitions of their own, or no row of one has the key of a row of the other.
 pub(super) const fn disjoint_kinds(a: &Schema, b: &Schema) -> Option<Message> {
-    if !meet(&a.partition, &b.partition) {
-        return None;
-    }
-    let (mut of_a, mut next_of_a) = (Place::Row, 0);
+    let (mut of_a, mut next_of_a) = (KeyOf::Row, 0);
     loop {
-        let (mut of_b, mut next_of_b) = (Place::Row, 0);
+        let (mut of_b, mut next_of_b) = (KeyOf::Row, 0);
         loop {
-            if meet(of_a.template(a), of_b.template(b)) {
+            if meet(of_a.place(a), of_b.place(b)) {
                 let message = of_a.drawn(a, Message::new("")).text(" of `").text(a.entity);
                 let message = of_b.drawn(b, message.text("` and ")).text(" of `").text(b.entity);
                 return Some(message.text("` could print one key: start each with literal text of its own"));
@@ -43,13 +39,13 @@ pub(super) const fn disjoint_kinds(a: &Schema, b: &Schema) -> Option<Message> {
             if next_of_b == b.indexes.len() {
                 break;
             }
-            of_b = Place::Index(next_of_b);
+            of_b = KeyOf::Index(next_of_b);
             next_of_b += 1;
         }
         if next_of_a == a.indexes.len() {
             return None;
         }
-        of_a = Place::Index(next_of_a);
+        of_a = KeyOf::Index(next_of_a);
         next_of_a += 1;
     }
 }
@@ -60,8 +56,9 @@ pub(super) const fn determined(schema: &Schema, at: usize) -> Option<Message> {
     if index(schema, at).unique {
         return None;
     }
-    match forgotten(schema, at, &schema.partition) {
-        None => forgotten(schema, at, &schema.row),
+    let place = schema.place();
+    match forgotten(schema, at, &place.partition) {
+        None => forgotten(schema, at, &place.row),
         mistake => mistake,
     }
 }
@@ -73,8 +70,7 @@ const fn forgotten(schema: &Schema, at: usize, primary: &Template) -> Option<Mes
     while let [part, rest @ ..] = parts {
         parts = rest;
         let Part::Field(part) = part else { continue };
-        // An index is in its entity's partition.
-        if !gives_back(&index.row, part.field) && !gives_back(&schema.partition, part.field) {
+        if !index.place.gives_back(part.field) {
             let name = field_name(schema, part.field);
             return Some(
                 Message::new("entities that differ in `")
@@ -92,10 +88,10 @@ const fn forgotten(schema: &Schema, at: usize, primary: &Template) -> Option<Mes
 
 /// C25: two kinds of a set are of one table, and have names of their own.
 pub(super) const fn apart(a: &Schema, b: &Schema) -> Option<Message> {
-    if !a.table.eq_ignore_ascii_case(b.table) {
+    if !a.table().eq_ignore_ascii_case(b.table()) {
         let message =
-            Message::new("`").text(a.entity).text("` is in the table `").text(a.table).text("` and `");
-        let message = message.text(b.entity).text("` in `").text(b.table);
+            Message::new("`").text(a.entity).text("` is in the table `").text(a.table()).text("` and `");
+        let message = message.text(b.entity).text("` in `").text(b.table());
         return Some(message.text("`: a set is of one table"));
     }
     if same(a.kind, b.kind) {
@@ -108,9 +104,9 @@ pub(super) const fn apart(a: &Schema, b: &Schema) -> Option<Message> {
 
 /// C10: no two properties have one name. C12: a row holds them all, and `EntityType`.
 pub(super) const fn properties(schema: &Schema) -> Option<Message> {
-    let (mut row, mut next) = (Place::Row, 0);
+    let (mut row, mut next) = (KeyOf::Row, 0);
     loop {
-        let held = 1 + held(schema, row.template(schema));
+        let held = 1 + held(schema, row.place(schema));
         if held > limits::PROPERTIES {
             let message = row.named(schema, Message::new("a row under ")).text(" of `").text(schema.entity);
             let message =
@@ -120,7 +116,7 @@ pub(super) const fn properties(schema: &Schema) -> Option<Message> {
         if next == schema.indexes.len() {
             break;
         }
-        row = Place::Index(next);
+        row = KeyOf::Index(next);
         next += 1;
     }
     let mut fields = schema.fields;
@@ -155,10 +151,10 @@ const fn shared(a: &Field, b: &Field) -> Option<&'static str> {
 }
 
 /// How many properties a whole row of this key holds: those that the key doesn't give back.
-const fn held(schema: &Schema, row: &Template) -> usize {
+const fn held(schema: &Schema, place: &Place) -> usize {
     let (mut held, mut field) = (0, 0);
     while field < schema.fields.len() {
-        if !gives_back(row, field) && !gives_back(&schema.partition, field) {
+        if !place.gives_back(field) {
             held += if field_at(schema, field).blind.is_some() { 2 } else { 1 };
         }
         field += 1;

@@ -112,8 +112,8 @@ fn by_name(layout: &str) -> BTreeMap<(&str, &str), &str> {
 /// Whether rows written under a line of the one read rightly under that of the other.
 fn may_become(old: &Schema, new: &Schema, (word, name): (&str, &str)) -> bool {
     match word {
-        "partition" => prints_as((old, &old.partition), (new, &new.partition)),
-        "row" => prints_as((old, &old.row), (new, &new.row)),
+        "partition" => prints_as((old, &old.place().partition), (new, &new.place().partition)),
+        "row" => prints_as((old, &old.place().row), (new, &new.place().row)),
         "property" => {
             let of = |schema: &Schema| schema.fields.iter().find(|field| field.property == name).copied();
             of(old).zip(of(new)).is_some_and(|(old, new)| {
@@ -139,7 +139,7 @@ fn may_become(old: &Schema, new: &Schema, (word, name): (&str, &str)) -> bool {
                 (was.unique, was.sparse) == (is.unique, is.sparse)
                     && std::mem::discriminant(&was.copies) == std::mem::discriminant(&is.copies)
                     && copied(old, was) == copied(new, is)
-                    && prints_as((old, &was.row), (new, &is.row))
+                    && prints_as((old, &was.place.row), (new, &is.place.row))
             })
         }
         _ => false,

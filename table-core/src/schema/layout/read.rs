@@ -6,7 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use super::super::charset::CharSet;
 use super::super::encrypted::TOKEN;
 use super::super::key_type::{Format, KeyType, TimeItem};
-use super::super::{Blind, Copies, Field, FieldPart, Index, KeyScope, Part, Schema, Template, TokenScope};
+use super::super::{
+    Blind, Copies, Field, FieldPart, Index, KeyScope, Part, Place, Schema, Template, TokenScope,
+};
 use super::{BLIND, BY_PARTITION, BY_TABLE, DUAL, ENCRYPTED, SIGNED};
 use crate::model::EdmType;
 
@@ -22,19 +24,8 @@ pub(crate) fn read(layout: &str, kind: &str) -> Option<Schema> {
 }
 
 fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
-    let nothing = Template { source: "", parts: &[] };
     let kind = leaked(kind);
-    let mut schema = Schema {
-        entity: kind,
-        table: "",
-        kind,
-        version: 0,
-        signed: false,
-        fields: &[],
-        partition: nothing,
-        row: nothing,
-        indexes: &[],
-    };
+    let (mut schema, mut place) = (Schema { entity: kind, kind, ..Schema::NOTHING }, Place::NOWHERE);
     let mut fields = Vec::new();
     for line in layout.lines() {
         if let Some(property) = line.strip_prefix("property ") {
@@ -54,13 +45,18 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
         match reader.word() {
             SIGNED => schema.signed = true,
             "version" => schema.version = reader.rest.trim().parse().ok()?,
-            "partition" => schema.partition = reader.template()?,
-            "row" => schema.row = reader.template()?,
+            "partition" => place.partition = reader.template()?,
+            "row" => place.row = reader.template()?,
             "property" => {}
             "index" => indexes.push(reader.index(kind)?),
             _ => return None,
         }
     }
+    // The lines of indexes tell row keys alone: copies lie in their entity's partition.
+    for index in &mut indexes {
+        index.place.partition = place.partition;
+    }
+    schema.places = vec![place].leak();
     schema.indexes = indexes.leak();
     Some(schema)
 }
@@ -149,7 +145,7 @@ impl<'t> Reader<'t> {
         self.takes(" ").then_some(())?;
         let name = leaked(self.word());
         (self.takes(" row")).then_some(())?;
-        let row = self.template()?;
+        let place = Place { row: self.template()?, ..Place::NOWHERE };
         let (unique, sparse) = (self.takes(" unique"), self.takes(" when"));
         self.takes(" copy").then_some(())?;
         let mut words = Vec::new();
@@ -164,7 +160,7 @@ impl<'t> Reader<'t> {
                 Copies::Some(fields?.leak())
             }
         };
-        Some(Index { name, kind: leaked(&format!("{kind}.{name}")), row, unique, copies, sparse })
+        Some(Index { name, kind: leaked(&format!("{kind}.{name}")), place, unique, copies, sparse })
     }
 
     /// A key, up to a word that is no part of it.

@@ -1,7 +1,7 @@
 //! Layouts written, read back and compared.
 
 use super::super::key_type::{Format, KeyType, TimeItem};
-use super::super::tests::{EMPLOYEE, employee};
+use super::super::tests::{EMPLOYEE, employee, with_row};
 use super::super::{
     Blind, CharSet, Copies, Field, FieldPart, Index, KeyScope, Part, Schema, Template, TokenScope,
 };
@@ -73,12 +73,16 @@ fn a_layout_is_read_back() {
             source: "",
             parts: vec![Part::Literal("row "), part, Part::Literal(" unique")].leak(),
         };
-        let index = Index { row, sparse: true, copies: Copies::Keys, ..employee::BY_EMAIL };
-        let schema = Schema { row, indexes: Vec::leak(vec![index, employee::BY_NAME]), ..EMPLOYEE };
+        let index =
+            Index { place: employee::at(row), sparse: true, copies: Copies::Keys, ..employee::BY_EMAIL };
+        let schema = Schema { indexes: Vec::leak(vec![index, employee::BY_NAME]), ..with_row(row) };
         let text = layout(&schema);
         let back = read(&text, "employee").unwrap_or_else(|| panic!("{text}"));
         assert_eq!(layout(&back), text);
-        assert_eq!((back.row.parts, back.kind, back.version), (row.parts, "employee", 1));
+        assert_eq!((back.place().row.parts, back.kind, back.version), (row.parts, "employee", 1));
+        let partitions = back.indexes.iter().map(|index| index.place.partition.parts);
+        assert!(partitions.eq([back.place().partition.parts; 2]));
+        assert_eq!(back.place().partition.parts, EMPLOYEE.place().partition.parts);
         assert_eq!(back.indexes.len(), 2);
         assert_eq!(differences(&text, &schema), None);
     }
@@ -216,7 +220,7 @@ fn a_key_that_prints_otherwise_is_no_longer_the_same() {
     let with_id = |key, format| {
         let part = Part::Field(FieldPart { field: 1, key, format, each: false });
         let parts = vec![Part::Literal("empid_"), part].leak();
-        Schema { row: Template { source: "", parts }, ..EMPLOYEE }
+        with_row(Template { source: "", parts })
     };
     let (small, large) =
         (KeyType::Unsigned { digits: 5, max: 0xffff }, KeyType::Unsigned { digits: 20, max: u64::MAX });

@@ -6,4 +6,4 @@ mod keys;
 mod pictures;
 mod strategies;
 
-pub(super) use checks::{EMPLOYEE, employee};
+pub(super) use checks::{EMPLOYEE, employee, with_row};

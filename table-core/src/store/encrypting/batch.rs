@@ -33,6 +33,7 @@ impl EncryptingTable {
             });
         }
         let prepared = prepare::batch(batch.table.state()?, &batch.partition, &operations.iter().copied())?;
+        let prepared = batch.table.by_properties(prepared);
         Ok(sealing.sealed(prepared, sealed.iter().flatten().any(|(sealed, _)| sealed.is_of_version)))
     }
 }

@@ -69,9 +69,10 @@ use crate::store::write::prepare::Action;
 /// his own there: what was written before goes through [`merge`](Self::merge) once. A property that it doesn't name
 /// is given as it is stored, though it may have been sealed once.
 ///
-/// **What it can't do:** keep the copies of a struct's entities. Writing an entity's own row here leaves its copies as
-/// they were, as writes by [`DynamicTable`] do; [`SetTable::merge_any`](crate::SetTable::merge_any) makes them follow.
-/// The rows of copies are given as they are stored, and can't be written here, and neither can a field with
+/// **What it can't do:** keep the copies of a struct's entities. So it refuses to write their rows, as [`DynamicTable`]
+/// does, and [`SetTable::merge_any`](crate::SetTable::merge_any) makes copies follow. Made of a [raw
+/// handle](DynamicTable::raw) it writes an entity's own row, seals what the struct has sealed, and leaves the copies as they
+/// were. The rows of copies are given as they are stored, and can't be written here even so, and neither can a field with
 /// `#[encrypt(blind)]`, whose token only its struct's table keeps. Keys, `Timestamp`, `EntityType` and tokens are never
 /// sealed.
 ///

@@ -9,6 +9,7 @@ use crate::schema::Field;
 use crate::store::encryption::Lens;
 use crate::store::encryption::rule::{RowKind, Treatment};
 use crate::store::encryption::seal::Sealer;
+use crate::store::records::kinds;
 use crate::store::write::encode::Given;
 use crate::store::write::prepare::{Action, Prepared};
 
@@ -89,7 +90,10 @@ impl<'t> Sealing<'t> {
     }
 
     fn values(&self, kind: RowKind, entity: &DynamicEntity) -> Result<Vec<(usize, Value)>> {
-        if let RowKind::Copy(schema) = kind {
+        if let (false, Some((kind, index))) = (self.table.table.is_raw(), kind.declared()) {
+            return Err(kinds::needs_its_struct(kind, index));
+        }
+        if let RowKind::Copy(schema, _) = kind {
             return Err(Error::new(ErrorKind::SchemaMismatch).because(format!(
                 "the row is a copy of an entity of the kind `{}`, and follows it: change the entity",
                 schema.kind
@@ -145,7 +149,7 @@ fn fits(value: EdmType, declared: EdmType) -> bool {
 #[cold]
 fn contradiction(kind: RowKind, name: &str) -> Error {
     let kind = match kind {
-        RowKind::Own(schema) | RowKind::Copy(schema) => schema.kind,
+        RowKind::Own(schema) | RowKind::Copy(schema, _) => schema.kind,
         RowKind::Free => "",
     };
     Error::new(ErrorKind::SchemaMismatch).because(format!(

@@ -50,8 +50,8 @@ pub(in crate::store) enum RowKind {
     Free,
     /// An entity's own row.
     Own(Schema),
-    /// A copy, which is sealed for its entity's own row.
-    Copy(Schema),
+    /// A copy in an index, which is sealed for its entity's own row.
+    Copy(Schema, &'static str),
 }
 
 /// What becomes of a property.
@@ -75,14 +75,24 @@ impl RowKind {
         }
         // A kind's name has no `.`.
         let Some((kind, index)) = kind.split_once('.') else { return Ok(Self::Free) };
-        let schema = declared(kind)?.filter(|schema| schema.indexes.iter().any(|known| known.name == index));
-        Ok(schema.map_or(Self::Free, Self::Copy))
+        let Some(schema) = declared(kind)? else { return Ok(Self::Free) };
+        let index = schema.indexes.iter().find(|known| known.name == index);
+        Ok(index.map_or(Self::Free, |index| Self::Copy(schema, index.name)))
+    }
+
+    /// The kind of the struct that declares the row, and the index of which it is a copy.
+    pub(in crate::store) fn declared(&self) -> Option<(&'static str, Option<&'static str>)> {
+        match self {
+            Self::Free => None,
+            Self::Own(schema) => Some((schema.kind, None)),
+            Self::Copy(schema, index) => Some((schema.kind, Some(index))),
+        }
     }
 
     fn field(&self, property: &str) -> Option<&'static Field> {
         match self {
             Self::Free => None,
-            Self::Own(schema) | Self::Copy(schema) => {
+            Self::Own(schema) | Self::Copy(schema, _) => {
                 schema.fields.iter().find(|field| field.property == property)
             }
         }
@@ -92,7 +102,7 @@ impl RowKind {
     fn is_token(&self, property: &str) -> bool {
         match self {
             Self::Free => false,
-            Self::Own(schema) | Self::Copy(schema) => {
+            Self::Own(schema) | Self::Copy(schema, _) => {
                 schema.fields.iter().filter_map(|field| field.blind).any(|blind| blind.property == property)
             }
         }
@@ -200,7 +210,7 @@ impl Lens {
         kind: RowKind,
         mut entity: DynamicEntity,
     ) -> Result<DynamicEntity> {
-        if let RowKind::Copy(_) = kind {
+        if let RowKind::Copy(..) = kind {
             return Ok(entity);
         }
         let mut opened = Vec::new();

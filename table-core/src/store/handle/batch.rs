@@ -154,7 +154,8 @@ impl Batch {
                 Planned::Delete(row, condition) => Operation::delete(&self.partition, row, *condition),
             });
         }
-        prepare::batch(self.table.state()?, &self.partition, &operations.iter().copied())
+        let prepared = prepare::batch(self.table.state()?, &self.partition, &operations.iter().copied())?;
+        Ok(self.table.by_properties(prepared))
     }
 }
 

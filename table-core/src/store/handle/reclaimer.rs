@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::error::{Error, ErrorKind};
 use crate::model::Ticks;
 
-/// Why the space of dropped tables is not being freed; see [`StoreStats`](crate::StoreStats::reclaim_failure).
+/// Why the space of dropped tables is not being freed; see [`StoreStats`](crate::store::StoreStats::reclaim_failure).
 ///
 /// ```
 /// # use table_core::Store;

@@ -86,7 +86,6 @@ impl Refill {
                 batch.lend(found.key);
             }
         }
-        cursor.check_leaf()?;
         self.rows = (self.rows * GROWTH).min(self.most_rows);
         self.resume = cursor.last.map(<[u8]>::to_vec);
         Ok(())

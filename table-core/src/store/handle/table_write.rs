@@ -73,7 +73,7 @@ impl DynamicTable {
     /// Removes the entity of these keys; fails if there is none.
     pub fn delete(&self, partition_key: &str, row_key: &str, condition: impl Into<IfMatch>) -> Result<()> {
         let operation = Operation::delete(partition_key, row_key, condition.into());
-        self.submit(prepare::single(self.state()?, &operation)?).map(|_| ())
+        self.submit(self.by_properties(prepare::single(self.state()?, &operation)?)).map(|_| ())
     }
 
     /// A batch of operations on one partition, to be committed together or not at all.
@@ -92,7 +92,14 @@ impl DynamicTable {
         entity: &DynamicEntity,
         properties: &[Given<'_>],
     ) -> Result<Prepared> {
-        prepare::single(self.state()?, &Operation::on(action, entity, properties))
+        let prepared = prepare::single(self.state()?, &Operation::on(action, entity, properties))?;
+        Ok(self.by_properties(prepared))
+    }
+
+    /// A write by properties and keys, with what the handle says of rows of declared kinds.
+    pub(in crate::store) fn by_properties(&self, mut prepared: Prepared) -> Prepared {
+        prepared.is_raw = self.is_raw();
+        prepared
     }
 
     /// Carries out a planned change, whole or not at all; `sealed_at` is of the keys that its values were sealed with.

@@ -171,7 +171,7 @@ impl<'t> Check<'t> {
         }
         let names = self.names();
         self.noted(names);
-        let main = self.main(&entries);
+        let main = self.main(&meta, &entries);
         self.noted(main);
     }
 
@@ -306,8 +306,11 @@ impl<'t> Check<'t> {
         }
     }
 
-    /// Whether the unnamed database holds nothing but the store's record, the tables' and LMDB's own.
-    fn main(&mut self, entries: &[Entry]) -> Result<()> {
+    /// Whether the unnamed database holds nothing but the store's record, the tables' and LMDB's own. A feature that this
+    /// library does not know may have databases.
+    fn main(&mut self, meta: &Meta, entries: &[Entry]) -> Result<()> {
+        let may_be_named =
+            |key: &[u8]| meta.features.has_unknown() && key.first().is_some_and(u8::is_ascii_alphabetic);
         let mut known = BTreeSet::from([META_KEY.to_vec()]);
         for entry in entries {
             known.insert(counts::key(entry.id).to_vec());
@@ -316,7 +319,7 @@ impl<'t> Check<'t> {
         known.extend(open::NAMES.map(|name| name.as_bytes().to_vec()));
         for key in self.dbs.main.iter(self.txn).map_err(lmdb::error)? {
             let (key, _) = key.map_err(lmdb::error)?;
-            if !known.remove(key) {
+            if !known.remove(key) && !may_be_named(key) {
                 let what =
                     format!("a record of the store's own is none that it has: `{}`", key.escape_ascii());
                 self.problem(None, &corrupt(what));

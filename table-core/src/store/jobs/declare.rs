@@ -70,11 +70,9 @@ fn is_registered(
         if now != noted {
             return Ok(false);
         }
-        let begins_to_sign = now == Noted::Never && schema.signs_some();
-        if begins_to_sign || matches!(now, Noted::Before(found) if found.begins_to_seal) {
-            // Programs that have the table open look at their declarations again before they write.
-            meta.generation += 1;
-        }
+        // Programs that have the table open look again, before they write, at their declarations and at the kinds whose
+        // rows are their structs' alone.
+        meta.generation += 1;
         layouts::check_apart(dbs, txn, table, schema)?;
         // What is vouched for anew was vouched for before.
         table.verify(dbs, txn, meta)?;

@@ -35,7 +35,7 @@ impl Store {
     /// What is counted is bytes of the form of a sealed value: a program's own that look the same are among them.
     ///
     /// A key that is no longer current and is not among them, in a store with a key provider, can be
-    /// [destroyed](crate::Encryption::destroy).
+    /// [destroyed](crate::store::Encryption::destroy).
     ///
     /// ```
     /// # use std::sync::Arc;

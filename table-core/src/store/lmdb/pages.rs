@@ -132,11 +132,29 @@ fn run(first: &[u8]) -> Option<usize> {
 
 /// Whether a page is a leaf that its entries fill, from the lowest to the end of the page.
 pub(in crate::store) fn is_whole(page: &[u8]) -> bool {
-    let whole = || {
+    is_filled(page, LEAF, |node| {
+        // A value with pages of its own leaves their number here.
+        if node >> 32 & u64::from(BIG_DATA) == 0 {
+            usize::try_from(node & u64::from(u32::MAX)).ok()
+        } else {
+            Some(size_of::<u64>())
+        }
+    })
+}
+
+/// The same of a branch.
+pub(in crate::store) fn is_whole_branch(page: &[u8]) -> bool {
+    is_filled(page, BRANCH, |_| Some(0))
+}
+
+/// Whether a page is of a kind and filled by its entries. `value` gives the bytes of an entry's value by its header.
+#[inline]
+fn is_filled(page: &[u8], kind: u16, value: impl Fn(u64) -> Option<usize>) -> bool {
+    let filled = || {
         let mut fields = Fields(page);
         fields.bytes(10)?;
         let (flags, lower, upper) = (fields.u16()?, usize::from(fields.u16()?), usize::from(fields.u16()?));
-        if flags & KINDS != LEAF || lower > upper || upper > page.len() {
+        if flags & KINDS != kind || lower > upper || upper > page.len() {
             return None;
         }
         let offsets = page.get(HEADER..lower)?.as_chunks::<2>();
@@ -147,13 +165,7 @@ pub(in crate::store) fn is_whole(page: &[u8]) -> bool {
             let start = usize::from(u16::from_le_bytes(*offset));
             let node = u64::from_le_bytes(*page.get(start..start + NODE)?.first_chunk()?);
             let key = usize::try_from(node >> 48).ok()?;
-            // A value with pages of its own leaves their number here.
-            let value = if node >> 32 & u64::from(BIG_DATA) == 0 {
-                usize::try_from(node & u64::from(u32::MAX)).ok()?
-            } else {
-                size_of::<u64>()
-            };
-            let end = start + (NODE + key).checked_add(value)?.next_multiple_of(2);
+            let end = start + (NODE + key).checked_add(value(node)?)?.next_multiple_of(2);
             if end > page.len() {
                 return None;
             }
@@ -163,24 +175,7 @@ pub(in crate::store) fn is_whole(page: &[u8]) -> bool {
         let fills = length == page.len() - upper && squares == page.len() * page.len() - upper * upper;
         (offsets.1.is_empty() && fills).then_some(())
     };
-    whole().is_some()
-}
-
-/// Whether the values of a leaf are values, and not databases or lists of duplicates: of a whole leaf.
-#[cfg(feature = "encrypt")]
-pub(in crate::store) fn is_plain(page: &[u8]) -> bool {
-    let plain = || {
-        let mut fields = Fields(page.get(HEADER - 4..)?);
-        let lower = usize::from(fields.u16()?);
-        let flags = |offset: &[u8; 2]| {
-            page.get(usize::from(u16::from_le_bytes(*offset))..)?.get(4..6)?.first_chunk().copied()
-        };
-        let mut offsets = page.get(HEADER..lower)?.as_chunks::<2>().0.iter();
-        offsets
-            .all(|offset| flags(offset).is_some_and(|f| u16::from_le_bytes(f) & !BIG_DATA == 0))
-            .then_some(())
-    };
-    plain().is_some()
+    filled().is_some()
 }
 
 #[cold]

@@ -29,7 +29,7 @@ use crate::store::records::meta::Meta;
 /// The directory from which the copy goes to its place.
 const MARK: &str = ".compacted";
 
-/// Waits for a turn to open the store, and finishes or takes back what a compaction has left unfinished.
+/// Waits for a turn to open the store, within bounds, and finishes or takes back what a compaction has left unfinished.
 pub(super) fn settled(dir: &Path, read_only: bool) -> Result<Turn> {
     let mark = dir.join(MARK);
     let is_left = || fs::symlink_metadata(&mark).is_ok();
@@ -141,7 +141,7 @@ fn make(environment: &Environment, private: &Private) -> Result<()> {
     let mut file = copy::compacted(&environment.env, &data, Meta::transaction_of)?;
     let length = file.metadata().map_err(|error| place::failed("reading", &data, error))?.len();
     Header::read(&mut file)
-        .and_then(|header| page_walk::verify(&mut file, &header, length))
+        .and_then(|header| page_walk::verify(&mut file, &header, length).map(drop))
         .map_err(|flaw| flaw.of(&data))
 }
 

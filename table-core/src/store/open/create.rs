@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::store::lmdb;
 use crate::store::records::meta::Meta;
 
-/// The named databases.
+/// The named databases that every store has. A feature's come with its bit, and are missed where that is set alone.
 pub(crate) const NAMES: [&str; 4] = ["data", "names", "catalog", "graves"];
 
 /// Enough for a new store's dozen pages. LMDB notes the size in the file; each opening brings its own.

@@ -1,7 +1,12 @@
 //! Every page of a state, once.
 //!
 //! What a search or a scan can't tell of the pages that it passes: that one is used twice, that one is in use and in the
-//! list of free ones, and what LMDB alone goes by. It is read where it is mapped, in a snapshot.
+//! list of free ones, and what LMDB alone goes by. It is read where it is mapped, in the snapshot in which the rest of a
+//! check reads.
+//!
+//! It is not [`walk::verify`], which reads the file and asks for more, since nothing else has been looked at by then. Here
+//! keys and their order are the scans' to look at, and a page that nobody has is no problem: it costs room, and a copy of
+//! the store takes it along.
 
 use std::ops::ControlFlow;
 

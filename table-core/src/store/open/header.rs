@@ -22,6 +22,8 @@ const FORMAT: u32 = 1;
 const META_BYTES: usize = 16 + 4 + 4 + 8 + 8 + 48 + 48 + 8 + 8;
 /// The flag of a header page.
 const META: u16 = 0x08;
+/// Bytes of the description of a tree.
+pub(super) const TREE: usize = 48;
 /// The root of a database that holds nothing.
 const NO_PAGE: u64 = u64::MAX;
 
@@ -73,6 +75,9 @@ pub(super) struct Header {
     pub(super) free_root: Option<u64>,
     /// Where the unnamed database starts, unless it is empty.
     pub(super) main_root: Option<u64>,
+    /// LMDB's descriptions of these two trees. A commit's header page is the next but one's, so they are not to be read
+    /// once more.
+    pub(super) trees: [[u8; TREE]; 2],
 }
 
 impl Header {
@@ -198,14 +203,16 @@ impl Header {
         let rest = (|| {
             fields.bytes(8)?;
             let map_size = fields.u64()?;
-            let page_size = u64::from(fields.u32()?);
-            fields.bytes(36)?;
-            let free_root = fields.u64()?;
-            fields.bytes(40)?;
-            let (main_root, last_page, transaction) = (fields.u64()?, fields.u64()?, fields.u64()?);
-            let root = |page| (page != NO_PAGE).then_some(page);
-            let (free_root, main_root) = (root(free_root), root(main_root));
-            Some(Self { page_size, map_size, last_page, transaction, free_root, main_root })
+            let trees = [*fields.bytes(TREE)?.first_chunk()?, *fields.bytes(TREE)?.first_chunk()?];
+            let (last_page, transaction) = (fields.u64()?, fields.u64()?);
+            // The list of free pages, which has no name, has the size of pages in the place of its padding.
+            let page_size = u64::from(Fields(&trees[0]).u32()?);
+            let root = |tree: &[u8; TREE]| {
+                let root = tree.last_chunk().copied().map(u64::from_le_bytes)?;
+                Some((root != NO_PAGE).then_some(root))
+            };
+            let (free_root, main_root) = (root(&trees[0])?, root(&trees[1])?);
+            Some(Self { page_size, map_size, last_page, transaction, free_root, main_root, trees })
         })();
         let Some(header) = rest else {
             return Err(Flaw::corrupt("is cut off within its header; restore it from a copy"));

@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::place;
+use super::{one_name, place};
 use crate::error::{Error, ErrorKind, Result};
 
 /// The name LMDB gives its lock file. It is never opened here: closing any descriptor of it would release the locks
@@ -27,7 +27,7 @@ pub(super) fn check(dir: &Path) -> Result<()> {
         "is a symbolic link"
     } else if !found.is_file() {
         "is not a file"
-    } else if has_other_names(&found) {
+    } else if one_name::names(&found) > 1 {
         // A store that was copied by links would share its locks with its original, and not its data.
         "is a file that has another name too"
     } else {
@@ -37,15 +37,4 @@ pub(super) fn check(dir: &Path) -> Result<()> {
         "`{}` {what}, and no lock of this store's; remove it while nobody has the store open",
         path.display()
     )))
-}
-
-#[cfg(unix)]
-fn has_other_names(found: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    found.nlink() > 1
-}
-
-#[cfg(not(unix))]
-fn has_other_names(_: &fs::Metadata) -> bool {
-    false
 }

@@ -1,4 +1,4 @@
-//! LMDB's environment, mapped. The crate's `unsafe` stands here and in [`lmdb::pages`](crate::store::lmdb::pages) alone.
+//! LMDB's environment, mapped. The crate's `unsafe` stands here and in [`lmdb::pages`] alone.
 
 use std::io;
 use std::path::Path;

@@ -6,7 +6,7 @@
 //! 2. [`registry`]: a store that this process has open is shared.
 //! 3. [`filesystem`]: a network file system is refused, here and before anything is made.
 //! 4. [`header`], [`page_walk`]: the file is as long as its pages, or at least as those in use; [`lockfile`]: what lies
-//!    under the lock's name is a file, and this store's alone.
+//!    under the lock's name is a file, and this store's alone; [`one_name`]: so is the data file.
 //! 5. [`map`]: LMDB opens it. If it is to be, all pages are looked at once more, under a snapshot ([`pinned`]). Only
 //!    now is any page but the header's touched through the map.
 //! 6. The store's own record says whether this library can read it.
@@ -25,6 +25,7 @@ mod lockfile;
 mod map;
 mod mapped;
 mod on_disk;
+mod one_name;
 mod options;
 mod page_walk;
 mod pinned;
@@ -63,7 +64,7 @@ use self::pinned::pinned;
 use self::place::DATA;
 use self::registry::Identity;
 pub(crate) use self::space::Usage;
-pub(crate) use self::tree::{Explored, Tree};
+pub(crate) use self::tree::{Explored, LeafPath, Tree};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::pages::Pages;
 use crate::store::lmdb::{self, Databases, LmdbEnv, ReadTxn, WriteTxn};
@@ -180,6 +181,7 @@ fn open_sound(
     }
     lockfile::check(path)?;
     let data = path.join(DATA);
+    one_name::check(path, file, &data, options.read_only)?;
     let whole = is_whole(file).map_err(|flaw| flaw.of(&data))?;
     let env = map::open_for(path, sizes, if options.read_only { Access::Read } else { Access::Write })?;
     let mapped = env.try_clone_inner_file().map_err(lmdb::error)?;
@@ -198,10 +200,9 @@ fn open_sound(
     if options.verify_first || !whole {
         // What is looked at stands still, and neither the look nor a snapshot touches a page through the map but the
         // header's.
-        let check = if options.verify_first { page_walk::verify } else { check_reachable };
         pinned(&env, file, &data, |_, header, file| {
             let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread);
-            length.and_then(|length| check(file, header, length)).map_err(|flaw| flaw.of(&data))
+            length.and_then(|length| page_walk::verify(file, header, length)).map_err(|flaw| flaw.of(&data))
         })?;
     }
     env.clear_stale_readers().map_err(lmdb::error)?;
@@ -337,28 +338,6 @@ fn check_registered(env: &LmdbEnv, path: &Path) -> Result<()> {
     checked
 }
 
-/// Whether a file that is not whole has at least all that can be reached from a header that stands still.
-fn check_reachable(file: &mut File, header: &Header, length: u64) -> Result<(), Flaw> {
-    if length >= header.bytes() {
-        return Ok(());
-    }
-    page_walk::reachable(file, header, length)?;
-    // Every page is used or free, so those that were never written are free.
-    let pages = length / header.page_size;
-    let missing = header.last_page + 1 - pages;
-    let free = page_walk::free_pages(file, header)?;
-    let free = free.len() - free.partition_point(|page| *page < pages);
-    if u64::try_from(free) == Ok(missing) {
-        return Ok(());
-    }
-    Err(Flaw::corrupt(format!(
-        "is damaged: its last page is number {}, and of the {missing} pages that the file lacks {} are neither used \
-         nor free",
-        header.last_page,
-        missing - u64::try_from(free).unwrap_or(missing).min(missing)
-    )))
-}
-
 /// Opens the databases of a store that this library can read.
 fn open_databases(env: &LmdbEnv, path: &Path) -> Result<Databases> {
     let txn = snapshot(env, || env.read_txn()).map_err(lmdb::error)?;
@@ -408,12 +387,12 @@ pub(crate) fn read_only() -> Error {
         .because("the store was opened with `read_only`; open it without to write to it")
 }
 
-/// Examines a data file that lies in memory, for the fuzzer: the pages that can be reached, unless it is damaged.
+/// Examines a data file that lies in memory, for the fuzzer: how many pages are in use, unless it is damaged.
 #[cfg(feature = "fuzzing")]
-pub(crate) fn walk_bytes(bytes: &[u8]) -> Option<u32> {
+pub(crate) fn walk_bytes(bytes: &[u8]) -> Option<u64> {
     let mut file = io::Cursor::new(bytes);
     let header = Header::read(&mut file).ok()?;
-    page_walk::reachable(&mut file, &header, u64::try_from(bytes.len()).ok()?).ok()
+    page_walk::verify(&mut file, &header, u64::try_from(bytes.len()).ok()?).ok()
 }
 
 fn not_a_store(path: &Path) -> Error {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::turn::Turn;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb;
 
@@ -125,7 +126,7 @@ impl Private {
             Ok(false) => Ok(false),
             // The opening of what is there has removed this directory.
             Err(_) if place.exists() => Ok(false),
-            Err(error) => Err(failed("putting in place", &place, error)),
+            Err(error) => Err(error),
         }
     }
 
@@ -168,17 +169,7 @@ pub(super) fn flush(dir: &Path) -> Result<()> {
 /// that, what is committed now could be lost with it. Removing the directory hurts nobody: an attempt that still
 /// runs finds it gone and opens the store that there is.
 pub(super) fn settle(store: &Path) -> Result<()> {
-    let unread = |error| failed("reading the directory", store, error);
-    let mut left = Vec::new();
-    for entry in fs::read_dir(store).map_err(unread)? {
-        // One that can't be read may be private.
-        let entry = entry.map_err(unread)?;
-        if entry.file_name().as_encoded_bytes().starts_with(PRIVATE.as_bytes())
-            && entry.file_type().map_err(unread)?.is_dir()
-        {
-            left.push(entry.path());
-        }
-    }
+    let left = privates(store)?;
     if !left.is_empty() {
         flush(store)?;
     }
@@ -186,6 +177,30 @@ pub(super) fn settle(store: &Path) -> Result<()> {
         fs::remove_dir_all(private).unwrap_or_default();
     }
     Ok(())
+}
+
+/// The private directories that there are.
+fn privates(store: &Path) -> Result<Vec<PathBuf>> {
+    let unread = |error| failed("reading the directory", store, error);
+    let mut found = Vec::new();
+    for entry in fs::read_dir(store).map_err(unread)? {
+        // One that can't be read may be private.
+        let entry = entry.map_err(unread)?;
+        if entry.file_name().as_encoded_bytes().starts_with(PRIVATE.as_bytes())
+            && entry.file_type().map_err(unread)?.is_dir()
+        {
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
+}
+
+/// How many names a data file has in private directories, where nobody opens it.
+pub(super) fn private_names(store: &Path, data: &Path) -> Result<u64> {
+    let data = identity(data);
+    let same = |private: &PathBuf| data.is_some() && identity(&private.join(DATA)) == data;
+    let count = privates(store)?.iter().filter(|private| same(private)).count();
+    Ok(u64::try_from(count).unwrap_or(u64::MAX))
 }
 
 /// Whether there is no room for a file beside the store's, or for its data file to grow. What room there was, the
@@ -221,28 +236,25 @@ fn identity(_: &Path) -> Option<(u64, u64)> {
     None
 }
 
-fn link(from: &Path, to: &Path, store: &Path) -> io::Result<bool> {
+fn link(from: &Path, to: &Path, store: &Path) -> Result<bool> {
     match fs::hard_link(from, to) {
         Ok(()) => Ok(true),
         Err(error) => match error.kind() {
             io::ErrorKind::AlreadyExists => Ok(false),
             // `EPERM` and `EOPNOTSUPP` are what a file system without hard links says.
             io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported => rename(from, to, store),
-            _ => Err(error),
+            _ => Err(failed("putting in place", to, error)),
         },
     }
 }
 
 /// Renames unless the name is taken: for file systems without hard links, such as exFAT. A rename replaces what is
 /// there, so those who come here take turns; the lock is the descriptor's, and goes with the process.
-fn rename(from: &Path, to: &Path, store: &Path) -> io::Result<bool> {
-    let turn = File::open(store)?;
-    turn.lock()?;
-    if to.try_exists()? {
-        return Ok(false);
-    }
-    fs::rename(from, to)?;
-    Ok(true)
+pub(super) fn rename(from: &Path, to: &Path, store: &Path) -> Result<bool> {
+    let _turn = Turn::to_exchange(store)?;
+    let renamed =
+        to.try_exists().and_then(|taken| if taken { Ok(false) } else { fs::rename(from, to).map(|()| true) });
+    renamed.map_err(|error| failed("putting in place", to, error))
 }
 
 /// Makes the entries of a directory durable.

@@ -39,21 +39,19 @@ pub(crate) struct Access {
     /// It is made if it is missing.
     pub(crate) create: bool,
     pub(crate) read_only: bool,
-    /// All its pages are looked at before LMDB goes by them.
-    pub(crate) verify_first: bool,
 }
 
 impl From<bool> for Access {
     fn from(create: bool) -> Self {
-        Self { create, read_only: false, verify_first: false }
+        Self { create, read_only: false }
     }
 }
 
 /// As the store beside it is opened.
 impl From<&OpenOptions> for Access {
     fn from(options: &OpenOptions) -> Self {
-        let OpenOptions { create, read_only, verify_first, .. } = *options;
-        Self { create: create && !read_only, read_only, verify_first }
+        let OpenOptions { create, read_only, .. } = *options;
+        Self { create: create && !read_only, read_only }
     }
 }
 
@@ -87,8 +85,8 @@ pub(crate) fn open(
     let data = path.join(DATA);
     let mut file = open_data(&data, access.read_only)?;
     let identity = identify(&file, &data)?;
-    let options = OpenOptions::default().map_size(MAP_SIZE);
-    let options = options.read_only(access.read_only).verify_first(access.verify_first);
+    // All its pages are looked at in any case ([`whole`]).
+    let options = OpenOptions::default().map_size(MAP_SIZE).read_only(access.read_only);
     registry::shared(&identity, &options, || {
         let sizes = Sizes { map: MAP_SIZE, readers: options.max_readers, durability: Durability::Durable };
         let env = open_sound(&path, &mut file, &identity, sizes, &options)?;

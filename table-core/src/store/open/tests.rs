@@ -19,7 +19,11 @@ mod cut;
 mod flushes;
 #[cfg(unix)]
 mod hostile;
+#[cfg(unix)]
+mod names;
 mod sharing;
+#[cfg(unix)]
+mod turns;
 
 pub(super) use self::cut::{rightly_short, varied};
 
@@ -133,6 +137,8 @@ fn child() {
         "die writing" => sharing::die_writing(&place),
         "hold" => sharing::hold(&place),
         "open cut files" => cut::open_all(&place),
+        #[cfg(unix)]
+        "lock" => turns::lock(&place),
         role => panic!("{role}"),
     }
 }

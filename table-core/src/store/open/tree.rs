@@ -5,14 +5,16 @@
 //! sides. It is the way of the state that a transaction began with, whatever a write transaction has changed since.
 
 mod gaps;
+mod paths;
 
 pub(crate) use self::gaps::Explored;
+pub(crate) use self::paths::LeafPath;
 use super::page_walk::DEEPEST;
 use super::{Environment, NAMES};
 use crate::error::Result;
 use crate::store::lmdb;
 use crate::store::lmdb::fields::Fields;
-use crate::store::lmdb::pages::{BIG_DATA, BRANCH, KINDS, LEAF, Pages, damaged};
+use crate::store::lmdb::pages::{BIG_DATA, BRANCH, KINDS, LEAF, Pages, damaged, is_whole_branch};
 
 /// Bytes of a page before its entries' offsets, and of an entry before its key.
 const HEADER: usize = 16;
@@ -200,6 +202,9 @@ impl Tree {
             if at + 1 < page.len() {
                 let after = page.node(at + 1).ok_or_else(damaged)?;
                 (bounds.1, beside.1) = (Some(after.key), Some(after.child()));
+            } else if !is_whole_branch(page.bytes) {
+                // What it hides would stand here.
+                return Err(damaged());
             }
             number = node.child();
         }

@@ -4,13 +4,24 @@
 //! file would be written under the other one's lock. So whoever opens holds a shared lock of the directory meanwhile,
 //! and whoever exchanges an exclusive one. It is `flock`'s, which goes with the descriptor, and has nothing to do with
 //! the locks that LMDB keeps.
+//!
+//! It is waited for as long as an opening or a small compaction takes, and no longer: some other program may hold it for
+//! ever.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io;
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::place;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
+
+/// How long the lock is waited for.
+pub(super) const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 2_000 } else { 10_000 });
+
+/// How soon it is asked for again: ever later, up to this.
+const LATEST: Duration = Duration::from_millis(5);
 
 /// The lock of a store's directory; let go of when dropped.
 #[derive(Debug)]
@@ -22,24 +33,33 @@ pub(super) struct Turn {
 impl Turn {
     /// Waits until nobody is exchanging the store's files, and keeps others from it.
     pub(super) fn to_open(dir: &Path) -> Result<Self> {
-        match Self::take(dir, File::lock_shared) {
+        match Self::take(dir, File::try_lock_shared) {
             // Then nobody exchanges files there either.
-            Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(Self { dir: None }),
-            taken => taken.map_err(|error| place::failed("locking the directory", dir, error)),
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
+                Ok(Self { dir: None })
+            }
+            taken => taken.map_err(|error| refused(dir, error)),
         }
     }
 
     /// Waits until nobody is opening the store, and keeps others from it.
     pub(super) fn to_exchange(dir: &Path) -> Result<Self> {
-        Self::take(dir, File::lock).map_err(|error| place::failed("locking the directory", dir, error))
+        Self::take(dir, File::try_lock).map_err(|error| refused(dir, error))
     }
 
+    /// Asks again and again: the system knows no wait for a lock that ends by itself.
     #[cfg(unix)]
-    fn take(dir: &Path, lock: impl Fn(&File) -> io::Result<()>) -> io::Result<Self> {
-        let file = File::open(dir)?;
+    fn take(dir: &Path, lock: impl Fn(&File) -> Result<(), TryLockError>) -> Result<Self, TryLockError> {
+        let file = File::open(dir).map_err(TryLockError::Error)?;
+        let deadline = Instant::now() + PATIENCE;
+        let mut pause = LATEST / 64;
         loop {
             match lock(&file) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                    thread::sleep(pause);
+                    pause = LATEST.min(pause * 2);
+                }
                 locked => return locked.map(|()| Self { dir: Some(file) }),
             }
         }
@@ -47,7 +67,19 @@ impl Turn {
 
     /// Elsewhere a directory is no file.
     #[cfg(not(unix))]
-    fn take(_: &Path, _: impl Fn(&File) -> io::Result<()>) -> io::Result<Self> {
-        Err(io::ErrorKind::Unsupported.into())
+    fn take(_: &Path, _: impl Fn(&File) -> Result<(), TryLockError>) -> Result<Self, TryLockError> {
+        Err(TryLockError::Error(io::ErrorKind::Unsupported.into()))
+    }
+}
+
+#[cold]
+fn refused(dir: &Path, error: TryLockError) -> Error {
+    match error {
+        TryLockError::Error(error) => place::failed("locking the directory", dir, error),
+        TryLockError::WouldBlock => Error::new(ErrorKind::StoreBusy).because(format!(
+            "`{}` has been locked for {PATIENCE:?}: another process compacts the store or opens it, or holds a lock \
+             (`flock`) of the directory itself, which belongs elsewhere; try again when it is done",
+            dir.display()
+        )),
     }
 }

@@ -13,7 +13,7 @@ pub struct OldestSnapshot {
     /// The number of its process. One in another container has the number that it has there.
     pub process: u32,
     /// Since when it lives. `None` if it is another process's, or one that this process took for itself, as for
-    /// [`Store::check`] and [`Store::copy_to`]: LMDB notes no times.
+    /// [`Store::check`](crate::Store::check) and [`Store::copy_to`](crate::Store::copy_to): LMDB notes no times.
     pub age: Option<Duration>,
     /// The number of the last transaction that it sees.
     pub transaction: u64,

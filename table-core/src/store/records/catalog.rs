@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use super::counts::Counts;
 use super::inventory::{Inventory, Tally};
+use super::kinds::{self, DeclaredKind};
 use super::layouts;
 use super::meta::{self, IDENTITY, Meta};
 use super::vouched;
@@ -34,9 +35,9 @@ pub(crate) struct TableState {
     outdated: RwLock<Vec<&'static Schema>>,
     /// Whether there are any.
     has_outdated: AtomicBool,
-    /// The kinds of rows that are signed, and whether there are any.
-    signed: RwLock<Vec<Box<str>>>,
-    has_signed: AtomicBool,
+    /// The kinds of rows that structs declare, at the generation above; and whether there are any.
+    declared: RwLock<Vec<DeclaredKind>>,
+    has_declared: AtomicBool,
 }
 
 impl TableState {
@@ -51,8 +52,8 @@ impl TableState {
             registered: RwLock::default(),
             outdated: RwLock::default(),
             has_outdated: AtomicBool::new(false),
-            signed: RwLock::default(),
-            has_signed: AtomicBool::new(false),
+            declared: RwLock::default(),
+            has_declared: AtomicBool::new(false),
         }
     }
 
@@ -86,15 +87,16 @@ impl TableState {
         Ok(())
     }
 
-    /// Whether rows of some kind are signed.
+    /// Whether some struct declares a kind of its rows.
     #[inline]
-    pub(in crate::store) fn signs_some(&self) -> bool {
-        self.has_signed.load(Ordering::Acquire)
+    pub(in crate::store) fn declares_some(&self) -> bool {
+        self.has_declared.load(Ordering::Acquire)
     }
 
-    /// The kinds of rows that are signed.
-    pub(in crate::store) fn signed(&self) -> RwLockReadGuard<'_, Vec<Box<str>>> {
-        self.signed.read().unwrap_or_else(PoisonError::into_inner)
+    /// The kinds of rows that structs declare: all there are, to who has
+    /// [looked at the generation](Self::check_generation) in his transaction.
+    pub(super) fn declared_kinds(&self) -> RwLockReadGuard<'_, Vec<DeclaredKind>> {
+        self.declared.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Verifies, by who has the keys, that nobody without them has changed what says that something is sealed.
@@ -121,11 +123,12 @@ impl TableState {
         vouched::verify_table(dbs, txn, meta, vault.authority()?, entry)
     }
 
-    /// Looks again which kinds are signed.
-    fn find_signed(&self, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<(), Error> {
-        let signed = layouts::signed_kinds(dbs, txn, self.id)?;
-        self.has_signed.store(!signed.is_empty(), Ordering::Release);
-        *self.signed.write().unwrap_or_else(PoisonError::into_inner) = signed;
+    /// Looks again which kinds are declared.
+    fn find_declared(&self, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<(), Error> {
+        let declared = kinds::declared(dbs, txn, self.id)?;
+        let has_declared = !declared.is_empty();
+        *self.declared.write().unwrap_or_else(PoisonError::into_inner) = declared;
+        self.has_declared.store(has_declared, Ordering::Release);
         Ok(())
     }
 
@@ -221,7 +224,7 @@ impl TableState {
             Some(entry) if entry.id == self.id => {
                 self.verify_entry(dbs, txn, meta, &entry)?;
                 self.check_registered(dbs, txn)?;
-                self.find_signed(dbs, txn)?;
+                self.find_declared(dbs, txn)?;
                 self.generation.store(meta.generation, Ordering::Release);
                 Ok(())
             }

@@ -1,7 +1,9 @@
 //! What a store uses beyond its format version.
 //!
 //! A bit is given out when a library first writes what it stands for, in the transaction that does so, and stays. Every
-//! write keeps the bits that the store has, also those that this library does not know.
+//! write keeps the bits that the store has, also those that this library does not know. That transaction makes the
+//! databases as well that the bit stands for, by `create_databases_and_commit`; who finds the bit opens them, and who
+//! does not never asks for them. No bit has one yet.
 
 use super::meta::Meta;
 use crate::error::{Error, ErrorKind, Result};
@@ -30,6 +32,7 @@ pub(crate) enum Feature {
 impl Feature {
     const READER: [Self; 1] = [Self::Superseded];
     const WRITER: [Self; 0] = [];
+    const IGNORABLE: [Self; 1] = [Self::Sealed];
 
     fn bit(self) -> u64 {
         match self {
@@ -66,6 +69,13 @@ impl Features {
             Feature::Sealed => &mut self.ignorable,
         };
         *word &= !feature.bit();
+    }
+
+    /// Whether the store has a feature that this library does not.
+    pub(crate) fn has_unknown(&self) -> bool {
+        let known = [&Feature::READER[..], &Feature::WRITER, &Feature::IGNORABLE].map(Feature::bits);
+        let words = [self.reader, self.writer, self.ignorable];
+        words.iter().zip(known).any(|(word, known)| word & !known != 0)
     }
 
     /// Refuses a store that this library would misread.
@@ -110,6 +120,9 @@ fn superseded() -> Error {
 
 #[cfg(test)]
 mod tests {
+    use heed::CommitOrAbort;
+    use heed::types::Bytes;
+
     use super::*;
 
     #[test]
@@ -119,6 +132,9 @@ mod tests {
         features.set(Feature::Sealed);
         assert!(features.has(Feature::Sealed) && !features.has(Feature::Superseded));
         assert_eq!(features, Features { ignorable: 1 << 40 | 1, ..Features::default() });
+        assert!(features.has_unknown());
+        features.ignorable = 1;
+        assert!(!features.has_unknown());
         features.check_readable().unwrap();
         features.check_writable().unwrap();
     }
@@ -146,5 +162,58 @@ mod tests {
         assert!(error.to_string().contains("compacted"), "{error}");
         features.clear(Feature::Superseded);
         features.check_readable().unwrap();
+    }
+
+    /// What a later library does in the transaction of first use: the bit, and the database that it stands for.
+    fn first_use(store: &crate::Store, bit: u64) {
+        let environment = &store.inner.environment;
+        let txn = environment.write_txn().unwrap();
+        let made = environment.env.create_databases_and_commit(txn, |opener, txn| -> heed::Result<_> {
+            let database = opener.create_database::<Bytes, Bytes>(txn, Some("later"))?;
+            database.put(txn, b"key", b"value")?;
+            let main = opener.create_database::<Bytes, Bytes>(txn, None)?;
+            let mut meta = Meta::begin(main, txn).unwrap();
+            meta.features.ignorable |= bit;
+            meta.write(main, txn).unwrap();
+            Ok(CommitOrAbort::<_, ()>::Commit(()))
+        });
+        assert!(matches!(made.unwrap(), CommitOrAbort::Commit(())));
+    }
+
+    #[test]
+    fn a_feature_that_may_be_ignored_brings_its_database_and_is_absent_without_harm() {
+        const BIT: u64 = 1 << 40;
+        let dir = tempfile::tempdir().unwrap();
+        let [path, copy] = ["store", "copy"].map(|name| dir.path().join(name));
+        let options = crate::Store::options().map_size(1 << 26).verify_first(true);
+        let store = options.open(&path).unwrap();
+        let table = store.create_table("Company").unwrap();
+        table.insert(&crate::DynamicEntity::new("p", "before")).unwrap();
+        assert!(store.check().unwrap().problems.is_empty());
+
+        first_use(&store, BIT);
+        assert!(store.check().unwrap().problems.is_empty());
+        table.insert(&crate::DynamicEntity::new("p", "after")).unwrap();
+        store.drop_table("Company").unwrap();
+        store.reclaim().unwrap();
+        store.create_table("Company").unwrap().insert(&crate::DynamicEntity::new("p", "again")).unwrap();
+        store.copy_to(&copy).unwrap();
+        drop(table);
+        let store = store.compact().unwrap();
+        drop(store);
+        for path in [&path, &copy] {
+            let store = options.open(path).unwrap();
+            assert!(store.check().unwrap().problems.is_empty());
+            assert!(store.dynamic_table("Company").unwrap().get("p", "again").unwrap().is_some());
+            let environment = &store.inner.environment;
+            let txn = environment.read_txn().unwrap();
+            assert_eq!(Meta::read(environment.dbs.main, &txn).unwrap().features.ignorable, BIT);
+            let opened = environment.env.open_databases_and_commit(txn, |opener, txn| -> heed::Result<_> {
+                let database = opener.open_database::<Bytes, Bytes>(txn, Some("later"))?.expect("it is kept");
+                assert_eq!(database.get(txn, b"key")?, Some(&b"value"[..]));
+                Ok(CommitOrAbort::<_, ()>::Commit(()))
+            });
+            assert!(matches!(opened.unwrap(), CommitOrAbort::Commit(())));
+        }
     }
 }

@@ -67,17 +67,6 @@ pub(super) fn vouched<'t>(
     Ok(vouched)
 }
 
-/// The kinds of a table's rows that are signed.
-pub(super) fn signed_kinds(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<Vec<Box<str>>> {
-    let mut signed = Vec::new();
-    for schema in all_declared(dbs, txn, table)? {
-        let paths = std::iter::once(None).chain((0..schema.indexes.len()).map(Some));
-        let tags = paths.map(|path| schema.tag(path)).filter(|tag| tag.is_signed);
-        signed.extend(tags.map(|tag| tag.kind.into()));
-    }
-    Ok(signed)
-}
-
 /// The declarations of every kind in a table, as far as their layouts tell.
 pub(crate) fn all_declared(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<Vec<Schema>> {
     let layouts = all(dbs, txn, table)?;

@@ -20,7 +20,8 @@ use crate::store::lmdb::fields::Fields;
 /// [signed](derive@crate::Entity), and sealed values, are what such a person still can't make.
 ///
 /// ```
-/// # use table_core::{DynamicEntity, ErrorKind, Mark, Store};
+/// # use table_core::store::Mark;
+/// # use table_core::{DynamicEntity, ErrorKind, Store};
 /// # let dir = tempfile::tempdir()?;
 /// # let (path, backup) = (dir.path().join("company.tables"), dir.path().join("backup"));
 /// let store = Store::open(&path)?;

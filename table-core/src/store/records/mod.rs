@@ -8,6 +8,7 @@ pub(crate) mod catalog;
 pub(crate) mod counts;
 pub(crate) mod features;
 pub(crate) mod inventory;
+pub(in crate::store) mod kinds;
 pub(crate) mod layouts;
 pub(crate) mod mark;
 pub(crate) mod meta;

@@ -1,9 +1,8 @@
 //! Walking over stored rows.
 //!
 //! A damaged page is not to shorten a walk unseen. The keys must rise, each leaf on the way must be whole, and the rows
-//! beside the range are checked. Where the walk goes from one leaf to another, a search from either side must come to
-//! the other: at its first step, its last, and the last one before it breaks off. A leaf that does not belong to the
-//! way is found out at any other by the keys of the next.
+//! beside the range are checked. Where the walk goes from one leaf to another, the paths to both show that nothing stands
+//! between: also at the first step and at the last.
 
 use std::ops::Bound;
 
@@ -12,6 +11,7 @@ use heed::types::Bytes;
 use super::read;
 use crate::error::Result;
 use crate::store::lmdb;
+use crate::store::open::{LeafPath, Tree};
 use crate::store::opened::Inner;
 use crate::store::scan::Scan;
 
@@ -29,8 +29,8 @@ pub(in crate::store) struct Cursor<'t> {
     before: Option<&'t [u8]>,
     /// Where the last leaf lies.
     leaf: Option<usize>,
-    /// The row before it, and the first row in it, until that step is checked.
-    entered: Option<(&'t [u8], &'t [u8])>,
+    /// The path to it, once another has been left for it.
+    path: Option<LeafPath>,
     reverse: bool,
     verify: bool,
 }
@@ -59,7 +59,7 @@ impl<'t> Cursor<'t> {
             last: None,
             before: None,
             leaf: None,
-            entered: None,
+            path: None,
             reverse,
             verify: scan.verify,
         };
@@ -123,7 +123,11 @@ impl<'t> Cursor<'t> {
         }
         let Some((key, bytes)) = step else {
             self.rows = Walk::Ended;
-            self.check_end(None)?;
+            if self.verify
+                && let Some(last) = self.last.or(self.before)
+            {
+                self.check_adjacent(Some(last), None)?;
+            }
             return Ok(None);
         };
         if let Some(last) = self.last.or(self.before) {
@@ -146,7 +150,6 @@ impl<'t> Cursor<'t> {
                 // A damaged key must not pass for one beyond the range.
                 read::verify_row(&self.inner.environment, key, bytes)?;
             }
-            self.check_end(Some(key))?;
             return Ok(None);
         }
         self.last = Some(key);
@@ -170,8 +173,10 @@ impl<'t> Cursor<'t> {
         if self.leaf != Some(leaf) {
             pages.check_leaf(key)?;
             self.inner.environment.check_in_use(self.txn, self.txn.id(), key)?;
+            if let Some(last) = self.last.filter(|last| pages.place(last) != leaf) {
+                self.cross(last, key)?;
+            }
             self.leaf = Some(leaf);
-            self.entered = self.last.map(|last| (last, key));
         }
         pages.check_value(bytes)?;
         // A large value lies on pages of its own.
@@ -182,18 +187,19 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// At a row beyond the range, or at the end of all rows: whether that follows on the last one seen.
-    fn check_end(&mut self, beyond: Option<&[u8]>) -> Result<()> {
-        self.check_leaf()?;
-        if self.verify { self.check_adjacent(self.last.or(self.before), beyond) } else { Ok(()) }
-    }
-
-    /// Where the walk breaks off: whether it belonged where it is now.
-    pub(in crate::store) fn check_leaf(&mut self) -> Result<()> {
-        match self.entered.take() {
-            Some((before, first)) => self.check_adjacent(Some(before), Some(first)),
-            None => Ok(()),
-        }
+    /// Goes from the leaf of one row to that of the next.
+    fn cross(&mut self, from: &[u8], to: &[u8]) -> Result<()> {
+        let (environment, txn) = (&self.inner.environment, self.txn);
+        let Some(tree) = Tree::find(environment, txn, txn.id())? else {
+            return self.check_adjacent(Some(from), Some(to));
+        };
+        let mut path = match self.path.take() {
+            Some(path) => path,
+            None => tree.path(environment, txn, from)?,
+        };
+        tree.go_on(environment, txn, &mut path, to, self.reverse)?;
+        self.path = Some(path);
+        Ok(())
     }
 
     /// Checks that two rows follow one another in the direction of the walk; without one, that the other is at the end

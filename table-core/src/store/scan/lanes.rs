@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{Lanes, order};
-use crate::query::{self, Continuation, Position, stored_key};
+use crate::query::{self, Continuation, Position};
+use crate::row::key;
 use crate::store::encryption::Lens;
 use crate::store::lmdb::ReadTxn;
 use crate::store::opened::Inner;
@@ -42,13 +43,13 @@ pub(in crate::store) fn go_on(
     let Position { partition, row, remaining } = token.resume(fingerprint(inner, txn, scans)?)?;
     let remaining = remaining.unwrap_or(u64::MAX);
     if let [scan] = scans {
-        scan.go_on(stored_key(&scan.table.id.to_be_bytes(), partition, row), true);
+        scan.go_on(key::stored(scan.table.id, partition, row), true);
         scan.remaining = remaining;
         return Ok(remaining);
     }
     let Some(first) = scans.first() else { return Ok(0) };
-    let (table, reverse) = (first.table.id.to_be_bytes(), first.plan.reverse);
-    let last = stored_key(&table, partition, row);
+    let reverse = first.plan.reverse;
+    let last = key::stored(first.table.id, partition, row);
     let rest = lanes.rest(&last);
     // Every row of a lane starts with what its range starts with, as far as the lanes differ.
     let head = |scan: &Scan| {

@@ -13,10 +13,11 @@ use self::filtered::{Column, Filtered};
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::{self, Predicate, Query, QueryPlan};
 use crate::row::dict::Dict;
+use crate::row::key::{self, StoredRange};
 use crate::row::kind::KindTest;
 use crate::row::selection::Selection;
 use crate::row::view::{self, RowView};
-use crate::row::{self, Row, key};
+use crate::row::{self, Row};
 use crate::store::encryption::Lens;
 use crate::store::encryption::sign;
 use crate::store::opened::Inner;
@@ -28,7 +29,7 @@ pub(crate) struct Scan {
     pub(in crate::store) plan: QueryPlan,
     pub(in crate::store) table: Arc<TableState>,
     /// The stored keys between which the rows lie: first, and first beyond. None if there can be no row.
-    pub(in crate::store) range: Option<(Vec<u8>, Vec<u8>)>,
+    pub(in crate::store) range: Option<StoredRange>,
     dict: Arc<Dict>,
     /// For queries of one kind of rows.
     kind: Option<KindTest>,
@@ -61,8 +62,7 @@ impl Scan {
     ) -> Result<Self> {
         let plan = query::plan(query)?;
         table.check_exists(&inner.environment.dbs, txn)?;
-        let prefix = table.id.to_be_bytes();
-        let range = plan.byte_range(&prefix);
+        let range = key::range(table.id, &plan);
         let remaining = plan.top.map_or(u64::MAX, |top| u64::try_from(top).unwrap_or(u64::MAX));
         let mut expected = None;
         let verify = inner.environment.options.verify_reads;
@@ -157,7 +157,6 @@ impl Scan {
             self.remaining -= 1;
             return Ok(Some(found));
         }
-        cursor.check_leaf()?;
         Ok(None)
     }
 
@@ -174,7 +173,7 @@ impl Scan {
 
     /// Goes on after a row, or at it.
     pub(in crate::store) fn go_on(&mut self, row: Vec<u8>, is_after: bool) {
-        self.range = self.plan.byte_range_from(&self.table.id.to_be_bytes(), row, is_after);
+        self.range = key::range_from(self.table.id, &self.plan, row, is_after);
         self.expected = None;
     }
 

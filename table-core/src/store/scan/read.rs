@@ -140,8 +140,8 @@ pub(crate) fn verify_miss(environment: &Environment, txn: &heed::RoTxn<'_>, key:
 /// Whether no row stands between these two, which were met one after the other; without one, none before the first or
 /// after the last.
 ///
-/// In one leaf nothing stands between. Else a search from each must come to the other: one that came to a leaf which
-/// does not belong there fails, for a search for that leaf's rows leads to where it does.
+/// In one leaf nothing stands between. Else the paths to both tell, or where the layout of pages is not known, a search
+/// from each must come to the other.
 pub(crate) fn adjacent(
     environment: &Environment,
     txn: &heed::RoTxn<'_>,
@@ -152,6 +152,9 @@ pub(crate) fn adjacent(
         && pages.place(before) == pages.place(after)
     {
         return Ok(true);
+    }
+    if let Some(tree) = Tree::find(environment, txn, txn.id())? {
+        return tree.adjoin(environment, txn, before, after);
     }
     let data = environment.dbs.data;
     let next = match before {

@@ -106,17 +106,12 @@ impl<'s> MergedWalk<'s> {
 
     /// The token of a page that ends after this row, or `None` if nothing is left.
     pub(in crate::store) fn token(&mut self, partition: &str, row: &str) -> Result<Option<Continuation>> {
-        let token = if self.has_more()? {
-            let is_limited = self.scans.first().is_some_and(|scan| scan.plan.top.is_some());
-            let position = Position { partition, row, remaining: is_limited.then_some(self.remaining) };
-            Some(Continuation::new(position, lanes::fingerprint(self.inner, self.txn, &self.scans)?))
-        } else {
-            None
-        };
-        for lane in &mut self.cursors {
-            lane.cursor.check_leaf()?;
+        if !self.has_more()? {
+            return Ok(None);
         }
-        Ok(token)
+        let is_limited = self.scans.first().is_some_and(|scan| scan.plan.top.is_some());
+        let position = Position { partition, row, remaining: is_limited.then_some(self.remaining) };
+        Ok(Some(Continuation::new(position, lanes::fingerprint(self.inner, self.txn, &self.scans)?)))
     }
 
     /// What of the rows is selected.

@@ -146,15 +146,17 @@ impl<'e> Group<'e> {
         if let Err(refused) = touched.state.check_declarations(plan.declarations()) {
             return Ok(Err(plan.locate(refused, 0)));
         }
-        if let Err(refused) = touched.state.check_unsigned(plan) {
+        if let Err(refused) = touched.state.check_kinds(plan) {
             return Ok(Err(refused));
         }
+        let is_guarded = touched.state.guards_against(plan);
         let state = self.state;
         let mut writing = Writing {
             environment: self.environment,
             dbs: self.dbs,
             txn: &mut self.txn,
             state,
+            is_guarded,
             touched,
             scratch: &mut self.scratch,
             tree: &mut self.tree,
@@ -210,6 +212,8 @@ struct Writing<'g, 'e> {
     txn: &'g mut WriteTxn<'e>,
     /// As the group has it.
     state: Option<usize>,
+    /// Whether rows of declared kinds that are there are to be left alone.
+    is_guarded: bool,
     touched: &'g mut Touched,
     scratch: &'g mut Scratch,
     tree: &'g mut Option<Tree>,
@@ -363,6 +367,10 @@ impl Writing<'_, '_> {
         if old_row.is_some_and(Row::is_signed) && !matches!(new, New::Nothing) && !plan.signs(step) {
             return Err(sign::needs_its_struct());
         }
+        if let Some(old) = old_row.filter(|_| self.is_guarded && !step.adds()) {
+            let dict = self.dict_for(old)?;
+            self.touched.state.check_old(&RowView::new(key, *old, dict, false))?;
+        }
         let merges = match step.action {
             Action::Insert | Action::Absent if old_row.is_some() => {
                 return Err(Error::new(ErrorKind::EntityAlreadyExists));
@@ -436,17 +444,22 @@ impl Writing<'_, '_> {
             return Ok(());
         }
         let row = Row::parse(bytes)?;
+        let dict = self.dict_for(&row)?;
+        let size = RowView::new(key, row, dict, false).to_entity()?.size();
+        if size > limits::ENTITY_BYTES { Err(prepare::too_large(size)) } else { Ok(()) }
+    }
+
+    /// The dictionary with everything that a row needs: also a row that this transaction has put.
+    fn dict_for(&self, row: &Row<'_>) -> Result<Arc<Dict>> {
         let known = match &self.touched.grown {
             Some((dict, _)) => Arc::new(dict.clone()),
             None => self.touched.state.dict(),
         };
-        let dict = if view::covers(&known, &row) {
-            known
+        if view::covers(&known, row) {
+            Ok(known)
         } else {
-            self.touched.state.reload_for(self.dbs, self.txn, &row)?
-        };
-        let size = RowView::new(key, row, dict, false).to_entity()?.size();
-        if size > limits::ENTITY_BYTES { Err(prepare::too_large(size)) } else { Ok(()) }
+            self.touched.state.reload_for(self.dbs, self.txn, row)
+        }
     }
 
     /// Puts and deletes what was found right.

@@ -115,6 +115,11 @@ pub(crate) struct Step {
 }
 
 impl Step {
+    /// Whether the row must not be there yet.
+    pub(crate) fn adds(&self) -> bool {
+        matches!(self.action, Action::Insert | Action::Absent)
+    }
+
     /// Whether the row can be put without a look at what is there: the put itself finds out whether one is.
     pub(crate) fn is_blind(&self) -> bool {
         self.action == Action::Insert && matches!(self.image, Image::Ready(_))
@@ -132,6 +137,8 @@ pub(crate) struct Prepared {
     deferred: usize,
     /// Whether the caller gave a batch, so that errors say which operation.
     pub(crate) numbered: bool,
+    /// Whether it may write rows of declared kinds though no struct has made them.
+    pub(crate) is_raw: bool,
     /// With which keys its values were sealed.
     pub(crate) sealed_at: SealedAt,
     /// Whether rows that are there keep their times: their values are sealed anew, and no entity changes.
@@ -191,23 +198,25 @@ impl Prepared {
         }
     }
 
-    /// Refuses rows of kinds that are signed where their structs have not written them.
-    pub(crate) fn check_unsigned(&self, dict: &Dict, is_signed: impl Fn(&str) -> bool) -> Result<(), Error> {
+    /// Has the kind of each row that is written checked, where it says one.
+    pub(crate) fn check_kinds(
+        &self,
+        dict: &Dict,
+        check: impl Fn(&str) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         for (index, step) in self.steps.iter().enumerate() {
-            let refused = match &step.image {
-                Image::None => false,
+            let checked = match &step.image {
+                Image::None => Ok(()),
                 Image::Ready(range) => {
                     let row = Row::parse(self.image(range))?;
-                    RowView::new(self.key(step), row, dict, false).kind()?.is_some_and(&is_signed)
+                    RowView::new(self.key(step), row, dict, false).kind()?.map_or(Ok(()), &check)
                 }
                 Image::Deferred(properties, _) => {
                     let kind = properties.iter().find(|(name, _)| &**name == ENTITY_TYPE);
-                    kind.is_some_and(|(_, kind)| kind.as_str().is_some_and(&is_signed))
+                    kind.and_then(|(_, kind)| kind.as_str()).map_or(Ok(()), &check)
                 }
             };
-            if refused {
-                return Err(self.locate(sign::needs_its_struct(), index));
-            }
+            checked.map_err(|refused| self.locate(refused, index))?;
         }
         Ok(())
     }
@@ -347,6 +356,7 @@ impl<'d> Builder<'d> {
                 bytes: Vec::new(),
                 deferred: 0,
                 numbered: false,
+                is_raw: false,
                 sealed_at: SealedAt::NOTHING,
                 keeps_times: false,
                 declaration: None,

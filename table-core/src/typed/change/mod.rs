@@ -9,8 +9,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::{DynamicEntity, IfMatch};
-use crate::plan::{self, EntityChange, EntityRows, OldEntity, Values, WriteExplain, WritePlan};
+use crate::plan::{EntityChange, EntityRows, OldEntity, Values, WriteExplain, WritePlan};
 use crate::row::view::RowView;
+use crate::schema;
 #[cfg(feature = "encrypt")]
 use crate::store::Prepared;
 use crate::store::Sealer;
@@ -200,11 +201,11 @@ impl<'c, E: Entity> Attempt<'c, E> {
             _ => return Ok(()),
         };
         if let Some(Old { was: Was::Values { values: old, .. }, .. }) = &self.old
-            && plan::has_same_key(E::SCHEMA, old, values)
+            && schema::has_same_key(E::SCHEMA, old, values)
         {
             return Ok(());
         }
-        let keys = plan::keys(E::SCHEMA, values).map_err(|error| self.place(error))?;
+        let keys = schema::own_keys(E::SCHEMA, values).map_err(|error| self.place(error))?;
         let (partition, row) = keys.as_strs();
         let (old_partition, old_row) = self.key.as_strs()?;
         if partition == old_partition && (may_move || row == old_row) {
@@ -382,7 +383,7 @@ impl<E: Entity> Planned for Attempt<'_, E> {
 
     #[cold]
     fn place(&self, error: Error) -> Error {
-        let error = error.attempted(self.words()).table(E::SCHEMA.table);
+        let error = error.attempted(self.words()).table(E::SCHEMA.table());
         let of_new;
         let key = match self.change {
             // Its key is printed with its rows, and not kept.
@@ -411,7 +412,7 @@ pub(in crate::typed) fn values_of<E: Entity>(entity: &E) -> Result<Values<'_>> {
             Err(Error::new(ErrorKind::ValueOutOfRange)
                 .because(format!("field `{name}`: {error}"))
                 .attempted("write to")
-                .table(schema.table))
+                .table(schema.table()))
         }
     }
 }

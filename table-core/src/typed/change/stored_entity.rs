@@ -63,7 +63,7 @@ impl<E: Entity> Was<E> {
 impl<E: Entity> Old<E> {
     fn decode(view: &RowView<'_>) -> Result<E> {
         check_kind(view, const { E::SCHEMA.tag(None) })?;
-        E::from_source(&mut Source::new(E::SCHEMA, &E::SCHEMA.row, view)?)
+        E::from_source(&mut Source::new(E::SCHEMA, E::SCHEMA.place(), view)?)
     }
 
     /// Reads what is stored, and opens nothing. `is_exact`: what is planned is what is stored, and not what would be

@@ -2,8 +2,8 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Value, ValueRef};
-use crate::plan::{self, FieldToken, Values};
-use crate::schema::{Blind, Field, PropertyValue, Schema, TOKEN_BYTES};
+use crate::plan::{FieldToken, Values};
+use crate::schema::{self, Blind, Field, PropertyValue, Schema, TOKEN_BYTES};
 use crate::store::{Sealer, looks_sealed};
 
 /// What an entity's row has of its sealed fields, by their places in the schema.
@@ -45,11 +45,11 @@ pub(in crate::typed) fn seal<'v>(
 ) -> Result<()> {
     let fields = || schema.fields.iter().enumerate().filter(|(_, field)| field.encrypted);
     if let Some(new) = new {
-        let key = plan::keys(schema, new)?;
+        let key = schema::own_keys(schema, new)?;
         let (partition, row) = key.as_strs();
         // In another row the same value must be sealed anew.
         let same_row = match &old {
-            Some((old, stored)) if plan::keys(schema, old)? == key => Some((&**old, *stored)),
+            Some((old, stored)) if schema::own_keys(schema, &**old)? == key => Some((&**old, *stored)),
             _ => None,
         };
         for (at, field) in fields() {
@@ -75,7 +75,7 @@ pub(in crate::typed) fn seal<'v>(
         for (at, field) in fields() {
             if let (Some(blind), Some(value)) = (field.blind, value_of(old, at)) {
                 // The copies lie where the stored token says, whatever key is current.
-                let key = plan::keys(schema, old)?;
+                let key = schema::own_keys(schema, old)?;
                 let token = token(sealer, key.as_strs().0, (at, field, blind), stored.token(at), value)?;
                 old.push_token(token);
             }
@@ -107,7 +107,7 @@ pub(in crate::typed) fn reseal(
     values: &mut Values<'_>,
     sealer: &Sealer<'_>,
 ) -> Result<()> {
-    let key = plan::keys(schema, values)?;
+    let key = schema::own_keys(schema, values)?;
     let (partition, row) = key.as_strs();
     for (at, field) in schema.fields.iter().enumerate().filter(|(_, field)| field.encrypted) {
         let Some(stored) = value_of(values, at) else { continue };

@@ -7,9 +7,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::ValueRef;
-use crate::plan::{self, FieldToken, Values};
+use crate::plan::{FieldToken, Values};
 use crate::row::view::RowView;
-use crate::schema::{FieldPart, Format, Part, PropertyValue, Schema, Template};
+use crate::schema::{self, FieldPart, Format, Part, PropertyValue, Schema, Template};
 use crate::store::looks_sealed;
 use crate::typed::entity::source::Source;
 use crate::typed::entity::{Entity, path};
@@ -25,7 +25,7 @@ pub(in crate::typed) fn read<E: Entity>(
     view: &RowView<'_>,
 ) -> Result<Unopened> {
     let schema = E::SCHEMA;
-    let source = Source::new(schema, &schema.row, view)?;
+    let source = Source::new(schema, schema.place(), view)?;
     let mut values = Values::with_capacity(schema.fields.len());
     for at in 0..schema.fields.len() {
         let stored = source.kept(at)?.map_or(PropertyValue::Absent, |value| value.to_value().into());
@@ -39,7 +39,7 @@ pub(in crate::typed) fn read<E: Entity>(
     read_tokens(schema, view, &mut values)?;
     let mut without = Vec::new();
     for (number, index) in schema.indexes.iter().enumerate().filter(|(_, index)| index.sparse) {
-        let has_copy = match values.keys(&index.row).first() {
+        let has_copy = match values.keys(&index.place.row).first() {
             Some(key) => is_copy(schema, number, table, snapshot, view, key)?,
             None => false,
         };
@@ -72,7 +72,7 @@ fn read_tokens(schema: &'static Schema, view: &RowView<'_>, values: &mut Values<
 /// Whether the tokens of a field stand in keys.
 fn is_in_key(schema: &Schema, field: usize) -> bool {
     let is_of = |part: &FieldPart| part.field == field && part.format == Format::Blind;
-    schema.indexes.iter().any(|index| plan::fields(&index.row).any(is_of))
+    schema.indexes.iter().any(|index| schema::fields(&index.place.row).any(is_of))
 }
 
 /// Whether the row of this key is a copy of the entity, and not of another.
@@ -90,7 +90,7 @@ fn is_copy(
         return Ok(false);
     }
     // One that says not whose copy it is is nobody's to remove.
-    let says = Source::new(schema, &index.row, &copy).and_then(|source| source.own_row_key());
+    let says = Source::new(schema, &index.place, &copy).and_then(|source| source.own_row_key());
     Ok(says.is_ok_and(|key| key == own.row_key()))
 }
 
@@ -102,5 +102,5 @@ fn has_elements(schema: &Schema, field: usize) -> bool {
             .iter()
             .any(|part| matches!(part, Part::Field(part) if part.field == field && part.each))
     };
-    schema.indexes.iter().any(|index| each(&index.row))
+    schema.indexes.iter().any(|index| each(&index.place.row))
 }

@@ -7,8 +7,30 @@ use crate::model::Value;
 use crate::query::{Filter, SealedEq, declared};
 use crate::schema::{Property, PropertyValue};
 
+/// Who may implement the traits below is said here: nobody else can.
+pub(in crate::typed) mod sealed {
+    /// What can be given for a value of type `T`: one, a reference to one, and `&str` for text.
+    pub trait Given<T> {}
+
+    impl<T> Given<T> for T {}
+    impl<T> Given<T> for &T {}
+    impl Given<Box<str>> for &str {}
+    impl Given<String> for &str {}
+    #[cfg(feature = "encrypt")]
+    impl Given<crate::crypt::Secret<String>> for &str {}
+    #[cfg(feature = "encrypt")]
+    impl Given<crate::crypt::Secret<Box<str>>> for &str {}
+
+    /// How a property is stored.
+    pub trait Storage {}
+
+    impl Storage for super::Plain {}
+    impl Storage for super::Encrypted {}
+    impl Storage for super::Blind {}
+}
+
 /// What a column can be compared with: a value of its type, a reference to one, and `&str` for text.
-pub trait ColumnArg<T> {
+pub trait ColumnArg<T>: sealed::Given<T> {
     #[doc(hidden)]
     fn to_constant(&self) -> Value;
 }
@@ -90,17 +112,19 @@ pub enum Blind {}
     label = "it is stored sealed, and each time otherwise",
     note = "compare the field of the entities that are read, or declare it `#[encrypt(blind)]`, which can be asked for equality"
 )]
-pub trait Equatable {
+pub trait Equatable: sealed::Storage {
     #[doc(hidden)]
     fn equals(property: &str, value: Value) -> Filter;
 }
 
+#[diagnostic::do_not_recommend]
 impl Equatable for Plain {
     fn equals(property: &str, value: Value) -> Filter {
         declared(property).eq(value)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Equatable for Blind {
     fn equals(property: &str, value: Value) -> Filter {
         Filter::sealed(SealedEq::new(property, value))
@@ -113,8 +137,9 @@ impl Equatable for Blind {
     label = "it is stored sealed, and each time otherwise",
     note = "compare the field of the entities that are read; a field with `#[encrypt(blind)]` can be asked for equality: `.eq(..)`"
 )]
-pub trait Comparable {}
+pub trait Comparable: sealed::Storage {}
 
+#[diagnostic::do_not_recommend]
 impl Comparable for Plain {}
 
 #[allow(clippy::needless_pass_by_value, reason = "a comparison is written with the value itself")]

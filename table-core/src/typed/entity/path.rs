@@ -4,11 +4,11 @@ use super::source::Source;
 use super::stored::{Copied, Stored};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, Value};
-use crate::plan;
 use crate::query::{KeyProperties, Kind, StoredRow};
 use crate::row::view::RowView;
 use crate::schema::{
-    self, Blind, Field, FieldPart, Format, KeyValues, PropertyValue, RowTag, Schema, Template, ValueError,
+    self, Blind, Field, FieldPart, Format, KeyValues, Place, PropertyValue, RowTag, Schema, Template,
+    ValueError,
 };
 use crate::store::check_signed;
 use crate::typed::entity::Entity;
@@ -39,12 +39,6 @@ pub trait Path: 'static {
 
     #[doc(hidden)]
     fn read(view: &RowView<'_>) -> Result<Self::Item>;
-
-    /// The template of the row key.
-    #[doc(hidden)]
-    fn template() -> &'static Template {
-        Self::KEYS.row()
-    }
 }
 
 /// What the keys of a path look like: what there is to say of it without its types.
@@ -62,12 +56,17 @@ impl PathKeys {
         self.schema
     }
 
+    /// Where its rows lie.
+    pub(crate) fn place(&self) -> &'static Place {
+        match self.index.and_then(|index| self.schema.indexes.get(index)) {
+            Some(index) => &index.place,
+            None => self.schema.place(),
+        }
+    }
+
     /// The template of the row key.
     pub(crate) fn row(&self) -> &'static Template {
-        match self.index.and_then(|index| self.schema.indexes.get(index)) {
-            Some(index) => &index.row,
-            None => &self.schema.row,
-        }
+        &self.place().row
     }
 
     /// The kind of its rows.
@@ -83,7 +82,7 @@ impl PathKeys {
 
     /// Whether the keys of a row give the field back.
     pub(crate) fn gives_field(&self, field: usize) -> bool {
-        gives(&self.schema.partition, field) || gives(self.row(), field)
+        self.place().gives_back(field)
     }
 
     /// Whether opening the field takes what the row's keys say: a copy's values are sealed for its entity's key.
@@ -93,7 +92,7 @@ impl PathKeys {
 
     /// Whether a token stands in its row key.
     pub(crate) fn is_blind(&self) -> bool {
-        plan::fields(self.row()).any(|part| part.format == Format::Blind)
+        schema::fields(self.row()).any(|part| part.format == Format::Blind)
     }
 
     /// A field that has tokens.
@@ -112,11 +111,6 @@ impl PathKeys {
     }
 }
 
-/// Whether this template gives the field back.
-pub(in crate::typed) fn gives(template: &Template, field: usize) -> bool {
-    plan::fields(template).any(|part| part.field == field && part.is_lossless())
-}
-
 impl KeyProperties for PathKeys {
     fn gives(&self, property: &str) -> bool {
         self.field(property).is_some_and(|field| self.gives_field(field))
@@ -124,8 +118,9 @@ impl KeyProperties for PathKeys {
 
     fn value(&self, property: &str, partition: &str, row: &str) -> Option<Value> {
         let wanted = self.field(property)?;
-        let keys = [(&self.schema.partition, partition), (self.row(), row)];
-        let (template, key) = keys.into_iter().find(|(template, _)| gives(template, wanted))?;
+        let place = self.place();
+        let keys = [(&place.partition, partition), (&place.row, row)];
+        let (template, key) = keys.into_iter().find(|(template, _)| schema::gives_back(template, wanted))?;
         schema::parse_field(template, key, wanted)?.into_value()
     }
 
@@ -141,14 +136,15 @@ impl KeyProperties for PathKeys {
                 .row(&row_key)
         };
         let mut known = Known(Vec::new());
-        for (template, key) in [(&self.schema.partition, &partition), (self.row(), &row_key)] {
+        let (place, own) = (self.place(), self.schema.place());
+        for (template, key) in [(&place.partition, &partition), (&place.row, &row_key)] {
             let mut found =
                 |field, value: PropertyValue<'_>| known.0.extend(value.into_value().map(|v| (field, v)));
             if !schema::parse(template, key, &mut found) {
                 return Err(mismatch());
             }
         }
-        for part in plan::fields(&self.schema.row) {
+        for part in schema::fields(&own.row) {
             if known.0.iter().all(|(field, _)| *field != part.field)
                 && let Some(field) = self.schema.fields.get(part.field)
                 && let Some(value) = row.stored(field.property)?
@@ -157,7 +153,7 @@ impl KeyProperties for PathKeys {
             }
         }
         let mut key = String::new();
-        match schema::print(&self.schema.row, &known, &mut key) {
+        match schema::print(&own.row, &known, &mut key) {
             Ok(true) => Ok(key),
             _ => Err(mismatch()),
         }
@@ -204,7 +200,7 @@ fn of_another_kind(view: &RowView<'_>, kind: &str, found: Option<&str>) -> Error
 #[doc(hidden)]
 pub fn read_stored<E: Entity>(view: &RowView<'_>) -> Result<Stored<E>> {
     let mut source = Source::begin(E::SCHEMA, view);
-    source.take_keys(&E::SCHEMA.row)?;
+    source.take_keys(E::SCHEMA.place())?;
     Ok(Stored::new(E::from_source(&mut source)?, ETag::from_timestamp(view.timestamp())))
 }
 
@@ -212,6 +208,6 @@ pub fn read_stored<E: Entity>(view: &RowView<'_>) -> Result<Stored<E>> {
 #[doc(hidden)]
 pub fn read_copied<P: Path>(view: &RowView<'_>) -> Result<Copied<P::Entity>> {
     let mut source = Source::begin(P::Entity::SCHEMA, view);
-    source.take_keys(P::template())?;
+    source.take_keys(P::KEYS.place())?;
     P::Entity::from_source(&mut source).map(Copied::new)
 }

@@ -10,7 +10,7 @@ use crate::opened::Opened;
 use crate::plan::Values;
 use crate::row::numbers::PropertyNumber;
 use crate::row::view::RowView;
-use crate::schema::{self, Field, FieldPart, KeyValues, PropertyValue, Schema, Template, ValueError};
+use crate::schema::{self, Field, FieldPart, KeyValues, Place, PropertyValue, Schema, Template, ValueError};
 use crate::store::{looks_sealed, open_sealed};
 use crate::typed::entity::Entity;
 
@@ -100,13 +100,13 @@ impl<'v> Known<'v> {
 impl<'v> Source<'v> {
     /// A row of this path.
     pub fn of<P: Path>(view: &'v RowView<'v>) -> Result<Self> {
-        Self::new(<P::Entity as Entity>::SCHEMA, P::template(), view)
+        Self::new(<P::Entity as Entity>::SCHEMA, P::KEYS.place(), view)
     }
 
-    /// A row whose row key has this template.
+    /// A row that lies in this place.
     #[inline]
-    pub(crate) fn new(schema: &'static Schema, row: &Template, view: &'v RowView<'v>) -> Result<Self> {
-        Self::with_keys(schema, row, Row::Stored(view))
+    pub(crate) fn new(schema: &'static Schema, place: &'static Place, view: &'v RowView<'v>) -> Result<Self> {
+        Self::with_keys(schema, place, Row::Stored(view))
     }
 
     /// An entity's own row, with some properties set anew.
@@ -115,12 +115,12 @@ impl<'v> Source<'v> {
         view: &'v RowView<'v>,
         changes: &'v DynamicEntity,
     ) -> Result<Self> {
-        Self::with_keys(schema, &schema.row, Row::Merged(view, changes))
+        Self::with_keys(schema, schema.place(), Row::Merged(view, changes))
     }
 
     /// An entity that somebody gave by its keys and properties.
     pub(crate) fn of_entity(schema: &'static Schema, entity: &'v DynamicEntity) -> Result<Self> {
-        Self::with_keys(schema, &schema.row, Row::Given(entity))
+        Self::with_keys(schema, schema.place(), Row::Given(entity))
     }
 
     /// A row, before its keys are taken apart: what is made is large, and is better not moved.
@@ -130,41 +130,41 @@ impl<'v> Source<'v> {
     }
 
     #[inline]
-    fn with_keys(schema: &'static Schema, template: &Template, row: Row<'v>) -> Result<Self> {
+    fn with_keys(schema: &'static Schema, place: &'static Place, row: Row<'v>) -> Result<Self> {
         let mut source = Self::from_row(schema, row);
-        source.take_keys(template)?;
+        source.take_keys(place)?;
         Ok(source)
     }
 
     /// Takes what the keys give back.
-    pub(crate) fn take_keys(&mut self, template: &Template) -> Result<()> {
+    pub(crate) fn take_keys(&mut self, place: &'static Place) -> Result<()> {
         let found = &mut self.from_keys;
         if let Row::Stored(view) = self.row
-            && let Some((fields, row_key)) = view.known_partition(self.schema)
+            && let Some((fields, row_key)) = view.known_partition(&place.partition)
         {
             for (field, value) in fields {
                 found.push(*field, value.lent());
             }
-            if schema::parse(template, row_key, |field, value| found.push(field, value)) {
+            if schema::parse(&place.row, row_key, |field, value| found.push(field, value)) {
                 return Ok(());
             }
         } else if let Row::Stored(view) = self.row
             && let Some((partition, row_key)) = view.plain_keys()
-            && schema::parse(&self.schema.partition, partition, |field, value| found.push(field, value))
-            && schema::parse(template, row_key, |field, value| found.push(field, value))
+            && schema::parse(&place.partition, partition, |field, value| found.push(field, value))
+            && schema::parse(&place.row, row_key, |field, value| found.push(field, value))
         {
             return Ok(());
         }
-        self.take_any_keys(template)
+        self.take_any_keys(place)
     }
 
     /// The same of keys that don't stand in the row as they are, or don't fit.
     #[cold]
-    fn take_any_keys(&mut self, template: &Template) -> Result<()> {
+    fn take_any_keys(&mut self, place: &Place) -> Result<()> {
         self.from_keys = Known::default();
         let (partition, row_key) = self.row.keys();
-        self.parse(&self.schema.partition, partition)?;
-        self.parse(template, row_key)
+        self.parse(&place.partition, partition)?;
+        self.parse(&place.row, row_key)
     }
 
     /// A row none of whose wanted fields its keys give back.
@@ -392,7 +392,7 @@ impl<'v> Source<'v> {
     /// The row key that the entity has itself, of which this row may be a copy.
     pub(crate) fn own_row_key(&self) -> Result<String> {
         let mut key = String::new();
-        match schema::print(&self.schema.row, &FromRow(self), &mut key) {
+        match schema::print(&self.schema.place().row, &FromRow(self), &mut key) {
             Ok(true) => Ok(key),
             _ => Err(self.error("the copy lacks a part of its entity's key".to_owned())),
         }

@@ -75,9 +75,35 @@ impl<E: PartialEq> PartialEq<E> for Stored<E> {
     }
 }
 
-/// An entity read from a whole copy of it.
+/// An entity as a copy of it has it: what an index gives whose rows hold every property.
 ///
-/// A copy has no version of its own to write under: updates go to the entity's own key.
+/// It reads like the entity itself, as [`Stored`] does, and has no version: a copy is written with its entity and by nobody
+/// else, so no write can be made to depend on it. Who wants to change what he found changes the entity, by its own key, and
+/// takes the version from there.
+///
+/// ```
+/// use table_core::{Copied, Entity, Key, Store, Stored};
+///
+/// #[derive(Entity)]
+/// #[entity(table = "Company", kind = "employee")]
+/// #[key(partition = "{department}", row = "empid_{id:06}")]
+/// #[index(by_email, row = "email_{email}", unique)]
+/// struct Employee {
+///     department: String,
+///     id: u32,
+///     email: String,
+/// }
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let store = Store::open(dir.path().join("company.tables"))?;
+/// let staff = store.table::<Employee>()?;
+/// staff.insert(&Employee { department: "Sales".into(), id: 7, email: "jun@contoso.com".into() })?;
+///
+/// let found: Copied<Employee> = staff.get(Employee::by_email("Sales", "jun@contoso.com"))?.unwrap();
+/// let own: Stored<Employee> = staff.get(Key::of(&*found))?.unwrap();
+/// staff.delete(Key::of(&*found), Stored::etag(&own))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Copied<E>(E);
 

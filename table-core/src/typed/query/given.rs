@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use crate::model::{Value, ValueRef};
 use crate::opened::Opened;
-use crate::plan;
-use crate::schema::{Edge, FieldPart, Fixed, KeyPart, Next, PropertyValue, Template, ValueError};
+use crate::schema::{self, Edge, FieldPart, Fixed, KeyPart, Next, PropertyValue, Template, ValueError};
 use crate::typed::read::key::{BlindArg, KeyArg};
 
 /// What has been given for the parts of a key, the partition's first.
@@ -86,7 +85,7 @@ impl GivenParts {
             let value = self.of(part.field)?.as_value_ref();
             Some(Fixed::Value(PropertyValue::Borrowed(value)))
         };
-        plan::fields(template).enumerate().map_while(part).collect()
+        schema::fields(template).enumerate().map_while(part).collect()
     }
 
     /// What bounds the part after those that are fixed.

@@ -6,11 +6,10 @@ use crate::executor::Lanes;
 use crate::handle::table::DynamicTable;
 use crate::limits;
 use crate::model::Value;
-use crate::plan;
 use crate::query::{Filter, Query, SealedEq, Tokens, declared};
 use crate::schema::{
-    BLIND_DIGITS, Edge, FieldPart, Fixed, Format, KeySpan, Next, PropertyValue, Schema, bounds, shard_digits,
-    token_text, unoffered,
+    self, BLIND_DIGITS, Edge, FieldPart, Fixed, Format, KeySpan, Next, Place, PropertyValue, Schema, bounds,
+    shard_digits, token_text, unoffered,
 };
 use crate::typed::entity::path::PathKeys;
 use crate::typed::read::blind::{combined, tokens_in};
@@ -33,8 +32,8 @@ pub(super) fn lower(
     if given.nothing {
         return Ok(narrowing.top(0).into());
     }
-    let (schema, row) = (keys.schema(), keys.row());
-    let parts: Vec<_> = plan::fields(&schema.partition).chain(plan::fields(row)).collect();
+    let place = keys.place();
+    let parts: Vec<_> = schema::fields(&place.partition).chain(schema::fields(&place.row)).collect();
     let mut choices = shards(&parts, given)?;
     if given.is_blind() {
         let with_tokens = |choice: &Choice| by_tokens(keys, &parts, given, choice, table);
@@ -71,10 +70,9 @@ fn by_tokens(
     shards: &Choice,
     table: &DynamicTable,
 ) -> Result<Vec<Choice>> {
-    let schema = keys.schema();
+    let template = &keys.place().partition;
     // A part of the row key is given when the partition is complete.
-    let KeySpan::Exactly(partition) =
-        bounds(&schema.partition, &given.fixed(&schema.partition, 0, shards), &Next::Any).keys
+    let KeySpan::Exactly(partition) = bounds(template, &given.fixed(template, 0, shards), &Next::Any).keys
     else {
         return Ok(Vec::new());
     };
@@ -147,10 +145,10 @@ fn one(
     query: Query,
     table: &DynamicTable,
 ) -> Result<(Query, String)> {
-    let (schema, row) = (keys.schema(), keys.row());
-    let in_partition = given.fixed(&schema.partition, 0, chosen);
-    let width = plan::fields(&schema.partition).count();
-    let partition = bounds(&schema.partition, &in_partition, &Next::Any).keys;
+    let (schema, Place { partition, row, .. }) = (keys.schema(), keys.place());
+    let in_partition = given.fixed(partition, 0, chosen);
+    let width = schema::fields(partition).count();
+    let partition = bounds(partition, &in_partition, &Next::Any).keys;
     let (partition, query) = match partition {
         KeySpan::Exactly(key) => (key.clone(), query.partition(key)),
         // Over several partitions nothing of the row key was given.
@@ -273,7 +271,7 @@ fn keys_in_common(
     last: usize,
     partition: &str,
 ) -> usize {
-    let width = plan::fields(&keys.schema().partition).count();
+    let width = schema::fields(&keys.place().partition).count();
     let separator = 1;
     if last < width {
         return partition.len() + separator;
@@ -285,7 +283,7 @@ fn keys_in_common(
         KeySpan::Exactly(key) | KeySpan::Prefix(key) => key.len(),
         KeySpan::Between(..) | KeySpan::Nothing => 0,
     };
-    let digits = match plan::fields(keys.row()).nth(last - width).map(|part| part.format) {
+    let digits = match schema::fields(keys.row()).nth(last - width).map(|part| part.format) {
         Some(Format::Shard(shards)) => shard_digits(shards),
         Some(Format::Blind) => BLIND_DIGITS,
         _ => 0,

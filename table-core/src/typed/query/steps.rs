@@ -48,6 +48,9 @@ impl<const PARTS: usize> Open for InPartition<PARTS> {}
 )]
 pub trait Turns {}
 
+#[diagnostic::do_not_recommend]
 impl<const PARTS: usize> Turns for InPartition<PARTS> {}
+#[diagnostic::do_not_recommend]
 impl<const PARTS: usize> Turns for At<PARTS> {}
+#[diagnostic::do_not_recommend]
 impl Turns for Ended {}

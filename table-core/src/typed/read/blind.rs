@@ -10,12 +10,12 @@ use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::ValueRef;
 use crate::opened::Opened;
-use crate::plan::{self, KeyPair};
+use crate::plan;
 use crate::query::{KeyProperties, StoredRow, are_equal};
 use crate::row::view::RowView;
 use crate::schema::{
-    BLIND_DIGITS, Blind, Field, FieldPart, Format, KeyValues, PropertyValue, TokenScope, ValueError,
-    token_text,
+    self, BLIND_DIGITS, Blind, Field, FieldPart, Format, KeyPair, KeyValues, PropertyValue, TokenScope,
+    ValueError, token_text,
 };
 use crate::store::open_sealed;
 use crate::typed::entity::path::{PathKeys, check_kind};
@@ -24,6 +24,7 @@ use crate::typed::entity::path::{PathKeys, check_kind};
 const PATIENCE: usize = 32;
 
 /// A key with tokens in it, of which only the values are known.
+#[derive(Clone)]
 pub(in crate::typed) struct BlindKey {
     path: &'static PathKeys,
     /// The arguments of its constructor.
@@ -72,13 +73,12 @@ impl BlindKey {
 
     /// The keys under which the row may lie, those by the newest keys of the store first.
     fn candidates(&self, table: &DynamicTable) -> Result<Vec<KeyPair>> {
-        let (schema, row) = (self.path.schema(), self.path.row());
+        let (schema, place) = (self.path.schema(), self.path.place());
         let given: Vec<_> = self.given.iter().map(as_given).collect();
-        let arguments = Arguments::new([&schema.partition, row], &given);
+        let arguments = Arguments::new(place, &given);
         let nothing = "0".repeat(BLIND_DIGITS);
         // Refuses what no key can hold before any key of the store is asked for.
-        let printed =
-            print_values(schema, row, &WithTokens { arguments: &arguments, tokens: &[], nothing: &nothing })?;
+        let printed = self.without_tokens()?;
         let mut choices = vec![Vec::new()];
         for part in self.blind_parts() {
             let Some((field, blind)) = self.path.blind(part.field) else { continue };
@@ -95,18 +95,37 @@ impl BlindKey {
         let print = |tokens: Vec<(usize, String)>| {
             print_values(
                 schema,
-                row,
+                place,
                 &WithTokens { arguments: &arguments, tokens: &tokens, nothing: &nothing },
             )
         };
         choices.into_iter().map(print).collect()
     }
 
+    /// The keys with zeros in the place of each token.
+    pub(in crate::typed) fn without_tokens(&self) -> Result<KeyPair> {
+        let (schema, place) = (self.path.schema(), self.path.place());
+        let given: Vec<_> = self.given.iter().map(as_given).collect();
+        let arguments = Arguments::new(place, &given);
+        let nothing = "0".repeat(BLIND_DIGITS);
+        print_values(schema, place, &WithTokens { arguments: &arguments, tokens: &[], nothing: &nothing })
+    }
+
+    /// Whether the values to be looked up by tokens are those of another key of the same index.
+    pub(in crate::typed) fn asks_the_same(&self, other: &Self) -> bool {
+        let given: [Vec<_>; 2] = [self, other].map(|key| key.given.iter().map(as_given).collect());
+        let [own, others] = given.each_ref().map(|given| Arguments::new(self.path.place(), given));
+        self.blind_parts().all(|part| match (own.given(part.field), others.given(part.field)) {
+            (Some(a), Some(b)) => are_equal(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        })
+    }
+
     /// Whether the row has the values that were given, once it is open: who can write the file can put a row under any
     /// token.
     fn holds(&self, view: &RowView<'_>) -> Result<bool> {
         let given: Vec<_> = self.given.iter().map(as_given).collect();
-        let arguments = Arguments::new([&self.path.schema().partition, self.path.row()], &given);
+        let arguments = Arguments::new(self.path.place(), &given);
         for part in self.blind_parts() {
             let (Some((field, _)), Some(value)) = (self.path.blind(part.field), arguments.given(part.field))
             else {
@@ -126,7 +145,7 @@ impl BlindKey {
     /// The parts that print tokens, each field once.
     fn blind_parts(&self) -> impl Iterator<Item = &'static FieldPart> {
         let mut seen = Vec::new();
-        plan::fields(self.path.row()).filter(move |part| {
+        schema::fields(self.path.row()).filter(move |part| {
             let is_new = part.format == Format::Blind && !seen.contains(&part.field);
             seen.push(part.field);
             is_new
@@ -143,7 +162,7 @@ impl BlindKey {
         Error::new(ErrorKind::InvalidKey)
             .because(because)
             .attempted("make a key for")
-            .table(self.path.schema().table)
+            .table(self.path.place().table.source())
     }
 }
 
@@ -219,7 +238,7 @@ pub(in crate::typed) fn tokens_in(
     field: &Field,
     blind: Blind,
     value: ValueRef<'_>,
-) -> Result<Option<Vec<[u8; crate::schema::TOKEN_BYTES]>>> {
+) -> Result<Option<Vec<[u8; schema::TOKEN_BYTES]>>> {
     match (partition, blind.tokens) {
         (None, TokenScope::Partition) => Ok(None),
         // A table's tokens are the same in each.

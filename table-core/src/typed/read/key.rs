@@ -1,18 +1,20 @@
 //! Keys of entities and of their copies, made from the fields that stand in them.
 
-use std::fmt;
+mod identity;
+
 use std::marker::PhantomData;
 
 use super::blind::BlindKey;
 use crate::error::Result;
 use crate::model::ValueRef;
-use crate::plan::{self, KeyPair};
+use crate::row::view::RowView;
 use crate::schema::{
-    self, CharSet, FieldPart, KeyPart, KeyType, KeyValues, Property, PropertyValue, Schema, Template,
-    ValueError,
+    self, CharSet, FieldPart, KeyPair, KeyPart, KeyType, KeyValues, Place, Property, PropertyValue, Schema,
+    Template, ValueError,
 };
 use crate::typed::change::values_of;
 use crate::typed::entity::Entity;
+use crate::typed::entity::column::sealed::Given;
 use crate::typed::entity::path::{self, Path};
 use crate::typed::entity::stored::Stored;
 use crate::typed::query::OwnRows;
@@ -57,7 +59,7 @@ impl KeyArg<String> for &str {
     message = "`{Self}` cannot be given for an encrypted field of type `{T}`",
     label = "expected `{T}`: a token is looked up by one value"
 )]
-pub trait BlindArg<T> {
+pub trait BlindArg<T>: Given<T> {
     #[doc(hidden)]
     fn to_value(&self) -> Result<PropertyValue<'_>, ValueError>;
 }
@@ -108,8 +110,9 @@ pub(crate) struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    pub(crate) fn new(templates: [&'a Template; 2], given: &'a [KeyResult<'a>]) -> Self {
-        let parts: usize = templates.iter().map(|template| plan::fields(template).count()).sum();
+    pub(crate) fn new(place: &'a Place, given: &'a [KeyResult<'a>]) -> Self {
+        let templates = [&place.partition, &place.row];
+        let parts: usize = templates.iter().map(|template| schema::fields(template).count()).sum();
         Self { templates, given, is_plain: parts == given.len() }
     }
 
@@ -123,7 +126,7 @@ impl<'a> Arguments<'a> {
 
     /// The parts of the templates, one after another.
     fn parts(&self) -> impl Iterator<Item = &'static FieldPart> {
-        self.templates.into_iter().flat_map(plan::fields)
+        self.templates.into_iter().flat_map(schema::fields)
     }
 
     /// The place of a field among the arguments. Counted anew each time, since keys have few parts.
@@ -155,26 +158,17 @@ impl KeyValues for Arguments<'_> {
 }
 
 /// Prints a partition key and a row key from the arguments of a constructor.
-fn print(schema: &'static Schema, row: &Template, given: &[KeyResult<'_>]) -> Result<KeyPair> {
-    print_values(schema, row, &Arguments::new([&schema.partition, row], given))
+fn print(schema: &Schema, place: &Place, given: &[KeyResult<'_>]) -> Result<KeyPair> {
+    print_values(schema, place, &Arguments::new(place, given))
 }
 
 /// Prints a partition key and a row key.
 pub(in crate::typed) fn print_values(
-    schema: &'static Schema,
-    row: &Template,
+    schema: &Schema,
+    place: &Place,
     values: &dyn KeyValues,
 ) -> Result<KeyPair> {
-    let mut text = String::with_capacity(2 * schema::KEY_BYTES);
-    let mut print = |template: &Template| match schema::print(template, values, &mut text) {
-        Ok(_) => Ok(text.len()),
-        Err(error) => {
-            Err(error.into_error(template, schema.fields).attempted("make a key for").table(schema.table))
-        }
-    };
-    let partition = print(&schema.partition)?;
-    print(row)?;
-    Ok(KeyPair::new(text, partition))
+    schema::keys(schema, place, values, "make a key for")
 }
 
 /// The key of an entity: its partition key and its row key.
@@ -195,12 +189,12 @@ impl<E: Entity> Key<E> {
 
     #[doc(hidden)]
     pub fn new(parts: &[KeyResult<'_>]) -> Self {
-        Self { keys: print(E::SCHEMA, &E::SCHEMA.row, parts), entity: PhantomData }
+        Self { keys: print(E::SCHEMA, E::SCHEMA.place(), parts), entity: PhantomData }
     }
 
     /// The key of this entity.
     pub fn of(entity: &E) -> Self {
-        let keys = values_of(entity).and_then(|values| plan::keys(E::SCHEMA, &values));
+        let keys = values_of(entity).and_then(|values| schema::own_keys(E::SCHEMA, &values));
         Self { keys, entity: PhantomData }
     }
 
@@ -225,18 +219,6 @@ impl<E> Key<E> {
     }
 }
 
-impl<E> fmt::Debug for Key<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.keys {
-            Ok(keys) => {
-                let (partition, row) = keys.as_strs();
-                f.debug_tuple("Key").field(&partition).field(&row).finish()
-            }
-            Err(error) => f.debug_tuple("Key").field(error).finish(),
-        }
-    }
-}
-
 /// A partition of an entity's table.
 ///
 /// Made by the entity's own `partition` function from the fields that stand in its partition key.
@@ -248,8 +230,8 @@ pub struct Partition<E> {
 impl<E: Entity> Partition<E> {
     #[doc(hidden)]
     pub fn new(parts: &[KeyResult<'_>]) -> Self {
-        let nothing = Template { source: "", parts: &[] };
-        let key = print(E::SCHEMA, &nothing, parts).map(KeyPair::into_partition);
+        let place = Place { row: Template::NOTHING, ..*E::SCHEMA.place() };
+        let key = print(E::SCHEMA, &place, parts).map(KeyPair::into_partition);
         Self { key, entity: PhantomData }
     }
 }
@@ -265,15 +247,6 @@ impl<E> Partition<E> {
 
     pub(in crate::typed) fn into_key(self) -> Result<String> {
         self.key
-    }
-}
-
-impl<E> fmt::Debug for Partition<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.key {
-            Ok(key) => f.debug_tuple("Partition").field(key).finish(),
-            Err(error) => f.debug_tuple("Partition").field(error).finish(),
-        }
     }
 }
 
@@ -299,7 +272,7 @@ impl<P: Path> IndexKey<P> {
         let keys = if P::KEYS.is_blind() {
             Keys::Blind(BlindKey::new(P::KEYS, parts))
         } else {
-            Keys::Printed(print(P::Entity::SCHEMA, P::template(), parts))
+            Keys::Printed(print(P::Entity::SCHEMA, P::KEYS.place(), parts))
         };
         Self { keys, path: PhantomData }
     }
@@ -316,21 +289,8 @@ impl<P> IndexKey<P> {
     }
 }
 
-impl<P> fmt::Debug for IndexKey<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.keys {
-            Keys::Printed(Ok(keys)) => {
-                let (partition, row) = keys.as_strs();
-                f.debug_tuple("IndexKey").field(&partition).field(&row).finish()
-            }
-            Keys::Printed(Err(error)) => f.debug_tuple("IndexKey").field(error).finish(),
-            Keys::Blind(key) => f.debug_tuple("IndexKey").field(key).finish(),
-        }
-    }
-}
-
 /// A key that one row can be read by, and what it is read as.
-pub trait Lookup<E: Entity> {
+pub trait Lookup<E: Entity>: sealed::Sealed {
     /// What the row is read as.
     type Output;
     /// The way to it.
@@ -348,7 +308,15 @@ pub trait Lookup<E: Entity> {
     }
 
     #[doc(hidden)]
-    fn read(view: &crate::RowView<'_>) -> Result<Self::Output>;
+    fn read(view: &RowView<'_>) -> Result<Self::Output>;
+}
+
+mod sealed {
+    /// Who may be a [`Lookup`](super::Lookup).
+    pub trait Sealed {}
+
+    impl<E> Sealed for super::Key<E> {}
+    impl<P> Sealed for super::IndexKey<P> {}
 }
 
 impl<E: Entity> Lookup<E> for Key<E> {
@@ -359,7 +327,7 @@ impl<E: Entity> Lookup<E> for Key<E> {
         self.as_strs()
     }
 
-    fn read(view: &crate::RowView<'_>) -> Result<Self::Output> {
+    fn read(view: &RowView<'_>) -> Result<Self::Output> {
         path::check_kind(view, const { E::SCHEMA.tag(None) })?;
         path::read_stored(view)
     }
@@ -381,7 +349,7 @@ impl<P: Path> Lookup<P::Entity> for IndexKey<P> {
         }
     }
 
-    fn read(view: &crate::RowView<'_>) -> Result<P::Item> {
+    fn read(view: &RowView<'_>) -> Result<P::Item> {
         path::check_kind(view, P::KEYS.tag())?;
         P::read(view)
     }

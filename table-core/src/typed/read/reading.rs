@@ -12,7 +12,7 @@ use crate::typed::entity::source::Source;
 use crate::typed::entity::stored::Stored;
 
 /// What the rows of a path are read as.
-pub trait ReadAs<P: Path> {
+pub trait ReadAs<P: Path>: sealed::Sealed {
     /// Each of them.
     type Item;
 
@@ -28,6 +28,15 @@ pub trait ReadAs<P: Path> {
 
     #[doc(hidden)]
     fn read(snapshot: &Snapshot, table: &DynamicTable, view: &RowView<'_>) -> Result<Self::Item>;
+}
+
+mod sealed {
+    /// Who may be a [`ReadAs`](super::ReadAs).
+    pub trait Sealed {}
+
+    impl Sealed for super::Whole {}
+    impl Sealed for super::Entities {}
+    impl<S> Sealed for super::Selected<S> {}
 }
 
 /// Each row as what the path declares: the entity, a whole copy of it, or the copied fields.

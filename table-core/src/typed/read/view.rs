@@ -173,8 +173,8 @@ impl FieldViews<'_> {
 
     /// The key that gives the field back, and what it looks like.
     fn key_of(&self, field: usize) -> (&'static Template, Cow<'_, str>) {
-        let partition = &self.keys.schema().partition;
-        if path::gives(partition, field) {
+        let partition = &self.keys.place().partition;
+        if schema::gives_back(partition, field) {
             (partition, self.row.partition_key())
         } else {
             (self.keys.row(), self.row.row_key())

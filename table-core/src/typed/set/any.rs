@@ -4,7 +4,7 @@ use super::{EntitySet, SetTable, Visitor, unknown_kind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, IfMatch};
-use crate::plan;
+use crate::schema;
 use crate::typed::change::attempts;
 use crate::typed::change::{Attempt, Change};
 use crate::typed::entity::Entity;
@@ -168,7 +168,7 @@ fn check_known<E: Entity>(entity: &DynamicEntity) -> Result<()> {
 fn check_settable<E: Entity>(entity: &DynamicEntity) -> Result<()> {
     check_known::<E>(entity)?;
     let schema = E::SCHEMA;
-    let in_key = [&schema.partition, &schema.row].into_iter().flat_map(plan::fields);
+    let in_key = [&schema.place().partition, &schema.place().row].into_iter().flat_map(schema::fields);
     let mut names = in_key.filter_map(|part| schema.fields.get(part.field)).map(|field| field.property);
     match names.find(|name| entity.get(name).is_some()) {
         None => Ok(()),

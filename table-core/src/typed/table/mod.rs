@@ -34,7 +34,8 @@ impl<E: Entity> Table<E> {
         Self { indexes: E::indexes(table.clone()), table }
     }
 
-    /// The same table for entities of any shape.
+    /// The same table for entities of any shape. It reads every row; it refuses to write those of declared kinds, this
+    /// entity's among them, unless it is made [`raw`](DynamicTable::raw).
     pub fn dynamic(&self) -> &DynamicTable {
         &self.table
     }

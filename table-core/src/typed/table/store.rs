@@ -23,7 +23,7 @@ impl Store {
 
     /// The table of these kinds, created if there is none.
     fn table_of(&self, kinds: &[&'static Schema]) -> Result<DynamicTable> {
-        let name = kinds.first().map_or("", |schema| schema.table);
+        let name = kinds.first().map_or("", |schema| schema.table());
         let table =
             if self.is_read_only() { self.dynamic_table(name)? } else { self.create_table_if_missing(name)? };
         for schema in kinds {

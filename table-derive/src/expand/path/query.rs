@@ -264,7 +264,7 @@ fn offers(path: &Path<'_>, next: &Next) -> TokenStream {
         None => quote!(Row),
         Some((number, _)) => quote!(Index(#number)),
     };
-    let place = quote!(#krate::checks::Place::#place);
+    let place = quote!(#krate::checks::KeyOf::#place);
     quote! {
         #krate::Offers<
             { #krate::checks::offers_range(#schema, #place, #part) },

@@ -14,28 +14,20 @@ const _: () = {
                 <String as __table::Property>::FIELD.named("name", "Name"),
                 <u32 as __table::Property>::FIELD.named("head_count", "HeadCount"),
             ];
-            const INDEXES: [__table::schema::Index; 0usize] = [];
-            &__table::schema::Schema {
-                entity: "Department",
-                table: "Company",
-                kind: "department",
-                version: 1u32,
-                signed: false,
-                fields: FIELDS,
-                partition: __table::schema::Template {
-                    source: "{name}",
-                    parts: &[__table::schema::Part::Field(__table::schema::FieldPart::new(
-                        0usize,
-                        <String as __table::KeyPart>::KEY,
-                        __table::schema::Format::Plain,
-                    ))],
-                },
-                row: __table::schema::Template {
-                    source: "department",
-                    parts: &[__table::schema::Part::Literal("department")],
-                },
-                indexes: &INDEXES,
-            }
+            const PARTS: [&[__table::schema::Part]; 2usize] = [
+                &[__table::schema::Part::Field(__table::schema::FieldPart::new(
+                    0usize,
+                    <String as __table::KeyPart>::KEY,
+                    __table::schema::Format::Plain,
+                ))],
+                &[__table::schema::Part::Literal("department")],
+            ];
+            const ROW: __table::schema::Place = __table::schema::Place::new(
+                "Company",
+                __table::schema::Template::new("{name}", PARTS[0usize]),
+                __table::schema::Template::new("department", PARTS[1usize]),
+            );
+            &__table::schema::Schema::new(["Department", "department"], FIELDS, &[ROW])
         };
         type Indexes<From: __table::Origin> = DepartmentIndexes<From>;
         type Columns = DepartmentColumns;

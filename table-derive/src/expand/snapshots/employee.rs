@@ -17,78 +17,64 @@ const _: () = {
                 <String as __table::Property>::FIELD.named("email", "Email"),
                 <i32 as __table::Property>::FIELD.named("age", "Age").or_default(),
             ];
-            const INDEXES: [__table::schema::Index; 2usize] = [
-                __table::schema::Index {
-                    name: "by_email",
-                    kind: "employee.by_email",
-                    row: __table::schema::Template {
-                        source: "email_{email}",
-                        parts: &[
-                            __table::schema::Part::Literal("email_"),
-                            __table::schema::Part::Field(__table::schema::FieldPart::new(
-                                3usize,
-                                <String as __table::KeyPart>::KEY,
-                                __table::schema::Format::Plain,
-                            )),
-                        ],
-                    },
-                    unique: true,
-                    copies: __table::schema::Copies::All,
-                    sparse: false,
-                },
-                __table::schema::Index {
-                    name: "by_name",
-                    kind: "employee.by_name",
-                    row: __table::schema::Template {
-                        source: "name_{last_name}_{id:06}",
-                        parts: &[
-                            __table::schema::Part::Literal("name_"),
-                            __table::schema::Part::Field(__table::schema::FieldPart::new(
-                                2usize,
-                                <String as __table::KeyPart>::KEY,
-                                __table::schema::Format::Plain,
-                            )),
-                            __table::schema::Part::Literal("_"),
-                            __table::schema::Part::Field(__table::schema::FieldPart::new(
-                                1usize,
-                                <u32 as __table::KeyPart>::KEY,
-                                __table::schema::Format::Pad(6u8),
-                            )),
-                        ],
-                    },
-                    unique: false,
-                    copies: __table::schema::Copies::Some(&[3usize]),
-                    sparse: true,
-                },
-            ];
-            &__table::schema::Schema {
-                entity: "Employee",
-                table: "Company",
-                kind: "employee",
-                version: 1u32,
-                signed: false,
-                fields: FIELDS,
-                partition: __table::schema::Template {
-                    source: "{department}",
-                    parts: &[__table::schema::Part::Field(__table::schema::FieldPart::new(
-                        0usize,
+            const PARTS: [&[__table::schema::Part]; 4usize] = [
+                &[__table::schema::Part::Field(__table::schema::FieldPart::new(
+                    0usize,
+                    <String as __table::KeyPart>::KEY,
+                    __table::schema::Format::Plain,
+                ))],
+                &[
+                    __table::schema::Part::Literal("empid_"),
+                    __table::schema::Part::Field(__table::schema::FieldPart::new(
+                        1usize,
+                        <u32 as __table::KeyPart>::KEY,
+                        __table::schema::Format::Pad(6u8),
+                    )),
+                ],
+                &[
+                    __table::schema::Part::Literal("email_"),
+                    __table::schema::Part::Field(__table::schema::FieldPart::new(
+                        3usize,
                         <String as __table::KeyPart>::KEY,
                         __table::schema::Format::Plain,
-                    ))],
-                },
-                row: __table::schema::Template {
-                    source: "empid_{id:06}",
-                    parts: &[
-                        __table::schema::Part::Literal("empid_"),
-                        __table::schema::Part::Field(__table::schema::FieldPart::new(
-                            1usize,
-                            <u32 as __table::KeyPart>::KEY,
-                            __table::schema::Format::Pad(6u8),
-                        )),
-                    ],
-                },
-                indexes: &INDEXES,
-            }
+                    )),
+                ],
+                &[
+                    __table::schema::Part::Literal("name_"),
+                    __table::schema::Part::Field(__table::schema::FieldPart::new(
+                        2usize,
+                        <String as __table::KeyPart>::KEY,
+                        __table::schema::Format::Plain,
+                    )),
+                    __table::schema::Part::Literal("_"),
+                    __table::schema::Part::Field(__table::schema::FieldPart::new(
+                        1usize,
+                        <u32 as __table::KeyPart>::KEY,
+                        __table::schema::Format::Pad(6u8),
+                    )),
+                ],
+            ];
+            const ROW: __table::schema::Place = __table::schema::Place::new(
+                "Company",
+                __table::schema::Template::new("{department}", PARTS[0usize]),
+                __table::schema::Template::new("empid_{id:06}", PARTS[1usize]),
+            );
+            const INDEXES: &[__table::schema::Index] = &[
+                __table::schema::Index::new(
+                    "by_email",
+                    "employee.by_email",
+                    ROW.beside(__table::schema::Template::new("email_{email}", PARTS[2usize])),
+                )
+                .unique(),
+                __table::schema::Index::new(
+                    "by_name",
+                    "employee.by_name",
+                    ROW.beside(__table::schema::Template::new("name_{last_name}_{id:06}", PARTS[3usize])),
+                )
+                .copies(__table::schema::Copies::Some(&[3usize]))
+                .sparse(),
+            ];
+            &__table::schema::Schema::new(["Employee", "employee"], FIELDS, &[ROW]).indexes(INDEXES)
         };
         type Indexes<From: __table::Origin> = EmployeeIndexes<From>;
         type Columns = EmployeeColumns;

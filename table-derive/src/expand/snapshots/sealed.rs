@@ -13,81 +13,56 @@ const _: () = {
             const FIELDS: &[__table::schema::Field] = &[
                 <String as __table::Property>::FIELD.named("department", "Department"),
                 <u32 as __table::Property>::FIELD.named("id", "Id"),
-                __table::schema::Field {
-                    encrypted: true,
-                    scope: __table::schema::KeyScope::Partition,
-                    blind: ::core::option::Option::Some(__table::schema::Blind {
-                        property: "SsnToken",
-                        tokens: __table::schema::TokenScope::Table,
-                    }),
-                    ..<String as __table::Property>::FIELD.named("ssn", "Ssn")
-                },
-                __table::schema::Field {
-                    encrypted: true,
-                    ..<Option<i64> as __table::Property>::FIELD.named("salary", "Salary")
-                },
-                __table::schema::Field {
-                    encrypted: true,
-                    dual: true,
-                    ..<String as __table::Property>::FIELD.named("note", "Note")
-                },
-                __table::schema::Field {
-                    encrypted: true,
-                    dual: true,
-                    scope: __table::schema::KeyScope::Table,
-                    blind: ::core::option::Option::Some(__table::schema::Blind {
-                        property: "CardToken",
-                        tokens: __table::schema::TokenScope::Partition,
-                    }),
-                    ..<String as __table::Property>::FIELD.named("card", "Card")
-                },
+                <String as __table::Property>::FIELD
+                    .named("ssn", "Ssn")
+                    .sealed()
+                    .scoped(__table::schema::KeyScope::Partition)
+                    .blind("SsnToken", __table::schema::TokenScope::Table),
+                <Option<i64> as __table::Property>::FIELD.named("salary", "Salary").sealed(),
+                <String as __table::Property>::FIELD.named("note", "Note").sealed().dual(),
+                <String as __table::Property>::FIELD
+                    .named("card", "Card")
+                    .sealed()
+                    .dual()
+                    .scoped(__table::schema::KeyScope::Table)
+                    .blind("CardToken", __table::schema::TokenScope::Partition),
             ];
-            const INDEXES: [__table::schema::Index; 1usize] = [__table::schema::Index {
-                name: "by_ssn",
-                kind: "employee.by_ssn",
-                row: __table::schema::Template {
-                    source: "ssn_{ssn:blind}",
-                    parts: &[
-                        __table::schema::Part::Literal("ssn_"),
-                        __table::schema::Part::Field(__table::schema::FieldPart::new(
-                            2usize,
-                            __table::token_key(<String as __table::Property>::OPTIONAL),
-                            __table::schema::Format::Blind,
-                        )),
-                    ],
-                },
-                unique: true,
-                copies: __table::schema::Copies::Keys,
-                sparse: false,
-            }];
-            &__table::schema::Schema {
-                entity: "Sealed",
-                table: "Payroll",
-                kind: "employee",
-                version: 1u32,
-                signed: false,
-                fields: FIELDS,
-                partition: __table::schema::Template {
-                    source: "{department}",
-                    parts: &[__table::schema::Part::Field(__table::schema::FieldPart::new(
-                        0usize,
-                        <String as __table::KeyPart>::KEY,
-                        __table::schema::Format::Plain,
-                    ))],
-                },
-                row: __table::schema::Template {
-                    source: "empid_{id:06}",
-                    parts: &[
-                        __table::schema::Part::Literal("empid_"),
-                        __table::schema::Part::Field(__table::schema::FieldPart::new(
-                            1usize,
-                            <u32 as __table::KeyPart>::KEY,
-                            __table::schema::Format::Pad(6u8),
-                        )),
-                    ],
-                },
-                indexes: &INDEXES,
-            }
+            const PARTS: [&[__table::schema::Part]; 3usize] = [
+                &[__table::schema::Part::Field(__table::schema::FieldPart::new(
+                    0usize,
+                    <String as __table::KeyPart>::KEY,
+                    __table::schema::Format::Plain,
+                ))],
+                &[
+                    __table::schema::Part::Literal("empid_"),
+                    __table::schema::Part::Field(__table::schema::FieldPart::new(
+                        1usize,
+                        <u32 as __table::KeyPart>::KEY,
+                        __table::schema::Format::Pad(6u8),
+                    )),
+                ],
+                &[
+                    __table::schema::Part::Literal("ssn_"),
+                    __table::schema::Part::Field(__table::schema::FieldPart::new(
+                        2usize,
+                        __table::token_key(<String as __table::Property>::OPTIONAL),
+                        __table::schema::Format::Blind,
+                    )),
+                ],
+            ];
+            const ROW: __table::schema::Place = __table::schema::Place::new(
+                "Payroll",
+                __table::schema::Template::new("{department}", PARTS[0usize]),
+                __table::schema::Template::new("empid_{id:06}", PARTS[1usize]),
+            );
+            const INDEXES: &[__table::schema::Index] = &[__table::schema::Index::new(
+                "by_ssn",
+                "employee.by_ssn",
+                ROW.beside(__table::schema::Template::new("ssn_{ssn:blind}", PARTS[2usize])),
+            )
+            .unique()
+            .copies(__table::schema::Copies::Keys)];
+            &__table::schema::Schema::new(["Sealed", "employee"], FIELDS, &[ROW]).indexes(INDEXES)
         };
         type Indexes<From: __table::Origin> = SealedIndexes<From>;
         type Columns = SealedColumns;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use integration_tests::random::Random;
 use integration_tests::relaxed;
-use table_core::Progress;
 use table_core::crypt::{KeyRing, Secret};
+use table_core::store::Progress;
 use table_core::{Entity, Error, ErrorKind, Store, Table};
 
 use crate::say;

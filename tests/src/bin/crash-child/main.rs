@@ -34,6 +34,7 @@ fn main() {
         "increment" => peer::increment(&arguments),
         "old-handle" => peer::old_handle(&arguments),
         "echo" => peer::echo(&arguments),
+        "undeclared" => peer::undeclared(&arguments),
         "intern" => peer::intern(&arguments),
         "read-and-stay" => peer::read_and_stay(&arguments),
         "load" => peer::load(&arguments),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use table_core::{DynamicEntity, DynamicTable, ErrorKind, Filter, Query, Store};
+use table_core::{DynamicEntity, DynamicTable, ErrorKind, Filter, IfMatch, Query, Store};
 
 use crate::{hear, say};
 
@@ -208,5 +208,26 @@ pub fn come_and_go(arguments: &[&str]) {
             freeing.map(|freeing| freeing.join().unwrap());
         });
         say(format!("round {round}"));
+    }
+}
+
+/// `undeclared STORE TABLE`: writes rows by their properties, as it is told, by a handle from before somebody declared them.
+pub fn undeclared(arguments: &[&str]) {
+    let [path, table] = arguments else { panic!("arguments") };
+    let mut table = open(path).dynamic_table(table).unwrap();
+    say("ready");
+    while let Some(line) = hear() {
+        let row = |row: &str| DynamicEntity::new("night", row).with("Price", 6_i64);
+        let done = match *line.split(' ').collect::<Vec<_>>() {
+            ["put", key, kind] => table.insert(&row(key).with("EntityType", kind)).map(drop),
+            ["merge", key] => table.merge(&row(key), IfMatch::Any).map(drop),
+            ["delete", key] => table.delete("night", key, IfMatch::Any),
+            ["raw"] => {
+                table = table.raw();
+                Ok(())
+            }
+            _ => panic!("{line}"),
+        };
+        say(done.map_or_else(|error| format!("{:?}", error.kind()), |()| "done".to_owned()));
     }
 }

@@ -2,18 +2,18 @@
 
 use proptest::prelude::*;
 
-use super::{EMPLOYEE, SLUG, TEXT, each, employee, said, sourced};
+use super::{EMPLOYEE, SLUG, TEXT, each, employee, placed, said, sourced, with_partition, with_row};
 use crate::model::EdmType;
-use crate::schema::checks::{self, Place};
+use crate::schema::checks::{self, KeyOf};
 use crate::schema::overlap::meet;
 use crate::schema::tests::strategies::{Values, case, field, template};
-use crate::schema::{Field, Format, Index, KeyPart, KeyType, Part, Schema, TimeItem, print};
+use crate::schema::{Field, Format, Index, KeyPart, KeyType, Part, Place, Schema, TimeItem, print};
 
 #[test]
 fn c22_a_primary_key_tells_entities_apart() {
     let day = Format::Time(&[TimeItem::Year, TimeItem::DayOfYear]);
     let of = |partition, row| {
-        let schema = Schema { partition: sourced("", partition), row: sourced("", row), ..EMPLOYEE };
+        let schema = placed(Place { partition: sourced("", partition), ..employee::at(sourced("", row)) });
         said(move || checks::identity(&schema))
     };
     let name = |format| field(3, TEXT, format);
@@ -38,9 +38,9 @@ fn c22_a_primary_key_tells_entities_apart() {
 #[test]
 fn c7_the_rows_of_an_entity_have_keys_of_their_own() {
     let of = |row, index| {
-        let index = Index { row: sourced("{last_name}", index), ..employee::BY_NAME };
+        let index = Index { place: employee::at(sourced("{last_name}", index)), ..employee::BY_NAME };
         let row = sourced("{email}", row);
-        let schema = Schema { row, indexes: Vec::leak(vec![employee::BY_EMAIL, index]), ..EMPLOYEE };
+        let schema = Schema { indexes: Vec::leak(vec![employee::BY_EMAIL, index]), ..with_row(row) };
         said(move || checks::disjoint(&schema, 1))
     };
     let name = || field(3, TEXT, Format::Plain);
@@ -69,7 +69,8 @@ fn c7_kinds_in_a_table_have_keys_of_their_own() {
     let review = Schema {
         entity: "Review",
         kind: "review",
-        row: sourced(
+        indexes: &[],
+        ..with_row(sourced(
             "empid_{id:06}_{year}",
             vec![
                 Part::Literal("empid_"),
@@ -77,12 +78,10 @@ fn c7_kinds_in_a_table_have_keys_of_their_own() {
                 Part::Literal("_"),
                 field(2, u16::KEY, Format::Pad(4)),
             ],
-        ),
-        indexes: &[],
-        ..EMPLOYEE
+        ))
     };
     assert_eq!(said(move || checks::kinds(&EMPLOYEE, &review)), None);
-    let by_id = Index { row: EMPLOYEE.row, ..employee::BY_NAME };
+    let by_id = Index { place: *EMPLOYEE.place(), ..employee::BY_NAME };
     let review = Schema { indexes: Vec::leak(vec![employee::BY_EMAIL, by_id]), ..review };
     assert_eq!(
         said(move || checks::kinds(&review, &EMPLOYEE)).unwrap(),
@@ -97,16 +96,51 @@ fn c7_kinds_in_a_table_have_keys_of_their_own() {
     );
     // Partitions of their own are enough.
     let elsewhere = |text| template(vec![Part::Literal(text), employee::text(0)]);
-    let a = Schema { partition: elsewhere("a_"), ..EMPLOYEE };
-    let b = Schema { partition: elsewhere("b_"), ..EMPLOYEE };
+    let a = with_partition(elsewhere("a_"));
+    let b = with_partition(elsewhere("b_"));
     assert_eq!(checks::kinds_that_meet(&a, &b), None);
     assert!(checks::kinds_that_meet(&a, &a).is_some());
 }
 
 #[test]
+fn c7_rows_that_lie_apart_may_have_one_row_key() {
+    let own = *EMPLOYEE.place();
+    let literal = |text| template(vec![Part::Literal(text)]);
+    let of = |place| {
+        let index = Index { place, ..employee::BY_NAME };
+        let schema =
+            Schema { indexes: Vec::leak(vec![index]), ..placed(Place { partition: literal("a"), ..own }) };
+        said(move || checks::disjoint(&schema, 0))
+    };
+    let at = |table, partition| Place::new(table, literal(partition), own.row);
+    assert!(of(at("Company", "a")).is_some());
+    assert!(of(at("company", "a")).is_some());
+    assert_eq!(of(at("Company", "b")), None);
+    assert_eq!(of(at("Names", "a")), None);
+    assert!(of(Place { partition: template(vec![employee::text(0)]), ..own }).is_some());
+}
+
+#[test]
+fn c8_what_an_index_gives_back_is_in_its_own_place() {
+    let of = |place| {
+        let schema = Schema { indexes: Vec::leak(vec![Index { place, ..employee::BY_NAME }]), ..EMPLOYEE };
+        said(move || checks::determined(&schema, 0))
+    };
+    let all = template(vec![Part::Literal("all")]);
+    assert_eq!(of(employee::BY_NAME.place), None);
+    assert_eq!(
+        of(Place { partition: all, ..employee::BY_NAME.place }).unwrap(),
+        "entities that differ in `department` alone would have one row in the index `by_name`: \
+         add `{department}` to it, or say `unique` if that is to be an error"
+    );
+    let row = template(vec![employee::text(0), Part::Literal("_"), employee::ID]);
+    assert_eq!(of(Place::new("Names", all, row)), None);
+}
+
+#[test]
 fn c8_an_index_tells_entities_apart_or_is_unique() {
     let of = |unique, parts| {
-        let index = Index { row: sourced("", parts), unique, ..employee::BY_NAME };
+        let index = Index { place: employee::at(sourced("", parts)), unique, ..employee::BY_NAME };
         let schema = Schema { indexes: Vec::leak(vec![index]), ..EMPLOYEE };
         said(move || checks::determined(&schema, 0))
     };
@@ -190,8 +224,8 @@ proptest! {
     #[test]
     fn templates_in_the_tests_are_sound(case in case()) {
         let fields = vec![Field { name: "f", property: "F", edm: EdmType::String, optional: false, ..Field::PLAIN }; 4];
-        let index = Index { row: case.template, ..employee::BY_NAME };
+        let index = Index { place: employee::at(case.template), ..employee::BY_NAME };
         let schema = Schema { fields: fields.leak(), indexes: Vec::leak(vec![index]), ..EMPLOYEE };
-        prop_assert_eq!(said(move || checks::template(&schema, Place::Index(0))), None);
+        prop_assert_eq!(said(move || checks::template(&schema, KeyOf::Index(0))), None);
     }
 }

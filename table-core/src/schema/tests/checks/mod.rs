@@ -7,9 +7,10 @@ use std::panic::catch_unwind;
 
 use super::strategies::{field, template};
 use crate::model::EdmType;
-use crate::schema::checks::{self, Place};
+use crate::schema::checks::{self, KeyOf};
 use crate::schema::{
-    CharSet, Copies, Field, FieldPart, Format, Index, KeyPart, KeyType, Part, Property as _, Schema, Template,
+    CharSet, Copies, Field, FieldPart, Format, Index, KeyPart, KeyType, Part, Place, Property as _, Schema,
+    Template,
 };
 
 /// The entity of the design.
@@ -23,10 +24,17 @@ pub(in crate::schema) mod employee {
     pub(in crate::schema) const ID: Part =
         Part::Field(FieldPart { field: 1, key: u32::KEY, format: Format::Pad(6), each: false });
 
+    const PARTITION: Template = Template { source: "{department}", parts: &[text(0)] };
+
+    /// The place in the entity's partition under this row key.
+    pub(in crate::schema) const fn at(row: Template) -> Place {
+        Place::new("Company", PARTITION, row)
+    }
+
     pub(in crate::schema) const BY_EMAIL: Index = Index {
         name: "by_email",
         kind: "employee.by_email",
-        row: Template { source: "email_{email}", parts: &[Part::Literal("email_"), text(4)] },
+        place: at(Template { source: "email_{email}", parts: &[Part::Literal("email_"), text(4)] }),
         unique: true,
         copies: Copies::All,
         sparse: false,
@@ -35,10 +43,10 @@ pub(in crate::schema) mod employee {
     pub(in crate::schema) const BY_NAME: Index = Index {
         name: "by_name",
         kind: "employee.by_name",
-        row: Template {
+        place: at(Template {
             source: "name_{last_name}_{id:06}",
             parts: &[Part::Literal("name_"), text(3), Part::Literal("_"), ID],
-        },
+        }),
         unique: false,
         copies: Copies::Some(&[2]),
         sparse: false,
@@ -47,7 +55,6 @@ pub(in crate::schema) mod employee {
 
 pub(in crate::schema) const EMPLOYEE: Schema = Schema {
     entity: "Employee",
-    table: "Company",
     kind: "employee",
     version: 1,
     signed: false,
@@ -77,8 +84,10 @@ pub(in crate::schema) const EMPLOYEE: Schema = Schema {
         Field { name: "email", property: "Email", edm: EdmType::String, optional: false, ..Field::PLAIN },
         Field { name: "age", property: "Age", edm: EdmType::Int32, optional: true, ..Field::PLAIN },
     ],
-    partition: Template { source: "{department}", parts: &[employee::text(0)] },
-    row: Template { source: "empid_{id:06}", parts: &[Part::Literal("empid_"), employee::ID] },
+    places: &[employee::at(Template {
+        source: "empid_{id:06}",
+        parts: &[Part::Literal("empid_"), employee::ID],
+    })],
     indexes: &[employee::BY_EMAIL, employee::BY_NAME],
 };
 
@@ -94,6 +103,23 @@ const _: () = {
 fn said(check: impl FnOnce() + std::panic::UnwindSafe) -> Option<String> {
     let panic = catch_unwind(check).err()?;
     Some(panic.downcast::<String>().map_or_else(|_| "another panic".to_owned(), |text| *text))
+}
+
+/// The entity of the design in another place.
+pub(in crate::schema) fn placed(place: Place) -> Schema {
+    Schema { places: vec![place].leak(), ..EMPLOYEE }
+}
+
+/// The same with another row key.
+pub(in crate::schema) fn with_row(row: Template) -> Schema {
+    placed(employee::at(row))
+}
+
+/// The same with another partition key, of its copies too.
+pub(in crate::schema) fn with_partition(partition: Template) -> Schema {
+    let moved = |place: Place| Place { partition, ..place };
+    let copies = EMPLOYEE.indexes.iter().map(|index| Index { place: moved(index.place), ..*index });
+    Schema { indexes: copies.collect::<Vec<_>>().leak(), ..placed(moved(*EMPLOYEE.place())) }
 }
 
 fn sourced(source: &'static str, parts: Vec<Part>) -> Template {
@@ -113,7 +139,7 @@ const SLUG: KeyType = KeyType::Text(CharSet::range('a', 'z').or(CharSet::of("-")
                            write `{age:offset}`, or `{age:010}` if it is never negative")]
 fn a_check_panics_with_its_message() {
     let row = sourced("{age}", vec![field(5, i32::KEY, Format::Plain)]);
-    checks::template(&Schema { row, ..EMPLOYEE }, Place::Row);
+    checks::template(&with_row(row), KeyOf::Row);
 }
 
 #[test]

@@ -1,21 +1,21 @@
 //! Key templates, each by itself.
 
-use super::{EMPLOYEE, SLUG, TEXT, each, employee, said, sourced};
-use crate::schema::checks::{self, Place};
+use super::{EMPLOYEE, SLUG, TEXT, each, employee, said, sourced, with_partition, with_row};
+use crate::schema::checks::{self, KeyOf};
 use crate::schema::tests::strategies::field;
 use crate::schema::{CharSet, Format, Index, KeyPart, KeyType, Part, Schema, TimeItem};
 
 /// What is said of a row key of these parts. Field 1 is `id`, 3 is `last_name`, 4 is `email`.
 fn of_row(parts: Vec<Part>) -> Option<String> {
-    let schema = Schema { row: sourced("{..}", parts), ..EMPLOYEE };
-    said(move || checks::template(&schema, Place::Row))
+    let schema = with_row(sourced("{..}", parts));
+    said(move || checks::template(&schema, KeyOf::Row))
 }
 
 /// The same, of an index.
 fn of_index(parts: Vec<Part>) -> Option<String> {
-    let index = Index { row: sourced("{..}", parts), ..employee::BY_NAME };
+    let index = Index { place: employee::at(sourced("{..}", parts)), ..employee::BY_NAME };
     let schema = Schema { indexes: Vec::leak(vec![index]), ..EMPLOYEE };
-    said(move || checks::template(&schema, Place::Index(0)))
+    said(move || checks::template(&schema, KeyOf::Index(0)))
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn c15_a_template_leaves_room_for_its_values() {
 fn c20_a_partition_is_more_than_a_time() {
     let hour = Format::Time(&[TimeItem::Year, TimeItem::Hour]);
     let of = |parts| {
-        let schema = Schema { partition: sourced("log_{at:%Y%H}", parts), ..EMPLOYEE };
+        let schema = with_partition(sourced("log_{at:%Y%H}", parts));
         said(move || checks::hot_partition(&schema))
     };
     let literal = || Part::Literal("log_");

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::Ticks;
 use crate::store::lmdb;
 
-/// A data key, as [`Encryption::keys`](crate::Encryption::keys) lists it.
+/// A data key, as [`Encryption::keys`](crate::store::Encryption::keys) lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeyInfo {

@@ -82,34 +82,6 @@ pub(in super::super) fn each_freed(
     Ok(())
 }
 
-/// The numbers of all free pages, in order. Each is there once.
-pub(in super::super) fn free_pages(file: &mut (impl Read + Seek), header: &Header) -> Result<Vec<u64>, Flaw> {
-    let mut free = Vec::new();
-    each_freed(file, header, |freed| {
-        free.extend(freed.pages());
-        // Entries that share their bytes could else fill the memory.
-        if free.len().try_into().is_ok_and(|count: u64| count <= header.last_page) {
-            Ok(())
-        } else {
-            Err(Flaw::corrupt("is damaged: more pages are free than there are"))
-        }
-    })?;
-    free.sort_unstable();
-    let twice = free.windows(2).find_map(|pair| match pair {
-        [page, next] if page == next => Some(*page),
-        _ => None,
-    });
-    let outside = free.iter().find(|page| !(FIRST_PAGE..=header.last_page).contains(*page)).copied();
-    match (twice, outside) {
-        (None, None) => Ok(free),
-        (Some(page), _) => Err(Flaw::corrupt(format!("is damaged: page {page} is free twice"))),
-        (_, Some(page)) => Err(Flaw::corrupt(format!(
-            "is damaged: page {page} is free, and the last page is number {}",
-            header.last_page
-        ))),
-    }
-}
-
 /// The numbers in an entry, without its count and the room behind them.
 fn numbers(data: &[u8]) -> Option<&[u8]> {
     let (count, list) = data.split_first_chunk::<NUMBER>()?;

@@ -1,5 +1,9 @@
 //! Whether LMDB can go over all of a file without harm: each page, each entry and each count looked at.
 //!
+//! A file may rightly be shorter than its header says: LMDB does not write pages that a transaction took and gave
+//! back. It may also have been cut off, by a failing disk or a copy that broke off. Only this walk can tell: the pages
+//! that the file lacks must be free. It reads the file, since a touch through the map would kill the process.
+//!
 //! LMDB believes its pages. A length that reaches past its page, a page that two trees have, a number of pages that is
 //! too large: each can end the process, or have it write into what is in use. Behind this walk nothing of the kind is
 //! left in the file as it is now.
@@ -12,45 +16,58 @@ use super::{
     read_at,
 };
 use crate::store::lmdb::fields::Fields;
+use crate::store::open::header::TREE;
 use crate::store::open::header::{Flaw, Header};
 
 /// The flag of a database whose keys are numbers, as the list of free pages has them.
 const INTEGER_KEYS: u16 = 0x08;
 /// The root of a database that holds nothing.
 const NO_PAGE: u64 = u64::MAX;
-/// Bytes of a database's description.
-const TREE: usize = 48;
-/// Where the header page has the descriptions of the list of free pages and of the unnamed database.
-const TREES: u64 = 40;
 /// Bytes of an entry before its key.
 const NODE: usize = 8;
 
-/// Checks all that the header's commit can reach, in a file of this length. Nobody may be writing over its pages:
-/// whoever asks holds a snapshot of it.
+/// Checks all that the header's commit can reach, in a file of this length, and says how many of its pages are in use.
+/// Nobody may be writing over its pages: whoever asks holds a snapshot of it.
 pub(in super::super) fn verify(
     file: &mut (impl Read + Seek),
     header: &Header,
     length: u64,
-) -> Result<(), Flaw> {
-    let mut trees = [0; 2 * TREE];
-    read_at(file, header.transaction % 2 * header.page_size + TREES, &mut trees)?;
-    let (free, main) = trees.split_at(TREE);
+) -> Result<u64, Flaw> {
+    verify_as(file, header, length, Kind::Main)
+}
+
+/// The same of an environment without named databases.
+#[cfg(feature = "encrypt")]
+pub(in super::super) fn verify_unnamed(
+    file: &mut (impl Read + Seek),
+    header: &Header,
+    length: u64,
+) -> Result<u64, Flaw> {
+    verify_as(file, header, length, Kind::Named)
+}
+
+fn verify_as(
+    file: &mut (impl Read + Seek),
+    header: &Header,
+    length: u64,
+    main_kind: Kind,
+) -> Result<u64, Flaw> {
     let unread = || Flaw::corrupt("is damaged: its header does not describe its trees");
-    let (free, main) = (Tree::parse(free).ok_or_else(unread)?, Tree::parse(main).ok_or_else(unread)?);
-    let is_header =
-        (free.root, main.root) == (header.free_root.unwrap_or(NO_PAGE), header.main_root.unwrap_or(NO_PAGE));
-    if !is_header || (free.flags, main.flags) != (INTEGER_KEYS, 0) {
+    let [free, main] = header.trees.each_ref().map(|tree| Tree::parse(tree).ok_or_else(unread));
+    let (free, main) = (free?, main?);
+    if (free.flags, main.flags) != (INTEGER_KEYS, 0) {
         return Err(unread());
     }
     let mut whole = Whole::new(header, length)?;
     whole.tree(file, &free, Kind::Free)?;
-    whole.tree(file, &main, Kind::Main)?;
+    whole.tree(file, &main, main_kind)?;
+    let used = whole.claimed;
     each_freed(file, header, |freed| whole.freed(freed.transaction, freed.pages()))?;
     let lost = (header.last_page - 1).saturating_sub(whole.claimed);
     if lost > 0 {
         return Err(Flaw::corrupt(format!("is damaged: {lost} of its pages are neither used nor free")));
     }
-    Ok(())
+    Ok(used)
 }
 
 /// A database's description.
@@ -87,8 +104,9 @@ impl Tree {
 enum Kind {
     /// The list of free pages.
     Free,
-    /// The unnamed database, which has the descriptions of the named ones among its values.
+    /// An unnamed database that has the descriptions of named ones among its values.
     Main,
+    /// One whose values are values.
     Named,
 }
 
@@ -118,7 +136,10 @@ impl<'h> Whole<'h> {
         let last = header.last_page;
         // The pages that the file lacks are listed in it, at eight bytes each.
         if last / (header.page_size / 8 + 1) > pages {
-            return Err(Flaw::corrupt(format!("is damaged: its last page is number {last}")));
+            return Err(Flaw::corrupt(format!(
+                "is damaged: its last page is number {last}, and of those that the file lacks some are neither used nor \
+                 free"
+            )));
         }
         let words =
             usize::try_from(last / 64 + 1).map_err(|_| Flaw::corrupt("has more pages than can be walked"))?;
@@ -147,7 +168,17 @@ impl<'h> Whole<'h> {
 
     /// The same for pages in use, which the file has.
     fn claim_used(&mut self, first: u64, count: u64) -> Result<(), Flaw> {
-        self.claim(first, count, self.header.last_page.min(self.pages.saturating_sub(1)))
+        let (pages, last) = (self.pages, self.header.last_page);
+        let end = first.checked_add(count).filter(|end| *end > pages && *end <= last + 1);
+        if let Some(end) = end {
+            return Err(Flaw::corrupt(format!(
+                "is shorter than its data: page {} is in use, and the file ends after {pages} of {} pages; restore it \
+                 from a copy",
+                end - 1,
+                last + 1
+            )));
+        }
+        self.claim(first, count, last)
     }
 
     fn tree(&mut self, file: &mut (impl Read + Seek), tree: &Tree, kind: Kind) -> Result<(), Flaw> {

@@ -1,4 +1,4 @@
-//! The walk over real files, cut files and noise.
+//! The look at real files, cut files and noise.
 
 use std::fs;
 use std::io::Cursor;
@@ -10,6 +10,7 @@ use super::*;
 use crate::error::ErrorKind;
 use crate::store::lmdb::pages::META;
 use crate::store::open::copy_to;
+use crate::store::open::header::TREE;
 use crate::store::open::place::DATA;
 use crate::store::open::tests::{rightly_short, scratch, varied};
 
@@ -18,9 +19,9 @@ fn header(bytes: &[u8]) -> Header {
 }
 
 /// Walks what there is of a file, with the header of the whole.
-fn walk(bytes: &[u8], header: &Header) -> Result<u32, String> {
+fn walk(bytes: &[u8], header: &Header) -> Result<u64, String> {
     let length = u64::try_from(bytes.len()).unwrap();
-    reachable(&mut Cursor::new(bytes), header, length).map_err(|flaw| {
+    verify(&mut Cursor::new(bytes), header, length).map_err(|flaw| {
         let error = flaw.of(Path::new(DATA));
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
         error.to_string()
@@ -46,7 +47,7 @@ fn a_compact_file_is_reached_to_its_last_page() {
     let header = header(&bytes);
     assert_eq!(header.bytes(), u64::try_from(bytes.len()).unwrap());
     // All but the two header pages, each once.
-    assert_eq!(walk(&bytes, &header).map(u64::from), Ok(header.last_page - 1));
+    assert_eq!(walk(&bytes, &header), Ok(header.last_page - 1));
 }
 
 #[test]
@@ -66,8 +67,19 @@ fn free_pages_may_be_missing() {
     let bytes = fs::read(dir.path().join(DATA)).unwrap();
     let header = header(&bytes);
     assert!(header.bytes() > u64::try_from(bytes.len()).unwrap());
-    let reached = walk(&bytes, &header).unwrap();
-    assert!(u64::from(reached) < header.last_page - 1);
+    let used = walk(&bytes, &header).unwrap();
+    assert!(used < header.last_page - 1);
+}
+
+#[test]
+fn a_header_page_that_a_later_commit_has_taken_means_nothing() {
+    let mut bytes = varied_bytes();
+    let header = header(&bytes);
+    let used = walk(&bytes, &header).unwrap();
+    // The commit after the next one, whose pages are others.
+    let page = usize::try_from(header.transaction % 2 * header.page_size).unwrap();
+    bytes[page..page + 4_096].fill(0);
+    assert_eq!(walk(&bytes, &header), Ok(used));
 }
 
 #[test]
@@ -112,6 +124,7 @@ proptest! {
         seed in any::<u64>(),
         kinds in proptest::collection::vec(any::<u8>(), 30),
         root in 0_u64..40,
+        depth in 1_u16..5,
         last_page in 1_u64..60,
     ) {
         let mut state = seed | 1;
@@ -133,6 +146,13 @@ proptest! {
                 bytes.extend((if small { word % 480 } else { word }).to_le_bytes());
             }
         }
+        let tree = |flags: u16, depth: u16, root: u64| {
+            let mut tree = [0; TREE];
+            tree[4..6].copy_from_slice(&flags.to_le_bytes());
+            tree[6..8].copy_from_slice(&depth.to_le_bytes());
+            tree[40..].copy_from_slice(&root.to_le_bytes());
+            tree
+        };
         let header = Header {
             page_size: 512,
             map_size: 1 << 20,
@@ -140,6 +160,7 @@ proptest! {
             transaction: 2,
             free_root: None,
             main_root: Some(root),
+            trees: [tree(8, 0, u64::MAX), tree(0, depth, root)],
         };
         drop(walk(&bytes, &header));
     }

@@ -6,7 +6,8 @@
 use std::collections::BTreeSet;
 
 use super::super::Environment;
-use super::{Around, LEVELS, NO_PAGE, NODE, Tree, Way};
+use super::paths::is_last;
+use super::{Around, LEVELS, NODE, Tree, Way};
 use crate::error::Result;
 use crate::store::lmdb::pages::{damaged, is_whole};
 
@@ -144,14 +145,6 @@ impl Tree {
         Ok(gap.is_some())
     }
 
-    fn is_empty(&self) -> Result<bool> {
-        match (self.root, self.entries, self.depth) {
-            (NO_PAGE, 0, 0) => Ok(true),
-            (NO_PAGE, ..) => Err(damaged()),
-            _ => Ok(false),
-        }
-    }
-
     /// Whether a known gap is where a key would stand, and its leaf has room for so many bytes.
     fn is_in_gap(
         &self,
@@ -271,6 +264,10 @@ impl Tree {
             let at = if is_first { page.len() - 1 } else { 0 };
             let node = page.node(at).ok_or_else(damaged)?;
             if page.is_branch() {
+                // What a shorter one hides would stand between.
+                if is_first && !is_last(page, at) {
+                    return Err(damaged());
+                }
                 number = node.child();
                 continue;
             }

@@ -161,3 +161,24 @@ fn a_root_key_behind_a_link_is_refused() {
     assert_eq!(error.kind(), ErrorKind::KeyUnavailable);
     assert!(error.to_string().contains("is a symbolic link"), "{error}");
 }
+
+#[cfg(unix)]
+#[test]
+fn keys_whose_data_file_has_another_name_are_refused() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let cell = table(&store).cell("Sales", "1", "Ssn").unwrap();
+    let sealed = store.encryption().unwrap().seal(&cell, SSN).unwrap();
+    drop(store);
+    let (data, backup) = (scratch.path.join("keys/data.mdb"), scratch.path.with_file_name("backup"));
+    std::fs::hard_link(&data, &backup).unwrap();
+    let before = std::fs::read(&data).unwrap();
+    let error = scratch.store_at(&scratch.path).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Incompatible);
+    assert!(error.to_string().contains("keys/data.mdb` has another name too"), "{error}");
+    assert_eq!(std::fs::read(&data).unwrap(), before);
+    // Without its keys the store can be opened, as ever.
+    drop(Store::options().map_size(1 << 26).open(&scratch.path).unwrap());
+    std::fs::remove_file(backup).unwrap();
+    assert_eq!(scratch.store().encryption().unwrap().open(&cell, &sealed).unwrap().as_value_ref(), SSN);
+}

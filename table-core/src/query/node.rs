@@ -1,0 +1,111 @@
+//! A filter as a tree.
+
+use std::collections::VecDeque;
+
+use super::compare::{Operator, Rule};
+use super::sealed::SealedEq;
+use crate::error::Error;
+use crate::limits;
+use crate::model::Value;
+use crate::model::names::Name;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Node {
+    Compare(Comparison),
+    /// A property by itself.
+    IsTrue(Name),
+    /// Of a property that is stored sealed.
+    Sealed(SealedEq),
+    /// Never of another negation.
+    Not(Box<Node>),
+    /// Of two or more, none of them a join of the same kind: however long a chain, the tree is flat.
+    Join(Join, VecDeque<Node>),
+    /// What a builder can't refuse; planning does. Nothing is kept of it, so that no operation on a filter can
+    /// run off the end of the stack.
+    TooDeep,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Comparison {
+    pub(super) property: Name,
+    pub(super) operator: Operator,
+    pub(super) constant: Value,
+    /// Text has none but [`Rule::Named`].
+    pub(super) rule: Rule,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Join {
+    And,
+    Or,
+}
+
+impl Join {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::And => "and",
+            Self::Or => "or",
+        }
+    }
+}
+
+impl Node {
+    /// How deep the brackets of the node's text are nested.
+    pub(super) fn depth(&self) -> usize {
+        match self {
+            Self::Compare(_) | Self::IsTrue(_) | Self::Sealed(_) => 0,
+            Self::Not(inner) => inner.depth() + usize::from(inner.is_bracketed_after_not()),
+            Self::Join(join, terms) => {
+                let depths = terms.iter().map(|term| term.depth() + usize::from(term.is_bracketed_in(*join)));
+                depths.max().unwrap_or(0)
+            }
+            Self::TooDeep => limits::FILTER_DEPTH + 1,
+        }
+    }
+
+    pub(super) fn has_sealed(&self) -> bool {
+        match self {
+            Self::Sealed(_) => true,
+            Self::Not(inner) => inner.has_sealed(),
+            Self::Join(_, terms) => terms.iter().any(Self::has_sealed),
+            Self::Compare(_) | Self::IsTrue(_) | Self::TooDeep => false,
+        }
+    }
+
+    pub(super) fn resolve(
+        &mut self,
+        known: &mut dyn FnMut(&SealedEq) -> Result<SealedEq, Error>,
+    ) -> Result<(), Error> {
+        match self {
+            Self::Sealed(sealed) => {
+                *sealed = known(sealed)?;
+                Ok(())
+            }
+            Self::Not(inner) => inner.resolve(known),
+            Self::Join(_, terms) => terms.iter_mut().try_for_each(|term| term.resolve(known)),
+            Self::Compare(_) | Self::IsTrue(_) | Self::TooDeep => Ok(()),
+        }
+    }
+
+    /// `and` binds tighter than `or`.
+    pub(super) fn is_bracketed_in(&self, join: Join) -> bool {
+        join == Join::And && matches!(self, Self::Join(Join::Or, _))
+    }
+
+    /// `OData` has `not` bind tighter than a comparison, this grammar does not: in brackets it is the same to both.
+    pub(super) fn is_bracketed_after_not(&self) -> bool {
+        !matches!(self, Self::IsTrue(_))
+    }
+
+    /// Calls `visit` with the name of every property in the node.
+    pub(super) fn each_name<'a>(&'a self, visit: &mut impl FnMut(&'a Name)) {
+        match self {
+            Self::Compare(comparison) => visit(&comparison.property),
+            Self::IsTrue(name) => visit(name),
+            Self::Sealed(sealed) => visit(&sealed.property),
+            Self::Not(inner) => inner.each_name(visit),
+            Self::Join(_, terms) => terms.iter().for_each(|term| term.each_name(visit)),
+            Self::TooDeep => {}
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Where rows lie: the table, the partition and the row key of each kind of row.
+
+use super::Template;
+use super::keys::gives_back;
+
+/// Where the rows of one kind lie: an entity's own, or those of an index.
+///
+/// A row of an index may lie elsewhere than its entity: each place names its own table and partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Place {
+    /// The table.
+    pub table: TableTemplate,
+    /// The partition key.
+    pub partition: Template,
+    /// The row key.
+    pub row: Template,
+}
+
+impl Place {
+    /// A place in the table of this name.
+    #[must_use]
+    pub const fn new(table: &'static str, partition: Template, row: Template) -> Self {
+        Self { table: TableTemplate::Fixed(table), partition, row }
+    }
+
+    /// A place in the same table and partition, under another row key.
+    #[must_use]
+    pub const fn beside(self, row: Template) -> Self {
+        Self { row, ..self }
+    }
+
+    /// The place of what is not declared.
+    pub(crate) const NOWHERE: Self = Self::new("", Template::NOTHING, Template::NOTHING);
+
+    /// Whether the keys of a row there give the field back.
+    pub(crate) const fn gives_back(&self, field: usize) -> bool {
+        gives_back(&self.partition, field) || gives_back(&self.row, field)
+    }
+}
+
+/// How the name of a table is told: as a fixed text, so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TableTemplate {
+    /// The name itself.
+    Fixed(&'static str),
+}
+
+impl TableTemplate {
+    /// The template as declared. A fixed one is the name of the table.
+    pub(crate) const fn source(self) -> &'static str {
+        let Self::Fixed(name) = self;
+        name
+    }
+}
+
+impl Template {
+    /// The template that prints the empty key.
+    pub(crate) const NOTHING: Self = Self::new("", &[]);
+}
+
+/// Whether rows of both places could have one key in one table.
+pub(super) const fn meet(a: &Place, b: &Place) -> bool {
+    is_one_table(a.table.source(), b.table.source())
+        // Row keys mostly tell, and are compared first.
+        && super::overlap::meet(&a.row, &b.row)
+        && super::overlap::meet(&a.partition, &b.partition)
+}
+
+/// Whether both names are of one table, whatever their case. A layout that was noted names none, since it is of the table
+/// where it was noted.
+const fn is_one_table(a: &str, b: &str) -> bool {
+    a.is_empty() || b.is_empty() || a.eq_ignore_ascii_case(b)
+}

@@ -1,0 +1,170 @@
+//! That nothing stands between two leaves.
+//!
+//! The paths to them part at entries that stand side by side in one branch; from there down, the first path takes the
+//! last entry of each branch, and the second the first. A branch that damage has made shorter hides what its entries
+//! led to, so one whose last entry is taken must be whole.
+
+use super::super::Environment;
+use super::{LEVELS, NO_PAGE, Page, Tree};
+use crate::error::Result;
+use crate::store::lmdb::pages::{damaged, is_whole, is_whole_branch};
+
+/// The branches on the way to a leaf, each with the place of the entry that is taken.
+#[derive(Debug)]
+pub(crate) struct LeafPath {
+    branches: Vec<(u64, usize)>,
+    leaf: u64,
+}
+
+impl Tree {
+    /// The path to the leaf of a row that has been met, by its key. An error if it stands on another leaf.
+    pub(crate) fn path(
+        &self,
+        environment: &Environment,
+        txn: &heed::RoTxn<'_>,
+        key: &[u8],
+    ) -> Result<LeafPath> {
+        let (mut number, mut branches, mut passed) = (self.root, Vec::new(), [0; LEVELS]);
+        for place in 0..passed.len() {
+            let page = self.page(environment, txn, number)?;
+            if let Some(passed) = passed.get_mut(place) {
+                *passed = number;
+            }
+            if !page.is_branch() {
+                environment.check_pages_in_use(txn, self.state, passed.get(..=place).unwrap_or_default())?;
+                let right =
+                    u32::try_from(place + 1) == Ok(self.depth) && self.pages.number(key) == Some(number);
+                return if right { Ok(LeafPath { branches, leaf: number }) } else { Err(damaged()) };
+            }
+            let (at, node) = page.step(key).ok_or_else(damaged)?;
+            branches.push((number, at));
+            number = node.child();
+        }
+        Err(damaged())
+    }
+
+    /// Goes on to the next leaf, or in reverse to the one before, that is to be the one on which a row has been met.
+    pub(crate) fn go_on(
+        &self,
+        environment: &Environment,
+        txn: &heed::RoTxn<'_>,
+        path: &mut LeafPath,
+        key: &[u8],
+        reverse: bool,
+    ) -> Result<()> {
+        let leaf = self.pages.number(key).ok_or_else(damaged)?;
+        if let Some((branch, at)) = path.branches.last_mut() {
+            let next = if reverse { at.checked_sub(1) } else { Some(*at + 1) };
+            let page = self.page(environment, txn, *branch)?;
+            if let Some(next) = next.filter(|next| leads_to(page, *next, leaf, key)) {
+                (*at, path.leaf) = (next, leaf);
+                return environment.check_pages_in_use(txn, self.state, &[leaf]);
+            }
+        }
+        let there = self.path(environment, txn, key)?;
+        let (before, after) = if reverse { (&there, &*path) } else { (&*path, &there) };
+        if !self.is_followed(environment, txn, before, after)? {
+            return Err(damaged());
+        }
+        *path = there;
+        Ok(())
+    }
+
+    /// Whether no row stands between these two, which were met one after the other; without one, none before the first
+    /// or after the last.
+    pub(crate) fn adjoin(
+        &self,
+        environment: &Environment,
+        txn: &heed::RoTxn<'_>,
+        before: Option<&[u8]>,
+        after: Option<&[u8]>,
+    ) -> Result<bool> {
+        if self.is_empty()? {
+            return Ok(before.is_none() && after.is_none());
+        }
+        let path = |key: &[u8]| {
+            let path = self.path(environment, txn, key)?;
+            let leaf = self.page(environment, txn, path.leaf)?;
+            if !is_whole(leaf.bytes) {
+                return Err(damaged());
+            }
+            match leaf.search(0, key).ok_or_else(damaged)? {
+                (at, true) => Ok((path, at, at + 1 == leaf.len())),
+                _ => Err(damaged()),
+            }
+        };
+        match (before.map(path).transpose()?, after.map(path).transpose()?) {
+            (None, None) => Ok(false),
+            (Some((before, _, is_last)), None) => {
+                Ok(is_last && self.are_last(environment, txn, &before.branches)?)
+            }
+            (None, Some((after, at, _))) => Ok(at == 0 && are_first(&after.branches)),
+            (Some((before, one, _)), Some((after, other, _))) if before.leaf == after.leaf => {
+                Ok(one + 1 == other)
+            }
+            (Some((before, _, is_last)), Some((after, at, _))) => {
+                Ok(is_last && at == 0 && self.is_followed(environment, txn, &before, &after)?)
+            }
+        }
+    }
+
+    /// Whether the leaf of one path is followed by that of another.
+    fn is_followed(
+        &self,
+        environment: &Environment,
+        txn: &heed::RoTxn<'_>,
+        before: &LeafPath,
+        after: &LeafPath,
+    ) -> Result<bool> {
+        let both = before.branches.iter().zip(&after.branches);
+        let common = both.take_while(|(one, other)| one == other).count();
+        let (Some(([one, last @ ..], [other, first @ ..])), true) = (
+            before.branches.get(common..).zip(after.branches.get(common..)),
+            before.branches.len() == after.branches.len(),
+        ) else {
+            return Ok(false);
+        };
+        let side_by_side = one.0 == other.0 && one.1 + 1 == other.1;
+        Ok(side_by_side && are_first(first) && self.are_last(environment, txn, last)?)
+    }
+
+    /// Whether these are the last entries of their branches, which are whole.
+    fn are_last(
+        &self,
+        environment: &Environment,
+        txn: &heed::RoTxn<'_>,
+        branches: &[(u64, usize)],
+    ) -> Result<bool> {
+        for (number, at) in branches {
+            if !is_last(self.page(environment, txn, *number)?, *at) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    pub(super) fn is_empty(&self) -> Result<bool> {
+        match (self.root, self.entries, self.depth) {
+            (NO_PAGE, 0, 0) => Ok(true),
+            (NO_PAGE, ..) => Err(damaged()),
+            _ => Ok(false),
+        }
+    }
+}
+
+/// Whether an entry in the midst of a branch leads to a leaf, on which a row of this key has been met, and nothing else
+/// does.
+fn leads_to(branch: Page<'_>, at: usize, leaf: u64, key: &[u8]) -> bool {
+    // The first key of a branch stands for none.
+    let (Some(node), Some(next), 1..) = (branch.node(at), branch.node(at + 1), at) else { return false };
+    at + 1 < branch.len() && node.child() == leaf && node.key <= key && key < next.key
+}
+
+/// Whether an entry of a branch is its last, and the branch is whole.
+pub(super) fn is_last(branch: Page<'_>, at: usize) -> bool {
+    at + 1 == branch.len() && is_whole_branch(branch.bytes)
+}
+
+fn are_first(branches: &[(u64, usize)]) -> bool {
+    branches.iter().all(|(_, at)| *at == 0)
+}

@@ -1,0 +1,75 @@
+//! The kinds of rows that a table's structs declare: what a write by properties is held against.
+
+use super::catalog::TableState;
+use super::layouts;
+use crate::error::{Error, ErrorKind, Result};
+use crate::schema::Schema;
+use crate::store::lmdb::Databases;
+
+/// A kind of rows that some struct has declared in a table.
+#[derive(Debug)]
+pub(in crate::store) struct DeclaredKind {
+    /// The text of `EntityType` on its rows.
+    kind: Box<str>,
+    /// The kind of the entities, and the index of which the rows are copies.
+    entity: Box<str>,
+    index: Option<Box<str>>,
+    /// Whether each of its rows carries a keyed digest.
+    pub(in crate::store) is_signed: bool,
+}
+
+impl DeclaredKind {
+    /// The kinds of the rows that a declaration makes: its own first, then those of its copies.
+    fn of(schema: &Schema) -> impl Iterator<Item = Self> {
+        let own = std::iter::once((None, None));
+        let copies = schema.indexes.iter().enumerate().map(|(at, index)| (Some(at), Some(index.name)));
+        own.chain(copies).map(|(at, index)| {
+            let tag = schema.tag(at);
+            Self {
+                kind: tag.kind.into(),
+                entity: schema.kind.into(),
+                index: index.map(Into::into),
+                is_signed: tag.is_signed,
+            }
+        })
+    }
+
+    /// What is said to who writes such a row by its properties.
+    #[cold]
+    pub(in crate::store) fn refusal(&self) -> Error {
+        needs_its_struct(&self.entity, self.index.as_deref())
+    }
+}
+
+/// What is said to who writes by its properties a row that a struct declares: one of these entities, or a copy in one
+/// of their indexes.
+#[cold]
+pub(in crate::store) fn needs_its_struct(kind: &str, index: Option<&str>) -> Error {
+    let what = match index {
+        None => format!("the row is an entity of the kind `{kind}`, which a struct declares"),
+        Some(index) => {
+            format!("the row is a copy, in the index `{index}`, of an entity of the kind `{kind}`")
+        }
+    };
+    Error::new(ErrorKind::DeclaredKind).because(format!(
+        "{what}: change the entity by `Store::table`, or by `SetTable::merge_any` and the like, which make its copies \
+         follow; a handle by `DynamicTable::raw` writes the row all the same, and its copies stay as they are"
+    ))
+}
+
+/// Every kind that the structs of a table declare, as far as their layouts tell.
+pub(super) fn declared(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<Vec<DeclaredKind>> {
+    let schemas = layouts::all_declared(dbs, txn, table)?;
+    Ok(schemas.iter().flat_map(DeclaredKind::of).collect())
+}
+
+impl TableState {
+    /// The declared kind of this name.
+    pub(in crate::store) fn with_declared<T>(
+        &self,
+        kind: &str,
+        read: impl FnOnce(&DeclaredKind) -> T,
+    ) -> Option<T> {
+        self.declared_kinds().iter().find(|known| *known.kind == *kind).map(read)
+    }
+}

@@ -1,0 +1,42 @@
+//! Rows of declared kinds are written by their structs, which keep their copies and sign them; by their properties only
+//! through a handle that says so, and signed ones never.
+
+use super::prepare::Prepared;
+use crate::error::{Error, Result};
+use crate::row::view::RowView;
+use crate::store::encryption::sign;
+use crate::store::records::catalog::TableState;
+
+impl TableState {
+    /// Refuses rows of declared kinds that no struct has written.
+    #[inline]
+    pub(crate) fn check_kinds(&self, prepared: &Prepared) -> Result<(), Error> {
+        if !self.declares_some() || prepared.declarations().next().is_some() {
+            return Ok(());
+        }
+        prepared.check_kinds(&self.dict(), |kind| {
+            let check = self.with_declared(kind, |declared| {
+                if declared.is_signed {
+                    Err(sign::needs_its_struct())
+                } else if prepared.is_raw {
+                    Ok(())
+                } else {
+                    Err(declared.refusal())
+                }
+            });
+            check.unwrap_or(Ok(()))
+        })
+    }
+
+    /// Whether a write must leave alone the rows of declared kinds that are there.
+    #[inline]
+    pub(crate) fn guards_against(&self, prepared: &Prepared) -> bool {
+        self.declares_some() && !prepared.is_raw && prepared.declarations().next().is_none()
+    }
+
+    /// Refuses to change or to remove a row that is there and of a declared kind.
+    pub(crate) fn check_old(&self, old: &RowView<'_>) -> Result<(), Error> {
+        let Some(kind) = old.kind()? else { return Ok(()) };
+        self.with_declared(kind, |declared| Err(declared.refusal())).unwrap_or(Ok(()))
+    }
+}
