@@ -21,8 +21,8 @@ use crate::row::view::RowView;
 /// **Don't keep it for long.** While it lives, no space that becomes free is used again, so the file grows with every
 /// change, up to the [`map_size`](crate::OpenOptions::map_size): 12 MiB of data have become a file of 574 MiB in 45
 /// seconds. What is free again afterwards is used, and only a compacted copy gives it back to the disk. The same holds
-/// for iterators, and for the snapshots of other processes. [`Store::stats`] tells what is held back and by whom,
-/// [`Store::snapshots`] lists those of this process.
+/// for iterators, and for the snapshots of other processes. [`Store::stats`](crate::Store::stats) tells what is held
+/// back and by whom, [`Store::snapshots`](crate::Store::snapshots) lists those of this process.
 ///
 /// ```
 /// # use table_core::{DynamicEntity, Query, Store};
