@@ -20,8 +20,11 @@ use crate::query::Continuation;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
 
-/// What takes a row that is found, and the number of the state that it is found in.
-pub(crate) type Take<'c> = &'c mut dyn FnMut(RowView<'_>, usize) -> Result<()>;
+/// What reads a row that is found, and the number of the state that it is found in.
+pub(crate) type Read<'c> = &'c mut dyn FnMut(&RowView<'_>, usize) -> Result<()>;
+
+/// What takes a row that is found, and may keep it as long as it runs.
+pub(crate) type Take<'c> = &'c mut dyn FnMut(RowView<'_>) -> Result<()>;
 
 /// What takes each row of a page, with what of it is selected.
 pub(crate) type TakeEach<'c> = &'c mut dyn FnMut(&Selection, &RowView<'_>) -> Result<()>;
@@ -36,8 +39,13 @@ pub(crate) trait TableExec: Any + Send + Sync {
     /// The number that what is sealed in the table is bound to: the same as long as the table is there.
     fn id(&self) -> u32;
 
-    /// Gives `take` the row of these keys as it is now, if there is one, and says whether there is.
-    fn get(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool>;
+    /// Lends `read` the row of these keys as it is now, if there is one, and says whether there is.
+    ///
+    /// A view is large, and one that is given through a pointer is copied: so reads borrow it, but for those that keep it.
+    fn get(&self, keys: (&str, &str), read: Read<'_>) -> Result<bool>;
+
+    /// The same, and the row is given away.
+    fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool>;
 
     /// The store as it is now.
     fn moment(&self) -> Result<Box<dyn Moment>>;

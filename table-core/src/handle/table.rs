@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::page::Page;
 use super::rows::{Refilling, Rows};
 use super::snapshot::Snapshot;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::executor::TableExec;
 use crate::model::DynamicEntity;
 use crate::query::{Continuation, Explain, Query};
@@ -124,7 +124,22 @@ impl DynamicTable {
         row_key: &str,
         read: impl FnOnce(&RowView<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
-        self.view_by(partition_key, row_key, |view| read(&view))
+        self.get_in_state(partition_key, row_key, |view, _| read(view))
+    }
+
+    /// The same, for a reader who wants to know in which state of the store it reads: that of this transaction.
+    pub(crate) fn get_in_state<T>(
+        &self,
+        partition_key: &str,
+        row_key: &str,
+        read: impl FnOnce(&RowView<'_>, usize) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let (mut read, mut made) = (Some(read), None);
+        let found = self.exec.get((partition_key, row_key), &mut |view, state| {
+            made = read.take().map(|read| read(view, state)).transpose()?;
+            Ok(())
+        });
+        found.map(|_| made).map_err(|e| self.located(e, partition_key, row_key))
     }
 
     /// What `read` makes of the row of these keys, which it may keep as long as it runs.
@@ -134,24 +149,18 @@ impl DynamicTable {
         row_key: &str,
         read: impl FnOnce(RowView<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
-        self.get_in_state(partition_key, row_key, |view, _| read(view))
-    }
-
-    /// The same, for a reader who wants to know in which state of the store it reads: that of this transaction.
-    pub(crate) fn get_in_state<T>(
-        &self,
-        partition_key: &str,
-        row_key: &str,
-        read: impl FnOnce(RowView<'_>, usize) -> Result<T>,
-    ) -> Result<Option<T>> {
         let (mut read, mut made) = (Some(read), None);
-        let found = self.exec.get((partition_key, row_key), &mut |view, state| {
-            made = read.take().map(|read| read(view, state)).transpose()?;
+        let found = self.exec.view((partition_key, row_key), &mut |view| {
+            made = read.take().map(|read| read(view)).transpose()?;
             Ok(())
         });
-        let located = found
-            .map_err(|e| e.attempted("read from").table(self.name()).partition(partition_key).row(row_key));
-        located.map(|_| made)
+        found.map(|_| made).map_err(|e| self.located(e, partition_key, row_key))
+    }
+
+    /// An error of a read of one row.
+    #[cold]
+    fn located(&self, error: Error, partition_key: &str, row_key: &str) -> Error {
+        error.attempted("read from").table(self.name()).partition(partition_key).row(row_key)
     }
 
     /// An iterator over what a query finds, to be decoded by the caller.

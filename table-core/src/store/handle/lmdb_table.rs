@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::moment::LmdbMoment;
 use super::shared::Shared;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Moment, TableExec, Take};
+use crate::executor::{Moment, Read, TableExec, Take};
 use crate::handle::table::DynamicTable;
 use crate::row::key::KeyBuffer;
+use crate::row::view::RowView;
 use crate::store::records::catalog::TableState;
 use crate::store::scan::read;
 
@@ -36,6 +37,18 @@ impl LmdbTable {
     pub(in crate::store) fn state(&self) -> &Arc<TableState> {
         &self.state
     }
+
+    /// Gives `found` the row of these keys and the state that it is read in, and says whether there is one.
+    #[inline]
+    fn find(&self, keys: (&str, &str), found: impl FnOnce(RowView<'_>, usize) -> Result<()>) -> Result<bool> {
+        self.inner.writer.check_running()?;
+        let txn = self.inner.environment.read_txn()?;
+        let mut key = KeyBuffer::default();
+        let Some(view) = read::get_at(&self.inner, &txn, &self.state, keys, &mut key)? else {
+            return Ok(false);
+        };
+        found(view, txn.id()).map(|()| true)
+    }
 }
 
 #[cold]
@@ -52,14 +65,12 @@ impl TableExec for LmdbTable {
         self.state.id
     }
 
-    fn get(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool> {
-        self.inner.writer.check_running()?;
-        let txn = self.inner.environment.read_txn()?;
-        let mut key = KeyBuffer::default();
-        let Some(view) = read::get_at(&self.inner, &txn, &self.state, keys, &mut key)? else {
-            return Ok(false);
-        };
-        take(view, txn.id()).map(|()| true)
+    fn get(&self, keys: (&str, &str), read: Read<'_>) -> Result<bool> {
+        self.find(keys, |view, state| read(&view, state))
+    }
+
+    fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool> {
+        self.find(keys, |view, _| take(view))
     }
 
     fn moment(&self) -> Result<Box<dyn Moment>> {

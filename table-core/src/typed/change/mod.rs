@@ -278,7 +278,7 @@ impl<E: Entity> Planned for Attempt<'_, E> {
             Ok(old.map(|old| (old, None)))
         };
         let opened = || match snapshot {
-            None => table.get_in_state(partition, row, |view, state| read(&view, state)),
+            None => table.get_in_state(partition, row, read),
             Some(snapshot) => {
                 let read = |view| read(&view, snapshot.state());
                 let found = snapshot.view(table, partition, row)?.map(read).transpose();
