@@ -190,3 +190,25 @@ fn a_check_names_the_record_that_is_damaged_and_goes_on_to_the_other_tables() {
     assert!(said.iter().any(|what| what.contains("under `second` is damaged")), "{said:?}");
     assert_eq!((report.tables, report.rows), (2, 3));
 }
+
+#[test]
+fn a_branch_that_hides_its_last_leaves_is_an_error_and_never_an_answer() {
+    let scratch = Scratch::new();
+    let file = built(&scratch);
+    let branch = branch(&file);
+    let mut damaged = file.clone();
+    // As if its last two entries were not there: nothing but its length says that they are.
+    let lower = u16::try_from(u16_at(&file, branch + 12) - 4).unwrap();
+    damaged[branch + 12..branch + 14].copy_from_slice(&lower.to_le_bytes());
+    let (store, table) = opened(&scratch, "short", &damaged);
+    assert_eq!(table.get("p", "row 0299").unwrap_err().kind(), ErrorKind::Corrupt);
+    assert_eq!(table.insert(&row(299)).unwrap_err().kind(), ErrorKind::Corrupt);
+    for query in [Query::new().partition("p"), Query::new().partition("p").rev()] {
+        let kinds: Vec<_> =
+            table.query(&query).unwrap().filter_map(|row| row.err().map(|error| error.kind())).collect();
+        assert_eq!(kinds, [ErrorKind::Corrupt]);
+    }
+    assert!(!store.check().unwrap().problems.is_empty());
+    // What is not hidden is as it was.
+    assert_eq!(table.get("p", "row 0000").unwrap().unwrap().get("Number"), row(0).get("Number"));
+}

@@ -80,7 +80,7 @@ impl Child {
     }
 
     /// How the process ended, which it has: whether by itself or by whose signal.
-    fn status(&mut self) -> ExitStatus {
+    pub fn status(&mut self) -> ExitStatus {
         self.process.wait().expect("the process can be waited for")
     }
 

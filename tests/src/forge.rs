@@ -2,6 +2,7 @@
 //! how to do. Checksums and counts are made to fit again, so that none but a keyed digest can tell.
 
 use std::path::Path;
+use std::time::Duration;
 
 use heed::types::Bytes;
 use heed::{CommitOrAbort, Env, EnvOpenOptions, RwTxn, WithoutTls};
@@ -141,8 +142,18 @@ impl Forge {
     pub fn open(store: &Path) -> Self {
         let mut options = EnvOpenOptions::new().read_txn_without_tls();
         options.map_size(1 << 28).max_readers(8).max_dbs(8);
-        // SAFETY: the tests alone have the file, and whoever had it open in this process has closed it.
-        let env = unsafe { options.open(store) }.expect("the store is closed");
+        let mut attempts = 0;
+        let env = loop {
+            // SAFETY: the tests alone have the file, and whoever had it open in this process has closed it.
+            match unsafe { options.open(store) } {
+                // Who removes a dropped table's rows may have to end its step first.
+                Err(heed::Error::EnvAlreadyOpened) if attempts < 1_000 => {
+                    attempts += 1;
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                opened => break opened.expect("the store is closed"),
+            }
+        };
         let txn = env.read_txn().expect("a reader's slot is free");
         let opened = env.open_databases_and_commit(txn, |opener, txn| -> heed::Result<_> {
             let open = |name| {

@@ -158,6 +158,14 @@ fn flip_some(
                 Ok(Some(line)) => line,
                 // It died, or does not come to an end.
                 died => {
+                    if died.is_ok() {
+                        // LMDB dies of a signal; a panic is this library's or the survey's.
+                        assert_ne!(
+                            child.status().code(),
+                            Some(101),
+                            "a child panicked: {flipped:?}, after {last:?}"
+                        );
+                    }
                     let Some(words) = flipped.take() else {
                         // A thread of the store that was closed last has met its damage: that one's answers are known.
                         let place = last.take().expect("a child dies of a flip alone");

@@ -16,7 +16,9 @@ use super::tree::{NO_PAGE, Page, database_root};
 use super::{Environment, page_walk};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::fields::Fields;
-use crate::store::lmdb::pages::{BIG_DATA, BRANCH, LEAF, OVERFLOW, Pages, SUB_DATABASE, is_whole};
+use crate::store::lmdb::pages::{
+    BIG_DATA, BRANCH, LEAF, OVERFLOW, Pages, SUB_DATABASE, is_whole, is_whole_branch,
+};
 
 /// Bytes of the header of a value's own pages.
 const HEADER: usize = 16;
@@ -103,7 +105,8 @@ impl Whole<'_, '_> {
         if flags(bytes) != Some(if page.is_branch() { BRANCH } else { LEAF }) {
             return Err(damaged());
         }
-        if !page.is_branch() && !is_whole(bytes) {
+        let is_filled = if page.is_branch() { is_whole_branch(bytes) } else { is_whole(bytes) };
+        if !is_filled {
             return Err(damaged());
         }
         for at in 0..page.len() {

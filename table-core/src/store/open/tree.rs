@@ -164,6 +164,18 @@ impl Tree {
     /// The way to the leaf of a key.
     #[inline]
     fn way<'t>(&self, environment: &Environment, txn: &'t heed::RoTxn<'_>, key: &[u8]) -> Result<Way<'t>> {
+        self.descend(environment, txn, key, |_, _, _| Ok(()))
+    }
+
+    /// The same; `at_branch` is given each branch, its number, and the place of the entry that is taken.
+    #[inline]
+    fn descend<'t>(
+        &self,
+        environment: &Environment,
+        txn: &'t heed::RoTxn<'_>,
+        key: &[u8],
+        mut at_branch: impl FnMut(Page<'t>, u64, usize) -> Result<()>,
+    ) -> Result<Way<'t>> {
         let (mut number, mut passed) = (self.root, [0; LEVELS]);
         for place in 0..passed.len() {
             let page = self.page(environment, txn, number)?;
@@ -175,7 +187,8 @@ impl Tree {
                 let right = u32::try_from(place + 1) == Ok(self.depth);
                 return if right { Ok(Way { leaf: page, number, passed }) } else { Err(damaged()) };
             }
-            let (_, node) = page.step(key).ok_or_else(damaged)?;
+            let (at, node) = page.step(key).ok_or_else(damaged)?;
+            at_branch(page, number, at)?;
             number = node.child();
         }
         Err(damaged())
@@ -188,27 +201,22 @@ impl Tree {
         txn: &'t heed::RoTxn<'_>,
         key: &[u8],
     ) -> Result<Around<'t>> {
-        let (mut number, mut bounds, mut beside) = (self.root, (None, None), (None, None));
-        for _ in 0..LEVELS {
-            let page = self.page(environment, txn, number)?;
-            if !page.is_branch() {
-                return Ok(Around { bounds, beside });
-            }
-            let (at, node) = page.step(key).ok_or_else(damaged)?;
+        let (mut bounds, mut beside) = ((None, None), (None, None));
+        self.descend(environment, txn, key, |branch, _, at| {
+            let entry = |at| branch.node(at).ok_or_else(damaged);
             if at > 0 {
-                let before = page.node(at - 1).ok_or_else(damaged)?;
-                (bounds.0, beside.0) = (Some(node.key), Some(before.child()));
+                (bounds.0, beside.0) = (Some(entry(at)?.key), Some(entry(at - 1)?.child()));
             }
-            if at + 1 < page.len() {
-                let after = page.node(at + 1).ok_or_else(damaged)?;
+            if at + 1 < branch.len() {
+                let after = entry(at + 1)?;
                 (bounds.1, beside.1) = (Some(after.key), Some(after.child()));
-            } else if !is_whole_branch(page.bytes) {
+            } else if !is_whole_branch(branch.bytes) {
                 // What it hides would stand here.
                 return Err(damaged());
             }
-            number = node.child();
-        }
-        Err(damaged())
+            Ok(())
+        })?;
+        Ok(Around { bounds, beside })
     }
 
     fn page<'t>(&self, environment: &Environment, txn: &'t heed::RoTxn<'_>, number: u64) -> Result<Page<'t>> {

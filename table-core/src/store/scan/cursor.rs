@@ -123,8 +123,9 @@ impl<'t> Cursor<'t> {
         }
         let Some((key, bytes)) = step else {
             self.rows = Walk::Ended;
+            // Of a walk that met no row, its first step was checked.
             if self.verify
-                && let Some(last) = self.last.or(self.before)
+                && let Some(last) = self.last
             {
                 self.check_adjacent(Some(last), None)?;
             }

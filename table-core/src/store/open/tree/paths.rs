@@ -5,7 +5,7 @@
 //! led to, so one whose last entry is taken must be whole.
 
 use super::super::Environment;
-use super::{LEVELS, NO_PAGE, Page, Tree};
+use super::{NO_PAGE, Page, Tree};
 use crate::error::Result;
 use crate::store::lmdb::pages::{damaged, is_whole, is_whole_branch};
 
@@ -24,23 +24,13 @@ impl Tree {
         txn: &heed::RoTxn<'_>,
         key: &[u8],
     ) -> Result<LeafPath> {
-        let (mut number, mut branches, mut passed) = (self.root, Vec::new(), [0; LEVELS]);
-        for place in 0..passed.len() {
-            let page = self.page(environment, txn, number)?;
-            if let Some(passed) = passed.get_mut(place) {
-                *passed = number;
-            }
-            if !page.is_branch() {
-                environment.check_pages_in_use(txn, self.state, passed.get(..=place).unwrap_or_default())?;
-                let right =
-                    u32::try_from(place + 1) == Ok(self.depth) && self.pages.number(key) == Some(number);
-                return if right { Ok(LeafPath { branches, leaf: number }) } else { Err(damaged()) };
-            }
-            let (at, node) = page.step(key).ok_or_else(damaged)?;
+        let mut branches = Vec::new();
+        let way = self.descend(environment, txn, key, |_, number, at| {
             branches.push((number, at));
-            number = node.child();
-        }
-        Err(damaged())
+            Ok(())
+        })?;
+        let is_there = self.pages.number(key) == Some(way.number);
+        if is_there { Ok(LeafPath { branches, leaf: way.number }) } else { Err(damaged()) }
     }
 
     /// Goes on to the next leaf, or in reverse to the one before, that is to be the one on which a row has been met.
