@@ -23,6 +23,7 @@
 
 mod bounds;
 mod charset;
+mod column_type;
 #[doc(hidden)]
 pub mod checks;
 mod encrypted;
@@ -45,6 +46,8 @@ mod value;
 
 pub(crate) use bounds::{Edge, Fixed, KeySpan, Next, bounds, unoffered};
 pub use charset::CharSet;
+#[doc(hidden)]
+pub use column_type::ColumnType;
 pub use encrypted::{Blind, KeyScope, TokenScope};
 pub(crate) use encrypted::{TOKEN_BYTES, token_text};
 pub use escape::{escape, unescape};
@@ -178,6 +181,9 @@ pub struct Field {
     pub exact: bool,
     /// Whether its type hides it from `Debug`.
     pub secret: bool,
+    /// How rows hold it, as long as it is plain.
+    #[doc(hidden)]
+    pub column: ColumnType,
 }
 
 impl Field {
@@ -193,6 +199,7 @@ impl Field {
         blind: None,
         exact: false,
         secret: false,
+        column: ColumnType::Text,
     };
 
     /// The same with a name in the struct and one in the store.

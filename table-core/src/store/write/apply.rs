@@ -8,17 +8,18 @@ use std::sync::Arc;
 
 use heed::{MdbError, PutFlags};
 
-use super::encode::{self, Place};
-use super::prepare::{self, Action, Image, Prepared, Step};
+use super::encode::{self, Place, Under};
+use super::prepare::{self, Action, Deferred, Image, Prepared, Step};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::names::ENTITY_TYPE;
-use crate::model::{IfMatch, Name, Ticks, Value};
+use crate::model::{IfMatch, Ticks, Value};
 use crate::plan::ReadVersion;
-use crate::row::dict::Dict;
+use crate::row::dict::{Dict, Length};
+use crate::row::merge;
 use crate::row::row_write::{self, RowWriter};
 use crate::row::view::{self, RowView};
-use crate::row::{DIGEST, Row};
+use crate::row::{self, Row};
 use crate::store::encryption::sign;
 use crate::store::lmdb::{self, Databases, WriteTxn};
 use crate::store::open::{self, Environment, Explored, Tree};
@@ -58,7 +59,7 @@ struct Touched {
     /// How many rows the table had at the beginning.
     before: u64,
     /// The dictionary with the group's own additions, if it has any, and how much of it is on disk.
-    grown: Option<(Dict, (usize, usize))>,
+    grown: Option<(Dict, Length)>,
 }
 
 #[derive(Default)]
@@ -257,7 +258,7 @@ impl Writing<'_, '_> {
                 continue;
             }
             let (key, image, seed) = plan.key_and_image(index);
-            let checksum = row_write::stamp(image, timestamp, seed);
+            let checksum = row::stamp(image, timestamp, seed);
             self.scratch.puts += 1;
             match self.dbs.data.put_with_flags(self.txn, PutFlags::NO_OVERWRITE, key, image) {
                 Ok(()) => self.touched.counts.add(key.len() + image.len(), checksum),
@@ -342,9 +343,8 @@ impl Writing<'_, '_> {
         let new = match &step.image {
             Image::None => New::Nothing,
             Image::Ready(_) => New::FromPlan,
-            Image::Deferred(properties, digest) => {
-                let row = Unnumbered { properties, digest: digest.as_ref(), seed };
-                New::Scratch(encode_now(self.dbs, self.txn, self.touched, self.scratch, row)?)
+            Image::Deferred(row) => {
+                New::Scratch(encode_now(self.dbs, self.txn, self.touched, self.scratch, row, seed)?)
             }
         };
         let found = self.dbs.data.get(self.txn, key).map_err(lmdb::error)?;
@@ -396,20 +396,17 @@ impl Writing<'_, '_> {
         };
         let new = match old_row {
             Some(old) if merges => {
-                let Scratch { rows, writer, .. } = &mut *self.scratch;
-                writer.clear();
                 let bytes = match &new {
-                    New::Scratch(range) => rows.get(range.clone()).unwrap_or_default(),
+                    New::Scratch(range) => self.scratch.rows.get(range.clone()).unwrap_or_default(),
                     New::FromPlan | New::Nothing => match &step.image {
                         Image::Ready(range) => plan.image(range),
                         _ => &[],
                     },
                 };
-                writer.merge(old, &Row::parse(bytes)?, seed)?;
-                if writer.len() > limits::PROPERTIES {
-                    return Err(row_write::too_many(writer.len()));
-                }
-                let whole = writer.finish(rows, None)?..rows.len();
+                let whole = self.merge(key, seed, old, bytes)?;
+                let from = self.scratch.rows.len();
+                self.scratch.rows.extend_from_slice(&whole);
+                let whole = from..self.scratch.rows.len();
                 self.check_merged_size(key, whole.clone())?;
                 New::Scratch(whole)
             }
@@ -433,6 +430,26 @@ impl Writing<'_, '_> {
             return Err(lmdb::damaged_page());
         }
         self.environment.check_in_use(self.txn, open::state_of_write(self.txn), bytes)
+    }
+
+    /// The row that is there with what another sets.
+    fn merge(&self, key: &[u8], seed: u64, old: &Row<'_>, new: &[u8]) -> Result<Vec<u8>> {
+        let new = Row::parse(new)?;
+        let mut dict = self.dict_for(old)?;
+        if !view::covers(&dict, &new) {
+            dict = self.dict_for(&new)?;
+        }
+        let [old, new] = [*old, new].map(|row| RowView::new(key, row, &*dict, true));
+        let merged = merge::merged(&old, &new)?;
+        let properties: Vec<_> = merged.iter().map(|(_, name, value)| (*name, *value)).collect();
+        let mut order: Vec<_> = merged.iter().zip(0..).map(|((id, ..), index)| (*id, index)).collect();
+        if properties.len() > limits::PROPERTIES {
+            return Err(row_write::too_many(properties.len()));
+        }
+        let (mut whole, mut writer) = (Vec::new(), RowWriter::default());
+        let under = Under { dict: &dict, seed, digest: None };
+        encode::write_numbered(&properties, under, &mut order, &mut writer, &mut whole)?;
+        Ok(whole)
     }
 
     /// A merged entity may be larger than either of its parts.
@@ -487,7 +504,7 @@ impl Writing<'_, '_> {
                 }
                 New::FromPlan => plan.key_and_image(index),
             };
-            let checksum = row_write::stamp(image, timestamp, seed);
+            let checksum = row::stamp(image, timestamp, seed);
             counts.add(key.len() + image.len(), checksum);
             self.dbs.data.put(self.txn, key, image).map_err(lmdb::error)?;
         }
@@ -511,21 +528,14 @@ fn meets(old: Option<&Row<'_>>, condition: IfMatch) -> Result<()> {
     }
 }
 
-/// A row some of whose names have no number yet.
-#[derive(Clone, Copy)]
-struct Unnumbered<'a> {
-    properties: &'a [(Name, Value)],
-    digest: Option<&'a [u8; DIGEST]>,
-    seed: u64,
-}
-
 /// Puts a row into bytes, numbering the names that have no number yet.
 fn encode_now(
     dbs: &Databases,
     txn: &WriteTxn<'_>,
     touched: &mut Touched,
     scratch: &mut Scratch,
-    row: Unnumbered<'_>,
+    row: &Deferred,
+    seed: u64,
 ) -> Result<std::ops::Range<usize>> {
     let grown = if let Some(grown) = touched.grown.take() {
         grown
@@ -536,7 +546,7 @@ fn encode_now(
         (dict, on_disk)
     };
     let (dict, _) = touched.grown.insert(grown);
-    let Unnumbered { properties, digest, seed } = row;
+    let Deferred { properties, digest, kind } = row;
     for (name, value) in properties {
         if dict.id(name).is_none() && !dict.names_full() {
             dict.push_name(name.clone());
@@ -549,8 +559,18 @@ fn encode_now(
             dict.push_symbol(text.as_str().into());
         }
     }
-    scratch.writer.clear();
-    encode::write(&prepare::borrowed(properties), dict, &mut scratch.order, &mut scratch.writer, seed);
-    let from = scratch.writer.finish(&mut scratch.rows, digest)?;
-    Ok(from..scratch.rows.len())
+    if let Some(kind) = *kind {
+        // Those too that this row does without.
+        for (name, _) in kind.properties() {
+            if dict.id(name).is_none() && !dict.names_full() {
+                dict.push_name(name.into());
+            }
+        }
+        dict.push_shape_of(kind);
+    }
+    let Scratch { order, writer, rows, .. } = scratch;
+    let under = Under { dict, seed, digest: digest.as_ref() };
+    let written = encode::write(&prepare::borrowed(properties), under, order, writer, rows)?;
+    // By now there is a number for everything that is to have one.
+    written.ok_or_else(|| Error::new(ErrorKind::Corrupt).because("a name has no number that was just given one"))
 }

@@ -6,12 +6,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::encode::{self, Given, Place};
+use super::encode::{self, Given, Place, Under};
 use crate::error::{Error, ErrorKind};
 use crate::limits;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, IfMatch, Name, Value, body};
-use crate::plan::{ReadVersion, RowContent};
+use crate::plan::{ReadVersion, RowContent, RowKind};
 use crate::row::dict::Dict;
 use crate::row::key;
 use crate::row::row_write::RowWriter;
@@ -99,9 +99,18 @@ pub(crate) enum Image {
     None,
     /// In the plan's bytes.
     Ready(Range<usize>),
-    /// Some name has no number yet, so the row can only be put into bytes inside the transaction; with its keyed digest, if
-    /// it is signed.
-    Deferred(Box<[(Name, Value)]>, Option<[u8; DIGEST]>),
+    /// Some name has no number yet, or the row's kind no shape, so the row can only be put into bytes inside the transaction.
+    Deferred(Deferred),
+}
+
+/// A row that is put into bytes in the transaction.
+#[derive(Debug)]
+pub(crate) struct Deferred {
+    pub(crate) properties: Box<[(Name, Value)]>,
+    /// Its keyed digest, if it is signed.
+    pub(crate) digest: Option<[u8; DIGEST]>,
+    /// What declares it, if anything does: then its kind gets a shape.
+    pub(crate) kind: Option<RowKind>,
 }
 
 /// One operation, ready for a transaction.
@@ -194,7 +203,7 @@ impl Prepared {
         match &step.image {
             Image::None => false,
             Image::Ready(range) => Row::parse(self.image(range)).is_ok_and(|row| row.is_signed()),
-            Image::Deferred(_, digest) => digest.is_some(),
+            Image::Deferred(deferred) => deferred.digest.is_some(),
         }
     }
 
@@ -211,8 +220,8 @@ impl Prepared {
                     let row = Row::parse(self.image(range))?;
                     RowView::new(self.key(step), row, dict, false).kind()?.map_or(Ok(()), &check)
                 }
-                Image::Deferred(properties, _) => {
-                    let kind = properties.iter().find(|(name, _)| &**name == ENTITY_TYPE);
+                Image::Deferred(deferred) => {
+                    let kind = deferred.properties.iter().find(|(name, _)| &**name == ENTITY_TYPE);
                     kind.and_then(|(_, kind)| kind.as_str()).map_or(Ok(()), &check)
                 }
             };
@@ -383,14 +392,17 @@ impl<'d> Builder<'d> {
                 self.plan.steps.push(Step { action: operation.action, key, seed, image: Image::None });
                 Ok(keys_size(operation))
             }
-            Content::Properties(properties) => self.add_properties(operation, properties, None),
+            Content::Properties(properties) => self.add_properties(operation, properties, None, None),
             Content::Row(row) => {
                 let keys = (operation.partition, operation.row);
                 let digest =
                     row.kind.signs().then(|| sign::digest(self.dict, keys, row.properties())).transpose()?;
                 match self.add_row(operation, row, digest.as_ref()) {
                     Some(size) => Ok(size),
-                    None => self.add_properties(operation, &row.properties().collect::<Vec<_>>(), digest),
+                    None => {
+                        let properties = row.properties().collect::<Vec<_>>();
+                        self.add_properties(operation, &properties, digest, Some(row.kind))
+                    }
                 }
             }
         }
@@ -410,12 +422,12 @@ impl<'d> Builder<'d> {
         }
         let from = self.plan.bytes.len();
         let key = self.add_key(operation, numbers.columns.len() * TYPICAL_VALUE);
-        let seed = self.seed(&key);
-        let Some((image, size)) = encode::write_row(row, numbers, seed, digest, &mut self.plan.bytes) else {
+        let under = Under { dict: self.dict, seed: self.seed(&key), digest };
+        let Some((image, size)) = encode::write_row(row, numbers, under, &mut self.plan.bytes) else {
             self.plan.bytes.truncate(from);
             return None;
         };
-        self.plan.steps.push(Step { action: operation.action, key, seed, image: Image::Ready(image) });
+        self.plan.steps.push(Step { action: operation.action, key, seed: under.seed, image: Image::Ready(image) });
         Some(size + keys_size(operation))
     }
 
@@ -425,6 +437,7 @@ impl<'d> Builder<'d> {
         operation: &Operation<'_>,
         properties: &[Given<'_>],
         digest: Option<[u8; DIGEST]>,
+        kind: Option<RowKind>,
     ) -> Result<usize, Error> {
         let numbered = encode::number(properties, self.dict, &mut self.order);
         let size = encode::check_properties(properties, &self.order)? + keys_size(operation);
@@ -438,16 +451,21 @@ impl<'d> Builder<'d> {
         let values = size / 2;
         let key = self.add_key(operation, values);
         let seed = self.seed(&key);
-        self.writer.start(properties.len(), values);
-        let image = if numbered
-            && encode::write_numbered(properties, self.dict, &mut self.order, &mut self.writer, seed)
-        {
-            let at = self.writer.finish(&mut self.plan.bytes, digest.as_ref())?;
-            Image::Ready(at..self.plan.bytes.len())
+        let is_ready = numbered && kind.is_none_or(|kind| !self.dict.wants_shape(kind));
+        let under = Under { dict: self.dict, seed, digest: digest.as_ref() };
+        let written = if is_ready {
+            let (order, writer) = (&mut self.order, &mut self.writer);
+            encode::write_numbered(properties, under, order, writer, &mut self.plan.bytes)?
+        } else {
+            None
+        };
+        let image = if let Some(written) = written {
+            Image::Ready(written)
         } else {
             let owned = |(name, value): &Given<'_>| (Name::from(*name), value.to_value());
             self.plan.deferred += size;
-            Image::Deferred(properties.iter().map(owned).collect(), digest)
+            let properties = properties.iter().map(owned).collect();
+            Image::Deferred(Deferred { properties, digest, kind })
         };
         self.plan.steps.push(Step { action: operation.action, key, seed, image });
         Ok(size)

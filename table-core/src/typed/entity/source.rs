@@ -9,6 +9,7 @@ use crate::model::{DynamicEntity, Value, ValueRef};
 use crate::opened::Opened;
 use crate::plan::Values;
 use crate::row::numbers::PropertyNumber;
+use crate::row::shaped::QuickRow;
 use crate::row::view::RowView;
 use crate::schema::{self, Field, FieldPart, KeyValues, Place, PropertyValue, Schema, Template, ValueError};
 use crate::store::{looks_sealed, open_sealed};
@@ -22,6 +23,8 @@ type FromProperty<T> = fn(Option<ValueRef<'_>>) -> Result<T, ValueError>;
 pub struct Source<'v> {
     schema: &'static Schema,
     row: Row<'v>,
+    /// The fields by their places, in a row that is stored and has a shape.
+    quick: Option<QuickRow<'v>>,
     /// The fields' numbers in a row that is stored.
     numbers: &'v [PropertyNumber],
     from_keys: Known<'v>,
@@ -183,8 +186,12 @@ impl<'v> Source<'v> {
             Row::Stored(view) | Row::Merged(view, _) => view.numbers(schema.fields),
             Row::Given(_) | Row::Planned(_) => &[],
         };
+        let quick = match row {
+            Row::Stored(view) => view.quick(schema.fields),
+            _ => None,
+        };
         // What a row says first is its kind.
-        Self { schema, row, numbers, from_keys: Known::default(), next: 0, place: Cell::new(1) }
+        Self { schema, row, quick, numbers, from_keys: Known::default(), next: 0, place: Cell::new(1) }
     }
 
     /// The same, of which this field is taken next.
@@ -330,6 +337,9 @@ impl<'v> Source<'v> {
     fn short(&self, field: usize) -> Option<ValueRef<'_>> {
         if self.from_keys.may_have(field) {
             return self.from_keys.get(field);
+        }
+        if let Some(quick) = &self.quick {
+            return quick.get(field);
         }
         let (Row::Stored(view), Some(number)) = (self.row, self.numbers.get(field)) else { return None };
         let place = self.place.get();
