@@ -151,7 +151,12 @@ pub fn row(bytes: &[u8]) -> bool {
         let found = found.expect("the row is sound").expect("a property is not found");
         assert!(same(found, value), "another property is found");
     }
-    let other = RowView::new(KEY.as_slice(), Row::parse(&OTHER).expect("a row of the library's own"), DICT.clone(), true);
+    let other = RowView::new(
+        KEY.as_slice(),
+        Row::parse(&OTHER).expect("a row of the library's own"),
+        DICT.clone(),
+        true,
+    );
     check_merge(&view, &view);
     check_merge(&view, &other);
     check_merge(&other, &view);
@@ -271,7 +276,9 @@ pub fn shape(bytes: &[u8]) -> bool {
     assert!(shape.encode() == bytes, "a shape is written in another form");
     let row = Row::parse(&OTHER).expect("a row of the library's own");
     if let Body::Shaped(of) = row.body() {
-        for place in of.open(&shape).iter().flat_map(|parts| shape.places().iter().map(|place| (*parts, place))) {
+        for place in
+            of.open(&shape).iter().flat_map(|parts| shape.places().iter().map(|place| (*parts, place)))
+        {
             seen(place.0.value(place.1, || None));
         }
     }
@@ -327,7 +334,9 @@ fn sample_shaped(number: u16, pick: &mut dyn FnMut(u64) -> u64) -> Option<Vec<u8
                 ColumnType::U32 => ValueRef::Int64(i64::from_le_bytes((bits >> 32).to_le_bytes())),
                 ColumnType::I64 => ValueRef::Int64(i64::from_le_bytes(bits.to_le_bytes())),
                 ColumnType::F64 => ValueRef::Double(f64::from_bits(bits)),
-                ColumnType::Time => ValueRef::DateTime(Ticks::new(bits % Ticks::MAX.get()).unwrap_or(Ticks::MAX)),
+                ColumnType::Time => {
+                    ValueRef::DateTime(Ticks::new(bits % Ticks::MAX.get()).unwrap_or(Ticks::MAX))
+                }
                 ColumnType::Guid => ValueRef::Guid(Uuid::from_u64_pair(bits, bits)),
                 ColumnType::Text => ValueRef::String(&text),
                 ColumnType::Bytes => ValueRef::Binary(text.as_bytes()),

@@ -11,6 +11,7 @@ pub(crate) mod dict;
 pub(crate) mod key;
 pub(crate) mod kind;
 pub(crate) mod merge;
+pub(crate) mod named;
 pub(crate) mod numbers;
 pub(crate) mod partition;
 pub(crate) mod properties;
@@ -147,8 +148,11 @@ impl<'a> Row<'a> {
         let timestamp = Ticks::new(word & TIME).ok_or(Damaged("the row's time is out of range"))?;
         let form = word >> FORM_BITS;
         let (mut rest, _) = rest.split_last_chunk::<CHECKSUM>().ok_or(SHORT)?;
-        let is_signed =
-            if form == SLOTS { low & SIGNED != 0 } else { u16::from_le_bytes([low, high]) & SIGNED_SHAPE != 0 };
+        let is_signed = if form == SLOTS {
+            low & SIGNED != 0
+        } else {
+            u16::from_le_bytes([low, high]) & SIGNED_SHAPE != 0
+        };
         if is_signed {
             (rest, _) = rest.split_last_chunk::<DIGEST>().ok_or(SHORT)?;
         }

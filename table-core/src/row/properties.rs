@@ -35,12 +35,7 @@ pub(crate) enum Entry<'r> {
 #[derive(Clone, Debug)]
 pub(crate) enum Entries<'r> {
     Slots(SlotRow<'r>, Slots<'r>),
-    Shaped {
-        shape: &'r Shape,
-        parts: Parts<'r>,
-        entity_type: u16,
-        at: usize,
-    },
+    Shaped { shape: &'r Shape, parts: Parts<'r>, entity_type: u16, at: usize },
 }
 
 impl<'r> Iterator for Entries<'r> {
@@ -81,7 +76,9 @@ impl<'r> Packed<'r> {
             return Ok(Entries::Slots(*slots, slots.slots()));
         }
         match (self.parts()?, self.dict.entity_type()) {
-            (Some((shape, parts)), Some(entity_type)) => Ok(Entries::Shaped { shape, parts, entity_type, at: 0 }),
+            (Some((shape, parts)), Some(entity_type)) => {
+                Ok(Entries::Shaped { shape, parts, entity_type, at: 0 })
+            }
             _ => Err(self.damaged(shape::UNKNOWN)),
         }
     }

@@ -65,12 +65,16 @@ impl Shape {
     pub(crate) fn new(symbol: u16, columns: Vec<Column>, entity_type: u16) -> Option<Self> {
         let rises = columns.iter().zip(columns.iter().skip(1)).all(|(a, b)| a.id < b.id);
         // The kind is a property too.
-        if !rises || columns.len() >= limits::PROPERTIES || columns.iter().any(|column| column.id == entity_type) {
+        if !rises
+            || columns.len() >= limits::PROPERTIES
+            || columns.iter().any(|column| column.id == entity_type)
+        {
             return None;
         }
         let optional = columns.iter().filter(|column| column.optional).count();
         let presence = u16::try_from(optional.div_ceil(8)).ok()?;
-        let strings = u16::try_from(columns.iter().filter(|column| column.of == ColumnType::Text).count()).ok()?;
+        let strings =
+            u16::try_from(columns.iter().filter(|column| column.of == ColumnType::Text).count()).ok()?;
         let (mut bit, mut at, mut text, mut binary) = (0, presence, 0, strings);
         let mut places = Vec::with_capacity(columns.len());
         for column in &columns {
@@ -85,7 +89,8 @@ impl Shape {
             bit += u16::from(column.optional);
         }
         let mut stored: Vec<u16> = (0..u16::try_from(columns.len()).ok()?).collect();
-        let place_of = |column: u16| places.get(usize::from(column)).map(|place| (place.of.width().is_none(), place.at));
+        let place_of =
+            |column: u16| places.get(usize::from(column)).map(|place| (place.of.width().is_none(), place.at));
         stored.sort_by_key(|column| place_of(*column));
         let kind_at = columns.iter().take_while(|column| column.id < entity_type).count();
         Some(Self {
@@ -179,7 +184,11 @@ impl Shape {
 
     /// Reads the body of a record in a dictionary of so many names and symbols, in which `entity_type` is the number of the
     /// property that is the kind. `None` for what no writer writes.
-    pub(crate) fn decode(body: &[u8], (names, symbols): (usize, usize), entity_type: Option<u16>) -> Option<Self> {
+    pub(crate) fn decode(
+        body: &[u8],
+        (names, symbols): (usize, usize),
+        entity_type: Option<u16>,
+    ) -> Option<Self> {
         let ([a, b, c, d], mut rest) = body.split_first_chunk()?;
         let (symbol, count) = (u16::from_le_bytes([*a, *b]), u16::from_le_bytes([*c, *d]));
         let mut columns = Vec::with_capacity(usize::from(count).min(limits::PROPERTIES));
@@ -189,7 +198,8 @@ impl Shape {
             columns.push(Column { id, of, optional: code & OPTIONAL != 0 });
             rest = later;
         }
-        let known = columns.iter().all(|column| usize::from(column.id) < names) && usize::from(symbol) < symbols;
+        let known =
+            columns.iter().all(|column| usize::from(column.id) < names) && usize::from(symbol) < symbols;
         let is_whole = rest.is_empty() && columns.len() == usize::from(count);
         if is_whole && known { Self::new(symbol, columns, entity_type?) } else { None }
     }

@@ -4,9 +4,7 @@ use std::ops::Range;
 
 use super::shape::{Place, Shape};
 use super::shaped::{NARROW_END, WIDE_END, Wide};
-use super::{
-    DIGEST, FORM_BITS, NARROW_SHAPE, SIGNED_SHAPE, SMALL, WIDE_SHAPE, close, large_checksum,
-};
+use super::{DIGEST, FORM_BITS, NARROW_SHAPE, SIGNED_SHAPE, SMALL, WIDE_SHAPE, close, large_checksum};
 use crate::model::ValueRef;
 use crate::schema::ColumnType;
 
@@ -71,7 +69,8 @@ impl Target<'_> {
         out.extend_from_slice(&(self.number | signed).to_le_bytes());
         let mut fixed = out.len();
         if is_wide {
-            let (Ok(length), Ok(values)) = (u16::try_from(shape.fixed()), u8::try_from(shape.values())) else {
+            let (Ok(length), Ok(values)) = (u16::try_from(shape.fixed()), u8::try_from(shape.values()))
+            else {
                 return Attempt::Misfit;
             };
             let [low, high] = length.to_le_bytes();

@@ -84,7 +84,9 @@ impl<'a> ShapedRow<'a> {
     /// The parts of the row, by its shape.
     #[inline]
     pub(crate) fn open(&self, shape: &Shape) -> Result<Parts<'a>, Damaged> {
-        let fits = |wide: Wide| usize::from(wide.fixed) == shape.fixed() && usize::from(wide.values) == shape.values();
+        let fits = |wide: Wide| {
+            usize::from(wide.fixed) == shape.fixed() && usize::from(wide.values) == shape.values()
+        };
         if self.wide.is_some_and(|wide| !fits(wide)) {
             return Err(SHORT);
         }
@@ -282,7 +284,10 @@ impl<'v> QuickRow<'v> {
     }
 
     /// What the field holds, if it has a place and the row has it.
-    #[expect(clippy::inline_always, reason = "for each field of each row, a call costs as much as what it does")]
+    #[expect(
+        clippy::inline_always,
+        reason = "for each field of each row, a call costs as much as what it does"
+    )]
     #[inline(always)]
     pub(crate) fn get(&self, field: usize) -> Option<ValueRef<'v>> {
         let place = self.places.get(field)?.as_ref()?;

@@ -173,8 +173,10 @@ impl<'a> SlotRow<'a> {
     #[inline(always)]
     pub(crate) fn small_at(&self, place: usize, id: u16) -> Option<ValueRef<'a>> {
         let slot = self.slot(place).filter(|slot| slot.id == id)?;
-        match value::decode(slot.tag, self.heap.get(slot.start..slot.end).filter(|payload| payload.len() <= SMALL)?)
-        {
+        match value::decode(
+            slot.tag,
+            self.heap.get(slot.start..slot.end).filter(|payload| payload.len() <= SMALL)?,
+        ) {
             Ok(Decoded::Value(value)) => Some(value),
             _ => None,
         }

@@ -342,7 +342,6 @@ impl<'a> RowView<'a> {
         let (partition, row) = keys.ok_or_else(unreadable)?;
         Ok(DynamicEntity::stored(partition.into_owned(), row.into_owned(), self.etag(), properties))
     }
-
 }
 
 /// A property's name and value, owned.
@@ -373,9 +372,7 @@ pub(crate) fn covers_names(dict: &Dict, row: &Row<'_>) -> bool {
     };
     // Numbers rise along the row, and those with inline names come when the dictionary is full.
     let last = slots.len().checked_sub(1).and_then(|last| slots.slot(last));
-    last.is_none_or(|slot| {
-        if slot.id == INLINE { dict.names_full() } else { dict.name(slot.id).is_some() }
-    })
+    last.is_none_or(|slot| if slot.id == INLINE { dict.names_full() } else { dict.name(slot.id).is_some() })
 }
 
 impl fmt::Debug for RowView<'_> {

@@ -23,9 +23,9 @@
 
 mod bounds;
 mod charset;
-mod column_type;
 #[doc(hidden)]
 pub mod checks;
+mod column_type;
 mod encrypted;
 mod escape;
 mod fold;

@@ -3,8 +3,10 @@
 use super::{hex, key_of, time};
 use crate::error::ErrorKind;
 use crate::query::{Continuation, Position, Query, fingerprint, plan, prop};
-use crate::row::dict::Dict;
+use crate::row::dict::{Dict, Length};
 use crate::row::key::StoredKey;
+use crate::row::shape::{Column, Shape};
+use crate::schema::ColumnType;
 use crate::store::Store;
 use crate::store::lmdb::Db;
 use crate::store::records::catalog::{self, Entry};
@@ -50,9 +52,9 @@ fn keys_are_these_bytes() {
 #[test]
 fn the_stores_own_record_is_these_bytes() {
     let bytes = hex(
-        "02000000be07000007000000090000000000000000506261007bd108 0c00000000000000 0000000000000000 0600000000000000 \
+        "03000000be07000007000000090000000000000000506261007bd108 0c00000000000000 0000000000000000 0600000000000000 \
          0000000000010000 30313233343536373839616263646566 03000000 8877665544332211 01000000 ffffffffffffffff \
-         000102030405060708090a0b0c0d0e0f 9792ee3d7b42b9fd",
+         000102030405060708090a0b0c0d0e0f 674c1b73ee975076",
     );
     let identity = *b"0123456789abcdef";
     let meta = Meta {
@@ -85,7 +87,7 @@ fn refuses_damage(
     key: &[u8],
     read: impl Fn(&heed::RwTxn<'_>) -> Result<(), ErrorKind>,
 ) {
-    let mut txn = store.inner.environment.env.write_txn().unwrap();
+    let mut txn = store.lmdb().unwrap().environment.env.write_txn().unwrap();
     let record = db.get(&txn, key).unwrap().unwrap().to_vec();
     assert_eq!(read(&txn), Ok(()));
     for bit in 0..record.len() * 8 {
@@ -110,7 +112,7 @@ fn small_records_are_these_bytes() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path().join("store")).unwrap();
     store.create_table("Company").unwrap();
-    let (env, dbs) = (&store.inner.environment.env, store.inner.environment.dbs);
+    let (env, dbs) = (&store.lmdb().unwrap().environment.env, store.lmdb().unwrap().environment.dbs);
 
     let company = "636f6d70616e79";
     let entry = Entry { id: 1, name: "Company".into(), identity: *b"0123456789abcdef", digest: None };
@@ -133,12 +135,14 @@ fn small_records_are_these_bytes() {
     let inventory = Inventory {
         names: 2,
         symbols: 1,
+        shapes: 4,
         layouts: Tally { count: 1, digest: 0xfedc_ba98_7654_3210 },
         catalog: 5,
     };
     let mut txn = env.write_txn().unwrap();
     inventory.write(dbs.main, &mut txn, 7).unwrap();
-    let inventory_bytes = "02000000 01000000 01000000 1032547698badcfe 0500000000000000 2e1c9facd4af8573";
+    let inventory_bytes =
+        "02000000 01000000 04000000 01000000 1032547698badcfe 0500000000000000 2b192da2cb0207cd";
     is(dbs.main, &txn, "00742300000007", inventory_bytes);
     assert_eq!(Inventory::read(dbs.main, &txn, 7).unwrap(), inventory);
     commit(&store, txn);
@@ -151,7 +155,7 @@ fn small_records_are_these_bytes() {
 }
 
 fn counts_and_names(store: &Store) {
-    let (env, dbs) = (&store.inner.environment.env, store.inner.environment.dbs);
+    let (env, dbs) = (&store.lmdb().unwrap().environment.env, store.lmdb().unwrap().environment.dbs);
     let counts = Counts { entities: 3, bytes: 1_000, digest: 0xfedc_ba98_7654_3210 };
     let mut txn = env.write_txn().unwrap();
     counts.write(dbs.main, &mut txn, 7).unwrap();
@@ -170,23 +174,32 @@ fn counts_and_names(store: &Store) {
     let mut dict = Dict::default();
     dict.push_name("LastName".into());
     dict.push_name("Größe".into());
+    dict.push_name("EntityType".into());
     dict.push_symbol("employee".into());
+    let column = |id, of, optional| Column { id, of, optional };
+    let columns = vec![column(0, ColumnType::Text, false), column(1, ColumnType::U32, true)];
+    dict.shapes.extend(Shape::new(0, columns, 2));
+    dict.shapes.extend(Shape::new(0, vec![], 2));
     let mut txn = env.write_txn().unwrap();
-    dict.write_new((0, 0), &dbs, &mut txn, 1).unwrap();
+    dict.write_new(Length::default(), &dbs, &mut txn, 1).unwrap();
     let entries = [
         ("00000001 00 0000", "4c6173744e616d65 49dd9962c9d187c1"),
         ("00000001 00 0001", "4772c3b6c39f65 e5b57bca75571665"),
         ("00000001 01 4772c3b6c39f65", "0100 0bd938e2731b53e4"),
         ("00000001 01 4c6173744e616d65", "0000 6049162a56d7fe03"),
+        ("00000001 00 0002", "456e7469747954797065 9fb6a66eef46d262"),
+        ("00000001 01 456e7469747954797065", "0200 5aa2ddd42d9f787a"),
         ("00000001 02 0000", "656d706c6f796565 f2c06c85f95a65ba"),
         ("00000001 03 656d706c6f796565", "0000 b6a3465bb6196d7a"),
+        ("00000001 05 0000", "0000020000000b010086 0c379ae58dde2c92"),
+        ("00000001 05 0001", "00000000 ff416da84db3ca02"),
     ];
     for (key, record) in entries {
         is(dbs.names, &txn, key, record);
     }
-    assert_eq!(dbs.names.len(&txn).unwrap(), 6);
+    assert_eq!(dbs.names.len(&txn).unwrap(), 10);
     let counted = Inventory::read(dbs.main, &txn, 1).unwrap();
-    assert_eq!((counted.names, counted.symbols), (2, 1));
+    assert_eq!((counted.names, counted.symbols, counted.shapes), (3, 1, 2));
     commit(store, txn);
     for (key, _) in entries {
         refuses_damage(store, dbs.names, &hex(key), |txn| {
@@ -194,13 +207,14 @@ fn counts_and_names(store: &Store) {
             let read = known.read_new(&dbs, txn, 1).and_then(|()| known.check(dbs.names, txn, 1));
             read.map_err(|e| e.kind())?;
             assert_eq!((known.id("Größe"), known.symbol_id("employee")), (Some(1), Some(0)));
+            assert_eq!(known.shapes, dict.shapes);
             Ok(())
         });
     }
 }
 
 fn graves(store: &Store, created: &Entry) {
-    let (env, dbs) = (&store.inner.environment.env, store.inner.environment.dbs);
+    let (env, dbs) = (&store.lmdb().unwrap().environment.env, store.lmdb().unwrap().environment.dbs);
     let company = b"company";
     // Not committed: the store would begin to free its space.
     let mut txn = env.write_txn().unwrap();
@@ -225,7 +239,7 @@ fn graves(store: &Store, created: &Entry) {
 
 /// Commits as the store does, with its own record.
 fn commit(store: &Store, mut txn: heed::RwTxn<'_>) {
-    let main = store.inner.environment.dbs.main;
+    let main = store.lmdb().unwrap().environment.dbs.main;
     Meta::begin(main, &txn).unwrap().write(main, &mut txn).unwrap();
     txn.commit().unwrap();
 }
@@ -234,8 +248,8 @@ fn commit(store: &Store, mut txn: heed::RwTxn<'_>) {
 fn counts_of_another_length_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path().join("store")).unwrap();
-    let main = store.inner.environment.dbs.main;
-    let mut txn = store.inner.environment.env.write_txn().unwrap();
+    let main = store.lmdb().unwrap().environment.dbs.main;
+    let mut txn = store.lmdb().unwrap().environment.env.write_txn().unwrap();
     for length in [16, 23, 25, 32] {
         let mut record = vec![0; length + meta::CHECKSUM];
         meta::seal(&counts::key(1), &mut record);

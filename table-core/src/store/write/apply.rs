@@ -572,5 +572,6 @@ fn encode_now(
     let under = Under { dict, seed, digest: digest.as_ref() };
     let written = encode::write(&prepare::borrowed(properties), under, order, writer, rows)?;
     // By now there is a number for everything that is to have one.
-    written.ok_or_else(|| Error::new(ErrorKind::Corrupt).because("a name has no number that was just given one"))
+    written
+        .ok_or_else(|| Error::new(ErrorKind::Corrupt).because("a name has no number that was just given one"))
 }

@@ -427,7 +427,12 @@ impl<'d> Builder<'d> {
             self.plan.bytes.truncate(from);
             return None;
         };
-        self.plan.steps.push(Step { action: operation.action, key, seed: under.seed, image: Image::Ready(image) });
+        self.plan.steps.push(Step {
+            action: operation.action,
+            key,
+            seed: under.seed,
+            image: Image::Ready(image),
+        });
         Some(size + keys_size(operation))
     }
 
