@@ -317,9 +317,24 @@ impl Forge {
 
     /// Puts a row under a key, or takes it away, and keeps the counts of its table right.
     pub fn put_row(&self, key: &[u8], image: Option<&Image>) {
+        self.put_bytes(key, image.map(|image| image.encode(key)));
+    }
+
+    /// The same of a row whose bytes before the checksum are these.
+    pub fn put_covered(&self, key: &[u8], covered: &[u8]) {
+        self.put_bytes(key, Some(sealed(key, covered)));
+    }
+
+    /// The bytes of every row: its stored key, and all but its checksum.
+    pub fn covered(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let txn = self.env.read_txn().expect("a reader's slot is free");
+        let rows = self.data.iter(&txn).expect("it can be read");
+        rows.map(|row| row.expect("it can be read")).map(|(key, row)| (key.to_vec(), body(row).to_vec())).collect()
+    }
+
+    fn put_bytes(&self, key: &[u8], new: Option<Vec<u8>>) {
         self.change(|txn| {
             let old = self.data.get(txn, key).expect("it can be read").map(|old| (old.len(), checksum(old)));
-            let new = image.map(|image| image.encode(key));
             let counts = [&b"\0n#"[..], &key[..4]].concat();
             self.edit_record(txn, self.main, &counts, |body| {
                 let mut add = |at: usize, plus: u64, minus: u64| {

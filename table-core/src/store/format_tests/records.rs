@@ -5,7 +5,7 @@ use crate::error::ErrorKind;
 use crate::query::{Continuation, Position, Query, fingerprint, plan, prop};
 use crate::row::dict::{Dict, Length};
 use crate::row::key::StoredKey;
-use crate::row::shape::{Column, Shape};
+use crate::row::shape::{Column, MAX_SHAPES, Shape};
 use crate::schema::ColumnType;
 use crate::store::Store;
 use crate::store::lmdb::Db;
@@ -101,6 +101,25 @@ fn refuses_damage(
         assert_eq!(read(&txn), Err(ErrorKind::Corrupt), "{length} bytes");
     }
     txn.abort();
+}
+
+/// Puts a record under every key that a flipped bit makes of its own, and has it read.
+fn refuses_other_keys(
+    store: &Store,
+    db: Db,
+    key: &[u8],
+    read: impl Fn(&heed::RwTxn<'_>) -> Result<(), ErrorKind>,
+) {
+    for bit in 0..key.len() * 8 {
+        let mut txn = store.inner.environment.env.write_txn().unwrap();
+        let record = db.get(&txn, key).unwrap().unwrap().to_vec();
+        assert!(db.delete(&mut txn, key).unwrap());
+        let mut flipped = key.to_vec();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        db.put(&mut txn, &flipped, &record).unwrap();
+        assert_eq!(read(&txn), Err(ErrorKind::Corrupt), "bit {bit} of {}", key.escape_ascii());
+        txn.abort();
+    }
 }
 
 fn is(db: Db, txn: &heed::RoTxn<'_>, key: &str, record: &str) {
@@ -202,15 +221,41 @@ fn counts_and_names(store: &Store) {
     assert_eq!((counted.names, counted.symbols, counted.shapes), (3, 1, 2));
     commit(store, txn);
     for (key, _) in entries {
-        refuses_damage(store, dbs.names, &hex(key), |txn| {
+        let read = |txn: &heed::RwTxn<'_>| {
             let mut known = Dict::default();
             let read = known.read_new(&dbs, txn, 1).and_then(|()| known.check(dbs.names, txn, 1));
             read.map_err(|e| e.kind())?;
             assert_eq!((known.id("Größe"), known.symbol_id("employee")), (Some(1), Some(0)));
             assert_eq!(known.shapes, dict.shapes);
             Ok(())
-        });
+        };
+        refuses_damage(store, dbs.names, &hex(key), read);
+        refuses_other_keys(store, dbs.names, &hex(key), read);
     }
+}
+
+#[test]
+fn no_table_has_more_shapes_than_it_may() {
+    let scratch = tempfile::tempdir().unwrap();
+    let store = Store::open(scratch.path().join("store")).unwrap();
+    store.create_table("Company").unwrap();
+    let dbs = store.inner.environment.dbs;
+    let mut dict = Dict::default();
+    dict.push_name("EntityType".into());
+    dict.push_symbol("employee".into());
+    let shape = Shape::new(0, Vec::new(), 0).unwrap();
+    dict.shapes = vec![shape.clone(); MAX_SHAPES];
+    let mut txn = store.inner.environment.env.write_txn().unwrap();
+    dict.write_new(Length::default(), &dbs, &mut txn, 1).unwrap();
+    let mut known = Dict::default();
+    known.read_new(&dbs, &txn, 1).unwrap();
+    assert!(known.shapes_full() && known.shapes == dict.shapes);
+    // Of equal ones the first counts.
+    assert_eq!(known.shape_id(0, &[]), Some(0));
+    dict.shapes.push(shape);
+    dict.write_new(known.len(), &dbs, &mut txn, 1).unwrap();
+    assert_eq!(known.read_new(&dbs, &txn, 1).unwrap_err().kind(), ErrorKind::Corrupt);
+    txn.abort();
 }
 
 fn graves(store: &Store, created: &Entry) {
