@@ -1,6 +1,7 @@
 //! What the derive implements.
 
 pub(in crate::typed) mod column;
+mod comparisons;
 pub(in crate::typed) mod path;
 pub(in crate::typed) mod properties;
 pub(in crate::typed) mod source;
