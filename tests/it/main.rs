@@ -43,6 +43,7 @@ mod tables;
 mod tampering;
 mod temporary;
 mod time;
+mod types;
 mod values;
 mod verify;
 mod writes;
