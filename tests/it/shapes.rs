@@ -69,7 +69,7 @@ fn people() -> Vec<Person> {
     }
     // Ends of two bytes can't say where the last of these begins.
     let id = u32::try_from(people.len()).unwrap() + 1;
-    people.push(Person { id, note: Some("x".repeat(30_000)), photo: Some(vec![7; 40_000]), ..full });
+    people.push(Person { id, note: Some("x".repeat(30_000)), seal: vec![7; 40_000], ..full });
     people
 }
 
@@ -99,7 +99,8 @@ fn what_is_written_is_read_in_every_way() {
     drop(table);
     let store = reopened(store);
     let table = store.table::<Person>().unwrap();
-    let found: Vec<_> = table.rows().place("Ulm").into_iter().map(|found| (*found.unwrap()).clone()).collect();
+    let found: Vec<_> =
+        table.rows().place("Ulm").into_iter().map(|found| (*found.unwrap()).clone()).collect();
     assert!(found == people);
     let snapshot = store.snapshot().unwrap();
     let views = table.at(&snapshot).rows().place("Ulm").views();
@@ -107,7 +108,10 @@ fn what_is_written_is_read_in_every_way() {
         let view = view.unwrap();
         assert_eq!((view.name().unwrap(), view.age().unwrap()), (&*person.name, person.age));
         assert_eq!((view.born().unwrap(), view.level().unwrap()), (person.born, person.level));
-        assert_eq!((view.note().unwrap(), view.photo().unwrap()), (person.note.as_deref(), person.photo.as_deref()));
+        assert_eq!(
+            (view.note().unwrap(), view.photo().unwrap()),
+            (person.note.as_deref(), person.photo.as_deref())
+        );
     }
     for person in &people {
         assert_eq!(&*table.get(Person::key("Ulm", person.id)).unwrap().unwrap(), person);
@@ -175,10 +179,10 @@ fn a_declaration_that_changes_brings_a_shape_and_leaves_the_rows_theirs() {
     (person.age, person.city) = (Some(300), Some("Ulm".into()));
     after.put(&person).unwrap();
     assert_eq!(*after.get(later::Person::key("Ulm", 2)).unwrap().unwrap(), person);
-    assert_eq!(after.rows().place("Ulm").into_iter().map(|found| found.unwrap().age).collect::<Vec<_>>(), [
-        Some(40),
-        Some(300)
-    ]);
+    assert_eq!(
+        after.rows().place("Ulm").into_iter().map(|found| found.unwrap().age).collect::<Vec<_>>(),
+        [Some(40), Some(300)]
+    );
     let report = store.check().unwrap();
     assert!(report.problems.is_empty(), "{:#?}", report.problems);
     assert_eq!((report.shapes, report.unused_shapes), (4, 0));
@@ -224,7 +228,8 @@ fn rows_by_their_properties_take_the_shape_that_holds_just_these() {
         table.insert(&entity).unwrap();
         let found = table.get("Ulm", key).unwrap().unwrap();
         let sorted = |entity: &DynamicEntity| {
-            let mut all: Vec<_> = entity.properties().map(|(name, value)| (name.to_owned(), value.clone())).collect();
+            let mut all: Vec<_> =
+                entity.properties().map(|(name, value)| (name.to_owned(), value.clone())).collect();
             all.sort_by(|a, b| a.0.cmp(&b.0));
             all
         };
@@ -243,7 +248,10 @@ fn rows_by_their_properties_take_the_shape_that_holds_just_these() {
     assert_eq!(merged.get("Height").and_then(|height| height.as_i32()), Some(70_000));
     patch("Height", 7.into());
     let person = store.table::<Person>().unwrap().get(Person::key("Ulm", 1)).unwrap().unwrap();
-    assert_eq!((person.age, person.height, person.note.as_deref()), (Some(7), Some(7), Some(&*"x".repeat(5_000))));
+    assert_eq!(
+        (person.age, person.height, person.note.as_deref()),
+        (Some(7), Some(7), Some(&*"x".repeat(5_000)))
+    );
     let report = store.check().unwrap();
     assert!(report.problems.is_empty(), "{:#?}", report.problems);
     // Those of before have theirs, and nobody else gave any.
@@ -279,8 +287,20 @@ fn survey(scratch: &Scratch) -> (Vec<ErrorKind>, usize) {
                 Err(error) => note(error),
             };
             expect(table.get(key).map(|found| found.map(|found| (*found).clone())));
-            expect(table.get(Person::by_name("Ulm", "Ann 1", 1)).map(|found| found.map(|found| (*found).clone())));
-            expect(table.rows().place("Ulm").into_iter().next().transpose().map(|found| found.map(|found| (*found).clone())));
+            expect(
+                table
+                    .get(Person::by_name("Ulm", "Ann 1", 1))
+                    .map(|found| found.map(|found| (*found).clone())),
+            );
+            expect(
+                table
+                    .rows()
+                    .place("Ulm")
+                    .into_iter()
+                    .next()
+                    .transpose()
+                    .map(|found| found.map(|found| (*found).clone())),
+            );
             if let Err(error) = table.dynamic().query(&Query::new()).unwrap().collect::<Result<Vec<_>, _>>() {
                 note(error);
             }

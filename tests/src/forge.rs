@@ -329,7 +329,9 @@ impl Forge {
     pub fn covered(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
         let txn = self.env.read_txn().expect("a reader's slot is free");
         let rows = self.data.iter(&txn).expect("it can be read");
-        rows.map(|row| row.expect("it can be read")).map(|(key, row)| (key.to_vec(), body(row).to_vec())).collect()
+        rows.map(|row| row.expect("it can be read"))
+            .map(|(key, row)| (key.to_vec(), body(row).to_vec()))
+            .collect()
     }
 
     fn put_bytes(&self, key: &[u8], new: Option<Vec<u8>>) {

@@ -111,7 +111,7 @@ fn refuses_other_keys(
     read: impl Fn(&heed::RwTxn<'_>) -> Result<(), ErrorKind>,
 ) {
     for bit in 0..key.len() * 8 {
-        let mut txn = store.inner.environment.env.write_txn().unwrap();
+        let mut txn = store.lmdb().unwrap().environment.env.write_txn().unwrap();
         let record = db.get(&txn, key).unwrap().unwrap().to_vec();
         assert!(db.delete(&mut txn, key).unwrap());
         let mut flipped = key.to_vec();
@@ -239,13 +239,13 @@ fn no_table_has_more_shapes_than_it_may() {
     let scratch = tempfile::tempdir().unwrap();
     let store = Store::open(scratch.path().join("store")).unwrap();
     store.create_table("Company").unwrap();
-    let dbs = store.inner.environment.dbs;
+    let dbs = store.lmdb().unwrap().environment.dbs;
     let mut dict = Dict::default();
     dict.push_name("EntityType".into());
     dict.push_symbol("employee".into());
     let shape = Shape::new(0, Vec::new(), 0).unwrap();
     dict.shapes = vec![shape.clone(); MAX_SHAPES];
-    let mut txn = store.inner.environment.env.write_txn().unwrap();
+    let mut txn = store.lmdb().unwrap().environment.env.write_txn().unwrap();
     dict.write_new(Length::default(), &dbs, &mut txn, 1).unwrap();
     let mut known = Dict::default();
     known.read_new(&dbs, &txn, 1).unwrap();
