@@ -195,7 +195,7 @@ fn read_through(row: &Row<'_>) {
         for shape in &DICT.shapes {
             let Ok(parts) = of.open(shape) else { continue };
             for place in shape.places() {
-                seen(parts.value(place, || Some(seed())));
+                seen(parts.value(*place, || Some(seed())));
             }
         }
     }
@@ -279,7 +279,7 @@ pub fn shape(bytes: &[u8]) -> bool {
         for place in
             of.open(&shape).iter().flat_map(|parts| shape.places().iter().map(|place| (*parts, place)))
         {
-            seen(place.0.value(place.1, || None));
+            seen(place.0.value(*place.1, || None));
         }
     }
     true
@@ -326,7 +326,7 @@ fn sample_shaped(number: u16, pick: &mut dyn FnMut(u64) -> u64) -> Option<Vec<u8
         .map(|column| {
             let bits = pick(u64::MAX);
             let value = match column.of {
-                ColumnType::Bool => ValueRef::Boolean(bits % 2 == 0),
+                ColumnType::Bool => ValueRef::Boolean(bits & 1 == 0),
                 ColumnType::I8 => ValueRef::Int32(i32::from_le_bytes(low(bits)) >> 24),
                 ColumnType::U8 | ColumnType::U16 => ValueRef::Int32(i32::from_le_bytes(low(bits % 256))),
                 ColumnType::I16 => ValueRef::Int32(i32::from_le_bytes(low(bits)) >> 16),

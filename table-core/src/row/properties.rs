@@ -54,7 +54,7 @@ impl<'r> Iterator for Entries<'r> {
             }
             let column = if now > shape.kind_at() { now - 1 } else { now };
             let (column, place) = shape.columns().get(column).zip(shape.places().get(column))?;
-            if parts.has(place) {
+            if parts.has(*place) {
                 return Some(Entry::Column(parts, column.id, *place));
             }
         }
@@ -120,7 +120,7 @@ impl<'r> Packed<'r> {
         if self.dict.entity_type() == Some(id) {
             return Ok(Some(Entry::Kind(id, shape.symbol())));
         }
-        let found = shape.find(id).filter(|(_, place)| parts.has(place));
+        let found = shape.find(id).filter(|(_, place)| parts.has(*place));
         Ok(found.map(|(column, place)| Entry::Column(parts, column.id, *place)))
     }
 
@@ -181,7 +181,7 @@ impl<'r> Packed<'r> {
             Entry::Kind(_, symbol) => self.symbol(*symbol),
             Entry::Column(parts, _, place) => {
                 // Most values are small, and need no seed.
-                let found = parts.value(place, || self.seed()).map_err(|e| self.damaged(e))?;
+                let found = parts.value(*place, || self.seed()).map_err(|e| self.damaged(e))?;
                 found.ok_or_else(|| self.unknown())
             }
         }

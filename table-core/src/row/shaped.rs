@@ -68,14 +68,14 @@ impl<'a> ShapedRow<'a> {
         let is_wide = self.wide.is_some();
         let (fixed, rest) = self.body.split_at_checked(fixed)?;
         let (ends, heap) = rest.split_at_checked(values.saturating_sub(1) * if is_wide { 2 } else { 1 })?;
-        Some((fixed, Ends { ends, heap, is_wide }))
+        Some((fixed, Ends { said: ends, heap, is_wide }))
     }
 
     /// Where the large values lie behind the header. A row of narrow ends has none.
     pub(crate) fn large(&self) -> impl Iterator<Item = (usize, usize)> {
         let wide = self.wide.unwrap_or(Wide { fixed: 0, values: 0 });
         let found = self.split(wide.fixed.into(), wide.values.into());
-        let heap = Wide::BYTES + found.map_or(0, |(fixed, ends)| fixed.len() + ends.ends.len());
+        let heap = Wide::BYTES + found.map_or(0, |(fixed, ends)| fixed.len() + ends.said.len());
         let spans = (0..usize::from(wide.values)).filter_map(move |n| found?.1.span(n));
         let large = spans.filter(|(start, end)| end.saturating_sub(*start) > SMALL);
         large.map(move |(start, end)| (heap + start, heap + end))
@@ -99,7 +99,7 @@ impl<'a> ShapedRow<'a> {
         let parts = self.open(shape)?;
         let (mut fixed, mut end, mut last, mut large) = (shape.presence(), 0, 0, false);
         for (_, column, place) in shape.stored() {
-            let value = parts.value(place, || Some(seed))?;
+            let value = parts.value(*place, || Some(seed))?;
             if value.is_none() && !column.optional {
                 return Err(FORM);
             }
@@ -130,7 +130,7 @@ impl<'a> ShapedRow<'a> {
 /// Where the values in a heap end.
 #[derive(Clone, Copy, Debug)]
 struct Ends<'a> {
-    ends: &'a [u8],
+    said: &'a [u8],
     heap: &'a [u8],
     is_wide: bool,
 }
@@ -140,10 +140,10 @@ impl<'a> Ends<'a> {
     #[inline]
     fn end(&self, n: usize) -> usize {
         let end = if self.is_wide {
-            let end = self.ends.get(2 * n..).and_then(<[u8]>::first_chunk);
+            let end = self.said.get(2 * n..).and_then(<[u8]>::first_chunk);
             end.map(|end| usize::from(u16::from_le_bytes(*end)))
         } else {
-            self.ends.get(n).map(|end| usize::from(*end))
+            self.said.get(n).map(|end| usize::from(*end))
         };
         // The last one ends with the heap.
         end.unwrap_or(self.heap.len())
@@ -184,7 +184,7 @@ impl<'a> Parts<'a> {
 
     /// Whether the row has the value of this place.
     #[inline]
-    pub(crate) fn has(&self, place: &Place) -> bool {
+    pub(crate) fn has(&self, place: Place) -> bool {
         place.bit == Place::ALWAYS || self.has_bit(usize::from(place.bit))
     }
 
@@ -195,7 +195,7 @@ impl<'a> Parts<'a> {
 
     /// A value of fixed width that the row has.
     #[inline]
-    fn fixed(&self, place: &Place) -> Option<ValueRef<'a>> {
+    fn fixed(&self, place: Place) -> Option<ValueRef<'a>> {
         let at = place.at;
         Some(match place.of {
             ColumnType::Bool => match self.at(at)? {
@@ -221,7 +221,7 @@ impl<'a> Parts<'a> {
     #[inline]
     pub(crate) fn value(
         &self,
-        place: &Place,
+        place: Place,
         seed: impl FnOnce() -> Option<u64>,
     ) -> Result<Option<ValueRef<'a>>, Damaged> {
         if !self.has(place) {
@@ -290,7 +290,7 @@ impl<'v> QuickRow<'v> {
     )]
     #[inline(always)]
     pub(crate) fn get(&self, field: usize) -> Option<ValueRef<'v>> {
-        let place = self.places.get(field)?.as_ref()?;
+        let place = (*self.places.get(field)?)?;
         if !self.parts.has(place) {
             return None;
         }

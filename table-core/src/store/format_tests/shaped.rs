@@ -36,6 +36,7 @@ static DICT: LazyLock<Dict> = LazyLock::new(|| {
     dict
 });
 
+#[expect(clippy::unnecessary_wraps, reason = "beside what is absent")]
 fn some(value: impl Into<Value>) -> Option<Value> {
     Some(value.into())
 }

@@ -397,13 +397,11 @@ impl<'d> Builder<'d> {
                 let keys = (operation.partition, operation.row);
                 let digest =
                     row.kind.signs().then(|| sign::digest(self.dict, keys, row.properties())).transpose()?;
-                match self.add_row(operation, row, digest.as_ref()) {
-                    Some(size) => Ok(size),
-                    None => {
-                        let properties = row.properties().collect::<Vec<_>>();
-                        self.add_properties(operation, &properties, digest, Some(row.kind))
-                    }
+                if let Some(size) = self.add_row(operation, row, digest.as_ref()) {
+                    return Ok(size);
                 }
+                let properties = row.properties().collect::<Vec<_>>();
+                self.add_properties(operation, &properties, digest, Some(row.kind))
             }
         }
     }
