@@ -61,6 +61,7 @@ pub(crate) use self::scan::lanes::Lanes;
 pub(crate) use self::write::encode::is_as_written;
 #[cfg(feature = "encrypt")]
 pub(crate) use self::write::prepare::Prepared;
+pub(crate) use self::write::version::version_of;
 
 impl Store {
     /// Opens the store in this directory, durable and ready; creates it if there is none.

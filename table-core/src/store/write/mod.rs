@@ -5,4 +5,9 @@ pub(in crate::store) mod apply;
 pub(in crate::store) mod commit;
 pub(in crate::store) mod encode;
 pub(in crate::store) mod prepare;
+pub(in crate::store) mod range;
 mod unsigned;
+pub(in crate::store) mod version;
+
+#[cfg(test)]
+mod tests;
