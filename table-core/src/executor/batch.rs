@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Moment, Walk};
+use super::{Asked, Moment, Walk};
 use crate::error::{Error, ErrorKind, Result};
 use crate::row::dict::Dict;
+use crate::row::named::{Names, PackedRow};
 use crate::row::partition::Partition;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
@@ -20,8 +21,8 @@ use crate::row::{Row, key};
 ///
 /// What is lent is named by its key. A walk over whole leaves would lend a place in one, which is a third form of
 /// [`Ahead`]; it needs no other batch.
-#[derive(Default)]
-pub(crate) struct Batch {
+#[derive(Debug, Default)]
+pub struct Batch {
     rows: VecDeque<Ahead>,
     /// For each row its stored key and, if it is kept, its bytes.
     bytes: Vec<u8>,
@@ -33,6 +34,7 @@ pub(crate) struct Batch {
 }
 
 /// How rows are read.
+#[derive(Debug)]
 struct ReadBy {
     /// Of the table: it has every name of the rows.
     dict: Arc<Dict>,
@@ -41,6 +43,7 @@ struct ReadBy {
 }
 
 /// A row, by where its parts lie.
+#[derive(Debug)]
 struct Ahead {
     key: Range<usize>,
     /// Unless it is lent.
@@ -83,13 +86,27 @@ impl Batch {
         self.read_by = Some(ReadBy { dict, selection, verify });
     }
 
+    /// Adds a row that was packed, to be kept.
+    pub fn put_packed(&mut self, row: &PackedRow) {
+        let (key, row) = row.parts();
+        self.keep(key, row);
+    }
+
+    /// Says how rows that were packed by these names are read, which are what was asked for.
+    pub fn read_by_names(&mut self, names: &Names, asked: &Asked) {
+        let dict = names.dict();
+        let selection = asked.selection(&dict);
+        self.read_by(dict, selection, false);
+    }
+
     /// Says that no row comes after these.
-    pub(crate) fn end(&mut self) {
+    pub fn end(&mut self) {
         self.has_ended = true;
     }
 
     /// How many rows are there to be taken.
-    pub(crate) fn len(&self) -> usize {
+    #[expect(clippy::len_without_is_empty, reason = "that is asked for by whoever takes the rows")]
+    pub fn len(&self) -> usize {
         self.rows.len()
     }
 }
@@ -112,6 +129,19 @@ impl Batch {
     /// Goes past the next row; `None` if there is none.
     pub(super) fn skip(&mut self) -> Option<()> {
         self.rows.pop_front().map(drop)
+    }
+
+    /// What of the rows is selected.
+    pub(super) fn selection(&self) -> Option<&Selection> {
+        self.read_by.as_ref().map(|by| &*by.selection)
+    }
+
+    /// The next row, to be kept by the caller.
+    pub(super) fn next_packed(&mut self, walk: &dyn Walk, moment: &dyn Moment) -> Option<Result<PackedRow>> {
+        let dict = self.read_by.as_ref().map(|by| by.dict.clone()).unwrap_or_default();
+        self.next(walk, moment, |_, view| {
+            Ok(PackedRow::of(view.stored_key_bytes(), view.row().bytes(), dict))
+        })
     }
 
     /// What `read` makes of the next row, and of what of it is selected.
