@@ -120,7 +120,7 @@ impl<'r> Packed<'r> {
         if self.dict.entity_type() == Some(id) {
             return Ok(Some(Entry::Kind(id, shape.symbol())));
         }
-        let found = shape.find(id).filter(|(_, place)| parts.has(*place));
+        let found = shape.find(id).filter(|(_, place)| parts.has(**place));
         Ok(found.map(|(column, place)| Entry::Column(parts, column.id, *place)))
     }
 

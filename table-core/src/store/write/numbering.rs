@@ -1,0 +1,59 @@
+//! Rows put into bytes inside the transaction, since some of their names have no number yet, or their kind no shape.
+
+use super::apply::Scratch;
+use super::encode::{self, Under};
+use super::encoded::Deferred;
+use super::prepare;
+use super::transaction::Touched;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::Value;
+use crate::model::names::ENTITY_TYPE;
+use crate::store::lmdb::{Databases, WriteTxn};
+
+/// Puts a row into bytes, numbering the names that have no number yet, and the shape of its kind.
+pub(super) fn encode_now(
+    dbs: &Databases,
+    txn: &WriteTxn<'_>,
+    touched: &mut Touched,
+    scratch: &mut Scratch,
+    row: &Deferred,
+    seed: u64,
+) -> Result<std::ops::Range<usize>> {
+    let grown = if let Some(grown) = touched.grown.take() {
+        grown
+    } else {
+        // Another process may have numbered them meanwhile.
+        let dict = (*touched.state.reload(dbs, txn)?).clone();
+        let on_disk = dict.len();
+        Box::new((dict, on_disk))
+    };
+    let dict = &mut touched.grown.insert(grown).0;
+    let Deferred { properties, digest, kind } = row;
+    for (name, value) in properties {
+        if dict.id(name).is_none() && !dict.names_full() {
+            dict.push_name(name.clone());
+        }
+        if let (ENTITY_TYPE, Value::String(text)) = (&**name, value)
+            && dict.id(ENTITY_TYPE).is_some()
+            && dict.symbol_id(text).is_none()
+            && dict.takes_symbol(text)
+        {
+            dict.push_symbol(text.as_str().into());
+        }
+    }
+    if let Some(kind) = *kind {
+        // Those too that this row does without.
+        for (name, _) in kind.properties() {
+            if dict.id(name).is_none() && !dict.names_full() {
+                dict.push_name(name.into());
+            }
+        }
+        dict.push_shape_of(kind);
+    }
+    let Scratch { order, writer, rows, .. } = scratch;
+    let under = Under { dict, seed, digest: digest.as_ref() };
+    let written = encode::write(&prepare::borrowed(properties), under, order, writer, rows)?;
+    // By now there is a number for everything that is to have one.
+    written
+        .ok_or_else(|| Error::new(ErrorKind::Corrupt).because("a name has no number that was just given one"))
+}
