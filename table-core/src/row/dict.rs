@@ -124,6 +124,18 @@ impl Dict {
         QuickRow::new(row, shape, self.known_of(fields).places(fields, row.shape(), shape)?)
     }
 
+    /// What one of these fields holds in a row, by its place; `None` where it takes the longer way.
+    #[inline]
+    pub(crate) fn quick_field<'v>(
+        &self,
+        row: &ShapedRow<'v>,
+        fields: &'static [Field],
+        field: usize,
+    ) -> Option<ValueRef<'v>> {
+        let shape = self.shape(row.shape())?;
+        self.known_of(fields).places(fields, row.shape(), shape)?.get(row, shape, field)
+    }
+
     /// How rows of this kind are written by their shape; `None` if they have none, or not yet.
     pub(crate) fn row_numbers(&self, kind: RowKind) -> Option<&RowNumbers> {
         match self.row_form(kind)? {

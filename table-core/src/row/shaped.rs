@@ -261,6 +261,19 @@ pub(crate) struct FieldPlaces {
     pub(super) places: Box<[Option<Place>]>,
 }
 
+impl FieldPlaces {
+    /// What one field holds, if it has a place, the row has it, and it is small.
+    #[inline]
+    pub(super) fn get<'v>(&self, row: &ShapedRow<'v>, shape: &Shape, field: usize) -> Option<ValueRef<'v>> {
+        let place = (*self.places.get(field)?)?;
+        let parts = row.open(shape).ok()?;
+        if parts.ends.is_wide {
+            return None;
+        }
+        parts.value(place, || None).ok()?
+    }
+}
+
 /// A row of which fields are read by their places.
 ///
 /// All strings are looked at together: that they are text is found out once for each row.
@@ -281,6 +294,11 @@ impl<'v> QuickRow<'v> {
             return None;
         }
         Some(Self { places: &places.places, parts, strings: parts.strings(shape.strings())? })
+    }
+
+    /// Whether the field has a place, and the row nothing there.
+    pub(crate) fn lacks(&self, field: usize) -> bool {
+        self.places.get(field).copied().flatten().is_some_and(|place| !self.parts.has(place))
     }
 
     /// What the field holds, if it has a place and the row has it.

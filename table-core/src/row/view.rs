@@ -207,6 +207,9 @@ impl<'a> RowView<'a> {
     )]
     #[inline(always)]
     pub(crate) fn get_near(&self, fields: &'static [Field], field: usize) -> Option<ValueRef<'_>> {
+        if let Body::Shaped(shaped) = self.row.body() {
+            return self.dict.quick_field(shaped, fields, field);
+        }
         let number = self.numbers(fields).get(field)?;
         self.small_at(number.place, number.unsealed?)
     }

@@ -276,6 +276,9 @@ impl<'v> Source<'v> {
     /// The same where the field may be absent, sealed, or anywhere.
     #[inline(never)]
     fn field_of_any<T>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
+        if self.quick.is_some_and(|quick| quick.lacks(field)) {
+            return from(None).map_err(|error| self.refused(field, &error));
+        }
         match self.value(field)? {
             Some(sealed) if self.is_sealed(field, sealed) => {
                 from(Some(self.open(field, sealed)?.expose().as_value_ref()))
@@ -287,6 +290,11 @@ impl<'v> Source<'v> {
 
     /// Takes the field at this place; its type's default if it is absent.
     pub fn field_or_default<T: Default>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
+        if self.quick.is_some()
+            && let Some(found) = self.short(field)
+        {
+            return from(Some(found)).map_err(|error| self.refused(field, &error));
+        }
         match self.value(field)? {
             None => Ok(T::default()),
             Some(_) => self.field(field, from),
