@@ -46,8 +46,9 @@ use crate::model::names::{self, Name};
 /// | Binary | by byte; a beginning before its continuation |
 /// | Boolean | false before true |
 ///
-/// A given number widens to the type of the property, from Int32 to Int64 and from both to Double. It never narrows. So an
-/// Int64 of 5 satisfies `A eq 5`, a Double of 5 satisfies `A eq 5` and `A eq 5L`, and an Int32 of 5 satisfies neither `A eq 5L` nor `A eq 5.0`.
+/// A given number widens to the type of the property, from Int32 to Int64 and from both to Double. It never narrows. So
+/// an Int64 of 5 satisfies `A eq 5`, a Double of 5 satisfies `A eq 5` and `A eq 5L`, and an Int32 of 5 satisfies neither
+/// `A eq 5L` nor `A eq 5.0`.
 ///
 /// A property of any other type is *less* than the constant: `ne`, `lt` and `le` hold, `eq`, `gt` and `ge` do not,
 /// whatever the values. So the text `"x"` satisfies `A lt 5`, and an Int32 of 9 satisfies `A lt 5L`. That is how the
