@@ -53,8 +53,8 @@ struct Free {
     pages: Vec<u64>,
 }
 
-/// What tells at once of most pages that they are not known to be free: a bit for all pages whose numbers have the same
-/// rest.
+/// A bit for all pages whose numbers have the same rest. It tells at once of most pages that they are not known to be
+/// free.
 #[derive(Debug)]
 struct Filter([AtomicU64; FILTER_WORDS]);
 
