@@ -213,7 +213,8 @@ fn rows_by_their_properties_take_the_shape_that_holds_just_these() {
         change(&mut entity);
         entity
     };
-    let cases: [(&str, Option<u16>, &dyn Fn(&mut DynamicEntity)); 8] = [
+    type Case<'a> = (&'a str, Option<u16>, &'a dyn Fn(&mut DynamicEntity));
+    let cases: [Case<'_>; 8] = [
         ("person_100001", Some(0), &|_| {}),
         ("person_100002", Some(0), &|row| drop(row.set("Note", "new"))),
         ("person_100003", None, &|row| drop(row.set("Other", 1))),

@@ -13,8 +13,8 @@ use super::numbers::{self, FieldNumbers, Known, PropertyNumber, RowForm, RowNumb
 use super::shape::{Column, MAX_SHAPES, Shape};
 use super::shaped::{QuickRow, ShapedRow};
 use super::vault::Vault;
-use crate::model::Name;
 use crate::model::names::ENTITY_TYPE;
+use crate::model::{Name, ValueRef};
 use crate::plan::{Cause, RowKind};
 use crate::schema::{Field, Schema};
 
