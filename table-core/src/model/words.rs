@@ -10,22 +10,32 @@ pub(crate) const fn repeated(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
-/// Where the byte first occurs.
+/// Where the byte first occurs, and whether each byte before it is one that any key may hold.
 #[inline]
-pub(crate) fn find(bytes: &[u8], wanted: u8) -> Option<usize> {
-    let mut rest = bytes;
+pub(crate) fn find(bytes: &[u8], wanted: u8) -> Option<(usize, bool)> {
+    let (mut rest, mut are_plain) = (bytes, true);
     while let Some((word, after)) = rest.split_first_chunk() {
+        let word = u64::from_le_bytes(*word);
         // The byte is zero where it is found. Of those that this says to be zero the lowest is.
-        let differs = u64::from_le_bytes(*word) ^ repeated(wanted);
+        let differs = word ^ repeated(wanted);
         let found = differs.wrapping_sub(repeated(1)) & !differs & TOPS;
         if found != 0 {
             let at = usize::try_from(found.trailing_zeros() / 8).unwrap_or_default();
-            return Some(bytes.len() - rest.len() + at);
+            let before = found ^ (found - 1);
+            // The topmost bit of those is that of the byte itself.
+            let is_plain = others(word) & (before >> 1) == 0;
+            return Some((bytes.len() - rest.len() + at, are_plain && is_plain));
         }
+        are_plain &= is_plain(word);
         rest = after;
     }
-    let at = rest.iter().position(|byte| *byte == wanted)?;
-    Some(bytes.len() - rest.len() + at)
+    for (at, byte) in rest.iter().enumerate() {
+        if *byte == wanted {
+            return Some((bytes.len() - rest.len() + at, are_plain));
+        }
+        are_plain &= is_plain(repeated(*byte));
+    }
+    None
 }
 
 /// Whether each byte is one that any key may hold.
@@ -51,12 +61,18 @@ pub(crate) fn are_plain(bytes: &[u8]) -> bool {
 /// Whether each byte of a word is printed in ASCII and neither `/`, `\`, `#` nor `?`.
 #[inline]
 fn is_plain(word: u64) -> bool {
+    others(word) == 0
+}
+
+/// The top bits of bytes that are none of those: of the lowest such byte for certain, and of none below it.
+#[inline]
+fn others(word: u64) -> u64 {
     // A top bit: beyond ASCII, or below a space, or U+007F. Below the lowest such byte nothing is carried.
     let is_control = word | word.wrapping_sub(repeated(b' ')) | word.wrapping_add(repeated(1));
     // No top bit: the byte itself. The sixteens apart, `/` is `?`.
     let differs = |word: u64, byte| ((word ^ repeated(byte)) & !TOPS) + repeated(0x7f);
     let is_other = differs(word | repeated(0x10), b'?') & differs(word, b'#') & differs(word, b'\\');
-    is_control & TOPS == 0 && is_other & TOPS == TOPS
+    (is_control | !is_other) & TOPS
 }
 
 #[cfg(test)]
@@ -77,7 +93,7 @@ mod tests {
                     let mut text = vec![b'x'; length];
                     text[at] = byte;
                     assert_eq!(are_plain(&text), is_plain_byte(byte), "{byte} at {at} of {length}");
-                    assert_eq!(find(&text, byte), Some(if byte == b'x' { 0 } else { at }));
+                    assert_eq!(find(&text, byte), Some((if byte == b'x' { 0 } else { at }, true)));
                 }
             }
         }
@@ -93,9 +109,11 @@ mod tests {
             wanted: u8,
         ) {
             prop_assert_eq!(are_plain(&bytes), bytes.iter().copied().all(is_plain_byte));
-            prop_assert_eq!(find(&bytes, wanted), bytes.iter().position(|byte| *byte == wanted));
-            let first = bytes.first().copied().unwrap_or_default();
-            prop_assert_eq!(find(&bytes, first), bytes.first().map(|_| 0));
+            for wanted in bytes.iter().copied().chain([wanted]) {
+                let at = bytes.iter().position(|byte| *byte == wanted);
+                let found = at.map(|at| (at, bytes[..at].iter().copied().all(is_plain_byte)));
+                prop_assert_eq!(find(&bytes, wanted), found);
+            }
         }
     }
 }

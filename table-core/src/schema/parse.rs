@@ -31,17 +31,21 @@ pub(crate) fn parse_bytes<'a>(
     mut found: impl FnMut(usize, PropertyValue<'a>),
 ) -> bool {
     let mut parts = Printed::new(template, key);
+    // One element of a list is not the field.
     while let Some((part, printed)) = parts.next() {
-        let value = match part.form {
-            Form::Lossy if is_printed(part, printed) => continue,
+        match part.form {
+            Form::Lossy if is_printed(part, printed.bytes) => {}
             Form::Lossy => return false,
-            Form::Other => value_of_any(part, printed),
-            form => value(form, printed).map(PropertyValue::Borrowed),
-        };
-        let Some(value) = value else { return false };
-        // One element of a list is not the field.
-        if !part.each {
-            found(part.field, value);
+            Form::Other => match value_of_any(part, printed.bytes) {
+                Some(_) if part.each => {}
+                Some(value) => found(part.field, value),
+                None => return false,
+            },
+            form => match value(form, printed) {
+                Some(_) if part.each => {}
+                Some(value) => found(part.field, PropertyValue::Borrowed(value)),
+                None => return false,
+            },
         }
     }
     parts.is_whole()
@@ -55,12 +59,20 @@ pub(crate) fn parse_field<'a>(template: &Template, key: &'a str, field: usize) -
     while let Some((part, printed)) = parts.next() {
         if part.field == field && part.is_lossless() {
             wanted = Some(match part.form {
-                Form::Other => value_of_any(part, printed)?,
+                Form::Other => value_of_any(part, printed.bytes)?,
                 form => PropertyValue::Borrowed(value(form, printed)?),
             });
         }
     }
     wanted.filter(|_| parts.is_whole())
+}
+
+/// What a part printed.
+#[derive(Clone, Copy)]
+struct Piece<'a> {
+    bytes: &'a [u8],
+    /// Whether each byte is known to be one that any key may hold.
+    is_plain: bool,
 }
 
 /// A key as what the parts of its template printed.
@@ -82,24 +94,24 @@ impl<'t, 'a> Printed<'t, 'a> {
         reason = "for each part of each key, a call costs as much as what it does"
     )]
     #[inline(always)]
-    fn next(&mut self) -> Option<(&'t FieldPart, &'a [u8])> {
+    fn next(&mut self) -> Option<(&'t FieldPart, Piece<'a>)> {
         while let [part, after @ ..] = self.parts {
             match part {
                 Part::Literal(text) => self.rest = self.rest.strip_prefix(text.as_bytes())?,
                 Part::Field(field) => {
-                    let length = match (field.width, after) {
-                        (Some(width), _) => width,
-                        (None, []) => self.rest.len(),
+                    let (length, is_plain) = match (field.width, after) {
+                        (Some(width), _) => (width, false),
+                        (None, []) => (self.rest.len(), false),
                         (None, [Part::Literal(text), ..]) => end(self.rest, text)?,
                         (None, [Part::Field(_), ..]) => return None,
                     };
-                    let (printed, rest) = self.rest.split_at_checked(length)?;
+                    let (bytes, rest) = self.rest.split_at_checked(length)?;
                     // No part ends within a character.
                     if rest.first().is_some_and(|byte| byte & 0xc0 == 0x80) {
                         return None;
                     }
                     (self.parts, self.rest) = (after, rest);
-                    return Some((field, printed));
+                    return Some((field, Piece { bytes, is_plain }));
                 }
             }
             self.parts = after;
@@ -114,16 +126,17 @@ impl<'t, 'a> Printed<'t, 'a> {
     }
 }
 
-/// Where a part ends that this text follows: its first character doesn't occur in the part, so the first is the one.
+/// Where a part ends that this text follows, and whether each byte of it is known to be one that any key may hold. The
+/// text's first character doesn't occur in the part, so the first is the one.
 #[inline]
-fn end(rest: &[u8], text: &str) -> Option<usize> {
+fn end(rest: &[u8], text: &str) -> Option<(usize, bool)> {
     match text.as_bytes() {
         [] => None,
         [end @ ..=0x7f, ..] => words::find(rest, *end),
         _ => {
             let mut end = [0; 4];
             let end = text.chars().next()?.encode_utf8(&mut end).as_bytes();
-            rest.windows(end.len()).position(|bytes| bytes == end)
+            rest.windows(end.len()).position(|bytes| bytes == end).map(|at| (at, false))
         }
     }
 }
@@ -131,8 +144,9 @@ fn end(rest: &[u8], text: &str) -> Option<usize> {
 /// The value that prints so.
 #[expect(clippy::inline_always, reason = "for each part of each key, a call costs as much as what it does")]
 #[inline(always)]
-fn value(form: Form, printed: &[u8]) -> Option<ValueRef<'_>> {
+fn value(form: Form, Piece { bytes: printed, is_plain }: Piece<'_>) -> Option<ValueRef<'_>> {
     Some(match form {
+        Form::Text if is_plain => ValueRef::String(text(printed)?),
         Form::Text => ValueRef::String(clean_text(printed)?),
         Form::Number { most, kind } => integer(kind, number(printed).filter(|number| *number <= most)?)?,
         Form::Inverted { from, most, kind } => {
@@ -187,8 +201,11 @@ fn value_of_any<'a>(part: &FieldPart, printed: &'a [u8]) -> Option<PropertyValue
             ValueRef::String(text(printed).filter(|printed| names.contains(printed))?)
         }
         (KeyType::Uuid, _) => ValueRef::Guid(Uuid::from_u128(from_hex(printed)?)),
-        (KeyType::Bool, _) => value(Form::Bool, printed)?,
-        (KeyType::Time, format) => value(Form::Ticks { inverted: format == Format::Inverted }, printed)?,
+        (KeyType::Bool, _) => value(Form::Bool, Piece { bytes: printed, is_plain: false })?,
+        (KeyType::Time, format) => {
+            let ticks = Form::Ticks { inverted: format == Format::Inverted };
+            value(ticks, Piece { bytes: printed, is_plain: false })?
+        }
         (KeyType::Optional(_) | KeyType::Each(_), _) => return None,
     }))
 }

@@ -242,7 +242,7 @@ fn print_by_form(part: &FieldPart, value: ValueRef<'_>, end: Option<char>, out: 
 
 fn occurs(c: char, text: &str) -> bool {
     match u8::try_from(c) {
-        Ok(byte) if byte.is_ascii() => words::find(text.as_bytes(), byte).is_some(),
+        Ok(byte) if byte.is_ascii() => text.as_bytes().contains(&byte),
         _ => text.contains(c),
     }
 }

@@ -168,13 +168,13 @@ fn spoil() -> impl Strategy<Value = &'static str> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(30_000))]
+    #![proptest_config(ProptestConfig::with_cases(6_000))]
 
     #[test]
     fn every_part_is_printed_and_refused_alike(
         key in types(), format in formats(), end in ends(), value in values(),
     ) {
-        let _ = printed_part(&closed(key, format, end), &value);
+        drop(printed_part(&closed(key, format, end), &value));
     }
 
     #[test]
@@ -211,13 +211,10 @@ proptest! {
 /// The digits of a part of each width, one digit of which is another character, at each place.
 #[test]
 fn no_character_but_a_digit_is_read_as_one() {
-    let parts = (0..=42_u8).flat_map(|width| {
-        [
-            (u64::KEY, Format::Pad(width)),
-            (i64::KEY, Format::Pad(width)),
-            (u64::KEY, Format::PadInverted(width)),
-        ]
-    });
+    let padded =
+        (0..=42_u8).flat_map(|width| [(u64::KEY, Format::Pad(width)), (i64::KEY, Format::Pad(width))]);
+    // What is inverted in more digits takes more than 128 bits.
+    let parts = padded.chain((0..=38).map(|width| (u64::KEY, Format::PadInverted(width))));
     let fixed = [u8::KEY, u16::KEY, u32::KEY, u64::KEY].map(|key| (key, Format::Inverted)).into_iter();
     let signed = [i8::KEY, i16::KEY, i32::KEY, i64::KEY].map(|key| (key, Format::Offset));
     let times =

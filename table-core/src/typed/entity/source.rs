@@ -81,22 +81,40 @@ impl Default for Known<'_> {
 
 impl<'v> Known<'v> {
     fn bit(field: usize) -> u64 {
-        u32::try_from(field).ok().and_then(|field| 1_u64.checked_shl(field)).unwrap_or_default()
+        if field < 64 { 1 << field } else { 0 }
     }
 
     /// Adds a field. Of two values of one field, which keys that don't fit together give, the first counts.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "the value stays in registers")]
+    #[inline(always)]
     fn push(&mut self, field: usize, value: PropertyValue<'v>) {
-        if self.may_have(field) && self.get(field).is_some() {
-            return;
+        match value {
+            PropertyValue::Borrowed(value) => self.push_ref(field, value),
+            value => self.push_any(field, value),
         }
-        self.bits |= Self::bit(field);
-        match (value, self.few.get_mut(self.length), self.values.get_mut(self.length)) {
-            (PropertyValue::Borrowed(value), Some(few), Some(place)) => {
+    }
+
+    /// The same of a value that somebody lends.
+    #[expect(clippy::inline_always, reason = "the value stays in registers")]
+    #[inline(always)]
+    fn push_ref(&mut self, field: usize, value: ValueRef<'v>) {
+        let bit = Self::bit(field);
+        match (self.few.get_mut(self.length), self.values.get_mut(self.length)) {
+            (Some(few), Some(place)) if bit & !self.bits != 0 => {
                 (*few, *place) = (field, value);
+                self.bits |= bit;
                 self.length += 1;
             }
-            (value, ..) => self.more.push((field, value)),
+            _ => self.push_any(field, PropertyValue::Borrowed(value)),
+        }
+    }
+
+    /// The same of any, whether it is here or not.
+    #[inline(never)]
+    fn push_any(&mut self, field: usize, value: PropertyValue<'v>) {
+        if !self.may_have(field) || self.get(field).is_none() {
+            self.bits |= Self::bit(field);
+            self.more.push((field, value));
         }
     }
 
@@ -161,7 +179,8 @@ impl<'v> Source<'v> {
             && let Some((fields, row_key)) = view.known_partition(&place.partition)
         {
             for (field, value) in fields {
-                found.push(*field, value.lent());
+                let Some(value) = value.as_value_ref() else { continue };
+                found.push_ref(*field, value);
             }
             if schema::parse_bytes(&place.row, row_key, |field, value| found.push(field, value)) {
                 return Ok(());

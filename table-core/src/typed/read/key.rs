@@ -118,12 +118,13 @@ impl<'a> Arguments<'a> {
     pub(crate) fn new(place: &'a Place, given: &'a [KeyResult<'a>]) -> Self {
         let templates = [&place.partition, &place.row];
         let (mut first, mut known) = ([0; FIRST], 0);
-        for part in templates.into_iter().flat_map(schema::fields) {
-            if first.iter().take(known).all(|field| *field != part.field)
-                && let Some(place) = first.get_mut(known)
-            {
-                *place = part.field;
-                known += 1;
+        for template in templates {
+            for part in schema::fields(template) {
+                let is_known = first.iter().take(known).any(|field| *field == part.field);
+                if !is_known && let Some(place) = first.get_mut(known) {
+                    *place = part.field;
+                    known += 1;
+                }
             }
         }
         Self { templates, given, first, known }
