@@ -12,7 +12,7 @@ use crate::store::encryption::rule::{RowKind, Treatment};
 use crate::store::encryption::seal::Sealer;
 use crate::store::records::kinds;
 use crate::store::write::encode::Given;
-use crate::store::write::prepare::Prepared;
+use crate::store::write::encoded::Prepared;
 
 /// How often a write is made anew when a key is rotated, or the row written, between its sealing and its turn.
 const ATTEMPTS: u32 = 64;

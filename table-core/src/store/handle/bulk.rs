@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::handle::store::Store;
 use crate::plan::Refused;
 use crate::store::write::commit::GROUP_BYTES;
-use crate::store::write::prepare::Prepared;
+use crate::store::write::encoded::Prepared;
 
 /// What became of the batches of a [`bulk`](Store::bulk) load.
 #[derive(Debug, Default)]

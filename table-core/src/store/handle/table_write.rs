@@ -14,7 +14,8 @@ use crate::plan::{Act, Condition, Failure, Plan, Refused};
 use crate::schema::{Blind, Field, TOKEN_BYTES};
 use crate::store::encryption::seal::{self, SealedAt, Sealer};
 use crate::store::write::encode::Given;
-use crate::store::write::prepare::{self, Prepared};
+use crate::store::write::encoded::Prepared;
+use crate::store::write::prepare;
 
 impl DynamicTable {
     /// Seals the values of a plan that is to be carried out.

@@ -6,7 +6,8 @@ mod unchanged;
 use std::sync::Arc;
 
 use super::encode::Given;
-use super::prepare::{self, Prepared};
+use super::encoded::Prepared;
+use super::prepare;
 use super::range::{self, Ground};
 use super::version::version_of;
 use crate::error::Error;
