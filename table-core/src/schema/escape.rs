@@ -37,17 +37,12 @@ pub(super) fn push_escaped(text: &str, out: &mut Vec<u8>) {
             b'[' => (b'[', b'0'),
             b'\\' => (b'[', b'1'),
             b'~' | 0x7f => (b'~', after_tilde(byte - b'~')),
-            0xc2 => match rest.split_first() {
-                // U+0080 to U+009F have two bytes, of which the second is the number.
-                Some((byte @ 0x80..=0x9f, rest)) => {
-                    bytes = rest;
-                    (b'~', after_tilde(byte - b'~'))
-                }
-                _ => {
-                    out.push(*byte);
-                    continue;
-                }
-            },
+            // U+0080 to U+009F have two bytes, of which the second is the number.
+            0xc2 if matches!(rest, [0x80..=0x9f, ..]) => {
+                let step = rest.first().map_or(0, |second| second - b'~');
+                bytes = rest.get(1..).unwrap_or_default();
+                (b'~', after_tilde(step))
+            }
             _ => {
                 out.push(*byte);
                 continue;

@@ -262,11 +262,15 @@ impl<'v> Source<'v> {
 
     /// Takes the next field.
     #[allow(clippy::should_implement_trait, reason = "the type changes from field to field")]
-    #[expect(
-        clippy::inline_always,
-        reason = "the conversion is known where the field is, and is made there without a call"
+    // In a build that is not optimized each field of each entity would have a copy of this, and be no quicker.
+    #[cfg_attr(
+        not(debug_assertions),
+        expect(
+            clippy::inline_always,
+            reason = "the conversion is known where the field is, and is made there without a call"
+        ),
+        inline(always)
     )]
-    #[inline(always)]
     pub fn next<T>(&mut self, from: FromProperty<T>) -> Result<T> {
         let field = self.next;
         self.next += 1;
@@ -300,11 +304,15 @@ impl<'v> Source<'v> {
     }
 
     /// Takes the field at this place.
-    #[expect(
-        clippy::inline_always,
-        reason = "the conversion is known where the field is, and is made there without a call"
+    // In a build that is not optimized each field of each entity would have a copy of this, and be no quicker.
+    #[cfg_attr(
+        not(debug_assertions),
+        expect(
+            clippy::inline_always,
+            reason = "the conversion is known where the field is, and is made there without a call"
+        ),
+        inline(always)
     )]
-    #[inline(always)]
     pub fn field<T>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
         // A value that comes by the short way stays in registers, where the processor need not wait for it.
         match self.short(field) {
@@ -369,11 +377,14 @@ impl<'v> Source<'v> {
     }
 
     /// What the field holds, if its key gives it back, or it is next in the row, small, and not sealed.
-    #[expect(
-        clippy::inline_always,
-        reason = "for each field of each row, a call costs as much as what it does"
+    #[cfg_attr(
+        not(debug_assertions),
+        expect(
+            clippy::inline_always,
+            reason = "for each field of each row, a call costs as much as what it does"
+        ),
+        inline(always)
     )]
-    #[inline(always)]
     fn short(&self, field: usize) -> Option<ValueRef<'_>> {
         if self.from_keys.may_have(field) {
             return self.from_keys.get(field);
