@@ -11,6 +11,7 @@ pub(crate) mod names;
 mod other_times;
 pub(crate) mod ticks;
 mod value;
+pub(crate) mod words;
 
 pub use entity::DynamicEntity;
 pub(crate) use entity::{keys_size, property_size};
