@@ -188,7 +188,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
         };
         steadily(self.origin.table(), &mut hold)?;
         match found {
-            Some(held) => Ok(held),
+            Some(both) => Ok(both),
             None => Ok((self.origin.hold()?, self.lower()?)),
         }
     }
