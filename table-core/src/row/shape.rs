@@ -36,6 +36,12 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) const ALWAYS: u16 = u16::MAX;
+
+    /// Whether a row may lack it.
+    #[inline]
+    pub(super) fn is_optional(self) -> bool {
+        self.bit != Self::ALWAYS
+    }
 }
 
 /// What rows of a kind have in common.
@@ -48,7 +54,7 @@ pub(crate) struct Shape {
     /// Of the columns, in the same order.
     places: Box<[Place]>,
     /// The columns by where they lie in a row: those of fixed width, strings, binaries.
-    stored: Box<[u16]>,
+    stored: Box<[(u16, Place)]>,
     /// Bytes of presence bits and of fixed values.
     presence: u16,
     fixed: u16,
@@ -88,10 +94,8 @@ impl Shape {
             *next = next.checked_add(width)?;
             bit += u16::from(column.optional);
         }
-        let mut stored: Vec<u16> = (0..u16::try_from(columns.len()).ok()?).collect();
-        let place_of =
-            |column: u16| places.get(usize::from(column)).map(|place| (place.of.width().is_none(), place.at));
-        stored.sort_by_key(|column| place_of(*column));
+        let mut stored: Vec<(u16, Place)> = (0..).zip(places.iter().copied()).collect();
+        stored.sort_by_key(|(_, place)| (place.of.width().is_none(), place.at));
         let kind_at = columns.iter().take_while(|column| column.id < entity_type).count();
         Some(Self {
             symbol,
@@ -128,13 +132,10 @@ impl Shape {
         self.columns.get(at).zip(self.places.get(at))
     }
 
-    /// Columns by where they lie in a row.
-    pub(super) fn stored(&self) -> impl Iterator<Item = (usize, &Column, &Place)> {
-        let find = |column: &u16| {
-            let at = usize::from(*column);
-            Some((at, self.columns.get(at)?, self.places.get(at)?))
-        };
-        self.stored.iter().filter_map(find)
+    /// Columns by where they lie in a row, each with its place among all.
+    #[inline]
+    pub(super) fn stored(&self) -> impl Iterator<Item = (usize, Place)> {
+        self.stored.iter().map(|(at, place)| (usize::from(*at), *place))
     }
 
     /// Bytes of presence bits.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::shape::{Place, Shape};
+use super::shape::Shape;
 use super::shaped::{NARROW_END, WIDE_END, Wide};
 use super::{DIGEST, FORM_BITS, NARROW_SHAPE, SIGNED_SHAPE, SMALL, WIDE_SHAPE, close, large_checksum};
 use crate::model::ValueRef;
@@ -65,8 +65,9 @@ impl Target<'_> {
         let shape = self.shape;
         let form = if is_wide { WIDE_SHAPE } else { NARROW_SHAPE } << FORM_BITS;
         let signed = if self.digest.is_some() { SIGNED_SHAPE } else { 0 };
-        out.extend_from_slice(&form.to_le_bytes());
-        out.extend_from_slice(&(self.number | signed).to_le_bytes());
+        let ([a, b, c, d, e, f, g, h], [low, high]) =
+            (form.to_le_bytes(), (self.number | signed).to_le_bytes());
+        out.extend_from_slice(&[a, b, c, d, e, f, g, h, low, high]);
         let mut fixed = out.len();
         if is_wide {
             let (Ok(length), Ok(values)) = (u16::try_from(shape.fixed()), u8::try_from(shape.values()))
@@ -81,29 +82,29 @@ impl Target<'_> {
         let heap = ends + shape.values().saturating_sub(1) * if is_wide { 2 } else { 1 };
         out.resize(heap, 0);
         let (mut end, mut absent) = (ends, 0);
-        for (at, column, place) in shape.stored() {
+        for (at, place) in shape.stored() {
             let value = get(at);
-            if value.is_none() && !column.optional {
+            if value.is_none() && !place.is_optional() {
                 return Attempt::Misfit;
             }
             if value.is_some()
-                && place.bit != Place::ALWAYS
+                && place.is_optional()
                 && let Some(byte) = out.get_mut(fixed + usize::from(place.bit / 8))
             {
                 *byte |= 1 << (place.bit % 8);
             }
-            if let Some(width) = column.of.width() {
+            if let Some(width) = place.of.width() {
                 match value {
                     None => absent += usize::from(width),
                     Some(value) => {
-                        if put_fixed(out, fixed + usize::from(place.at), column.of, value).is_none() {
+                        if put_fixed(out, fixed + usize::from(place.at), place.of, value).is_none() {
                             return Attempt::Misfit;
                         }
                     }
                 }
                 continue;
             }
-            let bytes = match (column.of, value) {
+            let bytes = match (place.of, value) {
                 (_, None) => &[],
                 (ColumnType::Text, Some(ValueRef::String(text))) => text.as_bytes(),
                 (ColumnType::Bytes, Some(ValueRef::Binary(bytes))) => bytes,

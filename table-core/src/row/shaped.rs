@@ -91,20 +91,20 @@ impl<'a> ShapedRow<'a> {
             return Err(SHORT);
         }
         let (fixed, ends) = self.split(shape.fixed(), shape.values()).ok_or(SHORT)?;
-        Ok(Parts { fixed, ends })
+        Ok(Parts { fixed: Fixed(fixed), ends })
     }
 
     /// Refuses a row that is not in the one form that its shape and its values have.
     pub(super) fn verify_whole(&self, shape: &Shape, seed: u64) -> Result<(), Damaged> {
         let parts = self.open(shape)?;
         let (mut fixed, mut end, mut last, mut large) = (shape.presence(), 0, 0, false);
-        for (_, column, place) in shape.stored() {
-            let value = parts.value(*place, || Some(seed))?;
-            if value.is_none() && !column.optional {
+        for (_, place) in shape.stored() {
+            let value = parts.value(place, || Some(seed))?;
+            if value.is_none() && !place.is_optional() {
                 return Err(FORM);
             }
             if let Some(width) = place.of.width() {
-                let stored = parts.fixed.get(fixed..fixed + usize::from(width)).ok_or(SHORT)?;
+                let stored = parts.fixed.0.get(fixed..fixed + usize::from(width)).ok_or(SHORT)?;
                 if value.is_none() && stored.iter().any(|byte| *byte != 0) {
                     return Err(FORM);
                 }
@@ -121,7 +121,7 @@ impl<'a> ShapedRow<'a> {
         // The last end is not stored.
         let needs_wide = large || last > NARROW_END;
         let optional = shape.columns().iter().filter(|column| column.optional).count();
-        let spare = (optional..shape.presence() * 8).any(|bit| parts.has_bit(bit));
+        let spare = (optional..shape.presence() * 8).any(|bit| parts.fixed.has_bit(bit));
         let is_right = end == parts.ends.heap.len() && needs_wide == self.wide.is_some() && !spare;
         if is_right { Ok(()) } else { Err(FORM) }
     }
@@ -168,34 +168,30 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// The parts of a row of a shape.
+/// The presence bits of a row, and its values of fixed width.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Parts<'a> {
-    /// Presence bits and fixed values.
-    fixed: &'a [u8],
-    ends: Ends<'a>,
-}
+struct Fixed<'a>(&'a [u8]);
 
-impl<'a> Parts<'a> {
+impl<'a> Fixed<'a> {
     #[inline]
     fn has_bit(&self, bit: usize) -> bool {
-        self.fixed.get(bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 != 0)
+        self.0.get(bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 != 0)
     }
 
     /// Whether the row has the value of this place.
     #[inline]
-    pub(crate) fn has(&self, place: Place) -> bool {
+    fn has(&self, place: Place) -> bool {
         place.bit == Place::ALWAYS || self.has_bit(usize::from(place.bit))
     }
 
     #[inline]
     fn at<const N: usize>(&self, at: u16) -> Option<[u8; N]> {
-        self.fixed.get(usize::from(at)..)?.first_chunk().copied()
+        self.0.get(usize::from(at)..)?.first_chunk().copied()
     }
 
     /// A value of fixed width that the row has.
     #[inline]
-    fn fixed(&self, place: Place) -> Option<ValueRef<'a>> {
+    fn get(&self, place: Place) -> Option<ValueRef<'a>> {
         let at = place.at;
         Some(match place.of {
             ColumnType::Bool => match self.at(at)? {
@@ -216,6 +212,21 @@ impl<'a> Parts<'a> {
             ColumnType::Text | ColumnType::Bytes => return None,
         })
     }
+}
+
+/// The parts of a row of a shape.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parts<'a> {
+    fixed: Fixed<'a>,
+    ends: Ends<'a>,
+}
+
+impl<'a> Parts<'a> {
+    /// Whether the row has the value of this place.
+    #[inline]
+    pub(crate) fn has(&self, place: Place) -> bool {
+        self.fixed.has(place)
+    }
 
     /// The value of this place, if the row has it; with a seed, a large one is compared with its checksum.
     #[inline]
@@ -228,7 +239,7 @@ impl<'a> Parts<'a> {
             return Ok(None);
         }
         if place.of.width().is_some() {
-            return self.fixed(place).map(Some).ok_or(BAD);
+            return self.fixed.get(place).map(Some).ok_or(BAD);
         }
         let mut stored = self.ends.get(place.at).ok_or(BAD)?;
         if stored.len() > SMALL {
@@ -242,16 +253,6 @@ impl<'a> Parts<'a> {
             ColumnType::Text => std::str::from_utf8(stored).map(ValueRef::String).map(Some).map_err(|_| BAD),
             _ => Ok(Some(ValueRef::Binary(stored))),
         }
-    }
-
-    /// The bytes of the strings, which are one text if none of them is large; `None` if one may be.
-    #[inline]
-    fn strings(&self, strings: usize) -> Option<&'a str> {
-        if self.ends.is_wide {
-            return None;
-        }
-        let end = strings.checked_sub(1).map_or(0, |last| self.ends.end(last));
-        std::str::from_utf8(self.ends.heap.get(..end)?).ok()
     }
 }
 
@@ -280,25 +281,45 @@ impl FieldPlaces {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QuickRow<'v> {
     places: &'v [Option<Place>],
-    parts: Parts<'v>,
+    fixed: Fixed<'v>,
+    /// Ends of one byte: no value is large.
+    ends: &'v [u8],
     strings: &'v str,
+    heap: &'v [u8],
 }
 
 impl<'v> QuickRow<'v> {
     /// `None` where the row takes the longer way: some value may be large, or it is damaged.
     #[inline]
     pub(super) fn new(row: &ShapedRow<'v>, shape: &Shape, places: &'v FieldPlaces) -> Option<Self> {
-        let parts = row.open(shape).ok()?;
-        let last = shape.values().saturating_sub(1);
-        if parts.ends.heap.len() > parts.ends.start(last) + SMALL {
+        if !row.is_narrow() {
             return None;
         }
-        Some(Self { places: &places.places, parts, strings: parts.strings(shape.strings())? })
+        let Parts { fixed, ends: Ends { said: ends, heap, .. } } = row.open(shape).ok()?;
+        let end = |n: usize| ends.get(n).map_or(heap.len(), |end| usize::from(*end));
+        // Only the last value could be large; by who writes such a row it is not.
+        let last = ends.last().map_or(0, |end| usize::from(*end));
+        if heap.len() > last + SMALL {
+            return None;
+        }
+        let text = shape.strings().checked_sub(1).map_or(0, end);
+        let strings = std::str::from_utf8(heap.get(..text)?).ok()?;
+        Some(Self { places: &places.places, fixed, ends, strings, heap })
+    }
+
+    #[inline]
+    fn span(&self, n: u16) -> std::ops::Range<usize> {
+        let n = usize::from(n);
+        let start = match n.checked_sub(1) {
+            None => 0,
+            Some(before) => self.ends.get(before).map_or(usize::MAX, |end| usize::from(*end)),
+        };
+        start..self.ends.get(n).map_or(self.heap.len(), |end| usize::from(*end))
     }
 
     /// Whether the field has a place, and the row nothing there.
     pub(crate) fn lacks(&self, field: usize) -> bool {
-        self.places.get(field).copied().flatten().is_some_and(|place| !self.parts.has(place))
+        self.places.get(field).copied().flatten().is_some_and(|place| !self.fixed.has(place))
     }
 
     /// What the field holds, if it has a place and the row has it.
@@ -309,16 +330,13 @@ impl<'v> QuickRow<'v> {
     #[inline(always)]
     pub(crate) fn get(&self, field: usize) -> Option<ValueRef<'v>> {
         let place = (*self.places.get(field)?)?;
-        if !self.parts.has(place) {
+        if !self.fixed.has(place) {
             return None;
         }
         match place.of {
-            ColumnType::Text => {
-                let n = usize::from(place.at);
-                self.strings.get(self.parts.ends.start(n)..self.parts.ends.end(n)).map(ValueRef::String)
-            }
-            ColumnType::Bytes => self.parts.ends.get(place.at).map(ValueRef::Binary),
-            _ => self.parts.fixed(place),
+            ColumnType::Text => self.strings.get(self.span(place.at)).map(ValueRef::String),
+            ColumnType::Bytes => self.heap.get(self.span(place.at)).map(ValueRef::Binary),
+            _ => self.fixed.get(place),
         }
     }
 }

@@ -59,10 +59,9 @@ impl Iterator for Slots<'_> {
 /// The slots of a row and its heap.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SlotRow<'a> {
-    /// The slots, as many as there are properties.
-    table: &'a [u8],
-    heap: &'a [u8],
-    count: usize,
+    /// The slots, as many as there are properties, and behind them the heap.
+    body: &'a [u8],
+    count: u8,
     flags: u8,
 }
 
@@ -70,10 +69,22 @@ impl<'a> SlotRow<'a> {
     /// Slots and heap of a row with these flags and so many properties; `None` if they are cut short.
     #[inline]
     pub(super) fn new(body: &'a [u8], flags: u8, count: u8) -> Option<Self> {
-        let count = usize::from(count);
-        let slots = count * if flags & WIDE == 0 { NARROW_SLOT } else { WIDE_SLOT };
-        let (table, heap) = body.split_at_checked(slots)?;
-        Some(Self { table, heap, count, flags })
+        let row = Self { body, count, flags };
+        (body.len() >= row.table_length()).then_some(row)
+    }
+
+    fn table_length(&self) -> usize {
+        self.len() * if self.is_wide() { WIDE_SLOT } else { NARROW_SLOT }
+    }
+
+    #[inline]
+    fn table(&self) -> &'a [u8] {
+        self.body.get(..self.table_length()).unwrap_or_default()
+    }
+
+    #[inline]
+    fn heap(&self) -> &'a [u8] {
+        self.body.get(self.table_length()..).unwrap_or_default()
     }
 
     /// Compares every large value's checksum, and refuses slots that are not in the one form their properties have. Damage
@@ -92,12 +103,12 @@ impl<'a> SlotRow<'a> {
             large |= slot.length() > SMALL;
         }
         let flags = if wide { WIDE } else { 0 } | if large { LARGE } else { 0 };
-        if end == self.heap.len() && flags == self.flags & !SIGNED { Ok(()) } else { Err(FORM) }
+        if end == self.heap().len() && flags == self.flags & !SIGNED { Ok(()) } else { Err(FORM) }
     }
 
     /// How many properties there are.
     pub(crate) fn len(&self) -> usize {
-        self.count
+        usize::from(self.count)
     }
 
     fn has_large(&self) -> bool {
@@ -110,7 +121,7 @@ impl<'a> SlotRow<'a> {
 
     /// Where the large values lie behind the header, each with its checksum.
     pub(crate) fn large(&self) -> impl Iterator<Item = (usize, usize)> {
-        let heap = self.table.len();
+        let heap = self.table_length();
         let large = self.slots().filter(|slot| slot.length() > SMALL);
         large.map(move |slot| (heap + slot.start, heap + slot.end))
     }
@@ -118,14 +129,14 @@ impl<'a> SlotRow<'a> {
     /// Number, tag and start of the property at this place.
     fn entry(&self, index: usize) -> Option<(u16, u8, usize)> {
         let slot = if self.is_wide() { WIDE_SLOT } else { NARROW_SLOT };
-        let (id, tag, start, _) = first_slot(self.table.get(index * slot..)?, self.is_wide())?;
+        let (id, tag, start, _) = first_slot(self.table().get(index * slot..)?, self.is_wide())?;
         Some((id, tag, start))
     }
 
     /// Every property in the order of numbers.
     pub(crate) fn slots(&self) -> Slots<'a> {
         let wide = self.is_wide();
-        Slots { next: first_slot(self.table, wide), wide, heap_length: self.heap.len() }
+        Slots { next: first_slot(self.table(), wide), wide, heap_length: self.heap().len() }
     }
 
     /// The property at this place in the order of numbers.
@@ -137,9 +148,9 @@ impl<'a> SlotRow<'a> {
     pub(crate) fn slot(&self, index: usize) -> Option<Slot> {
         let wide = self.is_wide();
         let length = if wide { WIDE_SLOT } else { NARROW_SLOT };
-        let (id, tag, start, rest) = first_slot(self.table.get(index.checked_mul(length)?..)?, wide)?;
+        let (id, tag, start, rest) = first_slot(self.table().get(index.checked_mul(length)?..)?, wide)?;
         // A value ends where the next one starts.
-        let end = first_slot(rest, wide).map_or(self.heap.len(), |(_, _, start, _)| start);
+        let end = first_slot(rest, wide).map_or(self.heap().len(), |(_, _, start, _)| start);
         Some(Slot { id, tag, start, end })
     }
 
@@ -175,7 +186,7 @@ impl<'a> SlotRow<'a> {
         let slot = self.slot(place).filter(|slot| slot.id == id)?;
         match value::decode(
             slot.tag,
-            self.heap.get(slot.start..slot.end).filter(|payload| payload.len() <= SMALL)?,
+            self.heap().get(slot.start..slot.end).filter(|payload| payload.len() <= SMALL)?,
         ) {
             Ok(Decoded::Value(value)) => Some(value),
             _ => None,
@@ -184,7 +195,7 @@ impl<'a> SlotRow<'a> {
 
     /// The place of the property of this number, by bisection.
     pub(crate) fn position(&self, id: u16) -> Option<usize> {
-        let (mut low, mut high) = (0, self.count);
+        let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low + (high - low) / 2;
             let (found, ..) = self.entry(middle)?;
@@ -200,7 +211,7 @@ impl<'a> SlotRow<'a> {
     /// The property whose name stands in the row.
     pub(crate) fn find_inline(&self, name: &str, seed: Option<u64>) -> Result<Option<Slot>, Damaged> {
         // Those stand last.
-        for index in (0..self.count).rev() {
+        for index in (0..self.len()).rev() {
             let slot = self.checked_slot(index)?;
             if slot.id != INLINE {
                 break;
@@ -215,7 +226,7 @@ impl<'a> SlotRow<'a> {
 
     /// The stored bytes of a property, with a large value's checksum.
     pub(crate) fn stored(&self, slot: &Slot) -> Result<&'a [u8], Damaged> {
-        self.heap.get(slot.start..slot.end).ok_or(Damaged("a property lies outside its row"))
+        self.heap().get(slot.start..slot.end).ok_or(Damaged("a property lies outside its row"))
     }
 
     /// The bytes of a property; with a seed, a large one is compared with its checksum.

@@ -219,13 +219,15 @@ impl<'v> Source<'v> {
 
     #[inline]
     fn from_row(schema: &'static Schema, row: Row<'v>) -> Self {
-        let numbers = match row {
-            Row::Stored(view) | Row::Merged(view, _) => view.numbers(schema.fields),
-            Row::Given(_) | Row::Planned(_) => &[],
-        };
         let quick = match row {
             Row::Stored(view) => view.quick(schema.fields),
             _ => None,
+        };
+        let numbers = match row {
+            // Few of its fields ask for them.
+            Row::Stored(_) if quick.is_some() => &[],
+            Row::Stored(view) | Row::Merged(view, _) => view.numbers(schema.fields),
+            Row::Given(_) | Row::Planned(_) => &[],
         };
         // What a row says first is its kind.
         Self { schema, row, quick, numbers, from_keys: Known::default(), next: 0, place: Cell::new(1) }
@@ -432,7 +434,8 @@ impl<'v> Source<'v> {
     }
 
     fn stored(&self, view: &'v RowView<'v>, field: usize) -> Result<Option<ValueRef<'v>>> {
-        match self.numbers.get(field) {
+        let numbers = if self.quick.is_some() { view.numbers(self.schema.fields) } else { self.numbers };
+        match numbers.get(field) {
             Some(PropertyNumber { id: Some(id), .. }) => view.seek(*id, &self.place),
             Some(PropertyNumber { id: None, .. }) => view.get_unnumbered(self.schema.fields, field),
             None => Ok(None),
