@@ -31,7 +31,7 @@ pub(crate) struct FoundTokens {
     pub(crate) others: Vec<[u8; TOKEN_BYTES]>,
 }
 
-/// What a stored value is by the keys that are current now.
+/// A stored value under the keys that are current now.
 #[derive(Debug)]
 pub(crate) struct Resealed {
     /// Its bytes, if others than those that are stored.

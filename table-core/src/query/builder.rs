@@ -1,4 +1,4 @@
-//! What to read, as the user says it.
+//! Queries as the user builds them.
 
 use super::bounds::{KeyBounds, KeyRange};
 use super::explain::Explain;
@@ -8,11 +8,11 @@ use super::plan::plan;
 use super::sealed::SealedEq;
 use crate::error::Error;
 
-/// Which entities of a table to read, what of them, and in which order.
+/// The entities of a table to read, their properties, and the order.
 ///
-/// Entities come in the order of their partition keys and then their row keys. Bounds on the keys and a filter
-/// all apply together; those that say something of a range of keys, wherever they stand, make the range that is
-/// read smaller. [`explain`](Self::explain) says what will be read and why.
+/// Entities come in the order of their partition keys and then their row keys. Bounds on the keys and a filter all apply
+/// together. Every condition on keys that is a range, wherever it stands, makes the range that is read smaller.
+/// [`explain`](Self::explain) says what will be read and why.
 ///
 /// ```
 /// use table_core::query::QueryClass;
@@ -115,10 +115,7 @@ impl Query {
     /// # Ok::<(), table_core::Error>(())
     /// ```
     pub fn filter(mut self, filter: Filter) -> Self {
-        self.filter = Some(match self.filter.take() {
-            Some(known) => known & filter,
-            None => filter,
-        });
+        self.narrow(filter);
         self
     }
 
@@ -152,13 +149,38 @@ impl Query {
         self.filter.as_ref().is_some_and(Filter::has_sealed)
     }
 
-    /// The same, with what `known` makes of each comparison with a sealed property.
-    pub(crate) fn resolved(
-        mut self,
+    /// Puts what `known` makes of each comparison with a sealed property in its place.
+    pub(crate) fn resolve(
+        &mut self,
         known: &mut dyn FnMut(&SealedEq) -> Result<SealedEq, Error>,
-    ) -> Result<Self, Error> {
-        self.filter = self.filter.map(|filter| filter.resolved(known)).transpose()?;
-        Ok(self)
+    ) -> Result<(), Error> {
+        self.filter = self.filter.take().map(|filter| filter.resolved(known)).transpose()?;
+        Ok(())
+    }
+
+    /// Leaves partitions in this range alone.
+    pub(crate) fn narrow_partition(&mut self, range: KeyRange) {
+        let known = std::mem::replace(&mut self.partition, KeyRange::all());
+        self.partition = known.intersect(range);
+    }
+
+    /// Leaves rows in this range alone.
+    pub(crate) fn narrow_rows(&mut self, range: KeyRange) {
+        let known = std::mem::replace(&mut self.row, KeyRange::all());
+        self.row = known.intersect(range);
+    }
+
+    /// Leaves nothing.
+    pub(crate) fn narrow_to_nothing(&mut self) {
+        self.top = Some(0);
+    }
+
+    /// Leaves what satisfies the filter alone.
+    pub(crate) fn narrow(&mut self, filter: Filter) {
+        self.filter = Some(match self.filter.take() {
+            Some(known) => known & filter,
+            None => filter,
+        });
     }
 
     /// Only rows of this kind.
@@ -183,18 +205,18 @@ impl Query {
         self.reverse
     }
 
-    /// What running the query will read, and why.
+    /// What the query will read, and why.
     pub fn explain(&self) -> Result<Explain, Error> {
         plan(self).map(|plan| plan.explain())
     }
 
     fn with_partition(mut self, range: KeyRange) -> Self {
-        self.partition = self.partition.intersect(range);
+        self.narrow_partition(range);
         self
     }
 
     fn with_row(mut self, range: KeyRange) -> Self {
-        self.row = self.row.intersect(range);
+        self.narrow_rows(range);
         self
     }
 }

@@ -1,8 +1,8 @@
-//! The keys of a row as its place prints them, and what they give back.
+//! The keys of a row as its place prints them, and the fields that they give back.
 
 use super::key_error::KeyError;
 use super::key_type::is_lossless;
-use super::print::{KEY_BYTES, KeyValues, print};
+use super::print::{KEY_BYTES, KeyValues, in_bytes, into_text, print_bytes};
 use super::{FieldPart, Part, Place, Schema, Template};
 use crate::error::Result;
 
@@ -37,7 +37,16 @@ pub(crate) fn print_keys<'p>(
     values: &dyn KeyValues,
     text: &mut String,
 ) -> Result<usize, (&'p Template, KeyError)> {
-    let mut print = |template| match print(template, values, text) {
+    in_bytes(text, |text| print_both(place, values, text))
+}
+
+/// The same of a text that is written as bytes.
+fn print_both<'p>(
+    place: &'p Place,
+    values: &dyn KeyValues,
+    text: &mut Vec<u8>,
+) -> Result<usize, (&'p Template, KeyError)> {
+    let mut print = |template| match print_bytes(template, values, text) {
         Ok(_) => Ok(text.len()),
         Err(error) => Err((template, error)),
     };
@@ -53,9 +62,9 @@ pub(crate) fn keys(
     values: &dyn KeyValues,
     attempted: &'static str,
 ) -> Result<KeyPair> {
-    let mut text = String::with_capacity(2 * KEY_BYTES);
-    match print_keys(place, values, &mut text) {
-        Ok(end) => Ok(KeyPair::new(text, end)),
+    let mut text = Vec::with_capacity(2 * KEY_BYTES);
+    match print_both(place, values, &mut text) {
+        Ok(end) => Ok(KeyPair::new(into_text(text), end)),
         Err((template, error)) => {
             Err(error.into_error(template, schema.fields).attempted(attempted).table(place.table.source()))
         }
@@ -67,7 +76,7 @@ pub(crate) fn own_keys(schema: &Schema, values: &dyn KeyValues) -> Result<KeyPai
     keys(schema, schema.place(), values, "write to")
 }
 
-/// Whether two entities surely have one key, as far as that is to be seen from their fields.
+/// Whether two entities surely have one key, as far as their fields show.
 pub(crate) fn has_same_key(schema: &Schema, a: &impl KeyValues, b: &impl KeyValues) -> bool {
     let place = schema.place();
     let is_same = |part: &FieldPart| match (a.value(part), b.value(part)) {

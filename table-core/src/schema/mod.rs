@@ -1,10 +1,10 @@
-//! What a derive declares: entities, their keys and their copies, as constants that everything else interprets.
+//! Declarations as a derive writes them: entities, their keys and their copies, as constants that all else interprets.
 //!
 //! Nothing here does I/O or knows a user's type. The derive writes a [`Schema`] as a constant; non-generic functions
 //! print and parse keys by it, plan writes by it and draw it.
 //!
-//! Declarations are made by `const` functions and grow: a capability is a method more, and what was generated before it
-//! stands as it is. So no struct here can be written out elsewhere, and no `match` on an enum is complete.
+//! Declarations are made by `const` functions, so that they can grow: a new capability is a new method, and code that was
+//! generated before stands as it is. No struct here can be written out elsewhere, and no `match` on an enum is complete.
 //!
 //! ```
 //! use table_core::schema::{
@@ -25,9 +25,11 @@ mod bounds;
 mod charset;
 #[doc(hidden)]
 pub mod checks;
+mod digits;
 mod encrypted;
 mod escape;
 mod fold;
+mod form;
 mod held;
 mod key_error;
 mod key_type;
@@ -55,13 +57,14 @@ pub(crate) use key_type::{BLIND_DIGITS, edm, shard_digits};
 pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
 pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys, print_keys};
 pub(crate) use layout::{Differences, differences, layout, read, would_bare};
-pub(crate) use parse::{parse, parse_field};
+pub(crate) use parse::{parse, parse_bytes, parse_field};
 pub use picture::Markdown;
 pub use place::{Place, TableTemplate};
 pub(crate) use print::{KEY_BYTES, KeyValues, print, print_all};
 pub(crate) use signing::RowTag;
 pub use value::{Property, PropertyValue, ValueError};
 
+use self::form::Form;
 use crate::model::EdmType;
 
 #[cfg(test)]
@@ -81,7 +84,7 @@ pub struct Schema {
     pub signed: bool,
     /// Every field, in order.
     pub fields: &'static [Field],
-    /// Where its own rows lie, first the row with its key. So far an entity has that row alone.
+    /// The places of its own rows, first that of the row with its key. So far an entity has that row alone.
     pub places: &'static [Place],
     /// The copies under other keys.
     pub indexes: &'static [Index],
@@ -98,21 +101,21 @@ impl Schema {
         Self { entity, kind, version: 1, signed: false, fields, places, indexes: &[] }
     }
 
-    /// The same with these copies.
+    /// The same entity with these copies.
     #[must_use]
     pub const fn indexes(mut self, indexes: &'static [Index]) -> Self {
         self.indexes = indexes;
         self
     }
 
-    /// The same in this version of its layout.
+    /// The same entity in this version of its layout.
     #[must_use]
     pub const fn version(mut self, version: u32) -> Self {
         self.version = version;
         self
     }
 
-    /// The same, every row of which carries a keyed digest.
+    /// The same entity, each row of which carries a keyed digest.
     #[must_use]
     pub const fn signed(mut self) -> Self {
         self.signed = true;
@@ -170,7 +173,7 @@ pub struct Field {
     pub encrypted: bool,
     /// Whether rows may still hold it plain, as they did before it was sealed: `#[encrypt(dual)]`. It is written sealed.
     pub dual: bool,
-    /// Whose key seals it.
+    /// The scope whose key seals it.
     pub scope: KeyScope,
     /// Whether it can be looked up by a token.
     pub blind: Option<Blind>,
@@ -195,7 +198,7 @@ impl Field {
         secret: false,
     };
 
-    /// The same with a name in the struct and one in the store.
+    /// The same field with a name in the struct and one in the store.
     #[must_use]
     pub const fn named(mut self, name: &'static str, property: &'static str) -> Self {
         self.name = name;
@@ -203,42 +206,42 @@ impl Field {
         self
     }
 
-    /// The same, which may be absent.
+    /// The same field, which may be absent.
     #[must_use]
     pub const fn or_default(mut self) -> Self {
         self.optional = true;
         self
     }
 
-    /// The same, sealed under the store's key.
+    /// The same field, sealed under the store's key.
     #[must_use]
     pub const fn sealed(mut self) -> Self {
         self.encrypted = true;
         self
     }
 
-    /// The same under the keys of this scope.
+    /// The same field, sealed under the keys of this scope.
     #[must_use]
     pub const fn scoped(mut self, scope: KeyScope) -> Self {
         self.scope = scope;
         self
     }
 
-    /// The same, which rows may still hold plain.
+    /// The same field, which rows may still hold plain.
     #[must_use]
     pub const fn dual(mut self) -> Self {
         self.dual = true;
         self
     }
 
-    /// The same, which can be looked up by a token in this property.
+    /// The same field, which can be looked up by a token in this property.
     #[must_use]
     pub const fn blind(mut self, property: &'static str, tokens: TokenScope) -> Self {
         self.blind = Some(Blind { property, tokens });
         self
     }
 
-    /// Whether all of them are read as they were written.
+    /// Whether all of these fields are read as they were written.
     pub(crate) const fn are_exact(mut fields: &[Self]) -> bool {
         while let [field, rest @ ..] = fields {
             if !field.exact {
@@ -290,19 +293,35 @@ pub struct FieldPart {
     pub format: Format,
     /// Written `{v[]}`: a row for each element.
     pub each: bool,
+    /// The bytes that it prints, if their number doesn't vary.
+    width: Option<usize>,
+    /// How it is read.
+    form: Form,
 }
 
 impl FieldPart {
     /// A field that is printed once.
     #[must_use]
     pub const fn new(field: usize, key: KeyType, format: Format) -> Self {
-        Self { field, key, format, each: false }
+        Self {
+            field,
+            key,
+            format,
+            each: false,
+            width: key_type::width(key, format),
+            form: Form::of(key, format),
+        }
     }
 
     /// A field of which each element has a row.
     #[must_use]
     pub const fn each(field: usize, key: KeyType, format: Format) -> Self {
-        Self { field, key, format, each: true }
+        Self { each: true, ..Self::new(field, key, format) }
+    }
+
+    /// The same field, printed so.
+    pub(crate) const fn printed(&self, format: Format) -> Self {
+        Self { each: self.each, ..Self::new(self.field, self.key, format) }
     }
 
     /// Whether the key gives the value back.
@@ -336,21 +355,21 @@ impl Index {
         Self { name, kind, place, unique: false, copies: Copies::All, sparse: false }
     }
 
-    /// The same, which refuses a second entity with the same key.
+    /// The same index, which refuses a second entity with the same key.
     #[must_use]
     pub const fn unique(mut self) -> Self {
         self.unique = true;
         self
     }
 
-    /// The same, whose rows hold this.
+    /// The same index, whose rows hold this.
     #[must_use]
     pub const fn copies(mut self, copies: Copies) -> Self {
         self.copies = copies;
         self
     }
 
-    /// The same, in which a function of the entity says if it has a row.
+    /// The same index, in which a function of the entity says if it has a row.
     #[must_use]
     pub const fn sparse(mut self) -> Self {
         self.sparse = true;

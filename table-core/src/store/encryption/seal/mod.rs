@@ -1,6 +1,6 @@
 //! Sealed values as typed reads and writes meet them: sealed before a transaction, opened out of a row.
 //!
-//! Without the feature `encrypt` no declaration compiles that has any, and what is here has nothing to do.
+//! Without the feature `encrypt` no declaration with sealed values compiles, and nothing here has work to do.
 
 #[cfg(feature = "encrypt")]
 mod with_keys;
