@@ -1,5 +1,6 @@
 //! Ranges of keys, kept symbolic: an executor lowers them to what it has, bytes or strings.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::ops::{Bound, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
@@ -49,11 +50,11 @@ impl Lower {
     }
 
     /// The first byte string that is not below the range.
-    fn cut(&self) -> Vec<u8> {
+    fn cut(&self) -> Cut<'_> {
         match self {
-            Self::Unbounded => Vec::new(),
-            Self::Included(text) => encoded(text, None),
-            Self::Excluded(text) => encoded(text, Some(0x00)),
+            Self::Unbounded => Cut("", None),
+            Self::Included(text) => Cut(text, None),
+            Self::Excluded(text) => Cut(text, Some(0x00)),
         }
     }
 }
@@ -71,12 +72,12 @@ impl Upper {
     }
 
     /// The first byte string that is above the range. No encoded character has the byte 0xff.
-    fn cut(&self) -> Vec<u8> {
+    fn cut(&self) -> Cut<'_> {
         match self {
-            Self::Unbounded => vec![0xff],
-            Self::Included(text) => encoded(text, Some(0x00)),
-            Self::Excluded(text) => encoded(text, None),
-            Self::Prefix(text) => encoded(text, Some(0xff)),
+            Self::Unbounded => Cut("", Some(0xff)),
+            Self::Included(text) => Cut(text, Some(0x00)),
+            Self::Excluded(text) => Cut(text, None),
+            Self::Prefix(text) => Cut(text, Some(0xff)),
         }
     }
 }
@@ -86,11 +87,29 @@ fn before_control(text: &str) -> Option<&str> {
     text.get(..text.bytes().position(|byte| byte < 0x20)?)
 }
 
-fn encoded(text: &str, tail: Option<u8>) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len() + 1);
-    key::encode(text, &mut bytes);
-    bytes.extend(tail);
-    bytes
+/// The least byte that a key has.
+const FIRST: u8 = 0x20;
+
+/// An encoded text, and a byte after it that is below those of all characters or above them.
+#[derive(Clone, Copy, Debug)]
+struct Cut<'a>(&'a str, Option<u8>);
+
+impl Cut<'_> {
+    /// Compares the bytes.
+    fn cmp(self, other: Self) -> Ordering {
+        let (Self(one, tail), Self(two, other_tail)) = (self, other);
+        // A text that another goes on from ends, or has its byte where the other has a character.
+        let before_a_character = |tail: Option<u8>| tail.map_or(Ordering::Less, |tail| tail.cmp(&FIRST));
+        if one == two {
+            tail.cmp(&other_tail)
+        } else if two.starts_with(one) {
+            before_a_character(tail)
+        } else if one.starts_with(two) {
+            before_a_character(other_tail).reverse()
+        } else {
+            key::compare(one, two)
+        }
+    }
 }
 
 impl KeyRange {
@@ -147,8 +166,8 @@ impl KeyRange {
     /// The keys that both ranges hold.
     #[must_use]
     pub(crate) fn intersect(self, other: Self) -> Self {
-        let lower = if other.lower.cut() > self.lower.cut() { other.lower } else { self.lower };
-        let upper = if other.upper.cut() < self.upper.cut() { other.upper } else { self.upper };
+        let lower = if other.lower.cut().cmp(self.lower.cut()).is_gt() { other.lower } else { self.lower };
+        let upper = if other.upper.cut().cmp(self.upper.cut()).is_lt() { other.upper } else { self.upper };
         Self { lower, upper }
     }
 
@@ -159,7 +178,7 @@ impl KeyRange {
 
     /// Whether the bounds contradict each other.
     pub(crate) fn is_empty(&self) -> bool {
-        self.lower.cut() >= self.upper.cut()
+        self.lower.cut().cmp(self.upper.cut()).is_ge()
     }
 
     /// The key, if the bounds leave one alone.
@@ -267,5 +286,30 @@ key_bounds! { Range<S> RangeFrom<S> RangeInclusive<S> RangeTo<S> RangeToInclusiv
 impl KeyBounds for RangeFull {
     fn key_bounds(&self) -> (Bound<&str>, Bound<&str>) {
         (Bound::Unbounded, Bound::Unbounded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_compare_as_their_bytes_do() {
+        let texts = ["", " ", "a", "a ", "ab", "b", "\u{e000}", "\u{ffff}", "\u{10000}", "a\u{10000}", "aé"];
+        let cuts: Vec<_> = texts
+            .iter()
+            .flat_map(|text| [None, Some(0x00), Some(0xff)].map(|tail| Cut(text, tail)))
+            .collect();
+        let bytes = |Cut(text, tail): Cut<'_>| {
+            let mut bytes = Vec::new();
+            key::encode(text, &mut bytes);
+            bytes.extend(tail);
+            bytes
+        };
+        for one in &cuts {
+            for two in &cuts {
+                assert_eq!(one.cmp(*two), bytes(*one).cmp(&bytes(*two)), "{one:?}, {two:?}");
+            }
+        }
     }
 }

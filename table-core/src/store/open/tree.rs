@@ -5,9 +5,15 @@
 //! sides. It is the way of the state that a transaction began with, whatever a write transaction has changed since.
 
 mod gaps;
+mod leaves;
+mod living;
 mod paths;
 
 pub(crate) use self::gaps::Explored;
+#[cfg(feature = "fuzzing")]
+pub(crate) use self::leaves::image::Image;
+pub(crate) use self::leaves::{Entry, LeafWalk};
+pub(crate) use self::living::Living;
 pub(crate) use self::paths::LeafPath;
 use super::page_walk::DEEPEST;
 use super::{Environment, NAMES};

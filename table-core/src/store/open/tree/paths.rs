@@ -10,10 +10,10 @@ use crate::error::Result;
 use crate::store::lmdb::pages::{damaged, is_whole, is_whole_branch};
 
 /// The branches on the way to a leaf, each with the place of the entry that is taken.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct LeafPath {
-    branches: Vec<(u64, usize)>,
-    leaf: u64,
+    pub(super) branches: Vec<(u64, usize)>,
+    pub(super) leaf: u64,
 }
 
 impl Tree {
