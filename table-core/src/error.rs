@@ -160,6 +160,9 @@ kinds! {
     Superseded = "InternalError", 500, "another file has taken the place of the store's";
     /// What is asked needs the store for itself, and this process has other handles of it.
     StoreInUse = "ServerBusy", 503, "the store is in use in this process";
+    /// The store can't do what is asked, though others can: not all are in a directory on disk, say, and not all can change
+    /// rows of several partitions at once. Nothing was written.
+    Unsupported = "NotImplemented", 501, "the store can't do that";
     /// The store's directory stayed locked for as long as it was waited for: another process compacts the store, or holds
     /// a lock of the directory itself. Nothing was written; try again.
     StoreBusy = "ServerBusy", 503, "another process has the store's directory locked";

@@ -62,6 +62,9 @@ compile_error!(
 extern crate self as table_core;
 
 #[doc(hidden)]
+#[path = "executors.rs"]
+pub mod __executor;
+#[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
 #[cfg(feature = "encrypt")]

@@ -3,9 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Moment, Walk};
+use super::{Asked, Moment, Walk};
 use crate::error::{Error, ErrorKind, Result};
 use crate::row::dict::Dict;
+use crate::row::named::{Names, PackedRow};
 use crate::row::partition::Partition;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
@@ -19,8 +20,8 @@ use crate::row::{Row, key};
 /// *Rows are kept*, as they are stored, where there is no such page ([`keep`](Self::keep)): memory that is taken and given
 /// back row by row comes from the allocator's own small store, that of a hundred rows at once does not. Of a large row the
 /// caller may want a small part, or only that it is there; so it may be named by its key alone ([`lend`](Self::lend)).
-#[derive(Default)]
-pub(crate) struct Batch {
+#[derive(Debug, Default)]
+pub struct Batch {
     rows: Vec<Ahead>,
     /// How many of the rows are taken.
     taken: usize,
@@ -36,6 +37,7 @@ pub(crate) struct Batch {
 }
 
 /// How rows are read.
+#[derive(Debug)]
 struct ReadBy {
     /// Of the table: it has every name of the rows.
     dict: Arc<Dict>,
@@ -44,11 +46,13 @@ struct ReadBy {
 }
 
 /// A row, by where its parts lie: in the page that is lent, or in the batch's own bytes.
+#[derive(Debug)]
 struct Ahead {
     key: Range<usize>,
     row: Place,
 }
 
+#[derive(Debug)]
 enum Place {
     Here(Range<usize>),
     /// Behind the start of another page of the moment.
@@ -58,7 +62,8 @@ enum Place {
 }
 
 /// Where a row lies that is lent.
-pub(crate) enum Lent {
+#[derive(Debug)]
+pub enum Lent {
     /// In the page that is lent.
     Here(Range<usize>),
     /// So far behind the start of another page.
@@ -75,13 +80,13 @@ impl Batch {
     }
 
     /// Says that the rows lie in a page of the [moment](Moment::lent), of so many bytes.
-    pub(crate) fn lend_page(&mut self, number: u64, length: usize) {
+    pub fn lend_page(&mut self, number: u64, length: usize) {
         self.page = Some((number, length));
     }
 
     /// Adds a row of the page that is lent.
     #[inline]
-    pub(crate) fn lend_row(&mut self, key: Range<usize>, row: Lent) {
+    pub fn lend_row(&mut self, key: Range<usize>, row: Lent) {
         let row = match row {
             Lent::Here(place) => Place::Here(place),
             Lent::Apart(page, place) => Place::Apart(page, place),
@@ -116,13 +121,27 @@ impl Batch {
         self.read_by = Some(ReadBy { dict, selection, verify });
     }
 
+    /// Adds a row that was packed, to be kept.
+    pub fn put_packed(&mut self, row: &PackedRow) {
+        let (key, row) = row.parts();
+        self.keep(key, row);
+    }
+
+    /// Says how rows that were packed by these names are read, which are what was asked for.
+    pub fn read_by_names(&mut self, names: &Names, asked: &Asked) {
+        let dict = names.dict();
+        let selection = asked.selection(&dict);
+        self.read_by(dict, selection, false);
+    }
+
     /// Says that no row comes after these.
-    pub(crate) fn end(&mut self) {
+    pub fn end(&mut self) {
         self.has_ended = true;
     }
 
     /// How many rows are there to be taken.
-    pub(crate) fn len(&self) -> usize {
+    #[expect(clippy::len_without_is_empty, reason = "that is asked for by whoever takes the rows")]
+    pub fn len(&self) -> usize {
         self.rows.len() - self.taken
     }
 }
@@ -155,6 +174,19 @@ impl Batch {
         self.rows.get(self.taken)?;
         self.taken += 1;
         Some(())
+    }
+
+    /// What of the rows is selected.
+    pub(super) fn selection(&self) -> Option<&Selection> {
+        self.read_by.as_ref().map(|by| &*by.selection)
+    }
+
+    /// The next row, to be kept by the caller.
+    pub(super) fn next_packed(&mut self, walk: &dyn Walk, moment: &dyn Moment) -> Option<Result<PackedRow>> {
+        let dict = self.read_by.as_ref().map(|by| by.dict.clone()).unwrap_or_default();
+        self.next(walk, moment, |_, view| {
+            Ok(PackedRow::of(view.stored_key_bytes(), view.row().bytes(), dict))
+        })
     }
 
     /// What `read` makes of the next row, and of what of it is selected.

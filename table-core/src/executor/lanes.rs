@@ -11,7 +11,7 @@ use crate::row::key;
 ///
 /// They differ in nothing but those, which have the same number of digits in each.
 #[derive(Clone, Debug)]
-pub(crate) struct Lanes {
+pub struct Lanes {
     /// At least one.
     queries: Vec<Query>,
     /// The bytes of partition key, separator and row key up to the end of the shard.

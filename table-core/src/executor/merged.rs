@@ -2,6 +2,7 @@
 
 use super::{Batch, Lanes, Moment, Walk, order};
 use crate::error::{Error, Result};
+use crate::row::named::PackedRow;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
 
@@ -27,6 +28,34 @@ impl Merged {
         let lane = |walk| Lane { walk, batch: Batch::default(), failed: None, has_failed: false };
         let remaining = lanes.wanted();
         Self { lanes, walks: walks.into_iter().map(lane).collect(), remaining }
+    }
+
+    /// The same, at most so many.
+    pub(super) fn at_most(self, remaining: u64) -> Self {
+        Self { remaining, ..self }
+    }
+
+    /// How many rows may still come.
+    pub(super) fn remaining(&self) -> u64 {
+        self.remaining
+    }
+
+    /// What of the rows is selected: known once a row has come.
+    pub(super) fn selection(&self) -> &Selection {
+        static ALL: Selection = Selection::ALL;
+        self.walks.first().and_then(|lane| lane.batch.selection()).unwrap_or(&ALL)
+    }
+
+    /// The next row, to be kept.
+    pub(super) fn next_packed(&mut self, moment: &dyn Moment) -> Option<Result<PackedRow>> {
+        let next = match self.first(moment)? {
+            Ok(Lane { walk, batch, .. }) => batch.next_packed(&**walk, moment),
+            Err(error) => Some(Err(error)),
+        };
+        if !matches!(next, Some(Ok(_))) {
+            self.remaining = 0;
+        }
+        next
     }
 
     /// What `read` makes of the next row, and of what of it is selected.

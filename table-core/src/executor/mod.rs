@@ -3,7 +3,11 @@
 //! A query becomes lanes ([`Lanes`]), and the executor walks over the rows of each ([`Walk`]), a [`Batch`] at a time. What
 //! lies above is the same for every executor: rows taken out of batches, lanes merged ([`Merged`]).
 
+mod asked;
+mod backend;
 mod batch;
+mod drawn;
+mod kept;
 mod lanes;
 mod merged;
 #[cfg(test)]
@@ -12,8 +16,15 @@ mod tests;
 use std::any::Any;
 use std::time::Duration;
 
-pub(crate) use self::batch::{Batch, Lent};
-pub(crate) use self::lanes::{Lanes, order};
+pub use self::asked::Asked;
+pub(crate) use self::asked::{after_page, fingerprint};
+pub use self::backend::Backend;
+pub use self::batch::{Batch, Lent};
+pub(crate) use self::drawn::page_size;
+pub use self::drawn::{Begin, page, views, walks};
+pub use self::kept::Kept;
+pub use self::lanes::Lanes;
+pub(crate) use self::lanes::order;
 pub(crate) use self::merged::Merged;
 use crate::error::Result;
 use crate::query::Continuation;
@@ -21,18 +32,18 @@ use crate::row::selection::Selection;
 use crate::row::view::RowView;
 
 /// What reads a row that is found, and the number of the state that it is found in.
-pub(crate) type Read<'c> = &'c mut dyn FnMut(&RowView<'_>, usize) -> Result<()>;
+pub type Read<'c> = &'c mut dyn FnMut(&RowView<'_>, usize) -> Result<()>;
 
 /// What takes a row that is found, and may keep it as long as it runs.
-pub(crate) type Take<'c> = &'c mut dyn FnMut(RowView<'_>) -> Result<()>;
+pub type Take<'c> = &'c mut dyn FnMut(RowView<'_>) -> Result<()>;
 
 /// What takes each row of a page, with what of it is selected.
-pub(crate) type TakeEach<'c> = &'c mut dyn FnMut(&Selection, &RowView<'_>) -> Result<()>;
+pub type TakeEach<'c> = &'c mut dyn FnMut(&Selection, &RowView<'_>) -> Result<()>;
 
 /// One table.
 ///
 /// Its errors say what is wrong; on which table, and in which row, is said above.
-pub(crate) trait TableExec: Any + Send + Sync {
+pub trait TableExec: Any + Send + Sync {
     /// The table's name, as it was given at creation.
     fn name(&self) -> &str;
 
@@ -55,7 +66,7 @@ pub(crate) trait TableExec: Any + Send + Sync {
 ///
 /// A walk is given it with each call, and does not hold it: several walks read one moment, and one that is LMDB's can be
 /// sent to another thread and not be shared between two.
-pub(crate) trait Moment: Any + Send {
+pub trait Moment: Any + Send {
     /// Whether the table is one of this store's.
     fn has(&self, table: &dyn TableExec) -> bool;
 
@@ -98,7 +109,7 @@ pub(crate) trait Moment: Any + Send {
 }
 
 /// Rows that lie in a moment, one after another.
-pub(crate) trait InPlace<'s> {
+pub trait InPlace<'s> {
     /// The next row.
     fn next(&mut self) -> Result<Option<RowView<'s>>>;
 
@@ -109,7 +120,7 @@ pub(crate) trait InPlace<'s> {
 /// The rows of one lane, in its order, a batch after another: a refill of LMDB's, a page of a service's.
 ///
 /// It is called once for many rows, so that nothing is erased between a row and what reads it.
-pub(crate) trait Walk: Send {
+pub trait Walk: Send {
     /// Puts the next rows into a batch that is empty: at least one, unless it [ends](Batch::end) there. What was put there
     /// before an error stays.
     fn fill(&mut self, moment: &dyn Moment, batch: &mut Batch) -> Result<()>;

@@ -3,4 +3,5 @@
 pub(crate) mod page;
 pub(crate) mod rows;
 pub(crate) mod snapshot;
+pub(crate) mod store;
 pub(crate) mod table;

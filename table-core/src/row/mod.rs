@@ -6,6 +6,7 @@
 pub(crate) mod dict;
 pub(crate) mod key;
 pub(crate) mod kind;
+pub(crate) mod named;
 pub(crate) mod numbers;
 pub(crate) mod partition;
 pub(crate) mod row_write;

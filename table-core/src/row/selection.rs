@@ -7,7 +7,7 @@ use crate::model::DynamicEntity;
 
 /// The properties that a query selects of the rows of a table, looked up in its dictionary: all, or some.
 #[derive(Debug, Default)]
-pub(crate) struct Selection(Option<Selected>);
+pub struct Selection(Option<Selected>);
 
 #[derive(Debug, Default)]
 struct Selected {

@@ -1,5 +1,6 @@
 //! The store on LMDB: what it reports of itself, what its reads give one by one, its keys and tables sealed by a rule.
 
+mod backend;
 #[cfg(feature = "encrypt")]
 mod encrypting;
 mod encryption;
@@ -22,12 +23,9 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use self::encryption::Keys;
-use self::handle::lmdb_table::LmdbTable;
-use self::handle::moment::LmdbMoment;
 use self::handle::shared::Shared;
 use self::jobs::reclaim;
 use self::opened::Inner;
-use self::records::catalog::{self, Entry};
 use self::records::meta::Meta;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -43,7 +41,6 @@ pub use self::handle::batch::Batch;
 pub use self::handle::bulk::{BulkFailure, BulkReport};
 pub use self::handle::moment::SnapshotInfo;
 pub use self::handle::reclaimer::ReclaimFailure;
-pub use self::handle::store::Store;
 pub use self::jobs::check::{CheckReport, Problem};
 #[cfg(feature = "encrypt")]
 pub(crate) use self::jobs::sealed::{SealedRow, SealedValue};
@@ -57,6 +54,7 @@ pub(crate) use self::write::prepare::Prepared;
 pub use crate::handle::page::Page;
 pub use crate::handle::rows::{Rows, SnapshotRows, Views};
 pub use crate::handle::snapshot::Snapshot;
+pub use crate::handle::store::Store;
 pub use crate::handle::table::DynamicTable;
 pub use crate::row::view::RowView;
 
@@ -73,91 +71,12 @@ impl Store {
         OpenOptions::default()
     }
 
-    /// Creates a table. Names are compared without regard to case and kept as given.
-    pub fn create_table(&self, name: &str) -> Result<DynamicTable> {
-        let entry = self.inner.transact(|txn, dbs, meta| catalog::create(dbs, txn, meta, name));
-        entry.map(|entry| self.handle(&entry)).map_err(|e| e.attempted("create").table(name))
-    }
-
-    /// The table of this name.
-    pub fn dynamic_table(&self, name: &str) -> Result<DynamicTable> {
-        let find = || {
-            self.inner.writer.check_running()?;
-            let (txn, dbs) = (self.inner.environment.read_txn()?, &self.inner.environment.dbs);
-            let found = catalog::find(dbs, &txn, &Meta::read(dbs.main, &txn)?, name)?;
-            found.ok_or_else(|| {
-                Error::new(ErrorKind::TableNotFound).because("there is no such table; create it first")
-            })
-        };
-        find().map(|entry| self.handle(&entry)).map_err(|e| e.attempted("open").table(name))
-    }
-
-    /// The table of this name, created if there is none.
-    pub fn create_table_if_missing(&self, name: &str) -> Result<DynamicTable> {
-        loop {
-            match self.dynamic_table(name) {
-                Err(e) if e.kind() == ErrorKind::TableNotFound => {}
-                found => return found,
-            }
-            match self.create_table(name) {
-                // Somebody else was quicker.
-                Err(e) if e.kind() == ErrorKind::TableAlreadyExists => {}
-                created => return created,
-            }
-        }
-    }
-
-    /// The names of all tables, in alphabetical order without regard to case.
-    pub fn tables(&self) -> Result<Vec<String>> {
-        let list = || {
-            self.inner.writer.check_running()?;
-            let (txn, dbs) = (self.inner.environment.read_txn()?, &self.inner.environment.dbs);
-            catalog::list(dbs, &txn, &Meta::read(dbs.main, &txn)?)
-        };
-        let entries = list().map_err(|e| e.attempted("list the tables"))?;
-        Ok(entries.into_iter().map(|entry| entry.name.into()).collect())
-    }
-
-    /// Drops a table with all its entities.
-    ///
-    /// It takes one small transaction, however many there are, and the name is free at once. The space comes back
-    /// in the background, in small steps between other writes; [`reclaim`](Self::reclaim) waits for it, and
-    /// [`stats`](Self::stats) tell if it can't.
-    ///
-    /// A table that is not there is [`TableNotFound`](ErrorKind::TableNotFound), with the [code](Error::code) that the
-    /// service has for it here, `ResourceNotFound`.
-    pub fn drop_table(&self, name: &str) -> Result<()> {
-        let entry = self
-            .inner
-            .transact(|txn, dbs, meta| {
-                // What is vouched for anew was vouched for before.
-                self.inner.verify_tables(txn, meta)?;
-                let entry = catalog::bury(dbs, txn, meta, name)?;
-                self.inner.forget_vouched(txn, meta, &entry)?;
-                Ok(entry)
-            })
-            .map_err(
-                |e| if e.kind() == ErrorKind::TableNotFound { e.with_code("ResourceNotFound") } else { e },
-            )
-            .map_err(|e| e.attempted("drop").table(name))?;
-        self.inner.forget(entry.id);
-        reclaim::start(&self.inner);
-        Ok(())
-    }
-
     /// Frees the space of dropped tables before it returns; returns how many rows that were.
     ///
     /// A store does this by itself in the background, and [`stats`](Self::stats) tell if it can't. Other writers get
     /// their turns in between.
     pub fn reclaim(&self) -> Result<u64> {
-        reclaim::run(&self.inner)
-    }
-
-    /// A view of all tables at one moment. Reads through it see nothing of later writes, and never wait for a
-    /// writer.
-    pub fn snapshot(&self) -> Result<Snapshot> {
-        let moment = LmdbMoment::new(&self.inner).map_err(|e| e.attempted("take a snapshot"))?;
-        Ok(Snapshot::new(Box::new(moment)))
+        reclaim::run(self.lmdb().map_err(|e| e.attempted("free the space of dropped tables"))?)
     }
 
     /// Writes a compacted copy of the store, as it is at this moment, into a new directory. Writers go on meanwhile. After
@@ -173,10 +92,11 @@ impl Store {
     /// The keys of encrypted properties are copied too (by a build that has the feature `encrypt`), wrapped as they
     /// are: whoever is to read the copy needs the same key provider.
     pub fn copy_to(&self, target: impl AsRef<Path>) -> Result<()> {
-        self.inner.writer.check_running()?;
         let copy = || {
-            open::copy_with(&self.inner.environment.env, target.as_ref(), Meta::transaction_of, |copy| {
-                Keys::copy(&self.inner.environment, copy)
+            let inner = self.lmdb()?;
+            inner.writer.check_running()?;
+            open::copy_with(&inner.environment.env, target.as_ref(), Meta::transaction_of, |copy| {
+                Keys::copy(&inner.environment, copy)
             })
         };
         copy().map_err(|e: Error| e.attempted("copy the store"))
@@ -214,7 +134,7 @@ impl Store {
     /// ```
     pub fn compact(self) -> Result<Self> {
         let compact = || {
-            let inner = self.inner;
+            let inner = self.into_shared()?;
             inner.writer.check_writable()?;
             // What is dropped is not to be copied; and the thread that frees it has a handle.
             reclaim::run(&inner)?;
@@ -225,7 +145,7 @@ impl Store {
             drop(inner);
             let store = options.open(path)?;
             if let Some(directory) = temporary {
-                store.inner.keep(directory);
+                store.lmdb()?.keep(directory);
             }
             Ok(store)
         };
@@ -236,26 +156,18 @@ impl Store {
     /// was opened without a [key provider](OpenOptions::encryption).
     #[cfg(feature = "encrypt")]
     pub fn encryption(&self) -> Result<&Encryption> {
-        self.inner.keys.get().map_err(|e| e.attempted("use encrypted properties"))
+        let keys = self.lmdb().and_then(|inner| inner.keys.get());
+        keys.map_err(|e| e.attempted("use encrypted properties"))
     }
 
     /// How far the store has come, to be kept elsewhere; see [`Mark`].
     pub fn mark(&self) -> Result<Mark> {
         let mark = || {
-            let txn = self.inner.environment.read_txn()?;
-            Meta::read(self.inner.environment.dbs.main, &txn).map(|meta| Mark::of(&meta))
+            let environment = &self.lmdb()?.environment;
+            let txn = environment.read_txn()?;
+            Meta::read(environment.dbs.main, &txn).map(|meta| Mark::of(&meta))
         };
         mark().map_err(|error: Error| error.attempted("mark the store"))
-    }
-
-    /// Whether it was opened for reading only.
-    pub(crate) fn is_read_only(&self) -> bool {
-        self.inner.writer.is_read_only()
-    }
-
-    /// The directory that the store lies in.
-    pub fn path(&self) -> &Path {
-        &self.inner.environment.path
     }
 
     /// Frees the reader slots of processes that died; returns how many there were.
@@ -263,11 +175,8 @@ impl Store {
     /// This happens when a store is opened and when no slot is left. A long-lived process may call it from time to
     /// time: until it happens, space that a dead reader saw is not used again.
     pub fn clear_stale_readers(&self) -> Result<usize> {
-        self.inner.environment.clear_stale_readers()
-    }
-
-    fn handle(&self, entry: &Entry) -> DynamicTable {
-        DynamicTable::new(Arc::new(LmdbTable::new(self.inner.clone(), self.inner.state(entry))))
+        let inner = self.lmdb().map_err(|e| e.attempted("free reader slots"))?;
+        inner.environment.clear_stale_readers()
     }
 }
 
@@ -298,7 +207,7 @@ impl OpenOptions {
         if !self.read_only {
             reclaim::start(&inner);
         }
-        Ok(Store { inner })
+        Ok(Store::new(inner))
     }
 }
 

@@ -62,6 +62,10 @@ pub(crate) enum TimeItem {
 /// The formats that are a word.
 const WORDS: [&str; 7] = ["offset", "inverted", "ticks", "escaped", "lower", "shard", "blind"];
 
+/// All formats, for messages.
+const FORMATS: &str = "there are `06` (a width), `offset`, `inverted`, `ticks`, `escaped`, `lower`, `shard(16)`, \
+                       `blind` and the parts of a time, as in `%Y-%m-%d`";
+
 /// What a time can be made of, for messages.
 const DIRECTIVES: &str = "`%Y`, `%m`, `%d`, `%H`, `%M`, `%S` or `%j`";
 
@@ -100,7 +104,7 @@ impl Format {
                 Some(count) if count.is_empty() || count.starts_with('(') => {
                     shards(count, field).map(Self::Shard)
                 }
-                _ => Err(format!("unknown format `{word}`{}", suggest::hint(word, WORDS))),
+                _ => Err(unknown(word)),
             },
         }
     }
@@ -108,6 +112,21 @@ impl Format {
     /// Whether the value can be read back from what is printed, if its type allows the format at all.
     pub(crate) fn lossless(&self) -> bool {
         !matches!(self, Self::Time(_) | Self::Lower | Self::Shard(_) | Self::Blind)
+    }
+}
+
+/// What to say of a word that is no format: the one that is meant, or all there are.
+fn unknown(word: &str) -> String {
+    // What other libraries call it.
+    let meant = match word {
+        "reverse" | "reversed" | "rev" | "desc" | "descending" => Some("inverted"),
+        "lowercase" => Some("lower"),
+        "escape" | "encoded" => Some("escaped"),
+        _ => suggest::nearest(word, WORDS),
+    };
+    match meant {
+        Some(meant) => format!("unknown format `{word}`; did you mean `{meant}`?"),
+        None => format!("unknown format `{word}`; {FORMATS}"),
     }
 }
 

@@ -25,6 +25,10 @@ pub(super) const fn mistake(
     edm: EdmType,
     takes_absent: bool,
 ) -> Option<Message> {
+    // The declaration of the entity does not compile, and its own messages say so.
+    if schema.entity.is_empty() {
+        return None;
+    }
     let (_, from) = schema.fields.split_at(place(schema, name));
     if let [field, ..] = from {
         return misfit(schema, field, edm, takes_absent);

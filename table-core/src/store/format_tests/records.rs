@@ -85,7 +85,7 @@ fn refuses_damage(
     key: &[u8],
     read: impl Fn(&heed::RwTxn<'_>) -> Result<(), ErrorKind>,
 ) {
-    let mut txn = store.inner.environment.env.write_txn().unwrap();
+    let mut txn = store.lmdb().unwrap().environment.env.write_txn().unwrap();
     let record = db.get(&txn, key).unwrap().unwrap().to_vec();
     assert_eq!(read(&txn), Ok(()));
     for bit in 0..record.len() * 8 {
@@ -110,7 +110,7 @@ fn small_records_are_these_bytes() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path().join("store")).unwrap();
     store.create_table("Company").unwrap();
-    let (env, dbs) = (&store.inner.environment.env, store.inner.environment.dbs);
+    let (env, dbs) = (&store.lmdb().unwrap().environment.env, store.lmdb().unwrap().environment.dbs);
 
     let company = "636f6d70616e79";
     let entry = Entry { id: 1, name: "Company".into(), identity: *b"0123456789abcdef", digest: None };
@@ -151,7 +151,7 @@ fn small_records_are_these_bytes() {
 }
 
 fn counts_and_names(store: &Store) {
-    let (env, dbs) = (&store.inner.environment.env, store.inner.environment.dbs);
+    let (env, dbs) = (&store.lmdb().unwrap().environment.env, store.lmdb().unwrap().environment.dbs);
     let counts = Counts { entities: 3, bytes: 1_000, digest: 0xfedc_ba98_7654_3210 };
     let mut txn = env.write_txn().unwrap();
     counts.write(dbs.main, &mut txn, 7).unwrap();
@@ -200,7 +200,7 @@ fn counts_and_names(store: &Store) {
 }
 
 fn graves(store: &Store, created: &Entry) {
-    let (env, dbs) = (&store.inner.environment.env, store.inner.environment.dbs);
+    let (env, dbs) = (&store.lmdb().unwrap().environment.env, store.lmdb().unwrap().environment.dbs);
     let company = b"company";
     // Not committed: the store would begin to free its space.
     let mut txn = env.write_txn().unwrap();
@@ -225,7 +225,7 @@ fn graves(store: &Store, created: &Entry) {
 
 /// Commits as the store does, with its own record.
 fn commit(store: &Store, mut txn: heed::RwTxn<'_>) {
-    let main = store.inner.environment.dbs.main;
+    let main = store.lmdb().unwrap().environment.dbs.main;
     Meta::begin(main, &txn).unwrap().write(main, &mut txn).unwrap();
     txn.commit().unwrap();
 }
@@ -234,8 +234,8 @@ fn commit(store: &Store, mut txn: heed::RwTxn<'_>) {
 fn counts_of_another_length_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path().join("store")).unwrap();
-    let main = store.inner.environment.dbs.main;
-    let mut txn = store.inner.environment.env.write_txn().unwrap();
+    let main = store.lmdb().unwrap().environment.dbs.main;
+    let mut txn = store.lmdb().unwrap().environment.env.write_txn().unwrap();
     for length in [16, 23, 25, 32] {
         let mut record = vec![0; length + meta::CHECKSUM];
         meta::seal(&counts::key(1), &mut record);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::batch::Batch;
 use super::shared::Shared;
-use super::store::Store;
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::store::Store;
 use crate::store::write::commit::GROUP_BYTES;
 use crate::store::write::prepare::Prepared;
 
@@ -55,18 +55,19 @@ impl Store {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn bulk(&self, batches: impl IntoIterator<Item = Batch>) -> Result<BulkReport> {
-        load(&self.inner, batches, |batch| self.own(batch).and_then(|()| batch.prepare()), Batch::again)
+        let inner = self.shared().map_err(|e| e.attempted("load batches"))?;
+        load(&inner, batches, |batch| own(&inner, batch).and_then(|()| batch.prepare()), Batch::again)
     }
+}
 
-    fn own(&self, batch: &Batch) -> Result<()> {
-        if batch.table().inner().is_ok_and(|inner| Arc::ptr_eq(inner, &self.inner)) {
-            Ok(())
-        } else {
-            Err(Error::new(ErrorKind::TableNotFound)
-                .because("the batch is for a table of another store")
-                .attempted("commit a batch to")
-                .table(batch.table().name()))
-        }
+fn own(inner: &Arc<Shared>, batch: &Batch) -> Result<()> {
+    if batch.table().inner().is_ok_and(|of_batch| Arc::ptr_eq(of_batch, inner)) {
+        Ok(())
+    } else {
+        Err(Error::new(ErrorKind::TableNotFound)
+            .because("the batch is for a table of another store")
+            .attempted("commit a batch to")
+            .table(batch.table().name()))
     }
 }
 

@@ -3,20 +3,16 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use super::moment::LmdbMoment;
 use super::shared::Shared;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Moment, Read, TableExec, Take};
+use crate::executor::TableExec;
 use crate::handle::table::DynamicTable;
-use crate::row::key::KeyBuffer;
-use crate::row::view::RowView;
 use crate::store::records::catalog::TableState;
-use crate::store::scan::read;
 
 /// A table of an LMDB store.
 pub(in crate::store) struct LmdbTable {
-    pub(super) inner: Arc<Shared>,
-    pub(super) state: Arc<TableState>,
+    pub(in crate::store) inner: Arc<Shared>,
+    pub(in crate::store) state: Arc<TableState>,
 }
 
 impl LmdbTable {
@@ -37,45 +33,11 @@ impl LmdbTable {
     pub(in crate::store) fn state(&self) -> &Arc<TableState> {
         &self.state
     }
-
-    /// Gives `found` the row of these keys and the state that it is read in, and says whether there is one.
-    #[inline]
-    fn find(&self, keys: (&str, &str), found: impl FnOnce(RowView<'_>, usize) -> Result<()>) -> Result<bool> {
-        self.inner.writer.check_running()?;
-        let txn = self.inner.environment.read_txn()?;
-        let mut key = KeyBuffer::default();
-        let Some(view) = read::get_at(&self.inner, &txn, &self.state, keys, &mut key)? else {
-            return Ok(false);
-        };
-        found(view, txn.id()).map(|()| true)
-    }
 }
 
 #[cold]
 fn stranger() -> Error {
-    Error::new(ErrorKind::InvalidQuery).because("only a table of a store on LMDB can do that")
-}
-
-impl TableExec for LmdbTable {
-    fn name(&self) -> &str {
-        &self.state.name
-    }
-
-    fn id(&self) -> u32 {
-        self.state.id
-    }
-
-    fn get(&self, keys: (&str, &str), read: Read<'_>) -> Result<bool> {
-        self.find(keys, |view, state| read(&view, state))
-    }
-
-    fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool> {
-        self.find(keys, |view, _| take(view))
-    }
-
-    fn moment(&self) -> Result<Box<dyn Moment>> {
-        Ok(Box::new(LmdbMoment::new(&self.inner)?))
-    }
+    Error::new(ErrorKind::Unsupported).because("only a table of a store on LMDB can do that")
 }
 
 impl DynamicTable {

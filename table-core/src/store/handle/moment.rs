@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use super::lmdb_table::LmdbTable;
 use super::shared::Shared;
-use super::store::Store;
 use super::walks;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{InPlace, Lanes, Moment, TableExec, TakeEach, Walk};
+use crate::executor::{self, InPlace, Lanes, Moment, TableExec, TakeEach, Walk};
+use crate::handle::store::Store;
 use crate::limits;
 use crate::query::Continuation;
 use crate::row::selection::Selection;
@@ -57,8 +57,7 @@ impl LmdbMoment {
         each: TakeEach<'_>,
     ) -> Result<Option<Continuation>> {
         if !(1..=limits::PAGE_ENTITIES).contains(&size) {
-            return Err(Error::new(ErrorKind::InvalidQuery)
-                .because(format!("a page has 1 to {} entities, not {size}", limits::PAGE_ENTITIES)));
+            return Err(executor::page_size(size));
         }
         let mut walk = MergedWalk::new(&self.inner, &self.txn, LmdbTable::of(table)?.state(), read, after)?;
         let mut taken = 0;
@@ -151,10 +150,12 @@ pub struct SnapshotInfo {
 }
 
 impl Store {
-    /// The snapshots that live in this process, the oldest first: what keeps the store from using space again.
+    /// The snapshots that live in this process, the oldest first: what keeps the store from using space again. Of a store
+    /// that is not on LMDB, none.
     pub fn snapshots(&self) -> Vec<SnapshotInfo> {
         let info =
             |(taken, transaction): (Instant, usize)| SnapshotInfo { age: taken.elapsed(), transaction };
-        self.inner.live.all().into_iter().map(info).collect()
+        let live = self.lmdb().map(|inner| inner.live.all()).unwrap_or_default();
+        live.into_iter().map(info).collect()
     }
 }

@@ -6,8 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::{env, process};
 
-use super::store::Store;
 use crate::error::Result;
+use crate::handle::store::Store;
 use crate::store::lmdb;
 use crate::store::open::{Durability, OpenOptions};
 
@@ -99,7 +99,7 @@ impl OpenOptions {
             lmdb::io_error(error).because(because).attempted("open a temporary store")
         })?;
         let store = self.open(directory.path())?;
-        store.inner.keep(directory);
+        store.lmdb()?.keep(directory);
         Ok(store)
     }
 }

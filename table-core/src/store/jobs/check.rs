@@ -5,13 +5,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::store::Store;
 use crate::row::dict::Dict;
 use crate::row::key;
 use crate::row::key::StoredKey;
 use crate::row::view::{self, RowView};
 use crate::row::{self, Row};
 use crate::store::encryption::sign;
-use crate::store::handle::store::Store;
 use crate::store::lmdb::{self, Databases};
 use crate::store::open;
 use crate::store::opened::Inner;
@@ -83,7 +83,7 @@ impl Store {
     /// ```
     pub fn check(&self) -> Result<CheckReport> {
         let run = || {
-            let inner = &*self.inner;
+            let inner = self.lmdb()?;
             inner.writer.check_running()?;
             let txn = inner.environment.read_txn()?;
             let mut check = Check::new(inner, &txn);

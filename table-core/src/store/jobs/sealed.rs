@@ -9,6 +9,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::plain::{damaged, texts};
 use crate::crypt::{KeyHandle, KeyScope, Scope, Token};
 use crate::error::{Error, Result};
+use crate::handle::store::Store;
 use crate::handle::table::DynamicTable;
 use crate::model::ValueRef;
 use crate::row::dict::Dict;
@@ -19,7 +20,6 @@ use crate::schema::{Schema, TOKEN_BYTES};
 use crate::store::encryption::vault::Encryption;
 use crate::store::encryption::vault::in_use::{KeptStore, SealedValues};
 use crate::store::handle::shared::Shared;
-use crate::store::handle::store::Store;
 use crate::store::lmdb::{self, Databases};
 use crate::store::records::catalog::{self, TableState};
 use crate::store::records::counts::Counts;
@@ -61,7 +61,8 @@ impl Store {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn sealed_values(&self) -> Result<Vec<SealedValues>> {
-        self.inner.sealed_values(&|_| true).map_err(|e| e.attempted("count sealed values"))
+        let counted = self.lmdb().and_then(|inner| inner.sealed_values(&|_| true));
+        counted.map_err(|e| e.attempted("count sealed values"))
     }
 }
 

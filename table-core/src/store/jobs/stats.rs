@@ -1,8 +1,8 @@
 //! How much there is.
 
 use crate::error::Result;
+use crate::handle::store::Store;
 use crate::store::handle::reclaimer::ReclaimFailure;
-use crate::store::handle::store::Store;
 use crate::store::opened::space::OldestSnapshot;
 use crate::store::records::catalog;
 use crate::store::records::counts::Counts;
@@ -96,7 +96,7 @@ impl Store {
     }
 
     fn read_stats(&self) -> Result<StoreStats> {
-        let inner = &*self.inner;
+        let inner = self.lmdb()?;
         inner.writer.check_running()?;
         let txn = inner.environment.read_txn()?;
         let dbs = &inner.environment.dbs;

@@ -32,7 +32,7 @@ pub enum Durability {
     Relaxed,
 }
 
-/// How a store is opened: made by `Store::options()`, finished with `open`.
+/// How a store is opened: made by `Store::options()` or `OpenOptions::new()`, finished with `open`.
 ///
 /// ```
 /// use table_core::{Durability, Store};
@@ -108,6 +108,12 @@ impl Default for OpenOptions {
 }
 
 impl OpenOptions {
+    /// The default of each option: what [`Store::options`](crate::Store::options) gives.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
     /// What a commit promises when it returns. The default is [`Durability::Durable`].
     #[must_use]
     pub fn durability(mut self, durability: Durability) -> Self {

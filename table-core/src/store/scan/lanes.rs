@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Lanes, order};
-use crate::query::{self, Continuation, Position};
-use crate::row::key;
+use crate::error::Result;
+use crate::executor::{self, Lanes};
+use crate::query::{Continuation, Position};
 use crate::store::encryption::Lens;
 use crate::store::lmdb::ReadTxn;
 use crate::store::opened::Inner;
@@ -27,10 +26,8 @@ pub(in crate::store) fn scans(
 /// What binds a token to these scans of a table of this store.
 pub(in crate::store) fn fingerprint(inner: &Inner, txn: &heed::RoTxn<'_>, scans: &[Scan]) -> Result<u64> {
     let store = Meta::read(inner.environment.dbs.main, txn)?.tag();
-    let all = scans
-        .iter()
-        .fold(0_u64, |all, scan| all.rotate_left(5) ^ query::fingerprint(&scan.plan, scan.table.id));
-    Ok(all ^ store)
+    let table = scans.first().map_or(0, |scan| scan.table.id);
+    Ok(executor::fingerprint(scans.iter().map(|scan| &scan.plan), table, store))
 }
 
 /// Moves the scans to where a page ended; returns how many entities are still wanted.
@@ -42,30 +39,11 @@ pub(in crate::store) fn go_on(
 ) -> Result<u64> {
     let Position { partition, row, remaining } = token.resume(fingerprint(inner, txn, scans)?)?;
     let remaining = remaining.unwrap_or(u64::MAX);
-    if let [scan] = scans {
-        scan.go_on(key::stored(scan.table.id, partition, row), true);
-        scan.remaining = remaining;
-        return Ok(remaining);
-    }
-    let Some(first) = scans.first() else { return Ok(0) };
-    let reverse = first.plan.reverse;
-    let last = key::stored(first.table.id, partition, row);
-    let rest = lanes.rest(&last);
-    // Every row of a lane starts with what its range starts with, as far as the lanes differ.
-    let head = |scan: &Scan| {
-        let (start, _) = scan.range.as_ref()?;
-        start.get(..last.len() - rest.len()).map(<[u8]>::to_vec)
-    };
-    let came_from = scans.iter().position(|scan| head(scan).is_some_and(|head| last.starts_with(&head)));
-    let Some(came_from) = came_from else {
-        return Err(Error::new(ErrorKind::InvalidContinuation)
-            .attempted("read the continuation token")
-            .because("the token is of none of the query's shards"));
-    };
-    for (lane, scan) in scans.iter_mut().enumerate() {
-        let Some(mut row) = head(scan) else { continue };
-        row.extend_from_slice(rest);
-        let is_after = order(reverse, (rest, lane), (rest, came_from)).is_le();
+    let Some(table) = scans.first().map(|scan| scan.table.id) else { return Ok(0) };
+    let ranges = scans.iter().map(|scan| scan.range.as_ref());
+    let starts = executor::after_page(lanes, table, ranges, (partition, row))?;
+    for (scan, start) in scans.iter_mut().zip(starts) {
+        let Some((row, is_after)) = start else { continue };
         scan.go_on(row, is_after);
         scan.remaining = remaining;
     }

@@ -388,7 +388,7 @@ mod tests {
     }
 
     fn waiting(store: &Store) -> usize {
-        lock(&store.inner.writer.queue).waiting.len()
+        lock(&store.lmdb().unwrap().writer.queue).waiting.len()
     }
 
     #[test]
@@ -400,7 +400,7 @@ mod tests {
         let row = |key: &str| DynamicEntity::new("p", key);
         let deadline = Instant::now() + Duration::from_mins(1);
         for round in 0..3 {
-            let lead = store.inner.writer.lead().unwrap();
+            let lead = store.lmdb().unwrap().writer.lead().unwrap();
             let mut threads = Vec::new();
             // The first will lead, the second has been applied when the third panics, and the fourth has not.
             for (place, table) in [&good, &good, &panics, &good].into_iter().enumerate() {

@@ -1,9 +1,9 @@
 //! A store's typed tables.
 
 use crate::error::Result;
+use crate::handle::store::Store;
 use crate::handle::table::DynamicTable;
 use crate::schema::Schema;
-use crate::store::Store;
 use crate::typed::change::egt::{Egt, MemberOf};
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Partition;

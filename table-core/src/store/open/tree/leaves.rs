@@ -225,7 +225,7 @@ impl LeafPath {
             self.branches.push((self.leaf, at));
             self.leaf = node.child();
         }
-        self.enter(source, 0)
+        self.enter(source, 0, true)
     }
 
     /// Goes to the next leaf, or in reverse to the one before; `None` if there is none.
@@ -256,11 +256,13 @@ impl LeafPath {
             *place = (self.leaf, at);
             self.leaf = page.node(at).ok_or_else(damaged)?.child();
         }
-        self.enter(source, fresh).map(Some)
+        self.enter(source, fresh, reverse).map(Some)
     }
 
-    /// Looks at the leaf, and at whether it and the branches from this level on are in use.
-    fn enter<'p>(&self, source: impl Source<'p>, level: usize) -> Result<Page<'p>> {
+    /// Looks at the leaf, to which the branches from this level on have newly led: at whether all are in use, and at
+    /// whether the leaf's keys lie within those that the branches give. `is_sought` is whether nobody has come from the
+    /// leaf before it.
+    fn enter<'p>(&self, source: impl Source<'p>, level: usize, is_sought: bool) -> Result<Page<'p>> {
         let page = leaf_at(source, self.leaf)?;
         if source.verifies() {
             let (mut entered, mut count) = ([self.leaf; LEVELS], 0);
@@ -275,28 +277,31 @@ impl LeafPath {
         }
         let key = |at| page.node(at).map(|node| node.key).ok_or_else(damaged);
         let (first, last) = (key(0)?, key(page.len() - 1)?);
-        let (low, high) = self.bounds(source)?;
-        let is_within = low.is_none_or(|low| low <= first) && high.is_none_or(|high| last < high);
-        if is_within && first <= last { Ok(page) } else { Err(damaged()) }
-    }
-
-    /// The keys that the branches give for the leaf: its own are not below the one, and below the other.
-    fn bounds<'p>(&self, source: impl Source<'p>) -> Result<(Option<&'p [u8]>, Option<&'p [u8]>)> {
-        let mut bounds = (None, None);
-        for (branch, at) in self.branches.iter().rev() {
-            let page = branch_at(source, *branch)?;
-            // The first key of a branch stands for none.
-            if bounds.0.is_none() && *at > 0 {
-                bounds.0 = Some(page.node(*at).ok_or_else(damaged)?.key);
-            }
-            if bounds.1.is_none() && *at + 1 < page.len() {
-                bounds.1 = Some(page.node(*at + 1).ok_or_else(damaged)?.key);
-            }
-            if let (Some(_), Some(_)) = bounds {
+        if first > last {
+            return Err(damaged());
+        }
+        let (mut has_low, mut has_high) = (false, false);
+        for (height, (branch, at)) in self.branches.iter().enumerate().rev() {
+            if height < level && has_low && has_high {
                 break;
             }
+            let (branch, is_new) = (branch_at(source, *branch)?, height >= level);
+            let key = |at| branch.node(at).map(|node| node.key).ok_or_else(damaged);
+            // Each newly taken entry is looked at: one that damage has made another's leads to leaves that are sound.
+            if *at > 0 && (is_new || !has_low) {
+                has_low = true;
+                if key(*at)? > first || is_new && is_sought && !branch.rises_to(*at) {
+                    return Err(damaged());
+                }
+            }
+            if *at + 1 < branch.len() && (is_new || !has_high) {
+                has_high = true;
+                if last >= key(*at + 1)? {
+                    return Err(damaged());
+                }
+            }
         }
-        Ok(bounds)
+        Ok(page)
     }
 }
 

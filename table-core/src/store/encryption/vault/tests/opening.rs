@@ -143,7 +143,7 @@ fn keys_that_are_missing_are_told_from_keys_that_never_were() {
     // It is noted where there are keys, whoever made them and died before it was.
     let clear = || {
         let store = plain().unwrap();
-        let environment = &store.inner.environment;
+        let environment = &store.lmdb().unwrap().environment;
         let mut txn = environment.write_txn().unwrap();
         let mut meta = Meta::begin(environment.dbs.main, &txn).unwrap();
         let was = std::mem::take(&mut meta.features.ignorable);

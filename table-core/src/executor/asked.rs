@@ -1,0 +1,155 @@
+//! What a lane asks for, planned: for executors that have no plan of their own.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::Lanes;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Ticks, ValueRef};
+use crate::query::{self, Fields, Predicate, Query, QueryPlan};
+use crate::row::dict::Dict;
+use crate::row::key::{self, StoredRange};
+use crate::row::named;
+use crate::row::selection::Selection;
+use crate::row::view::RowView;
+
+/// What a query asks of one table: between which keys its rows lie, and which of them it wants.
+#[derive(Debug)]
+pub struct Asked {
+    plan: QueryPlan,
+    table: u32,
+    range: Option<StoredRange>,
+}
+
+impl Asked {
+    /// Of the table of this number.
+    pub(super) fn of(query: &Query, table: u32) -> Result<Self> {
+        let plan = query::plan(query)?;
+        Ok(Self { range: key::range(table, &plan), plan, table })
+    }
+
+    /// The stored keys among which the rows lie, the first and the first beyond, for an executor that has its rows in their
+    /// order; `None` if nothing can be there.
+    pub fn range(&self) -> Option<(&[u8], &[u8])> {
+        self.range.as_ref().map(|(start, end)| (start.as_slice(), end.as_slice()))
+    }
+
+    /// Whether the rows are wanted from the last to the first.
+    pub fn is_reverse(&self) -> bool {
+        self.plan.reverse
+    }
+
+    /// Whether the query wants the row, which lies in the [range](Self::range).
+    pub fn wants(&self, row: &RowView<'_>) -> Result<bool> {
+        if let Some(kind) = self.plan.kind
+            && row.kind()? != Some(kind.name)
+        {
+            return Ok(false);
+        }
+        let names = self.plan.predicate.as_ref().map_or(&[][..], Predicate::names);
+        self.plan.accepts(&ByName { row, names, plan: &self.plan })
+    }
+
+    /// What of the rows is selected.
+    pub(super) fn selection(&self, dict: &Dict) -> Arc<Selection> {
+        named::selection(self.plan.select.as_deref(), dict)
+    }
+}
+
+/// A row as a filter sees it that asks for properties by their names.
+struct ByName<'r> {
+    row: &'r RowView<'r>,
+    names: &'r [crate::model::Name],
+    plan: &'r QueryPlan,
+}
+
+impl Fields for ByName<'_> {
+    fn partition_key(&self) -> Cow<'_, str> {
+        self.row.partition_key()
+    }
+
+    fn row_key(&self) -> Cow<'_, str> {
+        self.row.row_key()
+    }
+
+    fn timestamp(&self) -> Ticks {
+        self.row.timestamp()
+    }
+
+    fn property(&self, slot: usize) -> Result<Option<ValueRef<'_>>> {
+        self.names.get(slot).map_or(Ok(None), |name| self.row.get(name))
+    }
+
+    fn property_holds(&self, slot: usize, test: impl FnOnce(ValueRef<'_>) -> bool) -> Result<bool> {
+        if let (Some(kind), Some(name)) = (self.plan.kind, self.names.get(slot))
+            && kind.keys.gives(name)
+        {
+            let value = kind.keys.value(name, &self.row.partition_key(), &self.row.row_key());
+            return Ok(value.is_some_and(|value| test(value.as_value_ref())));
+        }
+        Ok(self.property(slot)?.is_some_and(test))
+    }
+}
+
+impl Lanes {
+    /// What each lane asks of the table of this number.
+    pub(super) fn asked(&self, table: u32) -> Result<Vec<Asked>> {
+        self.queries().iter().map(|query| Asked::of(query, table)).collect()
+    }
+}
+
+/// What binds a token to these queries of a table, in the store of this tag.
+pub(crate) fn fingerprint<'p, I: Iterator<Item = &'p QueryPlan>>(plans: I, table: u32, store: u64) -> u64 {
+    let all = plans.fold(0_u64, |all, plan| all.rotate_left(5) ^ query::fingerprint(plan, table));
+    all ^ store
+}
+
+/// Where a lane goes on: after a stored key, or at it. `None` if it has nothing to read.
+type Start = Option<(Vec<u8>, bool)>;
+
+/// Where each lane goes on after the row of these keys, at which a page ended. `ranges` are those that the lanes
+/// began with.
+pub(crate) fn after_page<'r, R: Iterator<Item = Option<&'r StoredRange>> + Clone>(
+    lanes: &Lanes,
+    table: u32,
+    ranges: R,
+    (partition, row): (&str, &str),
+) -> Result<Vec<Start>> {
+    let last = key::stored(table, partition, row);
+    if lanes.queries().len() == 1 {
+        return Ok(vec![Some((last, true))]);
+    }
+    let rest = lanes.rest(&last);
+    // Every row of a lane starts with what its range starts with, as far as the lanes differ.
+    let head = |range: Option<&StoredRange>| range?.0.get(..last.len() - rest.len()).map(<[u8]>::to_vec);
+    let heads = ranges.map(head);
+    let came_from = heads.clone().position(|head| head.is_some_and(|head| last.starts_with(&head)));
+    let Some(came_from) = came_from else {
+        return Err(Error::new(ErrorKind::InvalidContinuation)
+            .attempted("read the continuation token")
+            .because("the token is of none of the query's shards"));
+    };
+    let reverse = lanes.are_reverse();
+    let go_on = |(lane, head): (usize, Option<Vec<u8>>)| {
+        let mut row = head?;
+        row.extend_from_slice(rest);
+        let is_after = super::order(reverse, (rest, lane), (rest, came_from)).is_le();
+        Some((row, is_after))
+    };
+    Ok(heads.enumerate().map(go_on).collect())
+}
+
+/// The lanes' requests for what comes after a page that ended at the row of these keys.
+pub(super) fn go_on(lanes: &Lanes, asked: &mut [Asked], table: u32, last: (&str, &str)) -> Result<()> {
+    let starts = after_page(lanes, table, asked.iter().map(|asked| asked.range.as_ref()), last)?;
+    for (asked, start) in asked.iter_mut().zip(starts) {
+        let Some((row, is_after)) = start else { continue };
+        asked.range = key::range_from(asked.table, &asked.plan, row, is_after);
+    }
+    Ok(())
+}
+
+/// The plans of what is asked.
+pub(super) fn plans(asked: &[Asked]) -> impl Iterator<Item = &QueryPlan> {
+    asked.iter().map(|asked| &asked.plan)
+}

@@ -1,0 +1,34 @@
+//! A store as a whole, as its executor has it.
+
+use std::any::Any;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{Moment, TableExec};
+use crate::error::Result;
+
+/// A store.
+///
+/// Its errors say what is wrong; what was attempted, and on which table, is said above.
+pub trait Backend: Any + Send + Sync {
+    /// Creates a table. Names are compared without regard to case and kept as given.
+    fn create(self: Arc<Self>, table: &str) -> Result<Arc<dyn TableExec>>;
+
+    /// The table of this name; [`TableNotFound`](crate::ErrorKind::TableNotFound) if there is none.
+    fn open(self: Arc<Self>, table: &str) -> Result<Arc<dyn TableExec>>;
+
+    /// The names of all tables, in alphabetical order without regard to case.
+    fn tables(&self) -> Result<Vec<String>>;
+
+    /// Drops a table with all its rows.
+    fn drop_table(self: Arc<Self>, table: &str) -> Result<()>;
+
+    /// All tables as they are now.
+    fn moment(self: Arc<Self>) -> Result<Box<dyn Moment>>;
+
+    /// Whether nothing can be written.
+    fn is_read_only(&self) -> bool;
+
+    /// The directory that the store lies in; an empty path if it lies in none.
+    fn path(&self) -> &Path;
+}

@@ -1,0 +1,19 @@
+//! What another executor than LMDB is made of. Not part of the API: it changes with the seam.
+//!
+//! `docs/decisions/executors.md` says why it is here.
+
+use std::sync::Arc;
+
+pub use crate::executor::{
+    Asked, Backend, Batch, Begin, InPlace, Kept, Lanes, Moment, Read, TableExec, Take, TakeEach, Walk, page,
+    views, walks,
+};
+pub use crate::handle::store::Store;
+pub use crate::row::named::{Named, Names, PackedRow};
+pub use crate::row::selection::Selection;
+pub use crate::row::view::RowView;
+
+/// The store that this executor carries out the reads and writes of.
+pub fn store(backend: Arc<dyn Backend>) -> Store {
+    Store::new(backend)
+}

@@ -1,0 +1,123 @@
+//! A store as the user holds it.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::snapshot::Snapshot;
+use super::table::DynamicTable;
+use crate::error::{ErrorKind, Result};
+use crate::executor::Backend;
+
+/// Tables of entities in a directory on disk.
+///
+/// A store is cheap to clone and may be shared between threads; several processes may have it open. Every change is
+/// one transaction: it happens whole, or not at all, and when the call returns it is on disk.
+///
+/// ```
+/// use table_core::{DynamicEntity, IfMatch, Store};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("company.tables");
+/// let store = Store::open(&path)?;
+/// let company = store.create_table("Company")?;
+///
+/// company.insert(&DynamicEntity::new("Sales", "empid_000001").with("LastName", "Jones"))?;
+/// let jones = company.get("Sales", "empid_000001")?.unwrap();
+/// assert_eq!(jones.get("LastName").and_then(|name| name.as_str()), Some("Jones"));
+///
+/// // Only the version that was read is deleted.
+/// company.delete("Sales", "empid_000001", jones.etag().unwrap())?;
+/// assert_eq!(company.get("Sales", "empid_000001")?, None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Store {
+    backend: Arc<dyn Backend>,
+}
+
+impl Store {
+    pub(crate) fn new(backend: Arc<dyn Backend>) -> Self {
+        Self { backend }
+    }
+
+    /// What carries out its reads and writes.
+    pub(crate) fn backend(&self) -> &Arc<dyn Backend> {
+        &self.backend
+    }
+
+    /// The same, given away.
+    pub(crate) fn into_backend(self) -> Arc<dyn Backend> {
+        self.backend
+    }
+
+    /// Creates a table. Names are compared without regard to case and kept as given.
+    pub fn create_table(&self, name: &str) -> Result<DynamicTable> {
+        let created = self.backend.clone().create(name);
+        created.map(DynamicTable::new).map_err(|e| e.attempted("create").table(name))
+    }
+
+    /// The table of this name.
+    pub fn dynamic_table(&self, name: &str) -> Result<DynamicTable> {
+        let found = self.backend.clone().open(name);
+        found.map(DynamicTable::new).map_err(|e| e.attempted("open").table(name))
+    }
+
+    /// The table of this name, created if there is none.
+    pub fn create_table_if_missing(&self, name: &str) -> Result<DynamicTable> {
+        loop {
+            match self.dynamic_table(name) {
+                Err(e) if e.kind() == ErrorKind::TableNotFound => {}
+                found => return found,
+            }
+            match self.create_table(name) {
+                // Somebody else was quicker.
+                Err(e) if e.kind() == ErrorKind::TableAlreadyExists => {}
+                created => return created,
+            }
+        }
+    }
+
+    /// The names of all tables, in alphabetical order without regard to case.
+    pub fn tables(&self) -> Result<Vec<String>> {
+        self.backend.tables().map_err(|e| e.attempted("list the tables"))
+    }
+
+    /// Drops a table with all its entities.
+    ///
+    /// It takes one small transaction, however many there are, and the name is free at once. The space comes back
+    /// in the background, in small steps between other writes; [`reclaim`](Self::reclaim) waits for it, and
+    /// [`stats`](Self::stats) tell if it can't.
+    ///
+    /// A table that is not there is [`TableNotFound`](ErrorKind::TableNotFound), with the
+    /// [code](crate::Error::code) that the service has for it here, `ResourceNotFound`.
+    pub fn drop_table(&self, name: &str) -> Result<()> {
+        self.backend.clone().drop_table(name).map_err(|e| {
+            let e = if e.kind() == ErrorKind::TableNotFound { e.with_code("ResourceNotFound") } else { e };
+            e.attempted("drop").table(name)
+        })
+    }
+
+    /// A view of all tables at one moment. Reads through it see nothing of later writes, and never wait for a
+    /// writer.
+    pub fn snapshot(&self) -> Result<Snapshot> {
+        let moment = self.backend.clone().moment();
+        moment.map(Snapshot::new).map_err(|e| e.attempted("take a snapshot"))
+    }
+
+    /// Whether it was opened for reading only.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.backend.is_read_only()
+    }
+
+    /// The directory that the store lies in.
+    pub fn path(&self) -> &Path {
+        self.backend.path()
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store").field("path", &self.path()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,186 @@
+//! Rows of executors that keep properties by their names, put into the form that readers know.
+//!
+//! A reader of entities knows one form of a row alone, so that nothing is asked of a field which is not asked of LMDB's: a
+//! row that comes by its names is packed when it comes in, under numbers that nobody but the process knows.
+
+use std::cmp::Ordering;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::dict::Dict;
+use super::row_write::{self, NameRef, RowWriter};
+use super::selection::Selection;
+use super::view::RowView;
+use super::{INLINE, Row, key};
+use crate::error::Result;
+use crate::model::names::ENTITY_TYPE;
+use crate::model::{Ticks, ValueRef};
+
+/// A property by its name.
+pub type Named<'p> = (&'p str, ValueRef<'p>);
+
+/// The numbers that a process gives to the names of a table's properties. They never change, so rows that were packed
+/// before a name came are read with those that were packed after it.
+#[derive(Debug, Default)]
+pub struct Names(RwLock<Arc<Dict>>);
+
+/// A row that has been packed.
+#[derive(Clone, Debug)]
+pub struct PackedRow {
+    key: Vec<u8>,
+    row: Vec<u8>,
+    /// Has every name of the row.
+    dict: Arc<Dict>,
+}
+
+impl Names {
+    /// Packs a row of the table of this number.
+    pub fn pack(
+        &self,
+        table: u32,
+        (partition, row): (&str, &str),
+        timestamp: Ticks,
+        properties: &[Named<'_>],
+    ) -> Result<PackedRow> {
+        let dict = self.with(properties);
+        let key = key::stored(table, partition, row);
+        let seed = super::key_seed(&key);
+        let numbered =
+            properties.iter().map(|(name, value)| (dict.id(name).unwrap_or(INLINE), *name, *value));
+        let mut numbered: Vec<_> = numbered.collect();
+        numbered.sort_unstable_by(|(a, name, _), (b, other, _)| {
+            a.cmp(b).then_with(|| if *a == INLINE { name.cmp(other) } else { Ordering::Equal })
+        });
+        let mut writer = RowWriter::default();
+        for (id, name, value) in numbered {
+            let symbol = match value {
+                ValueRef::String(text) if dict.entity_type() == Some(id) => dict.symbol_id(text),
+                _ => None,
+            };
+            let name = if id == INLINE { NameRef::Inline(name) } else { NameRef::Id(id) };
+            writer.push(name, value, symbol, seed);
+        }
+        let mut bytes = Vec::new();
+        writer.finish(&mut bytes, None)?;
+        row_write::stamp(&mut bytes, timestamp, seed);
+        Ok(PackedRow { key, row: bytes, dict })
+    }
+
+    /// All names there are.
+    pub(crate) fn dict(&self) -> Arc<Dict> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A dictionary that has the names of these properties, as far as there is room.
+    fn with(&self, properties: &[Named<'_>]) -> Arc<Dict> {
+        let known = self.dict();
+        if properties.iter().all(|property| has(&known, *property)) {
+            return known;
+        }
+        let mut dict = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let grown = Arc::make_mut(&mut dict);
+        for (name, value) in properties {
+            if grown.id(name).is_none() && !grown.names_full() {
+                grown.push_name((*name).into());
+            }
+            if let (&ENTITY_TYPE, ValueRef::String(text)) = (name, value)
+                && grown.symbol_id(text).is_none()
+                && grown.takes_symbol(text)
+            {
+                grown.push_symbol((*text).into());
+            }
+        }
+        dict.clone()
+    }
+}
+
+/// Whether the dictionary has all numbers that a property may get.
+fn has(dict: &Dict, (name, value): Named<'_>) -> bool {
+    let is_symbol_known = || match value {
+        ValueRef::String(text) if name == ENTITY_TYPE => {
+            dict.symbol_id(text).is_some() || !dict.takes_symbol(text)
+        }
+        _ => true,
+    };
+    (dict.id(name).is_some() || dict.names_full()) && is_symbol_known()
+}
+
+impl PackedRow {
+    /// A row that was packed before, with a dictionary that has every name of it.
+    pub(crate) fn of(key: &[u8], row: &[u8], dict: Arc<Dict>) -> Self {
+        Self { key: key.into(), row: row.into(), dict }
+    }
+
+    /// Lends the row.
+    pub fn view(&self) -> Result<RowView<'_>> {
+        let row = Row::parse(&self.row)?;
+        Ok(RowView::new(self.key.as_slice(), row, &*self.dict, false))
+    }
+
+    /// The key and the bytes.
+    pub(crate) fn parts(&self) -> (&[u8], &[u8]) {
+        (&self.key, &self.row)
+    }
+}
+
+/// What of the rows a query selects.
+pub(crate) fn selection(names: Option<&[Box<str>]>, dict: &Dict) -> Arc<Selection> {
+    Arc::new(Selection::new(names, dict))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Value;
+    use crate::row::dict::MAX_NAMES;
+
+    fn pack(names: &Names, row: &str, properties: &[(&str, Value)]) -> PackedRow {
+        let properties: Vec<_> = properties.iter().map(|(name, v)| (*name, v.as_value_ref())).collect();
+        names.pack(7, ("p", row), Ticks::MIN, &properties).unwrap()
+    }
+
+    #[test]
+    fn rows_are_read_as_they_were_given_whatever_came_after_them() {
+        let names = Names::default();
+        let long = "x".repeat(10_000);
+        let first = [("Age", Value::from(7)), ("EntityType", Value::from("employee")), ("Note", long.into())];
+        let second = [("Zeal", Value::from(true)), ("Age", Value::from(8)), ("EntityType", "guest".into())];
+        let [one, two] = [("1", &first), ("2", &second)].map(|(row, given)| pack(&names, row, given));
+        for (packed, row, given, kind) in [(&one, "1", &first, "employee"), (&two, "2", &second, "guest")] {
+            let view = packed.view().unwrap();
+            assert_eq!((&*view.partition_key(), &*view.row_key(), view.len()), ("p", row, 3));
+            assert_eq!(view.kind().unwrap(), Some(kind));
+            for (name, value) in given {
+                assert_eq!(view.get(name).unwrap(), Some(value.as_value_ref()), "{name}");
+            }
+        }
+        // Whoever reads both reads them by the names that are known now.
+        let (key, row) = one.parts();
+        let late = PackedRow::of(key, row, names.dict());
+        assert_eq!(late.view().unwrap().to_entity().unwrap(), one.view().unwrap().to_entity().unwrap());
+        assert_eq!(late.view().unwrap().get("Zeal").unwrap(), None);
+    }
+
+    #[test]
+    fn names_beyond_those_that_are_numbered_stand_in_the_rows() {
+        let names = Names::default();
+        let many: Vec<_> = (0..MAX_NAMES).map(|at| format!("N{at}")).collect();
+        for some in many.chunks(200) {
+            let given: Vec<_> = some.iter().map(|name| (&**name, Value::from(1))).collect();
+            pack(&names, "r", &given);
+        }
+        let given = [("Zeal", Value::from(2)), ("N5", Value::from(3)), ("Awe", Value::from(4))];
+        let packed = pack(&names, "r", &given);
+        let view = packed.view().unwrap();
+        for (name, value) in &given {
+            assert_eq!(view.get(name).unwrap(), Some(value.as_value_ref()), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_row_of_too_many_properties_is_refused() {
+        let many: Vec<_> = (0..256).map(|at| format!("N{at}")).collect();
+        let given: Vec<_> = many.iter().map(|name| (&**name, ValueRef::Int32(1))).collect();
+        let error = Names::default().pack(7, ("p", "r"), Ticks::MIN, &given).unwrap_err();
+        assert_eq!(error.kind(), crate::ErrorKind::TooManyProperties);
+    }
+}

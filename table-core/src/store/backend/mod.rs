@@ -1,0 +1,4 @@
+//! LMDB as an executor: what the traits of the seam ask of it.
+
+mod store;
+mod table;

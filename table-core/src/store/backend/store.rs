@@ -1,0 +1,70 @@
+//! A store on LMDB.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::{Backend, Moment, TableExec};
+use crate::store::handle::lmdb_table::LmdbTable;
+use crate::store::handle::moment::LmdbMoment;
+use crate::store::handle::shared::Shared;
+use crate::store::jobs::reclaim;
+use crate::store::records::catalog::{self, Entry};
+use crate::store::records::meta::Meta;
+
+impl Shared {
+    fn table(self: &Arc<Self>, entry: &Entry) -> Arc<dyn TableExec> {
+        Arc::new(LmdbTable::new(self.clone(), self.state(entry)))
+    }
+}
+
+impl Backend for Shared {
+    fn create(self: Arc<Self>, table: &str) -> Result<Arc<dyn TableExec>> {
+        let entry = self.transact(|txn, dbs, meta| catalog::create(dbs, txn, meta, table))?;
+        Ok(self.table(&entry))
+    }
+
+    fn open(self: Arc<Self>, table: &str) -> Result<Arc<dyn TableExec>> {
+        self.writer.check_running()?;
+        let (txn, dbs) = (self.environment.read_txn()?, &self.environment.dbs);
+        let found = catalog::find(dbs, &txn, &Meta::read(dbs.main, &txn)?, table)?;
+        let entry = found.ok_or_else(|| {
+            Error::new(ErrorKind::TableNotFound).because("there is no such table; create it first")
+        })?;
+        drop(txn);
+        Ok(self.table(&entry))
+    }
+
+    fn tables(&self) -> Result<Vec<String>> {
+        self.writer.check_running()?;
+        let (txn, dbs) = (self.environment.read_txn()?, &self.environment.dbs);
+        let entries = catalog::list(dbs, &txn, &Meta::read(dbs.main, &txn)?)?;
+        Ok(entries.into_iter().map(|entry| entry.name.into()).collect())
+    }
+
+    /// One small transaction; the space comes back in the background.
+    fn drop_table(self: Arc<Self>, table: &str) -> Result<()> {
+        let entry = self.transact(|txn, dbs, meta| {
+            // What is vouched for anew was vouched for before.
+            self.verify_tables(txn, meta)?;
+            let entry = catalog::bury(dbs, txn, meta, table)?;
+            self.forget_vouched(txn, meta, &entry)?;
+            Ok(entry)
+        })?;
+        self.forget(entry.id);
+        reclaim::start(&self);
+        Ok(())
+    }
+
+    fn moment(self: Arc<Self>) -> Result<Box<dyn Moment>> {
+        Ok(Box::new(LmdbMoment::new(&self)?))
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.writer.is_read_only()
+    }
+
+    fn path(&self) -> &Path {
+        &self.environment.path
+    }
+}

@@ -1,0 +1,37 @@
+//! A store as LMDB's, for what nothing else can.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use super::shared::Shared;
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::Backend;
+use crate::handle::store::Store;
+
+impl Store {
+    /// The store as LMDB's.
+    pub(in crate::store) fn lmdb(&self) -> Result<&Shared> {
+        let backend: &dyn Any = &**self.backend();
+        backend.downcast_ref().ok_or_else(stranger)
+    }
+
+    /// The same, to be kept.
+    pub(in crate::store) fn shared(&self) -> Result<Arc<Shared>> {
+        shared(self.backend().clone())
+    }
+
+    /// The same, given away.
+    pub(in crate::store) fn into_shared(self) -> Result<Arc<Shared>> {
+        shared(self.into_backend())
+    }
+}
+
+fn shared(backend: Arc<dyn Backend>) -> Result<Arc<Shared>> {
+    let backend: Arc<dyn Any + Send + Sync> = backend;
+    backend.downcast().map_err(|_| stranger())
+}
+
+#[cold]
+fn stranger() -> Error {
+    Error::new(ErrorKind::Unsupported).because("only a store on LMDB can do that")
+}
