@@ -101,7 +101,13 @@ pub(crate) const ALL: [Target; 8] = [
         seal: None,
         judge: fuzzing::leaves,
         // Bytes to be changed: each by a flipped bit, in the first pages.
-        words: &[b"\x0a\x02\0\x01", b"\x0c\x03\0\x02", b"\x0e\x05\0\x10", b"\x20\x07\0\x40", b"\x33\x08\0\x80"],
+        words: &[
+            b"\x0a\x02\0\x01",
+            b"\x0c\x03\0\x02",
+            b"\x0e\x05\0\x10",
+            b"\x20\x07\0\x40",
+            b"\x33\x08\0\x80",
+        ],
         most: 64,
     },
     Target {

@@ -421,12 +421,12 @@ pub fn walk(bytes: &[u8]) -> bool {
 /// bytes to be changed. One flipped bit gives the right rows, or some of the first and an error; whatever is changed, no
 /// row is given that is not sound and, where checksums are not looked at, none out of order or beyond the range.
 pub fn leaves(bytes: &[u8]) -> bool {
-    let Some((seed, [start, end, mode, changes @ ..])) = bytes.split_first_chunk() else { return false };
+    let Some((seed, [start, end, mode, damage @ ..])) = bytes.split_first_chunk() else { return false };
     let (reverse, verifies) = (mode & 1 != 0, mode & 2 == 0);
     let mut image = Image::of(u64::from_le_bytes(*seed), 60, verifies);
     let length = image.bytes.len();
     let mut changed: BTreeMap<usize, u8> = BTreeMap::new();
-    for [a, b, c, by] in changes.as_chunks().0 {
+    for [a, b, c, by] in damage.as_chunks().0 {
         let at = usize::try_from(u32::from_le_bytes([*a, *b, *c, 0])).unwrap_or(0) % length;
         *changed.entry(at).or_default() ^= by;
     }
@@ -435,18 +435,18 @@ pub fn leaves(bytes: &[u8]) -> bool {
             *byte ^= by;
         }
     }
-    let key = |at: u8| match image.rows.get(usize::from(at) % (image.rows.len() + 1)) {
+    let end_at = |at: u8| match image.rows.get(usize::from(at) % (image.rows.len() + 1)) {
         // Some beside it, too.
         Some((key, _)) => [key.as_slice(), if at >= 128 { &[0] } else { &[] }].concat(),
         None => vec![if at >= 128 { 0xff } else { 0 }],
     };
-    let (start, end) = (key(*start), key(*end));
+    let (from, to) = (end_at(*start), end_at(*end));
     let mut expected: Vec<_> =
-        image.rows.iter().filter(|(key, _)| *key >= start && *key < end).cloned().collect();
+        image.rows.iter().filter(|(key, _)| *key >= from && *key < to).cloned().collect();
     if reverse {
         expected.reverse();
     }
-    let (rows, ended) = image.walk((&start, &end), reverse);
+    let (rows, ended) = image.walk((&from, &to), reverse);
     assert!(rows.len() < length, "a walk goes in a circle");
     match changed.values().map(|by| by.count_ones()).sum() {
         0 => assert!(ended.is_ok() && rows == expected, "a sound tree is read otherwise"),
@@ -464,7 +464,7 @@ pub fn leaves(bytes: &[u8]) -> bool {
                 keys.reverse();
             }
             assert!(keys.is_sorted_by(|one, other| one < other), "rows are given out of order");
-            assert!(keys.iter().all(|key| **key >= start && **key < end), "a row is given beyond the range");
+            assert!(keys.iter().all(|key| **key >= from && **key < to), "a row is given beyond the range");
         }
     }
     ended.is_ok()

@@ -63,7 +63,7 @@ enum Place {
 
 /// Where a row lies that is lent.
 #[derive(Debug)]
-pub enum Lent {
+pub(crate) enum Lent {
     /// In the page that is lent.
     Here(Range<usize>),
     /// So far behind the start of another page.
@@ -80,13 +80,13 @@ impl Batch {
     }
 
     /// Says that the rows lie in a page of the [moment](Moment::lent), of so many bytes.
-    pub fn lend_page(&mut self, number: u64, length: usize) {
+    pub(crate) fn lend_page(&mut self, number: u64, length: usize) {
         self.page = Some((number, length));
     }
 
     /// Adds a row of the page that is lent.
     #[inline]
-    pub fn lend_row(&mut self, key: Range<usize>, row: Lent) {
+    pub(crate) fn lend_row(&mut self, key: Range<usize>, row: Lent) {
         let row = match row {
             Lent::Here(place) => Place::Here(place),
             Lent::Apart(page, place) => Place::Apart(page, place),
@@ -148,7 +148,7 @@ impl Batch {
 
 /// For whoever takes the rows.
 impl Batch {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 

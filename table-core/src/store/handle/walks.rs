@@ -97,7 +97,7 @@ impl Leaves {
                     break;
                 }
             }
-            if batch.len() > 0 {
+            if !batch.is_empty() {
                 self.walk = Some(walk);
                 return Ok(());
             }

@@ -135,10 +135,8 @@ impl Scan {
         // Then the dictionary has the kind's text, too.
         let of_kind = self.kind.as_ref().is_some_and(|kind| kind.stands_first(&row));
         if !(of_kind && view::covers_names(&self.dict, &row) || view::covers(&self.dict, &row)) {
-            self.dict = self
-                .table
-                .reload_for(&inner.environment.dbs, txn, &row)
-                .map_err(|e| key::locate(e, key))?;
+            self.dict =
+                self.table.reload_for(&inner.environment.dbs, txn, &row).map_err(|e| key::locate(e, key))?;
             self.number_columns();
         }
         if self.verify {

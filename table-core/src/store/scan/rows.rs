@@ -49,5 +49,5 @@ pub(in crate::store) fn pages<'t>(
     txn: &'t ReadTxn<'static>,
     scan: &Scan,
 ) -> Option<Living<'t>> {
-    Living::of(&inner.environment, txn, scan.verify.then_some(read::verify_alone as _))
+    Living::of(&inner.environment, txn, if scan.verify { Some(read::verify_alone) } else { None })
 }

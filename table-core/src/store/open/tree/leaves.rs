@@ -259,14 +259,14 @@ impl LeafPath {
         self.enter(source, fresh, reverse).map(Some)
     }
 
-    /// Looks at the leaf, to which the branches from this level on have newly led: at whether all are in use, and at
-    /// whether the leaf's keys lie within those that the branches give. `is_sought` is whether nobody has come from the
-    /// leaf before it.
-    fn enter<'p>(&self, source: impl Source<'p>, level: usize, is_sought: bool) -> Result<Page<'p>> {
+    /// Looks at the leaf, and at the branches from this level on, which are new on the way to it: whether all are in use,
+    /// and whether the leaf's keys lie within those that the branches give. `is_sought` is whether nobody has come from
+    /// the leaf before it.
+    fn enter<'p>(&self, source: impl Source<'p>, fresh: usize, is_sought: bool) -> Result<Page<'p>> {
         let page = leaf_at(source, self.leaf)?;
         if source.verifies() {
             let (mut entered, mut count) = ([self.leaf; LEVELS], 0);
-            for ((branch, _), place) in self.branches.iter().skip(level).zip(&mut entered) {
+            for ((branch, _), place) in self.branches.iter().skip(fresh).zip(&mut entered) {
                 *place = *branch;
                 count += 1;
             }
@@ -280,12 +280,14 @@ impl LeafPath {
         if first > last {
             return Err(damaged());
         }
+        // The branch above those has an entry newly taken.
+        let moved = fresh.saturating_sub(1);
         let (mut has_low, mut has_high) = (false, false);
         for (height, (branch, at)) in self.branches.iter().enumerate().rev() {
-            if height < level && has_low && has_high {
+            if height < moved && has_low && has_high {
                 break;
             }
-            let (branch, is_new) = (branch_at(source, *branch)?, height >= level);
+            let (branch, is_new) = (branch_at(source, *branch)?, height >= moved);
             let key = |at| branch.node(at).map(|node| node.key).ok_or_else(damaged);
             // Each newly taken entry is looked at: one that damage has made another's leads to leaves that are sound.
             if *at > 0 && (is_new || !has_low) {
@@ -323,7 +325,7 @@ fn leaf_at<'p>(source: impl Source<'p>, number: u64) -> Result<Page<'p>> {
 
 fn branch_at<'p>(source: impl Source<'p>, number: u64) -> Result<Page<'p>> {
     let page = source.page(number).and_then(|bytes| Page::parse(bytes, number));
-    page.filter(|page| page.is_branch()).ok_or_else(damaged)
+    page.filter(Page::is_branch).ok_or_else(damaged)
 }
 
 /// Verifies the row at an entry of a leaf, if rows are.

@@ -1,8 +1,8 @@
 //! The pages of a snapshot that lives.
 
 use super::super::Environment;
-use super::leaves::{Entry, LeafWalk, Source};
 use super::Tree;
+use super::leaves::{Entry, LeafWalk, Source};
 use crate::error::Result;
 use crate::store::lmdb::ReadTxn;
 use crate::store::lmdb::pages::Pages;

@@ -52,7 +52,7 @@ impl Image {
                 let key = format!("{:03}{}", row * 2, "k".repeat(random.below(8))).into_bytes();
                 let length = if random.below(12) == 0 { 100 + random.below(500) } else { random.below(30) };
                 let mut value: Vec<u8> =
-                    (0..length).map(|_| random.below(256).to_le_bytes()).map(|[byte, ..]| byte).collect();
+                    (0..length).map(|_| u8::try_from(random.below(256)).unwrap_or(0)).collect();
                 let sum = checksum(&key, &value);
                 value.extend(sum);
                 (key, value)
@@ -85,7 +85,7 @@ impl Image {
     }
 
     fn last_page(&self) -> u64 {
-        (self.bytes.len() / PAGE - 1) as u64
+        u64::try_from(self.bytes.len() / PAGE - 1).unwrap_or(u64::MAX)
     }
 
     fn leaf_node(&mut self, key: &[u8], value: &[u8]) -> Vec<u8> {
@@ -160,14 +160,9 @@ impl Image {
     }
 
     fn walk_into(&self, range: (&[u8], &[u8]), reverse: bool, rows: &mut Vec<Row>) -> Result<()> {
-        let entries = self.rows.len() as u64;
-        let tree = Tree {
-            pages: Pages::at(0, 0, PAGE),
-            state: 0,
-            root: self.root,
-            depth: self.depth,
-            entries,
-        };
+        let entries = u64::try_from(self.rows.len()).unwrap_or(u64::MAX);
+        let tree =
+            Tree { pages: Pages::at(0, 0, PAGE), state: 0, root: self.root, depth: self.depth, entries };
         let mut walk = LeafWalk::begin(self, &tree, range, reverse)?;
         while let Some(leaf) = walk.leaf(self, range)? {
             while let Some(row) = walk.next_of(self, leaf) {
