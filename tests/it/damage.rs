@@ -219,7 +219,7 @@ fn an_entry_of_a_branch_that_is_another_s_is_an_error_and_never_an_answer() {
     let file = built(&scratch);
     let branch = branch(&file);
     let count = entries(&file, branch).len();
-    assert!(count > 4);
+    assert!(count > 3, "{count}");
     let mut refused = 0;
     for (at, of) in (0..count).flat_map(|at| (0..count).map(move |of| (at, of))).filter(|(at, of)| at != of) {
         let mut damaged = file.clone();
