@@ -237,7 +237,9 @@ fn an_entry_of_a_branch_that_is_another_s_is_an_error_and_never_an_answer() {
             ];
             for answer in answers {
                 match answer {
-                    Ok(found) => assert_eq!(found.and_then(|row| row.get("Number").cloned()), right, "{name}"),
+                    Ok(found) => {
+                        assert_eq!(found.and_then(|row| row.get("Number").cloned()), right, "{name}")
+                    }
                     Err(error) => {
                         assert_eq!(error.kind(), ErrorKind::Corrupt);
                         refused += 1;

@@ -220,13 +220,13 @@ impl Tree {
         let (mut bounds, mut beside) = ((None, None), (None, None));
         self.descend(environment, txn, key, |branch, _, at| {
             let entry = |at| branch.node(at).ok_or_else(damaged);
-            // An entry that damage has made another's leads to a leaf that is sound.
-            if !branch.rises_to(at) {
+            // An entry that damage has made another's leads to a leaf that is sound: here, and beside it.
+            let mut beside_it = at.saturating_sub(1)..(at + 3).min(branch.len());
+            if !beside_it.all(|at| branch.rises_to(at)) {
                 return Err(damaged());
             }
             if at > 0 {
-                let low = entry(at)?.key;
-                bounds.0 = Some(bounds.0.map_or(low, |known: &[u8]| known.max(low)));
+                bounds.0 = bounds.0.max(Some(entry(at)?.key));
                 beside.0 = Some(entry(at - 1)?.child());
             }
             if at + 1 < branch.len() {
