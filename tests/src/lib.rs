@@ -67,3 +67,8 @@ pub mod readme {}
 #[cfg(doctest)]
 #[doc = include_str!("../../table-core/README.md")]
 pub mod core_readme {}
+
+/// The programs of the cookbook.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/cookbook.md")]
+pub mod cookbook {}

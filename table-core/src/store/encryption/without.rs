@@ -58,7 +58,7 @@ impl Lens {
     }
 }
 
-/// What is said where keys are needed.
+/// The error where keys are needed.
 pub(in crate::store) mod missing {
     use crate::error::{Error, ErrorKind};
 

@@ -1,4 +1,4 @@
-//! Sealed values counted, and their tokens, without opening any.
+//! Counts of sealed values and their tokens, without opening any.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -28,11 +28,11 @@ use crate::store::records::meta::Meta;
 use crate::store::scan::read;
 
 impl Store {
-    /// How many sealed values there are in each table, by the data key that sealed them: in every row, of whatever kind,
-    /// typed or not. No key is needed, and nothing is opened. It reads every row of one snapshot. With them come the
-    /// tokens of values, of the kinds that were declared to have any.
+    /// The number of sealed values in each table, by the data key that sealed them: in every row, of whatever kind, typed
+    /// or not. No key is needed, and nothing is opened. It reads every row of one snapshot. The tokens of values are
+    /// counted too, of the kinds that were declared to have any.
     ///
-    /// What is counted is bytes of the form of a sealed value: a program's own that look the same are among them.
+    /// It counts bytes of the form of a sealed value; a program's own bytes that look the same are among them.
     ///
     /// A key that is no longer current and is not among them, in a store with a key provider, can be
     /// [destroyed](crate::store::Encryption::destroy).
@@ -73,7 +73,7 @@ impl KeptStore for Shared {
         let dbs = &self.environment.dbs;
         let entries = catalog::list(dbs, &txn, &Meta::read(dbs.main, &txn)?)?;
         let entries: BTreeMap<_, _> = entries.iter().map(|entry| (entry.id, entry)).collect();
-        // Looked for after the snapshot was taken, so those that made its tokens are among them.
+        // Read after the snapshot was taken, so the keys that made its tokens are among them.
         let makers = Makers::list(self.keys.any(), wanted)?;
         let mut tokens = None::<(u32, Option<Tokens>)>;
         let mut found = BTreeMap::<(u32, KeyHandle), SealedValues>::new();
@@ -82,7 +82,7 @@ impl KeptStore for Shared {
             let (key, bytes) = pair.map_err(lmdb::error)?;
             seen += 1;
             let table = StoredKey::parse(key).map(|key| key.table).ok_or_else(read::out_of_order)?;
-            // Those of a dropped table can't be read any more.
+            // A dropped table can't be read any more.
             let Some(entry) = entries.get(&table) else { continue };
             let mut add = |handle, values, tokens| {
                 let of_key = found.entry((table, handle)).or_insert_with(|| SealedValues {
@@ -145,7 +145,7 @@ impl Makers {
         Ok(Self(makers))
     }
 
-    /// The key that made a token, of those of its scope: no two that are alive have one version byte.
+    /// The key that made a token, among those of its scope: no two living keys share a version byte.
     fn find(&self, scope: &Scope, token: &[u8]) -> Option<KeyHandle> {
         let version = token.first().filter(|_| token.len() == TOKEN_BYTES)?;
         let of_scope = self.0.get(scope)?;
@@ -153,7 +153,7 @@ impl Makers {
     }
 }
 
-/// Where the rows of a table have tokens.
+/// The properties of a table's rows that hold tokens.
 struct Tokens {
     table: Arc<TableState>,
     dict: Arc<Dict>,
@@ -230,7 +230,7 @@ pub(crate) struct SealedValue {
     pub(crate) token: Option<Box<[u8]>>,
 }
 
-/// What is sealed in a row, and with which keys.
+/// The sealed values of a row, with their keys.
 #[derive(Debug)]
 pub(crate) struct SealedRow {
     pub(crate) partition: String,
@@ -255,7 +255,7 @@ impl DynamicTable {
         self.inner()?.keys.get()
     }
 
-    /// Waits until every transaction has ended that had begun, by whatever process.
+    /// Waits until every transaction that had begun has ended, in whatever process.
     pub(crate) fn await_writers(&self) -> Result<()> {
         self.inner()?.await_writers()
     }

@@ -1,4 +1,4 @@
-//! The kinds of rows that a table's structs declare: what a write by properties is held against.
+//! The kinds of rows that a table's structs declare, which a write by properties must leave alone.
 
 use super::catalog::TableState;
 use super::layouts;
@@ -34,15 +34,15 @@ impl DeclaredKind {
         })
     }
 
-    /// What is said to who writes such a row by its properties.
+    /// The error of a write of such a row by its properties.
     #[cold]
     pub(in crate::store) fn refusal(&self) -> Error {
         needs_its_struct(&self.entity, self.index.as_deref())
     }
 }
 
-/// What is said to who writes by its properties a row that a struct declares: one of these entities, or a copy in one
-/// of their indexes.
+/// The error of a write by properties of a row that a struct declares: one of these entities, or a copy in one of their
+/// indexes.
 #[cold]
 pub(in crate::store) fn needs_its_struct(kind: &str, index: Option<&str>) -> Error {
     let what = match index {

@@ -9,21 +9,21 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{self, Differences, Schema, checks};
 use crate::store::lmdb::{self, Databases, WriteTxn};
 
-/// What a dictionary entry of this kind holds under the kind's name: its layout, as text.
+/// The kind of the dictionary entries that hold layouts, as text, under the names of kinds.
 const LAYOUT_BY_KIND: u8 = 4;
 
-/// What there is of a kind's layout.
+/// The noted layout of a kind, compared with a declaration.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::store) enum Noted {
-    /// None yet.
+    /// No layout is noted yet.
     Never,
-    /// The very one.
+    /// It is the declared one.
     Same,
-    /// One that may become the one declared.
+    /// It may become the declared one.
     Before(Differences),
 }
 
-/// Compares the layout noted with the schema's. An error if it is another that rows can't be read by.
+/// Compares the noted layout with the schema's. An error if the schema can't read rows of the noted one.
 pub(in crate::store) fn compare(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
@@ -73,8 +73,8 @@ pub(crate) fn all_declared(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -
     layouts.into_iter().map(|(kind, layout)| schema::read(layout, kind).ok_or_else(damaged)).collect()
 }
 
-/// Every kind in a table and its layout, all that there are: by its count and digest, the table's inventory tells a
-/// layout that is missing, or one of former times.
+/// Every kind in a table and its layout. The count and the digest in the table's inventory tell that a layout is missing,
+/// or is a former one.
 fn all<'t>(dbs: &Databases, txn: &'t heed::RoTxn<'_>, table: u32) -> Result<Vec<(&'t str, &'t str)>> {
     let (mut layouts, mut found) = (Vec::new(), Tally::default());
     let prefix = names::entry_key(table, LAYOUT_BY_KIND, b"");
@@ -91,7 +91,7 @@ fn all<'t>(dbs: &Databases, txn: &'t heed::RoTxn<'_>, table: u32) -> Result<Vec<
     Ok(layouts)
 }
 
-/// The layout noted of a kind.
+/// The noted layout of a kind.
 pub(in crate::store) fn noted<'t>(
     dbs: &Databases,
     txn: &'t heed::RoTxn<'_>,
@@ -102,7 +102,7 @@ pub(in crate::store) fn noted<'t>(
     Ok(layouts.into_iter().find(|(known, _)| *known == kind).map(|(_, layout)| layout))
 }
 
-/// Whether rows by this declaration would hold plain what the layout noted has sealed.
+/// Whether rows by this declaration would hold plain what the noted layout has sealed.
 pub(crate) fn would_bare(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
@@ -113,7 +113,7 @@ pub(crate) fn would_bare(
     Ok(noted.is_some_and(|layout| schema::would_bare(layout, schema)))
 }
 
-/// What a program is told whose declaration is of former times.
+/// The error of a program with a former declaration.
 #[cold]
 pub(crate) fn outdated(schema: &Schema) -> Error {
     Error::new(ErrorKind::LayoutChanged).because(format!(
@@ -123,7 +123,7 @@ pub(crate) fn outdated(schema: &Schema) -> Error {
     ))
 }
 
-/// C7, of kinds that meet in a table: no row of the new one can have a key of a row of those known.
+/// C7, of kinds that meet in a table: no row of the new kind can have the key of a row of a known kind.
 pub(in crate::store) fn check_apart(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,

@@ -1,6 +1,6 @@
 //! Sealed values as typed reads and writes meet them: sealed before a transaction, opened out of a row.
 //!
-//! Without the feature `encrypt` no declaration compiles that has any, and what is here has nothing to do.
+//! Without the feature `encrypt` no declaration with sealed values compiles, and nothing here has work to do.
 
 #[cfg(feature = "encrypt")]
 mod with_keys;
@@ -42,7 +42,7 @@ pub(crate) struct FoundTokens {
     pub(crate) others: Vec<[u8; TOKEN_BYTES]>,
 }
 
-/// What a stored value is by the keys that are current now.
+/// A stored value under the keys that are current now.
 #[derive(Debug)]
 pub(crate) struct Resealed {
     /// Its bytes, if others than those that are stored.

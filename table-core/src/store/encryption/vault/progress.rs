@@ -1,4 +1,4 @@
-//! How far a job has come, as it lies among the keys.
+//! The progress of a job, which lies among the keys.
 
 use super::record::damaged;
 use crate::error::Result;
@@ -13,8 +13,8 @@ fn text(body: &mut Fields<'_>) -> Option<String> {
 
 /// How far a job has come.
 ///
-/// A job that goes over a table saves it after each of its transactions; one that was broken off goes on from
-/// there, and does at most that transaction's work twice.
+/// A job that goes over a table saves it after each of its transactions. A job that was broken off goes on from there, and
+/// does the work of at most one transaction twice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// The keys of the last row that is done, in the table's order; `None` at the start.
@@ -36,7 +36,7 @@ impl Progress {
         body.extend_from_slice(&self.generation.to_le_bytes());
         body.push(u8::from(self.position.is_some()));
         for text in self.position.iter().flat_map(|(partition, row)| [partition, row]) {
-            // Keys are far shorter than 64 KiB: who saves them has read them from a table.
+            // Keys from a table are far shorter than 64 KiB.
             body.extend_from_slice(&u16::try_from(text.len()).unwrap_or(u16::MAX).to_le_bytes());
             body.extend_from_slice(text.as_bytes());
         }
