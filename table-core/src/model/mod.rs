@@ -7,6 +7,7 @@ pub(crate) mod key;
 pub(crate) mod names;
 pub(crate) mod ticks;
 mod value;
+pub(crate) mod words;
 
 pub use entity::DynamicEntity;
 pub(crate) use entity::{keys_size, property_size};

@@ -21,6 +21,7 @@ macro_rules! as_it_is {
                 Ok(PropertyValue::Borrowed(ValueRef::$edm($to)))
             }
 
+            #[inline]
             fn from_property(value: Option<ValueRef<'_>>) -> Result<Self, ValueError> {
                 match value {
                     Some(ValueRef::$edm($value)) => Ok($back),
@@ -58,6 +59,7 @@ macro_rules! integers {
                 }
             }
 
+            #[inline]
             fn from_property(value: Option<ValueRef<'_>>) -> Result<Self, ValueError> {
                 let Some(number) = value.and_then(ValueRef::as_i64) else {
                     return Err(ValueError::mistyped(Self::EDM, value));
@@ -95,6 +97,7 @@ impl Property for f32 {
         Ok(PropertyValue::Borrowed(ValueRef::Double(f64::from(*self))))
     }
 
+    #[inline]
     fn from_property(value: Option<ValueRef<'_>>) -> Result<Self, ValueError> {
         let wide = f64::from_property(value)?;
         #[expect(clippy::as_conversions, clippy::cast_possible_truncation, reason = "compared right after")]
@@ -125,6 +128,7 @@ impl Property for SystemTime {
         }
     }
 
+    #[inline]
     fn from_property(value: Option<ValueRef<'_>>) -> Result<Self, ValueError> {
         Ticks::from_property(value).map(Self::from)
     }
@@ -144,6 +148,7 @@ impl Property for jiff::Timestamp {
         }
     }
 
+    #[inline]
     fn from_property(value: Option<ValueRef<'_>>) -> Result<Self, ValueError> {
         let ticks = Ticks::from_property(value)?;
         Self::try_from(ticks)
@@ -165,6 +170,7 @@ impl<T: Property> Property for Option<T> {
         self.as_ref().map_or(Ok(PropertyValue::Absent), T::to_property)
     }
 
+    #[inline]
     fn from_property(value: Option<ValueRef<'_>>) -> Result<Self, ValueError> {
         value.map(|value| T::from_property(Some(value))).transpose()
     }

@@ -11,8 +11,6 @@ use crate::query::{KeyRange, Lower, QueryPlan, Upper};
 /// Stored keys: the first, and the first after them.
 pub(crate) type StoredRange = (Vec<u8>, Vec<u8>);
 
-/// Bytes that few ends of ranges have more of.
-const ROOM: usize = 96;
 /// In the separator's place, it stands after every row of the partition and before the next partition.
 const PARTITION_END: u8 = 0x01;
 /// After every character.
@@ -38,10 +36,7 @@ fn between(table: u32, partition: &KeyRange, row: &KeyRange) -> Option<StoredRan
         return None;
     }
     let table_prefix = table.to_be_bytes();
-    let (mut start, mut end) = (Vec::with_capacity(ROOM), Vec::with_capacity(ROOM));
-    for bytes in [&mut start, &mut end] {
-        bytes.extend_from_slice(&table_prefix);
-    }
+    let (mut start, mut end) = (table_prefix.to_vec(), table_prefix.to_vec());
     if let Some(point) = partition.as_point() {
         if row.is_empty() {
             return None;
