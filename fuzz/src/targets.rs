@@ -27,6 +27,15 @@ pub(crate) const ALL: [Target; 8] = [
         most: 16_384,
     },
     Target {
+        name: "shape",
+        corpus: |random| (0..300).map(|_| fuzzing::sample_shape(&mut |limit| random.below(limit))).collect(),
+        // Its checksum is that of every small record.
+        seal: None,
+        judge: fuzzing::shape,
+        words: &[b"\x00\x00", b"\x8b\x00", b"\x0c", b"\x8d"],
+        most: 1_024,
+    },
+    Target {
         name: "key",
         corpus: keys,
         seal: None,
