@@ -17,7 +17,7 @@ pub(crate) struct Target {
     pub(crate) most: usize,
 }
 
-pub(crate) const ALL: [Target; 8] = [
+pub(crate) const ALL: [Target; 9] = [
     Target {
         name: "row",
         corpus: |random| (0..300).map(|_| fuzzing::sample_row(&mut |limit| random.below(limit))).collect(),
