@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use super::{Moment, TableExec};
 use crate::error::Result;
+use crate::sealing::Seals;
 
 /// A store.
 ///
 /// Its errors say what is wrong; what was attempted, and on which table, is said above.
-pub trait Backend: Any + Send + Sync {
+pub trait Backend: Any + Seals {
     /// Creates a table. Names are compared without regard to case and kept as given.
     fn create(self: Arc<Self>, table: &str) -> Result<Arc<dyn TableExec>>;
 

@@ -58,6 +58,9 @@ pub trait TableExec: Any + Send + Sync {
     /// The same, and the row is given away.
     fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool>;
 
+    /// The store that it is of.
+    fn store(&self) -> &dyn Backend;
+
     /// The store as it is now.
     fn moment(&self) -> Result<Box<dyn Moment>>;
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{Backend, Moment, TableExec};
+use crate::sealing::{Sealing, Seals};
 use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::moment::LmdbMoment;
 use crate::store::handle::shared::Shared;
@@ -15,6 +16,12 @@ use crate::store::records::meta::Meta;
 impl Shared {
     fn table(self: &Arc<Self>, entry: &Entry) -> Arc<dyn TableExec> {
         Arc::new(LmdbTable::new(self.clone(), self.state(entry)))
+    }
+}
+
+impl Seals for Shared {
+    fn vault(&self) -> Result<&dyn Sealing> {
+        self.keys.vault()
     }
 }
 

@@ -1,7 +1,7 @@
 //! A table on LMDB.
 
 use crate::error::Result;
-use crate::executor::{Moment, Read, TableExec, Take};
+use crate::executor::{Backend, Moment, Read, TableExec, Take};
 use crate::row::key::KeyBuffer;
 use crate::row::view::RowView;
 use crate::store::handle::lmdb_table::LmdbTable;
@@ -37,6 +37,10 @@ impl TableExec for LmdbTable {
 
     fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool> {
         self.find(keys, |view, _| take(view))
+    }
+
+    fn store(&self) -> &dyn Backend {
+        &*self.inner
     }
 
     fn moment(&self) -> Result<Box<dyn Moment>> {

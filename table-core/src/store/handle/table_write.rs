@@ -7,24 +7,23 @@ use std::time::{Duration, Instant};
 use super::batch::Batch;
 use super::bulk::{self, BulkReport};
 use crate::error::{Error, Result};
-use crate::executor::TableExec;
 use crate::handle::table::DynamicTable;
 use crate::model::{DynamicEntity, ETag, IfMatch, ValueRef};
 use crate::plan::{Failure, RowAction, WritePlan};
 use crate::schema::{Blind, Field, TOKEN_BYTES};
-use crate::store::encryption::seal::{self, SealedAt, Sealer};
+use crate::sealing::{self, SealedAt, Sealer};
 use crate::store::write::encode::Given;
 use crate::store::write::prepare::{self, Action, Content, Operation, Prepared};
 
 impl DynamicTable {
     /// Seals the values of a plan that is to be carried out.
     pub(crate) fn sealer(&self) -> Result<Sealer<'_>> {
-        self.lmdb().map(|table| Sealer::new(table.id(), &table.inner.keys))
+        Ok(Sealer::new(self.exec().id(), self.exec().store()))
     }
 
     /// Seals for a plan that is only shown: gives bytes of the right length.
     pub(crate) fn sham_sealer(&self) -> Result<Sealer<'_>> {
-        self.lmdb().map(|table| Sealer::sham(table.id(), &table.inner.keys))
+        Ok(Sealer::sham(self.exec().id(), self.exec().store()))
     }
 
     /// The tokens that a field's value can have been filed under in a partition, newest first: one for each key that is
@@ -36,13 +35,12 @@ impl DynamicTable {
         blind: Blind,
         value: ValueRef<'_>,
     ) -> Result<Vec<[u8; TOKEN_BYTES]>> {
-        let table = self.lmdb()?;
-        seal::tokens((table.id(), &table.inner.keys), partition, field, blind, value)
+        sealing::tokens((self.exec().id(), self.exec().store()), partition, field, blind, value)
     }
 
     /// The generation of the keys, which a lookup by tokens must see unchanged before and after.
     pub(crate) fn keys_generation(&self) -> Result<u64> {
-        seal::generation(&self.lmdb()?.inner.keys)
+        sealing::generation(self.exec().store())
     }
 
     /// Adds an entity; fails if there is one of its keys.

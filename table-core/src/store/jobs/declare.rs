@@ -4,7 +4,7 @@ use super::plain;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::table::DynamicTable;
 use crate::schema::Schema;
-use crate::store::encryption::missing;
+use crate::sealing::missing;
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{Databases, WriteTxn};
 use crate::store::records::catalog::{self, TableState};

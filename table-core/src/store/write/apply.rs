@@ -19,7 +19,7 @@ use crate::row::dict::Dict;
 use crate::row::row_write::{self, RowWriter};
 use crate::row::view::{self, RowView};
 use crate::row::{DIGEST, Row};
-use crate::store::encryption::sign;
+use crate::sealing::sign;
 use crate::store::lmdb::{self, Databases, WriteTxn};
 use crate::store::open::{self, Environment, Explored, Tree};
 use crate::store::opened::Inner;

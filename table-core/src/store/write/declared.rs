@@ -4,7 +4,7 @@
 use super::prepare::Prepared;
 use crate::error::{Error, Result};
 use crate::row::view::RowView;
-use crate::store::encryption::sign;
+use crate::sealing::sign;
 use crate::store::records::catalog::TableState;
 
 impl TableState {

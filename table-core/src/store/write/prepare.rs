@@ -18,8 +18,8 @@ use crate::row::row_write::RowWriter;
 use crate::row::view::RowView;
 use crate::row::{self, DIGEST, Row};
 use crate::schema::Schema;
-use crate::store::encryption::seal::SealedAt;
-use crate::store::encryption::sign;
+use crate::sealing::SealedAt;
+use crate::sealing::sign;
 use crate::store::records::catalog::TableState;
 
 /// What is to happen to one row.

@@ -12,9 +12,9 @@ use crate::model::{DynamicEntity, IfMatch};
 use crate::plan::{EntityChange, EntityRows, OldEntity, Values, WriteExplain, WritePlan};
 use crate::row::view::RowView;
 use crate::schema;
+use crate::sealing::Sealer;
 #[cfg(feature = "encrypt")]
 use crate::store::Prepared;
-use crate::store::Sealer;
 use crate::typed::encrypt::sealing;
 use crate::typed::entity::Entity;
 use crate::typed::entity::source::Source;

@@ -1,16 +1,18 @@
 //! What the keys do for the rows of one table.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::Encryption;
 use crate::crypt::mac::MacKey;
 use crate::crypt::plain::{self, Plain};
-use crate::crypt::{Cell, Secret};
+use crate::crypt::{Cell, KeyHandle, Secret, Token, TokenScope};
 use crate::error::Result;
-use crate::model::ValueRef;
+use crate::model::{Value, ValueRef};
 use crate::opened::Opened;
 use crate::row::vault::{Authority, Vault};
 use crate::row::{DIGEST, SMALL};
+use crate::sealing::Sealing;
 
 /// What a row's digest is of.
 const ROW: &str = "row";
@@ -126,5 +128,39 @@ mod tests {
         // In whatever order the row has them.
         let turned = properties.into_iter().rev();
         assert_eq!(of_row(&authority, &binding, ("Bonn", "account_000001"), turned), digest);
+    }
+}
+
+impl Sealing for Encryption {
+    fn share(&self) -> Arc<dyn Sealing> {
+        Arc::new(self.clone())
+    }
+
+    fn generation(&self) -> Result<u64> {
+        Self::generation(self)
+    }
+
+    fn seal(&self, cell: &Cell<'_>, value: ValueRef<'_>) -> Result<Vec<u8>> {
+        Self::seal(self, cell, value)
+    }
+
+    fn open(&self, cell: &Cell<'_>, sealed: &[u8]) -> Result<Value> {
+        Self::open(self, cell, sealed)
+    }
+
+    fn current(&self, cell: &Cell<'_>) -> Result<KeyHandle> {
+        Self::current(self, cell)
+    }
+
+    fn token(&self, cell: &Cell<'_>, scope: TokenScope, value: ValueRef<'_>) -> Result<Token> {
+        Self::token(self, cell, scope, value)
+    }
+
+    fn tokens(&self, cell: &Cell<'_>, scope: TokenScope, value: ValueRef<'_>) -> Result<Vec<Token>> {
+        Self::tokens(self, cell, scope, value)
+    }
+
+    fn makes_token(&self, cell: &Cell<'_>, scope: TokenScope, token: Option<&[u8]>) -> Result<bool> {
+        Self::makes_token(self, cell, scope, token)
     }
 }

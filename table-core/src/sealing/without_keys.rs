@@ -1,10 +1,9 @@
 //! Without the feature `encrypt`: `checks::encrypt` stops every declaration that would come here.
 
-use super::{FoundTokens, Resealed};
+use super::{FoundTokens, Resealed, Seals, missing};
 use crate::error::Result;
 use crate::model::ValueRef;
 use crate::schema::{Blind, Field, TOKEN_BYTES};
-use crate::store::encryption::{Keys, missing};
 
 /// Nothing is sealed.
 #[derive(Clone, Debug)]
@@ -24,15 +23,15 @@ impl SealedAt {
 }
 
 /// Seals nothing.
-pub(crate) struct Sealer<'t>(std::marker::PhantomData<&'t Keys>);
+pub(crate) struct Sealer<'t>(std::marker::PhantomData<&'t dyn Seals>);
 
 #[expect(clippy::unused_self, reason = "as it is with the feature")]
-impl Sealer<'_> {
-    pub(in crate::store) fn new(_: u32, _: &Keys) -> Self {
+impl<'t> Sealer<'t> {
+    pub(crate) fn new(_: u32, _: &'t dyn Seals) -> Self {
         Self(std::marker::PhantomData)
     }
 
-    pub(in crate::store) fn sham(_: u32, _: &Keys) -> Self {
+    pub(crate) fn sham(_: u32, _: &'t dyn Seals) -> Self {
         Self(std::marker::PhantomData)
     }
 
@@ -54,8 +53,8 @@ impl Sealer<'_> {
 }
 
 /// There are none.
-pub(in crate::store) fn tokens(
-    _: (u32, &Keys),
+pub(crate) fn tokens(
+    _: (u32, &dyn Seals),
     _: &str,
     _: &Field,
     _: Blind,
@@ -70,6 +69,6 @@ pub(crate) fn looks_sealed(_: ValueRef<'_>) -> bool {
 }
 
 /// There are no keys.
-pub(in crate::store) fn generation(_: &Keys) -> Result<u64> {
+pub(crate) fn generation(_: &dyn Seals) -> Result<u64> {
     Err(missing::keys())
 }
