@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 pub use crate::executor::{
-    Asked, Backend, Batch, Begin, InPlace, Kept, Lanes, Moment, Read, TableExec, Take, TakeEach, Walk, page,
-    views, walks,
+    Asked, Backend, Batch, Begin, InPlace, Kept, Lanes, LayoutTexts, Layouts, Moment, Read, TableExec, Take,
+    TakeEach, Walk, declare, page, views, walks,
 };
 pub use crate::handle::store::Store;
 pub use crate::row::named::{Named, Names, PackedRow};

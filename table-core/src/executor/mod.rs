@@ -9,6 +9,7 @@ mod batch;
 mod drawn;
 mod kept;
 mod lanes;
+pub(crate) mod layouts;
 mod merged;
 #[cfg(test)]
 mod tests;
@@ -25,11 +26,13 @@ pub use self::drawn::{Begin, page, views, walks};
 pub use self::kept::Kept;
 pub use self::lanes::Lanes;
 pub(crate) use self::lanes::order;
+pub use self::layouts::{LayoutTexts, Layouts, declare};
 pub(crate) use self::merged::Merged;
 use crate::error::Result;
 use crate::query::Continuation;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
+use crate::schema::Schema;
 
 /// What reads a row that is found, and the number of the state that it is found in.
 pub type Read<'c> = &'c mut dyn FnMut(&RowView<'_>, usize) -> Result<()>;
@@ -57,6 +60,10 @@ pub trait TableExec: Any + Send + Sync {
 
     /// The same, and the row is given away.
     fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool>;
+
+    /// Makes sure that the rows of this kind have the layout that the schema declares; notes it if there is none yet, or
+    /// if nothing that was written reads otherwise under the new one.
+    fn declare(&self, schema: &'static Schema) -> Result<()>;
 
     /// The store that it is of.
     fn store(&self) -> &dyn Backend;

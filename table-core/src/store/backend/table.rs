@@ -4,8 +4,10 @@ use crate::error::Result;
 use crate::executor::{Backend, Moment, Read, TableExec, Take};
 use crate::row::key::KeyBuffer;
 use crate::row::view::RowView;
+use crate::schema::Schema;
 use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::moment::LmdbMoment;
+use crate::store::jobs::declare;
 use crate::store::scan::read;
 
 impl LmdbTable {
@@ -37,6 +39,10 @@ impl TableExec for LmdbTable {
 
     fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool> {
         self.find(keys, |view, _| take(view))
+    }
+
+    fn declare(&self, schema: &'static Schema) -> Result<()> {
+        declare::register(&self.inner, &self.state, schema)
     }
 
     fn store(&self) -> &dyn Backend {
