@@ -339,13 +339,6 @@ impl Error {
         self
     }
 
-    /// Takes back which operation of a batch it was: the caller gave no batch.
-    #[must_use]
-    pub(crate) fn without_index(mut self) -> Self {
-        self.0.index = None;
-        self
-    }
-
     #[must_use]
     pub(crate) fn at_position(mut self, position: usize) -> Self {
         self.0.position = Some(position);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::write::RowAction;
+use super::row_write::{Act, Condition, Plan, RowWrite};
 use crate::limits;
 
 /// The rows that a write would touch, and how many of the hundred that a transaction may touch those are.
@@ -18,12 +18,33 @@ pub struct WriteExplain {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct WrittenRow {
     pub(super) row_key: Box<str>,
-    pub(super) action: RowAction,
+    pub(super) condition: Condition,
+    pub(super) act: Act<()>,
     pub(super) kind: &'static str,
     pub(super) index: Option<&'static str>,
 }
 
 impl WriteExplain {
+    /// The rows that a plan writes, of each entity its own first. A plan of entities has one group.
+    pub(crate) fn of(plan: &Plan<'_>) -> Self {
+        let group = plan.groups.first();
+        let mut rows: Vec<&RowWrite<'_>> = group.iter().flat_map(|group| &group.rows).collect();
+        rows.retain(|row| !row.act.keeps());
+        rows.sort_by_key(|row| row.of);
+        let written = |row: &&RowWrite<'_>| WrittenRow {
+            row_key: row.key.into(),
+            condition: row.condition,
+            act: row.act.bare(),
+            kind: row.kind.map_or("", |kind| kind.schema.kind),
+            index: row.index(),
+        };
+        Self {
+            table: rows.first().and_then(|row| row.kind).map_or("", |kind| kind.schema.table()),
+            partition: group.map_or("", |group| group.place.partition).into(),
+            rows: rows.iter().map(written).collect(),
+        }
+    }
+
     /// How many rows are touched.
     #[must_use]
     pub fn rows(&self) -> usize {
@@ -32,16 +53,16 @@ impl WriteExplain {
 
     /// The keys of the rows that are written.
     pub fn written(&self) -> impl Iterator<Item = &str> {
-        self.keys(|action| !matches!(action, RowAction::Delete(_) | RowAction::Remove))
+        self.keys(|act| act != Act::Remove)
     }
 
     /// The keys of the rows that are removed.
     pub fn removed(&self) -> impl Iterator<Item = &str> {
-        self.keys(|action| matches!(action, RowAction::Delete(_) | RowAction::Remove))
+        self.keys(|act| act == Act::Remove)
     }
 
-    fn keys(&self, wanted: impl Fn(RowAction) -> bool) -> impl Iterator<Item = &str> {
-        self.rows.iter().filter(move |row| wanted(row.action)).map(|row| &*row.row_key)
+    fn keys(&self, wanted: impl Fn(Act<()>) -> bool) -> impl Iterator<Item = &str> {
+        self.rows.iter().filter(move |row| wanted(row.act)).map(|row| &*row.row_key)
     }
 }
 
@@ -51,13 +72,14 @@ impl fmt::Display for WriteExplain {
         let partition = self.partition.escape_debug();
         write!(f, "{rows} of {most} rows in partition `{partition}` of `{}`:", self.table)?;
         for row in &self.rows {
-            let what = match row.action {
-                RowAction::Insert => "insert",
-                RowAction::Put => "put",
-                RowAction::Replace(_) => "replace",
-                RowAction::Delete(_) => "delete",
-                RowAction::Remove => "remove",
-                RowAction::Absent => "leave",
+            let what = match (row.act, row.condition) {
+                (Act::Keep, _) => "leave",
+                (Act::Put(()), Condition::Absent) => "insert",
+                (Act::Put(()), Condition::Any) => "put",
+                (Act::Put(()), _) => "replace",
+                (Act::Merge(()), _) => "merge",
+                (Act::Remove, Condition::Any) => "remove",
+                (Act::Remove, _) => "delete",
             };
             write!(f, "\n  {what:7} `{}`", row.row_key.escape_debug())?;
             match row.index {

@@ -1,18 +1,25 @@
 //! From a typed change to the rows it touches: a function of the old entity, the new one and the schema.
 //!
-//! Nothing here does I/O or knows a store. A [`WritePlan`] is what an executor carries out, whole or not at all, and
-//! it prints itself.
+//! Nothing here does I/O or knows a store. A [`Plan`] is what an executor carries out, whole or not at all.
 
 mod content;
+mod draft;
 mod explain;
+mod one_or_more;
+mod row_write;
 mod rows;
 mod size;
 mod values;
-mod write;
+mod verdict;
 
 pub(crate) use content::{Cause, PropertyOf, RowContent, RowKind, stored_fields};
+pub(crate) use draft::{Draft, OwnRow, Printed};
 pub use explain::WriteExplain;
+pub(crate) use one_or_more::OneOrMore;
+#[cfg(test)]
+pub(crate) use row_write::Range;
+pub(crate) use row_write::{Act, Condition, Content, Group, Place, Plan, Refused, RowWrite, Version};
 pub(crate) use rows::{EntityRows, check_tokens};
 pub(crate) use values::FieldToken;
 pub use values::Values;
-pub(crate) use write::{EntityChange, Failure, OldEntity, ReadVersion, RowAction, WritePlan};
+pub(crate) use verdict::Failure;

@@ -151,6 +151,12 @@ impl<'a> EntityRows<'a> {
         self.text.get(row.key.clone()).unwrap_or_default()
     }
 
+    /// The row of this key, if there is one.
+    pub(crate) fn find(&self, key: &str) -> Option<&EntityRow<'a>> {
+        // They are few.
+        self.rows.iter().find(|row| self.key(row) == key)
+    }
+
     /// The entity's own keys.
     pub(crate) fn primary_key(&self) -> (&str, &str) {
         (self.partition(), self.rows.first().map_or("", |row| self.key(row)))

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::content::RowProperty;
+use super::row_write::{Act, Condition, Content, RowWrite};
 use crate::limits;
 use crate::model::body;
 
@@ -39,5 +41,28 @@ impl fmt::Display for PlanSize {
             write!(f, ", their copies for `{name}` to {bytes}")?;
         }
         write!(f, "; a transaction must stay below {}", limits::BATCH_BYTES)
+    }
+}
+
+impl RowWrite<'_> {
+    /// How many bytes the row takes in the body of a request, if it is written.
+    pub(crate) fn body(&self, table: &str, partition: &str) -> Option<usize> {
+        let (is_new, content) = match &self.act {
+            Act::Keep => return None,
+            Act::Remove => {
+                let kind = body::Kind::<std::iter::Empty<_>>::Delete;
+                return Some(body::operation(table, partition, self.key, kind));
+            }
+            Act::Put(content) => (self.condition == Condition::Absent, content),
+            Act::Merge(content) => (false, content),
+        };
+        let written = |properties: &mut dyn Iterator<Item = RowProperty<'_>>| {
+            let kind = if is_new { body::Kind::Insert(properties) } else { body::Kind::Write(properties) };
+            body::operation(table, partition, self.key, kind)
+        };
+        Some(match content {
+            Content::Properties(properties) => written(&mut properties.iter().copied()),
+            Content::Row(row) => written(&mut row.properties()),
+        })
     }
 }

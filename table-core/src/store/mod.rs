@@ -49,6 +49,7 @@ pub use self::records::mark::Mark;
 pub(crate) use self::write::encode::is_as_written;
 #[cfg(feature = "encrypt")]
 pub(crate) use self::write::prepare::Prepared;
+pub(crate) use self::write::version::version_of;
 pub use crate::handle::page::Page;
 pub use crate::handle::rows::{Rows, SnapshotRows, Views};
 pub use crate::handle::snapshot::Snapshot;

@@ -4,8 +4,9 @@ use super::EncryptingTable;
 use super::write::{Sealing, submit};
 use crate::error::Result;
 use crate::model::ETag;
+use crate::plan::Refused;
 use crate::store::handle::batch::{Batch, Planned, Preparing};
-use crate::store::write::prepare::{self, Operation, Prepared};
+use crate::store::write::prepare::Prepared;
 
 impl EncryptingTable {
     /// The operations with what is to be sealed sealed, and whether they depend on more than the caller has said.
@@ -14,8 +15,9 @@ impl EncryptingTable {
         let mut sealed = Vec::with_capacity(batch.operations.len());
         for (index, planned) in batch.operations.iter().enumerate() {
             sealed.push(match planned {
-                Planned::Write(action, entity) => {
-                    Some((sealing.seal(*action, entity).map_err(|e| e.at_index(index))?, entity))
+                Planned::Write(condition, act, entity) => {
+                    let sealed = sealing.seal((*condition, *act), entity).map_err(|e| e.at_index(index))?;
+                    Some((sealed, entity))
                 }
                 Planned::Delete(..) => None,
             });
@@ -24,16 +26,8 @@ impl EncryptingTable {
             .iter()
             .map(|sealed| sealed.as_ref().map_or_else(Vec::new, |(sealed, entity)| sealed.given(entity)))
             .collect();
-        let mut operations = Vec::with_capacity(batch.operations.len());
-        for ((planned, sealed), given) in batch.operations.iter().zip(&sealed).zip(&given) {
-            operations.push(match (planned, sealed) {
-                (Planned::Delete(row, condition), _) => Operation::delete(&batch.partition, row, *condition),
-                (Planned::Write(..), Some((sealed, entity))) => Operation::on(sealed.action, entity, given),
-                (Planned::Write(action, entity), None) => Operation::on(*action, entity, given),
-            });
-        }
-        let prepared = prepare::batch(batch.table.state()?, &batch.partition, &operations.iter().copied())?;
-        let prepared = batch.table.by_properties(prepared);
+        let what = |index: usize| sealed.get(index).and_then(Option::as_ref).map(|(sealed, _)| sealed.what);
+        let prepared = batch.prepare_with(given.iter().map(Vec::as_slice), what)?;
         Ok(sealing.sealed(prepared, sealed.iter().flatten().any(|(sealed, _)| sealed.is_of_version)))
     }
 }
@@ -44,6 +38,6 @@ impl Preparing for EncryptingTable {
     }
 
     fn commit(&self, batch: &Batch) -> Result<ETag> {
-        submit(&batch.table, || self.prepare_batch(batch))
+        submit(&batch.table, || self.prepare_batch(batch), Refused::numbered)
     }
 }

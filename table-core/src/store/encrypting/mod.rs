@@ -17,6 +17,7 @@ use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, IfMatch, Value};
+use crate::plan::{Act, Condition};
 use crate::query::{Continuation, Explain, Query};
 use crate::store::encryption::Lens;
 use crate::store::encryption::rule::Rule;
@@ -24,7 +25,6 @@ use crate::store::handle::batch::Batch;
 use crate::store::handle::moment::LmdbMoment;
 use crate::store::lmdb::ReadTxn;
 use crate::store::opened::Inner;
-use crate::store::write::prepare::Action;
 
 /// A table of entities of any shape, some of whose properties are sealed: those that a function of partition key, row
 /// key and property names. Made by [`DynamicTable::encrypting`].
@@ -182,28 +182,28 @@ impl EncryptingTable {
 
     /// Adds an entity; fails if there is one of its keys.
     pub fn insert(&self, entity: &DynamicEntity) -> Result<ETag> {
-        self.write(Action::Insert, entity)
+        self.write((Condition::Absent, Act::Put(())), entity)
     }
 
     /// Puts an entity in the place of the one there: properties that it lacks are gone. Fails if there is none.
     pub fn replace(&self, entity: &DynamicEntity, condition: impl Into<IfMatch>) -> Result<ETag> {
-        self.write(Action::Replace(condition.into()), entity)
+        self.write((Condition::from(condition.into()), Act::Put(())), entity)
     }
 
     /// Sets the given properties of the entity there and leaves its others alone, sealed ones too. Fails if there is
     /// none.
     pub fn merge(&self, entity: &DynamicEntity, condition: impl Into<IfMatch>) -> Result<ETag> {
-        self.write(Action::Merge(condition.into()), entity)
+        self.write((Condition::from(condition.into()), Act::Merge(())), entity)
     }
 
     /// Adds an entity, or puts it in the place of the one there.
     pub fn insert_or_replace(&self, entity: &DynamicEntity) -> Result<ETag> {
-        self.write(Action::InsertOrReplace, entity)
+        self.write((Condition::Any, Act::Put(())), entity)
     }
 
     /// Adds an entity, or sets its properties on the one there.
     pub fn insert_or_merge(&self, entity: &DynamicEntity) -> Result<ETag> {
-        self.write(Action::InsertOrMerge, entity)
+        self.write((Condition::Any, Act::Merge(())), entity)
     }
 
     /// Removes the entity of these keys; fails if there is none.
@@ -234,13 +234,17 @@ impl EncryptingTable {
         self.table.explain(query)
     }
 
-    fn write(&self, action: Action, entity: &DynamicEntity) -> Result<ETag> {
-        submit(&self.table, || {
-            let sealing = Sealing::new(self)?;
-            let sealed = sealing.seal(action, entity)?;
-            let prepared = self.table.prepare_write(sealed.action, entity, &sealed.given(entity))?;
-            Ok(sealing.sealed(prepared, sealed.is_of_version))
-        })
+    fn write(&self, what: (Condition, Act<()>), entity: &DynamicEntity) -> Result<ETag> {
+        submit(
+            &self.table,
+            || {
+                let sealing = Sealing::new(self)?;
+                let sealed = sealing.seal(what, entity)?;
+                let prepared = self.table.prepare_write(sealed.what, entity, &sealed.given(entity))?;
+                Ok(sealing.sealed(prepared, sealed.is_of_version))
+            },
+            |refused| refused.error,
+        )
     }
 }
 

@@ -4,14 +4,15 @@ use super::EncryptingTable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::table::DynamicTable;
 use crate::model::names::ENTITY_TYPE;
-use crate::model::{DynamicEntity, ETag, EdmType, IfMatch, Value};
+use crate::model::{DynamicEntity, ETag, EdmType, Value};
+use crate::plan::{Act, Condition, Refused};
 use crate::schema::Field;
 use crate::sealing::Sealer;
 use crate::store::encryption::Lens;
 use crate::store::encryption::rule::{RowKind, Treatment};
 use crate::store::records::kinds;
 use crate::store::write::encode::Given;
-use crate::store::write::prepare::{Action, Prepared};
+use crate::store::write::prepare::Prepared;
 
 /// How often a write is made anew when a key is rotated, or the row written, between its sealing and its turn.
 const ATTEMPTS: u32 = 64;
@@ -26,7 +27,7 @@ pub(in crate::store) struct Sealing<'t> {
 /// What an entity is stored as.
 pub(in crate::store) struct Sealed {
     /// What is to be done, under the version of the row that was looked at.
-    pub(in crate::store) action: Action,
+    pub(in crate::store) what: (Condition, Act<()>),
     /// Whether that is another condition than the caller's.
     pub(in crate::store) is_of_version: bool,
     /// Sealed bytes, by their properties' places; rising.
@@ -51,16 +52,20 @@ impl<'t> Sealing<'t> {
     }
 
     /// Seals what is to be sealed of an entity.
-    pub(in crate::store) fn seal(&self, action: Action, entity: &DynamicEntity) -> Result<Sealed> {
+    pub(in crate::store) fn seal(
+        &self,
+        what: (Condition, Act<()>),
+        entity: &DynamicEntity,
+    ) -> Result<Sealed> {
         let place = |e: Error| {
-            e.attempted(action.words())
+            e.attempted(what.1.words(what.0))
                 .table(self.table.name())
                 .partition(entity.partition_key())
                 .row(entity.row_key())
         };
         let seal = || {
-            let (kind, action, is_of_version) = self.look(action, entity)?;
-            Ok(Sealed { action, is_of_version, values: self.values(kind, entity)? })
+            let (kind, what, is_of_version) = self.look(what, entity)?;
+            Ok(Sealed { what, is_of_version, values: self.values(kind, entity)? })
         };
         seal().map_err(place)
     }
@@ -68,24 +73,25 @@ impl<'t> Sealing<'t> {
     /// What the row is, or will be. A merge that doesn't say is of what is there, and so holds for that version alone.
     ///
     /// The snapshot is gone when it comes to sealing: a key may have to be asked for.
-    fn look(&self, action: Action, entity: &DynamicEntity) -> Result<(RowKind, Action, bool)> {
+    fn look(
+        &self,
+        what: (Condition, Act<()>),
+        entity: &DynamicEntity,
+    ) -> Result<(RowKind, (Condition, Act<()>), bool)> {
         let snapshot = self.table.table.snapshot()?;
         let (inner, txn) = snapshot.parts()?;
         let place = (&inner.environment.dbs, &**txn, &**self.table.table.state()?);
         let kind = |kind: Option<&str>| self.lens.kind(place, kind);
-        let condition = match (action, entity.get(ENTITY_TYPE)) {
-            (Action::Merge(condition), None) => Some(condition),
-            (Action::InsertOrMerge, None) => None,
-            (_, given) => return Ok((kind(given.and_then(Value::as_str))?, action, false)),
+        let condition = match (what, entity.get(ENTITY_TYPE)) {
+            ((condition, Act::Merge(())), None) => condition,
+            (_, given) => return Ok((kind(given.and_then(Value::as_str))?, what, false)),
         };
         let view = snapshot.view(&self.table.table, entity.partition_key(), entity.row_key())?;
         Ok(match (view, condition) {
-            (Some(view), Some(condition @ IfMatch::ETag(_))) => {
-                (kind(view.kind()?)?, Action::Merge(condition), false)
-            }
-            (Some(view), _) => (kind(view.kind()?)?, Action::Merge(view.etag().into()), true),
-            (None, Some(_)) => return Err(Error::new(ErrorKind::EntityNotFound)),
-            (None, None) => (RowKind::Free, Action::Insert, true),
+            (Some(view), Condition::Tag(_)) => (kind(view.kind()?)?, what, false),
+            (Some(view), _) => (kind(view.kind()?)?, (Condition::Tag(view.etag()), Act::Merge(())), true),
+            (None, Condition::Any) => (RowKind::Free, (Condition::Absent, Act::Put(())), true),
+            (None, _) => return Err(Error::new(ErrorKind::EntityNotFound)),
         })
     }
 
@@ -162,6 +168,7 @@ fn contradiction(kind: RowKind, name: &str) -> Error {
 pub(in crate::store) fn submit(
     table: &DynamicTable,
     prepare: impl Fn() -> Result<(Prepared, bool)>,
+    words: impl Fn(Refused) -> Error,
 ) -> Result<ETag> {
     let mut attempt = 1;
     loop {
@@ -172,7 +179,7 @@ pub(in crate::store) fn submit(
                 [ErrorKind::ConditionNotMet, ErrorKind::EntityAlreadyExists, ErrorKind::EntityNotFound];
             sealed_at.is_stale() || (is_of_version && kinds.contains(&error.kind()))
         };
-        match table.submit(prepared) {
+        match table.commit(prepared).map_err(&words) {
             Err(error) if attempt < ATTEMPTS && has_moved(&error) => attempt += 1,
             done => return done,
         }

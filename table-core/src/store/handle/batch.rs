@@ -3,10 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::handle::table::DynamicTable;
 use crate::model::{DynamicEntity, ETag, IfMatch};
-use crate::store::write::prepare::{self, Action, Operation, Prepared};
+use crate::plan::{Act, Condition, Group, Place, Refused};
+use crate::store::write::encode::Given;
+use crate::store::write::prepare::{self, Prepared};
 
 /// Up to 100 operations on one partition of a table that happen together or not at all: the service's entity group
 /// transaction.
@@ -49,7 +51,7 @@ pub struct Batch {
 
 #[derive(Clone)]
 pub(in crate::store) enum Planned {
-    Write(Action, DynamicEntity),
+    Write(Condition, Act<()>, DynamicEntity),
     Delete(String, IfMatch),
 }
 
@@ -58,34 +60,34 @@ impl Batch {
         Self { table, partition, operations: Vec::new(), preparing: None }
     }
 
-    fn with(mut self, action: Action, entity: DynamicEntity) -> Self {
-        self.operations.push(Planned::Write(action, entity));
+    fn with(mut self, (condition, act): (Condition, Act<()>), entity: DynamicEntity) -> Self {
+        self.operations.push(Planned::Write(condition, act, entity));
         self
     }
 
     /// Adds an entity; there must be none of its keys.
     pub fn insert(self, entity: DynamicEntity) -> Self {
-        self.with(Action::Insert, entity)
+        self.with((Condition::Absent, Act::Put(())), entity)
     }
 
     /// Puts an entity in the place of the one there.
     pub fn replace(self, entity: DynamicEntity, condition: impl Into<IfMatch>) -> Self {
-        self.with(Action::Replace(condition.into()), entity)
+        self.with((Condition::from(condition.into()), Act::Put(())), entity)
     }
 
     /// Sets the given properties of the entity there.
     pub fn merge(self, entity: DynamicEntity, condition: impl Into<IfMatch>) -> Self {
-        self.with(Action::Merge(condition.into()), entity)
+        self.with((Condition::from(condition.into()), Act::Merge(())), entity)
     }
 
     /// Adds an entity, or puts it in the place of the one there.
     pub fn insert_or_replace(self, entity: DynamicEntity) -> Self {
-        self.with(Action::InsertOrReplace, entity)
+        self.with((Condition::Any, Act::Put(())), entity)
     }
 
     /// Adds an entity, or sets its properties on the one there.
     pub fn insert_or_merge(self, entity: DynamicEntity) -> Self {
-        self.with(Action::InsertOrMerge, entity)
+        self.with((Condition::Any, Act::Merge(())), entity)
     }
 
     /// Removes the entity of this row key.
@@ -114,16 +116,16 @@ impl Batch {
         if let Some(preparing) = &self.preparing {
             return preparing.commit(self);
         }
-        self.table.submit(self.prepare()?)
+        self.table.commit(self.prepare()?).map_err(Refused::numbered)
     }
 
     /// Makes up for a commit together with other batches that failed, if that may have been for want of a look at the
     /// store.
-    pub(crate) fn again(&self, error: Error) -> Result<()> {
+    pub(crate) fn again(&self, refused: Refused) -> Result<()> {
         if self.preparing.is_some() {
             return self.commit().map(drop);
         }
-        Err(error)
+        Err(refused.numbered())
     }
 
     pub(crate) fn table(&self) -> &DynamicTable {
@@ -138,23 +140,46 @@ impl Batch {
         let mut properties = Vec::new();
         let mut ends = Vec::with_capacity(self.operations.len());
         for planned in &self.operations {
-            if let Planned::Write(_, entity) = planned {
+            if let Planned::Write(.., entity) = planned {
                 properties
                     .extend(entity.entries().iter().map(|(name, value)| (&**name, value.as_value_ref())));
             }
             ends.push(properties.len());
         }
-        let mut operations = Vec::with_capacity(self.operations.len());
         let mut start = 0;
-        for (planned, end) in self.operations.iter().zip(ends) {
+        let own = ends.into_iter().map(|end| {
             let own = properties.get(start..end).unwrap_or_default();
             start = end;
-            operations.push(match planned {
-                Planned::Write(action, entity) => Operation::on(*action, entity, own),
-                Planned::Delete(row, condition) => Operation::delete(&self.partition, row, *condition),
+            own
+        });
+        self.prepare_with(own, |_| None)
+    }
+
+    /// The batch with these properties for each operation, and with what is to be done, where that is something else.
+    pub(in crate::store) fn prepare_with<'a>(
+        &'a self,
+        properties: impl Iterator<Item = &'a [Given<'a>]>,
+        otherwise: impl Fn(usize) -> Option<(Condition, Act<()>)>,
+    ) -> Result<Prepared> {
+        let mut rows = Vec::with_capacity(self.operations.len());
+        for ((index, planned), properties) in self.operations.iter().enumerate().zip(properties) {
+            rows.push(match planned {
+                Planned::Write(condition, act, entity) => {
+                    let what = otherwise(index).unwrap_or((*condition, *act));
+                    prepare::write(what, entity, properties, index)
+                }
+                Planned::Delete(row, condition) => prepare::removal(row, *condition, index),
             });
         }
-        let prepared = prepare::batch(self.table.state()?, &self.partition, &operations.iter().copied())?;
+        let place = Place { table: 0, partition: &self.partition };
+        let group = Group { place, rows, unchanged: Vec::new() };
+        let stray = |index| match self.operations.get(index) {
+            Some(Planned::Write(.., entity)) => {
+                Some(entity.partition_key()).filter(|partition| *partition != self.partition)
+            }
+            _ => None,
+        };
+        let prepared = prepare::batch(self.table.state()?, &group, &stray).map_err(Refused::numbered)?;
         Ok(self.table.by_properties(prepared))
     }
 }

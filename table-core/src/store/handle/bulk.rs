@@ -6,6 +6,7 @@ use super::batch::Batch;
 use super::shared::Shared;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::store::Store;
+use crate::plan::Refused;
 use crate::store::write::commit::GROUP_BYTES;
 use crate::store::write::prepare::Prepared;
 
@@ -77,7 +78,7 @@ pub(crate) fn load<T>(
     inner: &Arc<Shared>,
     items: impl IntoIterator<Item = T>,
     prepare: impl Fn(&T) -> Result<Prepared>,
-    retry: impl Fn(&T, Error) -> Result<()>,
+    retry: impl Fn(&T, Refused) -> Result<()>,
 ) -> Result<BulkReport> {
     let mut report = BulkReport::default();
     let mut items = (0_u64..).zip(items);
@@ -112,7 +113,7 @@ fn commit_all<T>(
     inner: &Arc<Shared>,
     prepared: Vec<Prepared>,
     planned: &[(u64, T)],
-    retry: &impl Fn(&T, Error) -> Result<()>,
+    retry: &impl Fn(&T, Refused) -> Result<()>,
     report: &mut BulkReport,
 ) -> Result<()> {
     let lead = inner.writer.lead()?;
@@ -122,14 +123,14 @@ fn commit_all<T>(
         match result {
             Ok(_) => report.committed += 1,
             // Nothing from here on was committed.
-            Err(error) if error.kind().stops() => {
-                let reason = error.kind();
-                return Err(error.because(format!(
+            Err(refused) if refused.error.kind().stops() => {
+                let reason = refused.error.kind();
+                return Err(refused.numbered().because(format!(
                     "{reason}; {} batches were committed, and none from number {number} on",
                     report.committed
                 )));
             }
-            Err(error) => match retry(item, error) {
+            Err(refused) => match retry(item, refused) {
                 Ok(()) => report.committed += 1,
                 Err(error) => report.failures.push(BulkFailure { batch: *number, error }),
             },

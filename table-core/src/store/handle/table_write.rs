@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use super::batch::Batch;
 use super::bulk::{self, BulkReport};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::handle::table::DynamicTable;
 use crate::model::{DynamicEntity, ETag, IfMatch, ValueRef};
-use crate::plan::{Failure, RowAction, WritePlan};
+use crate::plan::{Act, Condition, Failure, Plan, Refused};
 use crate::schema::{Blind, Field, TOKEN_BYTES};
 use crate::sealing::{self, SealedAt, Sealer};
 use crate::store::write::encode::Given;
-use crate::store::write::prepare::{self, Action, Content, Operation, Prepared};
+use crate::store::write::prepare::{self, Prepared};
 
 impl DynamicTable {
     /// Seals the values of a plan that is to be carried out.
@@ -45,33 +45,34 @@ impl DynamicTable {
 
     /// Adds an entity; fails if there is one of its keys.
     pub fn insert(&self, entity: &DynamicEntity) -> Result<ETag> {
-        self.write(Action::Insert, entity)
+        self.write((Condition::Absent, Act::Put(())), entity)
     }
 
     /// Puts an entity in the place of the one there: properties that it lacks are gone. Fails if there is none.
     pub fn replace(&self, entity: &DynamicEntity, condition: impl Into<IfMatch>) -> Result<ETag> {
-        self.write(Action::Replace(condition.into()), entity)
+        self.write((Condition::from(condition.into()), Act::Put(())), entity)
     }
 
     /// Sets the given properties of the entity there and leaves its others alone. Fails if there is none.
     pub fn merge(&self, entity: &DynamicEntity, condition: impl Into<IfMatch>) -> Result<ETag> {
-        self.write(Action::Merge(condition.into()), entity)
+        self.write((Condition::from(condition.into()), Act::Merge(())), entity)
     }
 
     /// Adds an entity, or puts it in the place of the one there.
     pub fn insert_or_replace(&self, entity: &DynamicEntity) -> Result<ETag> {
-        self.write(Action::InsertOrReplace, entity)
+        self.write((Condition::Any, Act::Put(())), entity)
     }
 
     /// Adds an entity, or sets its properties on the one there.
     pub fn insert_or_merge(&self, entity: &DynamicEntity) -> Result<ETag> {
-        self.write(Action::InsertOrMerge, entity)
+        self.write((Condition::Any, Act::Merge(())), entity)
     }
 
     /// Removes the entity of these keys; fails if there is none.
     pub fn delete(&self, partition_key: &str, row_key: &str, condition: impl Into<IfMatch>) -> Result<()> {
-        let operation = Operation::delete(partition_key, row_key, condition.into());
-        self.submit(self.by_properties(prepare::single(self.state()?, &operation)?)).map(|_| ())
+        let removal = prepare::removal(row_key, condition.into(), 0);
+        let prepared = prepare::single(self.state()?, partition_key, &removal)?;
+        self.submit(self.by_properties(prepared)).map(|_| ())
     }
 
     /// A batch of operations on one partition, to be committed together or not at all.
@@ -79,18 +80,19 @@ impl DynamicTable {
         Batch::new(self.clone(), partition_key.into())
     }
 
-    fn write(&self, action: Action, entity: &DynamicEntity) -> Result<ETag> {
-        self.submit(self.prepare_write(action, entity, &prepare::borrowed(entity.entries()))?)
+    fn write(&self, what: (Condition, Act<()>), entity: &DynamicEntity) -> Result<ETag> {
+        self.submit(self.prepare_write(what, entity, &prepare::borrowed(entity.entries()))?)
     }
 
     /// The write of one entity, ready to be carried out; the properties are its own, as they are to be stored.
     pub(in crate::store) fn prepare_write(
         &self,
-        action: Action,
+        what: (Condition, Act<()>),
         entity: &DynamicEntity,
         properties: &[Given<'_>],
     ) -> Result<Prepared> {
-        let prepared = prepare::single(self.state()?, &Operation::on(action, entity, properties))?;
+        let write = prepare::write(what, entity, properties, 0);
+        let prepared = prepare::single(self.state()?, entity.partition_key(), &write)?;
         Ok(self.by_properties(prepared))
     }
 
@@ -100,32 +102,20 @@ impl DynamicTable {
         prepared
     }
 
-    /// Carries out a planned change, whole or not at all; `sealed_at` is of the keys that its values were sealed with.
-    pub(crate) fn carry_out(&self, plan: &WritePlan<'_>, sealed_at: &SealedAt) -> Result<ETag, Failure> {
-        self.prepared(plan, sealed_at).and_then(|prepared| self.submit(prepared)).map_err(|error| {
-            let failure = plan.judge(error);
+    /// Carries out a planned change of this table, whole or not at all; `sealed_at` is of the keys that its values were
+    /// sealed with.
+    pub(crate) fn carry_out(&self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<ETag, Failure> {
+        let done = self.prepared(plan, sealed_at).and_then(|prepared| self.commit(prepared));
+        done.map_err(|refused| {
+            let failure = plan.judge(refused);
             Failure { was_stale: failure.was_stale || sealed_at.is_stale(), ..failure }
         })
     }
 
-    /// A planned change, ready to be carried out.
-    pub(crate) fn prepared(&self, plan: &WritePlan<'_>, sealed_at: &SealedAt) -> Result<Prepared> {
-        let operations = plan.changes().iter().map(|change| {
-            let row = Content::Row(&change.content);
-            let (action, content) = match change.action {
-                RowAction::Insert => (Action::Insert, row),
-                RowAction::Put => (Action::InsertOrReplace, row),
-                RowAction::Replace(version) => (Action::ReplaceRead(version), row),
-                RowAction::Delete(version) => (Action::DeleteRead(version), Content::Nothing),
-                RowAction::Remove => (Action::Remove, Content::Nothing),
-                RowAction::Absent => (Action::Absent, Content::Nothing),
-            };
-            Operation { action, partition: plan.partition(), row: change.key, content }
-        });
-        let mut prepared = prepare::batch(self.state()?, plan.partition(), &operations)?;
+    /// A planned change of this table, ready to be carried out.
+    pub(crate) fn prepared(&self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<Prepared, Refused> {
+        let mut prepared = prepare::plan(plan, &[self.state().map_err(Refused::whole)?])?;
         prepared.sealed_at = sealed_at.clone();
-        prepared.keeps_times = plan.keeps_times();
-        prepared.declared_by(plan.schemas());
         Ok(prepared)
     }
 
@@ -135,7 +125,7 @@ impl DynamicTable {
         &self,
         items: impl IntoIterator<Item = T>,
         prepare: impl Fn(&T) -> Result<Prepared>,
-        retry: impl Fn(&T, Error) -> Result<()>,
+        retry: impl Fn(&T, Refused) -> Result<()>,
     ) -> Result<BulkReport> {
         bulk::load(self.inner()?, items, prepare, retry)
     }
@@ -154,8 +144,14 @@ impl DynamicTable {
         }
     }
 
+    /// Carries out the write of one row.
     pub(crate) fn submit(&self, prepared: Prepared) -> Result<ETag> {
-        let inner = self.inner()?;
+        self.commit(prepared).map_err(|refused| refused.error)
+    }
+
+    /// Carries out a prepared plan; a refusal says at which row.
+    pub(crate) fn commit(&self, prepared: Prepared) -> Result<ETag, Refused> {
+        let inner = self.inner().map_err(Refused::whole)?;
         inner.writer.submit(inner, prepared).map(ETag::from_timestamp)
     }
 }

@@ -219,6 +219,23 @@ impl Tree {
         Ok(Around { bounds, beside })
     }
 
+    /// Makes sure that no branch on the way to a key is shorter than it was where it leads there by its last entry.
+    pub(crate) fn check_way(
+        &self,
+        environment: &Environment,
+        txn: &heed::RoTxn<'_>,
+        key: &[u8],
+    ) -> Result<()> {
+        if self.is_empty()? {
+            return Ok(());
+        }
+        let whole = |branch: Page<'_>, _, at| {
+            let right = at + 1 < branch.len() || paths::is_last(branch, at);
+            if right { Ok(()) } else { Err(damaged()) }
+        };
+        self.descend(environment, txn, key, whole).map(drop)
+    }
+
     fn page<'t>(&self, environment: &Environment, txn: &'t heed::RoTxn<'_>, number: u64) -> Result<Page<'t>> {
         let bytes = environment.page(self.pages, txn, number);
         bytes.and_then(|bytes| Page::parse(bytes, number)).ok_or_else(damaged)

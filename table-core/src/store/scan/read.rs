@@ -141,7 +141,7 @@ pub(crate) fn verify_miss(environment: &Environment, txn: &heed::RoTxn<'_>, key:
 /// after the last.
 ///
 /// In one leaf nothing stands between. Else the paths to both tell, or where the layout of pages is not known, a search
-/// from each must come to the other.
+/// from each must come to the other. For a transaction that reads.
 pub(crate) fn adjacent(
     environment: &Environment,
     txn: &heed::RoTxn<'_>,
@@ -153,9 +153,19 @@ pub(crate) fn adjacent(
     {
         return Ok(true);
     }
-    if let Some(tree) = Tree::find(environment, txn, txn.id())? {
-        return tree.adjoin(environment, txn, before, after);
+    match Tree::find(environment, txn, txn.id())? {
+        Some(tree) => tree.adjoin(environment, txn, before, after),
+        None => lead_to_each_other(environment, txn, before, after),
     }
+}
+
+/// Whether a search from each of two rows comes to the other.
+pub(in crate::store) fn lead_to_each_other(
+    environment: &Environment,
+    txn: &heed::RoTxn<'_>,
+    before: Option<&[u8]>,
+    after: Option<&[u8]>,
+) -> Result<bool> {
     let data = environment.dbs.data;
     let next = match before {
         Some(before) => data.get_greater_than(txn, before),

@@ -9,16 +9,18 @@ use std::sync::Arc;
 use heed::{MdbError, PutFlags};
 
 use super::encode::{self, Place};
-use super::prepare::{self, Action, Image, Prepared, Step};
+use super::prepare::{self, EncodedGroup, EncodedRange, EncodedRow, Image, Prepared};
+use super::range::{self, Ground};
+use super::version::Proof;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::names::ENTITY_TYPE;
-use crate::model::{IfMatch, Name, Ticks, Value};
-use crate::plan::ReadVersion;
+use crate::model::{ETag, Name, Ticks, Value};
+use crate::plan::{Act, Condition, Refused};
 use crate::row::dict::Dict;
 use crate::row::row_write::{self, RowWriter};
 use crate::row::view::{self, RowView};
-use crate::row::{DIGEST, Row};
+use crate::row::{DIGEST, Row, key};
 use crate::sealing::sign;
 use crate::store::lmdb::{self, Databases, WriteTxn};
 use crate::store::open::{self, Environment, Explored, Tree};
@@ -57,8 +59,12 @@ struct Touched {
     counts: Counts,
     /// How many rows the table had at the beginning.
     before: u64,
+    /// The counts before the plan that is being carried out.
+    before_plan: Counts,
+    /// How many names and symbols the dictionary had then, if it had grown.
+    known: Option<(usize, usize)>,
     /// The dictionary with the group's own additions, if it has any, and how much of it is on disk.
-    grown: Option<(Dict, (usize, usize))>,
+    grown: Option<Box<(Dict, (usize, usize))>>,
 }
 
 #[derive(Default)]
@@ -67,21 +73,25 @@ struct Scratch {
     puts: usize,
     /// Rows that could only be put into bytes in the transaction.
     rows: Vec<u8>,
-    changes: Vec<Change>,
+    applied: Vec<AppliedRow>,
     writer: RowWriter,
     order: Vec<Place>,
 }
 
-/// What is to happen to one row, once every condition of the plan holds.
-struct Change {
-    /// The row that is there.
+/// The applied form of a row's change: what is to happen to the row, once every condition of the plan holds.
+struct AppliedRow {
+    /// The row that is there, if it gives way.
     old: Option<OldRow>,
     new: New,
 }
 
-impl Change {
-    /// What is left to be done of a row that has been inserted.
+impl AppliedRow {
+    /// What is left to be done of a row that has been inserted, or stays as it is.
     const DONE: Self = Self { old: None, new: New::Nothing };
+
+    fn of(old: Option<OldRow>, new: New) -> Self {
+        if matches!(new, New::Kept) { Self::DONE } else { Self { old, new } }
+    }
 }
 
 /// What is still needed of a row that gives way.
@@ -94,6 +104,8 @@ struct OldRow {
 
 enum New {
     Nothing,
+    /// What is there.
+    Kept,
     FromPlan,
     Scratch(std::ops::Range<usize>),
 }
@@ -128,36 +140,33 @@ impl<'e> Group<'e> {
         }
         state.check_generation(self.dbs, &self.txn, &self.meta)?;
         let counts = Counts::read(self.dbs.main, &self.txn, state.id).map_err(|e| e.table(&state.name))?;
-        self.tables.push(Touched { state: state.clone(), counts, before: counts.entities, grown: None });
+        self.tables.push(Touched {
+            state: state.clone(),
+            counts,
+            before: counts.entities,
+            before_plan: counts,
+            known: None,
+            grown: None,
+        });
         Ok(self.tables.len() - 1)
     }
 
     /// Carries out a plan. The outer error spoils the transaction; the inner one refuses the plan alone.
-    pub(crate) fn apply(&mut self, plan: &mut Prepared) -> Result<Result<Ticks>> {
+    pub(crate) fn apply(&mut self, plan: &mut Prepared) -> Result<Result<Ticks, Refused>> {
         if let Err(refused) = plan.sealed_at.check() {
-            return Ok(Err(refused.table(&plan.table.name)));
+            return Ok(Err(plan.locate_group(refused, 0)));
         }
-        let (timestamp, at) =
-            match self.next_timestamp().and_then(|time| Ok((time, self.touch(&plan.table)?))) {
-                Ok(ready) => ready,
-                Err(refused) => return Ok(Err(plan.locate(refused, 0))),
-            };
-        let Some(touched) = self.tables.get_mut(at) else { return Ok(Ok(timestamp)) };
-        if let Err(refused) = touched.state.check_declarations(plan.declarations()) {
-            return Ok(Err(plan.locate(refused, 0)));
-        }
-        if let Err(refused) = touched.state.check_kinds(plan) {
-            return Ok(Err(refused));
-        }
-        let is_guarded = touched.state.guards_against(plan);
+        let timestamp = match self.begin_plan(plan) {
+            Ok(timestamp) => timestamp,
+            Err(refused) => return Ok(Err(refused)),
+        };
         let state = self.state;
         let mut writing = Writing {
             environment: self.environment,
             dbs: self.dbs,
             txn: &mut self.txn,
             state,
-            is_guarded,
-            touched,
+            tables: &mut self.tables,
             scratch: &mut self.scratch,
             tree: &mut self.tree,
             explored: &mut self.explored,
@@ -172,6 +181,21 @@ impl<'e> Group<'e> {
             self.meta.high_water = timestamp;
             timestamp
         }))
+    }
+
+    /// Looks at the tables of a plan; the time that it gets.
+    fn begin_plan(&mut self, plan: &Prepared) -> Result<Ticks, Refused> {
+        let timestamp = self.next_timestamp().map_err(|refused| plan.locate_all(refused))?;
+        for (number, group) in plan.groups.iter().enumerate() {
+            let at = self.touch(&group.table).map_err(|refused| plan.locate_first(refused, number))?;
+            let Some(touched) = self.tables.get_mut(at) else { continue };
+            touched.before_plan = touched.counts;
+            touched.known = touched.grown.as_ref().map(|grown| grown.0.len());
+            let checked = touched.state.check_declarations(group.declarations.iter().copied());
+            checked.map_err(|refused| plan.locate_first(refused, number))?;
+            touched.state.check_kinds(plan, number)?;
+        }
+        Ok(timestamp)
     }
 
     /// Whether LMDB counts as many rows as have come and gone: one that did not find what it was to replace has put a
@@ -191,14 +215,14 @@ impl<'e> Group<'e> {
         for touched in &mut self.tables {
             let id = touched.state.id;
             touched.counts.write(self.dbs.main, &mut self.txn, id)?;
-            if let Some((dict, on_disk)) = &touched.grown {
+            if let Some((dict, on_disk)) = touched.grown.as_deref() {
                 dict.write_new(*on_disk, self.dbs, &mut self.txn, id)?;
             }
         }
         self.environment.commit(self.txn)?;
         for touched in self.tables {
-            if let Some((dict, _)) = touched.grown {
-                touched.state.learn(Arc::new(dict));
+            if let Some(grown) = touched.grown {
+                touched.state.learn(Arc::new(grown.0));
             }
         }
         Ok(())
@@ -212,9 +236,7 @@ struct Writing<'g, 'e> {
     txn: &'g mut WriteTxn<'e>,
     /// As the group has it.
     state: Option<usize>,
-    /// Whether rows of declared kinds that are there are to be left alone.
-    is_guarded: bool,
-    touched: &'g mut Touched,
+    tables: &'g mut [Touched],
     scratch: &'g mut Scratch,
     tree: &'g mut Option<Tree>,
     explored: &'g mut Explored,
@@ -222,8 +244,7 @@ struct Writing<'g, 'e> {
 
 impl Writing<'_, '_> {
     /// Carries out a plan whose conditions have to be looked at. The outer error spoils the transaction.
-    fn change(&mut self, plan: &mut Prepared, timestamp: Ticks) -> Result<Result<()>> {
-        let known = self.touched.grown.as_ref().map(|(dict, _)| dict.len());
+    fn change(&mut self, plan: &mut Prepared, timestamp: Ticks) -> Result<Result<(), Refused>> {
         let examined = self.examine(plan);
         let done = match examined {
             Ok(()) => self.insert(plan, timestamp)?,
@@ -231,41 +252,59 @@ impl Writing<'_, '_> {
         };
         if let Err(refused) = done {
             // Names that only a refused plan brought are forgotten.
-            match (&mut self.touched.grown, known) {
-                (Some((dict, _)), Some(known)) => dict.truncate(known),
-                (grown, None) => *grown = None,
-                (None, Some(_)) => {}
+            for group in plan.groups.iter() {
+                let Some(touched) = touched(self.tables, group) else { continue };
+                match (&mut touched.grown, touched.known) {
+                    (Some(grown), Some(known)) => grown.0.truncate(known),
+                    (grown, None) => *grown = None,
+                    (None, Some(_)) => {}
+                }
             }
             return Ok(Err(refused));
         }
         self.put(plan, timestamp).map(Ok)
     }
 
+    /// The table of a group of the plan.
+    fn touched_by(&self, plan: &Prepared, group: usize) -> Option<&Touched> {
+        let group = plan.groups.get(group)?;
+        self.tables.iter().find(|touched| touched.state.id == group.table.id)
+    }
+
     /// Puts every row that can be put without a look, and must not be there yet; takes all back if one is.
-    fn insert(&mut self, plan: &mut Prepared, timestamp: Ticks) -> Result<Result<()>> {
-        for (index, step) in plan.steps.iter().enumerate().filter(|(_, step)| step.is_blind()) {
-            match self.lacked(plan.key(step), plan.length(step)) {
+    fn insert(&mut self, plan: &mut Prepared, timestamp: Ticks) -> Result<Result<(), Refused>> {
+        for (index, row) in plan.rows.iter().enumerate().filter(|(_, row)| row.is_blind()) {
+            match self.lacked(plan.key(row), plan.length(row)) {
                 // What was there may have been removed by another plan.
                 Ok(lacked) if lacked || self.state.is_none() => {}
                 Ok(_) => return Ok(Err(self.already_there(plan, index))),
                 Err(damaged) => return Ok(Err(plan.locate(damaged, index))),
             }
         }
-        let before = self.touched.counts;
-        for index in 0..plan.steps.len() {
-            if !plan.steps.get(index).is_some_and(Step::is_blind) {
+        for index in 0..plan.rows.len() {
+            let Some(group) = plan.rows.get(index).filter(|row| row.is_blind()).map(|row| row.group) else {
                 continue;
-            }
+            };
             let (key, image, seed) = plan.key_and_image(index);
             let checksum = row_write::stamp(image, timestamp, seed);
             self.scratch.puts += 1;
             match self.dbs.data.put_with_flags(self.txn, PutFlags::NO_OVERWRITE, key, image) {
-                Ok(()) => self.touched.counts.add(key.len() + image.len(), checksum),
-                Err(heed::Error::Mdb(MdbError::KeyExist)) => {
-                    for step in plan.steps.iter().take(index).filter(|step| step.is_blind()) {
-                        self.dbs.data.delete(self.txn, plan.key(step)).map_err(lmdb::error)?;
+                Ok(()) => {
+                    let length = key.len() + image.len();
+                    let group = plan.groups.get(group);
+                    if let Some(touched) = group.and_then(|group| touched(self.tables, group)) {
+                        touched.counts.add(length, checksum);
                     }
-                    self.touched.counts = before;
+                }
+                Err(heed::Error::Mdb(MdbError::KeyExist)) => {
+                    for row in plan.rows.iter().take(index).filter(|row| row.is_blind()) {
+                        self.dbs.data.delete(self.txn, plan.key(row)).map_err(lmdb::error)?;
+                    }
+                    for group in plan.groups.iter() {
+                        if let Some(touched) = touched(self.tables, group) {
+                            touched.counts = touched.before_plan;
+                        }
+                    }
                     return Ok(Err(self.already_there(plan, index)));
                 }
                 Err(error) => return Err(lmdb::error(error)),
@@ -289,8 +328,8 @@ impl Writing<'_, '_> {
 
     /// What is said of a row that should not be there. Whether it is sound is looked at first.
     #[cold]
-    fn already_there(&mut self, plan: &Prepared, index: usize) -> Error {
-        let found = plan.steps.get(index).and_then(|step| self.examine_step(plan, step).err());
+    fn already_there(&mut self, plan: &Prepared, index: usize) -> Refused {
+        let found = plan.rows.get(index).and_then(|row| self.examine_row(plan, row).err());
         plan.locate(found.unwrap_or_else(|| Error::new(ErrorKind::EntityAlreadyExists)), index)
     }
 
@@ -298,60 +337,88 @@ impl Writing<'_, '_> {
     ///
     /// Rows that are put without a look are looked at only where another is refused: the first that is refused is the
     /// one that is spoken of.
-    fn examine(&mut self, plan: &Prepared) -> Result<()> {
+    fn examine(&mut self, plan: &Prepared) -> Result<(), Refused> {
         self.scratch.rows.clear();
-        self.scratch.changes.clear();
-        self.scratch.changes.reserve(plan.steps.len());
-        for (index, step) in plan.steps.iter().enumerate() {
-            if step.is_blind() {
-                self.scratch.changes.push(Change::DONE);
+        self.scratch.applied.clear();
+        self.scratch.applied.reserve(plan.rows.len());
+        for (index, row) in plan.rows.iter().enumerate() {
+            if row.is_blind() {
+                self.scratch.applied.push(AppliedRow::DONE);
                 continue;
             }
-            match self.known(step).map_or_else(|| self.examine_step(plan, step), Ok) {
-                Ok(change) => self.scratch.changes.push(change),
+            match self.known(row).map_or_else(|| self.examine_row(plan, row), Ok) {
+                Ok(applied) => self.scratch.applied.push(applied),
                 Err(refused) => {
-                    let before = plan.steps.iter().enumerate().take(index);
+                    let before = plan.rows.iter().enumerate().take(index);
                     let first = before
-                        .filter(|(_, step)| step.is_blind())
-                        .find_map(|(index, step)| Some((index, self.examine_step(plan, step).err()?)));
+                        .filter(|(_, row)| row.is_blind())
+                        .find_map(|(index, row)| Some((index, self.examine_row(plan, row).err()?)));
                     let (index, refused) = first.unwrap_or((index, refused));
                     return Err(plan.locate(refused, index));
                 }
             }
         }
-        Ok(())
+        plan.unchanged.iter().try_for_each(|range| self.examine_range(plan, range))
+    }
+
+    /// Whether all rows of a range are those that were read.
+    #[cold]
+    fn examine_range(&self, plan: &Prepared, range: &EncodedRange) -> Result<(), Refused> {
+        let is_settled = self.scratch.puts <= FEW_PUTS;
+        let state = open::state_of_write(self.txn);
+        let has_written = self.scratch.puts > 0;
+        let ground = Ground { environment: self.environment, state, has_written, is_settled };
+        let refused = match range::digest(&ground, self.txn, plan.prefix(range)) {
+            Ok(digest) if digest == range.digest => return Ok(()),
+            Ok(_) => key::locate(
+                Error::new(ErrorKind::ConditionNotMet)
+                    .because("the rows whose keys begin so are not those that were read"),
+                plan.prefix(range),
+            ),
+            Err(damaged) => damaged,
+        };
+        Err(plan.locate_group(refused.attempted("rely on"), range.group))
     }
 
     /// The change of a row that was read in the very state that the transaction began with: nobody has written since,
     /// and it was found sound then.
-    fn known(&self, step: &Step) -> Option<Change> {
-        let (version, new) = match (step.action, &step.image) {
-            (Action::ReplaceRead(version), Image::Ready(_)) => (version, New::FromPlan),
-            (Action::DeleteRead(version), Image::None) => (version, New::Nothing),
+    fn known(&self, row: &EncodedRow) -> Option<AppliedRow> {
+        let Condition::Is(version) = row.condition else { return None };
+        let new = match row.act {
+            Act::Put(Image::Ready(_)) => New::FromPlan,
+            Act::Remove => New::Nothing,
+            Act::Keep => New::Kept,
             _ => return None,
         };
-        let ReadVersion { etag, digest, length, state } = version;
+        let Proof { checksum, length, state } = Proof::of(&version);
         if state.is_none() || state != self.state {
             return None;
         }
-        Some(Change { old: Some(OldRow { length, checksum: digest, timestamp: etag.timestamp() }), new })
+        let old = OldRow { length, checksum, timestamp: version.etag.timestamp() };
+        Some(AppliedRow::of(Some(old), new))
     }
 
-    fn examine_step(&mut self, plan: &Prepared, step: &Step) -> Result<Change> {
-        let (key, seed) = (plan.key(step), step.seed);
-        let new = match &step.image {
-            Image::None => New::Nothing,
-            Image::Ready(_) => New::FromPlan,
-            Image::Deferred(properties, digest) => {
-                let row = Unnumbered { properties, digest: digest.as_ref(), seed };
-                New::Scratch(encode_now(self.dbs, self.txn, self.touched, self.scratch, row)?)
+    fn examine_row(&mut self, plan: &Prepared, row: &EncodedRow) -> Result<AppliedRow> {
+        let (key, seed) = (plan.key(row), row.seed);
+        let new = match &row.act {
+            Act::Keep => New::Kept,
+            Act::Remove => New::Nothing,
+            Act::Put(Image::Ready(_)) | Act::Merge(Image::Ready(_)) => New::FromPlan,
+            Act::Put(Image::Deferred(properties, digest))
+            | Act::Merge(Image::Deferred(properties, digest)) => {
+                let unnumbered = Unnumbered { properties, digest: digest.as_ref(), seed };
+                let group = plan.groups.get(row.group);
+                let Some(touched) = group.and_then(|group| touched(self.tables, group)) else {
+                    return Err(Error::new(ErrorKind::TableNotFound));
+                };
+                New::Scratch(encode_now(self.dbs, self.txn, touched, self.scratch, unnumbered)?)
             }
         };
         let found = self.dbs.data.get(self.txn, key).map_err(lmdb::error)?;
         let old = match found {
             None => {
                 // Else another plan has removed it.
-                if !self.lacked(key, plan.length(step))? && self.state.is_some() {
+                if !self.lacked(key, plan.length(row))? && self.state.is_some() {
                     return Err(read::out_of_order());
                 }
                 None
@@ -364,60 +431,36 @@ impl Writing<'_, '_> {
             }
         };
         let old_row = old.as_ref().map(|(row, _)| row);
-        if old_row.is_some_and(Row::is_signed) && !matches!(new, New::Nothing) && !plan.signs(step) {
+        let writes = row.act.content().is_some();
+        if writes && old_row.is_some_and(Row::is_signed) && !plan.signs(row) {
             return Err(sign::needs_its_struct());
         }
-        if let Some(old) = old_row.filter(|_| self.is_guarded && !step.adds()) {
-            let dict = self.dict_for(old)?;
-            self.touched.state.check_old(&RowView::new(key, *old, dict, false))?;
+        if let Some(old) = old_row.filter(|_| !row.act.keeps() && row.condition != Condition::Absent) {
+            self.check_old(plan, row, old)?;
         }
-        let merges = match step.action {
-            Action::Insert | Action::Absent if old_row.is_some() => {
-                return Err(Error::new(ErrorKind::EntityAlreadyExists));
-            }
-            Action::Insert | Action::InsertOrReplace | Action::Remove | Action::Absent => false,
-            Action::InsertOrMerge => old_row.is_some(),
-            Action::Replace(condition) | Action::Delete(condition) => {
-                meets(old_row, condition)?;
-                false
-            }
-            Action::ReplaceRead(version) | Action::DeleteRead(version) => {
-                meets(old_row, version.etag.into())?;
-                if old_row.is_some_and(|old| old.checksum() != version.digest) {
-                    return Err(Error::new(ErrorKind::ConditionNotMet)
-                        .because("its values were sealed anew meanwhile; try again"));
-                }
-                false
-            }
-            Action::Merge(condition) => {
-                meets(old_row, condition)?;
-                true
-            }
-        };
-        let new = match old_row {
-            Some(old) if merges => {
+        check_condition(old_row, row.condition)?;
+        let new = match (&row.act, old_row) {
+            (Act::Merge(image), Some(old)) => {
                 let Scratch { rows, writer, .. } = &mut *self.scratch;
                 writer.clear();
-                let bytes = match &new {
-                    New::Scratch(range) => rows.get(range.clone()).unwrap_or_default(),
-                    New::FromPlan | New::Nothing => match &step.image {
-                        Image::Ready(range) => plan.image(range),
-                        _ => &[],
-                    },
+                let bytes = match (&new, image) {
+                    (New::Scratch(range), _) => rows.get(range.clone()).unwrap_or_default(),
+                    (_, Image::Ready(range)) => plan.image(range),
+                    (_, Image::Deferred(..)) => &[],
                 };
                 writer.merge(old, &Row::parse(bytes)?, seed)?;
                 if writer.len() > limits::PROPERTIES {
                     return Err(row_write::too_many(writer.len()));
                 }
                 let whole = writer.finish(rows, None)?..rows.len();
-                self.check_merged_size(key, whole.clone())?;
+                self.check_merged_size((plan, row.group), key, whole.clone())?;
                 New::Scratch(whole)
             }
             _ => new,
         };
         let old =
             old.map(|(row, length)| OldRow { length, checksum: row.checksum(), timestamp: row.timestamp() });
-        Ok(Change { old, new })
+        Ok(AppliedRow::of(old, new))
     }
 
     /// Checks that what was found lies in its page, and that the page is in use.
@@ -436,54 +479,67 @@ impl Writing<'_, '_> {
     }
 
     /// A merged entity may be larger than either of its parts.
-    fn check_merged_size(&self, key: &[u8], range: std::ops::Range<usize>) -> Result<()> {
+    fn check_merged_size(
+        &self,
+        (plan, group): (&Prepared, usize),
+        key: &[u8],
+        range: std::ops::Range<usize>,
+    ) -> Result<()> {
         let bytes = self.scratch.rows.get(range).unwrap_or_default();
         // No entity is larger than this: two bytes for each stored one, and the most that names can come to.
         let bound = 2 * (key.len() + bytes.len()) + limits::PROPERTIES * (12 + 2 * limits::NAME_UNITS);
         if bound <= limits::ENTITY_BYTES {
             return Ok(());
         }
+        let Some(touched) = self.touched_by(plan, group) else { return Ok(()) };
         let row = Row::parse(bytes)?;
-        let dict = self.dict_for(&row)?;
+        let dict = self.dict_for(touched, &row)?;
         let size = RowView::new(key, row, dict, false).to_entity()?.size();
         if size > limits::ENTITY_BYTES { Err(prepare::too_large(size)) } else { Ok(()) }
     }
 
+    /// Refuses to change a row that is there if it is one of a declared kind, which is not the plan's to change.
+    fn check_old(&self, plan: &Prepared, row: &EncodedRow, old: &Row<'_>) -> Result<()> {
+        let guards = |touched: &&Touched| touched.state.guards_against(plan, row.group);
+        let Some(touched) = self.touched_by(plan, row.group).filter(guards) else { return Ok(()) };
+        let dict = self.dict_for(touched, old)?;
+        touched.state.check_old(&RowView::new(plan.key(row), *old, dict, false))
+    }
+
     /// The dictionary with everything that a row needs: also a row that this transaction has put.
-    fn dict_for(&self, row: &Row<'_>) -> Result<Arc<Dict>> {
-        let known = match &self.touched.grown {
-            Some((dict, _)) => Arc::new(dict.clone()),
-            None => self.touched.state.dict(),
+    fn dict_for(&self, touched: &Touched, row: &Row<'_>) -> Result<Arc<Dict>> {
+        let known = match &touched.grown {
+            Some(grown) => Arc::new(grown.0.clone()),
+            None => touched.state.dict(),
         };
-        if view::covers(&known, row) {
-            Ok(known)
-        } else {
-            self.touched.state.reload_for(self.dbs, self.txn, row)
-        }
+        if view::covers(&known, row) { Ok(known) } else { touched.state.reload_for(self.dbs, self.txn, row) }
     }
 
     /// Puts and deletes what was found right.
     fn put(&mut self, plan: &mut Prepared, timestamp: Ticks) -> Result<()> {
-        let Scratch { rows, changes, puts, .. } = &mut *self.scratch;
-        *puts += changes.len();
-        for (index, change) in changes.iter().enumerate() {
-            let Some(step) = plan.steps.get(index) else { continue };
-            let counts = &mut self.touched.counts;
-            if let Some(old) = &change.old {
+        let Scratch { rows, applied, puts, .. } = &mut *self.scratch;
+        *puts += applied.len();
+        for (index, applied) in applied.iter().enumerate() {
+            let Some(row) = plan.rows.get(index) else { continue };
+            let group = plan.groups.get(row.group);
+            let Some(touched) = group.and_then(|group| touched(self.tables, group)) else { continue };
+            let counts = &mut touched.counts;
+            if let Some(old) = &applied.old {
                 counts.subtract(old.length, old.checksum);
             }
-            let timestamp = match &change.old {
+            let timestamp = match &applied.old {
                 Some(old) if plan.keeps_times => old.timestamp,
                 _ => timestamp,
             };
-            let (key, image, seed) = match &change.new {
-                New::Nothing if change.old.is_none() => continue,
+            let (key, image, seed) = match &applied.new {
+                New::Kept => continue,
+                New::Nothing if applied.old.is_none() => continue,
                 New::Nothing => {
-                    self.dbs.data.delete(self.txn, plan.key(step)).map_err(lmdb::error)?;
+                    self.dbs.data.delete(self.txn, plan.key(row)).map_err(lmdb::error)?;
                     continue;
                 }
                 New::Scratch(range) => {
-                    (plan.key(step), rows.get_mut(range.clone()).unwrap_or_default(), step.seed)
+                    (plan.key(row), rows.get_mut(range.clone()).unwrap_or_default(), row.seed)
                 }
                 New::FromPlan => plan.key_and_image(index),
             };
@@ -495,19 +551,36 @@ impl Writing<'_, '_> {
     }
 }
 
+/// The table of a group of a plan that is being carried out: it has been touched.
+#[inline]
+fn touched<'t>(tables: &'t mut [Touched], group: &EncodedGroup) -> Option<&'t mut Touched> {
+    tables.iter_mut().find(|touched| touched.state.id == group.table.id)
+}
+
 /// The time by the system's clock. One that is set beyond the calendar is no clock: a store that took its word could
 /// never give a later time.
 fn clock() -> Ticks {
     Ticks::try_from(std::time::SystemTime::now()).unwrap_or(Ticks::MIN)
 }
 
-/// Whether the row is there, in the version demanded.
-fn meets(old: Option<&Row<'_>>, condition: IfMatch) -> Result<()> {
-    match (old, condition) {
-        (None, _) => Err(Error::new(ErrorKind::EntityNotFound)),
-        (Some(_), IfMatch::Any) => Ok(()),
-        (Some(old), IfMatch::ETag(etag)) if old.timestamp() == etag.timestamp() => Ok(()),
-        (Some(_), IfMatch::ETag(_)) => Err(Error::new(ErrorKind::ConditionNotMet)),
+/// Whether what is there is as it must be.
+fn check_condition(old: Option<&Row<'_>>, condition: Condition) -> Result<()> {
+    let of_etag = |old: &Row<'_>, etag: ETag| old.timestamp() == etag.timestamp();
+    match (condition, old) {
+        (Condition::Any, _) | (Condition::Absent, None) | (Condition::Present, Some(_)) => Ok(()),
+        (Condition::Absent, Some(_)) => Err(Error::new(ErrorKind::EntityAlreadyExists)),
+        (Condition::Present | Condition::Tag(_) | Condition::Is(_), None) => {
+            Err(Error::new(ErrorKind::EntityNotFound))
+        }
+        (Condition::Tag(etag), Some(old)) if of_etag(old, etag) => Ok(()),
+        (Condition::Is(version), Some(old)) if of_etag(old, version.etag) => {
+            if old.checksum() == Proof::of(&version).checksum {
+                return Ok(());
+            }
+            Err(Error::new(ErrorKind::ConditionNotMet)
+                .because("its values were sealed anew meanwhile; try again"))
+        }
+        (Condition::Tag(_) | Condition::Is(_), Some(_)) => Err(Error::new(ErrorKind::ConditionNotMet)),
     }
 }
 
@@ -533,9 +606,9 @@ fn encode_now(
         // Another process may have numbered them meanwhile.
         let dict = (*touched.state.reload(dbs, txn)?).clone();
         let on_disk = dict.len();
-        (dict, on_disk)
+        Box::new((dict, on_disk))
     };
-    let (dict, _) = touched.grown.insert(grown);
+    let dict = &mut touched.grown.insert(grown).0;
     let Unnumbered { properties, digest, seed } = row;
     for (name, value) in properties {
         if dict.id(name).is_none() && !dict.names_full() {

@@ -13,6 +13,7 @@ use super::apply::Group;
 use super::prepare::Prepared;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Ticks;
+use crate::plan::Refused;
 use crate::store::open::read_only;
 use crate::store::opened::Inner;
 
@@ -60,7 +61,7 @@ enum State {
     /// A leader has taken the prepared write.
     Taken,
     /// The plan is done.
-    Done(Result<Ticks>),
+    Done(Result<Ticks, Refused>),
     /// The lead is this thread's.
     Leads(Option<Prepared>),
 }
@@ -94,7 +95,7 @@ impl Turn {
 }
 
 enum Outcome {
-    Done(Result<Ticks>),
+    Done(Result<Ticks, Refused>),
     Leads(Option<Prepared>),
 }
 
@@ -127,7 +128,7 @@ struct Member {
     prepared: Prepared,
     /// None for the leader's own.
     turn: Option<Arc<Turn>>,
-    result: Option<Result<Ticks>>,
+    result: Option<Result<Ticks, Refused>>,
 }
 
 /// The members of a group; whoever has no answer when it ends, by a panic, is told so.
@@ -138,10 +139,15 @@ impl Drop for Members {
         for member in &mut self.0 {
             if let Some(turn) = member.turn.take() {
                 let result = member.result.take();
-                turn.set(State::Done(result.unwrap_or_else(|| Err(Error::new(ErrorKind::WriterPanicked)))));
+                turn.set(State::Done(result.unwrap_or_else(panicked)));
             }
         }
     }
+}
+
+/// The answer to who got none.
+fn panicked() -> Result<Ticks, Refused> {
+    Err(Refused::whole(Error::new(ErrorKind::WriterPanicked)))
 }
 
 impl Writer {
@@ -171,11 +177,11 @@ impl Writer {
     }
 
     /// Carries out one prepared write, alone or in company.
-    pub(crate) fn submit(&self, inner: &Inner, prepared: Prepared) -> Result<Ticks> {
-        self.check_writable()?;
+    pub(crate) fn submit(&self, inner: &Inner, prepared: Prepared) -> Result<Ticks, Refused> {
+        self.check_writable().map_err(Refused::whole)?;
         match self.join(Some(prepared)) {
             Outcome::Done(result) => result,
-            Outcome::Leads(None) => Err(Error::new(ErrorKind::WriterPanicked)),
+            Outcome::Leads(None) => panicked(),
             Outcome::Leads(Some(prepared)) => {
                 let lead = Lead { writer: self };
                 let result = self.lead_group(inner, prepared);
@@ -192,7 +198,8 @@ impl Writer {
         match self.join(None) {
             Outcome::Leads(_) => Ok(Lead { writer: self }),
             Outcome::Done(result) => {
-                Err(result.err().unwrap_or_else(|| Error::new(ErrorKind::WriterPanicked)))
+                let told = result.err().map(|refused| refused.error);
+                Err(told.unwrap_or_else(|| Error::new(ErrorKind::WriterPanicked)))
             }
         }
     }
@@ -246,7 +253,7 @@ impl Writer {
         }
     }
 
-    fn lead_group(&self, inner: &Inner, own: Prepared) -> Result<Ticks> {
+    fn lead_group(&self, inner: &Inner, own: Prepared) -> Result<Ticks, Refused> {
         let most = inner.environment.options.group_limit;
         let mut members = Members(vec![Member { prepared: own, turn: None, result: None }]);
         if most > 1 {
@@ -254,18 +261,21 @@ impl Writer {
         }
         self.run(inner, &mut members, most);
         let own = members.0.first_mut().and_then(|member| member.result.take());
-        own.unwrap_or_else(|| Err(Error::new(ErrorKind::WriterPanicked)))
+        own.unwrap_or_else(panicked)
     }
 
     /// Runs many prepared writes in as few transactions as their size allows; the caller has the lead.
-    pub(crate) fn run_all(&self, inner: &Inner, _lead: &Lead<'_>, many: Vec<Prepared>) -> Vec<Result<Ticks>> {
+    pub(crate) fn run_all(
+        &self,
+        inner: &Inner,
+        _lead: &Lead<'_>,
+        many: Vec<Prepared>,
+    ) -> Vec<Result<Ticks, Refused>> {
         let members =
             many.into_iter().map(|prepared| Member { prepared, turn: None, result: None }).collect();
         let mut members = Members(members);
         self.run(inner, &mut members, ALONE);
-        let answer = |member: &mut Member| {
-            member.result.take().unwrap_or_else(|| Err(Error::new(ErrorKind::WriterPanicked)))
-        };
+        let answer = |member: &mut Member| member.result.take().unwrap_or_else(panicked);
         members.0.iter_mut().map(answer).collect()
     }
 
@@ -304,8 +314,8 @@ impl Writer {
         let (first, second) = members.split_at_mut(members.len() / 2);
         self.run_half(inner, first, sequence);
         match first.last() {
-            Some(Member { result: Some(Err(error)), .. }) if sequence && error.kind().stops() => {
-                let error = error.duplicate();
+            Some(Member { result: Some(Err(refused)), .. }) if sequence && refused.error.kind().stops() => {
+                let error = refused.error.duplicate();
                 self.answer_all(inner, second, &error);
             }
             _ => self.run_half(inner, second, sequence),
@@ -325,7 +335,7 @@ impl Writer {
         let unknown = self.outcome_unknown(inner, error);
         for member in members {
             let error = if unknown { Error::new(ErrorKind::OutcomeUnknown) } else { error.duplicate() };
-            member.result = Some(Err(member.prepared.locate(error, 0)));
+            member.result = Some(Err(member.prepared.locate_all(error)));
         }
     }
 
@@ -384,7 +394,7 @@ mod tests {
     const PANICS: &str = "Panics";
 
     pub(in crate::store) fn reach(prepared: &Prepared) {
-        assert!(&*prepared.table.name != PANICS, "as the test wants it");
+        assert!(prepared.groups.iter().all(|group| &*group.table.name != PANICS), "as the test wants it");
     }
 
     fn waiting(store: &Store) -> usize {

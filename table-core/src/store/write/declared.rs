@@ -3,18 +3,19 @@
 
 use super::prepare::Prepared;
 use crate::error::{Error, Result};
+use crate::plan::Refused;
 use crate::row::view::RowView;
 use crate::sealing::sign;
 use crate::store::records::catalog::TableState;
 
 impl TableState {
-    /// Refuses rows of declared kinds that no struct has written.
+    /// Refuses rows of declared kinds that no struct has written, in a group of this table.
     #[inline]
-    pub(crate) fn check_kinds(&self, prepared: &Prepared) -> Result<(), Error> {
-        if !self.declares_some() || prepared.declarations().next().is_some() {
+    pub(crate) fn check_kinds(&self, prepared: &Prepared, group: usize) -> Result<(), Refused> {
+        if !self.declares_some() || prepared.is_declared(group) {
             return Ok(());
         }
-        prepared.check_kinds(&self.dict(), |kind| {
+        prepared.check_kinds(group, &self.dict(), |kind| {
             let check = self.with_declared(kind, |declared| {
                 if declared.is_signed {
                     Err(sign::needs_its_struct())
@@ -28,10 +29,10 @@ impl TableState {
         })
     }
 
-    /// Whether a write must leave alone the rows of declared kinds that are there.
+    /// Whether a group of this table must leave alone the rows of declared kinds that are there.
     #[inline]
-    pub(crate) fn guards_against(&self, prepared: &Prepared) -> bool {
-        self.declares_some() && !prepared.is_raw && prepared.declarations().next().is_none()
+    pub(crate) fn guards_against(&self, prepared: &Prepared, group: usize) -> bool {
+        self.declares_some() && !prepared.is_raw && !prepared.is_declared(group)
     }
 
     /// Refuses to change or to remove a row that is there and of a declared kind.

@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind};
 use crate::limits;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, IfMatch, Name, Value, body};
-use crate::plan::{ReadVersion, RowContent};
+use crate::plan::{Act, Condition, Content, Group, OneOrMore, Plan, Refused, RowContent, RowWrite};
 use crate::row::dict::Dict;
 use crate::row::key;
 use crate::row::row_write::RowWriter;
@@ -22,69 +22,26 @@ use crate::sealing::SealedAt;
 use crate::sealing::sign;
 use crate::store::records::catalog::TableState;
 
-/// What is to happen to one row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Action {
-    Insert,
-    Replace(IfMatch),
-    /// Replaces the row if it is, to the byte, the one that was read.
-    ReplaceRead(ReadVersion),
-    Merge(IfMatch),
-    InsertOrReplace,
-    InsertOrMerge,
-    Delete(IfMatch),
-    /// Deletes the row if it is, to the byte, the one that was read.
-    DeleteRead(ReadVersion),
-    /// Deletes the row if it is there.
-    Remove,
-    /// Writes nothing; fails if the row is there. It counts for no limit.
-    Absent,
+/// What is to be done with an entity whose properties have been [borrowed]; `of` is its place among the operations.
+pub(crate) fn write<'a>(
+    (condition, act): (Condition, Act<()>),
+    entity: &'a DynamicEntity,
+    properties: &'a [Given<'a>],
+    of: usize,
+) -> RowWrite<'a> {
+    let content = Content::Properties(properties);
+    let act = match act {
+        Act::Keep => Act::Keep,
+        Act::Put(()) => Act::Put(content),
+        Act::Merge(()) => Act::Merge(content),
+        Act::Remove => Act::Remove,
+    };
+    RowWrite { key: entity.row_key(), condition, act, kind: None, of }
 }
 
-impl Action {
-    /// As it follows "cannot " in an error.
-    pub(crate) fn words(self) -> &'static str {
-        match self {
-            Self::Insert | Self::Absent => "insert into",
-            Self::Replace(_) | Self::ReplaceRead(_) => "replace in",
-            Self::Merge(_) => "merge into",
-            Self::InsertOrReplace => "insert or replace in",
-            Self::InsertOrMerge => "insert or merge into",
-            Self::Delete(_) | Self::DeleteRead(_) | Self::Remove => "delete from",
-        }
-    }
-}
-
-/// One operation as the caller gave it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Operation<'a> {
-    pub(crate) action: Action,
-    pub(crate) partition: &'a str,
-    pub(crate) row: &'a str,
-    pub(crate) content: Content<'a>,
-}
-
-/// What an operation writes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Content<'a> {
-    /// Nothing: it deletes.
-    Nothing,
-    /// Properties of any names.
-    Properties(&'a [Given<'a>]),
-    /// A row of an entity, as it was planned.
-    Row(&'a RowContent<'a>),
-}
-
-impl<'a> Operation<'a> {
-    /// An operation with an entity, whose properties have been [borrowed].
-    pub(crate) fn on(action: Action, entity: &'a DynamicEntity, properties: &'a [Given<'a>]) -> Self {
-        let content = Content::Properties(properties);
-        Self { action, partition: entity.partition_key(), row: entity.row_key(), content }
-    }
-
-    pub(crate) fn delete(partition: &'a str, row: &'a str, condition: IfMatch) -> Self {
-        Self { action: Action::Delete(condition), partition, row, content: Content::Nothing }
-    }
+/// The removal of a row.
+pub(crate) fn removal(row: &str, condition: IfMatch, of: usize) -> RowWrite<'_> {
+    RowWrite { key: row, condition: condition.into(), act: Act::Remove, kind: None, of }
 }
 
 /// Properties that somebody owns, as an operation takes them.
@@ -95,8 +52,6 @@ pub(crate) fn borrowed(properties: &[(Name, Value)]) -> Vec<Given<'_>> {
 /// The image of a row to be written.
 #[derive(Debug)]
 pub(crate) enum Image {
-    /// Nothing: the operation deletes.
-    None,
     /// In the plan's bytes.
     Ready(Range<usize>),
     /// Some name has no number yet, so the row can only be put into bytes inside the transaction; with its keyed digest, if
@@ -104,69 +59,77 @@ pub(crate) enum Image {
     Deferred(Box<[(Name, Value)]>, Option<[u8; DIGEST]>),
 }
 
-/// One operation, ready for a transaction.
+/// The encoded form of a row's change: ready for a transaction.
 #[derive(Debug)]
-pub(crate) struct Step {
-    pub(crate) action: Action,
+pub(crate) struct EncodedRow {
+    pub(crate) condition: Condition,
+    pub(crate) act: Act<Image>,
     key: Range<usize>,
     /// What binds the row's checksums to its key.
     pub(crate) seed: u64,
-    pub(crate) image: Image,
+    /// Which of the groups it is of.
+    pub(crate) group: usize,
 }
 
-impl Step {
-    /// Whether the row must not be there yet.
-    pub(crate) fn adds(&self) -> bool {
-        matches!(self.action, Action::Insert | Action::Absent)
-    }
-
+impl EncodedRow {
     /// Whether the row can be put without a look at what is there: the put itself finds out whether one is.
     pub(crate) fn is_blind(&self) -> bool {
-        self.action == Action::Insert && matches!(self.image, Image::Ready(_))
+        self.condition == Condition::Absent && matches!(self.act, Act::Put(Image::Ready(_)))
     }
 }
 
-/// The operations of one batch: they happen together or not at all.
+/// Where the rows of a group lie, and who has declared them.
+#[derive(Debug)]
+pub(crate) struct EncodedGroup {
+    pub(crate) table: Arc<TableState>,
+    /// The place of its first row among all.
+    first: usize,
+    /// The declarations that its rows were made by, if it is of typed entities.
+    pub(crate) declarations: OneOrMore<&'static Schema>,
+}
+
+impl EncodedGroup {
+    fn declared_by(&mut self, schemas: impl Iterator<Item = &'static Schema>) {
+        for schema in schemas {
+            if self.declarations.iter().all(|known| !std::ptr::eq(*known, schema)) {
+                self.declarations.push(schema);
+            }
+        }
+    }
+}
+
+/// Rows that must still be those that were read.
+#[derive(Debug)]
+pub(crate) struct EncodedRange {
+    /// With what their keys begin.
+    prefix: Range<usize>,
+    pub(crate) digest: u64,
+    /// Which of the groups it is of.
+    pub(crate) group: usize,
+}
+
+/// A plan ready for a transaction: its rows are carried out together or not at all.
 #[derive(Debug)]
 pub(crate) struct Prepared {
-    pub(crate) table: Arc<TableState>,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) groups: OneOrMore<EncodedGroup>,
+    /// The rows of all groups, one group after another.
+    pub(crate) rows: Vec<EncodedRow>,
+    pub(crate) unchanged: Vec<EncodedRange>,
     /// Keys and rows, one after another.
     bytes: Vec<u8>,
     /// About how many bytes the rows will have that are not among them yet.
     deferred: usize,
-    /// Whether the caller gave a batch, so that errors say which operation.
-    pub(crate) numbered: bool,
     /// Whether it may write rows of declared kinds though no struct has made them.
     pub(crate) is_raw: bool,
     /// With which keys its values were sealed.
     pub(crate) sealed_at: SealedAt,
     /// Whether rows that are there keep their times: their values are sealed anew, and no entity changes.
     pub(crate) keeps_times: bool,
-    /// The declarations that its rows were made by, if it is of typed entities: mostly one.
-    declaration: Option<&'static Schema>,
-    other_declarations: Vec<&'static Schema>,
 }
 
 impl Prepared {
-    /// Notes which declarations the rows were made by.
-    pub(crate) fn declared_by(&mut self, schemas: impl Iterator<Item = &'static Schema>) {
-        for schema in schemas {
-            if self.declaration.is_none() {
-                self.declaration = Some(schema);
-            } else if self.declarations().all(|known| !std::ptr::eq(known, schema)) {
-                self.other_declarations.push(schema);
-            }
-        }
-    }
-
-    /// The declarations that the rows were made by.
-    pub(crate) fn declarations(&self) -> impl Iterator<Item = &'static Schema> {
-        self.declaration.into_iter().chain(self.other_declarations.iter().copied())
-    }
-
-    pub(crate) fn key(&self, step: &Step) -> &[u8] {
-        self.bytes.get(step.key.clone()).unwrap_or_default()
+    pub(crate) fn key(&self, row: &EncodedRow) -> &[u8] {
+        self.bytes.get(row.key.clone()).unwrap_or_default()
     }
 
     pub(crate) fn image(&self, range: &Range<usize>) -> &[u8] {
@@ -174,8 +137,14 @@ impl Prepared {
     }
 
     /// A row, to be stamped in place, its key, and what binds its checksums to that.
-    pub(crate) fn key_and_image(&mut self, step: usize) -> (&[u8], &mut [u8], u64) {
-        let Some(Step { key, seed, image: Image::Ready(image), .. }) = self.steps.get(step) else {
+    pub(crate) fn key_and_image(&mut self, row: usize) -> (&[u8], &mut [u8], u64) {
+        let Some(EncodedRow {
+            key,
+            seed,
+            act: Act::Put(Image::Ready(image)) | Act::Merge(Image::Ready(image)),
+            ..
+        }) = self.rows.get(row)
+        else {
             return (&[], &mut [], 0);
         };
         // The key stands before its row.
@@ -189,258 +158,366 @@ impl Prepared {
         }
     }
 
-    /// Whether the row that a step writes is signed.
-    pub(crate) fn signs(&self, step: &Step) -> bool {
-        match &step.image {
-            Image::None => false,
-            Image::Ready(range) => Row::parse(self.image(range)).is_ok_and(|row| row.is_signed()),
-            Image::Deferred(_, digest) => digest.is_some(),
+    /// Whether the row that is written is signed.
+    pub(crate) fn signs(&self, row: &EncodedRow) -> bool {
+        match row.act.content() {
+            None => false,
+            Some(Image::Ready(range)) => Row::parse(self.image(range)).is_ok_and(|row| row.is_signed()),
+            Some(Image::Deferred(_, digest)) => digest.is_some(),
         }
     }
 
-    /// Has the kind of each row that is written checked, where it says one.
+    /// Whether structs have made the rows of a group.
+    pub(crate) fn is_declared(&self, group: usize) -> bool {
+        self.groups.get(group).is_some_and(|group| group.declarations.first().is_some())
+    }
+
+    /// Has the kind of each row of a group that is written checked, where it says one.
     pub(crate) fn check_kinds(
         &self,
+        group: usize,
         dict: &Dict,
         check: impl Fn(&str) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        for (index, step) in self.steps.iter().enumerate() {
-            let checked = match &step.image {
-                Image::None => Ok(()),
-                Image::Ready(range) => {
-                    let row = Row::parse(self.image(range))?;
-                    RowView::new(self.key(step), row, dict, false).kind()?.map_or(Ok(()), &check)
+    ) -> Result<(), Refused> {
+        for (index, row) in self.rows.iter().enumerate().filter(|(_, row)| row.group == group) {
+            let checked = || match row.act.content() {
+                None => Ok(()),
+                Some(Image::Ready(range)) => {
+                    let image = Row::parse(self.image(range))?;
+                    RowView::new(self.key(row), image, dict, false).kind()?.map_or(Ok(()), &check)
                 }
-                Image::Deferred(properties, _) => {
+                Some(Image::Deferred(properties, _)) => {
                     let kind = properties.iter().find(|(name, _)| &**name == ENTITY_TYPE);
                     kind.and_then(|(_, kind)| kind.as_str()).map_or(Ok(()), &check)
                 }
             };
-            checked.map_err(|refused| self.locate(refused, index))?;
+            checked().map_err(|refused| self.locate(refused, index))?;
         }
         Ok(())
     }
 
-    /// Whether no operation needs a look at what is there before it is put.
+    /// The stored keys with which a range begins.
+    pub(crate) fn prefix(&self, range: &EncodedRange) -> &[u8] {
+        self.bytes.get(range.prefix.clone()).unwrap_or_default()
+    }
+
+    /// Whether nothing needs a look at what is there before rows are put.
     pub(crate) fn is_blind(&self) -> bool {
-        self.steps.iter().all(Step::is_blind)
+        self.unchanged.is_empty() && self.rows.iter().all(EncodedRow::is_blind)
     }
 
     /// About how many bytes the plan writes; what one transaction takes in is bounded by it.
     pub(crate) fn weight(&self) -> usize {
-        self.bytes.len() + self.deferred + self.steps.len() * 64
+        self.bytes.len() + self.deferred + self.rows.len() * 64
     }
 
-    /// About how many bytes a step's key and row have together.
-    pub(crate) fn length(&self, step: &Step) -> usize {
-        let row = match &step.image {
-            Image::None => 0,
-            Image::Ready(image) => image.len(),
-            Image::Deferred(..) => self.deferred,
+    /// About how many bytes a row has with its key.
+    pub(crate) fn length(&self, row: &EncodedRow) -> usize {
+        let image = match row.act.content() {
+            None => 0,
+            Some(Image::Ready(image)) => image.len(),
+            Some(Image::Deferred(..)) => self.deferred,
         };
-        step.key.len() + row
+        row.key.len() + image
     }
 
-    /// Names the operation in an error.
+    /// Names the row in an error.
     #[cold]
-    pub(crate) fn locate(&self, error: Error, step: usize) -> Error {
-        let error = error.table(&self.table.name);
-        let Some(found) = self.steps.get(step) else { return error };
-        let error = key::locate(error.attempted(found.action.words()), self.key(found));
-        if self.numbered { error.at_index(step) } else { error }
+    pub(crate) fn locate(&self, error: Error, row: usize) -> Refused {
+        let Some(found) = self.rows.get(row) else { return self.locate_group(error, 0) };
+        let Refused { error, group, .. } = self.locate_group(error, found.group);
+        let error = key::locate(error.attempted(found.act.words(found.condition)), self.key(found));
+        let first = self.groups.get(group).map_or(0, |group| group.first);
+        Refused { error, group, row: Some(row - first) }
+    }
+
+    /// Names the table of a group in an error.
+    #[cold]
+    pub(crate) fn locate_group(&self, error: Error, group: usize) -> Refused {
+        let error = match self.groups.get(group) {
+            Some(found) => error.table(&found.table.name),
+            None => error,
+        };
+        Refused { error, group, row: None }
+    }
+
+    /// Names the first row of a group in an error that is about the group.
+    #[cold]
+    pub(crate) fn locate_first(&self, error: Error, group: usize) -> Refused {
+        let first = self.groups.get(group).map_or(0, |group| group.first);
+        self.locate(error, first)
+    }
+
+    /// Names the first row in an error, which is about them all.
+    #[cold]
+    pub(crate) fn locate_all(&self, error: Error) -> Refused {
+        self.locate(error, 0)
     }
 }
 
-/// Checks one operation that stands alone.
-pub(crate) fn single(table: &Arc<TableState>, operation: &Operation<'_>) -> Result<Prepared, Error> {
+/// Checks the write of one row that stands alone.
+pub(crate) fn single(
+    table: &Arc<TableState>,
+    partition: &str,
+    write: &RowWrite<'_>,
+) -> Result<Prepared, Error> {
     let dict = table.dict();
-    let mut builder = Builder::new(table, &dict, 1);
-    builder.add(operation).map_err(|e| place(e, table, operation))?;
+    let mut builder = Builder::new(1);
+    builder.begin(table);
+    builder.add(&dict, partition, write).map_err(|e| place(e, table, (partition, write)))?;
     Ok(builder.plan)
 }
 
-/// Checks the operations of a batch against each of the service's rules for one.
-pub(crate) fn batch<'a>(
-    table: &Arc<TableState>,
-    partition: &'a str,
-    operations: &(impl Iterator<Item = Operation<'a>> + Clone),
-) -> Result<Prepared, Error> {
-    let whole = |error: Error| error.attempted("commit a batch to").table(&table.name).partition(partition);
-    let writing = || operations.clone().filter(|operation| operation.action != Action::Absent);
-    let length = writing().count();
-    if length == 0 || length > limits::BATCH_OPERATIONS {
-        let because =
-            format!("the batch has {length} operations; it may have 1 to {}", limits::BATCH_OPERATIONS);
-        return Err(whole(Error::new(ErrorKind::BatchLength).because(because)));
+/// Checks the rows of a plan against each of the service's rules for a batch, of which each group is one. The groups'
+/// places refer to these tables.
+pub(crate) fn plan(plan: &Plan<'_>, tables: &[&Arc<TableState>]) -> Result<Prepared, Refused> {
+    let rows = plan.groups.iter().map(|group| group.rows.len()).sum();
+    let mut builder = Builder::new(rows);
+    if let Some(intent) = plan.intents.first() {
+        // There is no kind of intent yet.
+        match *intent {}
     }
-    let dict = table.dict();
-    let mut builder = Builder::new(table, &dict, length);
-    builder.plan.numbered = true;
-    let mut entities = 0;
-    for (index, operation) in operations.clone().enumerate() {
-        let placed = |error: Error| place(error, table, &operation).at_index(index);
-        if operation.partition != partition {
-            let because = format!(
-                "the entity is of partition `{}`, the batch of `{}`",
-                operation.partition.escape_debug(),
-                partition.escape_debug()
-            );
-            return Err(placed(Error::new(ErrorKind::DifferentPartitions).because(because)));
-        }
-        let size = builder.add(&operation).map_err(placed)?;
-        entities += if operation.action == Action::Absent { 0 } else { size };
+    for (number, group) in plan.groups.iter().enumerate() {
+        let Some(table) = tables.get(group.place.table) else {
+            let error =
+                Error::new(ErrorKind::TableNotFound).because("the plan is of a table that was not given");
+            return Err(Refused { error, group: number, row: None });
+        };
+        builder.add_group(table, group, &|_| None).map_err(|refused| Refused { group: number, ..refused })?;
     }
-    if body::most(length, &table.name, entities) >= limits::BATCH_BYTES {
-        let operations = writing().map(|operation| body_size(&table.name, &operation));
-        let bytes = body::BATCH + operations.sum::<usize>();
-        if bytes >= limits::BATCH_BYTES {
-            let because = format!(
-                "the batch comes to {bytes} bytes as the body of a request; it must stay below {}",
-                limits::BATCH_BYTES
-            );
-            return Err(whole(Error::new(ErrorKind::BatchTooLarge).because(because)));
-        }
-    }
-    let plan = builder.plan;
-    match second_of_a_row(&plan) {
-        Some(index) => Err(plan.locate(Error::new(ErrorKind::DuplicateRow), index)),
-        None => Ok(plan),
-    }
+    builder.plan.keeps_times = plan.keeps_times;
+    builder.finish()
 }
 
-/// How many operations are compared each with each, rather than sorted.
+/// Checks the rows of a batch, which are of this partition; `stray` gives the partition of one that is not.
+pub(crate) fn batch<'a>(
+    table: &Arc<TableState>,
+    group: &Group<'a>,
+    stray: &dyn Fn(usize) -> Option<&'a str>,
+) -> Result<Prepared, Refused> {
+    let mut builder = Builder::new(group.rows.len());
+    builder.add_group(table, group, stray)?;
+    builder.finish()
+}
+
+/// How many rows are compared each with each, rather than sorted.
 const FEW: usize = 8;
 
-/// The first operation whose row an earlier one has.
+/// The first row that an earlier one is, too.
 fn second_of_a_row(plan: &Prepared) -> Option<usize> {
-    if plan.steps.is_sorted_by(|a, b| plan.key(a) < plan.key(b)) {
+    if plan.rows.is_sorted_by(|a, b| plan.key(a) < plan.key(b)) {
         return None;
     }
-    if plan.steps.len() <= FEW {
-        let is_second = |(index, step)| {
-            let mut before = plan.steps.iter().take(index);
-            before.any(|earlier| plan.key(earlier) == plan.key(step)).then_some(index)
+    if plan.rows.len() <= FEW {
+        let is_second = |(index, row)| {
+            let mut before = plan.rows.iter().take(index);
+            before.any(|earlier| plan.key(earlier) == plan.key(row)).then_some(index)
         };
-        return plan.steps.iter().enumerate().find_map(is_second);
+        return plan.rows.iter().enumerate().find_map(is_second);
     }
-    let mut order: Vec<_> = plan.steps.iter().map(|step| plan.key(step)).zip(0_usize..).collect();
+    let mut order: Vec<_> = plan.rows.iter().map(|row| plan.key(row)).zip(0_usize..).collect();
     order.sort_unstable();
     let pairs = order.iter().zip(order.iter().skip(1));
     pairs.filter(|((a, _), (b, _))| a == b).map(|(_, (_, index))| *index).min()
 }
 
 #[cold]
-fn place(error: Error, table: &TableState, operation: &Operation<'_>) -> Error {
-    error
-        .attempted(operation.action.words())
-        .table(&table.name)
-        .partition(operation.partition)
-        .row(operation.row)
+fn place(error: Error, table: &TableState, (partition, write): (&str, &RowWrite<'_>)) -> Error {
+    let words = write.act.words(write.condition);
+    error.attempted(words).table(&table.name).partition(partition).row(write.key)
 }
 
-struct Builder<'d> {
+struct Builder {
     plan: Prepared,
-    /// How many operations there will be.
+    /// How many rows there will be.
     length: usize,
-    dict: &'d Dict,
     writer: RowWriter,
     order: Vec<Place>,
 }
 
-impl<'d> Builder<'d> {
-    fn new(table: &Arc<TableState>, dict: &'d Dict, length: usize) -> Self {
+impl Builder {
+    fn new(length: usize) -> Self {
         Self {
             plan: Prepared {
-                table: table.clone(),
-                steps: Vec::with_capacity(length),
+                groups: OneOrMore::default(),
+                rows: Vec::with_capacity(length),
+                unchanged: Vec::new(),
                 bytes: Vec::new(),
                 deferred: 0,
-                numbered: false,
                 is_raw: false,
                 sealed_at: SealedAt::NOTHING,
                 keeps_times: false,
-                declaration: None,
-                other_declarations: Vec::new(),
             },
             length,
-            dict,
             writer: RowWriter::default(),
             order: Vec::new(),
         }
     }
 
-    /// Checks an operation and puts it into bytes; returns its size as the limits count it, or more.
-    fn add(&mut self, operation: &Operation<'_>) -> Result<usize, Error> {
-        // All of a batch are in one.
-        if self.plan.steps.is_empty() {
-            key::check_partition(operation.partition)?;
+    /// Begins a group of this table.
+    fn begin(&mut self, table: &Arc<TableState>) {
+        self.plan.groups.push(EncodedGroup {
+            table: table.clone(),
+            first: self.plan.rows.len(),
+            declarations: OneOrMore::default(),
+        });
+    }
+
+    /// Adds a group as the service takes it: at most 100 rows, and less than 4 MiB.
+    fn add_group<'a>(
+        &mut self,
+        table: &Arc<TableState>,
+        group: &Group<'_>,
+        stray: &dyn Fn(usize) -> Option<&'a str>,
+    ) -> Result<(), Refused> {
+        let partition = group.place.partition;
+        let whole = |error: Error| {
+            Refused::whole(error.attempted("commit a batch to").table(&table.name).partition(partition))
+        };
+        let length = group.written();
+        // A group of conditions alone makes sense beside others.
+        let is_empty = length == 0 && group.rows.len() == self.length;
+        if is_empty || length > limits::BATCH_OPERATIONS {
+            let because =
+                format!("the batch has {length} operations; it may have 1 to {}", limits::BATCH_OPERATIONS);
+            return Err(whole(Error::new(ErrorKind::BatchLength).because(because)));
         }
-        key::check_row(operation.partition, operation.row)?;
-        match operation.content {
-            Content::Nothing => {
-                let key = self.add_key(operation, 0);
-                let seed = self.seed(&key);
-                self.plan.steps.push(Step { action: operation.action, key, seed, image: Image::None });
-                Ok(keys_size(operation))
+        let dict = table.dict();
+        self.begin(table);
+        let mut entities = 0;
+        for (index, write) in group.rows.iter().enumerate() {
+            let placed = |error: Error, partition| {
+                let error = place(error, table, (partition, write));
+                Refused { error, group: 0, row: Some(index) }
+            };
+            if let Some(other) = stray(index) {
+                let because = format!(
+                    "the entity is of partition `{}`, the batch of `{}`",
+                    other.escape_debug(),
+                    partition.escape_debug()
+                );
+                return Err(placed(Error::new(ErrorKind::DifferentPartitions).because(because), other));
             }
-            Content::Properties(properties) => self.add_properties(operation, properties, None),
-            Content::Row(row) => {
-                let keys = (operation.partition, operation.row);
+            let size = self.add(&dict, partition, write).map_err(|error| placed(error, partition))?;
+            entities += if write.act.keeps() { 0 } else { size };
+        }
+        if body::most(length, &table.name, entities) >= limits::BATCH_BYTES {
+            let rows = group.rows.iter().filter_map(|row| row.body(&table.name, partition));
+            let bytes = body::BATCH + rows.sum::<usize>();
+            if bytes >= limits::BATCH_BYTES {
+                let because = format!(
+                    "the batch comes to {bytes} bytes as the body of a request; it must stay below {}",
+                    limits::BATCH_BYTES
+                );
+                return Err(whole(Error::new(ErrorKind::BatchTooLarge).because(because)));
+            }
+        }
+        let number = self.plan.groups.len().saturating_sub(1);
+        for range in &group.unchanged {
+            key::check_row(partition, range.prefix).map_err(whole)?;
+            let prefix = self.add_key((partition, range.prefix), 0);
+            self.plan.unchanged.push(EncodedRange { prefix, digest: range.digest, group: number });
+        }
+        if let Some(begun) = self.plan.groups.last_mut() {
+            begun.declared_by(group.schemas());
+        }
+        Ok(())
+    }
+
+    /// The rows of all groups, no two of which are one.
+    fn finish(self) -> Result<Prepared, Refused> {
+        match second_of_a_row(&self.plan) {
+            Some(index) => Err(self.plan.locate(Error::new(ErrorKind::DuplicateRow), index)),
+            None => Ok(self.plan),
+        }
+    }
+
+    /// Checks a row's change and puts it into bytes; returns its size as the limits count it, or more.
+    fn add(&mut self, dict: &Dict, partition: &str, write: &RowWrite<'_>) -> Result<usize, Error> {
+        // All of a group are in one.
+        if self.plan.groups.last().is_none_or(|group| group.first == self.plan.rows.len()) {
+            key::check_partition(partition)?;
+        }
+        key::check_row(partition, write.key)?;
+        let keys = (partition, write.key);
+        match write.act.content() {
+            None => {
+                let act = if write.act.keeps() { Act::Keep } else { Act::Remove };
+                let key = self.add_key(keys, 0);
+                self.push(write.condition, act, key);
+                Ok(keys_size(keys))
+            }
+            Some(Content::Properties(properties)) => self.add_properties(dict, keys, write, properties, None),
+            Some(Content::Row(row)) => {
                 let digest =
-                    row.kind.signs().then(|| sign::digest(self.dict, keys, row.properties())).transpose()?;
-                match self.add_row(operation, row, digest.as_ref()) {
-                    Some(size) => Ok(size),
-                    None => self.add_properties(operation, &row.properties().collect::<Vec<_>>(), digest),
+                    row.kind.signs().then(|| sign::digest(dict, keys, row.properties())).transpose()?;
+                if let Some(size) = self.add_row(dict, keys, write, row, digest.as_ref()) {
+                    return Ok(size);
                 }
+                let properties: Vec<_> = row.properties().collect();
+                self.add_properties(dict, keys, write, &properties, digest)
             }
         }
+    }
+
+    /// Adds a row whose key has been added.
+    fn push(&mut self, condition: Condition, act: Act<Image>, key: Range<usize>) {
+        let seed = self.seed(&key);
+        let group = self.plan.groups.len().saturating_sub(1);
+        self.plan.rows.push(EncodedRow { condition, act, key, seed, group });
     }
 
     /// Adds an entity's row by the numbers of its fields. Adds nothing if there is anything to be said against it, if
     /// some name has no number, or if the row is large: then it goes by its names.
     fn add_row(
         &mut self,
-        operation: &Operation<'_>,
+        dict: &Dict,
+        keys: (&str, &str),
+        write: &RowWrite<'_>,
         row: &RowContent<'_>,
         digest: Option<&[u8; DIGEST]>,
     ) -> Option<usize> {
-        let numbers = self.dict.row_numbers(row.kind)?;
+        let numbers = dict.row_numbers(row.kind)?;
         if !row.unknown.is_empty() {
             return None;
         }
         let from = self.plan.bytes.len();
-        let key = self.add_key(operation, numbers.columns.len() * TYPICAL_VALUE);
+        let key = self.add_key(keys, numbers.columns.len() * TYPICAL_VALUE);
         let seed = self.seed(&key);
         let Some((image, size)) = encode::write_row(row, numbers, seed, digest, &mut self.plan.bytes) else {
             self.plan.bytes.truncate(from);
             return None;
         };
-        self.plan.steps.push(Step { action: operation.action, key, seed, image: Image::Ready(image) });
-        Some(size + keys_size(operation))
+        let group = self.plan.groups.len().saturating_sub(1);
+        let act = act_with(&write.act, Image::Ready(image));
+        self.plan.rows.push(EncodedRow { condition: write.condition, act, key, seed, group });
+        Some(size + keys_size(keys))
     }
 
     /// Adds properties of any names.
     fn add_properties(
         &mut self,
-        operation: &Operation<'_>,
+        dict: &Dict,
+        keys: (&str, &str),
+        write: &RowWrite<'_>,
         properties: &[Given<'_>],
         digest: Option<[u8; DIGEST]>,
     ) -> Result<usize, Error> {
-        let numbered = encode::number(properties, self.dict, &mut self.order);
-        let size = encode::check_properties(properties, &self.order)? + keys_size(operation);
+        let numbered = encode::number(properties, dict, &mut self.order);
+        let size = encode::check_properties(properties, &self.order)? + keys_size(keys);
         if size > limits::ENTITY_BYTES {
-            let size = exact_size(operation);
+            let size = exact_size(keys, properties);
             if size > limits::ENTITY_BYTES {
                 return Err(too_large(size));
             }
         }
         // Text takes half of what was counted for it.
         let values = size / 2;
-        let key = self.add_key(operation, values);
+        let key = self.add_key(keys, values);
         let seed = self.seed(&key);
         self.writer.start(properties.len(), values);
         let image = if numbered
-            && encode::write_numbered(properties, self.dict, &mut self.order, &mut self.writer, seed)
+            && encode::write_numbered(properties, dict, &mut self.order, &mut self.writer, seed)
         {
             let at = self.writer.finish(&mut self.plan.bytes, digest.as_ref())?;
             Image::Ready(at..self.plan.bytes.len())
@@ -449,20 +526,21 @@ impl<'d> Builder<'d> {
             self.plan.deferred += size;
             Image::Deferred(properties.iter().map(owned).collect(), digest)
         };
-        self.plan.steps.push(Step { action: operation.action, key, seed, image });
+        self.push(write.condition, act_with(&write.act, image), key);
         Ok(size)
     }
 
-    /// Adds a key, and makes room for all the rows of the batch if the first one has about so many bytes of slots and
+    /// Adds a key, and makes room for all the rows of the plan if the first one has about so many bytes of slots and
     /// values: they are mostly of one size.
-    fn add_key(&mut self, operation: &Operation<'_>, content: usize) -> Range<usize> {
+    fn add_key(&mut self, (partition, row): (&str, &str), content: usize) -> Range<usize> {
         let bytes = &mut self.plan.bytes;
         let from = bytes.len();
         if from == 0 {
-            let row = key::TABLE + 1 + operation.partition.len() + operation.row.len() + content + 32;
+            let row = key::TABLE + 1 + partition.len() + row.len() + content + 32;
             bytes.reserve((self.length * row).min(limits::BATCH_BYTES));
         }
-        key::encode(self.plan.table.id, operation.partition, operation.row, bytes);
+        let table = self.plan.groups.last().map_or(0, |group| group.table.id);
+        key::encode(table, partition, row, bytes);
         from..bytes.len()
     }
 
@@ -480,36 +558,22 @@ pub(crate) fn too_large(size: usize) -> Error {
         .because(format!("the entity has {size} bytes; it may have {}", limits::ENTITY_BYTES))
 }
 
-/// What an operation's keys count for, or more.
-fn keys_size(operation: &Operation<'_>) -> usize {
-    4 + 2 * (operation.partition.len() + operation.row.len())
+/// What a row's keys count for, or more.
+fn keys_size((partition, row): (&str, &str)) -> usize {
+    4 + 2 * (partition.len() + row.len())
 }
 
-/// The size of an operation's entity as the limits count it, in UTF-16 units.
+/// The size of an entity as the limits count it, in UTF-16 units.
 #[cold]
-fn exact_size(operation: &Operation<'_>) -> usize {
+fn exact_size((partition, row): (&str, &str), properties: &[Given<'_>]) -> usize {
     let size = |(name, value): Given<'_>| crate::model::property_size(name, value.size());
-    let properties: usize = match operation.content {
-        Content::Nothing => 0,
-        Content::Properties(properties) => properties.iter().copied().map(size).sum(),
-        Content::Row(row) => row.properties().map(size).sum(),
-    };
-    crate::model::keys_size(operation.partition, operation.row) + properties
+    crate::model::keys_size(partition, row) + properties.iter().copied().map(size).sum::<usize>()
 }
 
-/// What an operation takes in the body of a request.
-fn body_size(table: &str, operation: &Operation<'_>) -> usize {
-    let is_insert = operation.action == Action::Insert;
-    let written = |properties: &mut dyn Iterator<Item = Given<'_>>| {
-        let kind = if is_insert { body::Kind::Insert(properties) } else { body::Kind::Write(properties) };
-        body::operation(table, operation.partition, operation.row, kind)
-    };
-    match operation.content {
-        Content::Nothing => {
-            let kind = body::Kind::<std::iter::Empty<_>>::Delete;
-            body::operation(table, operation.partition, operation.row, kind)
-        }
-        Content::Properties(properties) => written(&mut properties.iter().copied()),
-        Content::Row(row) => written(&mut row.properties()),
+/// What is written with this image.
+fn act_with(act: &Act<Content<'_>>, image: Image) -> Act<Image> {
+    match act {
+        Act::Merge(_) => Act::Merge(image),
+        _ => Act::Put(image),
     }
 }

@@ -43,12 +43,9 @@ pub(in crate::typed) fn commit(
         let done = planned(operations, batch, &sealer, |plan| {
             table.carry_out(plan, &sealer.sealed_at()).map_err(|failure| {
                 let found = failure.error.kind() == ErrorKind::EntityAlreadyExists
-                    && failure
-                        .entity
-                        .and_then(|at| operations.get(at))
-                        .is_some_and(|o| o.takes_what_it_finds());
-                let error = match failure.entity {
-                    Some(entity) if batch.is_some() => failure.error.at_index(entity),
+                    && failure.of.and_then(|at| operations.get(at)).is_some_and(|o| o.takes_what_it_finds());
+                let error = match failure.of {
+                    Some(of) if batch.is_some() => failure.error.at_index(of),
                     _ => failure.error,
                 };
                 (error, failure.was_stale || found)

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::{DynamicEntity, IfMatch};
-use crate::plan::{EntityChange, EntityRows, OldEntity, Values, WriteExplain, WritePlan};
+use crate::plan::{Draft, EntityRows, OwnRow, Plan, Printed, Values, WriteExplain};
 use crate::row::view::RowView;
 use crate::schema;
 use crate::sealing::Sealer;
@@ -74,7 +74,13 @@ pub(in crate::typed) trait Planned {
     fn values(&self, sealer: &Sealer<'_>) -> Result<Both<'_>>;
 
     /// The rows that are there and those that are to be.
-    fn rows<'v>(&'v self, values: &'v Both<'v>) -> Result<EntityChange<'v>>;
+    fn print<'v>(&'v self, values: &'v Both<'v>) -> Result<Printed<'v>>;
+
+    /// What was read of the entity's own row.
+    fn own_row(&self) -> Option<OwnRow<'_>>;
+
+    /// Whether the entity stays what it is, of its version: only the form changes in which its rows have it.
+    fn keeps_times(&self) -> bool;
 
     /// Whether an entity that has turned up meanwhile is reason to look again.
     fn takes_what_it_finds(&self) -> bool;
@@ -341,17 +347,13 @@ impl<E: Entity> Planned for Attempt<'_, E> {
         Ok(both)
     }
 
-    fn rows<'v>(&'v self, values: &'v Both<'v>) -> Result<EntityChange<'v>> {
+    fn print<'v>(&'v self, values: &'v Both<'v>) -> Result<Printed<'v>> {
         let schema = E::SCHEMA;
         let old = match (&self.old, &values.old) {
-            (Some(old), Some(values)) => Some(OldEntity {
-                rows: EntityRows::stored(schema, values, self.key.as_strs()?, &|index| {
-                    old.was.has_row(index)
-                })?,
-                version: old.row.version,
-                is_exact: old.row.is_exact,
-                unknown: &old.row.unknown,
-            }),
+            (Some(old), Some(values)) => {
+                let present = |index| old.was.has_row(index);
+                Some(EntityRows::stored(schema, values, self.key.as_strs()?, &present)?)
+            }
             _ => None,
         };
         // What is not new and does not move has the key that it is looked for by.
@@ -362,7 +364,7 @@ impl<E: Entity> Planned for Attempt<'_, E> {
         let before = values.old.as_ref();
         let new = match (self.new_entity(), &values.new) {
             (Some(entity), Some(values)) => {
-                let before = old.as_ref().map(|old| &old.rows).zip(before);
+                let before = old.as_ref().zip(before);
                 let rows = EntityRows::of(schema, values, key, before, &|index| entity.has_row(index));
                 Some(rows.map_err(|error| self.place(error))?)
             }
@@ -374,7 +376,16 @@ impl<E: Entity> Planned for Attempt<'_, E> {
                 .map_err(|error| self.place(error))?,
             _ => None,
         };
-        Ok(EntityChange { schema, old, new, keeps_times: self.reseals() })
+        Ok(Printed { schema, old, new })
+    }
+
+    fn own_row(&self) -> Option<OwnRow<'_>> {
+        let row = &self.old.as_ref()?.row;
+        Some(OwnRow { version: row.version, is_exact: row.is_exact, unknown: &row.unknown })
+    }
+
+    fn keeps_times(&self) -> bool {
+        self.reseals()
     }
 
     fn takes_what_it_finds(&self) -> bool {
@@ -424,11 +435,7 @@ pub(in crate::typed) fn explain(
     batch: Option<&str>,
 ) -> Result<WriteExplain> {
     read(table, operations, batch)?;
-    #[expect(
-        clippy::redundant_closure_for_method_calls,
-        reason = "the method is of one lifetime, the closure of any"
-    )]
-    planned(operations, batch, &table.sham_sealer()?, |plan| plan.explain())
+    planned(operations, batch, &table.sham_sealer()?, WriteExplain::of)
 }
 
 /// Reads what is stored of all entities; of several, as it was at one moment.
@@ -450,19 +457,33 @@ pub(in crate::typed) fn planned<T>(
     operations: &[&mut dyn Planned],
     batch: Option<&str>,
     sealer: &Sealer<'_>,
-    run: impl FnOnce(&WritePlan<'_>) -> T,
+    run: impl FnOnce(&Plan<'_>) -> T,
 ) -> Result<T> {
     if let [operation] = operations {
         // Most are alone, and need no lists.
         let values = values((0, &**operation), sealer, batch)?;
-        let change = rows((0, &**operation), &values, batch)?;
-        return Ok(run(&WritePlan::of(std::slice::from_ref(&change), batch)?));
+        let printed = printed((0, &**operation), &values, batch)?;
+        return Ok(run(&plan(operations, std::slice::from_ref(&printed), batch)?));
     }
     let placed = || operations.iter().map(|operation| &**operation).enumerate();
     let both: Vec<_> = placed().map(|operation| values(operation, sealer, batch)).collect::<Result<_>>()?;
-    let changes = placed().zip(&both).map(|(operation, values)| rows(operation, values, batch));
-    let changes: Vec<_> = changes.collect::<Result<_>>()?;
-    Ok(run(&WritePlan::of(&changes, batch)?))
+    let entities = placed().zip(&both).map(|(operation, values)| printed(operation, values, batch));
+    let entities: Vec<_> = entities.collect::<Result<_>>()?;
+    Ok(run(&plan(operations, &entities, batch)?))
+}
+
+/// The plan of the changes, whose rows have been printed.
+fn plan<'p>(
+    operations: &'p [&mut dyn Planned],
+    entities: &'p [Printed<'p>],
+    batch: Option<&'p str>,
+) -> Result<Plan<'p>> {
+    let mut draft = Draft::of(entities, batch)?;
+    for ((number, operation), entity) in operations.iter().enumerate().zip(entities) {
+        draft.add(number, entity, operation.own_row());
+    }
+    let keeps_times = operations.iter().all(|operation| operation.keeps_times());
+    Ok(Plan { keeps_times, ..draft.into_plan()? })
 }
 
 /// The values of a change, which has this place in its batch.
@@ -475,12 +496,12 @@ fn values<'v>(
 }
 
 /// The rows of a change, which has this place in its batch.
-fn rows<'v>(
+fn printed<'v>(
     (index, operation): (usize, &'v dyn Planned),
     values: &'v Both<'v>,
     batch: Option<&str>,
-) -> Result<EntityChange<'v>> {
-    operation.rows(values).map_err(|error| numbered(operation.place(error), index, batch))
+) -> Result<Printed<'v>> {
+    operation.print(values).map_err(|error| numbered(operation.place(error), index, batch))
 }
 
 /// What seals an entity anew, as it is stored now.
@@ -500,7 +521,7 @@ pub(in crate::typed) fn resealing<E: Entity>(
 pub(in crate::typed) fn insertion<E: Entity, T>(
     entity: &E,
     sealer: &Sealer<'_>,
-    run: impl FnOnce(&WritePlan<'_>) -> T,
+    run: impl FnOnce(&Plan<'_>) -> T,
 ) -> Result<T> {
     planned(&[&mut Attempt::new(Key::unused(), Change::Insert(entity))], None, sealer, run)
 }

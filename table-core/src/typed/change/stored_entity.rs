@@ -5,11 +5,11 @@ use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{Value, ValueRef};
-use crate::plan::{self, Cause, ReadVersion, RowContent, RowKind, Values};
+use crate::plan::{self, Cause, RowContent, RowKind, Values, Version};
 use crate::row::view::RowView;
 use crate::schema::{Field, Schema};
 use crate::sealing::looks_sealed;
-use crate::store::is_as_written;
+use crate::store::{is_as_written, version_of};
 use crate::typed::change::values_of;
 use crate::typed::encrypt::sealing::SealedFields;
 use crate::typed::encrypt::unopened;
@@ -25,7 +25,7 @@ pub(in crate::typed) struct Old<E> {
 
 /// What an entity's row says besides its fields' values.
 pub(in crate::typed) struct OldRow {
-    pub(in crate::typed) version: ReadVersion,
+    pub(in crate::typed) version: Version,
     /// Whether the row is what would be written of the entity today.
     pub(in crate::typed) is_exact: bool,
     pub(in crate::typed) unknown: Vec<(Box<str>, Value)>,
@@ -154,13 +154,4 @@ fn unknown(view: &RowView<'_>, schema: &Schema) -> Result<Vec<(Box<str>, Value)>
 pub(in crate::typed) fn is_closed(error: &Error) -> bool {
     let kinds = [ErrorKind::KeyUnavailable, ErrorKind::DecryptionFailed];
     error.kind().is_destroyed() || kinds.contains(&error.kind())
-}
-
-fn version_of(view: &RowView<'_>, state: usize) -> ReadVersion {
-    ReadVersion {
-        etag: view.etag(),
-        digest: view.checksum(),
-        length: view.stored_length(),
-        state: view.is_verified().then_some(state),
-    }
 }

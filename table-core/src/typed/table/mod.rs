@@ -9,7 +9,7 @@ use std::ops::Deref;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::table::DynamicTable;
 use crate::model::{ETag, IfMatch};
-use crate::plan::WritePlan;
+use crate::plan::{Plan, Refused};
 use crate::store::BulkReport;
 use crate::typed::change::attempts;
 use crate::typed::change::egt::Egt;
@@ -133,19 +133,21 @@ impl<E: Entity> Table<E> {
             entities,
             |entity| {
                 let sealer = self.table.sealer()?;
-                let prepared = |plan: &WritePlan<'_>| {
+                let prepared = |plan: &Plan<'_>| {
                     let prepared = self.table.prepared(plan, &sealer.sealed_at());
-                    prepared.map_err(|error| plan.judge(error).error)
+                    prepared.map_err(|refused| plan.judge(refused).error)
                 };
                 change::insertion(entity.borrow(), &sealer, prepared)?
             },
-            |entity, error| {
+            |entity, refused| {
                 // What adds a row demands no version: the keys that sealed it are no longer the current ones.
-                if error.kind() == ErrorKind::ConditionNotMet {
+                if refused.error.kind() == ErrorKind::ConditionNotMet {
                     return self.insert(entity.borrow()).map(drop);
                 }
                 let shown = self.table.sham_sealer()?;
-                let failure = change::insertion(entity.borrow(), &shown, |plan| plan.judge(error.again()))?;
+                let Refused { error, group, row } = &refused;
+                let again = || Refused { error: error.again(), group: *group, row: *row };
+                let failure = change::insertion(entity.borrow(), &shown, |plan| plan.judge(again()))?;
                 Err(failure.error)
             },
         )

@@ -1,0 +1,94 @@
+//! Lists that mostly have one entry.
+
+/// Things in their order, of which there is mostly one: that one needs no memory of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct OneOrMore<T> {
+    first: Option<T>,
+    /// Those behind the first.
+    others: Vec<T>,
+}
+
+impl<T> Default for OneOrMore<T> {
+    fn default() -> Self {
+        Self { first: None, others: Vec::new() }
+    }
+}
+
+impl<T> From<T> for OneOrMore<T> {
+    fn from(only: T) -> Self {
+        Self { first: Some(only), others: Vec::new() }
+    }
+}
+
+impl<T> OneOrMore<T> {
+    /// Adds one behind all others.
+    pub(crate) fn push(&mut self, one: T) {
+        if self.first.is_none() {
+            self.first = Some(one);
+        } else {
+            self.others.push(one);
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        usize::from(self.first.is_some()) + self.others.len()
+    }
+
+    /// The one of this place.
+    #[inline]
+    pub(crate) fn get(&self, at: usize) -> Option<&T> {
+        match at.checked_sub(1) {
+            None => self.first.as_ref(),
+            Some(at) => self.others.get(at),
+        }
+    }
+
+    /// The first.
+    pub(crate) fn first(&self) -> Option<&T> {
+        self.first.as_ref()
+    }
+
+    /// The last.
+    pub(crate) fn last(&self) -> Option<&T> {
+        self.others.last().or(self.first.as_ref())
+    }
+
+    /// The last, to be changed.
+    pub(crate) fn last_mut(&mut self) -> Option<&mut T> {
+        self.others.last_mut().or(self.first.as_mut())
+    }
+
+    /// All, in their order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.first.iter().chain(&self.others)
+    }
+}
+
+impl<T> FromIterator<T> for OneOrMore<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Self {
+        let mut all = all.into_iter();
+        Self { first: all.next(), others: all.collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_keep_their_places_however_many_there_are() {
+        for count in 0..4_usize {
+            let mut list = OneOrMore::default();
+            (0..count).for_each(|number| list.push(number));
+            let all: Vec<_> = list.iter().copied().collect();
+            assert_eq!(all, (0..count).collect::<Vec<_>>());
+            assert_eq!((list.len(), list.get(count)), (count, None));
+            assert!((0..count).all(|number| list.get(number) == Some(&number)));
+            assert_eq!((list.first(), list.last()), (all.first(), all.last()));
+            assert_eq!(list.last_mut().map(|last| *last), all.last().copied());
+            let collected: OneOrMore<_> = all.iter().copied().collect();
+            assert!(collected.iter().eq(list.iter()));
+        }
+    }
+}

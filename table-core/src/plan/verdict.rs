@@ -1,0 +1,63 @@
+//! What an executor's refusal means to the entities that were planned.
+
+use super::row_write::{Condition, Plan, Refused};
+use super::size::PlanSize;
+use crate::error::{Error, ErrorKind};
+
+/// Why a plan was not carried out.
+pub(crate) struct Failure {
+    pub(crate) error: Error,
+    /// Which of the changes it is about.
+    pub(crate) of: Option<usize>,
+    /// Whether another plan, made from what is stored now, may succeed.
+    pub(crate) was_stale: bool,
+}
+
+impl Plan<'_> {
+    /// A refusal in the words of the entities, and whether it only says that somebody else has written what the plan was
+    /// made from.
+    pub(crate) fn judge(&self, refused: Refused) -> Failure {
+        let Refused { error, group, row } = refused;
+        if error.kind() == ErrorKind::BatchTooLarge {
+            let error = error.because(self.size(group).to_string()).attempted("write to");
+            return Failure { error, of: None, was_stale: false };
+        }
+        let Some(row) = row.and_then(|row| self.row(group, row)) else {
+            let has_ranges = self.groups.get(group).is_some_and(|group| !group.unchanged.is_empty());
+            let was_stale = has_ranges && error.kind() == ErrorKind::ConditionNotMet;
+            return Failure { error, of: None, was_stale };
+        };
+        let kind = error.kind();
+        let was_read = matches!(row.condition, Condition::Is(_));
+        let was_stale = was_read && matches!(kind, ErrorKind::ConditionNotMet | ErrorKind::EntityNotFound);
+        let error = match row.index() {
+            Some(name) if kind == ErrorKind::EntityAlreadyExists => {
+                if row.kind.is_some_and(|kind| kind.unique_index().is_some()) {
+                    error
+                        .with_kind(ErrorKind::UniqueConflict)
+                        .because(format!("another entity has this key in the unique index `{name}`"))
+                } else {
+                    // The key holds the entity's own, and the entity is not there.
+                    error
+                        .with_kind(ErrorKind::Corrupt)
+                        .because(format!("a copy of index `{name}` is there without its entity"))
+                }
+            }
+            _ => error,
+        };
+        Failure { error, of: Some(row.of), was_stale }
+    }
+
+    /// What the rows of a group that are written take in the body of a request.
+    fn size(&self, group: usize) -> PlanSize {
+        let mut size = PlanSize::default();
+        let Some(group) = self.groups.get(group) else { return size };
+        for row in &group.rows {
+            let table = row.kind.map_or("", |kind| kind.schema.table());
+            if let Some(bytes) = row.body(table, group.place.partition) {
+                size.add(row.index(), bytes);
+            }
+        }
+        size
+    }
+}

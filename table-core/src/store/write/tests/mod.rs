@@ -1,0 +1,102 @@
+//! Plans carried out: groups of several tables and partitions, and conditions on rows that are not written.
+
+mod groups;
+mod unchanged;
+
+use std::sync::Arc;
+
+use super::encode::Given;
+use super::prepare::{self, Prepared};
+use super::range::{self, Ground};
+use super::version::version_of;
+use crate::error::Error;
+use crate::model::{DynamicEntity, ETag, ValueRef};
+use crate::plan::{Act, Condition, Content, Group, Place, Plan, Range, Refused, RowWrite, Version};
+use crate::row::key;
+use crate::store::records::catalog::TableState;
+use crate::store::{DynamicTable, Store};
+
+/// What rows hold that are written here.
+const TEXT: &[Given<'static>] = &[("Text", ValueRef::String("written"))];
+
+fn row(key: &str, condition: Condition, act: Act<()>) -> RowWrite<'_> {
+    let act = match act {
+        Act::Keep => Act::Keep,
+        Act::Put(()) => Act::Put(Content::Properties(TEXT)),
+        Act::Merge(()) => Act::Merge(Content::Properties(TEXT)),
+        Act::Remove => Act::Remove,
+    };
+    RowWrite { key, condition, act, kind: None, of: 0 }
+}
+
+fn insert(key: &str) -> RowWrite<'_> {
+    row(key, Condition::Absent, Act::Put(()))
+}
+
+fn expect(key: &str, version: Version) -> RowWrite<'_> {
+    row(key, Condition::Is(version), Act::Keep)
+}
+
+fn group<'p>(table: usize, partition: &'p str, rows: Vec<RowWrite<'p>>) -> Group<'p> {
+    Group { place: Place { table, partition }, rows, unchanged: Vec::new() }
+}
+
+fn prepared(groups: Vec<Group<'_>>, tables: &[&DynamicTable]) -> Result<Prepared, Refused> {
+    let states: Vec<&Arc<TableState>> = tables.iter().map(|table| table.state().unwrap()).collect();
+    prepare::plan(&Plan { groups: groups.into_iter().collect(), ..Plan::default() }, &states)
+}
+
+fn carry_out(groups: Vec<Group<'_>>, tables: &[&DynamicTable]) -> Result<ETag, Refused> {
+    tables[0].commit(prepared(groups, tables)?)
+}
+
+fn entity(partition: &str, row: &str) -> DynamicEntity {
+    DynamicEntity::new(partition, row).with("Text", "as it was")
+}
+
+fn version(table: &DynamicTable, partition: &str, row: &str) -> Version {
+    table.get_in_state(partition, row, |view, state| Ok(version_of(view, state))).unwrap().unwrap()
+}
+
+/// The same of a reader who has not looked whether the row is sound, so that it must be looked at again.
+fn unproved(version: Version) -> Version {
+    let [checksum, length, _] = version.proof;
+    Version { proof: [checksum, length, 0], ..version }
+}
+
+fn digest(table: &DynamicTable, partition: &str, prefix: &str) -> Result<u64, Error> {
+    let environment = &table.inner().unwrap().environment;
+    let txn = environment.read_txn()?;
+    let mut stored = Vec::new();
+    key::encode(table.state().unwrap().id, partition, prefix, &mut stored);
+    range::digest(
+        &Ground { environment, state: txn.id(), has_written: false, is_settled: true },
+        &txn,
+        &stored,
+    )
+}
+
+fn unchanged<'p>(table: &DynamicTable, partition: &str, prefix: &'p str) -> Range<'p> {
+    Range { prefix, digest: digest(table, partition, prefix).unwrap() }
+}
+
+fn store() -> (tempfile::TempDir, Store) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path().join("store")).unwrap();
+    (dir, store)
+}
+
+/// Every row of the store, by table, partition and row, after its pages were found right.
+fn rows(store: &Store) -> Vec<String> {
+    let report = store.check().unwrap();
+    assert!(report.problems.is_empty(), "{:?}", report.problems);
+    let mut rows = Vec::new();
+    for name in store.tables().unwrap() {
+        let table = store.dynamic_table(&name).unwrap();
+        for entity in table.query(&crate::Query::new()).unwrap() {
+            let entity = entity.unwrap();
+            rows.push(format!("{name} {} {}", entity.partition_key(), entity.row_key()));
+        }
+    }
+    rows
+}

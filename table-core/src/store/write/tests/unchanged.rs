@@ -1,0 +1,266 @@
+//! Rows that were read and are not written, and ranges of rows, must be what they were.
+
+use super::*;
+use crate::error::ErrorKind;
+use crate::model::IfMatch;
+
+/// What somebody else does between the reading and the writing.
+type Meanwhile = fn(&DynamicTable);
+
+const NOTHING: Meanwhile = |_| {};
+const CHANGED: Meanwhile =
+    |table| _ = table.merge(&entity("p", "b 1").with("More", 1), IfMatch::Any).unwrap();
+const REWRITTEN: Meanwhile = |table| _ = table.replace(&entity("p", "b 1"), IfMatch::Any).unwrap();
+const REMOVED: Meanwhile = |table| table.delete("p", "b 1", IfMatch::Any).unwrap();
+const RECREATED: Meanwhile = |table| {
+    table.delete("p", "b 1", IfMatch::Any).unwrap();
+    table.insert(&entity("p", "b 1")).unwrap();
+};
+const ADDED: Meanwhile = |table| _ = table.insert(&entity("p", "b 11")).unwrap();
+const EMPTIED: Meanwhile = |table| {
+    for row in ["b 1", "b 2", "b 3"] {
+        table.delete("p", row, IfMatch::Any).unwrap();
+    }
+};
+const BESIDE: Meanwhile = |table| {
+    for row in ["a", "b", "c"] {
+        table.insert_or_merge(&entity("p", row).with("More", 1)).unwrap();
+    }
+    table.insert(&entity("p", "az")).unwrap();
+    table.insert(&entity("p", "b!")).unwrap();
+    table.insert(&entity("o", "b 4")).unwrap();
+    table.insert(&entity("q", "b 4")).unwrap();
+};
+
+/// A table with rows in the range `b ` of the partition `p`, and beside it.
+fn filled(store: &Store) -> DynamicTable {
+    let table = store.create_table("Ann").unwrap();
+    for key in ["a", "b", "b 1", "b 2", "b 3", "c"] {
+        table.insert(&entity("p", key)).unwrap();
+    }
+    table.insert(&entity("o", "b 9")).unwrap();
+    table
+}
+
+#[test]
+fn a_row_that_is_expected_must_be_the_one_that_was_read() {
+    let gone = Some(ErrorKind::EntityNotFound);
+    let other = Some(ErrorKind::ConditionNotMet);
+    let cases = [
+        (NOTHING, None),
+        (BESIDE, None),
+        (CHANGED, other),
+        (REWRITTEN, other),
+        (REMOVED, gone),
+        (RECREATED, other),
+        (EMPTIED, gone),
+    ];
+    for (number, (meanwhile, kind)) in cases.into_iter().enumerate() {
+        for proved in [true, false] {
+            let (_dir, store) = store();
+            let table = filled(&store);
+            let read = version(&table, "p", "b 1");
+            let read = if proved { read } else { unproved(read) };
+            meanwhile(&table);
+            let before = rows(&store);
+            // Together with a row that is put without a look, and in another partition than it.
+            let groups = vec![group(0, "q", vec![insert("new")]), group(0, "p", vec![expect("b 1", read)])];
+            let done = carry_out(groups, &[&table]);
+            assert_eq!(done.as_ref().err().map(|refused| refused.error.kind()), kind, "case {number}");
+            if let Err(refused) = done {
+                assert_eq!((refused.group, refused.row), (1, Some(0)));
+                assert_eq!(refused.error.row_key(), Some("b 1"));
+                assert!(
+                    refused
+                        .error
+                        .to_string()
+                        .starts_with("cannot rely on table `Ann`, partition `p`, row `b 1`")
+                );
+                assert_eq!(rows(&store), before);
+            } else {
+                assert!(table.get("q", "new").unwrap().is_some());
+                // It is what it was.
+                assert_eq!(version(&table, "p", "b 1").etag, read.etag);
+                assert_eq!(rows(&store).len(), before.len() + 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_range_must_have_the_rows_that_were_read() {
+    let other = Some(ErrorKind::ConditionNotMet);
+    let cases = [
+        (NOTHING, None),
+        (BESIDE, None),
+        (CHANGED, other),
+        (REWRITTEN, other),
+        (REMOVED, other),
+        (RECREATED, other),
+        (ADDED, other),
+        (EMPTIED, other),
+    ];
+    for (number, (meanwhile, kind)) in cases.into_iter().enumerate() {
+        let (_dir, store) = store();
+        let table = filled(&store);
+        let range = unchanged(&table, "p", "b ");
+        meanwhile(&table);
+        let before = rows(&store);
+        // Also beside rows that the same plan puts into the range, changes in it and takes out of it.
+        for rows_of_it in [
+            vec![],
+            vec![
+                insert("b 10"),
+                row("b 2", Condition::Any, Act::Put(())),
+                row("b 3", Condition::Any, Act::Remove),
+            ],
+        ] {
+            let watched = Group { unchanged: vec![range], ..group(0, "p", rows_of_it.clone()) };
+            let done = carry_out(
+                vec![group(0, "z", vec![row("new", Condition::Any, Act::Put(()))]), watched],
+                &[&table],
+            );
+            assert_eq!(done.as_ref().err().map(|refused| refused.error.kind()), kind, "case {number}");
+            let Err(refused) = done else {
+                assert!(table.get("z", "new").unwrap().is_some());
+                continue;
+            };
+            assert_eq!((refused.group, refused.row), (1, None));
+            assert_eq!(refused.error.row_key(), Some("b "));
+            assert!(
+                refused
+                    .error
+                    .to_string()
+                    .starts_with("cannot rely on table `Ann`, partition `p`, row `b `: the rows")
+            );
+            assert_eq!(rows(&store), before);
+        }
+    }
+}
+
+#[test]
+fn a_range_of_no_rows_stays_one_until_a_row_comes() {
+    let (_dir, store) = store();
+    let table = store.create_table("Ann").unwrap();
+    // Nothing in the whole store, nothing before and behind, nothing between.
+    for key in ["", "m", "a", "z"] {
+        let range = unchanged(&table, "p", "b ");
+        let key = format!("{key}0");
+        let watched = Group { unchanged: vec![range], ..group(0, "p", vec![insert(&key)]) };
+        carry_out(vec![watched], &[&table]).unwrap();
+    }
+    let range = unchanged(&table, "p", "b ");
+    table.insert(&entity("p", "b ")).unwrap();
+    let watched = Group { unchanged: vec![range], ..group(0, "p", vec![insert("new")]) };
+    assert_eq!(carry_out(vec![watched], &[&table]).unwrap_err().error.kind(), ErrorKind::ConditionNotMet);
+}
+
+#[test]
+fn a_range_over_many_pages_is_read_whole() {
+    let (_dir, store) = store();
+    let table = store.create_table("Ann").unwrap();
+    for number in 0..300 {
+        let text = "x".repeat(number * 7 % 1_500);
+        table.insert(&entity("p", &format!("b {number:03}")).with("Long", text)).unwrap();
+    }
+    table.insert(&entity("p", "b large").with("Long", "x".repeat(9_000))).unwrap();
+    for changed in ["b 000", "b 150", "b 299", "b large"] {
+        let range = unchanged(&table, "p", "b ");
+        let watched = || {
+            vec![Group {
+                unchanged: vec![range],
+                ..group(0, "p", vec![row("n", Condition::Any, Act::Put(()))])
+            }]
+        };
+        carry_out(watched(), &[&table]).unwrap();
+        table.merge(&DynamicEntity::new("p", changed).with("More", 1), IfMatch::Any).unwrap();
+        assert_eq!(carry_out(watched(), &[&table]).unwrap_err().error.kind(), ErrorKind::ConditionNotMet);
+    }
+}
+
+#[test]
+fn what_an_earlier_plan_of_the_same_transaction_changed_is_seen() {
+    let changes = [
+        row("b 1", Condition::Any, Act::Put(())),
+        row("b 1", Condition::Present, Act::Merge(())),
+        row("b 1", Condition::Present, Act::Remove),
+        insert("b 4"),
+        row("c", Condition::Any, Act::Put(())),
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let (_dir, store) = store();
+        let table = filled(&store);
+        let (read, range) = (version(&table, "p", "b 1"), unchanged(&table, "p", "b "));
+        let plans = vec![
+            prepared(vec![group(0, "p", vec![change])], &[&table]).unwrap(),
+            prepared(
+                vec![group(0, "q", vec![insert("expecting")]), group(0, "p", vec![expect("b 1", read)])],
+                &[&table],
+            )
+            .unwrap(),
+            prepared(
+                vec![Group { unchanged: vec![range], ..group(0, "p", vec![insert("watching")]) }],
+                &[&table],
+            )
+            .unwrap(),
+        ];
+        let before = store.stats().unwrap().commits;
+        let lead = table.inner().unwrap().writer.lead().unwrap();
+        let done = table.inner().unwrap().writer.run_all(table.inner().unwrap(), &lead, plans);
+        drop(lead);
+        assert_eq!(store.stats().unwrap().commits, before + 1);
+        let kinds: Vec<_> =
+            done.iter().map(|done| done.as_ref().err().map(|refused| refused.error.kind())).collect();
+        let (gone, other) = (Some(ErrorKind::EntityNotFound), Some(ErrorKind::ConditionNotMet));
+        let expected = match number {
+            0 | 1 => [None, other, other],
+            2 => [None, gone, other],
+            3 => [None, None, other],
+            _ => [None, None, None],
+        };
+        assert_eq!(kinds, expected, "case {number}");
+        assert_eq!(table.get("q", "expecting").unwrap().is_some(), expected[1].is_none());
+        assert_eq!(table.get("p", "watching").unwrap().is_some(), expected[2].is_none());
+        rows(&store);
+    }
+}
+
+#[test]
+fn on_a_damaged_page_neither_is_said_to_be_as_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store");
+    let store = Store::open(&path).unwrap();
+    let table = filled(&store);
+    table.replace(&DynamicEntity::new("p", "b 1").with("Text", "unmistakable"), IfMatch::Any).unwrap();
+    let (read, range) = (unproved(version(&table, "p", "b 1")), unchanged(&table, "p", "b "));
+    // In the row's text, in every page that has it.
+    drop((table, store));
+    let file = path.join("data.mdb");
+    let mut bytes = std::fs::read(&file).unwrap();
+    let text = b"unmistakable";
+    let places: Vec<_> =
+        bytes.windows(text.len()).enumerate().filter(|(_, found)| found == text).map(|(at, _)| at).collect();
+    assert!(!places.is_empty());
+    for at in places {
+        bytes[at] ^= 1;
+    }
+    std::fs::write(&file, bytes).unwrap();
+
+    let table = Store::open(&path).unwrap().dynamic_table("Ann").unwrap();
+    let watched =
+        Group { unchanged: vec![range], ..group(0, "p", vec![row("b 9", Condition::Absent, Act::Keep)]) };
+    let plans = [
+        vec![
+            group(0, "p", vec![expect("b 1", read), row("z", Condition::Absent, Act::Keep)]),
+            group(0, "q", vec![insert("new")]),
+        ],
+        vec![group(0, "q", vec![insert("new")]), watched],
+    ];
+    for groups in plans {
+        let refused = carry_out(groups, &[&table]).unwrap_err();
+        assert_eq!(refused.error.kind(), ErrorKind::Corrupt, "{}", refused.error);
+        assert_eq!(refused.error.partition_key(), Some("p"));
+    }
+    assert_eq!(digest(&table, "p", "b ").unwrap_err().kind(), ErrorKind::Corrupt);
+    assert_eq!(table.get("q", "new").unwrap(), None);
+}
