@@ -3,6 +3,7 @@
 //! A query becomes lanes ([`Lanes`]), and the executor walks over the rows of each ([`Walk`]), a [`Batch`] at a time. What
 //! lies above is the same for every executor: rows taken out of batches, lanes merged ([`Merged`]).
 
+mod abilities;
 mod asked;
 mod backend;
 mod batch;
@@ -10,13 +11,16 @@ mod drawn;
 mod kept;
 mod lanes;
 pub(crate) mod layouts;
+mod loader;
 mod merged;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 use std::any::Any;
 use std::time::Duration;
 
+pub use self::abilities::Abilities;
 pub use self::asked::Asked;
 pub(crate) use self::asked::{after_page, fingerprint};
 pub use self::backend::Backend;
@@ -27,8 +31,13 @@ pub use self::kept::Kept;
 pub use self::lanes::Lanes;
 pub(crate) use self::lanes::order;
 pub use self::layouts::{LayoutTexts, Layouts, declare};
+pub use self::loader::Loader;
+pub(crate) use self::loader::OneByOne;
 pub(crate) use self::merged::Merged;
+pub use self::turns::Turns;
 use crate::error::Result;
+use crate::model::ETag;
+use crate::plan::RowWrite;
 use crate::query::Continuation;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
@@ -64,6 +73,17 @@ pub trait TableExec: Any + Send + Sync {
     /// Makes sure that the rows of this kind have the layout that the schema declares; notes it if there is none yet, or
     /// if nothing that was written reads otherwise under the new one.
     fn declare(&self, schema: &'static Schema) -> Result<()>;
+
+    /// Carries out the write of one row alone, if there is a shorter way than by a plan; with `is_raw`, of a row of a
+    /// declared kind too.
+    fn write(&self, _partition: &str, _row: &RowWrite<'_>, _is_raw: bool) -> Option<Result<ETag>> {
+        None
+    }
+
+    /// Carries out many plans, if there is a quicker way than one by one.
+    fn loader(&self) -> Option<Box<dyn Loader + '_>> {
+        None
+    }
 
     /// The store that it is of.
     fn store(&self) -> &dyn Backend;

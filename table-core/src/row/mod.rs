@@ -12,6 +12,7 @@ pub(crate) mod partition;
 pub(crate) mod row_write;
 pub(crate) mod selection;
 pub(crate) mod vault;
+pub(crate) mod version;
 pub(crate) mod view;
 
 use uuid::Uuid;

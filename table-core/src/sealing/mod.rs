@@ -14,9 +14,13 @@ use std::fmt;
 use std::sync::Arc;
 
 #[cfg(feature = "encrypt")]
-pub(crate) use self::with_keys::{SealedAt, Sealer, generation, looks_sealed, tokens};
+pub use self::with_keys::SealedAt;
+#[cfg(feature = "encrypt")]
+pub(crate) use self::with_keys::{Sealer, generation, looks_sealed, tokens};
 #[cfg(not(feature = "encrypt"))]
-pub(crate) use self::without_keys::{SealedAt, Sealer, generation, looks_sealed, tokens};
+pub use self::without_keys::SealedAt;
+#[cfg(not(feature = "encrypt"))]
+pub(crate) use self::without_keys::{Sealer, generation, looks_sealed, tokens};
 #[cfg(feature = "encrypt")]
 use crate::crypt::{Cell, KeyHandle, Token, TokenScope};
 use crate::error::{Error, ErrorKind, Result};

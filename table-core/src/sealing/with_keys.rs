@@ -13,7 +13,7 @@ use crate::schema::{Blind, Field, TOKEN_BYTES};
 
 /// The generation of the keys that a plan's values were sealed with; none if nothing was.
 #[derive(Clone, Debug)]
-pub(crate) struct SealedAt(Option<(Arc<dyn Sealing>, u64)>);
+pub struct SealedAt(Option<(Arc<dyn Sealing>, u64)>);
 
 impl SealedAt {
     /// Of a plan without sealed values.

@@ -36,7 +36,6 @@ pub use self::encryption::vault::in_use::SealedValues;
 #[cfg(feature = "encrypt")]
 pub use self::encryption::vault::{Encryption, KeyInfo, Progress};
 pub use self::handle::batch::Batch;
-pub use self::handle::bulk::{BulkFailure, BulkReport};
 pub use self::handle::moment::SnapshotInfo;
 pub use self::handle::reclaimer::ReclaimFailure;
 pub use self::jobs::check::{CheckReport, Problem};
@@ -47,9 +46,7 @@ pub use self::open::{Durability, OpenOptions};
 pub use self::opened::space::OldestSnapshot;
 pub use self::records::mark::Mark;
 pub(crate) use self::write::encode::is_as_written;
-#[cfg(feature = "encrypt")]
-pub(crate) use self::write::prepare::Prepared;
-pub(crate) use self::write::version::version_of;
+pub use crate::handle::bulk::{BulkFailure, BulkReport};
 pub use crate::handle::page::Page;
 pub use crate::handle::rows::{Rows, SnapshotRows, Views};
 pub use crate::handle::snapshot::Snapshot;

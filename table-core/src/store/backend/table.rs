@@ -1,14 +1,18 @@
 //! A table on LMDB.
 
 use crate::error::Result;
-use crate::executor::{Backend, Moment, Read, TableExec, Take};
+use crate::executor::{Backend, Loader, Moment, Read, TableExec, Take};
+use crate::model::ETag;
+use crate::plan::RowWrite;
 use crate::row::key::KeyBuffer;
 use crate::row::view::RowView;
 use crate::schema::Schema;
+use crate::store::handle::bulk::LmdbLoader;
 use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::moment::LmdbMoment;
 use crate::store::jobs::declare;
 use crate::store::scan::read;
+use crate::store::write::prepare::{self, Prepared};
 
 impl LmdbTable {
     /// Gives `found` the row of these keys and the state that it is read in, and says whether there is one.
@@ -43,6 +47,20 @@ impl TableExec for LmdbTable {
 
     fn declare(&self, schema: &'static Schema) -> Result<()> {
         declare::register(&self.inner, &self.state, schema)
+    }
+
+    /// No plan is made of it.
+    fn write(&self, partition: &str, row: &RowWrite<'_>, is_raw: bool) -> Option<Result<ETag>> {
+        let submit = |mut prepared: Prepared| {
+            prepared.is_raw = is_raw;
+            let done = self.inner.writer.submit(&self.inner, prepared);
+            done.map(ETag::from_timestamp).map_err(|refused| refused.error)
+        };
+        Some(prepare::single(&self.state, partition, row).and_then(submit))
+    }
+
+    fn loader(&self) -> Option<Box<dyn Loader + '_>> {
+        Some(Box::new(LmdbLoader::of(self)))
     }
 
     fn store(&self) -> &dyn Backend {

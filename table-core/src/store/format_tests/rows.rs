@@ -312,6 +312,6 @@ fn a_symbol_never_stands_under_an_inline_name() {
     let properties = [(ENTITY_TYPE.into(), Value::from("employee"))];
     let mut writer = RowWriter::default();
     // Nothing waits for a number that it will not get.
-    assert!(encode::write(&prepare::borrowed(&properties), &FULL, &mut Vec::new(), &mut writer, seed()));
+    assert!(encode::write(&crate::plan::borrowed(&properties), &FULL, &mut Vec::new(), &mut writer, seed()));
     assert_eq!(decode(&finished(&writer)).unwrap(), [inline(ENTITY_TYPE, "employee")]);
 }

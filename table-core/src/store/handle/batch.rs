@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::handle::table::DynamicTable;
 use crate::model::{DynamicEntity, ETag, IfMatch};
-use crate::plan::{Act, Condition, Group, Place, Refused};
+use crate::plan::{self, Act, Condition, Group, Place, Refused};
 use crate::store::write::encode::Given;
 use crate::store::write::prepare::{self, Prepared};
 
@@ -116,7 +116,16 @@ impl Batch {
         if let Some(preparing) = &self.preparing {
             return preparing.commit(self);
         }
-        self.table.commit(self.prepare()?).map_err(Refused::numbered)
+        if self.table.lmdb().is_ok() {
+            return self.table.commit(self.prepare()?).map_err(Refused::numbered);
+        }
+        self.with_group(|group, stray| {
+            if let Some(at) = (0..group.rows.len()).find(|at| stray(*at).is_some()) {
+                let error = Error::new(ErrorKind::DifferentPartitions).attempted("commit a batch to");
+                return Err(error.table(self.table.name()).partition(&self.partition).at_index(at));
+            }
+            self.table.write_group(group).map_err(Refused::numbered)
+        })
     }
 
     /// Makes up for a commit together with other batches that failed, if that may have been for want of a look at the
@@ -136,6 +145,11 @@ impl Batch {
         if let Some(preparing) = &self.preparing {
             return preparing.prepare(self);
         }
+        self.with_group(|group, stray| self.prepared(&group, stray))
+    }
+
+    /// What `run` makes of the operations, as they are given.
+    fn with_group<T>(&self, run: impl for<'a> FnOnce(Group<'a>, Stray<'_, 'a>) -> Result<T>) -> Result<T> {
         // The properties of all entities, one after another.
         let mut properties = Vec::new();
         let mut ends = Vec::with_capacity(self.operations.len());
@@ -152,7 +166,7 @@ impl Batch {
             start = end;
             own
         });
-        self.prepare_with(own, |_| None)
+        run(self.group(own, |_| None), &|at| self.stray(at))
     }
 
     /// The batch with these properties for each operation, and with what is to be done, where that is something else.
@@ -161,28 +175,45 @@ impl Batch {
         properties: impl Iterator<Item = &'a [Given<'a>]>,
         otherwise: impl Fn(usize) -> Option<(Condition, Act<()>)>,
     ) -> Result<Prepared> {
+        self.prepared(&self.group(properties, otherwise), &|at| self.stray(at))
+    }
+
+    fn group<'a>(
+        &'a self,
+        properties: impl Iterator<Item = &'a [Given<'a>]>,
+        otherwise: impl Fn(usize) -> Option<(Condition, Act<()>)>,
+    ) -> Group<'a> {
         let mut rows = Vec::with_capacity(self.operations.len());
         for ((index, planned), properties) in self.operations.iter().enumerate().zip(properties) {
             rows.push(match planned {
                 Planned::Write(condition, act, entity) => {
                     let what = otherwise(index).unwrap_or((*condition, *act));
-                    prepare::write(what, entity, properties, index)
+                    plan::write(what, entity, properties, index)
                 }
-                Planned::Delete(row, condition) => prepare::removal(row, *condition, index),
+                Planned::Delete(row, condition) => plan::removal(row, *condition, index),
             });
         }
-        let place = Place { table: 0, partition: &self.partition };
-        let group = Group { place, rows, unchanged: Vec::new() };
-        let stray = |index| match self.operations.get(index) {
+        Group { place: Place { table: 0, partition: &self.partition }, rows, unchanged: Vec::new() }
+    }
+
+    /// The partition of an operation's entity, if it is another than the batch's.
+    fn stray(&self, index: usize) -> Option<&str> {
+        match self.operations.get(index) {
             Some(Planned::Write(.., entity)) => {
                 Some(entity.partition_key()).filter(|partition| *partition != self.partition)
             }
             _ => None,
-        };
-        let prepared = prepare::batch(self.table.state()?, &group, &stray).map_err(Refused::numbered)?;
+        }
+    }
+
+    fn prepared<'a>(&self, group: &Group<'a>, stray: Stray<'_, 'a>) -> Result<Prepared> {
+        let prepared = prepare::batch(self.table.state()?, group, stray).map_err(Refused::numbered)?;
         Ok(self.table.by_properties(prepared))
     }
 }
+
+/// The partition of an operation's entity, if it is another than the batch's.
+type Stray<'f, 'a> = &'f dyn Fn(usize) -> Option<&'a str>;
 
 /// Makes a batch's operations ready otherwise than as they are given.
 pub(in crate::store) trait Preparing: Send + Sync {

@@ -11,7 +11,6 @@ use heed::{MdbError, PutFlags};
 use super::encode::{self, Place};
 use super::prepare::{self, EncodedGroup, EncodedRange, EncodedRow, Image, Prepared};
 use super::range::{self, Ground};
-use super::version::Proof;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::names::ENTITY_TYPE;
@@ -19,6 +18,7 @@ use crate::model::{ETag, Name, Ticks, Value};
 use crate::plan::{Act, Condition, Refused};
 use crate::row::dict::Dict;
 use crate::row::row_write::{self, RowWriter};
+use crate::row::version::Proof;
 use crate::row::view::{self, RowView};
 use crate::row::{DIGEST, Row, key};
 use crate::sealing::sign;
@@ -623,7 +623,7 @@ fn encode_now(
         }
     }
     scratch.writer.clear();
-    encode::write(&prepare::borrowed(properties), dict, &mut scratch.order, &mut scratch.writer, seed);
+    encode::write(&crate::plan::borrowed(properties), dict, &mut scratch.order, &mut scratch.writer, seed);
     let from = scratch.writer.finish(&mut scratch.rows, digest)?;
     Ok(from..scratch.rows.len())
 }

@@ -7,7 +7,6 @@ mod declared;
 pub(in crate::store) mod encode;
 pub(in crate::store) mod prepare;
 pub(in crate::store) mod range;
-pub(in crate::store) mod version;
 
 #[cfg(test)]
 mod tests;

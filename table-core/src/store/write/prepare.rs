@@ -10,7 +10,7 @@ use super::encode::{self, Given, Place};
 use crate::error::{Error, ErrorKind};
 use crate::limits;
 use crate::model::names::ENTITY_TYPE;
-use crate::model::{DynamicEntity, IfMatch, Name, Value, body};
+use crate::model::{Name, Value, body};
 use crate::plan::{Act, Condition, Content, Group, OneOrMore, Plan, Refused, RowContent, RowWrite};
 use crate::row::dict::Dict;
 use crate::row::key;
@@ -21,33 +21,6 @@ use crate::schema::Schema;
 use crate::sealing::SealedAt;
 use crate::sealing::sign;
 use crate::store::records::catalog::TableState;
-
-/// What is to be done with an entity whose properties have been [borrowed]; `of` is its place among the operations.
-pub(crate) fn write<'a>(
-    (condition, act): (Condition, Act<()>),
-    entity: &'a DynamicEntity,
-    properties: &'a [Given<'a>],
-    of: usize,
-) -> RowWrite<'a> {
-    let content = Content::Properties(properties);
-    let act = match act {
-        Act::Keep => Act::Keep,
-        Act::Put(()) => Act::Put(content),
-        Act::Merge(()) => Act::Merge(content),
-        Act::Remove => Act::Remove,
-    };
-    RowWrite { key: entity.row_key(), condition, act, kind: None, of }
-}
-
-/// The removal of a row.
-pub(crate) fn removal(row: &str, condition: IfMatch, of: usize) -> RowWrite<'_> {
-    RowWrite { key: row, condition: condition.into(), act: Act::Remove, kind: None, of }
-}
-
-/// Properties that somebody owns, as an operation takes them.
-pub(crate) fn borrowed(properties: &[(Name, Value)]) -> Vec<Given<'_>> {
-    properties.iter().map(|(name, value)| (&**name, value.as_value_ref())).collect()
-}
 
 /// The image of a row to be written.
 #[derive(Debug)]
@@ -286,6 +259,7 @@ pub(crate) fn plan(plan: &Plan<'_>, tables: &[&Arc<TableState>]) -> Result<Prepa
         builder.add_group(table, group, &|_| None).map_err(|refused| Refused { group: number, ..refused })?;
     }
     builder.plan.keeps_times = plan.keeps_times;
+    builder.plan.is_raw = plan.is_raw;
     builder.finish()
 }
 

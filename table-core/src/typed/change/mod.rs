@@ -6,6 +6,8 @@ pub(in crate::typed) mod stored_entity;
 
 use self::stored_entity::{Old, Was, is_closed};
 use crate::error::{Error, ErrorKind, Result};
+#[cfg(feature = "encrypt")]
+use crate::executor::Loader;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::{DynamicEntity, IfMatch};
@@ -13,8 +15,6 @@ use crate::plan::{Draft, EntityRows, OwnRow, Plan, Printed, Values, WriteExplain
 use crate::row::view::RowView;
 use crate::schema;
 use crate::sealing::Sealer;
-#[cfg(feature = "encrypt")]
-use crate::store::Prepared;
 use crate::typed::encrypt::sealing;
 use crate::typed::entity::Entity;
 use crate::typed::entity::source::Source;
@@ -509,11 +509,12 @@ fn printed<'v>(
 pub(in crate::typed) fn resealing<E: Entity>(
     table: &DynamicTable,
     mut attempt: Attempt<'_, E>,
-) -> Result<Prepared> {
+    loader: &mut dyn Loader,
+) -> Result<()> {
     attempt.read(table, None)?;
     let sealer = table.sealer()?;
     planned(&[&mut attempt], None, &sealer, |plan| {
-        table.prepared(plan, &sealer.sealed_at()).map_err(|error| plan.judge(error).error)
+        loader.add(plan, &sealer.sealed_at()).map_err(|refused| plan.judge(refused).error)
     })?
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::bulk::load;
 use crate::handle::table::DynamicTable;
 use crate::schema;
 use crate::store::{Encryption, Progress};
@@ -188,9 +189,10 @@ impl<E: Entity> Reencryption<E> {
             return Ok(0);
         }
         let key = |row: &SealedRow| Key::<E>::stored(&row.partition, &row.row);
-        let done = table.load(
+        let done = load(
+            &mut *table.loader(),
             entities,
-            |row| change::resealing(table, Attempt::new(key(row), Change::<E>::Reseal)),
+            |row, loader| change::resealing(table, Attempt::new(key(row), Change::<E>::Reseal), loader),
             |row, _| {
                 // Somebody wrote it while it was being sealed.
                 let mut attempt = Attempt::new(key(row), Change::<E>::Reseal);
