@@ -13,7 +13,7 @@ pub use crate::row::view::RowView;
 pub use crate::schema;
 pub use crate::schema::{KeyElements, KeyPart, Property, PropertyValue, ValueError, checks};
 pub use crate::typed::{
-    At, Blind, BlindArg, Column, Elements, Encrypted, Ended, Entities, Entity, EntitySet, EntityView,
+    At, Blind, BlindArg, Column, Copied, Elements, Encrypted, Ended, Entities, Entity, EntitySet, EntityView,
     FieldViews, FlatColumns, GivenParts, InPartition, IndexKey, Key, KeyArg, KeyResult, MemberOf, Newest,
     Offers, OffersPrefix, OffersRange, Open, Origin, OwnRows, PartArg, Partition, Path, PathQuery, Plain,
     Projection, Properties, ReadAs, Ready, Selected, ShownRow, Source, TableIn, Turns, TypedRows, TypedViews,

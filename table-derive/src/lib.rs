@@ -1,11 +1,12 @@
 //! Derive macros for `table-core`.
 //!
-//! [`Entity`](macro@Entity) is the one that everything else is about: it writes the code that keeps a struct in a table.
-//! [`KeyPart`](macro@KeyPart), [`Properties`](macro@Properties), [`Projection`](macro@Projection) and
-//! [`EntitySet`](macro@EntitySet) are for what stands in its keys, among its fields, in answers and beside it in the table.
+//! [`Entity`](macro@Entity) writes the code that keeps a struct in a table. The others serve it:
+//! [`KeyPart`](macro@KeyPart) is for types in its keys, [`Properties`](macro@Properties) for fields that entities share,
+//! [`Projection`](macro@Projection) for answers with some of its fields, and [`EntitySet`](macro@EntitySet) for the kinds
+//! that share its table.
 //!
 //! A declaration that can't be kept does not compile. All its mistakes are reported at once, each once, on the token
-//! that is wrong; in a key template, which is one token, by the piece and its column.
+//! that is wrong. A key template is one token: messages about it name the piece and its column.
 
 #![forbid(unsafe_code)]
 
@@ -78,8 +79,9 @@ use crate::ctxt::Ctxt;
 /// | `version = 2` | the version of the layout; 1 if not said |
 /// | `rename_all = "camelCase"` | the case of property names; `PascalCase` if not said |
 /// | `allow(hot_partition)` | switches a design warning off (C20) |
-/// | `signed` | every row carries a keyed digest over all that it holds and where it stands: what somebody without the store's keys has changed is refused. Copies that hold an encrypted field are signed without it |
+/// | `signed` | every row carries a keyed digest over its contents and its place. A row that somebody without the store's keys has changed is refused. Copies that hold an encrypted field are signed even without this word |
 /// | `patch_name = name` | another name for the function `patch` |
+/// | `types`, `types(patch, by_name = Listed)` | puts the [generated types](#types-in-signatures) beside the struct |
 /// | `crate = path` | where `table-core` is, if not at `::table_core` |
 ///
 /// | `#[key(..)]` | |
@@ -90,11 +92,11 @@ use crate::ctxt::Ctxt;
 ///
 /// | `#[index(..)]` | |
 /// | --- | --- |
-/// | `by_email` | the index's name, which comes first: of the method on the table and of the function on the struct (C18) |
+/// | `by_email` | the index's name, which comes first. The method on the table and the function on the struct have it too (C18) |
 /// | `row = ".."` | the template of the copies' row key. Required (C30) |
 /// | `unique` | a second entity with the same key is refused |
-/// | `copy = all`, `copy = keys`, `copy(..)` | what a copy holds: everything, which it does if nothing is said; the key; the key and these fields (C17), in a struct of its own whose `Debug` shows all that is not encrypted |
-/// | `when = path` | a function of `&Self` that says whether the entity has a row in the index, by what is stored alone: a skipped field is no ground |
+/// | `copy = all`, `copy = keys`, `copy(..)` | what a copy holds: everything, if not said; the key; or the key and these fields (C17). A row with some of the fields is a struct of its own, whose `Debug` shows all that is not encrypted |
+/// | `when = path` | a function of `&Self` that says whether the entity has a row in the index. It judges by stored fields, never by a skipped one |
 /// | `as = name`, `as(a, b)` | what queries call the parts with `[]` |
 /// | `name = name` | another name for the function on the struct |
 ///
@@ -108,13 +110,75 @@ use crate::ctxt::Ctxt;
 /// | `#[property(skip)]` | not stored; the type's default when it is read |
 /// | `#[flatten]` | the fields of a struct with [`Properties`](macro@Properties), side by side with the entity's |
 /// | `#[encrypt]` | the property is stored sealed: with the feature `encrypt`, in a store that was opened with a key provider (C9) |
-/// | `#[encrypt(scope = partition)]` | whose key seals it: `store`, if nothing is said, `table`, or `partition`; the values of a scope can be destroyed as one |
+/// | `#[encrypt(scope = partition)]` | the scope whose key seals it: `store` if not said, `table`, or `partition`. The values of a scope can be destroyed as one |
 /// | `#[encrypt(blind)]` | the field can be looked up for equality: by `{ssn:blind}` in an index and by `.eq(..)` in a filter. A keyed token of the value is stored beside it, in a property of the field's name with `Token` behind it (C10), and shows which rows hold equal values |
-/// | `#[encrypt(blind, tokens = table)]` | within what equal values have equal tokens: `partition`, if nothing is said, or `table` |
-/// | `#[encrypt(dual)]` | the same for a property that has been plain: rows may hold it so, until `Table::reencrypt` has sealed it, and are written sealed. With `blind`, filters find both; an index does not compile (C9) |
+/// | `#[encrypt(blind, tokens = table)]` | the scope in which equal values have equal tokens: `partition` if not said, or `table` |
+/// | `#[encrypt(dual)]` | the same for a property that has been plain. It is written sealed; rows may hold it plain until `Table::reencrypt` has sealed them. With `blind`, filters find both; an index does not compile (C9) |
 ///
 /// `#[series]`, `#[blob]`, `#[copy_of]`, `#[index_list]`, `#[copied_into]`, `wide`, a table for each period, and
 /// indexes in another partition or table are not supported yet.
+///
+/// # Types in signatures
+///
+/// The derive keeps its types to itself, so that they take no name of yours. `types` puts all of them beside the struct,
+/// with its visibility, and `types(..)` those that it lists. `= Listed` gives another name.
+///
+/// | word | type | |
+/// | --- | --- | --- |
+/// | `by_name` | `EmployeeByName` | a row of the index; a whole copy is a `Copied<Employee>` by this name |
+/// | | `EmployeeByNamePath` | the way by the index, in the type of a query |
+/// | | `EmployeeByNameColumns` | what filters of the index can speak of, unless its rows are whole |
+/// | `query` | `EmployeeQuery` | a query, by a path, at a step; where it looks comes third, if it is not the table |
+/// | `patch` | `EmployeePatch` | what `Employee::patch()` makes |
+/// | `columns` | `EmployeeColumns` | what filters of whole rows can speak of |
+/// | `view` | `EmployeeView` | the fields of a view |
+/// | `indexes` | `EmployeeIndexes` | what begins the queries of a table |
+///
+/// ```
+/// use table_core::typed::{At, OwnRows};
+/// use table_core::{Entity, Filter, Table};
+///
+/// #[derive(Entity)]
+/// #[entity(table = "Company", kind = "employee", types)]
+/// #[key(partition = "{department}", row = "empid_{id:06}")]
+/// #[index(by_name, row = "name_{last_name}_{id:06}", copy(age))]
+/// struct Employee {
+///     department: String,
+///     id: u32,
+///     last_name: String,
+///     age: i32,
+/// }
+///
+/// fn label(row: &EmployeeByName) -> String {
+///     format!("{}, {}", row.last_name, row.age)
+/// }
+///
+/// /// With the department, which is one part of the key.
+/// fn in_sales(staff: &Table<Employee>) -> EmployeeQuery<OwnRows<Employee>, At<1>> {
+///     staff.rows().department("Sales")
+/// }
+///
+/// fn is_adult(employee: &EmployeeColumns) -> Filter {
+///     employee.age.ge(18)
+/// }
+///
+/// fn birthday(age: i32) -> EmployeePatch {
+///     Employee::patch().age(age + 1)
+/// }
+/// #
+/// # let store = table_core::Store::temporary()?;
+/// # let staff = store.table::<Employee>()?;
+/// # let (department, last_name) = ("Sales".to_owned(), "Jones".to_owned());
+/// # staff.insert(&Employee { department, id: 7, last_name, age: 17 })?;
+/// # assert_eq!(in_sales(&staff).filter(is_adult).count()?, 0);
+/// # staff.merge(Employee::key("Sales", 7), birthday(17), table_core::IfMatch::Any)?;
+/// # assert_eq!(in_sales(&staff).filter(is_adult).count()?, 1);
+/// # let rows: Vec<_> = staff.by_name().department("Sales").into_iter().collect::<table_core::Result<_>>()?;
+/// # assert_eq!(label(&rows[0]), "Jones, 18");
+/// # Ok::<(), table_core::Error>(())
+/// ```
+///
+/// Without the word, `Patch<Employee>`, `View<'_, Employee>` and `typed::Columns<Employee>` name what every entity has.
 ///
 /// # Key templates
 ///
@@ -259,8 +323,8 @@ pub fn derive_properties(input: TokenStream) -> TokenStream {
 /// A struct of some of an entity's fields, which a query reads instead of the whole.
 ///
 /// Its fields are named as the entity's are, and have their types; an integer may be wider, and a field that may be absent is
-/// an `Option` or has `#[property(default)]`. One that the entity keeps with `#[property(json)]` says so too. Fields of the key
-/// are given back by the key. Nothing else of a row is decoded.
+/// an `Option` or has `#[property(default)]`. A field that the entity keeps with `#[property(json)]` says so here too. The key
+/// gives back the fields in it. Nothing else of a row is decoded.
 ///
 /// ```ignore
 /// #[derive(Projection)]

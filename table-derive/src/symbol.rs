@@ -45,6 +45,7 @@ pub(crate) const SCOPE: &str = "scope";
 pub(crate) const SKIP: &str = "skip";
 pub(crate) const TABLE: &str = "table";
 pub(crate) const TOKENS: &str = "tokens";
+pub(crate) const TYPES: &str = "types";
 pub(crate) const UNIQUE: &str = "unique";
 pub(crate) const UNKNOWN: &str = "unknown";
 pub(crate) const VERSION: &str = "version";
@@ -54,6 +55,13 @@ pub(crate) const WIDE: &str = "wide";
 // What `copy = ..` says.
 pub(crate) const ALL: &str = "all";
 pub(crate) const KEYS: &str = "keys";
+
+// What `types(..)` names, besides indexes.
+pub(crate) const COLUMNS: &str = "columns";
+pub(crate) const INDEXES: &str = "indexes";
+pub(crate) const PATCH: &str = "patch";
+pub(crate) const QUERY: &str = "query";
+pub(crate) const VIEW: &str = "view";
 
 // What `allow(..)` switches off.
 pub(crate) const HOT_PARTITION: &str = "hot_partition";

@@ -26,7 +26,7 @@ fn entity(input: &DeriveInput) -> Entity<'_> {
 
 const MOVIE: &str = r#"
     #[entity(table = "Movies", kind = "movie", version = 3, rename_all = "camelCase", allow(hot_partition))]
-    #[entity(crate = crate::tables, patch_name = change)]
+    #[entity(crate = crate::tables, patch_name = change, types(patch, by_actor = Played, query = Asked))]
     #[key(partition = "{at:%Y-%m}", name = find, partition_name = month)]
     #[key(row = "{{m}}_{id:06:inverted}!{title:escaped}")]
     #[index(by_actor, row = "actor_{actors[]}_{genres[]}_{id}", as(actor, genre), copy = keys, when = Self::known)]
@@ -73,6 +73,12 @@ fn every_word_is_understood() {
     assert!(matches!(&movie.indexes[1].copies, model::Copies::Some(fields) if fields.len() == 2));
     assert_eq!(movie.indexes[1].function().to_string(), "titled");
     assert!(movie.indexes[0].when.is_some() && movie.indexes[2].unique.is_some());
+    let words = ["patch", "query", "view", "by_actor", "by_title"];
+    let types = words
+        .map(|word| (movie.types.asked(word).is_some(), movie.types.given(word).map(ToString::to_string)));
+    let [patch, query, view, by_actor, by_title] = types;
+    assert_eq!((patch, view, by_title), ((true, None), (false, None), (false, None)));
+    assert_eq!((query, by_actor), ((true, Some("Asked".to_owned())), (true, Some("Played".to_owned()))));
 }
 
 #[test]

@@ -73,7 +73,7 @@ struct Source {
 }
 
 #[derive(::table_core::Entity, ::std::clone::Clone, ::std::fmt::Debug, ::std::cmp::PartialEq)]
-#[entity(table = "Odd", kind = "odd", crate = crate::hygiene::renamed)]
+#[entity(table = "Odd", kind = "odd", crate = crate::hygiene::renamed, types)]
 #[key(partition = "{table}", row = "row_{values}_{state}", name = the_key)]
 #[index(by_source, row = "source_{source}_{values}_{state}", copy = keys, when = Odd::has_source)]
 #[index(by_element, row = "element_{elements[]}_{values}_{state}", copy = keys, as = element)]
@@ -96,7 +96,7 @@ struct Odd {
 
 /// Sealed fields, with and without tokens.
 #[derive(::table_core::Entity, ::std::clone::Clone, ::std::fmt::Debug, ::std::cmp::PartialEq)]
-#[entity(table = "Blind", kind = "blind", crate = crate::hygiene::renamed)]
+#[entity(table = "Blind", kind = "blind", crate = crate::hygiene::renamed, types(by_token))]
 #[key(partition = "{table}", row = "{id:03}")]
 #[index(by_token, row = "token_{token:blind}", unique)]
 struct Blind {
@@ -107,6 +107,21 @@ struct Blind {
     #[encrypt]
     sealed: ::std::primitive::i64,
 }
+
+/// The names are others where those of fields' types are in the way.
+fn named(
+    row: &OddBySource,
+    _: &OddByElement,
+    _: &OddPatch,
+    _: &OddColumns_,
+    _: &OddIndexes,
+    _: &OddView<'_>,
+    _: &OddQuery<OddBySourcePath, renamed::typed::At<1>>,
+) -> ::std::string::String {
+    row.source.to_string()
+}
+
+const _: fn(&BlindByToken) -> &::std::primitive::i64 = |row: &BlindByToken| &row.sealed;
 
 impl Odd {
     fn has_source(&self) -> ::std::primitive::bool {

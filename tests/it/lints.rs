@@ -112,7 +112,7 @@ pub struct Address {
 
 /// Everything that an entity can have.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
-#[entity(table = "Company", kind = "employee")]
+#[entity(table = "Company", kind = "employee", types)]
 #[key(partition = "{department}", row = "empid_{number:06}")]
 #[index(by_email, row = "email_{email}", unique)]
 #[index(by_name, row = "name_{last_name:escaped}!{number:06}", copy(email, level), when = Employee::is_listed)]

@@ -42,6 +42,7 @@ mod tables;
 mod tampering;
 mod temporary;
 mod time;
+mod types;
 mod values;
 mod verify;
 mod writes;

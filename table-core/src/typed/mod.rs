@@ -34,14 +34,18 @@ pub use self::change::egt::{Egt, MemberOf};
 #[cfg(feature = "encrypt")]
 pub use self::encrypt::reencrypt::{ReencryptReport, Reencryption};
 pub use self::entity::column::{Blind, Column, ColumnArg, Comparable, Encrypted, Equatable, Plain};
+pub use self::entity::path::Path;
 pub use self::entity::stored::{Copied, Stored};
-pub use self::entity::{Entity, Patch};
-pub use self::query::{PathQuery, Prefix, TypedRows, prefix};
+pub use self::entity::{Columns, Entity, Patch};
+pub use self::query::{
+    At, Ended, InPartition, Newest, Open, OwnRows, PathQuery, Prefix, Ready, Turns, TypedRows, WholeCopies,
+    prefix,
+};
 pub use self::read::TableAt;
 pub use self::read::key::{BlindArg, IndexKey, Key, KeyArg, Lookup, Partition};
 pub use self::read::origin::{Origin, TableIn};
 pub use self::read::projection::Projection;
-pub use self::read::reading::ReadAs;
+pub use self::read::reading::{Entities, ReadAs, Selected, Whole};
 pub use self::read::view::{TypedViews, View};
 pub use self::set::{EntitySet, SetQuery, SetRows, SetTable};
 pub use self::table::Table;
@@ -50,16 +54,12 @@ pub use crate::plan::WriteExplain;
 // What generated code names, by `__private`.
 #[doc(hidden)]
 pub use self::{
-    entity::path::{Path, read_copied, read_stored},
+    entity::path::{read_copied, read_stored},
     entity::properties::{FlatColumns, Properties, side_by_side},
     entity::source::Source,
     entity::{Elements, elements, exchange},
-    query::{
-        At, Ended, GivenParts, InPartition, Newest, Offers, OffersPrefix, OffersRange, Open, OwnRows,
-        PartArg, Ready, Turns, WholeCopies,
-    },
+    query::{GivenParts, Offers, OffersPrefix, OffersRange, PartArg},
     read::key::{KeyResult, token_key},
-    read::reading::{Entities, Selected, Whole},
     read::shown::ShownRow,
     read::view::{EntityView, FieldViews, as_bytes, as_bytes_option, as_text, as_text_option},
     set::Visitor,

@@ -4,6 +4,7 @@ use proc_macro2::Ident;
 use syn::parse::ParseStream;
 use syn::{Attribute, Error, LitStr, Path, Result};
 
+use super::types::{TypeWord, types};
 use super::{Fill, IndexWords, Slot, Words, value};
 use crate::case::Case;
 use crate::ctxt::Ctxt;
@@ -11,7 +12,7 @@ use crate::suggest;
 use crate::symbol::{
     ALLOW, BLOB, COPIED_INTO, COPY_OF, CRATE, ENCRYPT, ENTITY, FLATTEN, HOT_PARTITION, INDEX, INDEX_LIST,
     KEY, KIND, NAME, PARTITION, PARTITION_NAME, PATCH_NAME, PROPERTY, RENAME_ALL, ROW, SERIES, SIGNED, TABLE,
-    VERSION, WIDE,
+    TYPES, VERSION, WIDE,
 };
 
 /// The attributes on the struct of an entity.
@@ -34,6 +35,7 @@ pub(crate) struct EntityWords {
     pub(crate) allow: Slot<Vec<Ident>>,
     pub(crate) wide: Slot<()>,
     pub(crate) signed: Slot<()>,
+    pub(crate) types: Slot<Vec<TypeWord>>,
 }
 
 /// `#[key(..)]`.
@@ -81,13 +83,14 @@ impl EntityWords {
             allow: Slot::new(warnings),
             wide: Slot::new(value::flag),
             signed: Slot::new(value::flag),
+            types: Slot::new(types),
         }
     }
 }
 
 impl Words for EntityWords {
     const KNOWN: &'static [&'static str] =
-        &[TABLE, KIND, VERSION, RENAME_ALL, CRATE, PATCH_NAME, ALLOW, WIDE, SIGNED];
+        &[TABLE, KIND, VERSION, RENAME_ALL, CRATE, PATCH_NAME, ALLOW, WIDE, SIGNED, TYPES];
     const EXAMPLE: &'static str = "#[entity(table = \"..\", kind = \"..\")]";
 
     fn slot(&mut self, word: &str) -> Option<&mut dyn Fill> {
@@ -101,6 +104,7 @@ impl Words for EntityWords {
             ALLOW => &mut self.allow,
             WIDE => &mut self.wide,
             SIGNED => &mut self.signed,
+            TYPES => &mut self.types,
             _ => return None,
         })
     }

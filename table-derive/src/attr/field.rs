@@ -36,7 +36,7 @@ pub(crate) enum KeyScope {
     Partition,
 }
 
-/// Within what a field's equal values have equal tokens. The variants are those of
+/// The scope in which equal values of a field have equal tokens. The variants are those of
 /// `table_core::schema::TokenScope`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenScope {

@@ -1,13 +1,14 @@
 //! Attributes to spanned values.
 //!
-//! No function here returns an error: what is wrong goes to the [`Ctxt`], and the rest is read on. So that one mistake
-//! gives one message, a word that was tried and failed is not missed afterwards, nor is one that was misspelt.
+//! No function here returns an error. A mistake goes to the [`Ctxt`], and reading goes on. A word that was tried and
+//! failed, or was misspelt, is not missed afterwards: one mistake gives one message.
 
 mod entity;
 mod field;
 mod index;
 mod others;
 mod slot;
+mod types;
 mod value;
 
 use proc_macro2::{Ident, TokenTree};
@@ -22,6 +23,7 @@ pub(crate) use others::{
     EntitySetWords, KeyPartWords, KeyVariantWords, MemberWords, ProjectionWords, PropertiesWords,
 };
 pub(crate) use slot::{Fill, Slot};
+pub(crate) use types::TypeWord;
 
 use crate::ctxt::Ctxt;
 use crate::suggest;
@@ -116,7 +118,7 @@ fn unknown<W: Words>(cx: &Ctxt, word: &Ident, words: &mut W) {
     }
 }
 
-/// Remembers that there was something, no one knows what: none of the words is missed.
+/// Marks every word as tried, after something that could not be read: none of them is missed.
 fn all_tried<W: Words>(words: &mut W) {
     for word in W::KNOWN {
         if let Some(slot) = words.slot(word) {
@@ -127,7 +129,7 @@ fn all_tried<W: Words>(words: &mut W) {
 
 /// Skips what is left of a word, and the comma behind it.
 fn skip_word(input: ParseStream<'_>) {
-    // A token tree is to be had of any rest that isn't empty: every turn takes one.
+    // Any rest that isn't empty has a token tree. Every turn takes one, so the loop ends.
     while let Ok(token) = input.parse::<TokenTree>() {
         if matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ',') {
             return;
@@ -136,7 +138,7 @@ fn skip_word(input: ParseStream<'_>) {
 }
 
 /// `are a, b and c`.
-fn list_of(words: &[&str]) -> String {
+pub(crate) fn list_of(words: &[&str]) -> String {
     match words {
         [] => "are none".to_owned(),
         [word] => format!("is `{word}`"),

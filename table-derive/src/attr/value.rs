@@ -22,7 +22,7 @@ pub(super) fn flag(word: &Ident, input: ParseStream<'_>) -> Result<()> {
 /// `table = ".."`.
 pub(super) fn text(word: &Ident, input: ParseStream<'_>) -> Result<LitStr> {
     equals(word, input, "\"..\"")?;
-    // Taken before: what fails to be read may have been passed.
+    // The span is taken first: a failed read may have moved on.
     let at = input.span();
     input.parse().map_err(|_| Error::new(at, format!("`{word}` is a text: `{word} = \"..\"`")))
 }

@@ -79,7 +79,7 @@ pub(super) fn c18_functions_have_names_of_their_own(cx: &Ctxt, entity: &Entity<'
     }
     for (i, index) in entity.indexes.iter().enumerate() {
         let name = index.function().unraw().to_string();
-        // Of two indexes of one name the message is given already.
+        // Two indexes of one name have their message already.
         let told = entity.indexes.iter().take(i).any(|earlier| earlier.name == index.name);
         if seen.contains(&name) && !told {
             cx.error(

@@ -80,7 +80,7 @@ pub(super) fn c14_a_key_can_hold_the_text(cx: &Ctxt, entity: &Entity<'_>) {
                 _ => "",
             },
         });
-        // The first of them: who wrote `a/b/c` made one mistake.
+        // Only the first: `a/b/c` is one mistake.
         let Some(c) = texts.find_map(names::forbidden_in_keys) else { continue };
         let column = template.source().chars().take_while(|other| *other != c).count() + 1;
         let shown = names::shown(c);

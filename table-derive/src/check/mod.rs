@@ -1,7 +1,7 @@
 //! The rules that the macro alone can see: one rule, one function, its number and its English above it.
 //!
-//! What needs a type's constant or a trait is checked by the code that is generated: C3, C4, C6, C7, C8, C21, C22, C26,
-//! C27, C28 and what needs two entities of C25. Where the macro sees a part of such a rule, the part stands here.
+//! The generated code checks what needs a type's constant or a trait: C3, C4, C6, C7, C8, C21, C22, C26, C27, C28, and
+//! what of C25 needs two entities. The part of such a rule that the macro sees stands here.
 //!
 //! Some rules are about how a declaration is read, and stand where it is read:
 //!

@@ -1,4 +1,4 @@
-//! Names that are taken, and what names may hold. What the service demands stands in `table_core::limits` and in its
+//! Names that are taken, and what names may hold. The service's rules stand in `table_core::limits` and in its
 //! `model::names` too: a macro can't ask them.
 
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
@@ -18,8 +18,8 @@ pub(super) const KEY_UNITS: usize = 512;
 /// Most rows that one transaction changes.
 pub(super) const BATCH_ROWS: usize = 100;
 
-/// The methods of a table, which a method of an index would not be seen behind: those of `Table`, and `rows`, which a
-/// derive writes for each entity.
+/// The methods of a table: those of `Table`, and `rows`, which a derive writes for each entity. An index's method of the
+/// same name would be hidden behind them.
 pub(crate) const TABLE_METHODS: [&str; 18] = [
     "at",
     "bulk_insert",
@@ -41,7 +41,7 @@ pub(crate) const TABLE_METHODS: [&str; 18] = [
     "view",
 ];
 
-/// Names that are kept for methods of tables to come: an index that had one would vanish behind it.
+/// Names that are kept for methods that tables are to get, which would hide an index's method.
 pub(crate) const TABLE_RESERVED: [&str; 18] = [
     "batch",
     "bulk",

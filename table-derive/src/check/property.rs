@@ -86,7 +86,7 @@ pub(super) fn c12_a_row_holds_the_properties(cx: &Ctxt, entity: &Entity<'_>) {
     // A field that has a token counts twice.
     let stored = |row: &Template| {
         let places = entity.fields.iter().enumerate().filter(|(place, field)| {
-            // What `flatten` brings is another struct's: the generated code counts it.
+            // The generated code counts the fields of flattened structs, which are another derive's.
             field.is_property() && !entity.gives_back(row, *place)
         });
         places

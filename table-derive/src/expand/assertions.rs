@@ -1,7 +1,7 @@
 //! The rules that need a type's constants, as assertions that the compiler evaluates.
 //!
-//! Each stands outside every impl, since a constant of a trait is evaluated only where it is used; and has the user's
-//! own span on each of its tokens, since then the message points there and nowhere else.
+//! Each stands outside every impl: a constant of a trait is evaluated only where it is used. Each of its tokens has the
+//! user's own span, so that the message points there and nowhere else.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -35,8 +35,8 @@ pub(crate) fn assertions(model: &Entity<'_>) -> TokenStream {
 /// The rules about fields each by itself.
 pub(crate) fn of_fields(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
     let values = fields.iter().filter(|field| field.storage == Storage::Value);
-    // The compiler tells the first mistake that it finds in a constant. So what could be an `Option` of an `Option` by
-    // the way it is written has one of its own; others are one only by way of another name.
+    // The compiler tells the first mistake of a constant alone. A field whose type is written like an `Option` of an
+    // `Option` has a constant of its own. Another type can be one only by way of another name.
     let (apart, together): (Vec<_>, Vec<_>) = values.partition(|field| has_nested_arguments(field.ty));
     let property = |field: &&Field<'_>| {
         let (name, ty, span) = (&field.name, field.ty, field.ident.span());
@@ -51,7 +51,7 @@ pub(crate) fn of_fields(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
         quote!(const _: () = { #(#together)* };)
     });
     let all = quote!(#together #(#apart)*);
-    // One that says it is enough.
+    // One field that says it is enough.
     let encrypted = fields.iter().filter(|field| field.is_property()).find_map(|field| field.encrypted);
     let blind = fields.iter().filter_map(|field| Some((field, field.blind()?.span))).map(|(field, span)| {
         let (name, ty, in_core) = (&field.name, field.ty, krate.at(span));

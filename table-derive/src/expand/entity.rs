@@ -7,7 +7,7 @@ use super::names::Names;
 use super::{exact, fields, patch, path, schema};
 use crate::model::Entity;
 
-pub(crate) fn implementation(model: &Entity<'_>, names: &Names) -> TokenStream {
+pub(crate) fn implementation(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let (krate, ident, ways) = (&model.krate, model.ident, ways(model, names));
     let schema = schema::schema(model);
     let (given, taken) = (
@@ -43,8 +43,8 @@ pub(crate) fn implementation(model: &Entity<'_>, names: &Names) -> TokenStream {
     }
 }
 
-/// The types of what there is around the entity.
-fn ways(model: &Entity<'_>, names: &Names) -> TokenStream {
+/// The types around the entity.
+fn ways(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let (krate, indexes, view, columns) = (&model.krate, &names.indexes, &names.view, &names.columns);
     let (from, made) = (names.parameter("From"), path::columns(model, names));
     quote! {
@@ -60,8 +60,8 @@ fn ways(model: &Entity<'_>, names: &Names) -> TokenStream {
     }
 }
 
-/// An `impl` that says of no field's type that it is a property.
-pub(crate) fn stub(model: &Entity<'_>, names: &Names) -> TokenStream {
+/// An `impl` that does not claim that the fields' types are properties.
+pub(crate) fn stub(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let (krate, ident) = (&model.krate, model.ident);
     let (ways, exchange) = (ways(model, names), patch::exchange(model, names));
     quote! {
@@ -82,8 +82,8 @@ pub(crate) fn stub(model: &Entity<'_>, names: &Names) -> TokenStream {
     }
 }
 
-/// The elements of the fields of which each element has a row: what there is to say of an entity whose sealed fields
-/// can't be opened, and which can't be made for that reason.
+/// The elements of the fields that have a row for each element. They are told even of an entity that can't be made,
+/// since its sealed fields can't be opened.
 fn elements(model: &Entity<'_>) -> TokenStream {
     let krate = &model.krate;
     let arms =

@@ -6,8 +6,8 @@ use syn::spanned::Spanned;
 
 use crate::model::{Field, Krate, Storage};
 
-/// The constant that says so, where its default does not: it is told from the fields that are declared, and these know
-/// nothing of what is skipped, here or in a flattened struct.
+/// The constant that says so, where its default would be wrong. The default is told from the declared fields, which
+/// know nothing of those that are skipped, here or in a flattened struct.
 pub(crate) fn exact(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
     if fields.iter().any(|field| field.storage == Storage::Skipped) {
         return quote!(

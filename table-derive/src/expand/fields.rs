@@ -1,7 +1,7 @@
 //! The fields of a struct: declared, given to the planner, and taken from a row.
 //!
-//! Everywhere those that are properties themselves come first, each at a place that the derive knows, and then those of
-//! flattened structs, of which only their own derive knows how many there are.
+//! Fields that are properties themselves come first everywhere, each at a place that the derive knows. The fields of
+//! flattened structs follow: only their own derive knows how many there are.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -19,7 +19,7 @@ pub(crate) fn declared(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
     let own = fields.iter().filter(|field| field.is_property()).map(|field| {
         let (name, property, ty) = (&field.name, &field.property.value, field.ty);
         let of_type = if field.storage == Storage::Json {
-            // Which is text, and nothing is known of it.
+            // The property is text, and nothing is known of it.
             quote!(#krate::schema::Field::PLAIN)
         } else {
             quote_spanned!(ty.span()=> <#ty as #krate::Property>::FIELD)
@@ -80,20 +80,20 @@ pub(crate) fn column(krate: &Krate, field: &Field<'_>, ty: &TokenStream) -> Toke
     }
 }
 
-/// What a field of `self` gives its property.
+/// The value that a field of `self` gives its property.
 pub(crate) fn property(krate: &Krate, field: &Field<'_>) -> TokenStream {
     let (ident, ty) = (field.ident, field.ty);
     if field.storage == Storage::Json {
         let give = quote_spanned!(ty.span()=> #krate::json::give::<#ty>);
         return quote!(#give(&self.#ident));
     }
-    // Named through its trait on the type's own token: however often a type is used that is no property, rustc then
-    // says so once, and there.
+    // The type is named through its trait, on its own token. Rustc then says once, and there, that a type is no
+    // property, however often it is used.
     let to_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::to_property);
     quote!(#to_property(&self.#ident))
 }
 
-/// Statements that give `values` each field of `self`; `has_elements` says of which the elements stand in keys.
+/// Statements that give `values` each field of `self`; `has_elements` tells those whose elements stand in keys.
 pub(crate) fn given(
     krate: &Krate,
     fields: &[Field<'_>],

@@ -8,7 +8,7 @@ use super::{patch, path};
 use crate::model::{Entity, Field, Index, Krate, Template, arguments};
 use crate::template::Format;
 
-pub(crate) fn functions(model: &Entity<'_>, names: &Names) -> TokenStream {
+pub(crate) fn functions(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let ident = model.ident;
     let (key, partition, patch) = (key(model), partition(model), patch::function(model, names));
     let indexes = model.indexes.iter().enumerate().map(|found| index(model, names, found));
@@ -54,8 +54,8 @@ fn partition(model: &Entity<'_>) -> TokenStream {
     }
 }
 
-fn index(model: &Entity<'_>, names: &Names, (number, index): (usize, &Index)) -> TokenStream {
-    // One element of a list says which row; there is no one key for all of them.
+fn index(model: &Entity<'_>, names: &Names<'_>, (number, index): (usize, &Index)) -> TokenStream {
+    // An element of a list says which row is meant: the list has no one key.
     let (krate, vis, name) = (&model.krate, model.vis, index.function());
     let path = path::of_index(model, names, (number, index));
     let (partition, row) = (model.key.partition.source(), index.row.source());

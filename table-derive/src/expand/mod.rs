@@ -1,10 +1,11 @@
 //! The generated code.
 //!
-//! Everything lies in one `const _` block, so that nothing of it can clash with what the user wrote beside the struct;
-//! only functions on the struct reach out of it. Paths are absolute, from the crate's `__private`. What can be done
-//! without knowing a type is done there.
+//! Everything lies in one `const _` block, so that nothing of it can clash with what the user wrote beside the struct.
+//! Only functions on the struct reach out of it, and the types that the user wants beside it. Paths are absolute, from
+//! the crate's `__private`. What can be done without knowing a type is done there.
 
 mod assertions;
+mod beside;
 mod debug;
 mod entity;
 mod exact;
@@ -26,27 +27,37 @@ use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
 use crate::model::{Entity, EntitySet, KeyPart, Krate, Projection, Properties};
+use beside::Beside;
 use names::Names;
 
 pub(crate) fn entity(model: &Entity<'_>) -> TokenStream {
     let names = Names::of(model);
-    let (implementation, surroundings) = (entity::implementation(model, &names), surroundings(model, &names));
-    let view = view::view(model, &names, false);
+    let mut beside = Beside::new(&model.types, &model.krate);
+    let implementation = entity::implementation(model, &names);
+    let surroundings = surroundings(model, &names, &mut beside);
+    let view = view::view(model, &names, &mut beside, false);
     let assertions = assertions::assertions(model);
-    in_a_block(&model.krate, &quote!(#implementation #surroundings #view #assertions))
+    let block = in_a_block(&model.krate, &quote!(#implementation #surroundings #view #assertions));
+    let beside = beside.into_items();
+    quote!(#beside #block)
 }
 
 /// What the uses of an entity need, if its declaration is wrong: the same types and functions, and no assertions.
 pub(crate) fn entity_stub(model: &Entity<'_>) -> TokenStream {
     let names = Names::of(model);
-    let (implementation, surroundings) = (entity::stub(model, &names), surroundings(model, &names));
-    let view = view::view(model, &names, true);
-    in_a_block(&model.krate, &quote!(#implementation #surroundings #view))
+    let mut beside = Beside::new(&model.types, &model.krate);
+    let (implementation, surroundings) =
+        (entity::stub(model, &names), surroundings(model, &names, &mut beside));
+    let view = view::view(model, &names, &mut beside, true);
+    let block = in_a_block(&model.krate, &quote!(#implementation #surroundings #view));
+    let beside = beside.into_items();
+    quote!(#beside #block)
 }
 
 /// Everything but the `impl`.
-fn surroundings(model: &Entity<'_>, names: &Names) -> TokenStream {
-    let parts = [key::functions(model, names), patch::patch(model, names), path::indexes(model, names)];
+fn surroundings(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'_>) -> TokenStream {
+    let functions = key::functions(model, names);
+    let parts = [functions, patch::patch(model, names, beside), path::indexes(model, names, beside)];
     quote!(#(#parts)*)
 }
 

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::{ToTokens, format_ident};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens;
 
 use crate::case::Case;
-use crate::model::{Entity, Index};
+use crate::model::{Entity, Index, Types};
+use crate::symbol::{COLUMNS, INDEXES, PATCH, QUERY, VIEW};
 
-/// The generated types of one entity. They are named after it, since users meet them in messages; and not as any type
-/// that the fields name, which they would hide.
-pub(crate) struct Names {
+/// The generated types of one entity. They are named after it, since users meet them in messages. None has the name of
+/// a type in the fields, which it would hide.
+pub(crate) struct Names<'m> {
+    types: &'m Types,
     taken: BTreeSet<String>,
     entity: String,
     /// What the table derefs to.
@@ -25,8 +27,8 @@ pub(crate) struct Names {
     pub(crate) columns: Ident,
 }
 
-impl Names {
-    pub(crate) fn of(model: &Entity<'_>) -> Self {
+impl<'m> Names<'m> {
+    pub(crate) fn of(model: &'m Entity<'_>) -> Self {
         let mut taken = BTreeSet::new();
         for field in &model.fields {
             collect(field.ty.to_token_stream(), &mut taken);
@@ -34,30 +36,44 @@ impl Names {
         let entity = model.ident.to_string();
         let entity = entity.trim_start_matches("r#").to_owned();
         taken.insert(entity.clone());
-        let named = |ending: &str| free(&taken, &format!("{entity}{ending}"));
-        let (indexes, patch) = (named("Indexes"), named("Patch"));
-        let (query, view, columns) = (named("Query"), named("View"), named("Columns"));
-        Self { taken, entity, indexes, patch, query, view, columns }
+        taken.extend(model.types.all_given().map(ToString::to_string));
+        let types = &model.types;
+        let named = |word: &str, ending: &str| match types.given(word) {
+            Some(given) => given.clone(),
+            None => free(&taken, &format!("{entity}{ending}"), types.asked(word)),
+        };
+        let (indexes, patch) = (named(INDEXES, "Indexes"), named(PATCH, "Patch"));
+        let (query, view) = (named(QUERY, "Query"), named(VIEW, "View"));
+        let columns = named(COLUMNS, "Columns");
+        Self { types, taken, entity, indexes, patch, query, view, columns }
     }
 
     /// A type for a path: `EmployeeByEmail` and the like with another ending.
     pub(crate) fn path(&self, index: Option<&Index>, ending: &str) -> Ident {
-        let path = index.map_or_else(|| "Rows".to_owned(), |index| Case::Pascal.of_field(&index.name));
-        free(&self.taken, &format!("{}{path}{ending}", self.entity))
+        let name = index.map_or("rows", |index| index.name.as_str());
+        match self.types.given(name) {
+            Some(given) if ending.is_empty() => given.clone(),
+            Some(given) => free(&self.taken, &format!("{given}{ending}"), Some(given.span())),
+            None => {
+                let path = Case::Pascal.of_field(name);
+                free(&self.taken, &format!("{}{path}{ending}", self.entity), self.types.asked(name))
+            }
+        }
     }
 
-    /// A type parameter of generated code that the user's types stand in.
+    /// A type parameter of generated code in which the user's types stand.
     pub(crate) fn parameter(&self, name: &str) -> Ident {
-        free(&self.taken, name)
+        free(&self.taken, name, None)
     }
 }
 
-fn free(taken: &BTreeSet<String>, name: &str) -> Ident {
+/// The name, or one like it that is not taken; where the user asked for it, if he did.
+fn free(taken: &BTreeSet<String>, name: &str, asked: Option<Span>) -> Ident {
     let mut name = name.to_owned();
     while taken.contains(&name) {
         name.push('_');
     }
-    format_ident!("{name}")
+    Ident::new(&name, asked.unwrap_or_else(Span::call_site))
 }
 
 /// Every identifier among the tokens.

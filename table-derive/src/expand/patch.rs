@@ -3,9 +3,11 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use super::beside::Beside;
 use super::debug;
 use super::names::Names;
 use crate::model::{Entity, Field, Storage};
+use crate::symbol::PATCH;
 
 /// The fields that a patch can set: all that are stored but those of the primary key, which no merge can change.
 fn settable<'m, 'a>(model: &'m Entity<'a>) -> Vec<&'m Field<'a>> {
@@ -18,7 +20,7 @@ fn settable<'m, 'a>(model: &'m Entity<'a>) -> Vec<&'m Field<'a>> {
 }
 
 /// The patch's type with a setter for each field.
-pub(crate) fn patch(model: &Entity<'_>, names: &Names) -> TokenStream {
+pub(crate) fn patch(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'_>) -> TokenStream {
     let (vis, patch) = (model.vis, &names.patch);
     let fields = settable(model);
     let declared = fields.iter().map(|field| {
@@ -28,12 +30,16 @@ pub(crate) fn patch(model: &Entity<'_>, names: &Names) -> TokenStream {
     let setters = fields.iter().map(|field| setter(field));
     let doc = format!("What a merge sets on the `{}` there: nothing at first.", model.ident);
     let debug = debug::named(&model.krate, patch);
-    quote! {
+    let definition = quote! {
         #[doc = #doc]
         #[must_use = "a patch does nothing until it is merged"]
         #vis struct #patch {
             #(#declared),*
         }
+    };
+    let definition = beside.place(PATCH, definition);
+    quote! {
+        #definition
 
         impl #patch {
             #(#setters)*
@@ -43,7 +49,7 @@ pub(crate) fn patch(model: &Entity<'_>, names: &Names) -> TokenStream {
     }
 }
 
-/// Sets one field. Inline, as what else a program calls some of: it is compiled where it is called.
+/// Sets one field. It is inline: a program calls some of the setters, and only those are compiled.
 fn setter(field: &Field<'_>) -> TokenStream {
     let (vis, ident, ty) = (field.vis, field.ident, field.ty);
     let doc = format!("Sets `{}`.", field.name);
@@ -64,7 +70,7 @@ fn setter(field: &Field<'_>) -> TokenStream {
 }
 
 /// The function on the struct that makes an empty patch.
-pub(crate) fn function(model: &Entity<'_>, names: &Names) -> TokenStream {
+pub(crate) fn function(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let (vis, patch) = (model.vis, &names.patch);
     let name = model.patch_name();
     let fields = settable(model);
@@ -79,7 +85,7 @@ pub(crate) fn function(model: &Entity<'_>, names: &Names) -> TokenStream {
 }
 
 /// The part of `impl Entity` that applies a patch.
-pub(crate) fn exchange(model: &Entity<'_>, names: &Names) -> TokenStream {
+pub(crate) fn exchange(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let (krate, patch) = (&model.krate, &names.patch);
     let fields = settable(model);
     let idents = fields.iter().map(|field| field.ident);

@@ -37,7 +37,7 @@ pub(crate) fn implementation(model: &Properties<'_>) -> TokenStream {
     }
 }
 
-/// An `impl` that says of no field's type that it is a property.
+/// An `impl` that does not claim that the fields' types are properties.
 pub(crate) fn stub(model: &Properties<'_>) -> TokenStream {
     let (krate, ident) = (&model.krate, model.ident);
     let (name, columns, made) = columns(model);

@@ -8,8 +8,8 @@ use super::fields;
 use crate::model::{Copies, Entity, Index, Template};
 use crate::template::{Format, Part, TimeItem};
 
-/// The schema of the entity, by the functions of `table_core::schema` alone: what is not said here is as it was before
-/// it could be said.
+/// The schema of the entity, made by the functions of `table_core::schema` alone. A capability that is not declared
+/// here is as it was before there was a word for it.
 pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
     let krate = &model.krate;
     let (entity, table, kind) = (model.ident.to_string(), &model.table.value, &model.kind.value);

@@ -14,7 +14,7 @@ pub(crate) fn implementation(model: &EntitySet<'_>) -> TokenStream {
     });
     let visits = model.members.iter().map(|member| {
         let (ty, variant) = (member.ty, member.variant);
-        // On the type's own token, so that one which is no entity is refused there, once.
+        // On the type's own token: a type that is no entity is refused there, once.
         let schema = quote_spanned!(ty.span()=> <#ty as #krate::Entity>::SCHEMA);
         let visit = quote_spanned!(ty.span()=> #krate::Visitor::visit::<#ty>);
         quote! {
@@ -53,7 +53,7 @@ pub(crate) fn implementation(model: &EntitySet<'_>) -> TokenStream {
     }
 }
 
-/// An `impl` that says of no member that it is an entity.
+/// An `impl` that does not claim that the members are entities.
 pub(crate) fn stub(model: &EntitySet<'_>) -> TokenStream {
     let (krate, ident) = (&model.krate, model.ident);
     let memberships = memberships(model);

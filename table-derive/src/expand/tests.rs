@@ -53,7 +53,7 @@ fn entity(text: &str) -> TokenStream {
 fn an_entity_without_indexes() {
     let expansion = entity(
         r#"
-        #[entity(table = "Company", kind = "department")]
+        #[entity(table = "Company", kind = "department", types(query, columns = Known))]
         #[key(partition = "{name}", row = "department")]
         struct Department {
             name: String,
@@ -89,7 +89,7 @@ fn an_entity_with_indexes() {
 fn an_entity_with_sealed_fields() {
     let expansion = entity(
         r#"
-        #[entity(table = "Payroll", kind = "employee")]
+        #[entity(table = "Payroll", kind = "employee", types(patch, by_ssn = Found))]
         #[key(partition = "{department}", row = "empid_{id:06}")]
         #[index(by_ssn, row = "ssn_{ssn:blind}", unique, copy = keys)]
         pub struct Sealed {

@@ -5,23 +5,34 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, Type};
 
+use super::beside::Beside;
 use super::debug;
 use super::names::Names;
 use super::schema::place;
 use crate::model::{Entity, Field, Storage};
+use crate::symbol::VIEW;
 
-/// The struct. As a `stub` it says of no field's type that it is a property.
-pub(crate) fn view(model: &Entity<'_>, names: &Names, stub: bool) -> TokenStream {
+/// The struct. As a `stub` it does not claim that the fields' types are properties.
+pub(crate) fn view(
+    model: &Entity<'_>,
+    names: &Names<'_>,
+    beside: &mut Beside<'_>,
+    stub: bool,
+) -> TokenStream {
     let (krate, vis, view) = (&model.krate, model.vis, &names.view);
     let methods = model.fields.iter().enumerate().filter(|(_, field)| field.is_property());
     let methods = methods.map(|(at, field)| method(model, at, field, stub)).chain(flattened(model, stub));
     let doc = format!("A `{}` in place: each method decodes one field.", model.ident);
     let debug = debug::of(krate, view, &TokenStream::new(), &quote!(<'_>));
-    quote! {
+    let definition = quote! {
         #[doc = #doc]
         #vis struct #view<'view> {
             fields: #krate::FieldViews<'view>,
         }
+    };
+    let definition = beside.place(VIEW, definition);
+    quote! {
+        #definition
 
         impl #view<'_> {
             #(#methods)*
@@ -42,7 +53,7 @@ pub(crate) fn view(model: &Entity<'_>, names: &Names, stub: bool) -> TokenStream
     }
 }
 
-/// What a field is seen as where it need not be owned.
+/// How a field is lent where it need not be owned.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Borrowed {
     Text,
@@ -57,7 +68,7 @@ fn method(model: &Entity<'_>, at: usize, field: &Field<'_>, stub: bool) -> Token
     let bytes = quote!([::core::primitive::u8]);
     let (seen, taken) = match (field.storage, borrowed(ty), field.optional().and_then(borrowed)) {
         (Storage::Json, ..) => {
-            // On the type's own token, as where the whole entity is taken: of a type that doesn't fit rustc says so once.
+            // On the type's own token, as where the whole entity is taken: rustc then says once that a type doesn't fit.
             let take = if field.default {
                 quote_spanned!(ty.span()=> #krate::json::take_or_default::<#ty>)
             } else {
@@ -68,7 +79,7 @@ fn method(model: &Entity<'_>, at: usize, field: &Field<'_>, stub: bool) -> Token
         (_, Some(Borrowed::Text), _) if in_key => {
             (quote!(#krate::Cow<'_, ::core::primitive::str>), quote!(self.fields.key_text(#place)))
         }
-        // What is opened can't be lent.
+        // An opened value can't be lent.
         _ if field.encrypted.is_some() => {
             let sealed = if field.default { quote!(sealed_or_default) } else { quote!(sealed) };
             (quote!(#ty), quote!(self.fields.#sealed(#place, #from_property)))
@@ -140,7 +151,7 @@ fn stored(field: &Field<'_>) -> TokenStream {
     if field.default { quote!(stored_or_default) } else { quote!(stored) }
 }
 
-/// What a type can be borrowed as, if it is written as one of those that can.
+/// How a value of the type can be lent, as far as the way it is written tells.
 fn borrowed(ty: &Type) -> Option<Borrowed> {
     let path = match ty {
         Type::Group(group) => return borrowed(&group.elem),

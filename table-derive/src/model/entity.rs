@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span};
 use syn::{DeriveInput, Visibility};
 
-use super::{Field, Index, Krate, Spanned, Template, named_fields, no_generics, template};
+use super::{Field, Index, Krate, Spanned, Template, Types, named_fields, no_generics, template};
 use crate::attr::{self, EntityAttrs};
 use crate::case;
 use crate::ctxt::Ctxt;
@@ -31,6 +31,8 @@ pub(crate) struct Entity<'a> {
     pub(crate) wide: Option<Ident>,
     /// `signed`, the word itself: every row carries a keyed digest.
     pub(crate) signed: Option<Ident>,
+    /// `types`: the generated types that lie beside the struct.
+    pub(crate) types: Types,
     /// Every field in order, skipped and flattened ones too. Parts and copies name fields by their places here.
     pub(crate) fields: Vec<Field<'a>>,
     /// The primary key.
@@ -67,11 +69,11 @@ impl<'a> Entity<'a> {
             name: key.name.into_value(),
             partition_name: key.partition_name.into_value(),
         };
-        let indexes =
+        let indexes: Vec<_> =
             indexes.into_iter().filter_map(|words| Index::new(cx, words, &input.ident, &fields)).collect();
         let text = |literal: Option<syn::LitStr>| match literal {
             Some(literal) => Spanned { value: literal.value(), span: literal.span() },
-            // Of any rule's taste: that it is missing has been said.
+            // A text that no rule objects to: the error about its absence has been told.
             None => Spanned { value: "missing".to_owned(), span: input.ident.span() },
         };
         Some(Self {
@@ -85,6 +87,7 @@ impl<'a> Entity<'a> {
             patch_name: entity.patch_name.into_value(),
             allow: entity.allow.into_value().unwrap_or_default(),
             krate: Krate::new(entity.krate.into_value()),
+            types: Types::read(cx, entity.types, &input.ident, &indexes),
             fields,
             key,
             indexes,
@@ -141,7 +144,7 @@ fn named(given: Option<&Ident>, otherwise: &str) -> Ident {
     given.cloned().unwrap_or_else(|| Ident::new(otherwise, Span::mixed_site()))
 }
 
-/// C30: an entity has a table, a kind, a partition key and a row key. What the user tried to give isn't missed.
+/// C30: an entity has a table, a kind, a partition key and a row key. A word that was tried is not missed.
 fn must_have(cx: &Ctxt, attrs: &EntityAttrs, ident: &Ident) {
     let EntityAttrs { entity, key, key_attr, .. } = attrs;
     let kind = case::snake(&ident.to_string());

@@ -49,7 +49,7 @@ pub(crate) struct Encrypted {
 pub(crate) struct Blind {
     /// Where `blind` stands.
     pub(crate) span: Span,
-    /// `tokens`: within what equal values have equal ones.
+    /// `tokens`: the scope in which equal values have equal tokens.
     pub(crate) tokens: TokenScope,
 }
 
@@ -103,12 +103,12 @@ impl<'a> Field<'a> {
         })
     }
 
-    /// What its tokens are like, if it has any.
+    /// How its tokens are made, if it has any.
     pub(crate) fn blind(&self) -> Option<Blind> {
         self.encrypted.and_then(|encrypted| encrypted.blind)
     }
 
-    /// The name of the property that holds its token, which it may have.
+    /// The name of the property that holds its token, if it has one.
     pub(crate) fn token_property(&self) -> String {
         format!("{}Token", self.property.value)
     }

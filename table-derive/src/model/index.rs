@@ -11,7 +11,7 @@ use crate::suggest;
 
 /// A copy of the entity under another row key of its partition.
 pub(crate) struct Index {
-    /// Its name as the user wrote it: of the method on the table.
+    /// Its name as the user wrote it, which the method on the table has.
     pub(crate) ident: Ident,
     /// The same without `r#`: with the kind before it, the type tag on its rows.
     pub(crate) name: String,
@@ -52,7 +52,7 @@ impl Index {
                 format!("the index `{ident}` has no row key: `#[index({ident}, row = \"..\")]`"),
             );
         }
-        // C16: an index elsewhere is kept by and by; one that stays in its partition never is.
+        // C16: an index in another place is kept by and by; an index in the entity's partition never is.
         let elsewhere = !words.partition.is_missing() || !words.table.is_missing();
         if let Some(word) = words.table.word() {
             attr::unsupported(cx, word, "an index in another table");
@@ -78,7 +78,7 @@ impl Index {
         })
     }
 
-    /// What the function on the struct is called that makes a key of this index.
+    /// The name of the function on the struct that makes a key of this index.
     pub(crate) fn function(&self) -> &Ident {
         self.function.as_ref().unwrap_or(&self.ident)
     }

@@ -12,6 +12,7 @@ mod krate;
 mod projection;
 mod properties;
 mod template;
+mod types;
 
 use std::fmt::Display;
 
@@ -28,6 +29,7 @@ pub(crate) use krate::Krate;
 pub(crate) use projection::{Projection, ProjectionField};
 pub(crate) use properties::Properties;
 pub(crate) use template::{Template, arguments};
+pub(crate) use types::Types;
 
 use crate::ctxt::Ctxt;
 

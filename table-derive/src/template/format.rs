@@ -1,4 +1,4 @@
-//! What stands behind the colon of a part.
+//! The format behind the colon of a part.
 
 use crate::suggest;
 

@@ -1,8 +1,8 @@
 //! Key templates: text to parts.
 //!
 //! A template reads like a `format!` string: literal text, and fields in braces with an optional format.
-//! What is wrong with it is said by quoting the piece and its column: a literal is one token, and spans inside it
-//! are not to be had on a stable compiler.
+//! A message about it quotes the piece and its column: a literal is one token, and a stable compiler has no spans
+//! inside of it.
 
 mod format;
 #[cfg(test)]
@@ -54,7 +54,7 @@ impl FieldPart {
     }
 }
 
-/// What there is to say about a piece starts with this.
+/// Every message about a piece starts with this.
 fn place(piece: &str, column: usize) -> String {
     format!("`{piece}` at column {column}")
 }
@@ -133,7 +133,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What a wrong part was most likely meant to be: a stub with as many parts fits the calls that are right.
+    /// The part that a wrong one was most likely meant to be: a stub with as many parts fits the calls that are right.
     fn meant(&self, inner: &str) -> Option<(usize, bool, Format)> {
         let name = inner.split([':', '[']).next().unwrap_or_default().trim();
         let name = suggest::nearest(name, self.fields.iter().copied())?;

@@ -1,5 +1,6 @@
 //! Typed reads: what each way to ask gives, and what it refuses.
 
+mod comparisons;
 mod keys;
 mod model;
 

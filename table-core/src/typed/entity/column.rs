@@ -88,6 +88,31 @@ impl ColumnArg<crate::crypt::Secret<Box<str>>> for &str {
 /// the field's. Numbers compare by value whatever their types, since a field may have grown since a row was written. That
 /// is not the service's rule, which filters of names and of text have: see [`Filter`].
 ///
+/// Shorthands stand for several comparisons: [`between`](Self::between), [`is_in`](Self::is_in),
+/// [`starts_with`](Column::<String>::starts_with), [`is_some`](Self::is_some), [`is_none`](Self::is_none).
+///
+/// ```
+/// # use table_core::{Entity, Store};
+/// #[derive(Entity)]
+/// #[entity(table = "Desk", kind = "ticket")]
+/// #[key(partition = "{customer}", row = "ticket_{number:06}")]
+/// struct Ticket {
+///     customer: String,
+///     number: u32,
+///     state: String,
+///     agent: Option<String>,
+/// }
+///
+/// # let store = Store::temporary()?;
+/// let desk = store.table::<Ticket>()?;
+/// for (number, state) in [(1, "open"), (2, "held"), (3, "closed")] {
+///     desk.insert(&Ticket { customer: "acme".into(), number, state: state.into(), agent: None })?;
+/// }
+/// let waiting = desk.rows().customer("acme").filter(|t| t.state.is_in(["open", "held"]) & t.agent.is_none());
+/// assert_eq!(waiting.count()?, 2);
+/// # Ok::<(), table_core::Error>(())
+/// ```
+///
 /// `K` says whether it can be: an encrypted property can't, but for equality if it has `#[encrypt(blind)]`.
 pub struct Column<T, K = Plain> {
     name: &'static str,
@@ -147,6 +172,10 @@ impl<T, K> Column<T, K> {
     #[doc(hidden)]
     pub const fn new(name: &'static str) -> Self {
         Self { name, value: PhantomData }
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        self.name
     }
 
     /// Equal.

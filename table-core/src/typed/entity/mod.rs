@@ -1,6 +1,7 @@
 //! What the derive implements.
 
 pub(in crate::typed) mod column;
+mod comparisons;
 pub(in crate::typed) mod path;
 pub(in crate::typed) mod properties;
 pub(in crate::typed) mod source;
@@ -76,6 +77,25 @@ pub trait Entity: Sized + 'static {
 
 /// A patch of an entity: made by the entity's own `patch` function, with a setter for each field.
 pub type Patch<E> = <E as Entity>::Patch;
+
+/// What filters of an entity can speak of: what the closure of `filter(..)` is given.
+///
+/// ```
+/// use table_core::typed::Columns;
+/// use table_core::{Entity, Filter};
+///
+/// # #[derive(Entity)]
+/// # #[entity(table = "Company", kind = "employee")]
+/// # #[key(partition = "{department}", row = "empid_{id:06}")]
+/// # struct Employee { department: String, id: u32, age: i32 }
+/// fn adult(employee: &Columns<Employee>) -> Filter {
+///     employee.age.ge(18)
+/// }
+/// # fn adults(staff: &table_core::Table<Employee>) -> table_core::Result<u64> {
+/// staff.rows().department("Sales").filter(adult).count()
+/// # }
+/// ```
+pub type Columns<E> = <E as Entity>::Columns;
 
 /// What the elements of a field print in keys.
 pub type Elements = Vec<Value>;

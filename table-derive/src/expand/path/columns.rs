@@ -5,7 +5,7 @@ use quote::quote;
 
 use super::super::fields;
 use super::super::key::argument_type;
-use crate::model::{Entity, Field, Storage};
+use crate::model::{Entity, Field, Index, Storage};
 
 /// The fields that rows hold or their keys give back, as far as filters can speak of them.
 fn compared<'m>(model: &'m Entity<'_>, holds: impl Fn(usize) -> bool) -> impl Iterator<Item = &'m Field<'m>> {
@@ -15,7 +15,12 @@ fn compared<'m>(model: &'m Entity<'_>, holds: impl Fn(usize) -> bool) -> impl It
 }
 
 /// The struct of the columns.
-pub(super) fn columns(model: &Entity<'_>, name: &Ident, holds: impl Fn(usize) -> bool) -> TokenStream {
+pub(super) fn columns(
+    model: &Entity<'_>,
+    index: Option<&Index>,
+    name: &Ident,
+    holds: impl Fn(usize) -> bool,
+) -> TokenStream {
     let (krate, vis) = (&model.krate, model.vis);
     let declared = compared(model, holds).map(|field| {
         let (vis, ident, ty) = (field.vis, field.ident, argument_type(krate, field, false));
@@ -27,10 +32,9 @@ pub(super) fn columns(model: &Entity<'_>, name: &Ident, holds: impl Fn(usize) ->
         let column = fields::column(krate, field, &ty);
         quote!(#[doc = #doc] #vis #ident: #column)
     });
-    let doc = format!(
-        "What filters of `{}` can speak of: what its rows hold, and what their keys say.",
-        model.ident
-    );
+    let of =
+        index.map_or_else(|| format!("`{}`", model.ident), |index| format!("the index `{}`", index.name));
+    let doc = format!("What filters of {of} can speak of: what its rows hold, and what their keys say.");
     quote! {
         #[doc = #doc]
         #[non_exhaustive]

@@ -4,13 +4,14 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
+use super::super::beside::Beside;
 use super::super::fields::property;
 use super::super::schema::place;
 use super::Path;
 use crate::model::{Field, Index, Storage, arguments};
 
 /// The row as a struct.
-pub(super) fn item(path: &Path<'_>, index: &Index, held: &[usize]) -> TokenStream {
+pub(super) fn item(path: &Path<'_>, index: &Index, held: &[usize], beside: &mut Beside<'_>) -> TokenStream {
     let (krate, vis, item) = (&path.model.krate, path.model.vis, &path.item);
     let fields: Vec<_> = held.iter().filter_map(|at| Some((*at, path.model.fields.get(*at)?))).collect();
     let declared = fields.iter().map(|(_, field)| {
@@ -31,7 +32,7 @@ pub(super) fn item(path: &Path<'_>, index: &Index, held: &[usize]) -> TokenStrea
     let doc = format!("A row of the index `{}` of `{}`.", index.name, path.model.ident);
     let key = own_key(path, &fields);
     let marker = &path.ty;
-    // What is sealed is not even lent to what shows the row.
+    // A sealed value is not even lent to what shows the row.
     let shown = fields.iter().map(|(at, field)| {
         let place = place(path.model, *at);
         let value = if field.encrypted.is_some() {
@@ -42,12 +43,16 @@ pub(super) fn item(path: &Path<'_>, index: &Index, held: &[usize]) -> TokenStrea
         quote!(#place, #value)
     });
     let (name, entity) = (item.to_string(), path.model.ident);
-    quote! {
+    let definition = quote! {
         #[doc = #doc]
         #[non_exhaustive]
         #vis struct #item {
             #(#declared),*
         }
+    };
+    let definition = beside.place(&index.name, definition);
+    quote! {
+        #definition
 
         impl #item {
             fn from_view(view: &#krate::RowView<'_>) -> #krate::Result<Self> {

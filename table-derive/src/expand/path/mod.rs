@@ -16,25 +16,31 @@ mod steps;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 
+use super::beside::Beside;
 use super::names::Names;
 use crate::model::{Copies, Entity, Index, Template, arguments};
+use crate::symbol::{COLUMNS, INDEXES};
 
 /// What the table derefs to, and the types behind its methods.
-pub(crate) fn indexes(model: &Entity<'_>, names: &Names) -> TokenStream {
+pub(crate) fn indexes(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'_>) -> TokenStream {
     let (krate, vis, name) = (&model.krate, model.vis, &names.indexes);
     let paths = std::iter::once(None).chain(model.indexes.iter().enumerate().map(Some));
     let paths: Vec<_> = paths.map(|index| Path::new(model, names, index)).collect();
     let methods = paths.iter().map(|path| query::start(path, &names.query));
-    let types = paths.iter().map(|path| path.types(&names.query));
-    let query = query::query(model, names);
-    let columns = columns::columns(model, &names.columns, |_| true);
+    let query = query::query(model, names, beside);
+    let columns = beside.place(COLUMNS, columns::columns(model, None, &names.columns, |_| true));
+    let types: Vec<_> = paths.iter().map(|path| path.types(names, beside)).collect();
     let from = names.parameter("From");
     let doc = format!("The ways to query a table of `{}`.", model.ident);
-    quote! {
+    let definition = quote! {
         #[doc = #doc]
         #vis struct #name<#from = #krate::DynamicTable> {
             from: #from,
         }
+    };
+    let definition = beside.place(INDEXES, definition);
+    quote! {
+        #definition
 
         impl<#from: #krate::Origin> #name<#from> {
             #(#methods)*
@@ -47,12 +53,12 @@ pub(crate) fn indexes(model: &Entity<'_>, names: &Names) -> TokenStream {
 }
 
 /// The columns of rows that have every field.
-pub(crate) fn columns(model: &Entity<'_>, names: &Names) -> TokenStream {
+pub(crate) fn columns(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     columns::made(model, &names.columns, |_| true)
 }
 
 /// The type that stands for the path by an index.
-pub(crate) fn of_index(model: &Entity<'_>, names: &Names, index: (usize, &Index)) -> TokenStream {
+pub(crate) fn of_index(model: &Entity<'_>, names: &Names<'_>, index: (usize, &Index)) -> TokenStream {
     Path::new(model, names, Some(index)).ty
 }
 
@@ -71,7 +77,7 @@ struct Path<'m> {
 }
 
 impl<'m> Path<'m> {
-    fn new(model: &'m Entity<'m>, names: &Names, index: Option<(usize, &'m Index)>) -> Self {
+    fn new(model: &'m Entity<'m>, names: &Names<'_>, index: Option<(usize, &'m Index)>) -> Self {
         let found = index.map(|(_, index)| index);
         let (krate, ident) = (&model.krate, model.ident);
         let ty = match index {
@@ -96,27 +102,57 @@ impl<'m> Path<'m> {
         self.index.map_or(&self.model.key.row, |(_, index)| &index.row)
     }
 
-    fn types(&self, query: &Ident) -> TokenStream {
-        let parts = query::parts(self, query);
+    fn types(&self, names: &Names<'_>, beside: &mut Beside<'_>) -> TokenStream {
+        let parts = query::parts(self, &names.query);
         match self.index {
             Some((number, index)) if !is_whole(index) => {
                 let held = self.held();
-                let columns = columns::columns(self.model, &self.columns, |field| held.contains(&field));
-                let (marker, item) = (self.marker(number, &held), item::item(self, index, &held));
+                let columns =
+                    columns::columns(self.model, Some(index), &self.columns, |field| held.contains(&field));
+                let marker = self.marker(number, index, &held, beside);
+                let item = item::item(self, index, &held, beside);
+                let columns = beside.place(&index.name, columns);
                 quote!(#marker #item #columns #parts)
             }
-            _ => parts,
+            Some((_, index)) => {
+                if beside.takes(&index.name) {
+                    self.aliases(names, index, beside);
+                }
+                parts
+            }
+            None => parts,
         }
     }
 
+    /// Names for the types of an index whose rows have every field: the types lie in the core.
+    fn aliases(&self, names: &Names<'_>, index: &Index, beside: &mut Beside<'_>) {
+        let (krate, vis, ident) = (&self.model.krate, self.model.vis, self.model.ident);
+        let (item, ty, path) = (&self.item, &self.ty, names.path(Some(index), "Path"));
+        let of_row = format!("A row of the index `{}` of `{ident}`, which has every field.", index.name);
+        let of_path = self.of_path(index);
+        beside.add(&quote!(#[doc = #of_row] #vis type #item = #krate::Copied<#ident>;));
+        beside.add(&quote!(#[doc = #of_path] #vis type #path = #ty;));
+    }
+
+    fn of_path(&self, index: &Index) -> String {
+        format!("The way to `{}` by the index `{}`, in the type of a query.", self.model.ident, index.name)
+    }
+
     /// The type that stands for the path, where its rows hold some of the fields.
-    fn marker(&self, number: usize, held: &[usize]) -> TokenStream {
+    fn marker(&self, number: usize, index: &Index, held: &[usize], beside: &mut Beside<'_>) -> TokenStream {
         let (krate, vis, marker, ident) = (&self.model.krate, self.model.vis, &self.ty, self.model.ident);
         let (item, columns) = (&self.item, &self.columns);
         let made = columns::made(self.model, columns, |field| held.contains(&field));
+        let of_path = self.of_path(index);
+        let definition = beside.place(
+            &index.name,
+            quote! {
+                #[doc = #of_path]
+                #vis enum #marker {}
+            },
+        );
         quote! {
-            #[doc(hidden)]
-            #vis enum #marker {}
+            #definition
 
             #[automatically_derived]
             impl #krate::Path for #marker {

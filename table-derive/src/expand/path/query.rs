@@ -3,6 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
+use super::super::beside::Beside;
 use super::super::debug;
 use super::super::key::argument_type;
 use super::super::names::Names;
@@ -10,22 +11,30 @@ use super::super::schema::place;
 use super::Path;
 use super::steps::{Kind, Next, Step, steps};
 use crate::model::{Entity, Field, Krate};
+use crate::symbol::QUERY;
 use crate::template::Part;
 
 /// The struct, and what it can do on every path.
-pub(super) fn query(model: &Entity<'_>, names: &Names) -> TokenStream {
+pub(super) fn query(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'_>) -> TokenStream {
     let (krate, vis, query) = (&model.krate, model.vis, &names.query);
-    let doc = format!("A query of `{}`, by a path, at one of its steps.", model.ident);
+    let doc = format!(
+        "A query of `{ident}`, by a path, at one of its steps: `{query}<OwnRows<{ident}>, At<2>>` after two parts of its own key.",
+        ident = model.ident,
+    );
     let narrowing = narrowing(model, names);
     let [path, step, from] = ["Path", "Step", "From"].map(|name| names.parameter(name));
     let parameters = quote!(<#path, #step, #from>);
     let debug = debug::of(krate, query, &parameters, &parameters);
-    quote! {
+    let definition = quote! {
         #[doc = #doc]
         #[must_use = "a query does nothing until it is iterated"]
         #vis struct #query<#path, #step, #from = #krate::DynamicTable> {
             query: #krate::PathQuery<#path, #from, #krate::Whole, #step>,
         }
+    };
+    let definition = beside.place(QUERY, definition);
+    quote! {
+        #definition
 
         impl<#path, #step, #from: ::core::clone::Clone> ::core::clone::Clone for #query<#path, #step, #from> {
             fn clone(&self) -> Self {
@@ -40,7 +49,7 @@ pub(super) fn query(model: &Entity<'_>, names: &Names) -> TokenStream {
 }
 
 /// What a query can do besides taking parts.
-fn narrowing(model: &Entity<'_>, names: &Names) -> TokenStream {
+fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let (krate, vis, ident, query) = (&model.krate, model.vis, model.ident, &names.query);
     let [path, step, from, fields] = ["Path", "Step", "From", "Fields"].map(|name| names.parameter(name));
     let private = quote!(#krate);
@@ -246,8 +255,8 @@ fn method(path: &Path<'_>, query: &Ident, steps: &[Step], next: &Next) -> Option
     })
 }
 
-/// What the part takes besides values: told from its format and a field written as `String`, which costs the compiler
-/// nothing; and else from the schema. Of a `String` that is another type a query would be refused when it runs.
+/// What the part takes besides values. Its format tells, or a field that is written `String`, which costs the compiler
+/// nothing; else the schema does. If such a `String` is another type, the query is refused when it runs.
 fn offers(path: &Path<'_>, next: &Next) -> TokenStream {
     let (krate, ident) = (&path.model.krate, path.model.ident);
     if next.is_number {

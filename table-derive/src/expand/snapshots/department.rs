@@ -1,3 +1,18 @@
+#[allow(dead_code, missing_debug_implementations, unused_qualifications, reason = "as in the block below")]
+#[doc = "A query of `Department`, by a path, at one of its steps: `DepartmentQuery<OwnRows<Department>, At<2>>` after two parts of its own key."]
+#[must_use = "a query does nothing until it is iterated"]
+struct DepartmentQuery<Path, Step, From = ::table_core::__private::DynamicTable> {
+    query: ::table_core::__private::PathQuery<Path, From, ::table_core::__private::Whole, Step>,
+}
+#[allow(dead_code, missing_debug_implementations, unused_qualifications, reason = "as in the block below")]
+#[doc = "What filters of `Department` can speak of: what its rows hold, and what their keys say."]
+#[non_exhaustive]
+struct Known {
+    #[doc = "Property `Name`."]
+    name: ::table_core::__private::Column<String>,
+    #[doc = "Property `HeadCount`."]
+    head_count: ::table_core::__private::Column<u32>,
+}
 #[allow(
     dead_code,
     missing_debug_implementations,
@@ -30,12 +45,10 @@ const _: () = {
             &__table::schema::Schema::new(["Department", "department"], FIELDS, &[ROW])
         };
         type Indexes<From: __table::Origin> = DepartmentIndexes<From>;
-        type Columns = DepartmentColumns;
+        type Columns = Known;
         type View<'view> = DepartmentView<'view>;
-        const COLUMNS: &'static DepartmentColumns = &DepartmentColumns {
-            name: __table::Column::new("Name"),
-            head_count: __table::Column::new("HeadCount"),
-        };
+        const COLUMNS: &'static Known =
+            &Known { name: __table::Column::new("Name"), head_count: __table::Column::new("HeadCount") };
         fn indexes<From: __table::Origin>(from: From) -> DepartmentIndexes<From> {
             DepartmentIndexes { from }
         }
@@ -98,11 +111,6 @@ const _: () = {
         fn rows(&self) -> DepartmentQuery<__table::OwnRows<Department>, __table::InPartition<0usize>, From> {
             DepartmentQuery { query: __table::PathQuery::new(&self.from) }
         }
-    }
-    #[doc = "A query of `Department`, by a path, at one of its steps."]
-    #[must_use = "a query does nothing until it is iterated"]
-    struct DepartmentQuery<Path, Step, From = __table::DynamicTable> {
-        query: __table::PathQuery<Path, From, __table::Whole, Step>,
     }
     impl<Path, Step, From: ::core::clone::Clone> ::core::clone::Clone for DepartmentQuery<Path, Step, From> {
         fn clone(&self) -> Self {
@@ -208,14 +216,6 @@ const _: () = {
         fn into_iter(self) -> Self::IntoIter {
             ::core::iter::IntoIterator::into_iter(self.query)
         }
-    }
-    #[doc = "What filters of `Department` can speak of: what its rows hold, and what their keys say."]
-    #[non_exhaustive]
-    struct DepartmentColumns {
-        #[doc = "Property `Name`."]
-        name: __table::Column<String>,
-        #[doc = "Property `HeadCount`."]
-        head_count: __table::Column<u32>,
     }
     impl<From: __table::Origin>
         DepartmentQuery<__table::OwnRows<Department>, __table::InPartition<0usize>, From>

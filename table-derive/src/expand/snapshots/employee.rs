@@ -225,7 +225,7 @@ const _: () = {
             EmployeeQuery { query: __table::PathQuery::new(&self.from) }
         }
     }
-    #[doc = "A query of `Employee`, by a path, at one of its steps."]
+    #[doc = "A query of `Employee`, by a path, at one of its steps: `EmployeeQuery<OwnRows<Employee>, At<2>>` after two parts of its own key."]
     #[must_use = "a query does nothing until it is iterated"]
     pub struct EmployeeQuery<Path, Step, From = __table::DynamicTable> {
         query: __table::PathQuery<Path, From, __table::Whole, Step>,
@@ -390,7 +390,7 @@ const _: () = {
             EmployeeQuery { query: self.query.part(3usize, email) }
         }
     }
-    #[doc(hidden)]
+    #[doc = "The way to `Employee` by the index `by_name`, in the type of a query."]
     pub enum EmployeeByNamePath {}
     #[automatically_derived]
     impl __table::Path for EmployeeByNamePath {
@@ -449,7 +449,7 @@ const _: () = {
                 .finish()
         }
     }
-    #[doc = "What filters of `Employee` can speak of: what its rows hold, and what their keys say."]
+    #[doc = "What filters of the index `by_name` can speak of: what its rows hold, and what their keys say."]
     #[non_exhaustive]
     pub struct EmployeeByNameColumns {
         #[doc = "Property `Department`."]

@@ -1,3 +1,37 @@
+#[allow(dead_code, missing_debug_implementations, unused_qualifications, reason = "as in the block below")]
+#[doc = "What a merge sets on the `Sealed` there: nothing at first."]
+#[must_use = "a patch does nothing until it is merged"]
+pub struct SealedPatch {
+    ssn: ::core::option::Option<String>,
+    salary: ::core::option::Option<Option<i64>>,
+    note: ::core::option::Option<String>,
+    card: ::core::option::Option<String>,
+}
+#[allow(dead_code, missing_debug_implementations, unused_qualifications, reason = "as in the block below")]
+#[doc = "The way to `Sealed` by the index `by_ssn`, in the type of a query."]
+pub enum FoundPath {}
+#[allow(dead_code, missing_debug_implementations, unused_qualifications, reason = "as in the block below")]
+#[doc = "A row of the index `by_ssn` of `Sealed`."]
+#[non_exhaustive]
+pub struct Found {
+    #[doc = "As in the entity: property `Department`."]
+    pub department: String,
+    #[doc = "As in the entity: property `Id`."]
+    pub id: u32,
+    #[doc = "As in the entity: property `Ssn`."]
+    pub ssn: String,
+}
+#[allow(dead_code, missing_debug_implementations, unused_qualifications, reason = "as in the block below")]
+#[doc = "What filters of the index `by_ssn` can speak of: what its rows hold, and what their keys say."]
+#[non_exhaustive]
+pub struct FoundColumns {
+    #[doc = "Property `Department`."]
+    pub department: ::table_core::__private::Column<String>,
+    #[doc = "Property `Id`."]
+    pub id: ::table_core::__private::Column<u32>,
+    #[doc = "Property `Ssn`."]
+    pub ssn: ::table_core::__private::Column<String, ::table_core::__private::Blind>,
+}
 #[allow(
     dead_code,
     missing_debug_implementations,
@@ -136,20 +170,12 @@ const _: () = {
         pub fn by_ssn(
             department: impl __table::KeyArg<String>,
             ssn: impl __table::BlindArg<String>,
-        ) -> __table::IndexKey<SealedBySsnPath> {
+        ) -> __table::IndexKey<FoundPath> {
             __table::IndexKey::new(&[
                 __table::KeyArg::<String>::to_key(&department),
                 __table::BlindArg::<String>::to_value(&ssn),
             ])
         }
-    }
-    #[doc = "What a merge sets on the `Sealed` there: nothing at first."]
-    #[must_use = "a patch does nothing until it is merged"]
-    pub struct SealedPatch {
-        ssn: ::core::option::Option<String>,
-        salary: ::core::option::Option<Option<i64>>,
-        note: ::core::option::Option<String>,
-        card: ::core::option::Option<String>,
     }
     impl SealedPatch {
         #[doc = "Sets `ssn`."]
@@ -192,11 +218,11 @@ const _: () = {
             SealedQuery { query: __table::PathQuery::new(&self.from) }
         }
         #[doc = "Queries by PartitionKey `{department}`, RowKey `ssn_{ssn:blind}`: the parts are given from left to right."]
-        pub fn by_ssn(&self) -> SealedQuery<SealedBySsnPath, __table::InPartition<0usize>, From> {
+        pub fn by_ssn(&self) -> SealedQuery<FoundPath, __table::InPartition<0usize>, From> {
             SealedQuery { query: __table::PathQuery::new(&self.from) }
         }
     }
-    #[doc = "A query of `Sealed`, by a path, at one of its steps."]
+    #[doc = "A query of `Sealed`, by a path, at one of its steps: `SealedQuery<OwnRows<Sealed>, At<2>>` after two parts of its own key."]
     #[must_use = "a query does nothing until it is iterated"]
     pub struct SealedQuery<Path, Step, From = __table::DynamicTable> {
         query: __table::PathQuery<Path, From, __table::Whole, Step>,
@@ -340,36 +366,24 @@ const _: () = {
             SealedQuery { query: self.query.part(1usize, id) }
         }
     }
-    #[doc(hidden)]
-    pub enum SealedBySsnPath {}
     #[automatically_derived]
-    impl __table::Path for SealedBySsnPath {
+    impl __table::Path for FoundPath {
         type Entity = Sealed;
-        type Item = SealedBySsn;
-        type Columns = SealedBySsnColumns;
+        type Item = Found;
+        type Columns = FoundColumns;
         const INDEX: ::core::option::Option<::core::primitive::usize> = ::core::option::Option::Some(0usize);
-        const COLUMNS: &'static SealedBySsnColumns = &SealedBySsnColumns {
+        const COLUMNS: &'static FoundColumns = &FoundColumns {
             department: __table::Column::new("Department"),
             id: __table::Column::new("Id"),
             ssn: __table::Column::new("Ssn"),
         };
-        fn read(view: &__table::RowView<'_>) -> __table::Result<SealedBySsn> {
-            SealedBySsn::from_view(view)
+        fn read(view: &__table::RowView<'_>) -> __table::Result<Found> {
+            Found::from_view(view)
         }
     }
-    #[doc = "A row of the index `by_ssn` of `Sealed`."]
-    #[non_exhaustive]
-    pub struct SealedBySsn {
-        #[doc = "As in the entity: property `Department`."]
-        pub department: String,
-        #[doc = "As in the entity: property `Id`."]
-        pub id: u32,
-        #[doc = "As in the entity: property `Ssn`."]
-        pub ssn: String,
-    }
-    impl SealedBySsn {
+    impl Found {
         fn from_view(view: &__table::RowView<'_>) -> __table::Result<Self> {
-            let source = __table::Source::of::<SealedBySsnPath>(view)?;
+            let source = __table::Source::of::<FoundPath>(view)?;
             ::core::result::Result::Ok(Self {
                 department: source.field(0usize, <String as __table::Property>::from_property)?,
                 id: source.field(1usize, <u32 as __table::Property>::from_property)?,
@@ -385,40 +399,30 @@ const _: () = {
             ])
         }
     }
-    impl ::core::fmt::Debug for SealedBySsn {
+    impl ::core::fmt::Debug for Found {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-            __table::ShownRow::new(f, "SealedBySsn", <Sealed as __table::Entity>::SCHEMA)
+            __table::ShownRow::new(f, "Found", <Sealed as __table::Entity>::SCHEMA)
                 .field(0usize, <String as __table::Property>::to_property(&self.department))
                 .field(1usize, <u32 as __table::Property>::to_property(&self.id))
                 .field(2usize, ::core::result::Result::Ok(__table::PropertyValue::Absent))
                 .finish()
         }
     }
-    #[doc = "What filters of `Sealed` can speak of: what its rows hold, and what their keys say."]
-    #[non_exhaustive]
-    pub struct SealedBySsnColumns {
-        #[doc = "Property `Department`."]
-        pub department: __table::Column<String>,
-        #[doc = "Property `Id`."]
-        pub id: __table::Column<u32>,
-        #[doc = "Property `Ssn`."]
-        pub ssn: __table::Column<String, __table::Blind>,
-    }
-    impl<From: __table::Origin> SealedQuery<SealedBySsnPath, __table::InPartition<0usize>, From> {
+    impl<From: __table::Origin> SealedQuery<FoundPath, __table::InPartition<0usize>, From> {
         #[doc = "Fixes `department`, which stands in the partition key."]
         pub fn department(
             self,
             department: impl __table::KeyArg<String>,
-        ) -> SealedQuery<SealedBySsnPath, __table::At<1usize>, From> {
+        ) -> SealedQuery<FoundPath, __table::At<1usize>, From> {
             SealedQuery { query: self.query.fixed::<String, _>(0usize, &department) }
         }
     }
-    impl<From: __table::Origin> SealedQuery<SealedBySsnPath, __table::At<1usize>, From> {
+    impl<From: __table::Origin> SealedQuery<FoundPath, __table::At<1usize>, From> {
         #[doc = "Fixes `ssn`, whose token stands in the row key: it is looked up by one value, and opened."]
         pub fn ssn(
             self,
             ssn: impl __table::BlindArg<String>,
-        ) -> SealedQuery<SealedBySsnPath, __table::At<2usize>, From> {
+        ) -> SealedQuery<FoundPath, __table::At<2usize>, From> {
             SealedQuery { query: self.query.blind::<String, _>(2usize, &ssn) }
         }
     }

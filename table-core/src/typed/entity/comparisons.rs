@@ -1,0 +1,134 @@
+//! Comparisons of a column that stand for several.
+
+use std::ops::RangeInclusive;
+
+use super::column::{Column, ColumnArg, Comparable, Equatable};
+use crate::model::{EdmType, Ticks, Value};
+use crate::query::{Filter, declared, prop};
+use crate::schema::Property;
+
+impl<T: Property, K: Comparable> Column<T, K> {
+    /// There: the row has the property.
+    ///
+    /// A filter's text has no `null`, as the service's has none; what is there equals a value or differs from it.
+    pub fn is_some(&self) -> Filter {
+        let value = any_of(T::EDM);
+        declared(self.name()).eq(value.clone()) | declared(self.name()).ne(value)
+    }
+
+    /// Not there: the row lacks the property, as that of an `Option` that is `None` does.
+    pub fn is_none(&self) -> Filter {
+        !self.is_some()
+    }
+}
+
+impl<T, K: Comparable> Column<T, K> {
+    /// From the range's start to its end, both included: `e.age.between(40..=49)`.
+    pub fn between<V: ColumnArg<T>>(&self, range: RangeInclusive<V>) -> Filter {
+        let (from, to) = range.into_inner();
+        self.ge(from) & self.le(to)
+    }
+}
+
+impl<T, K: Equatable> Column<T, K> {
+    /// Equal to one of the values: `e.state.is_in(["open", "held"])`. Of none if there are none.
+    pub fn is_in<V: ColumnArg<T>>(&self, values: impl IntoIterator<Item = V>) -> Filter {
+        let equal = values.into_iter().map(|value| self.eq(value));
+        // Nothing comes before the empty text.
+        equal.reduce(|filter, other| filter | other).unwrap_or_else(|| prop("PartitionKey").lt(""))
+    }
+}
+
+impl<K: Comparable> Column<String, K> {
+    /// Text that starts with `prefix`.
+    pub fn starts_with(&self, prefix: &str) -> Filter {
+        starting(self.name(), prefix)
+    }
+}
+
+impl<K: Comparable> Column<Box<str>, K> {
+    /// Text that starts with `prefix`.
+    pub fn starts_with(&self, prefix: &str) -> Filter {
+        starting(self.name(), prefix)
+    }
+}
+
+/// The texts from the prefix on, and before the first one behind all that start with it.
+fn starting(property: &'static str, prefix: &str) -> Filter {
+    let from = declared(property).ge(prefix);
+    match after(prefix) {
+        Some(end) => from & declared(property).lt(end),
+        None => from,
+    }
+}
+
+/// The first text behind those that start with `prefix`, in the order of UTF-16 code units; `None` if none is.
+fn after(prefix: &str) -> Option<String> {
+    let mut text = prefix.to_owned();
+    while let Some(last) = text.pop() {
+        // Supplementary characters are pairs of surrogates, 0xD800 to 0xDFFF, and stand before U+E000.
+        let next = match last {
+            '\u{d7ff}' => Some('\u{10000}'),
+            '\u{10ffff}' => Some('\u{e000}'),
+            '\u{ffff}' => None,
+            other => char::from_u32(u32::from(other) + 1),
+        };
+        if let Some(next) = next {
+            text.push(next);
+            return Some(text);
+        }
+    }
+    None
+}
+
+/// Some value of the type.
+fn any_of(edm: EdmType) -> Value {
+    match edm {
+        EdmType::Binary => Value::Binary(Vec::new()),
+        EdmType::Boolean => Value::Boolean(false),
+        EdmType::DateTime => Value::DateTime(Ticks::MIN_PROPERTY),
+        EdmType::Double => Value::Double(0.0),
+        EdmType::Guid => Value::Guid(uuid::Uuid::nil()),
+        EdmType::Int32 => Value::Int32(0),
+        EdmType::Int64 => Value::Int64(0),
+        EdmType::String => Value::String(String::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cmp::Ordering;
+
+    use super::*;
+
+    fn utf16(a: &str, b: &str) -> Ordering {
+        a.encode_utf16().cmp(b.encode_utf16())
+    }
+
+    #[test]
+    fn the_end_of_a_prefix_is_the_first_text_behind_it() {
+        let edges =
+            ['\0', 'a', '\u{7f}', '\u{d7ff}', '\u{e000}', '\u{fffe}', '\u{ffff}', '\u{10000}', '\u{10ffff}'];
+        for a in edges {
+            for b in edges {
+                let prefix: String = [a, b].into_iter().collect();
+                let Some(end) = after(&prefix) else {
+                    assert_eq!(prefix, "\u{ffff}\u{ffff}");
+                    continue;
+                };
+                assert_eq!(utf16(&prefix, &end), Ordering::Less);
+                for c in edges {
+                    // What starts with it is before the end, and what is before the end and behind it starts with it.
+                    let more = format!("{prefix}{c}\u{ffff}\u{ffff}");
+                    assert_eq!(utf16(&more, &end), Ordering::Less, "{prefix:?} {end:?} {more:?}");
+                    for d in edges {
+                        let other: String = [c, d].into_iter().collect();
+                        let within = utf16(&prefix, &other).is_le() && utf16(&other, &end).is_lt();
+                        assert_eq!(within, other.starts_with(&prefix), "{prefix:?} {end:?} {other:?}");
+                    }
+                }
+            }
+        }
+        assert_eq!(after(""), None);
+    }
+}
