@@ -7,6 +7,7 @@ use crate::plan::{Condition, Plan, Refused};
 ///
 /// A plan that asks for more is refused before the executor sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an ability by itself")]
 pub struct Abilities {
     /// `groups`: it carries out several groups as one, of other partitions and tables.
     pub groups: bool,

@@ -10,7 +10,7 @@ pub type RowProperty<'a> = (&'a str, ValueRef<'a>);
 
 /// Why a row is touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub(crate) enum Cause {
     /// It is the entity itself.
     Entity,
     /// It is a copy, of this index.

@@ -14,8 +14,8 @@ mod values;
 mod verdict;
 
 pub(crate) use by_properties::{borrowed, removal, write};
-pub use content::{Cause, RowContent, RowKind, RowProperty};
-pub(crate) use content::{PropertyOf, stored_fields};
+pub(crate) use content::{Cause, PropertyOf, stored_fields};
+pub use content::{RowContent, RowKind, RowProperty};
 pub(crate) use draft::{Draft, OwnRow, Printed};
 pub use explain::WriteExplain;
 pub use one_or_more::OneOrMore;

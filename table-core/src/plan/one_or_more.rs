@@ -31,7 +31,7 @@ impl<T> OneOrMore<T> {
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         usize::from(self.first.is_some()) + self.others.len()
     }
 

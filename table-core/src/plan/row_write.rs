@@ -15,7 +15,9 @@ use crate::schema::Schema;
 /// bytes must not put them back. The proof means something to the executor that gave it, and to nobody else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
+    /// The row's `ETag`.
     pub etag: ETag,
+    /// What else tells the row from any other.
     pub proof: [u64; 3],
 }
 
@@ -106,8 +108,11 @@ pub enum Content<'p> {
 /// A planned row.
 #[derive(Clone, Copy, Debug)]
 pub struct RowWrite<'p> {
+    /// The row key.
     pub key: &'p str,
+    /// What must be so of the row.
     pub condition: Condition,
+    /// What becomes of it.
     pub act: Act<Content<'p>>,
     /// Which of an entity's rows it is, if it is known to be one.
     pub kind: Option<RowKind>,
@@ -133,6 +138,7 @@ pub struct Place<'p> {
     /// Which of the tables that are handed to the executor with the plan. Not its name, which would have to be looked
     /// up at each commit, and may be written otherwise.
     pub table: usize,
+    /// The partition key.
     pub partition: &'p str,
 }
 
@@ -140,6 +146,7 @@ pub struct Place<'p> {
 /// has come and none has gone. What a plan changes itself is not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range<'p> {
+    /// With what their row keys begin.
     pub prefix: &'p str,
     /// Of their keys and versions; the executor's meaning, as a version's proof is.
     pub digest: u64,
@@ -153,8 +160,11 @@ pub struct Range<'p> {
 /// be a condition of the group.
 #[derive(Debug)]
 pub struct Group<'p> {
+    /// Where the rows lie.
     pub place: Place<'p>,
+    /// The rows.
     pub rows: Vec<RowWrite<'p>>,
+    /// What must not have changed.
     pub unchanged: Vec<Range<'p>>,
 }
 
@@ -178,7 +188,9 @@ pub enum Intent {}
 /// What an executor carries out, whole or not at all. It refers to the changes that it was made of, keys and all.
 #[derive(Debug, Default)]
 pub struct Plan<'p> {
+    /// Its groups, in which no place is twice.
     pub groups: OneOrMore<Group<'p>>,
+    /// What it leaves to be done.
     pub intents: Vec<Intent>,
     /// Whether rows that are there keep their times: values are sealed anew, and no entity changes.
     pub keeps_times: bool,
@@ -196,8 +208,11 @@ impl<'p> Plan<'p> {
 /// Why a plan was not carried out: in which of its groups, and at which row of that, if it was one.
 #[derive(Debug)]
 pub struct Refused {
+    /// What is wrong.
     pub error: Error,
+    /// The group's place among the plan's.
     pub group: usize,
+    /// The row's place in the group.
     pub row: Option<usize>,
 }
 

@@ -11,7 +11,6 @@ use crate::model::{Ticks, Value};
 use crate::row::dict::{Dict, MAX_NAMES};
 use crate::row::row_write::{NameRef, RowWriter};
 use crate::row::{self, Row};
-use crate::store::write::prepare;
 
 /// A name, a value, and the number of a symbol that stands for it.
 type Property = (NameRef<'static>, Value, Option<u16>);

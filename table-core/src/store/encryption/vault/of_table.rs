@@ -103,34 +103,6 @@ fn same(a: &[u8; DIGEST], b: &[u8; DIGEST]) -> bool {
     a.ct_eq(b).into()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::crypt::SecretKey;
-
-    /// Made by another program, from `docs/format.md`.
-    #[test]
-    fn a_rows_digest_is_frozen() {
-        let key: Vec<u8> = (0..32).collect();
-        let authority = MacKey::new(&SecretKey::from_slice(&key).unwrap());
-        let table: Vec<u8> = (16..32).collect();
-        let binding = Binding { store: *b"0123456789abcdef", table: table.try_into().unwrap() };
-        let text = "x".repeat(300);
-        let properties = [
-            ("EntityType", ValueRef::String("account")),
-            ("Note", ValueRef::String(&text)),
-            ("Open", ValueRef::Boolean(true)),
-            ("Balance", ValueRef::Int64(-7)),
-        ];
-        let digest = of_row(&authority, &binding, ("Bonn", "account_000001"), properties.into_iter());
-        let hex = digest.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
-        assert_eq!(hex, "bc6bfe25157bf621303ce585b47d257a");
-        // In whatever order the row has them.
-        let turned = properties.into_iter().rev();
-        assert_eq!(of_row(&authority, &binding, ("Bonn", "account_000001"), turned), digest);
-    }
-}
-
 impl Sealing for Encryption {
     fn share(&self) -> Arc<dyn Sealing> {
         Arc::new(self.clone())
@@ -162,5 +134,33 @@ impl Sealing for Encryption {
 
     fn makes_token(&self, cell: &Cell<'_>, scope: TokenScope, token: Option<&[u8]>) -> Result<bool> {
         Self::makes_token(self, cell, scope, token)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crypt::SecretKey;
+
+    /// Made by another program, from `docs/format.md`.
+    #[test]
+    fn a_rows_digest_is_frozen() {
+        let key: Vec<u8> = (0..32).collect();
+        let authority = MacKey::new(&SecretKey::from_slice(&key).unwrap());
+        let table: Vec<u8> = (16..32).collect();
+        let binding = Binding { store: *b"0123456789abcdef", table: table.try_into().unwrap() };
+        let text = "x".repeat(300);
+        let properties = [
+            ("EntityType", ValueRef::String("account")),
+            ("Note", ValueRef::String(&text)),
+            ("Open", ValueRef::Boolean(true)),
+            ("Balance", ValueRef::Int64(-7)),
+        ];
+        let digest = of_row(&authority, &binding, ("Bonn", "account_000001"), properties.into_iter());
+        let hex = digest.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
+        assert_eq!(hex, "bc6bfe25157bf621303ce585b47d257a");
+        // In whatever order the row has them.
+        let turned = properties.into_iter().rev();
+        assert_eq!(of_row(&authority, &binding, ("Bonn", "account_000001"), turned), digest);
     }
 }
