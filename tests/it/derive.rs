@@ -220,3 +220,11 @@ fn a_float_that_json_lacks_is_refused_and_nothing_is_written() {
     assert_eq!(store.stats().unwrap(), before);
     assert_eq!(*table.get(Series::key(1)).unwrap().unwrap(), first);
 }
+
+integration_tests::on_other_executors! {
+    an_entity_has_its_row_and_its_copies
+    queries_give_parts_from_left_to_right
+    a_row_of_an_index_shows_its_fields
+    what_cannot_be_written_is_not
+    a_float_that_json_lacks_is_refused_and_nothing_is_written
+}

@@ -227,3 +227,12 @@ fn a_long_layout_is_read_again() {
     assert_eq!(*store.table::<Wide>().unwrap().get(Wide::key("a", 1)).unwrap().unwrap(), wide);
     assert!(store.check().unwrap().problems.is_empty());
 }
+
+integration_tests::on_other_executors! {
+    a_layout_that_has_grown_reads_what_was_written_before
+    another_layout_is_refused_with_the_difference
+    a_dropped_table_takes_its_layouts_along
+    kinds_whose_keys_could_meet_are_refused
+    a_set_is_refused_for_any_of_its_kinds
+    a_long_layout_is_read_again
+}

@@ -440,3 +440,17 @@ fn any_entity_survives() {
     });
     assert!(store.check().unwrap().problems.is_empty());
 }
+
+integration_tests::on_other_executors! {
+    every_type_keeps_its_extreme_values
+    values_of_each_size_around_a_checksum_of_their_own_lie_side_by_side
+    an_entity_may_have_no_property_at_all
+    one_name_may_have_another_type_on_another_entity_and_after_another_write
+    properties_come_in_the_order_in_which_the_table_first_saw_their_names
+    names_of_a_write_that_was_refused_leave_no_gap
+    names_of_a_write_that_was_refused_are_forgotten
+    what_an_entity_is_may_be_any_text_and_any_type
+    more_kinds_than_the_dictionary_takes_are_no_less_readable
+    data_used_as_names_do_not_grow_the_dictionary_without_end
+    any_entity_survives
+}

@@ -98,6 +98,36 @@ pub fn declare(table: &dyn TableExec, noted: &dyn Layouts, schema: &'static Sche
     }
 }
 
+/// What is said to who writes by its properties a row that a struct declares: one of these entities, or a copy in one
+/// of their indexes.
+#[cold]
+pub(crate) fn needs_its_struct(kind: &str, index: Option<&str>) -> Error {
+    let what = match index {
+        None => format!("the row is an entity of the kind `{kind}`, which a struct declares"),
+        Some(index) => {
+            format!("the row is a copy, in the index `{index}`, of an entity of the kind `{kind}`")
+        }
+    };
+    Error::new(ErrorKind::DeclaredKind).because(format!(
+        "{what}: change the entity by `Store::table`, or by `SetTable::merge_any` and the like, which make its copies \
+         follow; a handle by `DynamicTable::raw` writes the row all the same, and its copies stay as they are"
+    ))
+}
+
+/// Refuses to write by its properties a row of a kind that some struct declares, as far as the layouts tell.
+pub fn check_by_properties(known: &LayoutTexts, kind: &str) -> Result<()> {
+    for (of, layout) in known {
+        let schema = schema::read(layout, of).ok_or_else(damaged)?;
+        let copies = schema.indexes.iter().enumerate().map(|(at, index)| (Some(at), Some(index.name)));
+        for (at, index) in std::iter::once((None, None)).chain(copies) {
+            if schema.tag(at).kind == kind {
+                return Err(needs_its_struct(schema.kind, index));
+            }
+        }
+    }
+    Ok(())
+}
+
 #[cold]
 pub(crate) fn damaged() -> Error {
     Error::new(ErrorKind::Corrupt).because("the layout of a kind of entity is damaged")

@@ -13,6 +13,7 @@ mod lanes;
 pub(crate) mod layouts;
 mod loader;
 mod merged;
+mod rules;
 #[cfg(test)]
 mod tests;
 mod turns;
@@ -30,10 +31,11 @@ pub use self::drawn::{Begin, page, views, walks};
 pub use self::kept::Kept;
 pub use self::lanes::Lanes;
 pub(crate) use self::lanes::order;
-pub use self::layouts::{LayoutTexts, Layouts, declare};
+pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, declare};
 pub use self::loader::Loader;
 pub(crate) use self::loader::OneByOne;
 pub(crate) use self::merged::Merged;
+pub use self::rules::check_rules;
 pub use self::turns::Turns;
 use crate::error::Result;
 use crate::model::ETag;
@@ -150,5 +152,7 @@ pub trait Walk: Send {
     fn fill(&mut self, moment: &dyn Moment, batch: &mut Batch) -> Result<()>;
 
     /// Gives `take` the row of this stored key, which was [lent](Batch::lend) to the last batch.
-    fn lent(&self, moment: &dyn Moment, key: &[u8], take: &mut dyn FnMut(&RowView<'_>)) -> Result<()>;
+    fn lent(&self, _moment: &dyn Moment, _key: &[u8], _take: &mut dyn FnMut(&RowView<'_>)) -> Result<()> {
+        Ok(())
+    }
 }

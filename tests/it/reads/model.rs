@@ -494,3 +494,8 @@ fn shards_of_the_partition_are_merged() {
         assert_eq!(table.rows().device(device).at(reading.at).number(reading.number).count().unwrap(), 1);
     }
 }
+
+integration_tests::on_other_executors! {
+    a_query_gives_what_a_plain_look_gives
+    shards_of_the_partition_are_merged
+}

@@ -169,6 +169,7 @@ impl Batch {
         run(self.group(own, |_| None), &|at| self.stray(at))
     }
 
+    #[cfg(feature = "encrypt")]
     /// The batch with these properties for each operation, and with what is to be done, where that is something else.
     pub(in crate::store) fn prepare_with<'a>(
         &'a self,

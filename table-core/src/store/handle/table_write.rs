@@ -14,6 +14,7 @@ impl DynamicTable {
         Batch::new(self.clone(), partition_key.into())
     }
 
+    #[cfg(feature = "encrypt")]
     /// The write of one entity, ready to be carried out; the properties are its own, as they are to be stored.
     pub(in crate::store) fn prepare_write(
         &self,
