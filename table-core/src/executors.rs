@@ -21,6 +21,8 @@ use crate::row::key;
 pub use crate::row::named::{Named, Names, PackedRow};
 pub use crate::row::selection::Selection;
 pub use crate::row::view::RowView;
+#[cfg(feature = "encrypt")]
+pub use crate::sealing::job::{Resealing, SealedRow, SealedValue, Stretch};
 pub use crate::sealing::{SealedAt, Sealing, Seals};
 
 /// The store that this executor carries out the reads and writes of.

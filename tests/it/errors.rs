@@ -338,9 +338,6 @@ fn no_error_shows_a_value() {
 
 integration_tests::on_other_executors! {
     an_error_names_the_operation_the_place_and_the_reason
-    a_refused_entity_hears_what_would_be_right
     a_key_is_shown_short_and_without_control_characters
     an_error_of_a_filter_says_where
-    a_store_that_is_closed_or_open_otherwise_says_so
-    no_error_shows_a_value
 }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use table_core::{Durability, OpenOptions, Store};
+use table_core::{Durability, ErrorKind, OpenOptions, Store};
 
 use crate::executors::Executor;
 
@@ -67,6 +67,17 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         drop(std::fs::remove_dir_all(&self.path));
+    }
+}
+
+/// Makes sure that the store's own check finds nothing wrong, where the store is on LMDB. No other has one, and says so.
+pub fn assert_sound(store: &Store) {
+    let checked = store.check();
+    if Executor::of_test() == Executor::Lmdb {
+        let problems = checked.map(|report| report.problems);
+        assert!(problems.as_ref().is_ok_and(Vec::is_empty), "{problems:?}");
+    } else {
+        assert_eq!(checked.map(|report| report.rows).map_err(|error| error.kind()), Err(ErrorKind::Unsupported));
     }
 }
 

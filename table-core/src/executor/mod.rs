@@ -33,10 +33,11 @@ pub use self::lanes::Lanes;
 pub(crate) use self::lanes::order;
 pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, declare};
 pub use self::loader::Loader;
-pub(crate) use self::loader::OneByOne;
 pub(crate) use self::merged::Merged;
 pub use self::rules::check_rules;
 pub use self::turns::Turns;
+#[cfg(feature = "encrypt")]
+use crate::error::{Error, ErrorKind};
 use crate::error::Result;
 use crate::model::ETag;
 use crate::plan::RowWrite;
@@ -44,6 +45,8 @@ use crate::query::Continuation;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
 use crate::schema::Schema;
+#[cfg(feature = "encrypt")]
+use crate::sealing::job::Resealing;
 
 /// What reads a row that is found, and the number of the state that it is found in.
 pub type Read<'c> = &'c mut dyn FnMut(&RowView<'_>, usize) -> Result<()>;
@@ -85,6 +88,14 @@ pub trait TableExec: Any + Send + Sync {
     /// Carries out many plans, if there is a quicker way than one by one.
     fn loader(&self) -> Option<Box<dyn Loader + '_>> {
         None
+    }
+
+    /// What seals its values anew; an error if nothing can.
+    #[cfg(feature = "encrypt")]
+    fn resealing(&self) -> Result<&dyn Resealing> {
+        self.store().vault()?;
+        let because = "the store can't go over a table to seal its values anew";
+        Err(Error::new(ErrorKind::Unsupported).because(because))
     }
 
     /// The store that it is of.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::table::DynamicTable;
 use crate::error::Result;
-use crate::executor::{Loader, OneByOne};
+use crate::executor::Loader;
 use crate::model::{DynamicEntity, ETag, IfMatch, ValueRef};
 use crate::plan::{self, Act, Condition, Failure, Group, Place, Plan, Refused, RowWrite};
 use crate::schema::{Blind, Field, TOKEN_BYTES};
@@ -129,11 +129,32 @@ impl DynamicTable {
 
     /// What carries out many planned changes of this table.
     pub(crate) fn loader(&self) -> Box<dyn Loader + '_> {
-        self.exec().loader().unwrap_or_else(|| Box::new(OneByOne::new(self.exec())))
+        self.exec().loader().unwrap_or_else(|| Box::new(OneByOne { table: self, done: Vec::new() }))
     }
 
     /// The turn of a change that others have been too quick for, if it comes within so long.
     pub(crate) fn turn(&self, patience: Duration) -> Option<MutexGuard<'_, ()>> {
         self.exec().store().turns().take(patience)
+    }
+}
+
+/// For an executor to which many plans are no more than each of them.
+struct OneByOne<'t> {
+    table: &'t DynamicTable,
+    done: Vec<Result<(), Refused>>,
+}
+
+impl Loader for OneByOne<'_> {
+    fn add(&mut self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<(), Refused> {
+        self.done.push(self.table.commit_plan(plan, sealed_at).map(drop));
+        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        !self.done.is_empty()
+    }
+
+    fn carry_out(&mut self) -> Result<Vec<Result<(), Refused>>> {
+        Ok(std::mem::take(&mut self.done))
     }
 }

@@ -4,6 +4,7 @@
 //! asked, and bytes that are not a row give [`None`] or an error, whatever they are.
 
 pub(crate) mod dict;
+pub(crate) mod encode;
 pub(crate) mod key;
 pub(crate) mod kind;
 pub(crate) mod named;

@@ -3,6 +3,8 @@
 //!
 //! Without the feature `encrypt` no declaration compiles that has any, and what is here has nothing to do.
 
+#[cfg(feature = "encrypt")]
+pub(crate) mod job;
 pub(crate) mod sign;
 #[cfg(feature = "encrypt")]
 mod with_keys;

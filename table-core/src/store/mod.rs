@@ -39,13 +39,10 @@ pub use self::handle::batch::Batch;
 pub use self::handle::moment::SnapshotInfo;
 pub use self::handle::reclaimer::ReclaimFailure;
 pub use self::jobs::check::{CheckReport, Problem};
-#[cfg(feature = "encrypt")]
-pub(crate) use self::jobs::sealed::{SealedRow, SealedValue};
 pub use self::jobs::stats::{SpaceStats, StoreStats, TableStats};
 pub use self::open::{Durability, OpenOptions};
 pub use self::opened::space::OldestSnapshot;
 pub use self::records::mark::Mark;
-pub(crate) use self::write::encode::is_as_written;
 pub use crate::handle::bulk::{BulkFailure, BulkReport};
 pub use crate::handle::page::Page;
 pub use crate::handle::rows::{Rows, SnapshotRows, Views};

@@ -79,7 +79,6 @@ fn a_snapshot_reads_its_own_stores_tables_alone() {
 }
 
 integration_tests::on_other_executors! {
-    an_iterator_keeps_its_snapshot_whatever_becomes_of_the_table
     an_iterator_may_move_to_another_thread_and_outlive_every_handle
     an_ended_iterator_stays_ended
     a_snapshot_reads_its_own_stores_tables_alone

@@ -156,7 +156,6 @@ fn a_damaged_token_is_refused_when_it_is_read() {
 }
 
 integration_tests::on_other_executors! {
-    pages_stop_exactly_where_the_answer_does
     top_counts_over_all_pages_together
     a_page_starts_after_its_token_though_that_row_is_gone_and_others_came
     a_token_of_another_query_or_table_is_refused

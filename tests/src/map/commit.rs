@@ -79,8 +79,8 @@ fn table_of<'t>(
     group: &Group<'_>,
 ) -> Result<&'t MapTable> {
     let table = own(*tables.get(group.place.table).ok_or_else(missing)?)?;
-    let is_there = state.tables.values().any(|known| known.id == table.entry.id);
-    if is_there && std::ptr::eq(Arc::as_ptr(&table.store), store) { Ok(table) } else { Err(missing()) }
+    table.check_exists(state)?;
+    if std::ptr::eq(Arc::as_ptr(&table.store), store) { Ok(table) } else { Err(missing()) }
 }
 
 /// What becomes of a row, if anything does.

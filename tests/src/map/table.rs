@@ -8,7 +8,7 @@ use table_core::__executor::{
 use table_core::schema::Schema;
 use table_core::{Result, Value, ValueRef};
 
-use super::{MapStore, Row, TableEntry, missing};
+use super::{MapStore, Row, State, TableEntry, missing};
 
 /// A handle on a table.
 pub(super) struct MapTable {
@@ -17,12 +17,16 @@ pub(super) struct MapTable {
 }
 
 impl MapTable {
+    /// Refuses a table that was dropped.
+    pub(super) fn check_exists(&self, state: &State) -> Result<()> {
+        let is_there = state.tables.values().any(|table| table.id == self.entry.id);
+        if is_there { Ok(()) } else { Err(missing()) }
+    }
+
     /// The row of these keys, and the state that it is in.
     fn find(&self, (partition, row): (&str, &str)) -> Result<Option<(PackedRow, usize)>> {
         let state = self.store.state();
-        if !state.tables.values().any(|table| table.id == self.entry.id) {
-            return Err(missing());
-        }
+        self.check_exists(&state)?;
         let found = state.rows.get(&executor::stored_key(self.entry.id, partition, row));
         found.map(|row| Ok((pack(&self.entry, row)?, state.commits))).transpose()
     }
@@ -65,6 +69,7 @@ impl TableExec for MapTable {
     }
 
     fn moment(&self) -> Result<Box<dyn Moment>> {
+        self.check_exists(&self.store.state())?;
         Ok(self.store.moment_of())
     }
 }

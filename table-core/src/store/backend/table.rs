@@ -7,6 +7,8 @@ use crate::plan::RowWrite;
 use crate::row::key::KeyBuffer;
 use crate::row::view::RowView;
 use crate::schema::Schema;
+#[cfg(feature = "encrypt")]
+use crate::sealing::job::Resealing;
 use crate::store::handle::bulk::LmdbLoader;
 use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::moment::LmdbMoment;
@@ -61,6 +63,11 @@ impl TableExec for LmdbTable {
 
     fn loader(&self) -> Option<Box<dyn Loader + '_>> {
         Some(Box::new(LmdbLoader::of(self)))
+    }
+
+    #[cfg(feature = "encrypt")]
+    fn resealing(&self) -> Result<&dyn Resealing> {
+        self.job()
     }
 
     fn store(&self) -> &dyn Backend {

@@ -11,7 +11,7 @@ use crate::sealing::Sealer;
 use crate::store::encryption::Lens;
 use crate::store::encryption::rule::{RowKind, Treatment};
 use crate::store::records::kinds;
-use crate::store::write::encode::Given;
+use crate::row::encode::Given;
 use crate::store::write::prepare::Prepared;
 
 /// How often a write is made anew when a key is rotated, or the row written, between its sealing and its turn.

@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::handle::table::DynamicTable;
 use crate::model::{DynamicEntity, ETag, IfMatch};
 use crate::plan::{self, Act, Condition, Group, Place, Refused};
-use crate::store::write::encode::Given;
+use crate::row::encode::Given;
 use crate::store::write::prepare::{self, Prepared};
 
 /// Up to 100 operations on one partition of a table that happen together or not at all: the service's entity group
@@ -120,9 +120,16 @@ impl Batch {
             return self.table.commit(self.prepare()?).map_err(Refused::numbered);
         }
         self.with_group(|group, stray| {
-            if let Some(at) = (0..group.rows.len()).find(|at| stray(*at).is_some()) {
-                let error = Error::new(ErrorKind::DifferentPartitions).attempted("commit a batch to");
-                return Err(error.table(self.table.name()).partition(&self.partition).at_index(at));
+            let strays = group.rows.iter().enumerate().filter_map(|(at, row)| Some((at, row, stray(at)?)));
+            if let Some((at, row, other)) = strays.into_iter().next() {
+                let (of, batch) = (other.escape_debug(), self.partition.escape_debug());
+                return Err(Error::new(ErrorKind::DifferentPartitions)
+                    .because(format!("the entity is of partition `{of}`, the batch of `{batch}`"))
+                    .attempted(row.act.words(row.condition))
+                    .table(self.table.name())
+                    .partition(other)
+                    .row(row.key)
+                    .at_index(at));
             }
             self.table.write_group(group).map_err(Refused::numbered)
         })

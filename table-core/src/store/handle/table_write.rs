@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::handle::table::DynamicTable;
 use crate::model::{DynamicEntity, ETag};
 use crate::plan::{self, Act, Condition, Refused};
-use crate::store::write::encode::Given;
+use crate::row::encode::Given;
 use crate::store::write::prepare::{self, Prepared};
 
 impl DynamicTable {

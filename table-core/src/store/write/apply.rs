@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use heed::{MdbError, PutFlags};
 
-use super::encode::{self, Place};
+use crate::row::encode::{self, Place};
 use super::prepare::{self, EncodedGroup, EncodedRange, EncodedRow, Image, Prepared};
 use super::range::{self, Ground};
 use crate::error::{Error, ErrorKind, Result};

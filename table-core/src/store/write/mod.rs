@@ -4,7 +4,6 @@
 pub(in crate::store) mod apply;
 pub(in crate::store) mod commit;
 mod declared;
-pub(in crate::store) mod encode;
 pub(in crate::store) mod prepare;
 pub(in crate::store) mod range;
 

@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::encode::{self, Given, Place};
+use crate::row::encode::{self, Given, Place};
 use crate::error::{Error, ErrorKind};
 use crate::limits;
 use crate::model::names::ENTITY_TYPE;

@@ -10,7 +10,7 @@ use crate::row::version::version_of;
 use crate::row::view::RowView;
 use crate::schema::{Field, Schema};
 use crate::sealing::looks_sealed;
-use crate::store::is_as_written;
+use crate::row::encode::is_as_written;
 use crate::typed::change::values_of;
 use crate::typed::encrypt::sealing::SealedFields;
 use crate::typed::encrypt::unopened;

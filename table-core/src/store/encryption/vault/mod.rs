@@ -28,7 +28,7 @@ use self::in_use::{KeptStore, SealedValues, in_use};
 pub use self::list::KeyInfo;
 use self::list::Listed;
 use self::opened::Vault;
-pub use self::progress::Progress;
+pub use crate::sealing::job::Progress;
 use self::record::job_key;
 use self::renew::Doomed;
 pub(in crate::store) use self::whole::check;

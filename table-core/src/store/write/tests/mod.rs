@@ -5,7 +5,7 @@ mod unchanged;
 
 use std::sync::Arc;
 
-use super::encode::Given;
+use crate::row::encode::Given;
 use super::prepare::{self, Prepared};
 use super::range::{self, Ground};
 use crate::error::Error;

@@ -21,7 +21,7 @@ pub(crate) type Place = (u16, usize);
 
 /// Looks up the numbers of properties; `false` if some name has none yet and is to get one. Names without a number
 /// are given as [`INLINE`](row::INLINE).
-pub(in crate::store) fn number(properties: &[Given<'_>], dict: &Dict, order: &mut Vec<Place>) -> bool {
+pub(crate) fn number(properties: &[Given<'_>], dict: &Dict, order: &mut Vec<Place>) -> bool {
     order.clear();
     order.reserve(properties.len());
     let (mut last, mut all) = (None, true);
@@ -36,7 +36,7 @@ pub(in crate::store) fn number(properties: &[Given<'_>], dict: &Dict, order: &mu
 
 /// Checks names and values; returns what they count for in the entity's size, or more: no text has more UTF-16 units
 /// than bytes, and only near a limit need they be told apart.
-pub(in crate::store) fn check_properties(
+pub(crate) fn check_properties(
     properties: &[Given<'_>],
     numbers: &[Place],
 ) -> Result<usize, Error> {
@@ -101,7 +101,7 @@ pub(crate) fn write(
 
 /// Writes a row's properties, whose numbers have been looked up, in order; `false` if some symbol has none yet and
 /// is to get one.
-pub(in crate::store) fn write_numbered(
+pub(crate) fn write_numbered(
     properties: &[Given<'_>],
     dict: &Dict,
     order: &mut [Place],
@@ -133,7 +133,7 @@ pub(in crate::store) fn write_numbered(
 
 /// Appends the row of an entity and says where it is, and what its properties count for, or more. `None` if there is
 /// anything to be said against them, or if the row is large; then it may have been begun.
-pub(in crate::store) fn write_row(
+pub(crate) fn write_row(
     row: &RowContent<'_>,
     numbers: &RowNumbers,
     seed: u64,
