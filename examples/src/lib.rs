@@ -1,4 +1,4 @@
-//! What the examples share: a scratch directory, and rows drawn as small tables.
+//! Shared by the examples: a scratch directory, and rows drawn as small tables.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ impl Scratch {
         Self(std::env::temp_dir().join(format!("{example}-{}.tables", std::process::id())))
     }
 
-    /// Where the store is to lie.
+    /// The path for the store.
     pub fn path(&self) -> &Path {
         &self.0
     }
@@ -23,7 +23,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What can't be removed is left to the system's own cleaning of its temporary directory.
+        // The system's own cleaning of its temporary directory removes the rest.
         drop(std::fs::remove_dir_all(&self.0));
     }
 }

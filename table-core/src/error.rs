@@ -34,7 +34,7 @@ pub struct Error(Box<Inner>);
 
 struct Inner {
     kind: ErrorKind,
-    /// Where the service has another code for the operation than for the kind.
+    /// The service's code for the operation, where it is another than the kind's.
     code: Option<&'static str>,
     attempted: &'static str,
     table: Option<Box<str>>,
@@ -56,9 +56,9 @@ macro_rules! kinds {
         }
 
         impl ErrorKind {
-            /// The service's own code for errors of this kind. What only an embedded store can meet is
-            /// `InternalError` or `ServerBusy`, as a failing server would say. Of an error, [`Error::code`] knows the
-            /// operation too, where the service has two codes.
+            /// The service's own code for errors of this kind. An error that only an embedded store can meet is
+            /// `InternalError` or `ServerBusy`, as a failing server would say. [`Error::code`] knows the operation too,
+            /// where the service has two codes.
             pub const fn code(self) -> &'static str {
                 match self { $(Self::$kind => $code,)+ }
             }
@@ -136,7 +136,7 @@ kinds! {
     LayoutConflict = "InvalidInput", 400, "two kinds of entities could have rows of one key";
     /// The text of a filter can't be read; [`position`](Error::position) says where.
     InvalidFilter = "InvalidInput", 400, "the filter can't be read";
-    /// A query asks for what no query may: a page of no entities or of more than 1,000, say.
+    /// A query asks for something that no query may ask: a page of no entities or of more than 1,000, say.
     InvalidQuery = "InvalidInput", 400, "the query is not possible";
     /// A continuation token is damaged, of another version, or belongs to another query.
     InvalidContinuation = "InvalidInput", 400, "the continuation token is not of this query";
@@ -158,7 +158,7 @@ kinds! {
     Incompatible = "InternalError", 500, "the store can't be opened by this version";
     /// The store was compacted: another file has taken the place of the one that is open. Open the store again.
     Superseded = "InternalError", 500, "another file has taken the place of the store's";
-    /// What is asked needs the store for itself, and this process has other handles of it.
+    /// The operation needs the store for itself, and this process has other handles of it.
     StoreInUse = "ServerBusy", 503, "the store is in use in this process";
     /// The store can't do what is asked, though others can: not all are in a directory on disk, say, and not all can change
     /// rows of several partitions at once. Nothing was written.
@@ -186,7 +186,7 @@ kinds! {
     KeyInUse = "InvalidInput", 400, "values are still sealed with the key";
     /// The bytes of an encrypted property are not those that were sealed for this very cell.
     DecryptionFailed = "InternalError", 500, "the encrypted value is not the one that was sealed here";
-    /// What is stored in the clear carries a keyed digest, and it is another's: somebody without the store's keys has
+    /// A row or a record in the clear lacks its keyed digest, or has another's: somebody without the store's keys has
     /// changed it, moved it, or taken the digest away.
     NotGenuine = "InternalError", 500, "what is stored was changed by somebody without the store's keys";
     /// The text is no [mark](crate::store::Mark) of a store.
@@ -206,7 +206,7 @@ impl ErrorKind {
         )
     }
 
-    /// Whether it says that a data key is no more.
+    /// Whether it says that a data key was destroyed.
     pub(crate) const fn is_destroyed(self) -> bool {
         matches!(self, Self::KeyShredded | Self::KeySuperseded)
     }
@@ -261,7 +261,7 @@ impl Error {
         self.0.kind.status()
     }
 
-    /// The table it happened in, if one is concerned.
+    /// The table concerned, if there is one.
     pub fn table_name(&self) -> Option<&str> {
         self.0.table.as_deref()
     }
@@ -293,7 +293,7 @@ impl Error {
         self
     }
 
-    /// Adds to what is said of the reason.
+    /// Adds to the detail.
     #[must_use]
     pub(crate) fn and(mut self, more: &str) -> Self {
         let reason = if self.0.because.is_empty() { self.0.kind.text() } else { &self.0.because };
@@ -301,7 +301,7 @@ impl Error {
         self
     }
 
-    /// What was attempted, as it follows "cannot ": the outermost caller's word stands.
+    /// Says what was attempted, in words that follow "cannot ". The outermost caller's words stand.
     #[must_use]
     pub(crate) fn attempted(mut self, attempted: &'static str) -> Self {
         self.0.attempted = attempted;
@@ -332,7 +332,7 @@ impl Error {
         self
     }
 
-    /// Another kind for the same failure.
+    /// The same failure as another kind.
     #[must_use]
     pub(crate) fn with_kind(mut self, kind: ErrorKind) -> Self {
         self.0.kind = kind;
@@ -340,7 +340,7 @@ impl Error {
         self
     }
 
-    /// Another code than the kind's.
+    /// The same failure with another code than the kind's.
     #[must_use]
     pub(crate) fn with_code(mut self, code: &'static str) -> Self {
         self.0.code = Some(code);
@@ -359,7 +359,7 @@ impl Error {
         self
     }
 
-    /// The same error once more, with its place; the source is given as text.
+    /// The same error once more, with its place. Its source becomes text.
     pub(crate) fn again(&self) -> Self {
         let inner = &*self.0;
         let mut error = self.duplicate();
@@ -372,7 +372,7 @@ impl Error {
         error
     }
 
-    /// The same error for another member of a group that failed as one. The source is given as text.
+    /// The same error for another member of a group that failed as one. Its source becomes text.
     pub(crate) fn duplicate(&self) -> Self {
         let inner = &*self.0;
         let because = match &inner.source {
@@ -385,7 +385,7 @@ impl Error {
     }
 }
 
-/// A key as an error shows it. A refused key may be of any length; its start says enough.
+/// A key as an error shows it. A refused key may have any length; its start says enough.
 fn shown(text: &str) -> Box<str> {
     const SHOWN: usize = 200;
     match text.char_indices().nth(SHOWN) {

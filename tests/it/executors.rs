@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use integration_tests::map::MapStore;
 use table_core::__executor::{
-    Abilities, Act, Backend, Condition, Content, Group, Place, Plan, Range, RowWrite, SealedAt, TableExec, Version,
+    Abilities, Act, Backend, Condition, Content, Group, Place, Plan, Range, RowWrite, SealedAt, TableExec,
+    Version,
 };
 use table_core::{DynamicEntity, ETag, Entity, ErrorKind, IfMatch, Query, Result, Store, ValueRef};
 
@@ -38,7 +39,11 @@ fn refused<T>(done: Result<T>) -> (ErrorKind, String) {
 
 fn rows(store: &Store, table: &str) -> Vec<(String, Option<ETag>)> {
     let table = store.dynamic_table(table).unwrap();
-    table.query(&Query::new()).unwrap().map(|row| row.map(|row| (row.row_key().into(), row.etag())).unwrap()).collect()
+    table
+        .query(&Query::new())
+        .unwrap()
+        .map(|row| row.map(|row| (row.row_key().into(), row.etag())).unwrap())
+        .collect()
 }
 
 #[test]
@@ -97,7 +102,8 @@ fn rows_of_declared_kinds_are_their_structs_on_any_executor() {
 
 /// A plan by hand: rows of these groups, each a table's place among those given and a partition.
 fn plan<'p>(groups: Vec<(usize, &'p str, Vec<RowWrite<'p>>, Vec<Range<'p>>)>) -> Plan<'p> {
-    let group = |(table, partition, rows, unchanged)| Group { place: Place { table, partition }, rows, unchanged };
+    let group =
+        |(table, partition, rows, unchanged)| Group { place: Place { table, partition }, rows, unchanged };
     Plan { groups: groups.into_iter().map(group).collect(), is_raw: true, ..Plan::default() }
 }
 
@@ -110,7 +116,8 @@ fn a_plan_of_several_tables_happens_whole_or_not_at_all() {
     let map = MapStore::new();
     assert_eq!(map.abilities(), Abilities::ALL);
     let store = map.store();
-    let [first, second]: [Arc<dyn TableExec>; 2] = ["First", "Second"].map(|name| map.clone().create(name).unwrap());
+    let [first, second]: [Arc<dyn TableExec>; 2] =
+        ["First", "Second"].map(|name| map.clone().create(name).unwrap());
     let tables = [&*first, &*second];
     let put = [("Number", ValueRef::Int32(1))];
     let put = || Act::Put(Content::Properties(&put));
@@ -122,10 +129,16 @@ fn a_plan_of_several_tables_happens_whole_or_not_at_all() {
         ])
     };
     let etag = commit(&both(Condition::Absent)).unwrap();
-    assert_eq!([rows(&store, "First"), rows(&store, "Second")], [[("a".into(), Some(etag))], [("b".into(), Some(etag))]]);
+    assert_eq!(
+        [rows(&store, "First"), rows(&store, "Second")],
+        [[("a".into(), Some(etag))], [("b".into(), Some(etag))]]
+    );
     let before = [rows(&store, "First"), rows(&store, "Second")];
     let refused = commit(&both(Condition::Absent)).unwrap_err();
-    assert_eq!((refused.error.kind(), refused.group, refused.row), (ErrorKind::EntityAlreadyExists, 1, Some(0)));
+    assert_eq!(
+        (refused.error.kind(), refused.group, refused.row),
+        (ErrorKind::EntityAlreadyExists, 1, Some(0))
+    );
     assert_eq!([rows(&store, "First"), rows(&store, "Second")], before);
 
     // What is demanded of rows that are not written.
@@ -133,7 +146,12 @@ fn a_plan_of_several_tables_happens_whole_or_not_at_all() {
     let digest = |prefix| map.digest(first.id(), "p", prefix);
     let demanding = |etag, digest| {
         let range = Range { prefix: "a", digest };
-        plan(vec![(0, "p", vec![row("a", is(etag), Act::Keep), row("c", Condition::Absent, put())], vec![range])])
+        plan(vec![(
+            0,
+            "p",
+            vec![row("a", is(etag), Act::Keep), row("c", Condition::Absent, put())],
+            vec![range],
+        )])
     };
     let seen = digest("a");
     commit(&plan(vec![(0, "p", vec![row("ab", Condition::Absent, put())], vec![])])).unwrap();

@@ -77,7 +77,10 @@ pub fn assert_sound(store: &Store) {
         let problems = checked.map(|report| report.problems);
         assert!(problems.as_ref().is_ok_and(Vec::is_empty), "{problems:?}");
     } else {
-        assert_eq!(checked.map(|report| report.rows).map_err(|error| error.kind()), Err(ErrorKind::Unsupported));
+        assert_eq!(
+            checked.map(|report| report.rows).map_err(|error| error.kind()),
+            Err(ErrorKind::Unsupported)
+        );
     }
 }
 
@@ -95,3 +98,8 @@ pub mod readme {}
 #[cfg(doctest)]
 #[doc = include_str!("../../table-core/README.md")]
 pub mod core_readme {}
+
+/// The programs of the cookbook.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/cookbook.md")]
+pub mod cookbook {}

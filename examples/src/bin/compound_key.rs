@@ -16,7 +16,7 @@ struct Employee {
     last_name: String,
 }
 
-/// What was said of an employee in a year.
+/// The review of an employee for a year.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Reviews", kind = "review")]
 #[key(partition = "{department}", row = "empid_{id:06}_{year:04}")]
@@ -60,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     assert_eq!(ratings, [4, 5]);
 
-    // The kinds don't mix: a query for employees passes their reviews by.
+    // The kinds don't mix: a query of employees passes over their reviews.
     let names: Result<Vec<_>, _> =
         staff.rows().department("Sales").into_iter().map(|e| e.map(|e| e.last_name.clone())).collect();
     assert_eq!(names?, ["Jones", "Hall"]);

@@ -22,7 +22,7 @@ struct Employee {
     salary: i64,
 }
 
-/// Who has which social security number: one partition for each company, so that a number leads to one employee.
+/// The holder of a social security number: one partition for each company, so that a number leads to one employee.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Numbers", kind = "number")]
 #[key(partition = "{company}", row = "empid_{id:04}")]
@@ -41,7 +41,7 @@ fn hire(store: &Store, id: u32, name: &str, ssn: &str, salary: i64) -> table_cor
     Ok(())
 }
 
-/// Keys, and what each property looks like to who has the file: sealed values by their length.
+/// Keys, and each property as a thief of the file sees it: sealed values by their length.
 fn draw(out: &mut impl Write, table: &DynamicTable) -> Result<(), Box<dyn Error>> {
     for row in table.query(&Query::new())? {
         let row = row?;

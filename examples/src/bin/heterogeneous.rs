@@ -26,7 +26,7 @@ struct Employee {
     email: String,
 }
 
-/// What the table holds. Two kinds whose rows could have one key would not compile.
+/// The kinds in the table. Two kinds whose rows could have one key would not compile.
 #[derive(EntitySet)]
 enum Company {
     Department(Department),

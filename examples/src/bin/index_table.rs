@@ -36,7 +36,7 @@ struct Customer {
     phone: String,
 }
 
-/// An order. Its number says nothing of when others were made: writes go to eight partitions, not to the last one alone.
+/// An order. The shards spread new orders over eight partitions, so that they don't all go to the last one.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Orders", kind = "order")]
 #[key(partition = "orders_{number:shard(8)}", row = "{number:06}")]

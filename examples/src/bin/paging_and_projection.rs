@@ -1,4 +1,4 @@
-//! Answers in pages, of which a client holds the place; and reads of some fields alone.
+//! Answers in pages, whose place the client holds; and reads of some fields alone.
 
 use std::error::Error;
 use std::io::Write;
@@ -19,7 +19,7 @@ struct Article {
     draft: Option<bool>,
 }
 
-/// What the list of articles shows: the text is not read for it.
+/// An article as the list shows it: its text is not read.
 #[derive(Projection, Debug, PartialEq)]
 #[projection(of = Article)]
 struct Line {
@@ -28,7 +28,7 @@ struct Line {
     draft: Option<bool>,
 }
 
-/// What a web server does for `GET /blog?after=..`: the token is all that it needs to go on, also after a restart.
+/// Answers `GET /blog?after=..` as a web server does: with the token alone it goes on, after a restart too.
 fn list(store: &Store, after: Option<&str>) -> table_core::Result<(Vec<Line>, Option<String>)> {
     let articles = store.table::<Article>()?;
     let after: Option<Continuation> = after.map(str::parse).transpose()?;

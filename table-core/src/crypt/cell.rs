@@ -1,12 +1,12 @@
-//! Where a value stands: what it is bound to.
+//! The place that a sealed value is bound to.
 
 use super::scope::KeyScope;
 use crate::error::{Error, ErrorKind, Result};
 
-/// A property of an entity: what a sealed value is bound to. A value that is moved to another cell does not open.
+/// A property of an entity, to which a sealed value is bound. A value that is moved to another cell does not open.
 ///
-/// The keys are the entity's primary ones, for its copies too: so a copy holds the very bytes that the entity holds,
-/// and is kept without a key at hand. Made by [`DynamicTable::cell`](crate::DynamicTable::cell).
+/// The keys are the entity's primary ones, for its copies too. A copy holds the very bytes that the entity holds, so it
+/// is kept without a key at hand. Made by [`DynamicTable::cell`](crate::DynamicTable::cell).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell<'a> {
     pub(crate) table: u32,
@@ -17,7 +17,7 @@ pub struct Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    /// A property's name is a cell's identity: one without would be one with all others.
+    /// The property's name is part of the cell's identity. Cells without names would be one cell.
     pub(crate) fn new(table: u32, partition: &'a str, row: &'a str, property: &'a str) -> Result<Self> {
         if property.is_empty() {
             return Err(Error::new(ErrorKind::PropertyNameInvalid).because("a property's name is empty"));
@@ -25,7 +25,7 @@ impl<'a> Cell<'a> {
         Ok(Self { table, partition, row, property, scope: KeyScope::default() })
     }
 
-    /// Whose values share a data key with this one; the default is [`KeyScope::Store`].
+    /// The scope whose values share a data key with this one; [`KeyScope::Store`] by default.
     #[must_use]
     pub fn scoped(mut self, scope: KeyScope) -> Self {
         self.scope = scope;
@@ -43,7 +43,7 @@ impl<'a> Cell<'a> {
 
 /// Appends a text after its length, so that two texts side by side can't be split elsewhere.
 pub(crate) fn framed(out: &mut Vec<u8>, text: &str) {
-    // No text that gets here comes near 4 GiB; the length of one that did would be another's at worst by its end.
+    // No text that gets here comes near 4 GiB.
     out.extend_from_slice(&u32::try_from(text.len()).unwrap_or(u32::MAX).to_le_bytes());
     out.extend_from_slice(text.as_bytes());
 }

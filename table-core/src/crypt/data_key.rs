@@ -1,4 +1,4 @@
-//! Data keys: what values are sealed with.
+//! Data keys, which seal values.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::key::{Derivation, SecretKey};
 use super::scope::Scope;
 use super::value::Sealed;
 
-/// What a data key is called in the values that it sealed, and among the keys: a random number that is no secret.
+/// The name of a data key, in the values that it sealed and among the keys: a random number that is no secret.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyHandle(pub(crate) u64);
 
@@ -49,12 +49,12 @@ impl DataKey {
         self.handle
     }
 
-    /// The how-manieth of its scope it is, counted from 1.
+    /// Its number among the keys of its scope, counted from 1.
     pub(crate) fn version(&self) -> u32 {
         self.version
     }
 
-    /// Whose values it seals.
+    /// The scope whose values it seals.
     pub(crate) fn scope(&self) -> &Scope {
         &self.scope
     }

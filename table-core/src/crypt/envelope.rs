@@ -1,12 +1,12 @@
-//! How anything is sealed here: provider's keys around root keys, root keys around data keys, data keys around values.
+//! Envelopes: how a provider's key seals a root key, a root key data keys, and a data key values.
 //!
 //! ```text
 //! salt: 24 | commitment: 16 | ciphertext | tag: 16
 //! ```
 //!
-//! From the key, a label and the salt come a key of its own for each envelope and a commitment to it. So a nonce is
-//! never used twice with a key, however many values there are, and the cipher's can be zero; and an envelope opens
-//! under one key alone, which AES-GCM by itself does not promise.
+//! The key, a label and the salt give each envelope a key of its own, and a commitment to that key. No key is used
+//! twice, so the cipher's nonce can be zero, however many values there are. An envelope opens under one key alone, which
+//! AES-GCM by itself does not promise.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,13 +21,13 @@ use crate::error::{Error, ErrorKind, Result};
 pub(crate) const SALT: usize = 24;
 /// Bytes of a commitment.
 const COMMITMENT: usize = 16;
-/// What an envelope adds to what it holds.
+/// Bytes that an envelope adds to its content.
 pub(crate) const OVERHEAD: usize = SALT + COMMITMENT + TAG;
 
 /// Each key serves one value.
 const NONCE_OF_ONE: [u8; NONCE] = [0; NONCE];
 
-/// What an envelope is for. One for one purpose does not open as another.
+/// What an envelope is for. An envelope for one purpose does not open as one for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// A property's value under a data key.
@@ -62,8 +62,8 @@ pub(crate) fn seal(key: &Derivation, purpose: Purpose, aad: &[u8], plain: &[u8])
     Ok(out)
 }
 
-/// Appends an envelope around what `write` appends. There must be room in `out` for both already: what grows leaves
-/// its former bytes behind.
+/// Appends an envelope around what `write` appends. There must be room in `out` for both already: a vector that
+/// grows leaves its former bytes behind.
 pub(crate) fn seal_into(
     key: &Derivation,
     purpose: Purpose,
@@ -74,7 +74,7 @@ pub(crate) fn seal_into(
     seal_with(&new_salt()?, key, purpose, aad, out, write)
 }
 
-/// The same with a given salt, which must never be given again: for vectors.
+/// The same with a given salt, which must never be given again: for test vectors.
 pub(crate) fn seal_with(
     salt: &[u8; SALT],
     key: &Derivation,
@@ -99,8 +99,8 @@ pub(crate) fn seal_with(
     Ok(())
 }
 
-/// What an envelope holds, if it was sealed with this key for this purpose and bound to `aad`. Whether it was the
-/// key, the binding or the bytes that did not fit is not told.
+/// What an envelope holds, if it was sealed with this key for this purpose and bound to `aad`. It is not told
+/// whether the key, the binding or the bytes did not fit.
 pub(crate) fn open(
     key: &Derivation,
     purpose: Purpose,
@@ -119,7 +119,7 @@ pub(crate) fn open(
     Ok(std::mem::take(&mut *text))
 }
 
-/// What is derived for one envelope.
+/// The keys that are derived for one envelope.
 struct Keys {
     key: Zeroizing<[u8; KEY]>,
     commitment: [u8; COMMITMENT],

@@ -1,4 +1,4 @@
-//! Small files that hold keys: closed to others, there whole or not at all, and overwritten before they go.
+//! Small files that hold keys: closed to others, whole or not there at all, and overwritten before they are removed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -15,10 +15,10 @@ const LONGEST: u64 = 1 << 20;
 /// How often a file is read again because another took its place meanwhile.
 const ATTEMPTS: usize = 100;
 
-/// Goes behind the name of a file that is being made, with 16 hex digits behind it.
+/// Ends the name of a file that is being made, before 16 hex digits.
 const NEW: &str = ".new-";
 
-/// What the operating system refused, and where.
+/// The file, and what the operating system refused.
 #[cold]
 pub(crate) fn failed(doing: &str, path: &Path, error: io::Error) -> Error {
     let kind = match error.kind() {
@@ -29,13 +29,13 @@ pub(crate) fn failed(doing: &str, path: &Path, error: io::Error) -> Error {
     Error::new(kind).because(format!("{doing} `{}`: {error}", path.display())).caused_by(error)
 }
 
-/// Writes a file that is not there yet; it is durable when this returns. Of several who do so at once one succeeds.
+/// Writes a file that is not there yet; it is durable when this returns. Of several attempts at once, one succeeds.
 pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<()> {
     let link = |new: &Path| match fs::hard_link(new, path) {
         Err(error)
             if matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported) =>
         {
-            // A file system without hard links. What stands there is not replaced, unless it comes this very moment.
+            // A file system without hard links. A file of this name is not replaced, unless it is made this very moment.
             rename_to_free(new, path)
         }
         // Somebody has made the file, and removed this attempt as a left-over.
@@ -52,7 +52,7 @@ pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<()> {
     beside(path, bytes, None, link).map_err(|error| failed("making", path, error))
 }
 
-/// The same under a name that nobody else gives, as a random number makes it. The file has no second name at any time.
+/// The same under a name that nobody else gives, since it is random. The file never has a second name.
 pub(crate) fn create_named(path: &Path, bytes: &[u8]) -> Result<()> {
     let made = beside(path, bytes, None, |new| rename_to_free(new, path));
     made.map_err(|error| failed("making", path, error))
@@ -67,7 +67,7 @@ fn rename_to_free(new: &Path, path: &Path) -> io::Result<()> {
 
 /// Writes a file in the place of one that is there, whose bytes are then overwritten. The owner stays.
 ///
-/// One that has a second name, by a hard link, is refused: it would be another file under each.
+/// A file that has a second name, by a hard link, is refused: the two names would lead to two files.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let former = open_to_overwrite(path).map_err(|error| failed("replacing", path, error))?;
     let found = former.metadata().map_err(|error| failed("replacing", path, error))?;
@@ -89,17 +89,16 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// Removes a file, if it is there, and overwrites it before.
 ///
-/// What goes by another name too is not overwritten: that may be the file which is in use, or a copy in a backup that is
-/// made of hard links.
+/// A file with a second name is not overwritten: it may be the file in use, or a copy in a backup of hard links.
 pub(crate) fn wipe(path: &Path) -> Result<()> {
     wipe_beside(path, path)
 }
 
-/// The same, beside a file that is in use: one with two names loses this one, and nothing else.
+/// The same, beside a file that is in use. A file with two names loses this one, and nothing else.
 pub(crate) fn wipe_beside(path: &Path, in_use: &Path) -> Result<()> {
     let wiped = || {
         let found = fs::symlink_metadata(path)?;
-        // A link's target is somebody else's, and what is no file has no bytes to overwrite.
+        // A link's target is somebody else's. A directory or a pipe has no bytes to overwrite.
         if found.is_file() {
             let file = open_to_overwrite(path)?;
             if path == in_use || !is_named(&file, in_use)? {
@@ -116,7 +115,7 @@ pub(crate) fn wipe_beside(path: &Path, in_use: &Path) -> Result<()> {
     }
 }
 
-/// Removes what was left of this file being made or replaced by a process that ended meanwhile. Nobody may be at it.
+/// Removes what a process left that ended while it made or replaced this file. Nobody else may be at work on it.
 pub(crate) fn wipe_left_overs(path: &Path) -> Result<()> {
     let dir = directory(path);
     let listed = |error| failed("reading", &dir, error);
@@ -133,8 +132,8 @@ pub(crate) fn wipe_left_overs(path: &Path) -> Result<()> {
 
 /// A file's bytes; `None` if there is none.
 ///
-/// Who replaces a file gives its name to the new one first, and overwrites the old one then. So what was read is whole
-/// if the file has its name still; if not, the new one is read.
+/// A replacement first gives the name to the new file, and then overwrites the old one. What was read is whole if the
+/// file still has its name; if not, the new file is read.
 pub(crate) fn read(path: &Path) -> Result<Option<Zeroizing<Vec<u8>>>> {
     let mut last = None;
     for _ in 0..ATTEMPTS {
@@ -147,7 +146,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<Zeroizing<Vec<u8>>>> {
                     "is a symbolic link, behind which keys would be neither replaced nor overwritten; put the file there",
                 );
             }
-            // Opening a pipe waits for who writes to it.
+            // Opening a pipe waits for a writer.
             Ok(found) if !found.is_file() => {
                 return refused("is not a file; take it from a backup of the keys");
             }
@@ -165,13 +164,13 @@ pub(crate) fn read(path: &Path) -> Result<Option<Zeroizing<Vec<u8>>>> {
             break;
         }
     }
-    // A file system that never says so gives what it gives: each of these files has a checksum.
+    // A file system that never says so is believed: each of these files has a checksum.
     Ok(last)
 }
 
 fn contents(file: &File) -> io::Result<Zeroizing<Vec<u8>>> {
     let length = file.metadata()?.len().min(LONGEST);
-    // Room for all of it at once: what grows leaves its former bytes behind.
+    // Room for all of it at once: a vector that grows leaves its former bytes behind.
     let mut bytes = Zeroizing::new(Vec::with_capacity(usize::try_from(length + 1).unwrap_or(0)));
     file.take(LONGEST).read_to_end(&mut bytes)?;
     Ok(bytes)
@@ -218,8 +217,8 @@ pub(crate) fn check_private(_: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Makes a file beside `path`, whole and durable, and has `place` give it its name; it belongs to whom the former file
-/// belongs to.
+/// Makes a file beside `path`, whole and durable, and has `place` give it its name. It belongs to the owner of the
+/// former file.
 fn beside(
     path: &Path,
     bytes: &[u8],
@@ -241,21 +240,22 @@ fn beside(
     };
     let made = write();
     if made.is_err() {
-        // Keys that nobody is to have. What can't be removed now, the next change removes.
+        // Nobody is to have these keys. The next change removes what can't be removed now.
         wipe(&new).unwrap_or_default();
     }
     made?;
     sync_directory(path).inspect_err(|_| {
-        // It may be gone after a power failure: it is not made, and what is replaced is not overwritten.
+        // The entry may be gone after a power failure: the file counts as not made, and the former one is not
+        // overwritten.
         if former.is_none() {
-            // Not overwritten: its keys are nobody's, and zeros under its name would stand in the way of the next
+            // It is not overwritten: its keys are nobody's, and zeros under its name would stand in the way of the next
             // attempt if the power went now.
             fs::remove_file(path).unwrap_or_default();
         }
     })
 }
 
-/// For a file that its owner alone can open.
+/// Options for a file that its owner alone can open.
 pub(crate) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
@@ -296,8 +296,8 @@ fn open_to_overwrite(path: &Path) -> io::Result<File> {
     File::options().write(true).open(path)
 }
 
-/// What is written over may still be found by who reads the disk itself: where the file system copies on write, or
-/// the disk spreads its wear.
+/// A reader of the disk itself may still find the former bytes, where the file system copies on write or the disk
+/// spreads its wear.
 fn overwrite(mut file: File) -> io::Result<()> {
     let length = file.metadata()?.len();
     io::copy(&mut io::repeat(0).take(length), &mut file)?;

@@ -1,4 +1,4 @@
-//! Keys in memory: 32 bytes that are wiped when they are dropped, and what is derived from them.
+//! Keys in memory: 32 bytes that are wiped when they are dropped, and the keys derived from them.
 
 use std::fmt;
 
@@ -37,7 +37,7 @@ impl SecretKey {
         Some(key)
     }
 
-    /// The bytes, for who wraps the key.
+    /// The bytes, for a provider that wraps the key.
     pub fn expose(&self) -> &[u8; Self::BYTES] {
         &self.0
     }
@@ -48,7 +48,7 @@ impl SecretKey {
     }
 
     pub(crate) fn derivation(&self) -> Derivation {
-        // Refused is what is shorter than a hash, and a key is as long as one.
+        // A key shorter than a hash is refused; this one is as long as a hash.
         Derivation(Hkdf::from_prk(&*self.0).unwrap_or_else(|_| Hkdf::new(None, &*self.0)))
     }
 }
@@ -59,16 +59,16 @@ impl fmt::Debug for SecretKey {
     }
 }
 
-/// What a key is known by: a hash that gives nothing away.
+/// A key's identity: a hash that gives nothing away.
 pub(crate) type CheckValue = [u8; 32];
 
-/// A key as the state of HKDF-Expand (RFC 5869, SHA-256), which is all that is kept of keys in memory. The hash wipes
-/// its state when it is dropped.
+/// A key as the state of HKDF-Expand (RFC 5869, SHA-256): the form in which keys stay in memory. The hash wipes its
+/// state when it is dropped.
 pub(crate) struct Derivation(Hkdf<Sha256>);
 
 impl Derivation {
-    /// Bytes that depend on the key and on all of `info`, whose pieces stand side by side: the first says what it is
-    /// for, and each that varies in length must be framed.
+    /// Bytes that depend on the key and on all of `info`, whose pieces stand side by side. The first says what the
+    /// bytes are for. A piece of varying length must be framed.
     pub(crate) fn expand<const N: usize>(&self, info: &[&[u8]]) -> [u8; N] {
         let mut out = [0; N];
         self.expand_into(info, &mut out);
@@ -77,7 +77,7 @@ impl Derivation {
 
     pub(crate) fn expand_into<const N: usize>(&self, info: &[&[u8]], out: &mut [u8; N]) {
         const { assert!(N <= 255 * 32, "more than HKDF gives") };
-        // The one error is of the length.
+        // The length alone can be wrong.
         self.0.expand_multi_info(info, out).unwrap_or_else(|_| out.zeroize());
     }
 }

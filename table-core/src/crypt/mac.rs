@@ -1,4 +1,4 @@
-//! Keyed digests: what vouches for bytes that lie in the clear.
+//! Keyed digests, which vouch for bytes that lie in the clear.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use subtle::ConstantTimeEq;
 
 use super::key::{Derivation, SecretKey};
 
-/// A key for digests. Who lacks it can neither make the digest of anything, nor tell what a digest is of.
+/// A key for digests. Without it nobody can make the digest of anything, or tell what a digest is of.
 ///
 /// The digest of some parts is the first bytes of HKDF-Expand (RFC 5869, SHA-256) of the key and
 ///
@@ -14,7 +14,7 @@ use super::key::{Derivation, SecretKey};
 /// `table-derive digest1` | length of the label: 8 | label | number of parts: 8 | each: length: 8, bytes
 /// ```
 ///
-/// so no two labels, and no two ways to cut bytes into parts, share one.
+/// so no two labels, and no two ways to cut bytes into parts, share a digest.
 pub(crate) struct MacKey(Derivation);
 
 /// Bytes before the label.
@@ -40,7 +40,7 @@ impl MacKey {
         self.0.expand(&info)
     }
 
-    /// Whether this is the digest of these parts. How much of it is right does not show in the time it takes.
+    /// Whether this is the digest of these parts. The time it takes does not show how much of it is right.
     pub(crate) fn fits<const N: usize>(&self, label: &str, parts: &[&[u8]], digest: &[u8; N]) -> bool {
         self.digest::<N>(label, parts).ct_eq(digest).into()
     }

@@ -9,8 +9,8 @@ use super::key::{Derivation, SecretKey};
 use super::provider::{KeyError, KeyId, KeyProvider};
 use crate::error::Result;
 
-/// A [`KeyProvider`] that keeps its keys in memory and nowhere else. What was sealed under them is lost when it is
-/// dropped: it is for tests, and for stores that end with the process.
+/// A [`KeyProvider`] that keeps its keys in memory alone: for tests, and for stores that end with the process. When it
+/// is dropped, everything that was sealed under its keys is lost.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -73,7 +73,7 @@ impl KeyProvider for MemoryKeys {
     }
 }
 
-/// Names no keys: only how many.
+/// Names no keys, and says only how many there are.
 impl fmt::Debug for MemoryKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let keys = self.lock();
@@ -81,7 +81,7 @@ impl fmt::Debug for MemoryKeys {
     }
 }
 
-/// How this crate's own providers wrap, once they have found the key.
+/// Wraps as this crate's own providers do, once they have found the key.
 pub(super) fn wrap(by: Option<&Derivation>, key: &SecretKey, context: &[u8]) -> Result<Vec<u8>, KeyError> {
     let by = by.ok_or_else(KeyError::not_found)?;
     Ok(envelope::seal(by, Purpose::RootKey, context, key.expose())?)
@@ -111,7 +111,7 @@ mod tests {
         for length in 0..wrapped.len() {
             assert!(keys.unwrap(&first, &wrapped[..length], b"context").unwrap_err().is_refused());
         }
-        // Sealed by the right key, and yet no key.
+        // The right key sealed it, and yet it is no key.
         let short =
             envelope::seal(&keys.lock().by_id[&first], Purpose::RootKey, b"context", &[7; 31]).unwrap();
         assert!(keys.unwrap(&first, &short, b"context").unwrap_err().is_refused());

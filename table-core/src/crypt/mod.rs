@@ -1,13 +1,13 @@
 //! Encrypted properties: keys, sealed values, blind tokens.
 //!
-//! A [`KeyProvider`] keeps the key that all others hang on, away from the data. It wraps one root key for each
-//! store; under the root key lie the data keys, one for the store, or for each table or partition
-//! ([`KeyScope`]); from a data key comes a key of its own for each value.
+//! A [`KeyProvider`] keeps the key that all others hang on, away from the data. It wraps one root key for each store.
+//! The root key wraps the data keys: one for the store, or for each table or partition ([`KeyScope`]). Each value has a
+//! key of its own, derived from a data key.
 //!
-//! A value is sealed with AES-256-GCM for one [`Cell`]: it opens in its place alone. So whoever can write the file
-//! can destroy a value, and can't change one, move it, or pass another's off as it.
+//! A value is sealed with AES-256-GCM for one [`Cell`], and opens in that place alone. An attacker who can write the file
+//! can destroy a value. He can't change one, move it, or pass another value off as it.
 //!
-//! A field with `#[encrypt]` is sealed when its entity is written, and is what it was when it is read:
+//! A field with `#[encrypt]` is sealed when its entity is written, and opened when it is read:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -81,11 +81,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A key is changed by [`Encryption::rotate`](crate::store::Encryption::rotate), and what it sealed is sealed anew by
-//! [`Table::reencrypt`](crate::Table::reencrypt); [`Encryption::shred`](crate::store::Encryption::shred) destroys keys together
-//! with their values.
+//! [`Encryption::rotate`](crate::store::Encryption::rotate) changes a key, and [`Table::reencrypt`](crate::Table::reencrypt)
+//! seals anew what it sealed. [`Encryption::shred`](crate::store::Encryption::shred) destroys keys together with their
+//! values.
 //!
-//! What is here knows no store. The store keeps the wrapped keys, and does the sealing, as
+//! This module knows no store. The store keeps the wrapped keys and does the sealing:
 //! [`Encryption`](crate::store::Encryption).
 
 mod aead;

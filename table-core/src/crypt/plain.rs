@@ -1,6 +1,6 @@
 //! A value's bytes before they are sealed.
 //!
-//! Numbers keep their full width, so that a sealed one's length does not tell how large it is.
+//! Numbers keep their full width, so that the length of a sealed number does not tell how large it is.
 
 use uuid::Uuid;
 use zeroize::{Zeroize, Zeroizing};
@@ -73,7 +73,7 @@ impl<'a> Plain<'a> {
     }
 }
 
-/// The value of these bytes; `None` where the type has no such. The bytes become the value, or are wiped.
+/// The value of these bytes; `None` if the type has no such value. The bytes become the value, or are wiped.
 pub(crate) fn value_of(edm: EdmType, bytes: Vec<u8>) -> Option<Value> {
     let mut bytes = Zeroizing::new(bytes);
     match edm {

@@ -1,4 +1,4 @@
-//! Who keeps the key that all others hang on.
+//! The trait of whatever keeps the key that all others hang on.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,12 +8,12 @@ use crate::error::{Error, ErrorKind};
 
 /// Keeps keys that never lie beside the data, and wraps the store's root key with them.
 ///
-/// A store asks its provider when it is opened, and when its root key is made anew; never while it holds a lock that
-/// other writers wait for, and not once per value. So a provider may be slow: a key management service over the
-/// network, say.
+/// A store asks its provider when it is opened, and when its root key is made anew. It never asks while it holds a lock
+/// that other writers wait for, nor once per value. So a provider may be slow: a key management service over the network,
+/// say.
 ///
-/// [`KeyRing`](super::KeyRing) keeps keys in a file, [`MemoryKeys`](super::MemoryKeys) in memory. One for a cloud's
-/// service takes a client of it and a key's name:
+/// [`KeyRing`](super::KeyRing) keeps keys in a file, [`MemoryKeys`](super::MemoryKeys) in memory. A provider for a cloud's
+/// service holds a client and a key's name:
 ///
 /// ```
 /// use table_core::crypt::{KeyError, KeyId, KeyProvider, SecretKey};
@@ -58,7 +58,7 @@ use crate::error::{Error, ErrorKind};
 /// }
 /// ```
 pub trait KeyProvider: Send + Sync {
-    /// The key that wraps what is made from now on.
+    /// The key that wraps from now on.
     fn current(&self) -> Result<KeyId, KeyError>;
 
     /// Wraps `key` so that only the key `id` opens it, and only together with the same `context`.
@@ -84,7 +84,7 @@ impl<P: KeyProvider + ?Sized> KeyProvider for Arc<P> {
     }
 }
 
-/// What a provider calls one of its keys: 1 to 1,024 bytes of text that is no secret.
+/// A provider's name for one of its keys: 1 to 1,024 bytes of text that is no secret.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyId(Box<str>);
 
@@ -129,7 +129,7 @@ enum Why {
 }
 
 impl KeyError {
-    /// The provider has no such key, or has it no more.
+    /// The provider has no such key, or no longer has it.
     pub fn not_found() -> Self {
         Self(Why::NotFound)
     }
@@ -180,7 +180,7 @@ impl From<KeyError> for Error {
     }
 }
 
-/// From what a provider of this crate meets on its way.
+/// Made of what a provider of this crate meets on its way.
 impl From<Error> for KeyError {
     fn from(error: Error) -> Self {
         Self::unavailable(error)

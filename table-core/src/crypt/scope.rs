@@ -1,4 +1,4 @@
-//! Whose values share a data key.
+//! Scopes: the values that share a data key.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +8,7 @@ use crate::limits;
 use crate::model::key;
 pub use crate::schema::KeyScope;
 
-/// One scope: what has data keys of its own.
+/// One scope, which has data keys of its own.
 ///
 /// Made by [`store`](Self::store), and by [`DynamicTable::key_scope`](crate::DynamicTable::key_scope) and
 /// [`partition_key_scope`](crate::DynamicTable::partition_key_scope), which know the table's number.
@@ -34,7 +34,7 @@ impl Scope {
         Ok(Self(KeyScope::Partition.bytes(table, partition).into()))
     }
 
-    /// As it is stored; `None` if these bytes are no scope's.
+    /// The scope of these stored bytes; `None` if they are no scope's.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let right = match bytes {
             [STORE] | [TABLE, _, _, _, _] => true,
@@ -82,7 +82,7 @@ impl KeyScope {
     }
 }
 
-/// A partition key that no entity can have has no keys either; and it would not fit LMDB's.
+/// A partition key that no entity can have has no data keys either, and would not fit LMDB's keys.
 pub(crate) fn check_partition(partition: &str) -> Result<()> {
     let units = key::utf16_units(partition);
     if units <= limits::KEY_UNITS {

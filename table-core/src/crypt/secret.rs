@@ -12,7 +12,7 @@ use crate::schema::{Property, PropertyValue, ValueError};
 /// A value that does not show itself in `Debug`, so that a struct which derives `Debug` can hold it, and that is
 /// wiped from memory when it is dropped.
 ///
-/// It is the property that its content is. Comparing is content by content, and takes a time that depends on it.
+/// It is stored as its content is. Contents are compared in a time that depends on them.
 ///
 /// ```
 /// use table_core::crypt::Secret;
@@ -28,8 +28,8 @@ use crate::schema::{Property, PropertyValue, ValueError};
 /// assert_eq!(jones.ssn.expose(), "078-05-1120");
 /// ```
 ///
-/// What leaves it (by [`into_inner`](Self::into_inner), or as a copy of what [`expose`](Self::expose) lends), and
-/// what a `String` had left behind when it grew, is beyond its reach.
+/// Two things are beyond its reach: a value that leaves it, by [`into_inner`](Self::into_inner) or as a copy of what
+/// [`expose`](Self::expose) lends, and the bytes that a `String` left behind when it grew.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secret<T: Wipe>(T);
 

@@ -1,4 +1,4 @@
-//! Blind tokens: what equal values have in common, for who has the key.
+//! Blind tokens, which tell that values are equal to a holder of the key.
 
 use std::fmt;
 
@@ -11,8 +11,8 @@ pub use crate::schema::TokenScope;
 use crate::schema::{TOKEN_BYTES, token_text};
 
 impl TokenScope {
-    /// Whose key makes the tokens of a property whose values have keys of this scope: a partition's key can't make
-    /// tokens that other partitions know.
+    /// The scope whose key makes the tokens of a property, if this scope's keys seal its values. A partition's key can't
+    /// make tokens that other partitions know.
     pub(crate) fn key_scope(self, values: KeyScope) -> KeyScope {
         match (self, values) {
             (Self::Table, KeyScope::Partition) => KeyScope::Table,
@@ -21,8 +21,8 @@ impl TokenScope {
     }
 }
 
-/// A keyed hash of an encrypted value, which can stand in a key in the value's place: equal values of a property
-/// have equal tokens, and a token says nothing else of its value to who lacks the key.
+/// A keyed hash of an encrypted value, which can stand in a key in the value's place. Equal values of a property have
+/// equal tokens. Without the key, a token says nothing else of its value.
 ///
 /// It prints as 34 hex digits: two that tell the versions of the key apart, and 32 of the hash.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,7 +30,7 @@ pub struct Token([u8; TOKEN_BYTES]);
 
 impl Token {
     pub(crate) fn new(key: &DataKey, scope: TokenScope, cell: &Cell<'_>, value: ValueRef<'_>) -> Self {
-        // A field may grow from `i32` to `i64`, and is to be found by the tokens that it has.
+        // A field may grow from `i32` to `i64`, and must still be found by its tokens.
         let value = value.as_i64().map_or(value, ValueRef::Int64);
         let plain = Plain::of(value);
         let edm: EdmType = value.edm_type();
@@ -60,7 +60,7 @@ impl Token {
         self.0
     }
 
-    /// Which of a scope's keys made it, modulo 256: of the keys that are alive no two have the same.
+    /// The number of the scope's key that made it, modulo 256. No two living keys of a scope share it.
     pub(crate) fn version_byte(version: u32) -> u8 {
         let [low, ..] = version.to_le_bytes();
         low

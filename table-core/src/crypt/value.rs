@@ -20,7 +20,7 @@ const SUITE: u8 = 1;
 /// Bytes before the envelope.
 const HEADER: usize = 11;
 
-/// What sealing adds to a value's bytes.
+/// Bytes that sealing adds to a value's.
 pub(crate) const OVERHEAD: usize = HEADER + envelope::OVERHEAD;
 
 /// How many bytes a value takes when it is sealed.
@@ -45,7 +45,7 @@ impl<'a> Sealed<'a> {
         Some(Self { edm: plain::edm_of(tag)?, key: KeyHandle(u64::from_le_bytes(key)), header, envelope })
     }
 
-    /// The same, or the error that says what the property is not.
+    /// The same, or the error that says what the property lacks.
     pub(crate) fn read(cell: &Cell<'_>, bytes: &'a [u8]) -> Result<Self> {
         Self::parse(bytes).ok_or_else(|| {
             cell.error(ErrorKind::DecryptionFailed, "holds no sealed value, or one of a newer format")
@@ -78,7 +78,7 @@ pub(crate) fn seal(cell: &Cell<'_>, store: &[u8; 16], key: &DataKey, value: Valu
     Ok(out)
 }
 
-/// The same with a given salt: for vectors.
+/// The same with a given salt: for test vectors.
 #[cfg(test)]
 pub(crate) fn seal_with(
     salt: &[u8; envelope::SALT],
@@ -94,7 +94,7 @@ pub(crate) fn seal_with(
     Ok(out)
 }
 
-/// What goes into a sealed value.
+/// The parts of a sealed value.
 struct Parts<'a> {
     header: [u8; HEADER],
     aad: Vec<u8>,
@@ -119,7 +119,7 @@ impl<'a> Parts<'a> {
         Ok(Self { header, aad: binding(cell, store, &header), plain })
     }
 
-    /// Room for all of it: what grows leaves its former bytes behind.
+    /// Room for all of it: a vector that grows leaves its former bytes behind.
     fn begin(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(OVERHEAD + self.plain.as_slice().len());
         out.extend_from_slice(&self.header);

@@ -36,9 +36,9 @@ pub use self::loader::Loader;
 pub(crate) use self::merged::Merged;
 pub use self::rules::check_rules;
 pub use self::turns::Turns;
+use crate::error::Result;
 #[cfg(feature = "encrypt")]
 use crate::error::{Error, ErrorKind};
-use crate::error::Result;
 use crate::model::ETag;
 use crate::plan::RowWrite;
 use crate::query::Continuation;

@@ -1,9 +1,8 @@
-//! How many bytes a batch has as the body of a request to the service, which is what the service limits.
+//! The bytes that a batch has as the body of a request to the service, which the service limits.
 //!
-//! Nobody knows a client's headers beforehand, so this is an estimate, and rather too large than too small: what
-//! surrounds an operation counts as much as the clients that are in use write at the most, and a number as much as the
-//! longest of its type. Keys, names, texts and bytes count exactly. [`BATCH_BYTES`](crate::limits::BATCH_BYTES) says
-//! the sums.
+//! Nobody knows a client's headers beforehand, so this is an estimate, and rather too large than too small. The frame of
+//! an operation counts as much as the clients in use write at the most, and a number as much as the longest of its type.
+//! Keys, names, texts and bytes count exactly. [`BATCH_BYTES`](crate::limits::BATCH_BYTES) gives the sums.
 
 use super::ValueRef;
 
@@ -20,8 +19,8 @@ const NAME: usize = 4;
 /// `,"@odata.type":""` around a name once more and a type.
 const ANNOTATION: usize = 17;
 
-/// What a batch is surely not larger than. `entities` is what its entities count for by the limit for one, with two bytes
-/// for each byte of names, keys and texts: a byte becomes three in an address, and six at the most in JSON.
+/// A bound that no batch exceeds. `entities` is the size of its entities by the limit for one, with two bytes for each
+/// byte of names, keys and texts. A byte becomes three in an address, and at most six in JSON.
 pub(crate) const fn most(operations: usize, table: &str, entities: usize) -> usize {
     BATCH + operations * (OPERATION + table.len()) + 5 * entities
 }
@@ -44,7 +43,7 @@ pub(crate) fn operation<'a>(
         }
 }
 
-/// Where an operation says which entity it is of.
+/// Where an operation names its entity.
 pub(crate) enum Kind<P> {
     /// In the properties alone: it is sent to the table.
     Insert(P),

@@ -202,7 +202,7 @@ impl<'a> ValueRef<'a> {
                 )));
             }
             Self::DateTime(v) if v < Ticks::MIN_PROPERTY => {
-                // Not which time it is: no error shows a value.
+                // The message leaves the time out: no error shows a value.
                 return Err(Error::new(ErrorKind::ValueOutOfRange).because(format!(
                     "property `{name}` is a date and time before {}",
                     Ticks::MIN_PROPERTY

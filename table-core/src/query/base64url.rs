@@ -1,4 +1,4 @@
-//! Base64 with the alphabet of URLs and without padding, of which each byte string has one text.
+//! Base64 with the alphabet of URLs and without padding. Each byte string has one text.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 

@@ -1,4 +1,4 @@
-//! Ranges of keys, kept symbolic: an executor lowers them to what it has, bytes or strings.
+//! Ranges of keys, kept symbolic: an executor turns them into its own bytes or strings.
 
 use std::fmt;
 use std::ops::{Bound, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
@@ -27,8 +27,8 @@ pub(crate) enum Upper {
 
 /// A set of keys that lie side by side in the service's order.
 ///
-/// It is a set of *valid* keys, which hold no control characters: so bounds that do are replaced by what they
-/// mean, and from here on a bound holds no character below U+0020.
+/// It is a set of *valid* keys, which hold no control characters. A bound that holds one is replaced by what it means,
+/// and from here on a bound holds no character below U+0020.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeyRange {
     lower: Lower,
@@ -36,7 +36,7 @@ pub(crate) struct KeyRange {
 }
 
 impl Lower {
-    /// No valid key lies between a text and what continues it by a control character.
+    /// No valid key lies between a text and its continuation by a control character.
     fn of(bound: Bound<&str>) -> Self {
         match bound {
             Bound::Unbounded | Bound::Included("") => Self::Unbounded,
@@ -123,7 +123,7 @@ impl KeyRange {
         Self { lower: Lower::of(lower), upper: Upper::of(upper) }
     }
 
-    /// The keys that compare so with the text; what all but one satisfy is no range.
+    /// The keys that compare so with the text; all keys but one are no range.
     pub(super) fn comparing(operator: Operator, text: &str) -> Option<Self> {
         use Bound::{Excluded, Included, Unbounded};
         Some(match operator {
@@ -166,13 +166,13 @@ impl KeyRange {
     pub(crate) fn as_point(&self) -> Option<&str> {
         match (&self.lower, &self.upper) {
             (Lower::Included(first), Upper::Included(last)) if first == last => Some(last),
-            // Nothing sorts before the empty key, so that its lower bound is none.
+            // Nothing sorts before the empty key, so its lower bound is none.
             (Lower::Unbounded, Upper::Included(last)) if last.is_empty() => Some(last),
             _ => None,
         }
     }
 
-    /// The text that every key must start with, and may go on from in any way.
+    /// The text that every key must start with, if any key that starts with it is in the range.
     pub(crate) fn as_prefix(&self) -> Option<&str> {
         match (&self.lower, &self.upper) {
             (Lower::Included(first), Upper::Prefix(prefix)) if first == prefix => Some(prefix),
@@ -192,7 +192,7 @@ impl KeyRange {
                 Upper::Unbounded => true,
                 Upper::Included(last) => key::compare(text, last).is_le(),
                 Upper::Excluded(bound) => key::compare(text, bound).is_lt(),
-                // What is not below the prefix and does not start with it is above.
+                // A key that is not below the prefix and does not start with it is above.
                 Upper::Prefix(prefix) => text.starts_with(prefix.as_str()),
             }
     }

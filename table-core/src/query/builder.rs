@@ -1,4 +1,4 @@
-//! What to read, as the user says it.
+//! Queries as the user builds them.
 
 use super::bounds::{KeyBounds, KeyRange};
 use super::explain::Explain;
@@ -8,11 +8,11 @@ use super::plan::plan;
 use super::sealed::SealedEq;
 use crate::error::Error;
 
-/// Which entities of a table to read, what of them, and in which order.
+/// The entities of a table to read, their properties, and the order.
 ///
-/// Entities come in the order of their partition keys and then their row keys. Bounds on the keys and a filter
-/// all apply together; those that say something of a range of keys, wherever they stand, make the range that is
-/// read smaller. [`explain`](Self::explain) says what will be read and why.
+/// Entities come in the order of their partition keys and then their row keys. Bounds on the keys and a filter all apply
+/// together. Every condition on keys that is a range, wherever it stands, makes the range that is read smaller.
+/// [`explain`](Self::explain) says what will be read and why.
 ///
 /// ```
 /// use table_core::query::QueryClass;
@@ -152,7 +152,7 @@ impl Query {
         self.filter.as_ref().is_some_and(Filter::has_sealed)
     }
 
-    /// The same, with what `known` makes of each comparison with a sealed property.
+    /// The same query, with what `known` makes of each comparison with a sealed property.
     pub(crate) fn resolved(
         mut self,
         known: &mut dyn FnMut(&SealedEq) -> Result<SealedEq, Error>,
@@ -183,7 +183,7 @@ impl Query {
         self.reverse
     }
 
-    /// What running the query will read, and why.
+    /// What the query will read, and why.
     pub fn explain(&self) -> Result<Explain, Error> {
         plan(self).map(|plan| plan.explain())
     }

@@ -1,15 +1,15 @@
-//! How a stored value compares with a constant.
+//! Comparisons of a stored value with a constant.
 
 use std::cmp::Ordering;
 
 use crate::model::{ValueRef, key};
 
-/// By which rule values of two types compare.
+/// The rule by which values of two types compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// The service's, of properties that are only known by name: their type is what each row says.
+    /// The service's rule, for properties that are known by name alone: each row says their type.
     Named,
-    /// Of an entity's fields, whose type is declared: a field may have grown since a row was written.
+    /// The rule for an entity's fields, whose type is declared: a field may have grown since a row was written.
     Declared,
 }
 
@@ -54,8 +54,8 @@ impl Operator {
         }
     }
 
-    /// The comparison that holds where this one does not. For keys and texts alone: of a missing property, and of a
-    /// NaN, neither need hold.
+    /// The comparison that holds where this one does not. It is for keys and texts alone: for a missing property or a NaN,
+    /// neither need hold.
     pub(super) fn negated(self) -> Self {
         match self {
             Self::Eq => Self::Ne,
@@ -109,7 +109,8 @@ pub(super) fn holds(stored: ValueRef<'_>, operator: Operator, constant: ValueRef
     order.map_or(operator == Operator::Ne, |order| operator.holds(order))
 }
 
-/// Whether the comparison holds of a value whose type is another than the constant's, and no narrower one of a number.
+/// Whether the comparison holds of a value of another type than the constant's, unless both are numbers and the value's
+/// type is narrower.
 pub(super) fn of_other_type(operator: Operator, rule: Rule) -> bool {
     match rule {
         Rule::Named => operator.holds(Ordering::Less),
@@ -178,7 +179,7 @@ mod tests {
         Operator::ALL.into_iter().filter(held).map(Operator::word).collect()
     }
 
-    /// What holds by either rule.
+    /// The cases that are the same by both rules.
     fn held(stored: impl Into<Value>, constant: impl Into<Value>) -> Vec<&'static str> {
         let (stored, constant) = (stored.into(), constant.into());
         let held = held_by(Rule::Named, stored.clone(), constant.clone());

@@ -1,4 +1,4 @@
-//! Filters as they are run on rows.
+//! Filters as they run on rows.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind};
 use crate::model::names::Name;
 use crate::model::{Ticks, Value, ValueRef};
 
-/// What a predicate reads of a row. Properties are asked for by their slot: the position of their name in
+/// A row as a predicate reads it. Properties are asked for by their slot: the position of their name in
 /// [`Predicate::names`], which the executor resolves once for a query.
 pub(crate) trait Fields {
     fn partition_key(&self) -> Cow<'_, str>;
@@ -87,7 +87,7 @@ fn compile(node: &Node, slots: &mut BTreeMap<Name, usize>) -> Result<Test, Error
             column: column(name, slots),
             operator: Operator::Eq,
             constant: Value::Boolean(true),
-            // Of `eq` both say the same.
+            // Both rules say the same of `eq`.
             rule: Rule::Named,
         },
         Node::Sealed(sealed) => Test::Sealed(sealed.clone()),

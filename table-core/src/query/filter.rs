@@ -46,9 +46,9 @@ use crate::model::names::{self, Name};
 /// | Binary | by byte; a beginning before its continuation |
 /// | Boolean | false before true |
 ///
-/// A number that is given widens to the type of the property, from Int32 to Int64 and from both to Double, and the other
-/// way it does not. So an Int64 of 5 satisfies `A eq 5`, a Double of 5 satisfies `A eq 5` and `A eq 5L`, and an Int32 of 5
-/// satisfies neither `A eq 5L` nor `A eq 5.0`.
+/// A given number widens to the type of the property, from Int32 to Int64 and from both to Double. It never narrows. So
+/// an Int64 of 5 satisfies `A eq 5`, a Double of 5 satisfies `A eq 5` and `A eq 5L`, and an Int32 of 5 satisfies neither
+/// `A eq 5L` nor `A eq 5.0`.
 ///
 /// A property of any other type is *less* than the constant: `ne`, `lt` and `le` hold, `eq`, `gt` and `ge` do not,
 /// whatever the values. So the text `"x"` satisfies `A lt 5`, and an Int32 of 9 satisfies `A lt 5L`. That is how the
@@ -62,11 +62,11 @@ use crate::model::names::{self, Name};
 /// | Double | Int32, Int64, Double |
 /// | any other | its own |
 ///
-/// **Typed filters** have another rule here. What an entity's [columns](crate::typed::Column) are compared with has the declared
-/// type, and a row may have been written when the field was narrower: so numbers of all three types compare by value,
-/// and a property of any other type compares false, as if it were missing. The rule is that of each comparison, however
-/// it was made: [`prop`] and text have the first one, also within a typed query. The text of a typed filter, read again,
-/// is not quite the same filter.
+/// **Typed filters** have another rule here. An entity's [columns](crate::typed::Column) are compared with constants of the
+/// declared type, and a row may have been written when the field was narrower. So numbers of all three types compare by
+/// value, and a property of any other type compares false, as if it were missing. Each comparison keeps the rule of its
+/// making: [`prop`] and text have the first rule, within a typed query too. The text of a typed filter, read again, is not
+/// quite the same filter.
 ///
 /// # The text
 ///
@@ -87,7 +87,7 @@ use crate::model::names::{self, Name};
 /// `S` is `Name ge 'S' and Name lt 'T'`. Brackets may stand at most
 /// [`FILTER_DEPTH`](crate::limits::FILTER_DEPTH) deep; chains of `and` and `or` may be of any length.
 ///
-/// That an encrypted property equals a value, which typed filters can ask, has no such text: it prints as
+/// Typed filters can ask whether an encrypted property equals a value. Such a comparison has no text: it prints as
 /// `Ssn eq <encrypted>`, and can't be read back.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Filter {
@@ -139,7 +139,7 @@ impl Filter {
         self.node.has_sealed()
     }
 
-    /// The same, with what `known` makes of each comparison with a sealed property.
+    /// The same filter, with what `known` makes of each comparison with a sealed property.
     pub(crate) fn resolved(
         mut self,
         known: &mut dyn FnMut(&SealedEq) -> Result<SealedEq, Error>,
@@ -191,7 +191,7 @@ impl Filter {
         }
         let node = match (self.node, other.node) {
             (Node::Join(a, mut terms), Node::Join(b, mut more)) if a == join && b == join => {
-                // Into the longer, so that a chain costs its length whichever way it is built.
+                // The shorter goes into the longer, so that a chain costs its length whichever way it is built.
                 if terms.len() < more.len() {
                     while let Some(term) = terms.pop_back() {
                         more.push_front(term);

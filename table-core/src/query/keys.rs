@@ -1,4 +1,4 @@
-//! Rows of one kind, and what their keys say of their properties.
+//! Rows of one kind, and the properties that their keys give back.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub(crate) struct Kind {
     pub(crate) name: &'static str,
     /// Whether each of them carries a keyed digest.
     pub(crate) is_signed: bool,
-    /// What their keys give back.
+    /// The properties that their keys give back.
     pub(crate) keys: &'static dyn KeyProperties,
 }
 
@@ -25,11 +25,11 @@ pub(crate) trait KeyProperties: fmt::Debug + Sync {
     /// Its value on the row of these keys; `None` where they are none of such a row.
     fn value(&self, property: &str, partition: &str, row: &str) -> Option<Value>;
 
-    /// The row key of the entity itself, of which this row may be a copy: what its sealed properties are bound to.
+    /// The row key of the entity itself, of which this row may be a copy. Its sealed properties are bound to that key.
     fn own_row_key(&self, row: &dyn StoredRow) -> Result<String, Error>;
 }
 
-/// A row of a kind, as far as its entity's key is concerned.
+/// A row of a kind, as far as its entity's key can be told from it.
 pub(crate) trait StoredRow {
     /// The partition key and the row key.
     fn keys(&self) -> (String, String);

@@ -13,7 +13,7 @@ pub(super) enum Token<'a> {
     Word(&'a str),
     Constant(Value),
     Null,
-    /// What the language has no use for.
+    /// A character that the language has no use for.
     Other(char),
     End,
 }
@@ -149,7 +149,7 @@ impl<'a> Lexer<'a> {
                 Ok(ticks) => Value::DateTime(ticks),
                 Err(why) => return Err(error(start, why)),
             },
-            // Of the forms that a UUID has, the service takes one.
+            // A UUID has several forms, of which the service takes one.
             "guid" => match Uuid::try_parse(&text) {
                 Ok(guid) if text.len() == 36 => Value::Guid(guid),
                 _ => return Err(error(start, "not a UUID such as `c9da6455-213d-42c9-9a79-3e9149a57833`")),
@@ -221,7 +221,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// What a property's name goes on with, and what is so like it that an error should show it with the name.
+/// Characters that a property's name goes on with, and those so like them that an error should show them with the name.
 fn is_word(c: char) -> bool {
     names::continues_name(c) || c.is_alphanumeric()
 }
@@ -256,7 +256,7 @@ fn time_of(text: &str) -> Result<Ticks, String> {
 
 const TICKS_A_MINUTE: u64 = 60 * 10_000_000;
 
-/// What stands before an offset, whether the offset is ahead of UTC, and by how many minutes.
+/// The text before an offset, whether the offset is ahead of UTC, and by how many minutes.
 fn with_offset(text: &str) -> Option<(&str, bool, u64)> {
     const LENGTH: usize = "+00:00".len();
     let (local, offset) = text.split_at_checked(text.len().checked_sub(LENGTH)?)?;

@@ -1,7 +1,7 @@
 //! Queries: what to read, how that becomes a range and a filter, and where the next page starts.
 //!
-//! A [`Query`] is planned without a store. The plan holds bounds on the keys, which an executor turns into its
-//! own, and a predicate for what no bound can say.
+//! A [`Query`] is planned without a store. The plan holds bounds on the keys, which an executor turns into its own, and a
+//! predicate for the conditions that are no bounds.
 
 mod base64url;
 mod bounds;

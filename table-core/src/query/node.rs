@@ -14,14 +14,14 @@ pub(super) enum Node {
     Compare(Comparison),
     /// A property by itself.
     IsTrue(Name),
-    /// Of a property that is stored sealed.
+    /// A comparison with a property that is stored sealed.
     Sealed(SealedEq),
-    /// Never of another negation.
+    /// A negation, never of another negation.
     Not(Box<Node>),
-    /// Of two or more, none of them a join of the same kind: however long a chain, the tree is flat.
+    /// A join of two or more, none of them a join of the same kind: however long a chain, the tree is flat.
     Join(Join, VecDeque<Node>),
-    /// What a builder can't refuse; planning does. Nothing is kept of it, so that no operation on a filter can
-    /// run off the end of the stack.
+    /// A filter that is too deep, which a builder can't refuse; planning does. Nothing of it is kept, so that no operation
+    /// on a filter can run off the end of the stack.
     TooDeep,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Comparison {
     pub(super) property: Name,
     pub(super) operator: Operator,
     pub(super) constant: Value,
-    /// Text has none but [`Rule::Named`].
+    /// A comparison from text has [`Rule::Named`].
     pub(super) rule: Rule,
 }
 
@@ -92,7 +92,7 @@ impl Node {
         join == Join::And && matches!(self, Self::Join(Join::Or, _))
     }
 
-    /// `OData` has `not` bind tighter than a comparison, this grammar does not: in brackets it is the same to both.
+    /// In `OData` `not` binds tighter than a comparison, in this grammar it does not: with brackets both read the same.
     pub(super) fn is_bracketed_after_not(&self) -> bool {
         !matches!(self, Self::IsTrue(_))
     }

@@ -70,14 +70,14 @@ impl<'a> Parser<'a> {
             return Ok(filter);
         }
         let negation = !filter;
-        // What is read must be readable when it is printed: `not A eq 1` is printed with brackets.
+        // A filter must be readable when it is printed: `not A eq 1` is printed with brackets.
         if self.brackets + negation.depth() > limits::FILTER_DEPTH {
             return Err(error(start, filter::too_deep()));
         }
         Ok(negation)
     }
 
-    /// What follows an opening bracket, up to its closing one.
+    /// The filter behind an opening bracket, up to its closing one.
     fn bracketed(&mut self, open: usize) -> Result<Filter, Error> {
         if self.brackets == limits::FILTER_DEPTH {
             return Err(error(open, filter::too_deep()));
@@ -91,7 +91,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What starts with the name of a property: a comparison, or the property alone.
+    /// A term that starts with the name of a property: a comparison, or the property alone.
     fn after_property(&mut self, at: usize, word: &'a str) -> Result<Filter, Error> {
         let property = self.name(at, word)?;
         match self.lexer.peek()?.1 {
@@ -148,7 +148,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Words of the language, which no property's name is read from.
+/// Words of the language, which are not read as names of properties.
 pub(super) fn is_reserved(word: &str) -> bool {
     matches!(word, "and" | "or" | "not") || Operator::from_word(word).is_some()
 }

@@ -22,7 +22,7 @@ pub(crate) struct QueryPlan {
     /// Bounds what is read if the partition is a point; otherwise `row_residual` says whether it is to be tested.
     pub(crate) row: KeyRange,
     pub(crate) row_residual: bool,
-    /// What of the filter the bounds do not say.
+    /// The part of the filter that the bounds do not say.
     pub(crate) residual: Option<Filter>,
     pub(crate) predicate: Option<Predicate>,
     /// Distinct names of properties, keys and timestamp aside; `None` is all.
@@ -88,7 +88,7 @@ fn selected(names: &[Box<str>]) -> Result<Vec<Box<str>>, Error> {
     Ok(selected)
 }
 
-/// Bounds, and what is left of a filter beside them.
+/// Bounds, and the rest of a filter beside them.
 struct Narrowed {
     partition: KeyRange,
     row: KeyRange,

@@ -1,4 +1,4 @@
-//! Properties by name: what filters are built from.
+//! Properties by name, from which filters are built.
 
 use super::compare::{Operator, Rule};
 use super::filter::Filter;
@@ -33,7 +33,7 @@ pub fn prop(name: &str) -> PropertyRef {
     PropertyRef(name.into(), Rule::Named)
 }
 
-/// The property of this name that an entity declares, and so says the type of.
+/// The property of this name that an entity declares with its type.
 pub(crate) fn declared(name: &str) -> PropertyRef {
     PropertyRef(name.into(), Rule::Declared)
 }

@@ -9,9 +9,9 @@ use crate::model::{Value, ValueRef};
 use crate::opened::Opened;
 use crate::schema::TOKEN_BYTES;
 
-/// That a sealed property equals a value.
+/// The condition that a sealed property equals a value.
 ///
-/// Neither its text nor what a continuation token is bound to says the value.
+/// Neither its text nor the fingerprint in a continuation token says the value.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct SealedEq {
     pub(super) property: Name,
@@ -23,12 +23,12 @@ pub(crate) struct SealedEq {
     generation: u64,
 }
 
-/// What is known of the tokens that the value has.
+/// What is known of the value's tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Tokens {
     /// Nothing yet: only a typed query can find out.
     Unknown,
-    /// That they differ from row to row: each row is opened.
+    /// They differ from row to row: each row is opened.
     Any,
     /// The value's tokens, newest first, in the property of this name.
     These(&'static str, Arc<[[u8; TOKEN_BYTES]]>),
@@ -45,12 +45,12 @@ impl SealedEq {
         }
     }
 
-    /// The same, of which it is known which tokens to look for.
+    /// The same condition, with the tokens to look for.
     pub(crate) fn with_tokens(self, tokens: Tokens) -> Self {
         Self { tokens, ..self }
     }
 
-    /// The same at this generation of the keys.
+    /// The same condition at this generation of the keys.
     pub(crate) fn at_generation(self, generation: u64) -> Self {
         Self { generation, ..self }
     }
@@ -59,7 +59,7 @@ impl SealedEq {
         self.generation
     }
 
-    /// The same of a property that rows may hold plain, or not.
+    /// The same condition on a property that rows may hold plain, or not.
     pub(crate) fn or_plain(self, may_be_plain: bool) -> Self {
         Self { may_be_plain, ..self }
     }
@@ -80,8 +80,8 @@ impl SealedEq {
         &self.tokens
     }
 
-    /// What tells this comparison from others on the same property: the oldest token, which a rotation leaves in its
-    /// place. Without tokens there is nothing that would not help to guess the value.
+    /// Bytes that tell this comparison from others on the same property: the oldest token, which a rotation leaves in its
+    /// place. Without tokens, anything would help to guess the value.
     pub(super) fn mark(&self) -> &[u8] {
         match &self.tokens {
             Tokens::These(_, tokens) => tokens.last().map_or(&[][..], |token| token),
@@ -89,7 +89,7 @@ impl SealedEq {
         }
     }
 
-    /// What a query says to it that does not know of which entity it is.
+    /// The error of a query that does not know its entity.
     #[cold]
     pub(crate) fn stranger(&self) -> Error {
         Error::new(ErrorKind::InvalidFilter).because(format!(
@@ -98,7 +98,7 @@ impl SealedEq {
         ))
     }
 
-    /// Whether an opened value, or one that is plain, is the one compared with.
+    /// Whether an opened or a plain value is the one compared with.
     pub(crate) fn is(&self, value: ValueRef<'_>) -> bool {
         are_equal(value, self.value())
     }

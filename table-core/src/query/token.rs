@@ -1,4 +1,4 @@
-//! Where the next page of a query starts, as a text that a client can hold.
+//! The start of a query's next page, as a text that a client can hold.
 
 use std::fmt;
 use std::str::FromStr;
@@ -20,11 +20,11 @@ const VERSION: u8 = 1;
 /// Sets the checksum apart from that of anything else.
 const SEED: u64 = u64::from_be_bytes(*b"continue");
 
-/// Where to go on with a query whose answer came in pages.
+/// The place at which a query whose answer comes in pages goes on.
 ///
 /// Its text is safe in URLs. It holds the keys of the last entity of the page and how much of
 /// [`top`](crate::Query::top) is left, and none of it is encrypted. It is good for the same query against the same
-/// table alone: a damaged token, and one of another query, are refused. It is not signed: who forges one can start
+/// table alone: a damaged token and a token of another query are refused. It is not signed: a forged token can start
 /// elsewhere within the bounds of the query, no more.
 ///
 /// It can be held for any time. Pages are not one snapshot: an entity written meanwhile is seen if it lies ahead.
@@ -152,7 +152,7 @@ impl fmt::Debug for Continuation {
     }
 }
 
-/// Tells queries apart, so that no token goes on with another query.
+/// A number that tells queries apart, so that no token goes on with another query.
 ///
 /// It covers the table, the bounds, what is left to filter, the select, the direction and whether there is a
 /// limit. The limit itself is left out: what remains of it travels in the token.
@@ -182,7 +182,7 @@ pub(crate) fn fingerprint(plan: &QueryPlan, table_id: u32) -> u64 {
     xxh3_64(&canonical.0)
 }
 
-/// Bytes of which no two queries have the same: every choice has a tag, every text its length before it.
+/// Bytes that no two queries share: every choice has a tag, every text its length before it.
 struct Canonical(Vec<u8>);
 
 impl Canonical {

@@ -36,10 +36,7 @@ pub(crate) fn number(properties: &[Given<'_>], dict: &Dict, order: &mut Vec<Plac
 
 /// Checks names and values; returns what they count for in the entity's size, or more: no text has more UTF-16 units
 /// than bytes, and only near a limit need they be told apart.
-pub(crate) fn check_properties(
-    properties: &[Given<'_>],
-    numbers: &[Place],
-) -> Result<usize, Error> {
+pub(crate) fn check_properties(properties: &[Given<'_>], numbers: &[Place]) -> Result<usize, Error> {
     if properties.len() > limits::PROPERTIES {
         return Err(row_write::too_many(properties.len()));
     }

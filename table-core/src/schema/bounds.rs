@@ -1,8 +1,8 @@
-//! What a typed query asks for, as a range of keys.
+//! A typed query as a range of keys.
 //!
 //! The bounds are those of the tuple, not of the string: `..="Jones"` on a text that is not the last part holds
-//! every key whose text is `Jones`, whatever follows it. What no key can hold is no error here: nothing is found
-//! under it, and a range that reaches beyond what a key can hold ends where the keys end.
+//! every key whose text is `Jones`, whatever follows it. A value that no key can hold is no error here: nothing is found
+//! under it. A range that reaches beyond all keys ends where the keys end.
 
 use std::ops::Bound;
 
@@ -25,7 +25,7 @@ pub(crate) enum Fixed<'a> {
     Shard(u32),
 }
 
-/// What a query says of the part after those that it has fixed.
+/// What a query says of the part after the fixed ones.
 #[derive(Clone, Debug)]
 pub(crate) enum Next<'a> {
     /// Nothing.
@@ -62,12 +62,12 @@ pub(crate) enum KeySpan {
     Between(Bound<String>, Bound<String>),
 }
 
-/// A range of keys, and whether it says all.
+/// A range of keys, and whether it holds answers alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {
-    /// The keys among which every answer is.
+    /// Keys, with every answer among them.
     pub(crate) keys: KeySpan,
-    /// Whether each of them is an answer. If not, a lossy part let more in, and each row must be asked again.
+    /// Whether each key is an answer. If not, a lossy part let more in, and each row must be asked again.
     pub(crate) exact: bool,
 }
 
@@ -78,9 +78,9 @@ pub(super) const fn offers_range(part: &FieldPart, is_last: bool) -> bool {
         (_, Format::Shard(_) | Format::Blind) => false,
         (_, Format::Time(items)) => is_ordered(items),
         (KeyType::Text(_), Format::Escaped) => true,
-        // What ends it may sort before or after what it could go on with.
+        // The text that ends it may sort before or after a text that continues it.
         (KeyType::Text(_), _) => is_last,
-        // Their order is that of the alphabet, hardly the one that the program means.
+        // Names sort by the alphabet, which is hardly the order that the program means.
         (KeyType::Names(_), _) => false,
         _ => true,
     }
@@ -116,7 +116,7 @@ const fn is_ordered(items: &[TimeItem]) -> bool {
 }
 
 /// The part that `next` speaks of after so many fixed ones, if it offers no such range or prefix. A query that asks
-/// for it is to be refused: its answer is no range of keys.
+/// for one is to be refused: its answer is no range of keys.
 pub(crate) fn unoffered(template: &Template, fixed: usize, next: &Next<'_>) -> Option<&'static FieldPart> {
     let mut parts = template.parts.iter();
     let part = parts.by_ref().filter_map(field).nth(fixed)?;
@@ -130,7 +130,7 @@ pub(crate) fn unoffered(template: &Template, fixed: usize, next: &Next<'_>) -> O
 }
 
 /// The keys that a query asks for: `fixed` has the first parts that are fields, in order, and `next` speaks of
-/// the one after them. What is [not offered](unoffered) is answered by too many keys, never by too few.
+/// the one after them. A part that does [not offer](unoffered) what is asked gives too many keys, never too few.
 pub(crate) fn bounds(template: &Template, fixed: &[Fixed<'_>], next: &Next<'_>) -> Bounds {
     let is_offered = unoffered(template, fixed.len(), next).is_none();
     let exact = is_offered && is_exact(template, fixed);
@@ -139,8 +139,8 @@ pub(crate) fn bounds(template: &Template, fixed: &[Fixed<'_>], next: &Next<'_>) 
     Bounds { keys, exact: exact && !is_filtered }
 }
 
-/// Whether no fixed value is lost but for a part that folds or hashes it: a query by that asks for what folds or
-/// hashes alike.
+/// Whether the key keeps every fixed value, apart from parts that fold or hash it: a query by such a part asks for all
+/// that folds or hashes alike.
 fn is_exact(template: &Template, fixed: &[Fixed<'_>]) -> bool {
     let parts = || fields(template).zip(fixed);
     parts().all(|(part, value)| {
@@ -245,7 +245,7 @@ struct Scope<'a> {
     is_last: bool,
 }
 
-/// Where an end of a range lies among the keys.
+/// The end of a range, as a place among the keys.
 enum Place {
     /// Before every key that starts with the head.
     Before,

@@ -1,11 +1,10 @@
-//! Sets of characters, for what a piece of a key may hold.
+//! Sets of characters that a piece of a key may hold.
 
 #![expect(clippy::as_conversions, reason = "`From` can't be called in a const fn")]
 
 /// A set of characters: any of ASCII, and all beyond ASCII or none of it.
 ///
-/// The less a type's text may hold, the more is known when the program compiles: that a separator never occurs
-/// in it, say.
+/// The fewer characters a type's text may hold, the more the compiler knows: that a separator never occurs in it, say.
 ///
 /// ```
 /// use table_core::schema::CharSet;
@@ -20,14 +19,14 @@ pub struct CharSet {
 }
 
 impl CharSet {
-    /// Every character: that of which nothing is known.
+    /// Every character, of a text that nothing is known of.
     pub const ALL: Self = Self { ascii: u128::MAX, beyond: true };
 
     /// No character.
     pub const NONE: Self = Self { ascii: 0, beyond: false };
 
-    /// What a key may hold: neither `/`, `\`, `#`, `?` nor control characters. (Those from U+0080 to U+009F it
-    /// may not hold either, and all beyond ASCII counts as one here.)
+    /// What a key may hold: neither `/`, `\`, `#`, `?` nor control characters. (It may not hold those from U+0080 to
+    /// U+009F either; here all beyond ASCII counts as one character.)
     pub(crate) const KEY: Self = Self::range(' ', '~').without(Self::of("/\\#?")).or(Self::BEYOND);
 
     /// The capitals of ASCII.

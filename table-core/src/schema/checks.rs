@@ -1,9 +1,9 @@
 //! The rules of a declaration that need a type's constants, for `const _: () = ..` in generated code.
 //!
 //! Each rule is a function that gives the message of the first mistake it sees, with its number and its English
-//! above it. The functions here run them and stop the compiler, at the place in the user's code from which they
-//! are called. After a mistake in a template the rules that build on templates keep silent, so that one mistake
-//! gives one message.
+//! above it. The functions here run the rules and stop the compiler, at the place in the user's code from which they
+//! are called. After a mistake in a template, the rules that build on templates keep silent: one mistake gives one
+//! message.
 
 #![expect(clippy::large_types_passed_by_value, reason = "the compiler builds the messages, not the program")]
 
@@ -39,7 +39,7 @@ impl KeyOf {
         }
     }
 
-    /// The place whose key it is a template of.
+    /// The place that it is a template of.
     const fn place(self, schema: &Schema) -> &Place {
         match self {
             Self::Partition | Self::Row => schema.place(),
@@ -80,7 +80,7 @@ pub const fn offers_prefix(schema: &'static Schema, place: KeyOf, part: usize) -
     }
 }
 
-/// The parts of a template; none of one that isn't there, as in an entity whose declaration has mistakes.
+/// The parts of a template; none if it isn't there, as in an entity whose declaration has mistakes.
 const fn parts_of(schema: &'static Schema, place: KeyOf) -> &'static [Part] {
     match place {
         KeyOf::Index(at) if at >= schema.indexes.len() => &[],
@@ -116,7 +116,7 @@ const fn field_name(schema: &Schema, at: usize) -> &'static str {
     field_at(schema, at).name
 }
 
-/// C21, as far as it takes more than the bound: a property is there or absent, and nothing between.
+/// C21, beyond what the bound on the type says: a property is there or absent, and nothing between.
 /// `is_nested` is [`Property::NESTED`](super::Property::NESTED) of the field's type.
 #[track_caller]
 pub const fn property(name: &str, is_nested: bool) {
@@ -275,7 +275,7 @@ pub const fn held(schema: &Schema, place: Option<usize>, field: usize) {
     }
 }
 
-/// C7, for kinds that meet when the program runs: what is wrong, if anything is.
+/// C7, for kinds that meet when the program runs: the mistake, if there is one.
 #[allow(dead_code, reason = "for `Store::table`, which is not written yet")]
 pub(crate) fn kinds_that_meet(a: &Schema, b: &Schema) -> Option<String> {
     rows::disjoint_kinds(a, b).map(|message| message.as_str().to_owned())

@@ -1,8 +1,8 @@
 //! How encrypted fields are declared: whose key seals them, and whether they can be looked up.
 
-/// Whose values share a data key, as a field declares it: `#[encrypt(scope = partition)]`.
+/// The values that share a data key, as a field declares it: `#[encrypt(scope = partition)]`.
 ///
-/// A scope is what can be destroyed as one: with [`Partition`](Self::Partition), each partition's values can be made
+/// The values of a scope can be destroyed as one. With [`Partition`](Self::Partition) each partition's values can be made
 /// unreadable by themselves, at the price of a key for each partition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -16,14 +16,14 @@ pub enum KeyScope {
     Partition,
 }
 
-/// Within what equal values have equal tokens: `#[encrypt(blind, tokens = table)]`.
+/// The values among which equal ones have equal tokens: `#[encrypt(blind, tokens = table)]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TokenScope {
-    /// Within a partition: who sees the tokens can't tell that two partitions hold one value.
+    /// Those of a partition: the tokens don't show that two partitions hold one value.
     #[default]
     Partition,
-    /// Within a table: who sees the tokens can tell that two partitions hold one value.
+    /// Those of a table: the tokens show that two partitions hold one value.
     Table,
 }
 
@@ -33,11 +33,11 @@ pub enum TokenScope {
 pub struct Blind {
     /// The property that holds the token, beside the sealed value.
     pub property: &'static str,
-    /// Within what equal values have equal tokens.
+    /// The values among which equal ones have equal tokens.
     pub tokens: TokenScope,
 }
 
-/// What is appended to the name of a property for the name of the property with its tokens.
+/// Ends the name of the property that holds the tokens, behind the name of the field's own.
 pub(crate) const TOKEN: &str = "Token";
 
 /// The bytes of a token: one that tells the versions of the key apart, and 16 of the hash.

@@ -9,9 +9,9 @@
 //! | `~` and U+007F to U+009F | `~` and one of `0` to `9`, `A` to `X` |
 //! | any other | itself |
 //!
-//! So e-mail addresses lose their dots to `.0`, and names, numbers and dates stay as they are. The order of the
-//! texts survives, since each character gives way to one just below it; so do prefixes, and different texts stay
-//! different. `!` is never written and sorts before all that is, so it can end the text.
+//! So the dots of an e-mail address become `.0`, and names, numbers and dates stay as they are. The texts keep their
+//! order, since each character gives way to one just below it. Prefixes stay prefixes, and different texts stay
+//! different. `!` is never written and sorts before everything that is, so it can end the text.
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
@@ -120,7 +120,7 @@ mod tests {
         fn order_prefixes_and_difference_survive(a in text(), b in text()) {
             let (x, y) = (escaped(&a), escaped(&b));
             prop_assert_eq!(key::compare(&x, &y), key::compare(&a, &b), "{:?} {:?}", x, y);
-            // And with what ends them: the order of the whole key is that of the texts.
+            // And with `!` behind them: the whole keys have the order of the texts.
             let (x_ended, y_ended) = (format!("{x}{END}"), format!("{y}{END}"));
             prop_assert_eq!(key::compare(&x_ended, &y_ended), key::compare(&a, &b));
             prop_assert_eq!(y.starts_with(&x), b.starts_with(&a));

@@ -2,8 +2,8 @@
 //!
 //! Rust's own `to_lowercase` follows Unicode, which adds letters from version to version; a key must not change
 //! with the compiler that wrote it. So the mapping is frozen here: Unicode's simple case folding, character by
-//! character, of the Latin letters (up to U+024F and U+1E00 to U+1EFF), Greek, Cyrillic and Armenian. All else
-//! stays as it is: so does U+0130 (`İ`), which Unicode folds to no one character. Accents stay, and text that is
+//! character, of the Latin letters (up to U+024F and U+1E00 to U+1EFF), Greek, Cyrillic and Armenian. Every other
+//! character stays, U+0130 (`İ`) among them, which Unicode folds to no one character. Accents stay, and text that is
 //! composed differently stays different.
 
 /// The first character, the last, the step between, and what the first becomes; the others keep its distance.
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn folding_twice_is_folding_once_and_agrees_with_lower_case() {
-        // Where folding joins what has two small forms, or Unicode's lower case is none of one character.
+        // Letters with two small forms, which folding joins, or whose lower case in Unicode has several characters.
         let apart = |c| "µſςϐϑϕϖϰϱϵẛİ".contains(c);
         for c in '\0'..='\u{1eff}' {
             let folded = fold_char(c);

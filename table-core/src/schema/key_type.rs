@@ -1,4 +1,4 @@
-//! What may stand in a key, and in which form.
+//! The types that may stand in a key, and the forms in which they do.
 
 use std::collections::BTreeSet;
 use std::time::SystemTime;
@@ -21,14 +21,14 @@ use crate::model::{EdmType, Ticks};
     note = "instead of `usize`, whose width differs between machines, use `u64`; instead of a float, an integer in a smaller unit; `{{field[]}}` in an index gives a row for each element of a `Vec`; `#[derive(KeyPart)]` is for enums and newtypes"
 )]
 pub trait KeyPart: Property {
-    /// What is known of the values.
+    /// The kind of the values.
     const KEY: KeyType;
 }
 
 /// A collection whose elements can stand in the key of an index, `{tags[]}`: one row for each distinct element.
 ///
-/// It says nothing of the property, which may be `#[property(json)]`; so a `Vec<String>` needs to be no
-/// [`Property`] to be in an index.
+/// It says nothing of the property, which may be `#[property(json)]`. So a `Vec<String>` can be in an index without being
+/// a [`Property`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no elements to index",
     label = "not a collection",
@@ -38,14 +38,14 @@ pub trait KeyElements {
     /// The type of the elements.
     type Element: KeyPart;
 
-    /// What is known of the elements.
+    /// The kind of the elements.
     const KEY: KeyType = KeyType::Each(&<Self::Element as KeyPart>::KEY);
 
     /// The elements; one may come twice.
     fn elements(&self) -> impl Iterator<Item = &Self::Element>;
 }
 
-/// What is known of the values of a key part.
+/// The kind of a key part's values: what is known of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyType {
@@ -142,7 +142,7 @@ impl KeyType {
         *self.of_one()
     }
 
-    /// The same, where it stands: it is too large to be copied for each key that is parsed.
+    /// The same by reference: it is too large to be copied for each key that is parsed.
     pub(crate) const fn of_one(&self) -> &Self {
         let mut one = self;
         while let Self::Optional(inner) | Self::Each(inner) = one {
@@ -244,7 +244,7 @@ pub(crate) const fn lengths(names: &[&str]) -> (usize, usize) {
     (least, most)
 }
 
-/// Whether the value can be had back from what is printed.
+/// Whether the printed text gives the value back.
 pub(crate) const fn is_lossless(format: Format) -> bool {
     !matches!(format, Format::Time(_) | Format::Lower | Format::Shard(_) | Format::Blind)
 }
@@ -262,7 +262,7 @@ key_parts! {
     u8: KeyType::Unsigned { digits: 3, max: 0xff };
     u16: KeyType::Unsigned { digits: 5, max: 0xffff };
     u32: KeyType::Unsigned { digits: 10, max: 0xffff_ffff };
-    // A property holds half of them. The key is laid out for all, so that it needn't change if that does.
+    // A property holds half of them. The key has room for all, so that it needn't change if properties do.
     u64: KeyType::Unsigned { digits: 20, max: u64::MAX };
     i8: KeyType::Signed { bits: 8 };
     i16: KeyType::Signed { bits: 16 };

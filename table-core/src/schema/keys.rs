@@ -1,4 +1,4 @@
-//! The keys of a row as its place prints them, and what they give back.
+//! The keys of a row as its place prints them, and the fields that they give back.
 
 use super::key_error::KeyError;
 use super::key_type::is_lossless;
@@ -67,7 +67,7 @@ pub(crate) fn own_keys(schema: &Schema, values: &dyn KeyValues) -> Result<KeyPai
     keys(schema, schema.place(), values, "write to")
 }
 
-/// Whether two entities surely have one key, as far as that is to be seen from their fields.
+/// Whether two entities surely have one key, as far as their fields show.
 pub(crate) fn has_same_key(schema: &Schema, a: &impl KeyValues, b: &impl KeyValues) -> bool {
     let place = schema.place();
     let is_same = |part: &FieldPart| match (a.value(part), b.value(part)) {

@@ -1,7 +1,7 @@
-//! The layout of an entity as text: what a store notes, so that a struct that has changed is not read wrongly.
+//! The layout of an entity as text. A store notes it, so that a struct that has changed is not read wrongly.
 //!
-//! A line for each thing that the rows depend on, and nothing else: not the names of the struct and its fields, where
-//! properties keep theirs. People read it in errors; [`read`] makes a declaration of it again.
+//! It has a line for each thing that the rows depend on, and nothing else. The names of the struct and of its fields are
+//! not in it, as long as properties keep theirs. People read it in errors; [`read`] makes a declaration of it again.
 
 mod differences;
 mod read;
@@ -17,7 +17,7 @@ use super::charset::CharSet;
 use super::key_type::{Format, KeyType, TimeItem};
 use super::{Copies, Field, Index, KeyScope, Part, Schema, Template, TokenScope};
 
-/// What stands before the type of a property that is sealed, and what more is said of it.
+/// The words before and behind the type of a sealed property.
 const ENCRYPTED: &str = "encrypted ";
 const DUAL: &str = "encrypted(dual) ";
 const BY_TABLE: &str = "by table ";

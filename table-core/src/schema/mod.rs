@@ -1,10 +1,10 @@
-//! What a derive declares: entities, their keys and their copies, as constants that everything else interprets.
+//! Declarations as a derive writes them: entities, their keys and their copies, as constants that all else interprets.
 //!
 //! Nothing here does I/O or knows a user's type. The derive writes a [`Schema`] as a constant; non-generic functions
 //! print and parse keys by it, plan writes by it and draw it.
 //!
-//! Declarations are made by `const` functions and grow: a capability is a method more, and what was generated before it
-//! stands as it is. So no struct here can be written out elsewhere, and no `match` on an enum is complete.
+//! Declarations are made by `const` functions, so that they can grow: a new capability is a new method, and code that was
+//! generated before stands as it is. No struct here can be written out elsewhere, and no `match` on an enum is complete.
 //!
 //! ```
 //! use table_core::schema::{
@@ -81,7 +81,7 @@ pub struct Schema {
     pub signed: bool,
     /// Every field, in order.
     pub fields: &'static [Field],
-    /// Where its own rows lie, first the row with its key. So far an entity has that row alone.
+    /// The places of its own rows, first that of the row with its key. So far an entity has that row alone.
     pub places: &'static [Place],
     /// The copies under other keys.
     pub indexes: &'static [Index],
@@ -98,21 +98,21 @@ impl Schema {
         Self { entity, kind, version: 1, signed: false, fields, places, indexes: &[] }
     }
 
-    /// The same with these copies.
+    /// The same entity with these copies.
     #[must_use]
     pub const fn indexes(mut self, indexes: &'static [Index]) -> Self {
         self.indexes = indexes;
         self
     }
 
-    /// The same in this version of its layout.
+    /// The same entity in this version of its layout.
     #[must_use]
     pub const fn version(mut self, version: u32) -> Self {
         self.version = version;
         self
     }
 
-    /// The same, every row of which carries a keyed digest.
+    /// The same entity, each row of which carries a keyed digest.
     #[must_use]
     pub const fn signed(mut self) -> Self {
         self.signed = true;
@@ -170,7 +170,7 @@ pub struct Field {
     pub encrypted: bool,
     /// Whether rows may still hold it plain, as they did before it was sealed: `#[encrypt(dual)]`. It is written sealed.
     pub dual: bool,
-    /// Whose key seals it.
+    /// The scope whose key seals it.
     pub scope: KeyScope,
     /// Whether it can be looked up by a token.
     pub blind: Option<Blind>,
@@ -195,7 +195,7 @@ impl Field {
         secret: false,
     };
 
-    /// The same with a name in the struct and one in the store.
+    /// The same field with a name in the struct and one in the store.
     #[must_use]
     pub const fn named(mut self, name: &'static str, property: &'static str) -> Self {
         self.name = name;
@@ -203,42 +203,42 @@ impl Field {
         self
     }
 
-    /// The same, which may be absent.
+    /// The same field, which may be absent.
     #[must_use]
     pub const fn or_default(mut self) -> Self {
         self.optional = true;
         self
     }
 
-    /// The same, sealed under the store's key.
+    /// The same field, sealed under the store's key.
     #[must_use]
     pub const fn sealed(mut self) -> Self {
         self.encrypted = true;
         self
     }
 
-    /// The same under the keys of this scope.
+    /// The same field, sealed under the keys of this scope.
     #[must_use]
     pub const fn scoped(mut self, scope: KeyScope) -> Self {
         self.scope = scope;
         self
     }
 
-    /// The same, which rows may still hold plain.
+    /// The same field, which rows may still hold plain.
     #[must_use]
     pub const fn dual(mut self) -> Self {
         self.dual = true;
         self
     }
 
-    /// The same, which can be looked up by a token in this property.
+    /// The same field, which can be looked up by a token in this property.
     #[must_use]
     pub const fn blind(mut self, property: &'static str, tokens: TokenScope) -> Self {
         self.blind = Some(Blind { property, tokens });
         self
     }
 
-    /// Whether all of them are read as they were written.
+    /// Whether all of these fields are read as they were written.
     pub(crate) const fn are_exact(mut fields: &[Self]) -> bool {
         while let [field, rest @ ..] = fields {
             if !field.exact {
@@ -336,21 +336,21 @@ impl Index {
         Self { name, kind, place, unique: false, copies: Copies::All, sparse: false }
     }
 
-    /// The same, which refuses a second entity with the same key.
+    /// The same index, which refuses a second entity with the same key.
     #[must_use]
     pub const fn unique(mut self) -> Self {
         self.unique = true;
         self
     }
 
-    /// The same, whose rows hold this.
+    /// The same index, whose rows hold this.
     #[must_use]
     pub const fn copies(mut self, copies: Copies) -> Self {
         self.copies = copies;
         self
     }
 
-    /// The same, in which a function of the entity says if it has a row.
+    /// The same index, in which a function of the entity says if it has a row.
     #[must_use]
     pub const fn sparse(mut self) -> Self {
         self.sparse = true;

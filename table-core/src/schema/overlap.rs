@@ -1,9 +1,8 @@
 //! Whether two templates can print one key.
 //!
-//! What a template prints is a sequence of bytes, each of a known set, and some of them any number of times. Two
-//! such sequences are walked side by side: they can be one text if both can be at their end together. The walk
-//! never misses a text that both print. Where it knows a type by its characters alone, it may see one that
-//! neither does.
+//! A template prints a sequence of bytes, each of a known set, and some of them any number of times. Two such sequences
+//! are walked side by side: they can be one text if both can be at their end together. The walk never misses a text that
+//! both print. Where it knows a type by its characters alone, it may see a text that neither prints.
 
 #![expect(clippy::indexing_slicing, reason = "`get` can't be called in a const fn; the ends stand beside")]
 
@@ -16,7 +15,7 @@ const LONGEST: usize = 640;
 
 const DIGITS: CharSet = CharSet::range('0', '9');
 const HEX: CharSet = DIGITS.or(CharSet::range('a', 'f'));
-/// What escaped text holds. It has no space, `!` or `"`.
+/// The characters of escaped text. It has no space, `!` or `"`.
 const ESCAPED: CharSet = CharSet::KEY.without(CharSet::of(" !\""));
 
 /// A byte that is printed.
@@ -111,7 +110,7 @@ impl Sequence {
         }
     }
 
-    /// `end` holds what the part doesn't, so that it has an end.
+    /// `end` holds the characters that end the part, since it has none of them.
     const fn field(&mut self, part: &FieldPart, end: CharSet) {
         let key = part.key.single();
         match (key, part.format) {
@@ -145,7 +144,7 @@ impl Sequence {
         }
     }
 
-    /// At each place, what any of the names has there.
+    /// At each place, the characters that the names have there.
     const fn names(&mut self, names: &[&str]) {
         let (least, most) = lengths(names);
         let mut at = 0;
@@ -165,7 +164,7 @@ impl Sequence {
     }
 }
 
-/// What the part before these doesn't hold: a character of ASCII that ends it.
+/// The character of ASCII that ends the part before these, which doesn't hold it.
 const fn ends(rest: &[Part]) -> CharSet {
     if let [Part::Literal(text), ..] = rest
         && let [first, ..] = text.as_bytes()
@@ -186,7 +185,7 @@ pub(crate) const fn meet(a: &Template, b: &Template) -> bool {
     }
     let (a, b) = (Sequence::of(a), Sequence::of(b));
     let (mut first, mut cut) = (0, 0);
-    // What stands at one place in both, counted from either end, is as good as literal text.
+    // A part at the same place in both, counted from either end, is as good as literal text.
     while first < a.len && first < b.len {
         let (x, y) = (a.symbols[first], b.symbols[first]);
         if x.is_skippable() || y.is_skippable() {
@@ -226,7 +225,7 @@ const fn differ(a: &[u8], b: &[u8]) -> bool {
 const fn walk(a: &[Symbol], b: &[Symbol]) -> bool {
     let mut here = [false; LONGEST + 1];
     here[0] = true;
-    // Between which places any is true.
+    // The places between which any is true.
     let (mut first, mut last) = (0, 0);
     let mut i = 0;
     loop {

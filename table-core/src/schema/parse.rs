@@ -1,4 +1,4 @@
-//! Keys taken apart again.
+//! Keys taken apart.
 
 use uuid::Uuid;
 
@@ -11,8 +11,8 @@ use super::value::PropertyValue;
 use super::{FieldPart, Part, Template};
 use crate::model::{EdmType, Ticks, Value, ValueRef};
 
-/// Gives `found` the value of every field that the key holds whole; what a lossy part printed is checked and
-/// skipped. Returns `false` if the template doesn't print such a key: then what was found is worth nothing.
+/// Gives `found` the value of every field that the key holds whole. The text of a lossy part is checked and skipped.
+/// Returns `false` if the template doesn't print such a key; the values found until then are worth nothing.
 pub(crate) fn parse<'a>(
     template: &Template,
     key: &'a str,
@@ -36,8 +36,8 @@ pub(crate) fn parse<'a>(
     parts.is_whole()
 }
 
-/// The value of one field that the key holds whole, or `None` where the template doesn't print such a key; of what its
-/// other parts printed, the lengths alone are looked at.
+/// The value of one field that the key holds whole, or `None` if the template doesn't print such a key. Of its other
+/// parts the lengths alone are looked at.
 pub(crate) fn parse_field<'a>(template: &Template, key: &'a str, field: usize) -> Option<PropertyValue<'a>> {
     let mut parts = Printed::new(template, key);
     let mut wanted = None;
@@ -49,7 +49,7 @@ pub(crate) fn parse_field<'a>(template: &Template, key: &'a str, field: usize) -
     wanted.filter(|_| parts.is_whole())
 }
 
-/// A key as what the parts of its template printed.
+/// A key as the texts that the parts of its template printed.
 struct Printed<'t, 'a> {
     /// The parts that are to come.
     parts: &'t [Part],
@@ -91,7 +91,7 @@ impl<'t, 'a> Printed<'t, 'a> {
         None
     }
 
-    /// Whether the template had a part for everything that the key has, and the key everything of the template's.
+    /// Whether the key and the template ended together.
     fn is_whole(&self) -> bool {
         self.parts.is_empty() && self.rest.is_empty()
     }
@@ -108,7 +108,7 @@ fn find(text: &str, c: char) -> Option<usize> {
 /// The value that prints so.
 #[inline]
 fn value<'a>(part: &FieldPart, printed: &'a str) -> Option<PropertyValue<'a>> {
-    // What most keys are made of.
+    // Most keys are made of these.
     match (&part.key, part.format) {
         (KeyType::Text(CharSet::ALL), Format::Plain) if is_clean(printed) => {
             Some(PropertyValue::Borrowed(ValueRef::String(printed)))

@@ -1,13 +1,13 @@
 //! A schema as the tables of the design guide draw it: the entity, and each copy of it.
 //!
-//! One row for each kind of row, with what its keys look like and what it holds besides them.
+//! A line for each kind of row: the templates of its keys, and what it holds besides them.
 
 use std::fmt;
 
 use super::layout::sealing;
 use super::{Index, Place, Schema, holds};
 
-/// The pictures's columns.
+/// The picture's columns.
 const TITLES: [&str; 4] = ["Row", "PartitionKey", "RowKey", "Properties"];
 
 /// A schema as a table of Markdown. Made by [`Schema::markdown`].
@@ -20,7 +20,7 @@ impl Schema {
         Markdown(self)
     }
 
-    /// What each kind of row is called, its keys, and what it holds besides them.
+    /// The name of each kind of row, its keys, and what it holds besides them.
     fn lines(&self) -> Vec<[String; 4]> {
         let line = |name: String, place: &Place, properties: String| {
             [name, place.partition.source.to_owned(), place.row.source.to_owned(), properties]

@@ -30,7 +30,7 @@ impl Place {
         Self { row, ..self }
     }
 
-    /// The place of what is not declared.
+    /// The place of an entity that is not declared.
     pub(crate) const NOWHERE: Self = Self::new("", Template::NOTHING, Template::NOTHING);
 
     /// Whether the keys of a row there give the field back.
@@ -39,7 +39,7 @@ impl Place {
     }
 }
 
-/// How the name of a table is told: as a fixed text, so far.
+/// The name of a table as it is declared: a fixed text, so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TableTemplate {

@@ -19,7 +19,7 @@ use super::{FieldPart, Part, Template};
 use crate::limits;
 use crate::model::{Ticks, Value, ValueRef, key};
 
-/// What a key is printed from: an entity, the arguments of a key's constructor, a stored row.
+/// The source of a key's values: an entity, the arguments of a key's constructor, or a stored row.
 pub(crate) trait KeyValues {
     /// The value of the part's field. For `{s:blind}` it is the token.
     fn value(&self, part: &FieldPart) -> Result<PropertyValue<'_>, ValueError>;
@@ -30,7 +30,7 @@ pub(crate) trait KeyValues {
     }
 }
 
-/// What is kept free for a key: most are shorter.
+/// The bytes that are kept free for a key: most are shorter.
 pub(crate) const KEY_BYTES: usize = 48;
 
 /// Appends the key, or appends nothing and returns `false` if a field is `None`: then there is no such row.
@@ -87,7 +87,7 @@ pub(crate) fn print_all(
             choices.push(Choice::of(part, values)?);
         }
     }
-    // An EGT can't hold more rows, and a product of lists is soon beyond counting.
+    // A transaction can't hold more rows, and a product of lists is soon beyond counting.
     let mut rows = 1_usize;
     for choice in &choices {
         rows = rows.saturating_mul(choice.elements.len());

@@ -99,7 +99,7 @@ impl Property for f32 {
         let wide = f64::from_property(value)?;
         #[expect(clippy::as_conversions, clippy::cast_possible_truncation, reason = "compared right after")]
         let narrow = wide as Self;
-        // Of a NaN not every bit need come back.
+        // Not every bit of a NaN need come back.
         if f64::from(narrow).to_bits() == wide.to_bits() || wide.is_nan() {
             Ok(narrow)
         } else {

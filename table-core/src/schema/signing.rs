@@ -1,4 +1,4 @@
-//! Which rows carry a keyed digest.
+//! The rows that carry a keyed digest.
 
 use super::held::holds;
 use super::{Index, Schema};
@@ -7,9 +7,9 @@ use super::{Index, Schema};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signing {
     No,
-    /// Those that are written are; of those that there are, some may be older than that.
+    /// Rows are signed when they are written; some that are there may be older than that.
     Written,
-    /// All are: one that is not is somebody else's.
+    /// All are signed: a row that is not is somebody else's.
     Always,
 }
 
@@ -20,7 +20,7 @@ impl Signing {
     }
 }
 
-/// What every row of a path says of itself.
+/// The marks that every row of a path bears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RowTag {
     /// The text of `EntityType`.
@@ -30,8 +30,8 @@ pub(crate) struct RowTag {
 }
 
 impl Schema {
-    /// Whether its own rows, or those of an index, are signed: as it says, or since a copy holds what is sealed. The sealed
-    /// value is bound to the entity's key, and not to the copy's, so something else has to be.
+    /// Whether its own rows, or those of an index, are signed: as it says, or since a copy holds a sealed value. The value
+    /// is bound to the entity's key and not to the copy's, so the digest binds the copy.
     pub(crate) const fn signing(&self, index: Option<usize>) -> Signing {
         if self.signed {
             return Signing::Always;
@@ -46,7 +46,7 @@ impl Schema {
                 if !field.dual {
                     return Signing::Always;
                 }
-                // A copy that holds the value plain is older than its sealing.
+                // A copy that holds the value plain was written before the value was sealed.
                 signing = Signing::Written;
             }
             at += 1;
@@ -55,7 +55,7 @@ impl Schema {
         signing
     }
 
-    /// What the rows of a path say of themselves.
+    /// The marks that the rows of a path bear.
     pub(crate) const fn tag(&self, index: Option<usize>) -> RowTag {
         let is_signed = matches!(self.signing(index), Signing::Always);
         let kind = match index {

@@ -1,4 +1,4 @@
-//! What a field may be: the types that a property holds.
+//! The types of fields that a property can hold.
 
 use std::fmt;
 
@@ -53,8 +53,8 @@ pub trait Property: Sized {
     #[doc(hidden)]
     const NESTED: bool = false;
 
-    /// Whether every value that a property takes comes back from it as it was. A type that says so is not read back
-    /// to see what a change made of it.
+    /// Whether every value comes back from the property as it was. A change does not read such a type back to see what it
+    /// became.
     #[doc(hidden)]
     const EXACT: bool = false;
 
@@ -62,7 +62,7 @@ pub trait Property: Sized {
     #[doc(hidden)]
     const SECRET: bool = false;
 
-    /// Whether there are so few values that how often each occurs tells them apart: no blind index hides them.
+    /// Whether it has so few values that their frequencies tell them apart: no blind index hides them.
     #[doc(hidden)]
     const FEW: bool = false;
 
@@ -83,7 +83,7 @@ pub trait Property: Sized {
     fn from_property(value: Option<ValueRef<'_>>) -> Result<Self, ValueError>;
 }
 
-/// What a field gives its property.
+/// The value that a field gives its property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PropertyValue<'a> {
     /// No property.
@@ -150,7 +150,7 @@ pub struct ValueError {
 enum Problem {
     Absent,
     Found(EdmType),
-    /// Below or above all that there is, and the text that says so.
+    /// Below or above every value that there is, and the text that says so.
     Below(&'static str),
     Above(&'static str),
     Invalid(&'static str),
@@ -173,17 +173,17 @@ impl ValueError {
         Self { expected, problem: Problem::Above(because) }
     }
 
-    /// The value is of the right type and still none that the field can hold: `because` says why.
+    /// The value is of the right type, and still the field can't hold it: `because` says why.
     pub const fn invalid(expected: EdmType, because: &'static str) -> Self {
         Self { expected, problem: Problem::Invalid(because) }
     }
 
-    /// Whether the value lies below all that there is, as the start of a range may.
+    /// Whether the value lies below every other, as the start of a range may.
     pub(crate) fn is_below(self) -> bool {
         matches!(self.problem, Problem::Below(_))
     }
 
-    /// Whether the value lies above all that there is, as the end of a range may.
+    /// Whether the value lies above every other, as the end of a range may.
     pub(crate) fn is_above(self) -> bool {
         matches!(self.problem, Problem::Above(_))
     }

@@ -8,8 +8,8 @@ use crate::schema::Schema;
 
 /// How far a job has come.
 ///
-/// A job that goes over a table saves it after each of its transactions; one that was broken off goes on from
-/// there, and does at most that transaction's work twice.
+/// A job that goes over a table saves it after each of its transactions. A job that was broken off goes on from there, and
+/// does the work of at most one transaction twice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// The keys of the last row that is done, in the table's order; `None` at the start.

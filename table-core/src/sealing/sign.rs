@@ -1,7 +1,7 @@
-//! Keyed digests on rows: what vouches for all that a row holds, and for where it stands.
+//! Keyed digests on rows, which vouch for all that a row holds and for its place.
 //!
-//! A digest is over the store, the table, the row's own keys, and each property's name, type and value. It knows nothing
-//! of the row's format, of its time, and of the numbers that names have.
+//! A digest is over the store, the table, the row's own keys, and each property's name, type and value. The row's format,
+//! its time and the numbers of names are not in it.
 
 use super::missing;
 use crate::error::{Error, ErrorKind, Result};
@@ -57,7 +57,7 @@ pub(crate) fn unsigned(view: &RowView<'_>) -> Error {
         .row(&view.row_key())
 }
 
-/// Refuses to write, by its properties, a row that only its struct can sign.
+/// Refuses a write by properties to a row that only its struct can sign.
 #[cold]
 pub(crate) fn needs_its_struct() -> Error {
     Error::new(ErrorKind::SchemaMismatch).because(

@@ -11,15 +11,15 @@ use crate::model::ValueRef;
 use crate::opened::Opened;
 use crate::schema::{Blind, Field, TOKEN_BYTES};
 
-/// The generation of the keys that a plan's values were sealed with; none if nothing was.
+/// The generation of the keys that sealed a plan's values; none if it has no sealed values.
 #[derive(Clone, Debug)]
 pub struct SealedAt(Option<(Arc<dyn Sealing>, u64)>);
 
 impl SealedAt {
     /// Of a plan without sealed values.
-    pub(crate) const NOTHING: Self = Self(None);
+    pub const NOTHING: Self = Self(None);
 
-    /// Refuses what was sealed with keys that may be on their way out.
+    /// Refuses values that were sealed with keys that may be about to go.
     ///
     /// Asked inside the transaction: a job that counts what is left under a key begins after a transaction that came
     /// after the key had its successor, so it sees whatever passed here before.
@@ -44,7 +44,7 @@ pub(crate) struct Sealer<'t> {
     table: u32,
     keys: &'t dyn Seals,
     generation: Once<Option<u64>>,
-    /// For a plan that is only shown, which needs no key and makes none: what stands in for tokens.
+    /// The sealer of a plan that is only shown. It needs no key and makes none; bytes stand in for tokens.
     sham: Option<RandomState>,
 }
 
@@ -170,7 +170,7 @@ impl<'t> Sealer<'t> {
     }
 }
 
-/// Of the right length, the same for the same value, and telling nothing of it.
+/// A stand-in of the right length. Equal values have equal ones, which tell nothing of the value.
 fn sham_token(sham: &RandomState, value: ValueRef<'_>) -> [u8; TOKEN_BYTES] {
     let value = Opened::new(value.to_value());
     let text = Secret::new(format!("{:?}", value.expose()));

@@ -11,7 +11,8 @@ pub struct SealedAt;
 
 #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as it is with the feature")]
 impl SealedAt {
-    pub(crate) const NOTHING: Self = Self;
+    /// Of a plan without sealed values.
+    pub const NOTHING: Self = Self;
 
     pub(crate) fn check(&self) -> Result<()> {
         Ok(())

@@ -14,8 +14,8 @@ mod shape;
 
 use std::sync::Arc;
 
-use integration_tests::{Scratch, assert_sound};
 use integration_tests::executors::Executor;
+use integration_tests::{Scratch, assert_sound};
 use table_core::Store;
 use table_core::crypt::MemoryKeys;
 

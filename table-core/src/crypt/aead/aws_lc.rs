@@ -16,7 +16,7 @@ pub(crate) fn seal(
     tag.as_ref().try_into().map_err(|_| Refused)
 }
 
-/// Decrypts in place what has this tag; where it has another, what `text` then holds is of no use.
+/// Decrypts in place what has this tag. If the tag is another, `text` holds nothing of use afterwards.
 pub(crate) fn open(
     key: &[u8; KEY],
     nonce: &[u8; NONCE],

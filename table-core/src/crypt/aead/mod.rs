@@ -1,4 +1,4 @@
-//! AES-256-GCM, by whichever library was chosen when this one was built. Both give the same bytes.
+//! AES-256-GCM, by the library that was chosen when this crate was built. Both give the same bytes.
 
 #[cfg(feature = "aws-lc-rs")]
 mod aws_lc;
@@ -16,7 +16,7 @@ pub(crate) const NONCE: usize = 12;
 /// Bytes of an authentication tag.
 pub(crate) const TAG: usize = 16;
 
-/// The cipher refused: to open, because the tag is wrong; to seal, because there is too much of it.
+/// The cipher refused: to open, since the tag is wrong; to seal, since the text is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refused;
 

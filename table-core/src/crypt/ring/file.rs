@@ -23,7 +23,7 @@ const ID: usize = 16;
 /// More keys than a ring can have.
 const MOST: usize = 1_000;
 
-/// What stretching a passphrase costs.
+/// The cost of stretching a passphrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cost {
     /// In KiB.
@@ -38,8 +38,8 @@ impl Cost {
     #[cfg(test)]
     pub(super) const LEAST: Self = Self { memory: 8, passes: 1, lanes: 1 };
 
-    /// Whether this library writes such files. Anything else is refused before a byte is stretched: what asks for more
-    /// would only take the machine's memory and time, and what asks for less was made to be guessed.
+    /// Whether this library writes such files. Any other file is refused before a byte is stretched: a higher cost would
+    /// only take the machine's memory and time, and a lower one was made to be guessed.
     fn is_known(self) -> bool {
         #[cfg(test)]
         if self == Self::LEAST {
@@ -156,7 +156,7 @@ fn name(id: [u8; ID]) -> Result<KeyId> {
 
 /// The file's bytes.
 pub(super) fn encode(protection: &Protection, contents: &Contents) -> Result<Zeroizing<Vec<u8>>> {
-    // Room for all of it at once: what grows leaves its former bytes behind.
+    // Room for all of it at once: a vector that grows leaves its former bytes behind.
     let length = contents.0.len() * (ID + SecretKey::BYTES);
     let mut keys = Zeroizing::new(Vec::with_capacity(length));
     for entry in &contents.0 {

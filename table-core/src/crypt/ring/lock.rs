@@ -1,4 +1,4 @@
-//! Who changes a key ring has a lock of it, in a file beside it.
+//! The lock that a change of a key ring holds, in a file beside it.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub(super) fn take(ring: &Path) -> Result<File> {
     Ok(turn)
 }
 
-/// Makes the lock the ring's owner's alone: whoever can open it can keep the owner waiting.
+/// Gives the lock to the ring's owner alone: anybody who can open it can keep the owner waiting.
 #[cfg(unix)]
 fn close_to_others(turn: &File, lock: &Path, ring: &Path) -> Result<()> {
     use std::fs::{self, Permissions};
@@ -29,7 +29,7 @@ fn close_to_others(turn: &File, lock: &Path, ring: &Path) -> Result<()> {
     let failed = |error| files::failed("closing to others", lock, error);
     let found = turn.metadata().map_err(failed)?;
     let itself = fs::symlink_metadata(lock).map_err(failed)?;
-    // What it is a link to is somebody else's, and keeps its rights and its owner.
+    // A link's target is somebody else's, and keeps its rights and its owner.
     if !itself.is_file() || files::names(&found) > 1 || !files::is_named(turn, lock).map_err(failed)? {
         return Err(Error::new(ErrorKind::KeyUnavailable).because(format!(
             "`{}` is a link, where the key ring's lock is to be; remove it",
@@ -41,7 +41,7 @@ fn close_to_others(turn: &File, lock: &Path, ring: &Path) -> Result<()> {
     }
     match fs::metadata(ring) {
         Ok(ring) => files::give_to_owner_of(turn, &ring).map_err(failed),
-        // That there is no ring is said when it is read.
+        // The reading of the ring says that there is none.
         Err(_) => Ok(()),
     }
 }

@@ -18,7 +18,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// A [`KeyProvider`] that keeps its keys in a file: closed to all but its owner, or sealed with a passphrase, or
 /// both.
 ///
-/// The file must not lie with the data, nor in one backup with them: whoever has both can read everything.
+/// The file must not lie with the data, nor in one backup with them: the two together open everything.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -46,9 +46,9 @@ use crate::error::{Error, ErrorKind, Result};
 /// # Ok::<(), table_core::Error>(())
 /// ```
 ///
-/// A symbolic link to a ring is followed once, when it is opened, and the ring is changed where it lies. One with two
-/// names, by a hard link, opens and can't be changed. Whoever changes a ring that is another's, as root can, leaves it
-/// its owner's.
+/// A symbolic link to a ring is followed once, when it is opened, and the ring is changed where it lies. A ring with two
+/// names, by a hard link, opens and can't be changed. A change by another than the owner, as root can make, leaves the
+/// ring its owner's.
 pub struct KeyRing {
     /// Absolute, and no link.
     path: PathBuf,
@@ -100,8 +100,8 @@ impl KeyRing {
         self.change(remove).map_err(|error| error.attempted("remove a key from the key ring"))
     }
 
-    /// Gives the ring another passphrase; its first one, or none at all. The file is replaced as a whole, and what it
-    /// was is overwritten. The keys stay as they are.
+    /// Gives the ring another passphrase, its first one, or none. The file is replaced as a whole, and the former file is
+    /// overwritten. The keys stay as they are.
     ///
     /// ```no_run
     /// use table_core::crypt::KeyRing;
@@ -111,9 +111,9 @@ impl KeyRing {
     /// # Ok::<(), table_core::Error>(())
     /// ```
     ///
-    /// Whoever has the ring open by the former one goes on with the keys that it knows, and must open it anew to learn of
-    /// others. Backups of the file open with the passphrase that they had: if that is known to somebody, the keys are
-    /// too, so [`rotate`](Self::rotate), rewrap the stores, and [`remove`](Self::remove) the old key.
+    /// A process that has the ring open by the former passphrase goes on with the keys that it knows, and must open the
+    /// ring anew to learn of others. Backups of the file open with the passphrase that they had. If somebody knows it, he
+    /// has the keys: [`rotate`](Self::rotate), rewrap the stores, and [`remove`](Self::remove) the old key.
     pub fn change_passphrase(&self, passphrase: Option<&str>) -> Result<()> {
         let protection = match passphrase {
             Some(passphrase) => Protection::with_passphrase(passphrase, Cost::DEFAULT),
@@ -167,7 +167,7 @@ impl KeyRing {
         Self { path, state: Mutex::new(State { protection: Arc::new(protection), contents }) }
     }
 
-    /// Changes the file, one process at a time. What one that was killed has left beside it goes first.
+    /// Changes the file, one process at a time. It first removes what a killed process left beside the file.
     fn change<R>(&self, change: impl FnOnce(&mut Contents) -> Result<R>) -> Result<R> {
         let _turn = lock::take(&self.path)?;
         files::wipe_left_overs(&self.path)?;

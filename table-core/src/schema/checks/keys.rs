@@ -1,4 +1,4 @@
-//! What a key as a whole may be.
+//! Rules about a key as a whole.
 
 #![expect(clippy::as_conversions, reason = "`From` can't be called in a const fn")]
 
@@ -77,7 +77,7 @@ const fn utf16_units(text: &str) -> usize {
     units
 }
 
-/// C20: a partition key that is a time alone sends all that is written at a time to one partition.
+/// C20: a partition key of time alone sends all writes of a time to one partition.
 pub(super) const fn hot_partition(schema: &Schema) -> Option<Message> {
     let mut has_time = false;
     let mut parts = schema.place().partition.parts;
@@ -100,8 +100,8 @@ pub(super) const fn hot_partition(schema: &Schema) -> Option<Message> {
     ))
 }
 
-/// C22: what a lossy part of the primary key forgets, another part of it keeps. Folded text and blind tokens are
-/// for an index.
+/// C22: another part of the primary key keeps what a lossy part forgets. Folded text and blind tokens are for an
+/// index.
 pub(super) const fn identity(schema: &Schema) -> Option<Message> {
     let place = schema.place();
     match lossy(schema, &place.partition) {

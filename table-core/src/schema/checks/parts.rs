@@ -1,4 +1,4 @@
-//! What a field's part of a template may say.
+//! Rules about a field's part of a template.
 
 use super::super::charset::CharSet;
 use super::super::key_type::{Format, KeyType, offset_digits, width as printed_width};
@@ -87,7 +87,7 @@ const fn digits(digits: usize) -> u8 {
     digits as u8
 }
 
-/// C5: a width is 1 to 20 digits. One that is too narrow for the type is a choice; the write checks it. And a
+/// C5: a width is 1 to 20 digits. A width that is too narrow for the type is a choice; the write checks it. And a
 /// field is spread over more than one shard.
 const fn width(name: &str, part: &FieldPart) -> Option<Message> {
     match part.format {

@@ -1,4 +1,4 @@
-//! What the rows of an entity are to each other, and to those of other kinds.
+//! Rules about the rows of an entity among themselves, and beside rows of other kinds.
 
 use super::super::message::Message;
 use super::super::place::meet;

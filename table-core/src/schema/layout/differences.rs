@@ -1,4 +1,4 @@
-//! What has changed from one layout to another, and whether that does any harm.
+//! The changes from one layout to another, and whether they do any harm.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::super::{Copies, Field, FieldPart, Index, Part, Schema, Template};
 use super::{layout, read};
 use crate::model::EdmType;
 
-/// What has changed from one layout to another.
+/// The changes from one layout to another.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Differences {
     /// Lines that are gone, after `-`, and lines that are new, after `+`.
@@ -16,13 +16,13 @@ pub(crate) struct Differences {
     pub(crate) is_compatible: bool,
     /// Properties that rows were allowed to hold plain, and are no longer: compatible if no row does.
     pub(crate) no_longer_plain: Vec<&'static str>,
-    /// Whether something plain is to be sealed from now on, which programs that have the table open don't know of.
+    /// Whether a plain property is sealed from now on, which programs that have the table open don't know.
     pub(crate) begins_to_seal: bool,
-    /// Whether something is, or is not, sealed in a way that no layout comes to from that of before.
+    /// Whether sealing changed in a way that no layout may follow the former one.
     pub(crate) jumps: bool,
 }
 
-/// What becomes of how a property is stored.
+/// How the sealing of a property changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sealing {
     Same,
@@ -30,7 +30,7 @@ enum Sealing {
     Begins,
     /// Rows must hold it sealed from now on.
     Ends,
-    /// There is no way: what is plain can't be taken for sealed, nor what is sealed for plain.
+    /// There is no way: plain values can't be taken for sealed ones, nor sealed ones for plain.
     Jumps,
 }
 
@@ -87,19 +87,19 @@ pub(crate) fn differences(noted: &str, schema: &Schema) -> Option<Differences> {
     Some(found)
 }
 
-/// The properties that both have.
+/// The properties that both layouts have.
 fn both<'s>(old: &'s Schema, new: &'s Schema) -> impl Iterator<Item = (&'s Field, &'s Field)> {
     let of_old = |property| old.fields.iter().find(move |field| field.property == property);
     new.fields.iter().filter_map(move |field| Some((of_old(field.property)?, field)))
 }
 
-/// Whether the schema has something plain that is sealed by a layout: then its rows would give it away.
+/// Whether the schema has a property plain that a layout seals: its rows would give the values away.
 pub(crate) fn would_bare(noted: &str, schema: &Schema) -> bool {
     read(noted, schema.kind)
         .is_some_and(|noted| both(&noted, schema).any(|(old, new)| old.encrypted && !new.encrypted))
 }
 
-/// The lines, by what they are about: their first word, and the second where there are several.
+/// The lines by their subject: their first word, and the second where there are several.
 fn by_name(layout: &str) -> BTreeMap<(&str, &str), &str> {
     let lines = layout.lines().map(|line| {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
@@ -109,7 +109,7 @@ fn by_name(layout: &str) -> BTreeMap<(&str, &str), &str> {
     lines.collect()
 }
 
-/// Whether rows written under a line of the one read rightly under that of the other.
+/// Whether rows written under a line of one layout read rightly under that of the other.
 fn may_become(old: &Schema, new: &Schema, (word, name): (&str, &str)) -> bool {
     match word {
         "partition" => prints_as((old, &old.place().partition), (new, &new.place().partition)),
@@ -146,7 +146,7 @@ fn may_become(old: &Schema, new: &Schema, (word, name): (&str, &str)) -> bool {
     }
 }
 
-/// Whether every key that the one has printed is one that the other prints of the same values.
+/// Whether the second template prints every key as the first has printed it.
 fn prints_as(old: (&Schema, &Template), new: (&Schema, &Template)) -> bool {
     let property = |schema: &Schema, part: &FieldPart| schema.fields.get(part.field).map(|f| f.property);
     old.1.parts.len() == new.1.parts.len()

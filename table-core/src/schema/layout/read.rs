@@ -14,8 +14,8 @@ use crate::model::EdmType;
 
 /// The declaration that a layout was made of, as far as the layout tells; `None` if it is no layout.
 ///
-/// What it is made of lives until the program ends, since a declaration is a constant everywhere else. Each layout is
-/// read once, so that is little.
+/// Its parts live until the program ends, since a declaration is a constant everywhere else. Each layout is read once, so
+/// that is little.
 pub(crate) fn read(layout: &str, kind: &str) -> Option<Schema> {
     static READ: Mutex<BTreeMap<(String, String), Option<Schema>>> = Mutex::new(BTreeMap::new());
     let mut known = READ.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,7 +61,7 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
     Some(schema)
 }
 
-/// How a property is sealed, and what else is said of it.
+/// How a property is sealed, and the other words about it.
 fn sealing<'t>(property: &str, text: &'t str) -> (Field, &'t str) {
     let mut field = Field::PLAIN;
     let undual = text.strip_prefix(DUAL);

@@ -14,7 +14,8 @@ use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::moment::LmdbMoment;
 use crate::store::jobs::declare;
 use crate::store::scan::read;
-use crate::store::write::prepare::{self, Prepared};
+use crate::store::write::encoded::Prepared;
+use crate::store::write::prepare;
 
 impl LmdbTable {
     /// Gives `found` the row of these keys and the state that it is read in, and says whether there is one.

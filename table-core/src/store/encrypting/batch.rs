@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::model::ETag;
 use crate::plan::Refused;
 use crate::store::handle::batch::{Batch, Planned, Preparing};
-use crate::store::write::prepare::Prepared;
+use crate::store::write::encoded::Prepared;
 
 impl EncryptingTable {
     /// The operations with what is to be sealed sealed, and whether they depend on more than the caller has said.

@@ -11,7 +11,7 @@ use crate::row::vault::{Authority, Vault};
 use crate::sealing::{Sealing, missing};
 use crate::store::open::Environment;
 
-/// What seals and opens the encrypted properties of a store; nothing if it was opened without a key provider.
+/// The keys that seal and open the encrypted properties of a store; none if it was opened without a key provider.
 #[derive(Clone, Debug)]
 pub(in crate::store) struct Keys(Option<Encryption>);
 
@@ -21,7 +21,7 @@ impl Keys {
         vault::open(environment).map(Self)
     }
 
-    /// The same, of this store.
+    /// The keys of this store.
     pub(in crate::store) fn of_store<S: KeptStore + 'static>(self, store: &Weak<S>) -> Self {
         Self(self.0.map(|keys| keys.of_store(store.clone())))
     }
@@ -41,19 +41,19 @@ impl Keys {
         self.get().map(|keys| -> &dyn Sealing { keys })
     }
 
-    /// What opens the values of a table's rows and vouches for them.
+    /// The keys that open the values of a table's rows and vouch for the rows.
     pub(in crate::store) fn of_table(&self, store: [u8; 16], table: [u8; 16]) -> Option<Arc<dyn Vault>> {
         let keys = self.0.clone()?;
         Some(Arc::new(TableVault { keys, binding: Binding { store, table } }))
     }
 
-    /// What vouches for the small records.
+    /// The keys that vouch for the small records.
     pub(in crate::store) fn authority(&self) -> Result<Option<&dyn Authority>> {
         let Some(keys) = &self.0 else { return Ok(None) };
         Ok(Some(keys.authority()?))
     }
 
-    /// What is wrong with them.
+    /// The faults that a look at them finds.
     pub(in crate::store) fn check(&self, environment: &Environment) -> Vec<String> {
         vault::check(environment, self.0.as_ref())
     }

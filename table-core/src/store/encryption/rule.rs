@@ -1,4 +1,4 @@
-//! Which properties of which rows are sealed: those that the resolver names, and those that a struct declares so.
+//! The rule by which properties are sealed: those that the resolver names, and those that a struct declares.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +18,7 @@ use crate::store::records::layouts;
 /// The longest name of a kind that a struct may declare, in bytes.
 const LONGEST_KIND: usize = 64;
 
-/// What says of a partition key, a row key and a property whether it is sealed.
+/// The user's function: whether the property of a row of these keys is sealed.
 type Resolver = dyn Fn(&str, &str, &str) -> bool + Send + Sync;
 
 /// The user's function, and whose values share a data key.
@@ -37,7 +37,7 @@ impl Rule {
         Self { scope, ..self }
     }
 
-    /// Whether the function names the property of a row. It is never asked about what says what a row is.
+    /// Whether the function names the property of a row. It is never asked about `EntityType`, which says what a row is.
     fn names(&self, partition: &str, row: &str, property: &str) -> bool {
         property != ENTITY_TYPE && (self.resolver)(partition, row, property)
     }
@@ -54,7 +54,7 @@ pub(in crate::store) enum RowKind {
     Copy(Schema, &'static str),
 }
 
-/// What becomes of a property.
+/// How a property is stored.
 pub(in crate::store) enum Treatment {
     /// It is stored as it is.
     Plain,
@@ -67,7 +67,7 @@ pub(in crate::store) enum Treatment {
 }
 
 impl RowKind {
-    /// What is noted of a kind in a snapshot or a transaction.
+    /// The notes about a kind in a snapshot or a transaction.
     fn find((dbs, txn, table): Place<'_>, kind: &str) -> Result<Self> {
         let declared = |kind| declared(dbs, txn, table, kind);
         if let Some(schema) = declared(kind)? {
@@ -168,7 +168,7 @@ impl Lens {
         Ok(found)
     }
 
-    /// Refuses a filter that compares what is sealed in this row.
+    /// Refuses a filter that compares a sealed property of this row.
     pub(in crate::store) fn check_filter(
         &self,
         place: Place<'_>,

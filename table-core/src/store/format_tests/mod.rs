@@ -8,10 +8,10 @@ mod records;
 mod rows;
 
 use crate::model::{Ticks, Value};
+use crate::row::encode;
 use crate::row::key;
 use crate::row::row_write::{self, NameRef, RowWriter};
 use crate::row::{self, Damaged, Decoded, INLINE, Row};
-use crate::row::encode;
 
 /// Bytes from hex; `78*256` is a byte so many times, and spaces mean nothing.
 fn hex(text: &str) -> Vec<u8> {

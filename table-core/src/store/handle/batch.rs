@@ -8,7 +8,8 @@ use crate::handle::table::DynamicTable;
 use crate::model::{DynamicEntity, ETag, IfMatch};
 use crate::plan::{self, Act, Condition, Group, Place, Refused};
 use crate::row::encode::Given;
-use crate::store::write::prepare::{self, Prepared};
+use crate::store::write::encoded::Prepared;
+use crate::store::write::prepare;
 
 /// Up to 100 operations on one partition of a table that happen together or not at all: the service's entity group
 /// transaction.

@@ -13,7 +13,8 @@ use crate::plan::{Plan, Refused};
 use crate::sealing::SealedAt;
 use crate::store::records::catalog::TableState;
 use crate::store::write::commit::GROUP_BYTES;
-use crate::store::write::prepare::{self, Prepared};
+use crate::store::write::encoded::Prepared;
+use crate::store::write::prepare;
 
 /// Most batches in one shared transaction.
 const PLANS: usize = 4_096;

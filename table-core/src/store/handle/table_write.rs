@@ -3,28 +3,14 @@
 use super::batch::Batch;
 use crate::error::Result;
 use crate::handle::table::DynamicTable;
-use crate::model::{DynamicEntity, ETag};
-use crate::plan::{self, Act, Condition, Refused};
-use crate::row::encode::Given;
-use crate::store::write::prepare::{self, Prepared};
+use crate::model::ETag;
+use crate::plan::Refused;
+use crate::store::write::encoded::Prepared;
 
 impl DynamicTable {
     /// A batch of operations on one partition, to be committed together or not at all.
     pub fn batch(&self, partition_key: impl Into<String>) -> Batch {
         Batch::new(self.clone(), partition_key.into())
-    }
-
-    #[cfg(feature = "encrypt")]
-    /// The write of one entity, ready to be carried out; the properties are its own, as they are to be stored.
-    pub(in crate::store) fn prepare_write(
-        &self,
-        what: (Condition, Act<()>),
-        entity: &DynamicEntity,
-        properties: &[Given<'_>],
-    ) -> Result<Prepared> {
-        let write = plan::write(what, entity, properties, 0);
-        let prepared = prepare::single(self.state()?, entity.partition_key(), &write)?;
-        Ok(self.by_properties(prepared))
     }
 
     /// A write by properties and keys, with what the handle says of rows of declared kinds.

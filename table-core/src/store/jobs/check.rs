@@ -1,4 +1,4 @@
-//! Looking at everything there is.
+//! The check: a look at everything in a store.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -140,7 +140,7 @@ impl<'t> Check<'t> {
         }
     }
 
-    /// Notes an error and goes on without what it kept from being read.
+    /// Notes an error, and goes on without the thing that could not be read.
     fn noted<T>(&mut self, result: Result<T>) -> Option<T> {
         result.map_err(|error| self.problem(None, &error)).ok()
     }
@@ -149,7 +149,7 @@ impl<'t> Check<'t> {
         let Some(meta) = self.noted(Meta::read(self.dbs.main, self.txn)) else { return };
         let entries = self.entries(self.dbs.catalog, catalog::decode);
         let graves = self.entries(self.dbs.graves, catalog::decode_grave);
-        // Each is looked at, and then whether they are all there.
+        // First each record is looked at, and then their number.
         self.noted(catalog::list(self.dbs, self.txn, &meta));
         self.noted(catalog::graves(self.dbs, self.txn, &meta));
         self.graves = graves.into_iter().map(|entry| entry.id).collect();
@@ -282,7 +282,7 @@ impl<'t> Check<'t> {
             return Err(corrupt("the row has a property that the dictionary lacks".into()));
         }
         let view = RowView::new(key, row, &*table.dict, true);
-        // Who has no keys checks what takes none.
+        // Without keys the rest is checked.
         if row.is_signed() && table.dict.vault().is_some() {
             sign::verify(&view)?;
         }

@@ -1,4 +1,4 @@
-//! A kind of entity declared: compared with the layout that the store has noted, and noted where it is to be.
+//! Declarations: a kind's layout is compared with the one that the store has noted, and noted where needed.
 
 use super::plain;
 use crate::error::{Error, ErrorKind, Result};
@@ -31,8 +31,8 @@ pub(in crate::store) fn register(inner: &Shared, table: &TableState, schema: &'s
     if layouts::would_bare(dbs, &txn, table, schema)? { Err(layouts::outdated(schema)) } else { Ok(()) }
 }
 
-/// Compares the schema with the layout noted, and notes it where that is to be. `false` if somebody else has noted one
-/// meanwhile: no layout comes back, so that does not go on for ever.
+/// Compares the schema with the noted layout, and notes it where needed. `false` if somebody else has noted a layout
+/// meanwhile. No layout comes back, so this ends.
 fn is_registered(
     inner: &Shared,
     table: &TableState,
@@ -44,15 +44,15 @@ fn is_registered(
         let txn = inner.environment.read_txn()?;
         table.check_exists(dbs, &txn)?;
         let noted = layouts::compare(dbs, &txn, table, schema)?;
-        // What was plain is sealed for good once no row holds it plain. Rows are looked at outside the transaction that
-        // notes it, since they may be many; none can come: whoever would write one is refused since the layout was noted
-        // that has it sealed.
+        // A property is sealed for good once no row holds it plain. Rows are looked at outside the transaction that
+        // notes it, since they may be many. No plain row can come: such writes are refused since a layout was noted
+        // that has the property sealed.
         if let Noted::Before(found) = &noted {
             check_sealed(dbs, &txn, table, schema, &found.no_longer_plain)?;
         }
         noted
     };
-    // Who only reads notes nothing: what can be compared can be read.
+    // A store for reading only notes nothing: comparing is enough to read.
     if noted == Noted::Same || inner.writer.is_read_only() {
         return Ok(true);
     }
@@ -68,7 +68,7 @@ fn is_registered(
         // rows are their structs' alone.
         meta.generation += 1;
         layouts::check_apart(dbs, txn, table, schema)?;
-        // What is vouched for anew was vouched for before.
+        // The former digest is verified before a new one vouches for the table.
         table.verify(dbs, txn, meta)?;
         layouts::note(dbs, txn, table, schema)?;
         vouch(dbs, txn, meta, table, schema)?;

@@ -1,4 +1,4 @@
-//! What goes over a whole store or a whole table.
+//! Jobs, which go over a whole store or a whole table.
 
 pub(in crate::store) mod check;
 pub(in crate::store) mod declare;

@@ -1,4 +1,4 @@
-//! Values that are to be sealed and are not.
+//! Plain values of properties that are to be sealed.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::row::key::{self, StoredKey};

@@ -1,7 +1,8 @@
 //! Freeing the space of dropped tables, a little at a time.
 //!
-//! A step is a transaction of its own that takes the writers' queue like any other, finds in the store what is left
-//! to do, and does some of it. So it can stop at any moment, go on after a restart, and run in several processes.
+//! Each step is a transaction of its own, which waits in the writers' queue like any other. It finds in the store what is
+//! left to do, and does some of it. So the work can stop at any moment, go on after a restart, and run in several
+//! processes.
 
 use std::ops::Bound;
 use std::sync::{Arc, Weak};
@@ -16,7 +17,7 @@ use crate::store::records::meta::Meta;
 const STEP_ROWS: usize = 2_000;
 const STEP_BYTES: usize = 64 * 1024 * 1024;
 
-/// As it follows "cannot " in an error.
+/// The words that follow "cannot " in an error.
 const ATTEMPTED: &str = "reclaim the space of dropped tables";
 
 /// Frees space in the background, if there is any to free. The thread ends when there is none, when it fails, or when
@@ -51,14 +52,14 @@ fn background(weak: &Weak<Shared>) {
     while let Some(inner) = weak.upgrade() {
         match step(&inner) {
             Ok(Some(_)) => {}
-            // It is noted. What is left is tried again at the next drop or open.
+            // The error is noted. The next drop or open tries again.
             Err(_) => {
                 inner.reclaimer.end();
                 return;
             }
             Ok(None) => {
                 inner.reclaimer.end();
-                // A table dropped since has found the thread still here, and has started none.
+                // A drop meanwhile has found the thread still here, and has started none.
                 if !anything_left(&inner) || !inner.reclaimer.begin() {
                     return;
                 }
@@ -83,7 +84,7 @@ fn step(inner: &Shared) -> Result<Option<usize>> {
     // A store that has stopped says so wherever it is asked.
     let _lead = inner.writer.lead().map_err(|e| e.attempted(ATTEMPTED))?;
     let done = as_much_as_fits(inner).map_err(|e| inner.writer.judge(inner, e).attempted(ATTEMPTED));
-    // Under the lead, so that what is noted last is of the last step.
+    // Under the lead, so that the last note is of the last step.
     inner.reclaimer.note(done.as_ref().err());
     done
 }

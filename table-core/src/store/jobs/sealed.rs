@@ -1,4 +1,4 @@
-//! Sealed values counted, and their tokens, without opening any.
+//! Counts of sealed values and their tokens, without opening any.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -14,9 +14,9 @@ use crate::row::key::{self, StoredKey};
 use crate::row::view::{self, RowView};
 use crate::row::{self, Decoded, Row};
 use crate::schema::{Schema, TOKEN_BYTES};
+use crate::sealing::job::{Progress, Resealing, SealedRow, SealedValue, Stretch};
 use crate::store::encryption::vault::Encryption;
 use crate::store::encryption::vault::in_use::{KeptStore, SealedValues};
-use crate::sealing::job::{Progress, Resealing, SealedRow, SealedValue, Stretch};
 use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{self, Databases};
@@ -27,11 +27,11 @@ use crate::store::records::meta::Meta;
 use crate::store::scan::read;
 
 impl Store {
-    /// How many sealed values there are in each table, by the data key that sealed them: in every row, of whatever kind,
-    /// typed or not. No key is needed, and nothing is opened. It reads every row of one snapshot. With them come the
-    /// tokens of values, of the kinds that were declared to have any.
+    /// The number of sealed values in each table, by the data key that sealed them: in every row, of whatever kind, typed
+    /// or not. No key is needed, and nothing is opened. It reads every row of one snapshot. The tokens of values are
+    /// counted too, of the kinds that were declared to have any.
     ///
-    /// What is counted is bytes of the form of a sealed value: a program's own that look the same are among them.
+    /// It counts bytes of the form of a sealed value; a program's own bytes that look the same are among them.
     ///
     /// A key that is no longer current and is not among them, in a store with a key provider, can be
     /// [destroyed](crate::store::Encryption::destroy).
@@ -72,7 +72,7 @@ impl KeptStore for Shared {
         let dbs = &self.environment.dbs;
         let entries = catalog::list(dbs, &txn, &Meta::read(dbs.main, &txn)?)?;
         let entries: BTreeMap<_, _> = entries.iter().map(|entry| (entry.id, entry)).collect();
-        // Looked for after the snapshot was taken, so those that made its tokens are among them.
+        // Read after the snapshot was taken, so the keys that made its tokens are among them.
         let makers = Makers::list(self.keys.any(), wanted)?;
         let mut tokens = None::<(u32, Option<Tokens>)>;
         let mut found = BTreeMap::<(u32, KeyHandle), SealedValues>::new();
@@ -81,7 +81,7 @@ impl KeptStore for Shared {
             let (key, bytes) = pair.map_err(lmdb::error)?;
             seen += 1;
             let table = StoredKey::parse(key).map(|key| key.table).ok_or_else(read::out_of_order)?;
-            // Those of a dropped table can't be read any more.
+            // A dropped table can't be read any more.
             let Some(entry) = entries.get(&table) else { continue };
             let mut add = |handle, values, tokens| {
                 let of_key = found.entry((table, handle)).or_insert_with(|| SealedValues {
@@ -144,7 +144,7 @@ impl Makers {
         Ok(Self(makers))
     }
 
-    /// The key that made a token, of those of its scope: no two that are alive have one version byte.
+    /// The key that made a token, among those of its scope: no two living keys share a version byte.
     fn find(&self, scope: &Scope, token: &[u8]) -> Option<KeyHandle> {
         let version = token.first().filter(|_| token.len() == TOKEN_BYTES)?;
         let of_scope = self.0.get(scope)?;
@@ -152,7 +152,7 @@ impl Makers {
     }
 }
 
-/// Where the rows of a table have tokens.
+/// The properties of a table's rows that hold tokens.
 struct Tokens {
     table: Arc<TableState>,
     dict: Arc<Dict>,

@@ -1,4 +1,4 @@
-//! How much there is.
+//! Statistics of a store and its tables.
 
 use crate::error::Result;
 use crate::handle::store::Store;
@@ -16,7 +16,7 @@ pub struct StoreStats {
     pub tables: Vec<TableStats>,
     /// Dropped tables whose space is still to be freed.
     pub dropped: u64,
-    /// Why that is not being freed, if this process has tried and failed: for want of room, say, which a long-lived
+    /// The error that keeps this process from freeing it, if it has tried: for want of room, say, which a long-lived
     /// snapshot may have taken. The next drop, the next open and [`Store::reclaim`] try again; a success clears it.
     pub reclaim_failure: Option<ReclaimFailure>,
     /// The size of the store's file. It never shrinks; free pages in it are used again.
@@ -24,7 +24,7 @@ pub struct StoreStats {
     /// What the file's pages are used for. `None` on machines on which the layout of LMDB's pages is not known: those
     /// of 32 bits, or with the high byte first.
     pub space: Option<SpaceStats>,
-    /// The oldest snapshot, of whatever process: what [`held_back_bytes`](SpaceStats::held_back_bytes) wait for.
+    /// The oldest snapshot, of whatever process. The [`held_back_bytes`](SpaceStats::held_back_bytes) wait for it.
     ///
     /// Those of other processes are seen on 64-bit Linux alone, in LMDB's table of readers. Elsewhere, and where
     /// `/proc` can't be read, this is the oldest of this process, and what other processes hold back counts as free.

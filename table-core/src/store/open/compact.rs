@@ -1,13 +1,12 @@
-//! A compacted copy in the place of the store's file.
+//! Compaction: a compacted copy takes the place of the store's file.
 //!
-//! The copy is made and the old file marked in one transaction's lock, so nothing is written that the copy lacks: who
-//! writes afterwards finds the mark. The lock file goes with the old file: processes that have both open keep them, and
-//! find the mark; the new file gets a lock file of its own. All of it happens in one [`Turn`], so nobody opens the one
-//! file under the other one's lock.
+//! One writers' lock covers making the copy and marking the old file, so the copy lacks nothing: later writers find the
+//! mark. The lock file goes with the old file. Processes that have both open keep them, and find the mark; the new file
+//! gets a lock file of its own. All of it happens in one [`Turn`], so nobody opens one file under the other's lock.
 //!
-//! A directory named [`MARK`] says how far it has come. With the copy in it the old file is the store, and without it
-//! the new one is, and the lock file at hand may still be the old one's. Whoever opens the store next goes on from there
-//! ([`settled`]).
+//! A directory named [`MARK`] says how far the compaction has come. As long as the copy lies in it, the old file is the
+//! store. Without the copy the new file is, and the lock file at hand may still be the old one's. The next opening goes on
+//! from there ([`settled`]).
 
 use std::fs;
 use std::io;
@@ -49,7 +48,7 @@ pub(super) fn settled(dir: &Path, read_only: bool) -> Result<Turn> {
     }
 }
 
-/// What a store says that is opened for reading only, and would have to be mended first.
+/// The error of a store that is opened for reading only, and would have to be mended first.
 #[cold]
 pub(super) fn broken_off(dir: &Path) -> Error {
     Error::new(ErrorKind::Incompatible).because(format!(
@@ -66,8 +65,8 @@ fn settle(dir: &Path, mark: &Path) -> Result<()> {
     }
 }
 
-/// Removes a copy that has not come to its place. By one step it stops being a sign: what is left of it while it is
-/// removed must not look like a copy that has.
+/// Removes a copy that has not come to its place. One step makes it stop being a sign: its remains must not look like a
+/// copy that has come to its place.
 fn take_back(dir: &Path, mark: &Path) -> Result<()> {
     let private = Private::unmade(dir);
     fs::rename(mark, private.path()).map_err(|error| place::failed("removing", mark, error))?;
@@ -89,8 +88,8 @@ fn finish(dir: &Path, mark: &Path) -> Result<()> {
     }
 }
 
-/// Puts a compacted copy in the place of an environment's file. From then on the environment has the old file, which is
-/// marked; it is to be closed, and the store opened again.
+/// Puts a compacted copy in the place of an environment's file. The environment keeps the old file, which is marked. It is
+/// to be closed, and the store opened again.
 pub(crate) fn compact(environment: &Environment) -> Result<()> {
     let (dir, main) = (&*environment.path, environment.dbs.main);
     if !cfg!(unix) || !LAYOUT_KNOWN {
@@ -120,7 +119,7 @@ pub(crate) fn compact(environment: &Environment) -> Result<()> {
             meta.supersede();
             meta.write(main, &mut txn)?;
             environment.commit(txn)?;
-            // At every level of durability, before the new file gets its name.
+            // The flush comes before the new file gets its name, at every level of durability.
             environment.flush()
         })
         .and_then(|()| {
@@ -145,7 +144,7 @@ fn make(environment: &Environment, private: &Private) -> Result<()> {
         .map_err(|flaw| flaw.of(&data))
 }
 
-/// Takes the mark back that a compaction has left in a file which is still the store's. The caller has had a [`Turn`]
+/// Takes back the mark that a compaction has left in a file which is still the store's. The caller has had a [`Turn`]
 /// since before it found the file under its name, so no compaction is on its way.
 pub(super) fn revive(env: &LmdbEnv) -> Result<()> {
     let txn = OnDisk::default().write_txn(env)?;

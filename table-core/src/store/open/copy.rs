@@ -15,18 +15,18 @@ use crate::store::lmdb::{self, LmdbEnv};
 /// Writes what the store holds now as a new store in the directory `target`, without its free pages. Readers and
 /// writers go on meanwhile.
 ///
-/// A directory that holds a store is left as it is. After a failure nothing is left behind; after one of the very last
-/// step, the flush of the directory, the whole copy is, since it may be open elsewhere by then.
+/// A directory that holds a store is left as it is. A failure leaves nothing behind, with one exception: if the very last
+/// step fails, the flush of the directory, the whole copy stays, since it may be open elsewhere by then.
 #[cfg(test)]
 pub(crate) fn copy_to(env: &LmdbEnv, target: &Path) -> Result<()> {
     copy_with(env, target, crate::store::records::meta::Meta::transaction_of, |_| Ok(()))
 }
 
-/// The same with what belongs to the copy, as the keys do: `beside` is called when the data are copied, with the
-/// directory to put it into, and what it made is in place before the data are.
+/// The same with files that belong to the copy, as the keys do. `beside` is called when the data are copied, with the
+/// directory to put them into. Its files are in place before the data are.
 ///
-/// LMDB numbers the transactions of a compacted copy anew. So that the copy is the state that was copied, its header is
-/// given that one's number again, which `transaction` reads in the first record of the unnamed database.
+/// LMDB numbers the transactions of a compacted copy anew. The copy's header is given the number of the copied state
+/// again, which `transaction` reads in the first record of the unnamed database.
 pub(crate) fn copy_with(
     env: &LmdbEnv,
     target: &Path,
@@ -66,7 +66,7 @@ fn copy(
             beside(private.path())?;
             let mut placed = Placed::default();
             placed.move_all(private.path(), &target)?;
-            // Data without their keys are worth nothing: the keys are durable before the data get their name.
+            // The keys are durable before the data get their name: data without their keys are worth nothing.
             place::flush(&target)?;
             in_place = private.place()?;
             if in_place {
@@ -90,7 +90,7 @@ fn copy(
     })
 }
 
-/// What stands in the target without the data file; it is removed again unless that comes too.
+/// Files in the target that came before the data file. They are removed again unless the data file comes too.
 #[derive(Default)]
 struct Placed(Vec<PathBuf>);
 
@@ -150,7 +150,7 @@ pub(super) fn compacted(
     Ok(file)
 }
 
-/// Copies the pages, without the free ones if that can be.
+/// Copies the pages, without the free ones if possible.
 fn write(env: &LmdbEnv, file: &mut File) -> Result<CompactionOption> {
     let mut attempt = |option| {
         retrying(env, || {
@@ -179,7 +179,7 @@ fn renumber(file: &mut File, data: &Path, transaction: impl FnOnce(&[u8]) -> Res
     header.renumber(file, number).map_err(|error| place::failed("writing", data, error))
 }
 
-/// As closed to others as LMDB's own files are.
+/// Options for a file that is as closed to others as LMDB's own files are.
 fn new_file(path: &Path) -> std::io::Result<File> {
     let mut options = File::options();
     options.read(true).write(true).create_new(true);

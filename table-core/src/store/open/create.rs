@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::store::lmdb;
 use crate::store::records::meta::Meta;
 
-/// The named databases that every store has. A feature's come with its bit, and are missed where that is set alone.
+/// The named databases that every store has. A feature's databases come with its bit; without them the bit is damage.
 pub(crate) const NAMES: [&str; 4] = ["data", "names", "catalog", "graves"];
 
 /// Enough for a new store's dozen pages. LMDB notes the size in the file; each opening brings its own.
@@ -27,7 +27,7 @@ pub(super) fn create(dir: &Path) -> Result<()> {
             Ok(private)
         });
         match laid_out {
-            // Only once the name is durable is it a store.
+            // It is a store once the name is durable.
             Ok(private) => private.publish().map(drop),
             // The winner's opening removed our directory under us. If the winner has not flushed the name, its own
             // directory is still there, and our opening flushes it.

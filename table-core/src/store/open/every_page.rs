@@ -1,12 +1,11 @@
 //! Every page of a state, once.
 //!
-//! What a search or a scan can't tell of the pages that it passes: that one is used twice, that one is in use and in the
-//! list of free ones, and what LMDB alone goes by. It is read where it is mapped, in the snapshot in which the rest of a
-//! check reads.
+//! A search or a scan can't tell that a page is used twice, that a page in use is in the list of free ones, or that a
+//! field which LMDB alone goes by is wrong. The pages are read where they are mapped, in the snapshot in which the rest of
+//! a check reads.
 //!
-//! It is not [`walk::verify`], which reads the file and asks for more, since nothing else has been looked at by then. Here
-//! keys and their order are the scans' to look at, and a page that nobody has is no problem: it costs room, and a copy of
-//! the store takes it along.
+//! [`walk::verify`] reads the file and asks for more, since nothing else has been looked at by then. Here the scans look at
+//! keys and their order. A page that nobody has is no problem: it costs room, and a copy of the store takes it along.
 
 use std::ops::ControlFlow;
 
@@ -35,7 +34,7 @@ struct Whole<'e, 't> {
 }
 
 impl Environment {
-    /// Looks at every page that a snapshot can reach, and at the list of those that are free in it.
+    /// Looks at every page that a snapshot can reach, and at the list of the pages that are free in it.
     pub(crate) fn check_pages<'t>(&self, txn: &'t heed::RoTxn<'t>) -> Result<()> {
         let Some(pages) = self.dbs.pages else { return Ok(()) };
         // Two commits later the header is gone.
@@ -78,7 +77,7 @@ impl Whole<'_, '_> {
         Ok(())
     }
 
-    /// Marks pages as known, which none of them may be yet.
+    /// Marks pages as known; none of them may be known yet.
     fn claim(&mut self, first: u64, count: u64) -> Result<()> {
         let end = first.checked_add(count).filter(|end| *end <= self.header.last_page + 1);
         let Some(end) = end.filter(|_| first >= FIRST_PAGE) else {
@@ -144,7 +143,7 @@ impl Whole<'_, '_> {
     }
 }
 
-/// What a page says that it is.
+/// The kind of page that a page says it is.
 fn flags(page: &[u8]) -> Option<u16> {
     let mut fields = Fields(page);
     fields.bytes(10)?;

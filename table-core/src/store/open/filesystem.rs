@@ -1,4 +1,4 @@
-//! Which file systems can't hold a store.
+//! File systems that can't hold a store.
 //!
 //! LMDB's processes meet in two mapped files and in locks inside one of them. A network file system keeps neither
 //! in step between machines, and many not even between processes of one.
@@ -28,7 +28,7 @@ fn is_refused(kind: &str) -> bool {
     REFUSED.iter().flat_map(|kinds| kinds.split(' ')).any(|refused| refused == kind)
 }
 
-/// Refuses a path, which may be of things yet to be made, on a file system that can't hold a store.
+/// Refuses a path on a file system that can't hold a store. Its last parts need not exist yet.
 #[cfg(target_os = "linux")]
 pub(super) fn check(path: &Path) -> Result<()> {
     use std::os::unix::fs::MetadataExt;
@@ -44,8 +44,8 @@ pub(super) fn check(path: &Path) -> Result<()> {
     refuse(&path, mount_of(&String::from_utf8_lossy(&table), metadata.dev(), &path))
 }
 
-/// Refuses a path of whose file system it is not known that nobody can write there. A mount may be read-only, and the
-/// file system writable by another way.
+/// Refuses a path unless it is known that nobody can write on its file system. A mount may be read-only, and the file
+/// system writable by another way.
 #[cfg(target_os = "linux")]
 pub(super) fn check_unchanging(path: &Path) -> Result<()> {
     use std::os::unix::fs::MetadataExt;

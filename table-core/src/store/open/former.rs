@@ -1,9 +1,9 @@
-//! Pages that are out of use.
+//! Former pages, which are out of use.
 //!
-//! A damaged branch, or a damaged root, can lead to a page of former times: its rows are sound, and former ones. What
-//! tells is LMDB's list of free pages. A process remembers which were free when it last looked; a page among those is
-//! looked for in the list of a state that is known to the very transaction, so that what has been taken again meanwhile
-//! is no false alarm.
+//! A damaged branch, or a damaged root, can lead to a former page, whose rows are sound and out of date. LMDB's list of
+//! free pages tells. A process remembers the pages that were free when it last looked. If it meets one of them, it looks
+//! for the page in the list of a state that the very transaction knows: a page that was taken again meanwhile is no false
+//! alarm.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,19 +19,19 @@ use crate::store::lmdb::pages::{Pages, damaged};
 
 /// A look at the list may take one part in so many of the time.
 const SHARE: u32 = 128;
-/// The time between two looks is at least this, in nanoseconds. Pages that were taken since the last look are met once
-/// each, and each time a header is read: so they are few beside the writes between two looks.
+/// The least time between two looks, in nanoseconds. Pages that were taken since the last look are met once each, at the
+/// price of reading a header: they are few beside the writes between two looks.
 const PAUSE: u64 = 20_000_000;
-/// Of so many pages that are met, one has the clock asked.
+/// The clock is asked at one of so many pages that are met.
 const ONE_IN: u64 = 32;
 /// The most page numbers that are taken in at a look.
 const MOST: usize = 1 << 19;
 
-/// What a process knows of the pages that are out of use.
+/// A process's knowledge of the pages that are out of use.
 #[derive(Debug)]
 pub(super) struct Former {
     known: RwLock<Free>,
-    /// The state of `known`, for who does not wait for it.
+    /// The state of `known`, for readers that do not wait for its lock.
     state: AtomicU64,
     filter: Filter,
     born: Instant,
@@ -53,8 +53,8 @@ struct Free {
     pages: Vec<u64>,
 }
 
-/// What tells at once of most pages that they are not known to be free: a bit for all pages whose numbers have the same
-/// rest.
+/// A bit for all pages whose numbers have the same rest. It tells at once of most pages that they are not known to be
+/// free.
 #[derive(Debug)]
 struct Filter([AtomicU64; FILTER_WORDS]);
 
@@ -140,7 +140,7 @@ impl Environment {
         self.check_pages_in_use(txn, state, &[page])
     }
 
-    /// The same of several pages.
+    /// The same for several pages.
     #[inline]
     pub(super) fn check_pages_in_use(
         &self,
@@ -154,7 +154,7 @@ impl Environment {
         if is_plain { Ok(()) } else { self.look_closer(txn, state, pages) }
     }
 
-    /// What is known is of another state, or a page was free in the state that it is of.
+    /// The slow way: the known pages are of another state, or a page was free in theirs.
     #[cold]
     fn look_closer(&self, txn: &heed::RoTxn<'_>, state: u64, looked_at: &[u64]) -> Result<()> {
         let Some(pages) = self.dbs.pages else { return Ok(()) };
@@ -183,8 +183,8 @@ impl Environment {
         Ok(())
     }
 
-    /// Whether one of these pages is free in a state that a transaction of this process reads. What can't be found out
-    /// is no.
+    /// Whether one of these pages is free in a state that a transaction of this process reads; no, if it can't be found
+    /// out.
     fn has_free(&self, pages: Pages, txn: &heed::RoTxn<'_>, state: u64, looked_for: &[u64]) -> bool {
         let look = |txn: &heed::RoTxn<'_>, header: &Header| {
             let mut found = false;
@@ -194,7 +194,7 @@ impl Environment {
                 if freed_by > state {
                     return ControlFlow::Break(());
                 }
-                // A list falls.
+                // The numbers of a list fall.
                 let lists = |page: &u64| {
                     list.binary_search_by(|number| page.cmp(&u64::from_le_bytes(*number))).is_ok()
                 };
@@ -252,7 +252,7 @@ impl Environment {
         true
     }
 
-    /// Begins to know which pages are out of use. From a list that is damaged nothing is learnt.
+    /// Begins to know the pages that are out of use. A damaged list teaches nothing.
     pub(super) fn learn_former(&self) -> Result<()> {
         let txn = self.read_txn()?;
         if let Some(pages) = self.dbs.pages {

@@ -27,7 +27,7 @@ pub(super) const TREE: usize = 48;
 /// The root of a database that holds nothing.
 const NO_PAGE: u64 = u64::MAX;
 
-/// What keeps a data file from being mapped. The text follows the file's name.
+/// The reason why a data file can't be mapped. The text follows the file's name.
 #[derive(Debug)]
 pub(super) enum Flaw {
     Unread(io::Error),
@@ -75,8 +75,8 @@ pub(super) struct Header {
     pub(super) free_root: Option<u64>,
     /// Where the unnamed database starts, unless it is empty.
     pub(super) main_root: Option<u64>,
-    /// LMDB's descriptions of these two trees. A commit's header page is the next but one's, so they are not to be read
-    /// once more.
+    /// LMDB's descriptions of these two trees. The next commit but one overwrites the header page, so they can't be read
+    /// again.
     pub(super) trees: [[u8; TREE]; 2],
 }
 

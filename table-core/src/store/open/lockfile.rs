@@ -1,7 +1,8 @@
-//! What lies under the lock file's name before LMDB opens it.
+//! A look at the lock file before LMDB opens it.
 //!
-//! LMDB follows a link there and writes what it finds, and waits for ever at a pipe. The look is not the opening: who
-//! may write in the store's directory can still change the name in between, so the directory is to be its owner's.
+//! LMDB would follow a link there and write into its target, and would wait for ever at a pipe. The look is not the
+//! opening: anybody who may write in the store's directory can change the name in between. So the directory should be the
+//! owner's alone.
 
 use std::fs;
 use std::io;

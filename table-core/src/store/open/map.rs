@@ -13,13 +13,13 @@ use crate::store::lmdb::{self, LmdbEnv};
 /// Named databases that an environment can hold; every transaction pays a little for each.
 const NAMED: u32 = 8;
 
-/// How long an environment that is closing on another thread is waited for.
+/// How long to wait for an environment that is closing on another thread.
 pub(super) const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 1_500 } else { 5_000 });
 
-/// Where a system has few addresses (39 bits on some ARM boards), the default map shrinks down to this.
+/// The default map shrinks down to this where a system has few addresses (39 bits on some ARM boards).
 const SMALLEST_DEFAULT: usize = 1 << 30;
 
-/// What an environment is opened with.
+/// The options of an environment.
 pub(super) struct Sizes {
     pub(super) map: usize,
     pub(super) readers: u32,
@@ -32,7 +32,7 @@ pub(super) fn open(dir: &Path, sizes: Sizes) -> Result<LmdbEnv> {
     open_for(dir, sizes, Access::Write)
 }
 
-/// What an environment is opened for.
+/// The use that an environment is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
     Write,

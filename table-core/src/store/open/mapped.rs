@@ -1,4 +1,4 @@
-//! Where LMDB has mapped the file of an environment.
+//! The address at which LMDB has mapped an environment's file.
 
 use std::fs::File;
 use std::path::Path;

@@ -85,8 +85,8 @@ pub(crate) struct Environment {
     former: Former,
 }
 
-/// Opens the store in the directory `path`, or shares it if this process has it open. `wrap` makes of a newly opened
-/// environment what is shared; it must not open the same store.
+/// Opens the store in the directory `path`, or shares it if this process has it open. `wrap` makes the shared value of a
+/// newly opened environment; it must not open the same store.
 ///
 /// The store is closed when its environment is: whatever holds a clone of `env`, as a transaction of
 /// [`Environment::static_read_txn`] does, should hold the shared value too. Else it can't be opened again meanwhile.
@@ -260,13 +260,13 @@ impl Environment {
         self.on_disk.commit(txn)
     }
 
-    /// Makes every commit durable that there is.
+    /// Makes every commit so far durable.
     pub(crate) fn flush(&self) -> Result<()> {
         self.on_disk.flush(&self.env)
     }
 
-    /// What it means that a write was refused. LMDB takes one that ends early for a failure of the device, and that
-    /// is how a write ends for which the disk has some room, but not enough.
+    /// The error of a write that was refused. LMDB takes a write that ends early for a failure of the device. A write ends
+    /// so, too, if the disk has some room, but not enough.
     #[cold]
     pub(crate) fn refusal(&self, error: Error) -> Error {
         if error.kind() == ErrorKind::Io && place::is_full(&self.path) {
@@ -282,7 +282,7 @@ impl Environment {
     }
 }
 
-/// Runs what takes a reader slot; if none is free, once more after those of dead processes are.
+/// Runs `take`, which takes a reader slot. If none is free, it frees those of dead processes and runs it once more.
 fn retrying<R>(env: &LmdbEnv, mut take: impl FnMut() -> heed::Result<R>) -> heed::Result<R> {
     match take() {
         Err(heed::Error::Mdb(MdbError::ReadersFull)) => {
@@ -293,7 +293,7 @@ fn retrying<R>(env: &LmdbEnv, mut take: impl FnMut() -> heed::Result<R>) -> heed
     }
 }
 
-/// How often a snapshot is taken again that commits have overtaken.
+/// How often a snapshot is taken again if commits have overtaken it.
 const OVERTAKEN: usize = 100;
 
 /// Takes a snapshot that is of the state whose number it has.
@@ -380,7 +380,7 @@ fn open_databases(env: &LmdbEnv, path: &Path) -> Result<Databases> {
     }
 }
 
-/// What a store says to who would write, and may not.
+/// The error of a write to a store for reading only.
 #[cold]
 pub(crate) fn read_only() -> Error {
     Error::new(ErrorKind::ReadOnly)

@@ -1,4 +1,4 @@
-//! Header pages that may stand in memory and not on the disk.
+//! Header pages that may stand in memory alone, and not on the disk.
 //!
 //! LMDB is safe as long as the disk is at most one commit behind what it reads: a commit overwrites only pages that
 //! the state before the last has freed. After a flush that failed the disk may stay behind for good. Linux takes the
@@ -11,8 +11,8 @@
 //! - A header that was to be flushed by itself may have reached the disk although that failed. LMDB then takes it back
 //!   in memory, and what is written next is what that header leads to.
 //!
-//! So both header pages are written again, as they are, and flushed, before anything else is: after each commit that
-//! failed, and before the first change of each opening, since the one that failed may have been another process's.
+//! So both header pages are written again, as they are, and flushed, before anything else is. That happens after each
+//! commit that failed, and before the first change of each opening, since another process's commit may have failed.
 //! The pages of the state that the newest header leads to need no such care: they were flushed before it was written.
 
 use std::fs::File;
@@ -40,7 +40,7 @@ impl OnDisk {
         Ok(txn)
     }
 
-    /// Makes every commit durable that there is, by whatever process. A flush alone would not: the last header may be
+    /// Makes every commit so far durable, by whatever process. A flush alone would not: the last header may be
     /// one that the system takes for clean.
     pub(super) fn flush(&self, env: &LmdbEnv) -> Result<()> {
         let txn = env.write_txn().map_err(lmdb::error)?;

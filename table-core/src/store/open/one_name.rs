@@ -1,9 +1,9 @@
-//! A data file that has another name too, by a hard link.
+//! Data files that have another name too, by a hard link.
 //!
 //! LMDB finds the lock file beside the name by which it opens the data file. By another name, in another directory, the
 //! file would have another lock file: two processes would write it at one time, and neither would see the other's
-//! readers. A store that was copied by links is such a one. Who opens it for reading registers in the wrong file, and
-//! its pages could be written over; only where nobody can write may it be read.
+//! readers. A store that was copied by links is such a file. A reader would register in the wrong lock file, and its
+//! pages could be written over. So such a store may be read only where nobody can write.
 //!
 //! While a store is made its file has two names for a moment, and after a crash until the next opening: the other is in
 //! a private directory, where nobody opens it ([`place`]).

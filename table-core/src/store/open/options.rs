@@ -79,7 +79,7 @@ impl PartialEq for Provider {
 #[cfg(feature = "encrypt")]
 impl Eq for Provider {}
 
-/// A provider of the user's may know more than is to be shown.
+/// The provider itself is not shown: it may know secrets.
 #[cfg(feature = "encrypt")]
 impl std::fmt::Debug for Provider {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -171,9 +171,8 @@ impl OpenOptions {
 
     /// Whether the store is opened for reading only. The default is `false`.
     ///
-    /// Whatever would write is [`ReadOnly`](crate::ErrorKind::ReadOnly), and nothing is written of it; a store that is
-    /// missing is not made, nor are keys. [`Store::table`](crate::Store::table) opens tables that there are, and notes no
-    /// layout. Space of dropped tables is not freed.
+    /// Every write is refused with [`ReadOnly`](crate::ErrorKind::ReadOnly). A missing store is not made, nor are keys.
+    /// [`Store::table`](crate::Store::table) opens existing tables, and notes no layout. Space of dropped tables is not freed.
     ///
     /// To read beside programs that write, LMDB writes into its lock file, which must be possible. Where the whole file
     /// system is read-only there are no such programs, and it does without; so a store may be read from such a medium.
@@ -197,7 +196,7 @@ impl OpenOptions {
     }
 
     /// Refuses the store if it is older than it was when this [mark](crate::Store::mark) was taken: if a backup, or former
-    /// files, have been put in its place. None is made where there is none.
+    /// files, have been put in its place. A missing store is not made.
     #[must_use]
     pub fn not_before(mut self, mark: Mark) -> Self {
         self.not_before = Some(mark);

@@ -1,4 +1,4 @@
-//! A state of the file that is looked at page by page while others write.
+//! A state of the file, held still to be looked at page by page while others write.
 
 use std::fs::File;
 use std::path::Path;
@@ -8,7 +8,7 @@ use super::retrying;
 use crate::error::Result;
 use crate::store::lmdb::{self, LmdbEnv, ReadTxn};
 
-/// Looks at a file that is always another commit's than the snapshot, before that is called damage.
+/// How often a file may have another commit than the snapshot before that counts as damage.
 const ATTEMPTS: usize = 1_000;
 
 /// Takes a snapshot and shows it with its header, and the file. While the snapshot lives no page of its state is written,

@@ -1,4 +1,4 @@
-//! How a data file comes into its place: made where nobody looks, then given its name in one step.
+//! The way of a data file into its place: it is made where nobody looks, and given its name in one step.
 //!
 //! A crash while LMDB lays out a new file leaves one that it refuses ever after. So a file is made, filled and
 //! flushed in a private directory, and only then appears under its name. A hard link never replaces what is there,
@@ -18,7 +18,7 @@ use crate::store::lmdb;
 /// descriptor of it would release the locks that LMDB holds through its own.
 pub(super) const DATA: &str = "data.mdb";
 
-/// What the names of private directories start with.
+/// The start of the names of private directories.
 const PRIVATE: &str = ".new-";
 
 /// What the operating system refused, and where.
@@ -31,8 +31,8 @@ pub(super) fn failed(doing: &str, path: &Path, error: io::Error) -> Error {
 /// Runs `make` with the directory in place, and durable. Directories that were missing are gone again if it fails,
 /// unless somebody else has put something into them.
 ///
-/// Those that were there already are flushed too: whoever has made them, another process a moment ago or the caller
-/// itself, need not have done so, and a store in a directory that is lost is lost with it.
+/// Directories that were there already are flushed too. Their maker, another process a moment ago or the caller itself,
+/// may not have done so, and a store in a lost directory is lost.
 pub(super) fn within<R>(dir: &Path, make: impl FnOnce() -> Result<R>) -> Result<R> {
     let missing: Vec<&Path> = dir.ancestors().take_while(|dir| !dir.exists()).collect();
     let result = make_directories(dir, &missing).and_then(|()| make());
@@ -130,7 +130,7 @@ impl Private {
         }
     }
 
-    /// Makes the data file's name durable, whoever has given it.
+    /// Makes the data file's name durable, whichever process has given it.
     ///
     /// A flush that fails is an error although the file is there: the name may never reach the disk. It can't be taken
     /// back, since another process may have opened the store by now. So this directory stays, and by that the next
@@ -203,8 +203,8 @@ pub(super) fn private_names(store: &Path, data: &Path) -> Result<u64> {
     Ok(u64::try_from(count).unwrap_or(u64::MAX))
 }
 
-/// Whether there is no room for a file beside the store's, or for its data file to grow. What room there was, the
-/// write that failed has used up.
+/// Whether there is no room for a file beside the store's, or for its data file to grow. The failed write has used up the
+/// room that there was.
 #[cold]
 pub(super) fn is_full(store: &Path) -> bool {
     /// A few pages, of whatever size.
@@ -223,7 +223,7 @@ pub(super) fn is_full(store: &Path) -> bool {
     }
 }
 
-/// Which file it is, whatever its name.
+/// A file's identity, whatever its name.
 #[cfg(unix)]
 fn identity(file: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
@@ -248,8 +248,8 @@ fn link(from: &Path, to: &Path, store: &Path) -> Result<bool> {
     }
 }
 
-/// Renames unless the name is taken: for file systems without hard links, such as exFAT. A rename replaces what is
-/// there, so those who come here take turns; the lock is the descriptor's, and goes with the process.
+/// Renames unless the name is taken: for file systems without hard links, such as exFAT. A rename replaces the file that
+/// is there, so callers take turns. The lock is the descriptor's, and goes with the process.
 pub(super) fn rename(from: &Path, to: &Path, store: &Path) -> Result<bool> {
     let _turn = Turn::to_exchange(store)?;
     let renamed =

@@ -1,7 +1,7 @@
-//! Whose snapshots there are, over all processes: LMDB's table of readers.
+//! LMDB's table of readers: the snapshots of all processes.
 //!
 //! The table lies in the lock file, which this process must not open once more. So it is read where LMDB has mapped it,
-//! by way of the system's own view of this process: a place that is not mapped is an error there, and no signal.
+//! through the system's own view of this process, in which an unmapped address is an error and no signal.
 //! Only Linux has such a view that needs no `unsafe`; elsewhere a process knows its own snapshots alone.
 
 use std::path::Path;
@@ -46,7 +46,7 @@ mod table {
     use crate::store::lmdb::fields::Fields;
 
     const MAGIC: u32 = 0xbeef_c0de;
-    /// Where the number of slots in use stands: after the magic number, the format and the last transaction.
+    /// The place of the number of slots in use: after the magic number, the format and the last transaction.
     const SLOTS: u64 = 4 + 4 + 8;
     /// Bytes of a slot, and of what all in the table is aligned to.
     const SLOT: u64 = 64;

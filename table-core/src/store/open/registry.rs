@@ -17,7 +17,7 @@ use super::map::PATIENCE;
 use super::options::OpenOptions;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Which file it is, by whatever path it was reached.
+/// A file's identity, by whatever path it was reached.
 #[cfg(unix)]
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Identity {
@@ -33,7 +33,7 @@ impl Identity {
     }
 }
 
-/// Which file it is: elsewhere, the path without its links.
+/// A file's identity: elsewhere, the path without its links.
 #[cfg(not(unix))]
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Identity(std::path::PathBuf);
@@ -95,8 +95,7 @@ pub(super) fn shared<T: Any + Send + Sync>(
                 .downcast()
                 .map_err(|_| conflict("the store is open in this process as another type".into()));
         }
-        // Its last handle may be on its way out on another thread. Opening before that is done would cost the new
-        // environment its locks.
+        // Another thread may be dropping its last handle. An opening before that is done would lose its locks.
         if !former.closed.wait_timeout(PATIENCE) {
             return Err(Error::new(ErrorKind::OptionsConflict).because(
                 "the store was closed in this process, yet a snapshot or an iterator of it is still alive; \

@@ -1,4 +1,4 @@
-//! How the pages of the store's file are used.
+//! The use of the pages of the store's file.
 
 use std::fs::File;
 use std::sync::PoisonError;
@@ -15,13 +15,13 @@ use crate::store::lmdb::ReadTxn;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Space {
     pub(crate) live: u64,
-    /// What the next transactions can take.
+    /// Free pages that the next transactions can take.
     pub(crate) free: u64,
-    /// What they could take if no snapshot were as old as the oldest.
+    /// Free pages that they could take without the oldest snapshots.
     pub(crate) held_back: u64,
 }
 
-/// What a look at the file and at the table of readers gave.
+/// The outcome of a look at the file and at the table of readers.
 #[derive(Debug)]
 pub(crate) struct Usage {
     /// The length of the file.

@@ -1,8 +1,8 @@
 //! The way to a row, as LMDB finds it, with every step checked.
 //!
-//! A row's checksum proves that it is there, and nothing proves that it is not but the way to where it would stand: pages
-//! that are in use and whole, a leaf whose keys lie within the bounds that its branches give, and sound rows on both
-//! sides. It is the way of the state that a transaction began with, whatever a write transaction has changed since.
+//! A row's checksum proves that the row is there. That it is not there, only the way to its place can prove: pages that
+//! are in use and whole, a leaf whose keys lie within the bounds that its branches give, and sound rows on both sides. The
+//! way is that of the state with which a transaction began, whatever a write transaction has changed since.
 
 mod gaps;
 mod paths;
@@ -109,8 +109,8 @@ impl<'p> Page<'p> {
 
     /// The first entry from `from` on whose key is not below this one, and whether it has this key.
     ///
-    /// It looks at the very entries that LMDB looks at: where a damaged key is among them, another search would come to
-    /// another end.
+    /// It looks at the very entries that LMDB looks at. If a damaged key is among them, another search would end
+    /// elsewhere.
     #[inline]
     fn search(&self, from: usize, key: &[u8]) -> Option<(usize, bool)> {
         let (mut low, mut beyond) = (from, self.len());
@@ -134,7 +134,7 @@ struct Way<'t> {
     passed: [u64; LEVELS],
 }
 
-/// What the branches on the way to a key say of its leaf.
+/// The surroundings of a leaf, as the branches on the way to a key give them.
 struct Around<'t> {
     /// The leaf's keys are not below the one, and below the other.
     bounds: (Option<&'t [u8]>, Option<&'t [u8]>),
@@ -211,7 +211,7 @@ impl Tree {
                 let after = entry(at + 1)?;
                 (bounds.1, beside.1) = (Some(after.key), Some(after.child()));
             } else if !is_whole_branch(branch.bytes) {
-                // What it hides would stand here.
+                // A hidden row would stand here.
                 return Err(damaged());
             }
             Ok(())

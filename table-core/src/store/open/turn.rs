@@ -1,12 +1,10 @@
-//! Who may open a store, and who may put another file in its place: never both at once.
+//! Turns: an opening of a store and an exchange of its file never happen at once.
 //!
 //! LMDB opens the lock file and then the data file, each by its name. Between the two nobody may exchange them, or one
-//! file would be written under the other one's lock. So whoever opens holds a shared lock of the directory meanwhile,
-//! and whoever exchanges an exclusive one. It is `flock`'s, which goes with the descriptor, and has nothing to do with
-//! the locks that LMDB keeps.
+//! file would be written under the other's lock. So an opening holds a shared lock of the directory meanwhile, and an
+//! exchange an exclusive one. It is a lock by `flock`, which goes with the descriptor, and is none of LMDB's.
 //!
-//! It is waited for as long as an opening or a small compaction takes, and no longer: some other program may hold it for
-//! ever.
+//! The wait for it is as long as an opening or a small compaction takes: some other program may hold the lock for ever.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -17,7 +15,7 @@ use std::time::{Duration, Instant};
 use super::place;
 use crate::error::{Error, ErrorKind, Result};
 
-/// How long the lock is waited for.
+/// How long to wait for the lock.
 pub(super) const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 2_000 } else { 10_000 });
 
 /// How soon it is asked for again: ever later, up to this.

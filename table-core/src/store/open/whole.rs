@@ -1,8 +1,7 @@
-//! Whether a small environment is sound throughout: looked at in its file, before anything of it is touched through the
-//! map.
+//! A look at a whole small environment in its file, before any of it is touched through the map.
 //!
-//! LMDB believes its pages. A bit that is another in a page's number, in an offset or in a flag leads it out of the
-//! file, which kills the process. A store is too large to be read at each opening; what lies beside it is not.
+//! LMDB believes its pages. A flipped bit in a page's number, in an offset or in a flag leads it out of the file, which
+//! kills the process. A store is too large to be read at each opening; the environments beside it are not.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom};

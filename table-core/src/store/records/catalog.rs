@@ -1,4 +1,4 @@
-//! Which tables there are, and what a process keeps of each.
+//! The tables that there are, and what a process keeps of each.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
@@ -31,11 +31,11 @@ pub(crate) struct TableState {
     checked_at: AtomicUsize,
     /// The declarations that are known to be those of its rows.
     registered: RwLock<Vec<&'static Schema>>,
-    /// Declarations that were, and would write plain by now what another has had sealed.
+    /// Former declarations, which would write plain what another one has had sealed.
     outdated: RwLock<Vec<&'static Schema>>,
     /// Whether there are any.
     has_outdated: AtomicBool,
-    /// The kinds of rows that structs declare, at the generation above; and whether there are any.
+    /// The kinds of rows that structs declare, at the generation above, and whether there are any.
     declared: RwLock<Vec<DeclaredKind>>,
     has_declared: AtomicBool,
 }
@@ -67,8 +67,8 @@ impl TableState {
         self.registered.write().unwrap_or_else(PoisonError::into_inner).push(schema);
     }
 
-    /// Refuses rows that are made by a declaration of former times, in which something was plain that is sealed now:
-    /// its program has had the table open since then.
+    /// Refuses rows by a former declaration, which has a property plain that is sealed now. Its program has had the table
+    /// open since then.
     #[inline]
     pub(crate) fn check_declarations(
         &self,
@@ -79,7 +79,7 @@ impl TableState {
         }
         let outdated = self.outdated.read().unwrap_or_else(PoisonError::into_inner);
         for schema in declarations {
-            // By what they say: a constant may lie in several places.
+            // They are compared by their contents: a constant may lie in several places.
             if outdated.contains(&schema) {
                 return Err(layouts::outdated(schema));
             }
@@ -93,13 +93,13 @@ impl TableState {
         self.has_declared.load(Ordering::Acquire)
     }
 
-    /// The kinds of rows that structs declare: all there are, to who has
-    /// [looked at the generation](Self::check_generation) in his transaction.
+    /// The kinds of rows that structs declare. They are complete after a
+    /// [look at the generation](Self::check_generation) in the caller's transaction.
     pub(super) fn declared_kinds(&self) -> RwLockReadGuard<'_, Vec<DeclaredKind>> {
         self.declared.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Verifies, by who has the keys, that nobody without them has changed what says that something is sealed.
+    /// Verifies with the keys that nobody without them has changed the records that say what is sealed.
     pub(in crate::store) fn verify(
         &self,
         dbs: &Databases,
@@ -123,7 +123,7 @@ impl TableState {
         vouched::verify_table(dbs, txn, meta, vault.authority()?, entry)
     }
 
-    /// Looks again which kinds are declared.
+    /// Reads the declared kinds again.
     fn find_declared(&self, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<(), Error> {
         let declared = kinds::declared(dbs, txn, self.id)?;
         let has_declared = !declared.is_empty();
@@ -166,7 +166,7 @@ impl TableState {
         let mut known = self.dict.write().unwrap_or_else(PoisonError::into_inner);
         let (names, symbols) = known.len();
         let (new_names, new_symbols) = dict.len();
-        // Two threads may have read different amounts; numbers never change, so the longer one holds the other.
+        // Two threads may have read different amounts. Numbers never change, so the longer dictionary holds the other.
         if new_names >= names && new_symbols >= symbols {
             *known = dict;
         }
@@ -247,7 +247,7 @@ impl TableState {
 pub(crate) struct Entry {
     pub(crate) id: u32,
     pub(crate) name: Box<str>,
-    /// What no other table has, of whatever store.
+    /// Its identity, which no other table has, of whatever store.
     pub(crate) identity: [u8; IDENTITY],
     /// The keyed digest of a table whose kinds seal or sign.
     pub(crate) digest: Option<[u8; 16]>,
@@ -311,7 +311,7 @@ fn folded(name: &str) -> String {
     name.to_ascii_lowercase()
 }
 
-/// The table of this name. That there is none is said only by who has seen all there are.
+/// The table of this name. Its absence is told only after all tables were seen.
 pub(crate) fn find(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
@@ -328,7 +328,7 @@ pub(crate) fn find(
         Some(record) => {
             dbs.check_entry(record)?;
             let entry = Entry::decode(key.as_bytes(), record)?;
-            // A page of former times may hold the table as it was, or one that is no more.
+            // A former page may hold the table as it was, or a table that was dropped.
             if Inventory::read(dbs.main, txn, entry.id)?.catalog == meta::checksum_of(record) {
                 Ok(Some(entry))
             } else {
@@ -420,7 +420,7 @@ pub(crate) fn bury(
     Ok(entry)
 }
 
-/// Where a dropped table stands among those to be reclaimed.
+/// The key of a dropped table among those to be reclaimed.
 pub(crate) fn grave_key(table: u32) -> [u8; 4] {
     table.to_be_bytes()
 }

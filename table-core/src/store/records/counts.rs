@@ -1,4 +1,4 @@
-//! How much each table holds, kept with every write.
+//! The counts of each table, kept with every write.
 
 use super::meta;
 use crate::error::{Error, ErrorKind};
@@ -11,8 +11,8 @@ pub(crate) struct Counts {
     pub(crate) entities: u64,
     /// Stored bytes of keys and rows.
     pub(crate) bytes: u64,
-    /// The sum of the rows' checksums, which depend on their keys: a scan of the whole table that adds them up
-    /// knows whether it saw exactly the table's rows, though each row be sound in itself.
+    /// The sum of the rows' checksums, which depend on their keys. A scan of the whole table adds them up, and so knows
+    /// whether it saw exactly the table's rows.
     pub(crate) digest: u64,
 }
 
@@ -60,7 +60,7 @@ impl Counts {
     }
 }
 
-/// Where the counts lie in LMDB's unnamed database.
+/// The key of the counts in LMDB's unnamed database.
 pub(crate) fn key(table: u32) -> [u8; 7] {
     let [a, b, c, d] = table.to_be_bytes();
     [0, b'n', b'#', a, b, c, d]

@@ -1,9 +1,9 @@
-//! What a store uses beyond its format version.
+//! Features: what a store uses beyond its format version.
 //!
-//! A bit is given out when a library first writes what it stands for, in the transaction that does so, and stays. Every
-//! write keeps the bits that the store has, also those that this library does not know. That transaction makes the
-//! databases as well that the bit stands for, by `create_databases_and_commit`; who finds the bit opens them, and who
-//! does not never asks for them. No bit has one yet.
+//! A library sets a feature's bit in the transaction that first writes what the bit stands for, and the bit stays. Every
+//! write keeps the bits that the store has, those that this library does not know among them. The same transaction makes
+//! the feature's databases, by `create_databases_and_commit`. A library that finds the bit opens them; without the bit it
+//! never asks for them. No bit has one yet.
 
 use super::meta::Meta;
 use crate::error::{Error, ErrorKind, Result};
@@ -22,7 +22,7 @@ pub(crate) struct Features {
 /// One bit of one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Feature {
-    /// A reader's: another file has taken this one's place, and what is written here would be lost.
+    /// A reader must know it: another file has taken this one's place, and writes here would be lost.
     Superseded,
     /// Hurts nobody: values of this store are sealed, so its keys belong to it.
     #[allow(dead_code, reason = "what never seals never says so")]
@@ -164,7 +164,7 @@ mod tests {
         features.check_readable().unwrap();
     }
 
-    /// What a later library does in the transaction of first use: the bit, and the database that it stands for.
+    /// Does what a later library does in the transaction of first use: sets the bit, and makes its database.
     fn first_use(store: &crate::Store, bit: u64) {
         let environment = &store.lmdb().unwrap().environment;
         let txn = environment.write_txn().unwrap();

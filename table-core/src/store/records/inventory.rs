@@ -1,12 +1,12 @@
-//! How many small records there are: what proves that one is not there.
+//! Tallies of the small records, which prove that a record is not there.
 
 use super::meta::{self, CHECKSUM, Record};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::fields::Fields;
 use crate::store::lmdb::{self, Db, WriteTxn};
 
-/// How many records a group has, and the sum of their checksums, modulo 2^64. A record's checksum depends on its key,
-/// so who adds up what it finds and comes to the same has found the very records.
+/// The number of records in a group, and the sum of their checksums, modulo 2^64. A record's checksum depends on its key,
+/// so records that come to the same sum are the very records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) count: u32,
@@ -48,7 +48,7 @@ impl Tally {
     }
 }
 
-/// The small records of a table: rewritten when one comes, and read when one is missed.
+/// The tallies of a table's small records: rewritten when a record comes, and read when one is missed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Inventory {
     /// Names of properties with a number.
@@ -97,7 +97,7 @@ impl Inventory {
     }
 }
 
-/// Where the inventory lies in LMDB's unnamed database: behind the store's own record, which stands first.
+/// The key of the inventory in LMDB's unnamed database: behind the store's own record, which stands first.
 pub(crate) fn key(table: u32) -> [u8; 7] {
     let [a, b, c, d] = table.to_be_bytes();
     [0, b't', b'#', a, b, c, d]

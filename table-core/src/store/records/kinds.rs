@@ -1,4 +1,4 @@
-//! The kinds of rows that a table's structs declare: what a write by properties is held against.
+//! The kinds of rows that a table's structs declare, which a write by properties must leave alone.
 
 use super::catalog::TableState;
 use super::layouts;
@@ -35,7 +35,7 @@ impl DeclaredKind {
         })
     }
 
-    /// What is said to who writes such a row by its properties.
+    /// The error of a write of such a row by its properties.
     #[cold]
     pub(in crate::store) fn refusal(&self) -> Error {
         needs_its_struct(&self.entity, self.index.as_deref())

@@ -11,7 +11,7 @@ use crate::executor::layouts::{self, Noted};
 use crate::schema::{self, Schema};
 use crate::store::lmdb::{self, Databases, WriteTxn};
 
-/// What a dictionary entry of this kind holds under the kind's name: its layout, as text.
+/// The kind of the dictionary entries that hold layouts, as text, under the names of kinds.
 const LAYOUT_BY_KIND: u8 = 4;
 
 /// Compares the layout noted with the schema's. An error if it is another that rows can't be read by.
@@ -46,8 +46,8 @@ pub(crate) fn all_declared(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -
     layouts.into_iter().map(|(kind, layout)| schema::read(layout, kind).ok_or_else(damaged)).collect()
 }
 
-/// Every kind in a table and its layout, all that there are: by its count and digest, the table's inventory tells a
-/// layout that is missing, or one of former times.
+/// Every kind in a table and its layout. The count and the digest in the table's inventory tell that a layout is missing,
+/// or is a former one.
 fn all<'t>(dbs: &Databases, txn: &'t heed::RoTxn<'_>, table: u32) -> Result<Vec<(&'t str, &'t str)>> {
     let (mut layouts, mut found) = (Vec::new(), Tally::default());
     let prefix = names::entry_key(table, LAYOUT_BY_KIND, b"");
@@ -64,7 +64,7 @@ fn all<'t>(dbs: &Databases, txn: &'t heed::RoTxn<'_>, table: u32) -> Result<Vec<
     Ok(layouts)
 }
 
-/// The layout noted of a kind.
+/// The noted layout of a kind.
 pub(in crate::store) fn noted<'t>(
     dbs: &Databases,
     txn: &'t heed::RoTxn<'_>,
@@ -75,7 +75,7 @@ pub(in crate::store) fn noted<'t>(
     Ok(layouts.into_iter().find(|(known, _)| *known == kind).map(|(_, layout)| layout))
 }
 
-/// Whether rows by this declaration would hold plain what the layout noted has sealed.
+/// Whether rows by this declaration would hold plain what the noted layout has sealed.
 pub(crate) fn would_bare(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
@@ -86,7 +86,7 @@ pub(crate) fn would_bare(
     Ok(noted.is_some_and(|layout| schema::would_bare(layout, schema)))
 }
 
-/// What a program is told whose declaration is of former times.
+/// The error of a program with a former declaration.
 #[cold]
 pub(crate) fn outdated(schema: &Schema) -> Error {
     Error::new(ErrorKind::LayoutChanged).because(format!(

@@ -1,4 +1,4 @@
-//! Marks: how far a store has come, to be kept elsewhere.
+//! Marks, which say how far a store has come and are kept elsewhere.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,13 +11,12 @@ use crate::store::lmdb::fields::Fields;
 
 /// How far a store has come: which store it is, and the number of its last transaction.
 ///
-/// Nothing in a file can tell that the whole of it is old. Who keeps a mark where the store's files are not, and opens the
-/// store with [`OpenOptions::not_before`](crate::OpenOptions::not_before), is told when a former file, or a backup, has
-/// been put in its place. As text it has 64 hex digits.
+/// Nothing in a file can tell that the whole of it is old. A mark that is kept away from the store's files can: opened
+/// with [`OpenOptions::not_before`](crate::OpenOptions::not_before), the store is refused if a former file, or a backup,
+/// has been put in its place. As text the mark has 64 hex digits.
 ///
-/// It is no proof against who knows the format and gives a former file a higher number, nor does it tell of a former file
-/// that has been written to until its number was reached again. Rows of kinds that are
-/// [signed](derive@crate::Entity), and sealed values, are what such a person still can't make.
+/// A mark does not tell of a former file that somebody gave a higher number, or that was written to until it reached the
+/// number again. Sealed values, and rows of kinds that are [signed](derive@crate::Entity), can't be made that way.
 ///
 /// ```
 /// # use table_core::store::Mark;
@@ -54,7 +53,7 @@ impl Mark {
         Self { store: meta.identity, transaction: meta.transaction }
     }
 
-    /// Refuses a store that has not come so far.
+    /// Refuses a store that has not come as far.
     pub(crate) fn check(self, meta: &Meta) -> Result<()> {
         let error = |because| Err(Error::new(ErrorKind::RolledBack).because(because));
         if self.store != meta.identity {

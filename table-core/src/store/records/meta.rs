@@ -12,13 +12,13 @@ use crate::store::lmdb::{self, OpeningDb, WriteTxn};
 /// The version of everything on disk. Another version is refused at opening.
 pub(crate) const FORMAT_VERSION: u32 = 2;
 
-/// Where the record lies in LMDB's unnamed database. Names of databases start with a letter.
+/// The key of the record in LMDB's unnamed database. Names of databases start with a letter.
 pub(crate) const META_KEY: &[u8] = b"\0meta";
 
 /// The record that every write reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Meta {
-    /// The longest key of the LMDB build that made the store; a build with less can't serve it.
+    /// The longest key of the LMDB build that made the store; a build with shorter keys can't serve it.
     pub(crate) max_key: u32,
     /// The number that the next table gets. Numbers are never used again.
     pub(crate) next_table: u32,
@@ -26,15 +26,15 @@ pub(crate) struct Meta {
     pub(crate) generation: u64,
     /// The latest timestamp given to any entity.
     pub(crate) high_water: Ticks,
-    /// LMDB's number of the transaction that wrote the record. A header page that is damaged so that it brings back an
-    /// older state, or leads elsewhere, has another.
+    /// LMDB's number of the transaction that wrote the record. A damaged header page that brings back an older state, or
+    /// leads elsewhere, has another number.
     pub(crate) transaction: u64,
     pub(crate) features: Features,
-    /// Told apart by it: a token of one store is no token of another. A copy has its original's.
+    /// The store's identity: a token of one store is no token of another. A copy has its original's identity.
     pub(crate) identity: [u8; IDENTITY],
     /// The records of the catalog.
     pub(crate) catalog: Tally,
-    /// Those of the dropped tables whose rows are still there.
+    /// The records of the dropped tables whose rows are still there.
     pub(crate) graves: Tally,
     /// The keyed digest of the tables whose kinds seal or sign; zeros as long as the store has no keys.
     pub(crate) vouched: [u8; 16],
@@ -65,7 +65,7 @@ impl Meta {
     /// Reads the record in a snapshot.
     pub(crate) fn read(main: OpeningDb<'_>, txn: &heed::RoTxn<'_>) -> Result<Self, Error> {
         let (meta, state) = (Self::found(main, txn)?, txn.id());
-        // A later state than the number says is no damage: LMDB's reader was overtaken where it began.
+        // A later state than the number says is no damage: a commit overtook the reader as it began.
         let is_sound = usize::try_from(meta.transaction)
             .is_ok_and(|found| found >= state && (found - state).is_multiple_of(2));
         if is_sound { Ok(meta) } else { Err(meta.of_another_state(state)) }
@@ -129,7 +129,7 @@ impl Meta {
         meta.write(main, txn)
     }
 
-    /// The transaction whose state a copy of this record is of.
+    /// The number of the transaction whose state holds this record.
     pub(crate) fn transaction_of(record: &[u8]) -> Result<u64, Error> {
         Self::decode(record).map(|meta| meta.transaction)
     }
@@ -152,12 +152,12 @@ impl Meta {
         record.sealed(META_KEY)
     }
 
-    /// What binds a token to the store.
+    /// The bytes that bind a token to the store.
     pub(crate) fn tag(&self) -> u64 {
         xxh3_64_with_seed(&self.identity, 0)
     }
 
-    /// Reads the record; one of another format version is told apart from a damaged one.
+    /// Reads the record. A record of another format version is told apart from a damaged one.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, Error> {
         let meta = Self::parse(bytes)?;
         meta.features.check_readable()?;
@@ -216,7 +216,7 @@ pub(crate) fn checksum_of(record: &[u8]) -> u64 {
     record.last_chunk().map_or(0, |sum| u64::from_le_bytes(*sum))
 }
 
-/// A small record of this body.
+/// A small record with this body.
 pub(crate) fn sealed(key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
     body.extend_from_slice(&[0; CHECKSUM]);
     seal(key, &mut body);
@@ -261,12 +261,13 @@ impl<const LENGTH: usize> Record<LENGTH> {
     }
 }
 
-/// Bytes that no other store, and no other table, has, as far as chance goes. They guard against mistakes, not against forgers.
+/// Bytes that no other store and no other table has, as far as chance goes. They guard against mistakes, not against
+/// forgers.
 pub(super) fn new_identity() -> [u8; IDENTITY] {
     use std::hash::{BuildHasher, RandomState};
     let mut record = Record::new();
     for _ in 0..2 {
-        // Keyed by the system's randomness.
+        // The hasher's keys are the system's randomness.
         let now = (std::time::SystemTime::now(), std::process::id());
         record.push(RandomState::new().hash_one(now).to_le_bytes());
     }

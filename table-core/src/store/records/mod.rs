@@ -1,8 +1,8 @@
 //! The small records: everything in a store that is not a row.
 //!
-//! A row's absence can be proved by its neighbours. A small record's absence is proved by a count: for each group of
-//! records there is another that says how many there are, and the sum of their checksums. So a record whose key is
-//! damaged, or a page of former times, is never taken for a record that is not there.
+//! A row's neighbours can prove that it is absent. A count proves it of a small record: each group of records has another
+//! record with their number and the sum of their checksums. So neither a record with a damaged key nor a former page
+//! passes for a record that is not there.
 
 pub(crate) mod catalog;
 pub(crate) mod counts;

@@ -49,7 +49,7 @@ impl Dict {
                 let key = entry_key(table, kind, text.as_bytes());
                 let stored = db.get(txn, &key).map_err(lmdb::error)?;
                 if stored.and_then(|record| meta::opened(&key, record)) != Some(&id.to_le_bytes()) {
-                    // Not the text itself: that of an `EntityType` is a value, and no error shows one.
+                    // The text itself is left out: that of an `EntityType` is a value, and no error shows a value.
                     return Err(damaged(&format!("entry {id} is missing under its text, or damaged")));
                 }
             }
@@ -87,7 +87,7 @@ fn count(numbered: &Numbered) -> u32 {
     u32::try_from(numbered.texts.len()).unwrap_or(u32::MAX)
 }
 
-/// Reads the entries up to this many. A number that only seemed to be free would be given twice, so none may be missing.
+/// Reads so many entries. None may be missing: a number that only seemed to be free would be given twice.
 fn read_new(
     numbered: &mut Numbered,
     many: u32,

@@ -1,9 +1,9 @@
-//! Tables whose kinds seal or sign: what says so is vouched for by a keyed digest.
+//! Tables whose kinds seal or sign: a keyed digest vouches for the records that say so.
 //!
 //! The record of such a table in the catalog carries a digest of its name, its identity, its number, and the layouts of
-//! those kinds. The store's own record carries one of the set of such tables. So who has no keys can neither exchange two
-//! tables, nor make one forget that something in it is sealed, nor make one of them vanish unseen from those that are to be
-//! verified. Digests are compared by whoever has the keys, when the catalog's generation has moved.
+//! those kinds. The store's own record carries one of the set of such tables. Without the keys nobody can exchange two
+//! tables, make a table forget that something in it is sealed, or make one vanish from those that are verified. A process
+//! with the keys compares the digests whenever the catalog's generation has moved.
 
 use super::catalog::{self, Entry};
 use super::layouts;
@@ -12,14 +12,14 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::row::vault::Authority;
 use crate::store::lmdb::{Databases, WriteTxn};
 
-/// What a table's digest, and that of the set of tables, are of.
+/// The labels of a table's digest, and of the digest of the set of tables.
 const TABLE: &str = "table";
 const TABLES: &str = "tables";
 
 /// Bytes of either digest.
 pub(crate) const DIGEST: usize = 16;
 
-/// What a table's record is to carry; `None` if none of its kinds seals or signs.
+/// The digest that a table's record is to carry; `None` if none of its kinds seals or signs.
 fn of_table(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
@@ -50,7 +50,7 @@ pub(crate) fn of_tables(store: &[u8; 16], authority: &dyn Authority, entries: &[
     authority.digest(TABLES, &identities)
 }
 
-/// Verifies which tables are vouched for.
+/// Verifies the set of tables that are vouched for.
 pub(crate) fn verify_tables(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,

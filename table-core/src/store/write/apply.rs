@@ -6,80 +6,43 @@
 
 use std::sync::Arc;
 
-use heed::{MdbError, PutFlags};
-
-use crate::row::encode::{self, Place};
-use super::prepare::{self, EncodedGroup, EncodedRange, EncodedRow, Image, Prepared};
+use super::encoded::{EncodedRange, EncodedRow, Image, Prepared};
+use super::numbering::{Unnumbered, encode_now};
+use super::prepare;
 use super::range::{self, Ground};
+use super::transaction::{Touched, touched};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::model::names::ENTITY_TYPE;
-use crate::model::{ETag, Name, Ticks, Value};
+use crate::model::{ETag, Ticks};
 use crate::plan::{Act, Condition, Refused};
 use crate::row::dict::Dict;
+use crate::row::encode::Place;
 use crate::row::row_write::{self, RowWriter};
 use crate::row::version::Proof;
 use crate::row::view::{self, RowView};
-use crate::row::{DIGEST, Row, key};
+use crate::row::{Row, key};
 use crate::sealing::sign;
 use crate::store::lmdb::{self, Databases, WriteTxn};
 use crate::store::open::{self, Environment, Explored, Tree};
-use crate::store::opened::Inner;
-use crate::store::records::catalog::TableState;
-use crate::store::records::counts::Counts;
-use crate::store::records::meta::Meta;
 use crate::store::scan::read;
 
 /// So many rows can be put before LMDB might write a changed page early: it does when it has changed 131,000, and a row
 /// changes at most two for each level of its tree, and those of its own.
 const FEW_PUTS: usize = 2_048;
 
-/// A write transaction and what it will leave in the small records.
-pub(crate) struct Group<'e> {
-    environment: &'e Environment,
-    pub(crate) dbs: &'e Databases,
-    pub(crate) txn: WriteTxn<'e>,
-    pub(crate) meta: Meta,
-    /// The clock when the group began: one look serves every plan in it.
-    now: Ticks,
-    /// The number of the state that the transaction began with, until something is written.
-    state: Option<usize>,
-    tables: Vec<Touched>,
-    scratch: Scratch,
-    /// The tree that the transaction began with, once it has been asked for.
-    tree: Option<Tree>,
-    explored: Explored,
-    /// How many rows LMDB counted at the beginning.
-    rows: u64,
-}
-
-/// A table that the group has written to.
-struct Touched {
-    state: Arc<TableState>,
-    counts: Counts,
-    /// How many rows the table had at the beginning.
-    before: u64,
-    /// The counts before the plan that is being carried out.
-    before_plan: Counts,
-    /// How many names and symbols the dictionary had then, if it had grown.
-    known: Option<(usize, usize)>,
-    /// The dictionary with the group's own additions, if it has any, and how much of it is on disk.
-    grown: Option<Box<(Dict, (usize, usize))>>,
-}
-
 #[derive(Default)]
-struct Scratch {
+pub(super) struct Scratch {
     /// How many rows the transaction has put or deleted.
-    puts: usize,
+    pub(super) puts: usize,
     /// Rows that could only be put into bytes in the transaction.
-    rows: Vec<u8>,
-    applied: Vec<AppliedRow>,
-    writer: RowWriter,
-    order: Vec<Place>,
+    pub(super) rows: Vec<u8>,
+    pub(super) applied: Vec<AppliedRow>,
+    pub(super) writer: RowWriter,
+    pub(super) order: Vec<Place>,
 }
 
 /// The applied form of a row's change: what is to happen to the row, once every condition of the plan holds.
-struct AppliedRow {
+pub(super) struct AppliedRow {
     /// The row that is there, if it gives way.
     old: Option<OldRow>,
     new: New,
@@ -110,141 +73,22 @@ enum New {
     Scratch(std::ops::Range<usize>),
 }
 
-impl<'e> Group<'e> {
-    pub(crate) fn begin(inner: &'e Inner) -> Result<Self> {
-        let txn = inner.environment.write_txn()?;
-        let dbs = &inner.environment.dbs;
-        let meta = Meta::begin(dbs.main, &txn)?;
-        // A write transaction has the number of the state that it will make.
-        let state = txn.id().checked_sub(1);
-        let (tables, scratch) = (Vec::new(), Scratch::default());
-        let environment = &inner.environment;
-        let (tree, explored) = (None, Explored::default());
-        let rows = dbs.data.len(&txn).map_err(lmdb::error)?;
-        Ok(Self { environment, dbs, txn, meta, now: clock(), state, tables, scratch, tree, explored, rows })
-    }
-
-    /// The time that the next plan gets: the clock's, or one tick more than the last where the clock is behind.
-    fn next_timestamp(&self) -> Result<Ticks> {
-        let after = Ticks::new(self.meta.high_water.get() + 1).ok_or_else(|| {
-            Error::new(ErrorKind::Incompatible)
-                .because("the store's time has reached the end of the year 9999")
-        })?;
-        Ok(self.now.max(after))
-    }
-
-    /// The place of a table among those touched; it must not have been dropped.
-    fn touch(&mut self, state: &Arc<TableState>) -> Result<usize> {
-        if let Some(at) = self.tables.iter().position(|touched| touched.state.id == state.id) {
-            return Ok(at);
-        }
-        state.check_generation(self.dbs, &self.txn, &self.meta)?;
-        let counts = Counts::read(self.dbs.main, &self.txn, state.id).map_err(|e| e.table(&state.name))?;
-        self.tables.push(Touched {
-            state: state.clone(),
-            counts,
-            before: counts.entities,
-            before_plan: counts,
-            known: None,
-            grown: None,
-        });
-        Ok(self.tables.len() - 1)
-    }
-
-    /// Carries out a plan. The outer error spoils the transaction; the inner one refuses the plan alone.
-    pub(crate) fn apply(&mut self, plan: &mut Prepared) -> Result<Result<Ticks, Refused>> {
-        if let Err(refused) = plan.sealed_at.check() {
-            return Ok(Err(plan.locate_group(refused, 0)));
-        }
-        let timestamp = match self.begin_plan(plan) {
-            Ok(timestamp) => timestamp,
-            Err(refused) => return Ok(Err(refused)),
-        };
-        let state = self.state;
-        let mut writing = Writing {
-            environment: self.environment,
-            dbs: self.dbs,
-            txn: &mut self.txn,
-            state,
-            tables: &mut self.tables,
-            scratch: &mut self.scratch,
-            tree: &mut self.tree,
-            explored: &mut self.explored,
-        };
-        let done = if plan.is_blind() {
-            writing.insert(plan, timestamp)?
-        } else {
-            writing.change(plan, timestamp)?
-        };
-        Ok(done.map(|()| {
-            self.state = None;
-            self.meta.high_water = timestamp;
-            timestamp
-        }))
-    }
-
-    /// Looks at the tables of a plan; the time that it gets.
-    fn begin_plan(&mut self, plan: &Prepared) -> Result<Ticks, Refused> {
-        let timestamp = self.next_timestamp().map_err(|refused| plan.locate_all(refused))?;
-        for (number, group) in plan.groups.iter().enumerate() {
-            let at = self.touch(&group.table).map_err(|refused| plan.locate_first(refused, number))?;
-            let Some(touched) = self.tables.get_mut(at) else { continue };
-            touched.before_plan = touched.counts;
-            touched.known = touched.grown.as_ref().map(|grown| grown.0.len());
-            let checked = touched.state.check_declarations(group.declarations.iter().copied());
-            checked.map_err(|refused| plan.locate_first(refused, number))?;
-            touched.state.check_kinds(plan, number)?;
-        }
-        Ok(timestamp)
-    }
-
-    /// Whether LMDB counts as many rows as have come and gone: one that did not find what it was to replace has put a
-    /// second one beside it.
-    fn check_rows(&self) -> Result<()> {
-        let come =
-            |sum: u64, table: &Touched| sum.wrapping_add(table.counts.entities).wrapping_sub(table.before);
-        let expected = self.tables.iter().fold(self.rows, come);
-        let counted = self.dbs.data.len(&self.txn).map_err(lmdb::error)?;
-        if counted == expected { Ok(()) } else { Err(lmdb::damaged_page()) }
-    }
-
-    /// Writes the small records and commits.
-    pub(crate) fn commit(mut self) -> Result<()> {
-        self.check_rows()?;
-        self.meta.write(self.dbs.main, &mut self.txn)?;
-        for touched in &mut self.tables {
-            let id = touched.state.id;
-            touched.counts.write(self.dbs.main, &mut self.txn, id)?;
-            if let Some((dict, on_disk)) = touched.grown.as_deref() {
-                dict.write_new(*on_disk, self.dbs, &mut self.txn, id)?;
-            }
-        }
-        self.environment.commit(self.txn)?;
-        for touched in self.tables {
-            if let Some(grown) = touched.grown {
-                touched.state.learn(Arc::new(grown.0));
-            }
-        }
-        Ok(())
-    }
-}
-
 /// The parts of a group that one plan works with.
-struct Writing<'g, 'e> {
-    environment: &'e Environment,
-    dbs: &'e Databases,
-    txn: &'g mut WriteTxn<'e>,
+pub(super) struct Writing<'g, 'e> {
+    pub(super) environment: &'e Environment,
+    pub(super) dbs: &'e Databases,
+    pub(super) txn: &'g mut WriteTxn<'e>,
     /// As the group has it.
-    state: Option<usize>,
-    tables: &'g mut [Touched],
-    scratch: &'g mut Scratch,
-    tree: &'g mut Option<Tree>,
-    explored: &'g mut Explored,
+    pub(super) state: Option<usize>,
+    pub(super) tables: &'g mut [Touched],
+    pub(super) scratch: &'g mut Scratch,
+    pub(super) tree: &'g mut Option<Tree>,
+    pub(super) explored: &'g mut Explored,
 }
 
 impl Writing<'_, '_> {
     /// Carries out a plan whose conditions have to be looked at. The outer error spoils the transaction.
-    fn change(&mut self, plan: &mut Prepared, timestamp: Ticks) -> Result<Result<(), Refused>> {
+    pub(super) fn change(&mut self, plan: &mut Prepared, timestamp: Ticks) -> Result<Result<(), Refused>> {
         let examined = self.examine(plan);
         let done = match examined {
             Ok(()) => self.insert(plan, timestamp)?,
@@ -269,68 +113,6 @@ impl Writing<'_, '_> {
     fn touched_by(&self, plan: &Prepared, group: usize) -> Option<&Touched> {
         let group = plan.groups.get(group)?;
         self.tables.iter().find(|touched| touched.state.id == group.table.id)
-    }
-
-    /// Puts every row that can be put without a look, and must not be there yet; takes all back if one is.
-    fn insert(&mut self, plan: &mut Prepared, timestamp: Ticks) -> Result<Result<(), Refused>> {
-        for (index, row) in plan.rows.iter().enumerate().filter(|(_, row)| row.is_blind()) {
-            match self.lacked(plan.key(row), plan.length(row)) {
-                // What was there may have been removed by another plan.
-                Ok(lacked) if lacked || self.state.is_none() => {}
-                Ok(_) => return Ok(Err(self.already_there(plan, index))),
-                Err(damaged) => return Ok(Err(plan.locate(damaged, index))),
-            }
-        }
-        for index in 0..plan.rows.len() {
-            let Some(group) = plan.rows.get(index).filter(|row| row.is_blind()).map(|row| row.group) else {
-                continue;
-            };
-            let (key, image, seed) = plan.key_and_image(index);
-            let checksum = row_write::stamp(image, timestamp, seed);
-            self.scratch.puts += 1;
-            match self.dbs.data.put_with_flags(self.txn, PutFlags::NO_OVERWRITE, key, image) {
-                Ok(()) => {
-                    let length = key.len() + image.len();
-                    let group = plan.groups.get(group);
-                    if let Some(touched) = group.and_then(|group| touched(self.tables, group)) {
-                        touched.counts.add(length, checksum);
-                    }
-                }
-                Err(heed::Error::Mdb(MdbError::KeyExist)) => {
-                    for row in plan.rows.iter().take(index).filter(|row| row.is_blind()) {
-                        self.dbs.data.delete(self.txn, plan.key(row)).map_err(lmdb::error)?;
-                    }
-                    for group in plan.groups.iter() {
-                        if let Some(touched) = touched(self.tables, group) {
-                            touched.counts = touched.before_plan;
-                        }
-                    }
-                    return Ok(Err(self.already_there(plan, index)));
-                }
-                Err(error) => return Err(lmdb::error(error)),
-            }
-        }
-        Ok(Ok(()))
-    }
-
-    /// Whether the store had no row of this key when the transaction began. An error if that can't be told, since a page
-    /// is damaged: LMDB might not find a row that is there, and put another of its key beside it.
-    fn lacked(&mut self, key: &[u8], length: usize) -> Result<bool> {
-        let tree = match *self.tree {
-            Some(tree) => tree,
-            None => match Tree::find(self.environment, self.txn, open::state_of_write(self.txn))? {
-                Some(tree) => *self.tree.insert(tree),
-                None => return read::verify_miss(self.environment, self.txn, key).map(|()| true),
-            },
-        };
-        tree.lacks_for(self.environment, self.txn, (key, length), self.explored, read::verify_alone)
-    }
-
-    /// What is said of a row that should not be there. Whether it is sound is looked at first.
-    #[cold]
-    fn already_there(&mut self, plan: &Prepared, index: usize) -> Refused {
-        let found = plan.rows.get(index).and_then(|row| self.examine_row(plan, row).err());
-        plan.locate(found.unwrap_or_else(|| Error::new(ErrorKind::EntityAlreadyExists)), index)
     }
 
     /// Looks at the old rows, checks every condition and puts into bytes what is not yet. Writes nothing.
@@ -398,7 +180,7 @@ impl Writing<'_, '_> {
         Some(AppliedRow::of(Some(old), new))
     }
 
-    fn examine_row(&mut self, plan: &Prepared, row: &EncodedRow) -> Result<AppliedRow> {
+    pub(super) fn examine_row(&mut self, plan: &Prepared, row: &EncodedRow) -> Result<AppliedRow> {
         let (key, seed) = (plan.key(row), row.seed);
         let new = match &row.act {
             Act::Keep => New::Kept,
@@ -551,18 +333,6 @@ impl Writing<'_, '_> {
     }
 }
 
-/// The table of a group of a plan that is being carried out: it has been touched.
-#[inline]
-fn touched<'t>(tables: &'t mut [Touched], group: &EncodedGroup) -> Option<&'t mut Touched> {
-    tables.iter_mut().find(|touched| touched.state.id == group.table.id)
-}
-
-/// The time by the system's clock. One that is set beyond the calendar is no clock: a store that took its word could
-/// never give a later time.
-fn clock() -> Ticks {
-    Ticks::try_from(std::time::SystemTime::now()).unwrap_or(Ticks::MIN)
-}
-
 /// Whether what is there is as it must be.
 fn check_condition(old: Option<&Row<'_>>, condition: Condition) -> Result<()> {
     let of_etag = |old: &Row<'_>, etag: ETag| old.timestamp() == etag.timestamp();
@@ -582,48 +352,4 @@ fn check_condition(old: Option<&Row<'_>>, condition: Condition) -> Result<()> {
         }
         (Condition::Tag(_) | Condition::Is(_), Some(_)) => Err(Error::new(ErrorKind::ConditionNotMet)),
     }
-}
-
-/// A row some of whose names have no number yet.
-#[derive(Clone, Copy)]
-struct Unnumbered<'a> {
-    properties: &'a [(Name, Value)],
-    digest: Option<&'a [u8; DIGEST]>,
-    seed: u64,
-}
-
-/// Puts a row into bytes, numbering the names that have no number yet.
-fn encode_now(
-    dbs: &Databases,
-    txn: &WriteTxn<'_>,
-    touched: &mut Touched,
-    scratch: &mut Scratch,
-    row: Unnumbered<'_>,
-) -> Result<std::ops::Range<usize>> {
-    let grown = if let Some(grown) = touched.grown.take() {
-        grown
-    } else {
-        // Another process may have numbered them meanwhile.
-        let dict = (*touched.state.reload(dbs, txn)?).clone();
-        let on_disk = dict.len();
-        Box::new((dict, on_disk))
-    };
-    let dict = &mut touched.grown.insert(grown).0;
-    let Unnumbered { properties, digest, seed } = row;
-    for (name, value) in properties {
-        if dict.id(name).is_none() && !dict.names_full() {
-            dict.push_name(name.clone());
-        }
-        if let (ENTITY_TYPE, Value::String(text)) = (&**name, value)
-            && dict.id(ENTITY_TYPE).is_some()
-            && dict.symbol_id(text).is_none()
-            && dict.takes_symbol(text)
-        {
-            dict.push_symbol(text.as_str().into());
-        }
-    }
-    scratch.writer.clear();
-    encode::write(&crate::plan::borrowed(properties), dict, &mut scratch.order, &mut scratch.writer, seed);
-    let from = scratch.writer.finish(&mut scratch.rows, digest)?;
-    Ok(from..scratch.rows.len())
 }

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::apply::Group;
-use super::prepare::Prepared;
+use super::encoded::Prepared;
+use super::transaction::Transaction;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Ticks;
 use crate::plan::Refused;
@@ -282,7 +282,7 @@ impl Writer {
     /// Runs the members and, up to `most`, those that wait by the time the transaction has begun.
     fn run(&self, inner: &Inner, members: &mut Members, most: usize) {
         let begun = Instant::now();
-        match Group::begin(inner) {
+        match Transaction::begin(inner) {
             Err(error) => self.answer_all(inner, &mut members.0, &error),
             Ok(group) => {
                 self.gather(members, most);
@@ -296,7 +296,7 @@ impl Writer {
 
     /// Runs the members in this transaction; if it fails for want of room, again in halves, so that the one that
     /// can't fit is left alone with its error. In a sequence, those after it are not tried.
-    fn run_in(&self, inner: &Inner, group: Group<'_>, members: &mut [Member], sequence: bool) {
+    fn run_in(&self, inner: &Inner, group: Transaction<'_>, members: &mut [Member], sequence: bool) {
         let error = match attempt(group, members) {
             Ok(written) => {
                 self.transactions.fetch_add(u64::from(written), Ordering::Relaxed);
@@ -323,7 +323,7 @@ impl Writer {
     }
 
     fn run_half(&self, inner: &Inner, members: &mut [Member], sequence: bool) {
-        match Group::begin(inner) {
+        match Transaction::begin(inner) {
             Ok(group) => self.run_in(inner, group, members, sequence),
             Err(error) => self.answer_all(inner, members, &error),
         }
@@ -363,7 +363,7 @@ impl Writer {
 }
 
 /// Applies every member's prepared write and commits, if anything was written. An error means that nothing was.
-fn attempt(mut group: Group<'_>, members: &mut [Member]) -> Result<bool> {
+fn attempt(mut group: Transaction<'_>, members: &mut [Member]) -> Result<bool> {
     // Kept back until the commit: whoever has an answer gets it, also if a panic comes in between.
     let mut results = Vec::with_capacity(members.len());
     for member in members.iter_mut() {

@@ -1,7 +1,7 @@
 //! Rows of declared kinds are written by their structs, which keep their copies and sign them; by their properties only
 //! through a handle that says so, and signed ones never.
 
-use super::prepare::Prepared;
+use super::encoded::Prepared;
 use crate::error::{Error, Result};
 use crate::plan::Refused;
 use crate::row::view::RowView;

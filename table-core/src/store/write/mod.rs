@@ -1,11 +1,15 @@
 //! Changes, from operations to LMDB's puts: checked and put into bytes outside a transaction, applied inside one, and
 //! committed together with those of other threads.
 
-pub(in crate::store) mod apply;
+mod apply;
 pub(in crate::store) mod commit;
 mod declared;
+pub(in crate::store) mod encoded;
+mod insert;
+mod numbering;
 pub(in crate::store) mod prepare;
 pub(in crate::store) mod range;
+mod transaction;
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
-//! The store's authority: a key that vouches for what lies in the clear.
+//! The store's authority: a key that vouches for rows and records in the clear.
 //!
-//! It is made with the keys, and stays as long as they do: no rotation makes another, no shredding destroys it, and a
-//! renewal of the root key puts it under the new one. So what was vouched for once is vouched for in every copy too.
+//! It is made with the keys, and stays as long as they do. No rotation makes another, no shredding destroys it, and a
+//! renewal of the root key puts it under the new one. So its digests hold for ever, in every copy too.
 
 use zeroize::Zeroizing;
 

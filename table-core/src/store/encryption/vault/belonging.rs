@@ -1,7 +1,7 @@
-//! That a store has keys: noted with its data, so that keys which are lost are told from keys that never were.
+//! The note that a store has keys. It lies with the data, so that lost keys are told from keys that never were.
 //!
-//! The keys are made first, and the note is durable before anybody gets them: so what is sealed, or vouched for, stands in
-//! a store that says so. Where a crash came between, the next opening notes it.
+//! The keys are made first, and the note is durable before anybody gets them. So every sealed value, and every digest,
+//! stands in a store that says it has keys. After a crash between the two, the next opening makes the note.
 
 use super::{DIRECTORY, Encryption};
 use crate::crypt::mac::MacKey;

@@ -11,8 +11,8 @@ use crate::crypt::data_key::DataKey;
 /// How many keys each half holds.
 const HALF: usize = 512;
 
-/// A map that forgets what has long not been asked for: when the young half is full it becomes the old one, and what
-/// was old is dropped, which wipes it.
+/// A map that forgets keys which nobody has asked for in a long time. When the young half is full it becomes the old
+/// one, and the former old half is dropped, which wipes it.
 #[derive(Debug)]
 struct Halves<K> {
     young: HashMap<K, Arc<DataKey>>,

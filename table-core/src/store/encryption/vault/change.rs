@@ -1,4 +1,4 @@
-//! Reading and changing the records, so that what is missing is known to be missing.
+//! Reading and changing the records, so that a missing record is known to be missing.
 //!
 //! Every transaction writes the environment's own record too: with its number, so that a header which brings back an
 //! older commit is found out, and with the tally of all records.

@@ -17,8 +17,8 @@ use crate::store::open::{self, has_data};
 /// Copies the keys of the store in this directory, if it has any, into a copy of it. They stay wrapped, so it takes
 /// no provider.
 ///
-/// To be called when the data are copied: a key is durable before the first value that needs it, so keys that are
-/// copied later are all that the copied data need.
+/// To be called after the data are copied. A key is durable before the first value that needs it, so the keys of that
+/// moment are all that the copied data need.
 pub(in crate::store) fn copy_to(store: &Path, copy: &Path, access: impl Into<Access>) -> Result<()> {
     let (from, to) = (store.join(DIRECTORY), copy.join(DIRECTORY));
     if !has_data(&from) {
@@ -29,7 +29,7 @@ pub(in crate::store) fn copy_to(store: &Path, copy: &Path, access: impl Into<Acc
     for _ in 0..PATIENCE {
         let root = root(&side)?;
         let copied = copy_once(&side, root, &to);
-        // Copied while the root key was renewed, it may lie under either.
+        // A key that was copied while the root key was renewed may lie under either.
         if self::root(&side)? == root {
             return copied;
         }

@@ -1,4 +1,4 @@
-//! Data keys: found, and made where there are none.
+//! Data keys: finding them, and making them where there are none.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::store::lmdb;
 /// When a scope gets a new key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Add {
-    /// If it has none.
+    /// Only if it has none.
     IfNone,
     /// In any case.
     Always,
@@ -82,7 +82,7 @@ impl Vault {
         found.map(|bytes| KeyRecord::decode(&key, bytes)).transpose()
     }
 
-    /// What a record's key is bound to.
+    /// The bytes that a record's key is bound to.
     fn binding(&self, handle: KeyHandle, record: &KeyRecord) -> Vec<u8> {
         [&self.identity[..], &handle.0.to_le_bytes(), &record.head()].concat()
     }
@@ -176,7 +176,7 @@ impl Vault {
         let mut found = Vec::with_capacity(keys.len());
         for (_, handle) in keys.iter().rev() {
             match self.key(*handle) {
-                // Destroyed meanwhile: then nothing is found by it.
+                // It was destroyed meanwhile, and finds nothing.
                 Err(error) if error.kind().is_destroyed() => {}
                 key => found.push(key?),
             }
@@ -200,7 +200,7 @@ impl Vault {
             if let (Add::IfNone, Some(current)) = (add, keys.current()) {
                 return Ok(current);
             }
-            // Where there was none, nobody remembers another.
+            // There was none before, so nobody remembers another.
             if keys.current().is_some() {
                 change.meta.generation += 1;
             }
@@ -222,7 +222,7 @@ impl Vault {
     }
 }
 
-/// A scope's record must name the scope's own keys: with another's it would seal what a shredding leaves readable.
+/// A scope's record must name the scope's own keys. A shredding would leave readable what another scope's key sealed.
 fn check_scope(key: &DataKey, scope: &Scope) -> Result<()> {
     if key.scope() == scope {
         return Ok(());
@@ -233,7 +233,7 @@ fn check_scope(key: &DataKey, scope: &Scope) -> Result<()> {
     )))
 }
 
-/// The next version whose tokens no key that is alive makes.
+/// The next version with which no living key makes tokens.
 fn next_version(scope: &Scope, keys: &ScopeRecord) -> Result<u32> {
     let next = keys.latest.checked_add(1).filter(|next| {
         let byte = Token::version_byte(*next);

@@ -1,4 +1,4 @@
-//! What is left under a key, which keeps it from being destroyed.
+//! The values and tokens left under a key, which keep it from being destroyed.
 
 use crate::crypt::KeyHandle;
 use crate::error::{Error, ErrorKind, Result};
@@ -22,11 +22,11 @@ pub struct SealedValues {
 
 /// The store whose values the keys seal, as they see it.
 pub(in crate::store) trait KeptStore: Send + Sync {
-    /// Makes every commit durable that there is, by whatever process and at whatever level.
+    /// Makes every commit so far durable, by whatever process and at whatever level.
     fn flush(&self) -> Result<()>;
 
-    /// Waits until every transaction has ended that had begun, by whatever process: what passed a look at the keys'
-    /// generation before is then there to be seen.
+    /// Waits until every transaction that had begun has ended, in whatever process. Writes that passed a look at the keys'
+    /// generation before can then be seen.
     fn await_writers(&self) -> Result<()>;
 
     /// The values that the wanted keys sealed, and the tokens that they made.

@@ -15,13 +15,13 @@ use crate::store::lmdb;
 pub struct KeyInfo {
     /// Its name.
     pub handle: KeyHandle,
-    /// Whose values it seals.
+    /// The scope whose values it seals.
     pub scope: Scope,
-    /// The how-manieth of its scope it is, counted from 1.
+    /// Its number among the keys of its scope, counted from 1.
     pub version: u32,
     /// When it was made.
     pub made: Ticks,
-    /// Whether it is the one that seals what is written now; the others only open what they sealed.
+    /// Whether it seals new values; the others only open what they sealed.
     pub current: bool,
 }
 
@@ -29,7 +29,7 @@ pub struct KeyInfo {
 #[derive(Debug, Default)]
 pub(super) struct Listed {
     pub(super) keys: Vec<KeyInfo>,
-    /// What keeps the rest from being listed, the first of it.
+    /// The first error that keeps the rest from being listed.
     pub(super) flaw: Option<Error>,
 }
 
@@ -46,7 +46,7 @@ impl Listed {
 }
 
 impl Vault {
-    /// Lists the keys. One whose record is damaged, or its scope's, is left out, and keeps no other from being listed.
+    /// Lists the keys. A key with a damaged record, its own or its scope's, is left out, and keeps no other from being listed.
     pub(super) fn list(&self) -> Result<Listed> {
         for _ in 0..PATIENCE {
             let root = self.root()?;

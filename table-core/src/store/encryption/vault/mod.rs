@@ -28,7 +28,6 @@ use self::in_use::{KeptStore, SealedValues, in_use};
 pub use self::list::KeyInfo;
 use self::list::Listed;
 use self::opened::Vault;
-pub use crate::sealing::job::Progress;
 use self::record::job_key;
 use self::renew::Doomed;
 pub(in crate::store) use self::whole::check;
@@ -39,6 +38,7 @@ use crate::crypt::{Cell, KeyHandle, KeyProvider, Scope, Secret, TokenScope};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Value, ValueRef};
 use crate::schema::TOKEN_BYTES;
+pub use crate::sealing::job::Progress;
 use crate::store::open::side::Access;
 
 /// The directory of the keys, in the store's.
@@ -93,7 +93,7 @@ impl Encryption {
         Ok(Self { vault: Arc::new(vault), store: None })
     }
 
-    /// The same, of this store.
+    /// The keys of this store.
     pub(in crate::store) fn of_store(self, store: Weak<dyn KeptStore>) -> Self {
         Self { store: Some(store), ..self }
     }
@@ -101,7 +101,7 @@ impl Encryption {
     /// Seals a value for its cell: bytes for a property of type Binary. The data key is made, and durable, before
     /// this returns, if its scope has none.
     ///
-    /// No lock of the data is needed, nor may it be held: making a key waits for the disk.
+    /// It needs no lock of the data, and the caller must hold none: making a key waits for the disk.
     pub fn seal(&self, cell: &Cell<'_>, value: ValueRef<'_>) -> Result<Vec<u8>> {
         let key = self.vault.current(&cell.scope.bytes(cell.table, cell.partition)).map_err(placed(cell))?;
         value::seal(cell, &self.vault.identity, &key, value)
@@ -132,7 +132,7 @@ impl Encryption {
         self.vault.current(&scope).map(|key| key.handle()).map_err(placed(cell))
     }
 
-    /// The token of a value under the current key: what a key is written with.
+    /// The token of a value under the current key, with which a row's key is written.
     pub fn token(&self, cell: &Cell<'_>, scope: TokenScope, value: ValueRef<'_>) -> Result<Token> {
         let keys = scope.key_scope(cell.scope).bytes(cell.table, cell.partition);
         let key = self.vault.current(&keys).map_err(placed(cell))?;
@@ -151,37 +151,37 @@ impl Encryption {
         Ok(token.is_some_and(|token| token.len() == TOKEN_BYTES && token.first() == Some(&version)))
     }
 
-    /// The tokens of a value under every key that is alive, newest first: what a lookup has to try. Empty where
-    /// nothing was ever sealed. The cell's row key plays no part.
+    /// The tokens of a value under every living key, newest first, which a lookup has to try. Empty if nothing was ever
+    /// sealed. The cell's row key plays no part.
     ///
-    /// What is found by a token is to be compared once it is open.
+    /// A value that is found by a token is to be opened and compared.
     pub fn tokens(&self, cell: &Cell<'_>, scope: TokenScope, value: ValueRef<'_>) -> Result<Vec<Token>> {
         let keys = scope.key_scope(cell.scope).bytes(cell.table, cell.partition);
         let keys = self.vault.alive(&keys).map_err(placed(cell))?;
         Ok(keys.iter().map(|key| Token::new(key, scope, cell, value)).collect())
     }
 
-    /// The key that vouches for what the store holds in the clear. It is made with the keys and stays as long as they do,
-    /// whatever is rotated, rewrapped or shredded.
+    /// The key that vouches for the rows and records that the store holds in the clear. It is made with the keys and stays as
+    /// long as they do, whatever is rotated, rewrapped or shredded.
     pub(crate) fn authority(&self) -> Result<&MacKey> {
         self.vault.authority()
     }
 
     /// A number that rises whenever a key stops being current or is destroyed, by whatever process.
     ///
-    /// What was sealed at one generation may be written only while it is still that: else it could come under a key
-    /// that is about to be destroyed, after a job has counted what is left under it.
+    /// A value that was sealed at one generation may be written only while that is the generation. Else it could come under
+    /// a key that is about to be destroyed, after a job has counted the values under it.
     pub fn generation(&self) -> Result<u64> {
         self.vault.generation()
     }
 
-    /// Every data key that is alive, by scope and age. Also those of tables that were dropped: their scopes name the
-    /// tables' numbers, and [`shred`](Self::shred) takes them.
+    /// Every living data key, by scope and age. Keys of dropped tables are among them: their scopes name the tables' numbers,
+    /// and [`shred`](Self::shred) takes them.
     pub fn keys(&self) -> Result<Vec<KeyInfo>> {
         self.vault.list().and_then(Listed::whole).map_err(|error| error.attempted("list the keys"))
     }
 
-    /// The same without those whose records are damaged.
+    /// The same without the keys whose records are damaged.
     pub(crate) fn sound_keys(&self) -> Result<Vec<KeyInfo>> {
         self.vault.list().map(|listed| listed.keys)
     }
@@ -198,7 +198,7 @@ impl Encryption {
         let rotate = || {
             let listed = self.vault.list()?;
             let mut rotated = 0;
-            // One whose keys were destroyed gets one when it needs one.
+            // A scope whose keys were destroyed gets a key when it needs one.
             for scope in listed.scopes() {
                 self.vault.add(scope, Add::Always)?;
                 rotated += 1;
@@ -242,7 +242,7 @@ impl Encryption {
     /// [destroyed](ErrorKind::KeyShredded), as it does after [`destroy`](Self::destroy).
     pub fn destroy_unused(&self) -> Result<u64> {
         let destroy = || {
-            // One whose record is damaged, or its scope's, stays.
+            // A key with a damaged record, its own or its scope's, stays.
             let old = self.sound_keys()?.into_iter().filter(|key| !key.current);
             let mut keys: BTreeSet<_> = old.map(|key| key.handle).collect();
             for values in self.sealed_by(&keys)? {
@@ -270,10 +270,10 @@ impl Encryption {
         self.open_store()?.flush().map_err(|error| error.and("; no key was destroyed"))
     }
 
-    /// What is left under keys that are no longer current.
+    /// The values and tokens left under keys that are no longer current.
     fn sealed_by(&self, keys: &BTreeSet<KeyHandle>) -> Result<Vec<SealedValues>> {
         let store = self.open_store()?;
-        // Whoever sealed with them while they were current has committed by now, or is refused.
+        // A writer that sealed with them while they were current has committed by now, or is refused.
         store.await_writers()?;
         store.sealed_values(&|handle| keys.contains(&handle))
     }
@@ -290,8 +290,8 @@ impl Encryption {
     /// file system: with one of those, and the provider's key, the destroyed keys can still be had. So remove those,
     /// or the provider's old key.
     ///
-    /// What is written in the scope later gets a new key. What another thread is just about to write with a destroyed
-    /// key is lost as well.
+    /// Values that are written in the scope later get a new key. A value that another thread is just about to write with a
+    /// destroyed key is lost as well.
     pub fn shred(&self, scope: &Scope) -> Result<u64> {
         let shred = || {
             self.flush_data()?;

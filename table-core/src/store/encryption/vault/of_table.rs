@@ -1,4 +1,4 @@
-//! What the keys do for the rows of one table.
+//! The keys at work for the rows of one table.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,19 +14,19 @@ use crate::row::vault::{Authority, Vault};
 use crate::row::{DIGEST, SMALL};
 use crate::sealing::Sealing;
 
-/// What a row's digest is of.
+/// The label of a row's digest.
 const ROW: &str = "row";
-/// What the digest of a large value is of.
+/// The label of a large value's digest.
 const VALUE: &str = "value";
 
-/// What rows of a table are bound to, besides their keys.
+/// The bytes that rows of a table are bound to, besides their keys.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::store) struct Binding {
     pub(in crate::store) store: [u8; 16],
     pub(in crate::store) table: [u8; 16],
 }
 
-/// The keys, and what the table's rows are bound to.
+/// The keys, with the bytes that the table's rows are bound to.
 pub(in crate::store) struct TableVault {
     pub(in crate::store) keys: Encryption,
     pub(in crate::store) binding: Binding,
@@ -81,7 +81,7 @@ fn of_row<'p>(
     let mut properties: Vec<_> = properties
         .map(|(name, value)| {
             let (plain, tag) = (Plain::of(value), plain::tag(value.edm_type()));
-            // So that a large value need not be read again where its digest is known.
+            // A large value need not be read again if its digest is known.
             let large = (plain.as_slice().len() > SMALL)
                 .then(|| authority.digest::<32>(VALUE, &[name.as_bytes(), plain.as_slice()]));
             (name, [tag, u8::from(large.is_some())], plain, large)
@@ -159,7 +159,7 @@ mod tests {
         let digest = of_row(&authority, &binding, ("Bonn", "account_000001"), properties.into_iter());
         let hex = digest.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
         assert_eq!(hex, "bc6bfe25157bf621303ce585b47d257a");
-        // In whatever order the row has them.
+        // The order of the row's properties does not matter.
         let turned = properties.into_iter().rev();
         assert_eq!(of_row(&authority, &binding, ("Bonn", "account_000001"), turned), digest);
     }

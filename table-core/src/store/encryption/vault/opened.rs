@@ -1,7 +1,7 @@
-//! The keys' environment: opened, with its root key and what is remembered.
+//! The opened environment of the keys, with its root key and its caches.
 //!
 //! Three rules hold throughout. The provider is never asked while a transaction is open. A data key is durable before
-//! anybody gets it. What is remembered is thrown away as soon as a commit, by whatever process, has made it untrue.
+//! anybody gets it. A commit, by whatever process, that makes a cache untrue empties it.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -17,7 +17,7 @@ use crate::store::lmdb::ReadTxn;
 use crate::store::open::read_only;
 use crate::store::open::side::{self, Access, Side};
 
-/// Other processes may take a root key away between two looks at it; so often in a row they do not.
+/// How often to look again for a root key, which other processes may take away between two looks.
 pub(super) const PATIENCE: usize = 100;
 
 /// The number of the first transaction in an environment.
@@ -35,7 +35,7 @@ pub(super) struct Vault {
 }
 
 impl Vault {
-    /// Opens the keys in a directory; makes them, under a new root key, if there are none.
+    /// Opens the keys in a directory, or makes them, under a new root key, if there are none.
     pub(super) fn open(
         dir: &Path,
         access: Access,
@@ -88,7 +88,7 @@ impl Vault {
                 let txn = self.read_txn()?;
                 self.meta(&txn)?.root
             };
-            // Held while the provider is asked, so that it is asked once: it is no lock that a transaction waits for.
+            // The lock is held while the provider is asked, so that it is asked once. No transaction waits for it.
             let mut known = self.root.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(root) = known.as_ref().filter(|root| root.number == number) {
                 return Ok(root.clone());
@@ -123,7 +123,7 @@ impl Vault {
         Ok(())
     }
 
-    /// What is remembered, as far as it is still true.
+    /// The cache, as far as it is still true.
     pub(super) fn cache(&self) -> Result<MutexGuard<'_, Cache>> {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         if cache.commit != self.side.last_commit() {

@@ -1,4 +1,4 @@
-//! How far a job has come, as it lies among the keys.
+//! The progress of a job, which lies among the keys.
 
 use super::record::damaged;
 use crate::error::Result;
@@ -20,7 +20,7 @@ impl Progress {
         body.extend_from_slice(&self.generation.to_le_bytes());
         body.push(u8::from(self.position.is_some()));
         for text in self.position.iter().flat_map(|(partition, row)| [partition, row]) {
-            // Keys are far shorter than 64 KiB: who saves them has read them from a table.
+            // Keys from a table are far shorter than 64 KiB.
             body.extend_from_slice(&u16::try_from(text.len()).unwrap_or(u16::MAX).to_le_bytes());
             body.extend_from_slice(text.as_bytes());
         }

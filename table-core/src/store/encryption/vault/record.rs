@@ -8,18 +8,18 @@ use crate::model::Ticks;
 use crate::store::lmdb::fields::Fields;
 use crate::store::records::meta::{self, checksum_of, sealed};
 
-use super::progress::Progress;
+use crate::sealing::job::Progress;
 
 /// The version of the keys' environment and of the root key's file.
 pub(super) const FORMAT: u32 = 2;
 
-/// Where the environment's own record lies. No key sorts before it.
+/// The key of the environment's own record. No key sorts before it.
 pub(super) const META: &[u8] = b"\0keys";
 
-/// Where the store's authority lies.
+/// The key of the store's authority.
 pub(super) const AUTHORITY: &[u8] = b"a";
 
-/// What later libraries may need; none is given out yet.
+/// Bits that later libraries may need; none is given out yet.
 const KNOWN_FEATURES: u64 = 0;
 
 const KEY: u8 = b'k';
@@ -31,8 +31,8 @@ pub(super) fn damaged() -> Error {
     Error::new(ErrorKind::Corrupt).because("a record of the store's keys is damaged; take them from a backup")
 }
 
-/// How many records of each sort there are beside the environment's own and the authority, and the sum of all their
-/// checksums, modulo 2^64.
+/// The number of records of each sort beside the environment's own and the authority, and the sum of all their checksums,
+/// modulo 2^64.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     pub(super) keys: u64,
@@ -62,7 +62,7 @@ impl Tally {
         *count = change(*count);
     }
 
-    /// How many records that is.
+    /// The number of records.
     pub(super) fn records(&self) -> u64 {
         self.keys.wrapping_add(self.scopes).wrapping_add(self.jobs)
     }
@@ -73,9 +73,9 @@ impl Tally {
 pub(super) struct Meta {
     /// The store that the keys belong to.
     pub(super) identity: [u8; 16],
-    /// Which root key all data keys lie under.
+    /// The root key that wraps all data keys.
     pub(super) root: u64,
-    /// Rises when a key that somebody may remember is no longer current or is no more.
+    /// Rises when a key that somebody may remember is no longer current, or is destroyed.
     pub(super) generation: u64,
     /// The number of the transaction that wrote it, which is that of the newest commit: every one writes it.
     pub(super) transaction: u64,
@@ -136,21 +136,21 @@ impl AuthorityRecord {
     }
 }
 
-/// A data key: wrapped, or what is left of it.
+/// A data key: wrapped, or the note that it was destroyed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KeyRecord {
-    /// The how-manieth of its scope it is, counted from 1.
+    /// Its number among the keys of its scope, counted from 1.
     pub(super) version: u32,
     pub(super) made: Ticks,
     pub(super) state: State,
 }
 
-/// What has become of a data key.
+/// The state of a data key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Alive {
         check: CheckValue,
-        /// The key and its scope in an envelope under the root key: so nothing shows whose it was once that is gone.
+        /// The key and its scope in an envelope under the root key. Once that is gone, nothing shows the scope.
         wrapped: Vec<u8>,
     },
     /// Destroyed together with its scope, and what it sealed with it.
@@ -182,7 +182,7 @@ const SHREDDED: u8 = 2;
 const SUPERSEDED: u8 = 3;
 
 impl KeyRecord {
-    /// What stands before the envelope, which is bound to it.
+    /// The bytes before the envelope, which is bound to them.
     pub(super) fn head(&self) -> Vec<u8> {
         let (state, check) = match &self.state {
             State::Alive { check, .. } => (ALIVE, &check[..]),
@@ -226,7 +226,7 @@ impl KeyRecord {
     }
 }
 
-/// A scope's keys that are alive, oldest first; the last one seals.
+/// A scope's living keys, oldest first; the last one seals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ScopeRecord {
     /// The version of the latest key that the scope ever had.
@@ -234,7 +234,7 @@ pub(super) struct ScopeRecord {
     pub(super) keys: Vec<(u32, KeyHandle)>,
 }
 
-/// Where a scope's record lies: its name says nothing to who lacks the authority.
+/// The key of a scope's record. Without the authority it says nothing.
 pub(super) fn scope_key(authority: &MacKey, scope: &[u8]) -> [u8; 17] {
     let mut key = [SCOPE; 17];
     if let Some(tag) = key.last_chunk_mut::<16>() {
@@ -247,7 +247,7 @@ pub(super) fn scope_key(authority: &MacKey, scope: &[u8]) -> [u8; 17] {
 const VOUCHER: usize = 16;
 
 impl ScopeRecord {
-    /// The authority vouches for it: who lacks that can't make another key the scope's.
+    /// The authority vouches for it: without that, nobody can make another key the scope's.
     pub(super) fn encode(&self, authority: &MacKey, key: &[u8]) -> Vec<u8> {
         let mut body = Vec::with_capacity(12 + 12 * self.keys.len() + VOUCHER);
         body.extend_from_slice(&self.latest.to_le_bytes());
@@ -286,13 +286,12 @@ impl ScopeRecord {
     }
 }
 
-/// Where the progress of a job lies.
+/// The key of a job's progress.
 pub(super) fn job_key(job: &str) -> Vec<u8> {
     [&[JOB], job.as_bytes()].concat()
 }
 
-/// What is wrong with a record, by itself; nothing is known to be behind it. `None` if nothing is. Of a scope's record it
-/// takes the authority to say who wrote it.
+/// The fault of a record by itself; `None` if it has none. The authority alone can tell who wrote a scope's record.
 pub(super) fn flaw(authority: Option<&MacKey>, key: &[u8], record: &[u8]) -> Option<Error> {
     let found = match key.first() {
         Some(&KEY) => handle_of(key).and_then(|_| KeyRecord::decode(key, record)).map(drop),

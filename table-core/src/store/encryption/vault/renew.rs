@@ -1,5 +1,4 @@
-//! Another root key in the place of the one that is: to go over to a provider's new key, and to destroy data keys for
-//! good.
+//! Renewing the root key: to go over to a provider's new key, and to destroy data keys for good.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +11,7 @@ use crate::crypt::{KeyHandle, Scope, files};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb;
 
-/// Which data keys do not come along.
+/// The data keys that do not come along.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Doomed<'a> {
     None,
@@ -20,12 +19,12 @@ pub(super) enum Doomed<'a> {
     All(&'a Scope),
 }
 
-/// What a renewal came to.
+/// The outcome of a renewal.
 #[derive(Debug, Default)]
 pub(super) struct Renewed {
     /// The data keys that were left behind: by scope, version and name.
     destroyed: BTreeMap<Scope, Vec<(u32, KeyHandle)>>,
-    /// Those whose records don't open. They stay as they are, and nothing opens them any more.
+    /// The keys whose records don't open. They stay as they are, and nothing opens them any more.
     pub(super) damaged: Vec<KeyHandle>,
 }
 
@@ -40,7 +39,7 @@ impl Vault {
     /// Puts a new root key, wrapped by the provider's current key, in the place of the old one, whose file is then
     /// overwritten.
     ///
-    /// All in one transaction: after a crash either the old root key is there with all that lay under it, or the new
+    /// One transaction does it all: after a crash either the old root key is there with all that lay under it, or the new
     /// one. A file that is left over is removed when the keys are opened next, or renewed.
     pub(super) fn renew(&self, doomed: Doomed<'_>) -> Result<Renewed> {
         self.check_writable()?;
@@ -97,7 +96,7 @@ impl Vault {
             }
         }
         for (at, bytes) in &records {
-            // What has no key's name is nobody's.
+            // A record without a key's name is nobody's.
             let Ok(handle) = record::handle_of(at) else { continue };
             let opened = KeyRecord::decode(at, bytes).and_then(|record| {
                 let key = record.is_alive().then(|| self.unwrap(old, handle, &record)).transpose()?;
@@ -131,7 +130,7 @@ impl Vault {
     fn forget(&self, change: &mut Change<'_>, renewed: &Renewed, doomed: Doomed<'_>) -> Result<()> {
         for (scope, destroyed) in &renewed.destroyed {
             let mut keys = match (self.scope(change.txn(), scope.as_bytes()), doomed) {
-                // All that it could tell is known: the scope has no key any more.
+                // The scope has no key any more, and its record nothing to tell.
                 (Err(_), Doomed::All(_)) => {
                     let latest = destroyed.iter().map(|(version, _)| *version).max().unwrap_or_default();
                     ScopeRecord { latest, keys: Vec::new() }
@@ -153,7 +152,7 @@ impl Vault {
     }
 }
 
-/// What becomes of a key; `None` if it stays. A table's scope takes its partitions' with it.
+/// The fate of a key; `None` if it stays. A table's scope takes its partitions' with it.
 fn end(doomed: Doomed<'_>, handle: KeyHandle, scope: &Scope) -> Option<State> {
     match doomed {
         Doomed::None => None,

@@ -1,8 +1,8 @@
 //! The root key: in a small file of its own, wrapped by the provider.
 //!
-//! Not in the environment: LMDB keeps the bytes of what was deleted in its free pages. All data keys lie under the
-//! root key, so when a new root key has taken its place and the file of the old one is overwritten, nothing opens
-//! the data keys that still lie there.
+//! It does not lie in the environment, since LMDB keeps deleted bytes in its free pages. All data keys lie under the root
+//! key. Once a new root key has taken its place, and the file of the old one is overwritten, nothing opens the data keys
+//! that still lie in free pages.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::fields::Fields;
 use crate::store::records::meta;
 
-/// What the files' names start with; a number in 16 hex digits follows.
+/// The start of the files' names; a number in 16 hex digits follows.
 const NAME: &str = "root-";
 
 /// What binds a file to its contents.

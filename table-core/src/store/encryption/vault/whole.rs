@@ -1,4 +1,4 @@
-//! Whether the keys are whole: looked at when they are opened, and by a check of the store.
+//! A look at all the keys, when they are opened and by a check of the store.
 
 use super::opened::{Vault, no_keys};
 use super::record::{self, KeyRecord, META, Meta, Tally};

@@ -1,4 +1,4 @@
-//! Whether LMDB can go over all of a file without harm: each page, each entry and each count looked at.
+//! A walk over a whole file, which tells whether LMDB can go by it without harm: each page, each entry, each count.
 //!
 //! A file may rightly be shorter than its header says: LMDB does not write pages that a transaction took and gave
 //! back. It may also have been cut off, by a failing disk or a copy that broke off. Only this walk can tell: the pages

@@ -1,4 +1,4 @@
-//! That a row is not there, proved by the leaf where it would stand.
+//! Proofs that a row is not there, by the leaf where it would stand.
 //!
 //! The leaf must be whole, the rows on both sides sound, and at the leaf's end the next leaf must go on where this one
 //! ends. A write transaction keeps what it has found out: the tree that it began with stays as it is.
@@ -11,7 +11,7 @@ use super::{Around, LEVELS, NODE, Tree, Way};
 use crate::error::Result;
 use crate::store::lmdb::pages::{damaged, is_whole};
 
-/// What a write transaction has found out of the tree that it began with, which does not change while it lasts.
+/// The findings of a write transaction about the tree that it began with, which does not change while it lasts.
 #[derive(Debug, Default)]
 pub(crate) struct Explored {
     /// Branches whose keys rise.
@@ -22,7 +22,7 @@ pub(crate) struct Explored {
     gaps: [Option<Gap>; 4],
 }
 
-/// So many leaves are remembered one by one.
+/// The number of leaves that are remembered one by one.
 const FEW_LEAVES: usize = 32;
 
 /// A leaf that is whole.

@@ -1,4 +1,4 @@
-//! That nothing stands between two leaves.
+//! Proofs that nothing stands between two leaves.
 //!
 //! The paths to them part at entries that stand side by side in one branch; from there down, the first path takes the
 //! last entry of each branch, and the second the first. A branch that damage has made shorter hides what its entries

@@ -5,12 +5,13 @@ mod unchanged;
 
 use std::sync::Arc;
 
-use crate::row::encode::Given;
-use super::prepare::{self, Prepared};
+use super::encoded::Prepared;
+use super::prepare;
 use super::range::{self, Ground};
 use crate::error::Error;
 use crate::model::{DynamicEntity, ETag, ValueRef};
 use crate::plan::{Act, Condition, Content, Group, Place, Plan, Range, Refused, RowWrite, Version};
+use crate::row::encode::Given;
 use crate::row::key;
 use crate::row::version::version_of;
 use crate::store::records::catalog::TableState;

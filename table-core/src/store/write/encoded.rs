@@ -1,0 +1,221 @@
+//! The encoded form of a plan: keys and rows in bytes, owned, on its way to the thread that leads.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::model::names::ENTITY_TYPE;
+use crate::model::{Name, Value};
+use crate::plan::{Act, Condition, OneOrMore, Refused};
+use crate::row::dict::Dict;
+use crate::row::view::RowView;
+use crate::row::{DIGEST, Row, key};
+use crate::schema::Schema;
+use crate::sealing::SealedAt;
+use crate::store::records::catalog::TableState;
+
+/// The image of a row to be written.
+#[derive(Debug)]
+pub(crate) enum Image {
+    /// In the plan's bytes.
+    Ready(Range<usize>),
+    /// Some name has no number yet, so the row can only be put into bytes inside the transaction; with its keyed digest, if
+    /// it is signed.
+    Deferred(Box<[(Name, Value)]>, Option<[u8; DIGEST]>),
+}
+
+/// The encoded form of a row's change: ready for a transaction.
+#[derive(Debug)]
+pub(crate) struct EncodedRow {
+    pub(crate) condition: Condition,
+    pub(crate) act: Act<Image>,
+    pub(super) key: Range<usize>,
+    /// What binds the row's checksums to its key.
+    pub(crate) seed: u64,
+    /// Which of the groups it is of.
+    pub(crate) group: usize,
+}
+
+impl EncodedRow {
+    /// Whether the row can be put without a look at what is there: the put itself finds out whether one is.
+    pub(crate) fn is_blind(&self) -> bool {
+        self.condition == Condition::Absent && matches!(self.act, Act::Put(Image::Ready(_)))
+    }
+}
+
+/// Where the rows of a group lie, and who has declared them.
+#[derive(Debug)]
+pub(crate) struct EncodedGroup {
+    pub(crate) table: Arc<TableState>,
+    /// The place of its first row among all.
+    pub(super) first: usize,
+    /// The declarations that its rows were made by, if it is of typed entities.
+    pub(crate) declarations: OneOrMore<&'static Schema>,
+}
+
+impl EncodedGroup {
+    pub(super) fn declared_by(&mut self, schemas: impl Iterator<Item = &'static Schema>) {
+        for schema in schemas {
+            if self.declarations.iter().all(|known| !std::ptr::eq(*known, schema)) {
+                self.declarations.push(schema);
+            }
+        }
+    }
+}
+
+/// Rows that must still be those that were read.
+#[derive(Debug)]
+pub(crate) struct EncodedRange {
+    /// With what their keys begin.
+    pub(super) prefix: Range<usize>,
+    pub(crate) digest: u64,
+    /// Which of the groups it is of.
+    pub(crate) group: usize,
+}
+
+/// A plan ready for a transaction: its rows are carried out together or not at all.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) groups: OneOrMore<EncodedGroup>,
+    /// The rows of all groups, one group after another.
+    pub(crate) rows: Vec<EncodedRow>,
+    pub(crate) unchanged: Vec<EncodedRange>,
+    /// Keys and rows, one after another.
+    pub(super) bytes: Vec<u8>,
+    /// About how many bytes the rows will have that are not among them yet.
+    pub(super) deferred: usize,
+    /// Whether it may write rows of declared kinds though no struct has made them.
+    pub(crate) is_raw: bool,
+    /// With which keys its values were sealed.
+    pub(crate) sealed_at: SealedAt,
+    /// Whether rows that are there keep their times: their values are sealed anew, and no entity changes.
+    pub(crate) keeps_times: bool,
+}
+
+impl Prepared {
+    pub(crate) fn key(&self, row: &EncodedRow) -> &[u8] {
+        self.bytes.get(row.key.clone()).unwrap_or_default()
+    }
+
+    pub(crate) fn image(&self, range: &Range<usize>) -> &[u8] {
+        self.bytes.get(range.clone()).unwrap_or_default()
+    }
+
+    /// A row, to be stamped in place, its key, and what binds its checksums to that.
+    pub(crate) fn key_and_image(&mut self, row: usize) -> (&[u8], &mut [u8], u64) {
+        let Some(EncodedRow {
+            key,
+            seed,
+            act: Act::Put(Image::Ready(image)) | Act::Merge(Image::Ready(image)),
+            ..
+        }) = self.rows.get(row)
+        else {
+            return (&[], &mut [], 0);
+        };
+        // The key stands before its row.
+        match self.bytes.split_at_mut_checked(image.start) {
+            Some((before, rest)) => (
+                before.get(key.clone()).unwrap_or_default(),
+                rest.get_mut(..image.len()).unwrap_or_default(),
+                *seed,
+            ),
+            None => (&[], &mut [], 0),
+        }
+    }
+
+    /// Whether the row that is written is signed.
+    pub(crate) fn signs(&self, row: &EncodedRow) -> bool {
+        match row.act.content() {
+            None => false,
+            Some(Image::Ready(range)) => Row::parse(self.image(range)).is_ok_and(|row| row.is_signed()),
+            Some(Image::Deferred(_, digest)) => digest.is_some(),
+        }
+    }
+
+    /// Whether structs have made the rows of a group.
+    pub(crate) fn is_declared(&self, group: usize) -> bool {
+        self.groups.get(group).is_some_and(|group| group.declarations.first().is_some())
+    }
+
+    /// Has the kind of each row of a group that is written checked, where it says one.
+    pub(crate) fn check_kinds(
+        &self,
+        group: usize,
+        dict: &Dict,
+        check: impl Fn(&str) -> Result<(), Error>,
+    ) -> Result<(), Refused> {
+        for (index, row) in self.rows.iter().enumerate().filter(|(_, row)| row.group == group) {
+            let checked = || match row.act.content() {
+                None => Ok(()),
+                Some(Image::Ready(range)) => {
+                    let image = Row::parse(self.image(range))?;
+                    RowView::new(self.key(row), image, dict, false).kind()?.map_or(Ok(()), &check)
+                }
+                Some(Image::Deferred(properties, _)) => {
+                    let kind = properties.iter().find(|(name, _)| &**name == ENTITY_TYPE);
+                    kind.and_then(|(_, kind)| kind.as_str()).map_or(Ok(()), &check)
+                }
+            };
+            checked().map_err(|refused| self.locate(refused, index))?;
+        }
+        Ok(())
+    }
+
+    /// The stored keys with which a range begins.
+    pub(crate) fn prefix(&self, range: &EncodedRange) -> &[u8] {
+        self.bytes.get(range.prefix.clone()).unwrap_or_default()
+    }
+
+    /// Whether nothing needs a look at what is there before rows are put.
+    pub(crate) fn is_blind(&self) -> bool {
+        self.unchanged.is_empty() && self.rows.iter().all(EncodedRow::is_blind)
+    }
+
+    /// About how many bytes the plan writes; what one transaction takes in is bounded by it.
+    pub(crate) fn weight(&self) -> usize {
+        self.bytes.len() + self.deferred + self.rows.len() * 64
+    }
+
+    /// About how many bytes a row has with its key.
+    pub(crate) fn length(&self, row: &EncodedRow) -> usize {
+        let image = match row.act.content() {
+            None => 0,
+            Some(Image::Ready(image)) => image.len(),
+            Some(Image::Deferred(..)) => self.deferred,
+        };
+        row.key.len() + image
+    }
+
+    /// Names the row in an error.
+    #[cold]
+    pub(crate) fn locate(&self, error: Error, row: usize) -> Refused {
+        let Some(found) = self.rows.get(row) else { return self.locate_group(error, 0) };
+        let Refused { error, group, .. } = self.locate_group(error, found.group);
+        let error = key::locate(error.attempted(found.act.words(found.condition)), self.key(found));
+        let first = self.groups.get(group).map_or(0, |group| group.first);
+        Refused { error, group, row: Some(row - first) }
+    }
+
+    /// Names the table of a group in an error.
+    #[cold]
+    pub(crate) fn locate_group(&self, error: Error, group: usize) -> Refused {
+        let error = match self.groups.get(group) {
+            Some(found) => error.table(&found.table.name),
+            None => error,
+        };
+        Refused { error, group, row: None }
+    }
+
+    /// Names the first row of a group in an error that is about the group.
+    #[cold]
+    pub(crate) fn locate_first(&self, error: Error, group: usize) -> Refused {
+        let first = self.groups.get(group).map_or(0, |group| group.first);
+        self.locate(error, first)
+    }
+
+    /// Names the first row in an error, which is about them all.
+    #[cold]
+    pub(crate) fn locate_all(&self, error: Error) -> Refused {
+        self.locate(error, 0)
+    }
+}
