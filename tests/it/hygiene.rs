@@ -199,12 +199,13 @@ mod by_macro {
     wide! {
         /// Three texts.
         #[derive(Entity)]
-        #[entity(table = "Wide", kind = "three")]
+        #[entity(table = "Wide", kind = "three", types)]
         #[key(partition = "wide", row = "row_{id:08}")]
         Three: first, second, third
     }
 
     const _: fn(&Store) -> Result<Table<Three>> = Store::table::<Three>;
+    const _: fn(ThreePatch) -> ThreePatch = |patch| patch;
 }
 
 #[test]

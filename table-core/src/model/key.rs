@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use super::words;
 use crate::error::{Error, ErrorKind};
 use crate::limits;
 
@@ -41,6 +42,11 @@ pub(crate) fn encode(text: &str, out: &mut Vec<u8>) {
             *byte = store(*byte);
         }
     }
+}
+
+/// The bytes of the stored form of `text`.
+pub(crate) fn encoded(text: &str) -> impl Iterator<Item = u8> {
+    text.bytes().map(store)
 }
 
 /// The text of a stored form, or `None` where the bytes are none.
@@ -88,22 +94,10 @@ fn forbidden(c: char) -> bool {
     matches!(c, '/' | '\\' | '#' | '?' | '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}')
 }
 
-/// Which bytes are characters that any key may hold. Looked up, since keys are too short to look at many bytes at once.
-const PLAIN: [bool; 256] = {
-    let mut plain = [false; 256];
-    let mut byte = 0x20;
-    while byte < 0x7f {
-        #[expect(clippy::indexing_slicing, reason = "while the program compiles")]
-        (plain[byte] = !matches!(byte, 0x23 | 0x2f | 0x3f | 0x5c));
-        byte += 1;
-    }
-    plain
-};
-
 /// Whether each byte is a character that any key may hold. If not, it may still be part of one.
 #[inline]
 pub(crate) fn is_plain(text: &str) -> bool {
-    text.bytes().all(|byte| PLAIN.get(usize::from(byte)) == Some(&true))
+    words::are_plain(text.as_bytes())
 }
 
 /// Checks one key against the service's rules.

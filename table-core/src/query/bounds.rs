@@ -1,28 +1,30 @@
 //! Ranges of keys, kept symbolic: an executor turns them into its own bytes or strings.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::ops::{Bound, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+use std::sync::Arc;
 
 use super::compare::Operator;
 use crate::model::key;
 
-/// Where a range of keys starts.
+/// Where a range of keys starts. The texts are shared: a plan has those of its query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Lower {
     Unbounded,
-    Included(String),
-    Excluded(String),
+    Included(Arc<str>),
+    Excluded(Arc<str>),
 }
 
 /// Where a range of keys ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Upper {
     Unbounded,
-    Included(String),
-    Excluded(String),
+    Included(Arc<str>),
+    Excluded(Arc<str>),
     /// After the last key that starts with the text. Such a place has no text, only bytes. The lower bound is
     /// never below that text.
-    Prefix(String),
+    Prefix(Arc<str>),
 }
 
 /// A set of keys that lie side by side in the service's order.
@@ -41,19 +43,19 @@ impl Lower {
         match bound {
             Bound::Unbounded | Bound::Included("") => Self::Unbounded,
             Bound::Included(text) => match before_control(text) {
-                Some(head) => Self::Excluded(head.to_owned()),
-                None => Self::Included(text.to_owned()),
+                Some(head) => Self::Excluded(head.into()),
+                None => Self::Included(text.into()),
             },
-            Bound::Excluded(text) => Self::Excluded(before_control(text).unwrap_or(text).to_owned()),
+            Bound::Excluded(text) => Self::Excluded(before_control(text).unwrap_or(text).into()),
         }
     }
 
     /// The first byte string that is not below the range.
-    fn cut(&self) -> Vec<u8> {
+    fn cut(&self) -> Cut<'_> {
         match self {
-            Self::Unbounded => Vec::new(),
-            Self::Included(text) => encoded(text, None),
-            Self::Excluded(text) => encoded(text, Some(0x00)),
+            Self::Unbounded => Cut("", None),
+            Self::Included(text) => Cut(text, None),
+            Self::Excluded(text) => Cut(text, Some(0x00)),
         }
     }
 }
@@ -62,35 +64,40 @@ impl Upper {
     fn of(bound: Bound<&str>) -> Self {
         match bound {
             Bound::Unbounded => Self::Unbounded,
-            Bound::Included(text) => Self::Included(before_control(text).unwrap_or(text).to_owned()),
+            Bound::Included(text) => Self::Included(before_control(text).unwrap_or(text).into()),
             Bound::Excluded(text) => match before_control(text) {
-                Some(head) => Self::Included(head.to_owned()),
-                None => Self::Excluded(text.to_owned()),
+                Some(head) => Self::Included(head.into()),
+                None => Self::Excluded(text.into()),
             },
         }
     }
 
     /// The first byte string that is above the range. No encoded character has the byte 0xff.
-    fn cut(&self) -> Vec<u8> {
+    fn cut(&self) -> Cut<'_> {
         match self {
-            Self::Unbounded => vec![0xff],
-            Self::Included(text) => encoded(text, Some(0x00)),
-            Self::Excluded(text) => encoded(text, None),
-            Self::Prefix(text) => encoded(text, Some(0xff)),
+            Self::Unbounded => Cut("", Some(0xff)),
+            Self::Included(text) => Cut(text, Some(0x00)),
+            Self::Excluded(text) => Cut(text, None),
+            Self::Prefix(text) => Cut(text, Some(0xff)),
         }
     }
 }
 
 /// The text up to its first control character, if it has one.
 fn before_control(text: &str) -> Option<&str> {
+    if key::is_plain(text) {
+        return None;
+    }
     text.get(..text.bytes().position(|byte| byte < 0x20)?)
 }
 
-fn encoded(text: &str, tail: Option<u8>) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len() + 1);
-    key::encode(text, &mut bytes);
-    bytes.extend(tail);
-    bytes
+/// A byte string: a text as keys are stored, and a byte after it that no such text has.
+struct Cut<'t>(&'t str, Option<u8>);
+
+impl Cut<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        key::encoded(self.0).chain(self.1).cmp(key::encoded(other.0).chain(other.1))
+    }
 }
 
 impl KeyRange {
@@ -101,22 +108,28 @@ impl KeyRange {
 
     /// No key.
     pub(crate) fn none() -> Self {
-        Self { lower: Lower::Unbounded, upper: Upper::Excluded(String::new()) }
+        Self { lower: Lower::Unbounded, upper: Upper::Excluded("".into()) }
     }
 
     /// This key alone.
     pub(crate) fn exactly(text: &str) -> Self {
-        Self::new(Bound::Included(text), Bound::Included(text))
+        if text.is_empty() || before_control(text).is_some() {
+            return Self::new(Bound::Included(text), Bound::Included(text));
+        }
+        let text = Arc::from(text);
+        Self { lower: Lower::Included(Arc::clone(&text)), upper: Upper::Included(text) }
     }
 
     /// Every key that starts with the text.
     pub(crate) fn prefix(text: &str) -> Self {
-        let upper = match before_control(text) {
-            Some(head) => Upper::Included(head.to_owned()),
-            None if text.is_empty() => Upper::Unbounded,
-            None => Upper::Prefix(text.to_owned()),
-        };
-        Self { lower: Lower::of(Bound::Included(text)), upper }
+        if let Some(head) = before_control(text) {
+            return Self { lower: Lower::of(Bound::Included(text)), upper: Upper::Included(head.into()) };
+        }
+        if text.is_empty() {
+            return Self::all();
+        }
+        let text = Arc::from(text);
+        Self { lower: Lower::Included(Arc::clone(&text)), upper: Upper::Prefix(text) }
     }
 
     pub(crate) fn new(lower: Bound<&str>, upper: Bound<&str>) -> Self {
@@ -147,19 +160,27 @@ impl KeyRange {
     /// The keys that both ranges hold.
     #[must_use]
     pub(crate) fn intersect(self, other: Self) -> Self {
-        let lower = if other.lower.cut() > self.lower.cut() { other.lower } else { self.lower };
-        let upper = if other.upper.cut() < self.upper.cut() { other.upper } else { self.upper };
+        if self.is_all() {
+            return other;
+        }
+        let is_above = other.lower.cut().cmp(&self.lower.cut()).is_gt();
+        let is_below = other.upper.cut().cmp(&self.upper.cut()).is_lt();
+        let lower = if is_above { other.lower } else { self.lower };
+        let upper = if is_below { other.upper } else { self.upper };
         Self { lower, upper }
     }
 
     /// Whether no bound is set.
     pub(crate) fn is_all(&self) -> bool {
-        (&self.lower, &self.upper) == (&Lower::Unbounded, &Upper::Unbounded)
+        matches!((&self.lower, &self.upper), (Lower::Unbounded, Upper::Unbounded))
     }
 
     /// Whether the bounds contradict each other.
     pub(crate) fn is_empty(&self) -> bool {
-        self.lower.cut() >= self.upper.cut()
+        match (&self.lower, &self.upper) {
+            (Lower::Included(first), Upper::Included(last) | Upper::Prefix(last)) if first == last => false,
+            (lower, upper) => lower.cut().cmp(&upper.cut()).is_ge(),
+        }
     }
 
     /// The key, if the bounds leave one alone.
@@ -193,7 +214,7 @@ impl KeyRange {
                 Upper::Included(last) => key::compare(text, last).is_le(),
                 Upper::Excluded(bound) => key::compare(text, bound).is_lt(),
                 // A key that is not below the prefix and does not start with it is above.
-                Upper::Prefix(prefix) => text.starts_with(prefix.as_str()),
+                Upper::Prefix(prefix) => text.starts_with(&**prefix),
             }
     }
 }

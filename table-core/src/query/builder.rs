@@ -115,10 +115,7 @@ impl Query {
     /// # Ok::<(), table_core::Error>(())
     /// ```
     pub fn filter(mut self, filter: Filter) -> Self {
-        self.filter = Some(match self.filter.take() {
-            Some(known) => known & filter,
-            None => filter,
-        });
+        self.narrow(filter);
         self
     }
 
@@ -152,13 +149,38 @@ impl Query {
         self.filter.as_ref().is_some_and(Filter::has_sealed)
     }
 
-    /// The same query, with what `known` makes of each comparison with a sealed property.
-    pub(crate) fn resolved(
-        mut self,
+    /// Puts what `known` makes of each comparison with a sealed property in its place.
+    pub(crate) fn resolve(
+        &mut self,
         known: &mut dyn FnMut(&SealedEq) -> Result<SealedEq, Error>,
-    ) -> Result<Self, Error> {
-        self.filter = self.filter.map(|filter| filter.resolved(known)).transpose()?;
-        Ok(self)
+    ) -> Result<(), Error> {
+        self.filter = self.filter.take().map(|filter| filter.resolved(known)).transpose()?;
+        Ok(())
+    }
+
+    /// Leaves partitions in this range alone.
+    pub(crate) fn narrow_partition(&mut self, range: KeyRange) {
+        let known = std::mem::replace(&mut self.partition, KeyRange::all());
+        self.partition = known.intersect(range);
+    }
+
+    /// Leaves rows in this range alone.
+    pub(crate) fn narrow_rows(&mut self, range: KeyRange) {
+        let known = std::mem::replace(&mut self.row, KeyRange::all());
+        self.row = known.intersect(range);
+    }
+
+    /// Leaves nothing.
+    pub(crate) fn narrow_to_nothing(&mut self) {
+        self.top = Some(0);
+    }
+
+    /// Leaves what satisfies the filter alone.
+    pub(crate) fn narrow(&mut self, filter: Filter) {
+        self.filter = Some(match self.filter.take() {
+            Some(known) => known & filter,
+            None => filter,
+        });
     }
 
     /// Only rows of this kind.
@@ -189,12 +211,12 @@ impl Query {
     }
 
     fn with_partition(mut self, range: KeyRange) -> Self {
-        self.partition = self.partition.intersect(range);
+        self.narrow_partition(range);
         self
     }
 
     fn with_row(mut self, range: KeyRange) -> Self {
-        self.row = self.row.intersect(range);
+        self.narrow_rows(range);
         self
     }
 }

@@ -72,6 +72,12 @@ impl KeyBuffer {
     }
 }
 
+/// The bytes of stored keys, behind the table's number, that have the same place in each: the partition key's, and so
+/// many of the row key's.
+pub(crate) fn shared(partition: usize, of_row: usize) -> usize {
+    partition + 1 + of_row
+}
+
 /// Checks a pair of keys that is to be written.
 pub(crate) fn check(partition: &str, row: &str) -> Result<(), Error> {
     check_partition(partition)?;
@@ -120,11 +126,9 @@ impl<'a> StoredKey<'a> {
         Some(Self { table: u32::from_be_bytes(*table), partition, row: row.get(1..)?, pair: rest })
     }
 
-    /// Both keys, where they are ASCII alone.
-    pub(crate) fn plain_texts(&self) -> Option<(&'a str, &'a str)> {
-        let pair = plain(self.pair)?;
-        let (partition, row) = pair.split_at_checked(self.partition.len())?;
-        Some((partition, row.get(1..)?))
+    /// Both keys as they are stored, where they are ASCII alone: that is their text.
+    pub(crate) fn plain(&self) -> Option<(&'a [u8], &'a [u8])> {
+        self.pair.is_ascii().then_some((self.partition, self.row))
     }
 
     /// Both keys, or `None` where the bytes are no text.
@@ -148,12 +152,6 @@ impl<'a> StoredKey<'a> {
     pub(crate) fn row(&self) -> Option<Cow<'a, str>> {
         key::decode(self.row)
     }
-}
-
-/// The text of stored bytes that are ASCII alone.
-#[inline]
-pub(crate) fn plain(stored: &[u8]) -> Option<&str> {
-    std::str::from_utf8(stored).ok().filter(|text| text.is_ascii())
 }
 
 /// A stored key up to its row key.

@@ -27,13 +27,14 @@ impl Partition {
         }
     }
 
-    /// The fields of the partition key, and the row key of a row in the partition; `None` where there is no short way.
+    /// The fields of the partition key, and the row key of a row in the partition if that is ASCII alone; `None` where
+    /// there is no short way.
     pub(crate) fn parsed<'p>(
         &'p self,
         template: &'static Template,
         stored: &'p [u8],
-    ) -> Option<(&'p [Field], &'p str)> {
-        let row = key::plain(stored.get(self.prefix.len()..)?)?;
+    ) -> Option<(&'p [Field], &'p [u8])> {
+        let row = stored.get(self.prefix.len()..).filter(|row| row.is_ascii())?;
         let (of, fields) = self.fields.get_or_init(|| (template, self.parse(template)));
         let fields = fields.as_ref().filter(|_| std::ptr::eq(*of, template))?;
         Some((fields, row))

@@ -252,20 +252,24 @@ impl<'a> RowView<'a> {
         self.stored_key().and_then(|key| key.texts()).unwrap_or_default()
     }
 
-    /// What the partition key gives back, and the row key, where another row of the partition was just read.
+    /// What the partition key gives back, and the bytes of the row key's text, where another row of the partition was
+    /// just read.
     #[inline]
-    pub(crate) fn known_partition(&self, template: &'static Template) -> Option<(&[partition::Field], &str)> {
+    pub(crate) fn known_partition(
+        &self,
+        template: &'static Template,
+    ) -> Option<(&[partition::Field], &[u8])> {
         match self.known {
             KnownKeys::Partition(partition) => partition.parsed(template, &self.key),
             _ => None,
         }
     }
 
-    /// Both, where they are known or stand as they are.
-    pub(crate) fn plain_keys(&self) -> Option<(&str, &str)> {
+    /// The bytes of both keys' texts, where they are known or stand as they are.
+    pub(crate) fn plain_keys(&self) -> Option<(&[u8], &[u8])> {
         match self.known {
-            KnownKeys::Texts(partition, row) => Some((partition, row)),
-            _ => self.stored_key()?.plain_texts(),
+            KnownKeys::Texts(partition, row) => Some((partition.as_bytes(), row.as_bytes())),
+            _ => self.stored_key()?.plain(),
         }
     }
 

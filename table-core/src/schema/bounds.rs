@@ -11,7 +11,7 @@ use super::escape::escape;
 use super::fold::fold_char;
 use super::key_error::Reason;
 use super::key_type::{Format, KeyType, TimeItem, is_lossless};
-use super::print::{ended_by, print_part, print_shard};
+use super::print::{KEY_BYTES, ended_by, in_bytes, into_text, print_part, print_shard};
 use super::value::PropertyValue;
 use super::{FieldPart, Part, Template, fields};
 
@@ -159,18 +159,18 @@ fn field(part: &Part) -> Option<&FieldPart> {
 
 /// The keys, and whether a row among them must be asked again; `None` for none.
 fn span(template: &Template, fixed: &[Fixed<'_>], next: &Next<'_>) -> Option<(KeySpan, bool)> {
-    let mut head = String::new();
+    let mut head = Vec::with_capacity(KEY_BYTES);
     let mut fixed = fixed.iter();
     for (at, part) in template.parts.iter().enumerate() {
         let part = match part {
             Part::Literal(text) => {
-                head.push_str(text);
+                head.extend_from_slice(text.as_bytes());
                 continue;
             }
             Part::Field(part) => part,
         };
         match (fixed.next(), part.format) {
-            (None, _) => return narrowed(template, at, part, head, next),
+            (None, _) => return narrowed(template, at, part, into_text(head), next),
             (Some(Fixed::Shard(shard)), Format::Shard(shards)) if *shard < shards => {
                 print_shard(*shard, shards, &mut head);
             }
@@ -180,7 +180,7 @@ fn span(template: &Template, fixed: &[Fixed<'_>], next: &Next<'_>) -> Option<(Ke
             }
         }
     }
-    Some((KeySpan::Exactly(head), false))
+    Some((KeySpan::Exactly(into_text(head)), false))
 }
 
 /// What `next` says of the part at `at`, which `head` leads to.
@@ -303,7 +303,7 @@ impl Scope<'_> {
             (KeyType::Text(_), Format::Plain, Some(text)) => key.push_str(text),
             (KeyType::Text(_), Format::Lower, Some(text)) => key.extend(text.chars().map(fold_char)),
             (KeyType::Text(_), Format::Escaped, Some(text)) => escape(text, &mut key),
-            _ => match print_part(self.part, value, None, &mut key) {
+            _ => match in_bytes(&mut key, |out| print_part(self.part, value, None, out)) {
                 Ok(()) => {}
                 Err(Reason::Negative(_)) => return Some(Place::Before),
                 Err(Reason::Beyond(number)) if number < 0 => return Some(Place::Before),

@@ -80,6 +80,11 @@ impl CharSet {
         if c.is_ascii() { self.ascii >> (c as u32) & 1 == 1 } else { self.beyond }
     }
 
+    /// Whether the set holds the character that this byte is, or is a byte of.
+    pub(crate) const fn contains_byte(self, byte: u8) -> bool {
+        if byte < 128 { self.ascii >> byte & 1 == 1 } else { self.beyond }
+    }
+
     /// Whether nothing is known.
     pub const fn is_all(self) -> bool {
         self.ascii == u128::MAX && self.beyond

@@ -13,39 +13,53 @@
 //! order, since each character gives way to one just below it. Prefixes stay prefixes, and different texts stay
 //! different. `!` is never written and sorts before everything that is, so it can end the text.
 
-const HEX: &[u8; 16] = b"0123456789abcdef";
+use super::print::in_bytes;
 
 /// Appends the text, escaped.
 pub fn escape(text: &str, out: &mut String) {
-    for c in text.chars() {
-        let (first, second) = match c {
-            '\0'..='\u{24}' => {
-                let code = usize::try_from(u32::from(c)).unwrap_or_default();
-                out.push('$');
-                out.extend(HEX.get(code / 16).copied().map(char::from));
-                out.extend(HEX.get(code % 16).copied().map(char::from));
-                continue;
+    in_bytes(out, |out| push_escaped(text, out));
+}
+
+/// The same, as bytes.
+pub(super) fn push_escaped(text: &str, out: &mut Vec<u8>) {
+    let mut bytes = text.as_bytes();
+    while let Some((byte, rest)) = bytes.split_first() {
+        bytes = rest;
+        let (first, second) = match byte {
+            0..=0x24 => {
+                out.push(b'$');
+                (hex(byte / 16), hex(byte % 16))
             }
-            '.' => ('.', '0'),
-            '/' => ('.', '1'),
-            '>' => ('>', '0'),
-            '?' => ('>', '1'),
-            '[' => ('[', '0'),
-            '\\' => ('[', '1'),
-            '~'..='\u{9f}' => ('~', after_tilde(u32::from(c) - u32::from('~'))),
+            b'.' => (b'.', b'0'),
+            b'/' => (b'.', b'1'),
+            b'>' => (b'>', b'0'),
+            b'?' => (b'>', b'1'),
+            b'[' => (b'[', b'0'),
+            b'\\' => (b'[', b'1'),
+            b'~' | 0x7f => (b'~', after_tilde(byte - b'~')),
+            // U+0080 to U+009F have two bytes, of which the second is the number.
+            0xc2 if matches!(rest, [0x80..=0x9f, ..]) => {
+                let step = rest.first().map_or(0, |second| second - b'~');
+                bytes = rest.get(1..).unwrap_or_default();
+                (b'~', after_tilde(step))
+            }
             _ => {
-                out.push(c);
+                out.push(*byte);
                 continue;
             }
         };
-        out.push(first);
-        out.push(second);
+        out.extend_from_slice(&[first, second]);
     }
 }
 
 /// `0` to `9` and `A` to `X` for 0 to 33.
-fn after_tilde(step: u32) -> char {
-    char::from_digit(step, 34).unwrap_or_default().to_ascii_uppercase()
+fn after_tilde(step: u8) -> u8 {
+    if step < 10 { b'0' + step } else { b'A' + (step - 10) }
+}
+
+/// A hex digit of a number below 16.
+fn hex(nibble: u8) -> u8 {
+    if nibble < 10 { b'0' + nibble } else { b'a' + (nibble - 10) }
 }
 
 /// The text of an escaped form, or `None` if [`escape`] never writes it.
@@ -55,7 +69,7 @@ pub fn unescape(escaped: &str) -> Option<String> {
     while let Some(c) = chars.next() {
         text.push(match c {
             '$' => {
-                let code = hex(chars.next()?)? * 16 + hex(chars.next()?)?;
+                let code = from_hex(chars.next()?)? * 16 + from_hex(chars.next()?)?;
                 char::from_u32(code).filter(|c| *c <= '\u{24}')?
             }
             '.' => one_of(chars.next()?, '.', '/')?,
@@ -72,7 +86,7 @@ pub fn unescape(escaped: &str) -> Option<String> {
     Some(text)
 }
 
-fn hex(c: char) -> Option<u32> {
+fn from_hex(c: char) -> Option<u32> {
     if c.is_ascii_uppercase() { None } else { c.to_digit(16) }
 }
 

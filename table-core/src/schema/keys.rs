@@ -2,7 +2,7 @@
 
 use super::key_error::KeyError;
 use super::key_type::is_lossless;
-use super::print::{KEY_BYTES, KeyValues, print};
+use super::print::{KEY_BYTES, KeyValues, in_bytes, into_text, print_bytes};
 use super::{FieldPart, Part, Place, Schema, Template};
 use crate::error::Result;
 
@@ -37,7 +37,16 @@ pub(crate) fn print_keys<'p>(
     values: &dyn KeyValues,
     text: &mut String,
 ) -> Result<usize, (&'p Template, KeyError)> {
-    let mut print = |template| match print(template, values, text) {
+    in_bytes(text, |text| print_both(place, values, text))
+}
+
+/// The same of a text that is written as bytes.
+fn print_both<'p>(
+    place: &'p Place,
+    values: &dyn KeyValues,
+    text: &mut Vec<u8>,
+) -> Result<usize, (&'p Template, KeyError)> {
+    let mut print = |template| match print_bytes(template, values, text) {
         Ok(_) => Ok(text.len()),
         Err(error) => Err((template, error)),
     };
@@ -53,9 +62,9 @@ pub(crate) fn keys(
     values: &dyn KeyValues,
     attempted: &'static str,
 ) -> Result<KeyPair> {
-    let mut text = String::with_capacity(2 * KEY_BYTES);
-    match print_keys(place, values, &mut text) {
-        Ok(end) => Ok(KeyPair::new(text, end)),
+    let mut text = Vec::with_capacity(2 * KEY_BYTES);
+    match print_both(place, values, &mut text) {
+        Ok(end) => Ok(KeyPair::new(into_text(text), end)),
         Err((template, error)) => {
             Err(error.into_error(template, schema.fields).attempted(attempted).table(place.table.source()))
         }

@@ -25,9 +25,11 @@ mod bounds;
 mod charset;
 #[doc(hidden)]
 pub mod checks;
+mod digits;
 mod encrypted;
 mod escape;
 mod fold;
+mod form;
 mod held;
 mod key_error;
 mod key_type;
@@ -55,13 +57,14 @@ pub(crate) use key_type::{BLIND_DIGITS, edm, shard_digits};
 pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
 pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys, print_keys};
 pub(crate) use layout::{Differences, differences, layout, read, would_bare};
-pub(crate) use parse::{parse, parse_field};
+pub(crate) use parse::{parse, parse_bytes, parse_field};
 pub use picture::Markdown;
 pub use place::{Place, TableTemplate};
 pub(crate) use print::{KEY_BYTES, KeyValues, print, print_all};
 pub(crate) use signing::RowTag;
 pub use value::{Property, PropertyValue, ValueError};
 
+use self::form::Form;
 use crate::model::EdmType;
 
 #[cfg(test)]
@@ -290,19 +293,35 @@ pub struct FieldPart {
     pub format: Format,
     /// Written `{v[]}`: a row for each element.
     pub each: bool,
+    /// The bytes that it prints, if their number doesn't vary.
+    width: Option<usize>,
+    /// How it is read.
+    form: Form,
 }
 
 impl FieldPart {
     /// A field that is printed once.
     #[must_use]
     pub const fn new(field: usize, key: KeyType, format: Format) -> Self {
-        Self { field, key, format, each: false }
+        Self {
+            field,
+            key,
+            format,
+            each: false,
+            width: key_type::width(key, format),
+            form: Form::of(key, format),
+        }
     }
 
     /// A field of which each element has a row.
     #[must_use]
     pub const fn each(field: usize, key: KeyType, format: Format) -> Self {
-        Self { field, key, format, each: true }
+        Self { each: true, ..Self::new(field, key, format) }
+    }
+
+    /// The same field, printed so.
+    pub(crate) const fn printed(&self, format: Format) -> Self {
+        Self { each: self.each, ..Self::new(self.field, self.key, format) }
     }
 
     /// Whether the key gives the value back.

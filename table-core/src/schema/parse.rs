@@ -1,36 +1,51 @@
-//! Keys taken apart.
+//! Keys taken apart, as bytes: digits and text are looked at eight at a time.
 
 use uuid::Uuid;
 
 use super::charset::{CharSet, forbidden};
+use super::digits::{are_hex, from_hex, number, wide_number};
 use super::escape::unescape;
 use super::fold::fold_char;
-use super::key_type::{self, BLIND_DIGITS, Format, KeyType, TimeItem, is_lossless};
-use super::print::{ended_by, is_clean};
+use super::form::{Form, Kind};
+use super::key_type::{BLIND_DIGITS, Format, KeyType, TimeItem, edm};
+use super::print::is_clean;
 use super::value::PropertyValue;
 use super::{FieldPart, Part, Template};
-use crate::model::{EdmType, Ticks, Value, ValueRef};
+use crate::model::{EdmType, Ticks, Value, ValueRef, words};
 
 /// Gives `found` the value of every field that the key holds whole. The text of a lossy part is checked and skipped.
 /// Returns `false` if the template doesn't print such a key; the values found until then are worth nothing.
 pub(crate) fn parse<'a>(
     template: &Template,
     key: &'a str,
+    found: impl FnMut(usize, PropertyValue<'a>),
+) -> bool {
+    parse_bytes(template, key.as_bytes(), found)
+}
+
+/// The same of the bytes of a key's text.
+#[inline]
+pub(crate) fn parse_bytes<'a>(
+    template: &Template,
+    key: &'a [u8],
     mut found: impl FnMut(usize, PropertyValue<'a>),
 ) -> bool {
     let mut parts = Printed::new(template, key);
+    // One element of a list is not the field.
     while let Some((part, printed)) = parts.next() {
-        if !is_lossless(part.format) {
-            if !is_printed(part, printed) {
-                return false;
-            }
-        } else if let Some(value) = value(part, printed) {
-            // One element of a list is not the field.
-            if !part.each {
-                found(part.field, value);
-            }
-        } else {
-            return false;
+        match part.form {
+            Form::Lossy if is_printed(part, printed.bytes) => {}
+            Form::Lossy => return false,
+            Form::Other => match value_of_any(part, printed.bytes) {
+                Some(_) if part.each => {}
+                Some(value) => found(part.field, value),
+                None => return false,
+            },
+            form => match value(form, printed) {
+                Some(_) if part.each => {}
+                Some(value) => found(part.field, PropertyValue::Borrowed(value)),
+                None => return false,
+            },
         }
     }
     parts.is_whole()
@@ -39,25 +54,37 @@ pub(crate) fn parse<'a>(
 /// The value of one field that the key holds whole, or `None` if the template doesn't print such a key. Of its other
 /// parts the lengths alone are looked at.
 pub(crate) fn parse_field<'a>(template: &Template, key: &'a str, field: usize) -> Option<PropertyValue<'a>> {
-    let mut parts = Printed::new(template, key);
+    let mut parts = Printed::new(template, key.as_bytes());
     let mut wanted = None;
     while let Some((part, printed)) = parts.next() {
         if part.field == field && part.is_lossless() {
-            wanted = Some(value(part, printed)?);
+            wanted = Some(match part.form {
+                Form::Other => value_of_any(part, printed.bytes)?,
+                form => PropertyValue::Borrowed(value(form, printed)?),
+            });
         }
     }
     wanted.filter(|_| parts.is_whole())
 }
 
-/// A key as the texts that the parts of its template printed.
+/// What a part printed.
+#[derive(Clone, Copy)]
+struct Piece<'a> {
+    bytes: &'a [u8],
+    /// Whether each byte is known to be one that any key may hold.
+    is_plain: bool,
+}
+
+/// A key as the bytes that the parts of its template printed.
 struct Printed<'t, 'a> {
     /// The parts that are to come.
     parts: &'t [Part],
-    rest: &'a str,
+    rest: &'a [u8],
 }
 
 impl<'t, 'a> Printed<'t, 'a> {
-    fn new(template: &Template, key: &'a str) -> Self {
+    #[inline]
+    fn new(template: &Template, key: &'a [u8]) -> Self {
         Self { parts: template.parts, rest: key }
     }
 
@@ -67,23 +94,24 @@ impl<'t, 'a> Printed<'t, 'a> {
         reason = "for each part of each key, a call costs as much as what it does"
     )]
     #[inline(always)]
-    fn next(&mut self) -> Option<(&'t FieldPart, &'a str)> {
+    fn next(&mut self) -> Option<(&'t FieldPart, Piece<'a>)> {
         while let [part, after @ ..] = self.parts {
             match part {
-                Part::Literal(text) => self.rest = self.rest.strip_prefix(text)?,
+                Part::Literal(text) => self.rest = self.rest.strip_prefix(text.as_bytes())?,
                 Part::Field(field) => {
-                    let length = match key_type::width(field.key, field.format) {
-                        Some(width) => width,
-                        None => match (ended_by(self.parts, 0), after) {
-                            // The character doesn't occur in the part, so the first is the one that ends it.
-                            (Some(end), _) => find(self.rest, end)?,
-                            (None, []) => self.rest.len(),
-                            (None, _) => return None,
-                        },
+                    let (length, is_plain) = match (field.width, after) {
+                        (Some(width), _) => (width, false),
+                        (None, []) => (self.rest.len(), false),
+                        (None, [Part::Literal(text), ..]) => end(self.rest, text)?,
+                        (None, [Part::Field(_), ..]) => return None,
                     };
-                    let (printed, rest) = self.rest.split_at_checked(length)?;
+                    let (bytes, rest) = self.rest.split_at_checked(length)?;
+                    // No part ends within a character.
+                    if rest.first().is_some_and(|byte| byte & 0xc0 == 0x80) {
+                        return None;
+                    }
                     (self.parts, self.rest) = (after, rest);
-                    return Some((field, printed));
+                    return Some((field, Piece { bytes, is_plain }));
                 }
             }
             self.parts = after;
@@ -92,38 +120,58 @@ impl<'t, 'a> Printed<'t, 'a> {
     }
 
     /// Whether the key and the template ended together.
+    #[inline]
     fn is_whole(&self) -> bool {
         self.parts.is_empty() && self.rest.is_empty()
     }
 }
 
-/// Where the character first occurs. Byte by byte: most parts are too short for a search that looks at many at once.
-fn find(text: &str, c: char) -> Option<usize> {
-    match u8::try_from(c) {
-        Ok(byte) if byte.is_ascii() => text.bytes().position(|found| found == byte),
-        _ => text.find(c),
+/// Where a part ends that this text follows, and whether each byte of it is known to be one that any key may hold. The
+/// text's first character doesn't occur in the part, so the first is the one.
+#[inline]
+fn end(rest: &[u8], text: &str) -> Option<(usize, bool)> {
+    match text.as_bytes() {
+        [] => None,
+        [end @ ..=0x7f, ..] => words::find(rest, *end),
+        _ => {
+            let mut end = [0; 4];
+            let end = text.chars().next()?.encode_utf8(&mut end).as_bytes();
+            rest.windows(end.len()).position(|bytes| bytes == end).map(|at| (at, false))
+        }
     }
 }
 
 /// The value that prints so.
-#[inline]
-fn value<'a>(part: &FieldPart, printed: &'a str) -> Option<PropertyValue<'a>> {
-    // Most keys are made of these.
-    match (&part.key, part.format) {
-        (KeyType::Text(CharSet::ALL), Format::Plain) if is_clean(printed) => {
-            Some(PropertyValue::Borrowed(ValueRef::String(printed)))
+#[expect(clippy::inline_always, reason = "for each part of each key, a call costs as much as what it does")]
+#[inline(always)]
+fn value(form: Form, Piece { bytes: printed, is_plain }: Piece<'_>) -> Option<ValueRef<'_>> {
+    Some(match form {
+        Form::Text if is_plain => ValueRef::String(text(printed)?),
+        Form::Text => ValueRef::String(clean_text(printed)?),
+        Form::Number { most, kind } => integer(kind, number(printed).filter(|number| *number <= most)?)?,
+        Form::Inverted { from, most, kind } => {
+            integer(kind, from.checked_sub(number(printed)?).filter(|number| *number <= most)?)?
         }
-        (key @ KeyType::Unsigned { max, .. }, Format::Plain | Format::Pad(_)) => {
-            let number = number(printed).filter(|number| number <= max)?;
-            Some(PropertyValue::Borrowed(integer(key, i64::try_from(number).ok()?)?))
+        Form::Offset { half, kind } => {
+            let offset = number(printed).filter(|number| *number <= half - 1 + half)?;
+            signed(kind, offset.wrapping_sub(half).cast_signed())?
         }
-        _ => value_of_any(part, printed),
-    }
+        Form::Ticks { inverted: false } => ValueRef::DateTime(Ticks::new(number(printed)?)?),
+        Form::Ticks { inverted: true } => ValueRef::DateTime(Ticks::from_inverted(number(printed)?)?),
+        Form::Uuid => ValueRef::Guid(Uuid::from_u128(from_hex(printed)?)),
+        Form::Bool => ValueRef::Boolean(match printed {
+            b"0" => false,
+            b"1" => true,
+            _ => return None,
+        }),
+        Form::Lossy | Form::Other => return None,
+    })
 }
 
-/// The same of parts of every form.
-fn value_of_any<'a>(part: &FieldPart, printed: &'a str) -> Option<PropertyValue<'a>> {
+/// The same of the parts that have no form of their own.
+fn value_of_any<'a>(part: &FieldPart, printed: &'a [u8]) -> Option<PropertyValue<'a>> {
     let key = part.key.of_one();
+    let kind = if edm(*key) == EdmType::Int32 { Kind::Int32 } else { Kind::Int64 };
     Some(PropertyValue::Borrowed(match (key, part.format) {
         (KeyType::Unsigned { max, .. }, format) => {
             let number = match format {
@@ -134,57 +182,52 @@ fn value_of_any<'a>(part: &FieldPart, printed: &'a str) -> Option<PropertyValue<
                 }
                 _ => number(printed)?,
             };
-            if number > *max {
-                return None;
-            }
-            integer(key, i64::try_from(number).ok()?)?
+            integer(kind, Some(number).filter(|number| number <= max)?)?
         }
         (KeyType::Signed { bits }, format) => {
-            let half = match format {
-                Format::Pad(_) => 0,
-                _ => 1_i128 << (bits.clamp(&1, &64) - 1),
-            };
-            let number = i64::try_from(i128::from(number(printed)?) - half).ok()?;
-            let fits = i128::from(number) < 1_i128 << (bits.clamp(&1, &64) - 1);
-            integer(key, number).filter(|_| fits)?
+            let half = 1_i128 << (bits.clamp(&1, &64) - 1);
+            let offset = if let Format::Pad(_) = format { 0 } else { half };
+            let number = i128::from(number(printed)?) - offset;
+            signed(kind, i64::try_from(number).ok().filter(|_| number < half)?)?
         }
         (KeyType::Text(chars), Format::Escaped) => {
-            let text = unescape(printed).filter(|text| holds(*chars, text))?;
+            let text = unescape(text(printed)?).filter(|text| holds(*chars, text))?;
             return Some(PropertyValue::Owned(Value::String(text)));
         }
-        (KeyType::Text(chars), _) if holds(*chars, printed) && is_clean(printed) => ValueRef::String(printed),
-        (KeyType::Names(names), _) if names.contains(&printed) => ValueRef::String(printed),
-        (KeyType::Uuid, _) if is_hex(printed, 32) => ValueRef::Guid(Uuid::try_parse(printed).ok()?),
-        (KeyType::Bool, _) if printed == "1" => ValueRef::Boolean(true),
-        (KeyType::Bool, _) if printed == "0" => ValueRef::Boolean(false),
-        (KeyType::Time, format) => {
-            let ticks = number(printed)?;
-            ValueRef::DateTime(match format {
-                Format::Inverted => Ticks::from_inverted(ticks)?,
-                _ => Ticks::new(ticks)?,
-            })
+        (KeyType::Text(chars), _) => {
+            ValueRef::String(clean_text(printed).filter(|text| holds(*chars, text))?)
         }
-        _ => return None,
+        (KeyType::Names(names), _) => {
+            ValueRef::String(text(printed).filter(|printed| names.contains(printed))?)
+        }
+        (KeyType::Uuid, _) => ValueRef::Guid(Uuid::from_u128(from_hex(printed)?)),
+        (KeyType::Bool, _) => value(Form::Bool, Piece { bytes: printed, is_plain: false })?,
+        (KeyType::Time, format) => {
+            let ticks = Form::Ticks { inverted: format == Format::Inverted };
+            value(ticks, Piece { bytes: printed, is_plain: false })?
+        }
+        (KeyType::Optional(_) | KeyType::Each(_), _) => return None,
     }))
 }
 
 /// Whether a lossy part prints such a text for some value.
-fn is_printed(part: &FieldPart, printed: &str) -> bool {
+fn is_printed(part: &FieldPart, printed: &[u8]) -> bool {
     match part.format {
         Format::Shard(shards) => number(printed).is_some_and(|shard| shard < u64::from(shards)),
-        Format::Blind => is_hex(printed, BLIND_DIGITS),
+        Format::Blind => printed.len() == BLIND_DIGITS && are_hex(printed),
         Format::Time(items) => is_time(items, printed).is_some(),
-        _ => printed.chars().all(|c| !forbidden(c) && fold_char(c) == c),
+        _ if words::are_plain(printed) => !printed.iter().any(u8::is_ascii_uppercase),
+        _ => text(printed).is_some_and(|text| text.chars().all(|c| !forbidden(c) && fold_char(c) == c)),
     }
 }
 
-fn is_time(items: &[TimeItem], printed: &str) -> Option<()> {
+fn is_time(items: &[TimeItem], printed: &[u8]) -> Option<()> {
     let mut rest = printed;
     for item in items {
         let piece;
         (piece, rest) = rest.split_at_checked(item.width())?;
         match item {
-            TimeItem::Char(c) => piece.strip_prefix(*c).map(|_| ())?,
+            TimeItem::Char(c) => text(piece)?.strip_prefix(*c).map(|_| ())?,
             _ => number(piece).map(|_| ())?,
         }
     }
@@ -192,33 +235,28 @@ fn is_time(items: &[TimeItem], printed: &str) -> Option<()> {
 }
 
 fn holds(chars: CharSet, text: &str) -> bool {
-    chars.is_all() || text.chars().all(|c| chars.contains(c))
+    chars.is_all() || text.bytes().all(|byte| chars.contains_byte(byte))
 }
 
-fn integer(key: &KeyType, number: i64) -> Option<ValueRef<'static>> {
-    Some(match key_type::edm(*key) {
-        EdmType::Int32 => ValueRef::Int32(i32::try_from(number).ok()?),
-        _ => ValueRef::Int64(number),
+fn text(printed: &[u8]) -> Option<&str> {
+    std::str::from_utf8(printed).ok()
+}
+
+/// The text, if any key can hold it.
+#[inline]
+fn clean_text(printed: &[u8]) -> Option<&str> {
+    if words::are_plain(printed) { text(printed) } else { text(printed).filter(|text| is_clean(text)) }
+}
+
+#[inline]
+fn integer(kind: Kind, number: u64) -> Option<ValueRef<'static>> {
+    signed(kind, i64::try_from(number).ok()?)
+}
+
+#[inline]
+fn signed(kind: Kind, number: i64) -> Option<ValueRef<'static>> {
+    Some(match kind {
+        Kind::Int32 => ValueRef::Int32(i32::try_from(number).ok()?),
+        Kind::Int64 => ValueRef::Int64(number),
     })
-}
-
-/// The most digits that 64 bits hold, whatever they are.
-const SHORT: usize = 19;
-
-/// Digits alone: no sign, no space.
-fn number(text: &str) -> Option<u64> {
-    if text.len() > SHORT {
-        return wide_number(text).and_then(|number| u64::try_from(number).ok());
-    }
-    let digit = |number: u64, b: u8| b.is_ascii_digit().then(|| number * 10 + u64::from(b - b'0'));
-    text.bytes().try_fold(0, digit).filter(|_| !text.is_empty())
-}
-
-/// The same of more digits.
-fn wide_number(text: &str) -> Option<u128> {
-    if text.bytes().all(|b| b.is_ascii_digit()) { text.parse().ok() } else { None }
-}
-
-fn is_hex(text: &str, digits: usize) -> bool {
-    text.len() == digits && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }

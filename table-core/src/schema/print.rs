@@ -1,15 +1,15 @@
 //! Keys from values.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::ops::Range;
 
-use uuid::Uuid;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::charset::{CharSet, forbidden};
-use super::escape::escape;
+use super::digits::{are_hex, push_digits, push_hex, push_wide_digits};
+use super::escape::push_escaped;
 use super::fold::fold_char;
+use super::form::Form;
 use super::key_error::{KeyError, Reason};
 use super::key_type::{
     self, BLIND_DIGITS, Format, KeyType, TICKS_DIGITS, TimeItem, offset_digits, shard_digits,
@@ -17,7 +17,7 @@ use super::key_type::{
 use super::value::{PropertyValue, ValueError};
 use super::{FieldPart, Part, Template};
 use crate::limits;
-use crate::model::{Ticks, Value, ValueRef, key};
+use crate::model::{Ticks, Value, ValueRef, key, words};
 
 /// The source of a key's values: an entity, the arguments of a key's constructor, or a stored row.
 pub(crate) trait KeyValues {
@@ -33,13 +33,35 @@ pub(crate) trait KeyValues {
 /// The bytes that are kept free for a key: most are shorter.
 pub(crate) const KEY_BYTES: usize = 48;
 
+/// Lets bytes of text be appended to a text. That they are text is looked at once, when all of them are there.
+pub(super) fn in_bytes<T>(out: &mut String, append: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+    let mut bytes = std::mem::take(out).into_bytes();
+    let done = append(&mut bytes);
+    *out = into_text(bytes);
+    done
+}
+
+/// The text that bytes are.
+pub(super) fn into_text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into())
+}
+
 /// Appends the key, or appends nothing and returns `false` if a field is `None`: then there is no such row.
 pub(crate) fn print(template: &Template, values: &dyn KeyValues, out: &mut String) -> Result<bool, KeyError> {
+    in_bytes(out, |out| print_bytes(template, values, out))
+}
+
+/// The same of a text that is written as bytes.
+pub(super) fn print_bytes(
+    template: &Template,
+    values: &dyn KeyValues,
+    out: &mut Vec<u8>,
+) -> Result<bool, KeyError> {
     let start = out.len();
     let mut field = 0;
     for (at, part) in template.parts.iter().enumerate() {
         match part {
-            Part::Literal(text) => out.push_str(text),
+            Part::Literal(text) => out.extend_from_slice(text.as_bytes()),
             Part::Field(part) => {
                 field = part.field;
                 let error = |reason| KeyError { field, reason };
@@ -51,16 +73,21 @@ pub(crate) fn print(template: &Template, values: &dyn KeyValues, out: &mut Strin
                 print_part(part, value, ended_by(template.parts, at), out).map_err(error)?;
             }
         }
-        let printed = out.get(start..).unwrap_or_default();
         // No text has more units than bytes.
-        if printed.len() > limits::KEY_UNITS {
-            let units = key::utf16_units(printed);
+        if out.len() - start > limits::KEY_UNITS {
+            let units = units_from(out, start);
             if units > limits::KEY_UNITS {
                 return Err(KeyError { field, reason: Reason::Long(units) });
             }
         }
     }
     Ok(true)
+}
+
+/// How many UTF-16 code units the text from there on takes.
+#[cold]
+fn units_from(out: &[u8], start: usize) -> usize {
+    out.get(start..).map_or(0, |printed| key::utf16_units(&String::from_utf8_lossy(printed)))
 }
 
 /// Appends every key of an index with `[]` in it, each once and in order, and gives `take` its place: one for each
@@ -157,26 +184,80 @@ impl KeyValues for Chosen<'_> {
 /// The character that ends this part in its template, if it is one of varying width that is not the last.
 pub(super) fn ended_by(parts: &[Part], at: usize) -> Option<char> {
     match (parts.get(at), parts.get(at + 1)) {
-        (Some(Part::Field(part)), Some(Part::Literal(text)))
-            if key_type::width(part.key, part.format).is_none() =>
-        {
-            text.chars().next()
-        }
+        (Some(Part::Field(part)), Some(Part::Literal(text))) if part.width.is_none() => text.chars().next(),
         _ => None,
     }
 }
 
 /// Appends what one part prints; `end` is the character that ends it.
+#[inline]
 pub(super) fn print_part(
     part: &FieldPart,
     value: ValueRef<'_>,
     end: Option<char>,
-    out: &mut String,
+    out: &mut Vec<u8>,
+) -> Result<(), Reason> {
+    match print_by_form(part, value, end, out) {
+        Some(()) => Ok(()),
+        None => print_any(part, value, end, out),
+    }
+}
+
+/// The same of most values. Appends nothing and gives `None` where there is more to say of the part or of the value.
+#[inline]
+fn print_by_form(part: &FieldPart, value: ValueRef<'_>, end: Option<char>, out: &mut Vec<u8>) -> Option<()> {
+    let unsigned = |most| u64::try_from(value.as_i64()?).ok().filter(|number| *number <= most);
+    let number = match part.form {
+        Form::Text => {
+            let text = value.as_str()?;
+            if !words::are_plain(text.as_bytes()) || end.is_some_and(|end| occurs(end, text)) {
+                return None;
+            }
+            out.extend_from_slice(text.as_bytes());
+            return Some(());
+        }
+        Form::Number { most, .. } => unsigned(most)?,
+        Form::Inverted { from, most, .. } => from.checked_sub(unsigned(most)?)?,
+        Form::Offset { half, .. } => {
+            let offset = value.as_i64()?.cast_unsigned().wrapping_add(half);
+            Some(offset).filter(|offset| *offset <= half - 1 + half)?
+        }
+        Form::Ticks { inverted: false } => value.as_ticks()?.get(),
+        Form::Ticks { inverted: true } => value.as_ticks()?.inverted(),
+        Form::Uuid => {
+            push_hex(value.as_uuid()?.as_u128(), out);
+            return Some(());
+        }
+        Form::Bool => value.as_bool()?.into(),
+        Form::Lossy | Form::Other => return None,
+    };
+    let width = part.width?;
+    if u32::try_from(width).ok().and_then(|width| 10_u64.checked_pow(width)).is_some_and(|end| number >= end)
+    {
+        return None;
+    }
+    push_digits(number, width, out);
+    Some(())
+}
+
+fn occurs(c: char, text: &str) -> bool {
+    match u8::try_from(c) {
+        Ok(byte) if byte.is_ascii() => text.as_bytes().contains(&byte),
+        _ => text.contains(c),
+    }
+}
+
+/// The same of parts of every form, and of every value.
+fn print_any(
+    part: &FieldPart,
+    value: ValueRef<'_>,
+    end: Option<char>,
+    out: &mut Vec<u8>,
 ) -> Result<(), Reason> {
     let key = part.key.single();
     match (key, part.format) {
         (_, Format::Shard(shards)) => print_shard(shard_of(key, value, shards)?, shards, out),
-        (_, Format::Blind) => out.push_str(token(text(key, value)?)?),
+        (_, Format::Blind) => out.extend_from_slice(token(text(key, value)?)?.as_bytes()),
         (KeyType::Unsigned { digits: width, max }, format) => {
             print_unsigned(unsigned(key, value, max)?, width, max, format, out)?;
         }
@@ -187,21 +268,21 @@ pub(super) fn print_part(
             if !names.contains(&name) {
                 return Err(Reason::Unnamed);
             }
-            out.push_str(name);
+            out.extend_from_slice(name.as_bytes());
         }
         (KeyType::Uuid, _) => {
             let id = value.as_uuid().ok_or_else(|| mistyped(key, value))?;
-            out.push_str(id.as_simple().encode_lower(&mut Uuid::encode_buffer()));
+            push_hex(id.as_u128(), out);
         }
         (KeyType::Bool, _) => {
-            out.push(if value.as_bool().ok_or_else(|| mistyped(key, value))? { '1' } else { '0' });
+            out.push(if value.as_bool().ok_or_else(|| mistyped(key, value))? { b'1' } else { b'0' });
         }
         (KeyType::Time, format) => {
             let time = value.as_ticks().ok_or_else(|| mistyped(key, value))?;
             match format {
-                Format::Inverted => digits(time.inverted(), TICKS_DIGITS, out),
+                Format::Inverted => push_digits(time.inverted(), TICKS_DIGITS, out),
                 Format::Time(items) => items.iter().for_each(|item| print_item(time, *item, out)),
-                _ => digits(time.get(), TICKS_DIGITS, out),
+                _ => push_digits(time.get(), TICKS_DIGITS, out),
             }
         }
         // `single` leaves neither.
@@ -210,10 +291,10 @@ pub(super) fn print_part(
     Ok(())
 }
 
-fn print_unsigned(number: u64, width: u8, max: u64, format: Format, out: &mut String) -> Result<(), Reason> {
+fn print_unsigned(number: u64, width: u8, max: u64, format: Format, out: &mut Vec<u8>) -> Result<(), Reason> {
     let (width, inverted) = match format {
         Format::Inverted => {
-            digits(max - number, width.into(), out);
+            push_digits(max - number, width.into(), out);
             return Ok(());
         }
         Format::Pad(width) => (width, false),
@@ -227,14 +308,14 @@ fn print_unsigned(number: u64, width: u8, max: u64, format: Format, out: &mut St
     }
     if inverted {
         let largest = above.map_or_else(|| 10_u128.saturating_pow(width.into()), u128::from) - 1;
-        digits(largest - u128::from(number), width.into(), out);
+        push_wide_digits(largest - u128::from(number), width.into(), out);
     } else {
-        digits(number, width.into(), out);
+        push_digits(number, width.into(), out);
     }
     Ok(())
 }
 
-fn print_signed(number: i64, bits: u8, format: Format, out: &mut String) -> Result<(), Reason> {
+fn print_signed(number: i64, bits: u8, format: Format, out: &mut Vec<u8>) -> Result<(), Reason> {
     if let Format::Pad(_) = format {
         let number = u64::try_from(number).map_err(|_| Reason::Negative(number))?;
         return print_unsigned(number, 0, u64::MAX, format, out);
@@ -244,7 +325,7 @@ fn print_signed(number: i64, bits: u8, format: Format, out: &mut String) -> Resu
     if !(0..2 * half).contains(&offset) {
         return Err(Reason::Beyond(number));
     }
-    digits(offset.unsigned_abs(), offset_digits(bits), out);
+    push_wide_digits(offset.unsigned_abs(), offset_digits(bits), out);
     Ok(())
 }
 
@@ -258,7 +339,7 @@ fn print_text(
     chars: CharSet,
     format: Format,
     end: Option<char>,
-    out: &mut String,
+    out: &mut Vec<u8>,
 ) -> Result<(), Reason> {
     if !chars.is_all()
         && let Some(c) = text.chars().find(|c| !chars.contains(*c))
@@ -275,14 +356,14 @@ fn print_text(
         }
     };
     match format {
-        Format::Escaped => escape(text, out),
+        Format::Escaped => push_escaped(text, out),
         Format::Lower => {
             for c in text.chars() {
                 let printed = fold_char(c);
                 if let Some(reason) = refused(c, printed) {
                     return Err(reason);
                 }
-                out.push(printed);
+                push_char(printed, out);
             }
         }
         _ => {
@@ -290,13 +371,18 @@ fn print_text(
             if may_be_refused && let Some(reason) = text.chars().find_map(|c| refused(c, c)) {
                 return Err(reason);
             }
-            out.push_str(text);
+            out.extend_from_slice(text.as_bytes());
         }
     }
     Ok(())
 }
 
-fn print_item(time: Ticks, item: TimeItem, out: &mut String) {
+/// Appends a character.
+pub(super) fn push_char(c: char, out: &mut Vec<u8>) {
+    out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+}
+
+fn print_item(time: Ticks, item: TimeItem, out: &mut Vec<u8>) {
     let civil = time.civil();
     let number = match item {
         TimeItem::Year => civil.year,
@@ -306,9 +392,9 @@ fn print_item(time: Ticks, item: TimeItem, out: &mut String) {
         TimeItem::Minute => civil.minute,
         TimeItem::Second => civil.second,
         TimeItem::DayOfYear => day_of_year(civil.year, civil.month, civil.day),
-        TimeItem::Char(c) => return out.push(c),
+        TimeItem::Char(c) => return push_char(c, out),
     };
-    digits(number, item.width(), out);
+    push_digits(number, item.width(), out);
 }
 
 /// The first of January is day 1.
@@ -326,8 +412,8 @@ pub(crate) fn shard_of(key: KeyType, value: ValueRef<'_>, shards: u32) -> Result
 }
 
 /// Appends a shard's number.
-pub(crate) fn print_shard(shard: u32, shards: u32, out: &mut String) {
-    digits(shard, shard_digits(shards), out);
+pub(crate) fn print_shard(shard: u32, shards: u32, out: &mut Vec<u8>) {
+    push_digits(shard.into(), shard_digits(shards), out);
 }
 
 /// A value's text as a hash sees it: numbers in decimal without padding, so that a field that grows stays in its
@@ -343,33 +429,8 @@ fn plain(key: KeyType, value: ValueRef<'_>) -> Result<String, Reason> {
     })
 }
 
-/// Appends the number in decimal, in at least so many digits. By hand, since formatting is the larger part of a key.
-fn digits(number: impl Into<u128>, width: usize, out: &mut String) {
-    /// Of the largest of 64 bits.
-    const MOST: usize = 20;
-    let number = number.into();
-    let (Ok(mut rest), true) = (u64::try_from(number), width <= MOST) else {
-        // Writing into a `String` can't fail.
-        let _ = write!(out, "{number:0width$}");
-        return;
-    };
-    let mut text = [b'0'; MOST];
-    let mut printed = 0;
-    for digit in text.iter_mut().rev() {
-        if rest == 0 {
-            break;
-        }
-        *digit = b'0' + u8::try_from(rest % 10).unwrap_or_default();
-        rest /= 10;
-        printed += 1;
-    }
-    let (_, text) = text.split_at(MOST - printed.max(width).max(1));
-    out.push_str(std::str::from_utf8(text).unwrap_or_default());
-}
-
 fn token(text: &str) -> Result<&str, Reason> {
-    let is_hex = |b: u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
-    if text.len() == BLIND_DIGITS && text.bytes().all(is_hex) { Ok(text) } else { Err(Reason::Token) }
+    if text.len() == BLIND_DIGITS && are_hex(text.as_bytes()) { Ok(text) } else { Err(Reason::Token) }
 }
 
 fn unsigned(key: KeyType, value: ValueRef<'_>, max: u64) -> Result<u64, Reason> {

@@ -5,7 +5,7 @@
 use super::super::charset::forbidden;
 use super::super::key_type::{Format, KeyType, is_lossless, width};
 use super::super::message::Message;
-use super::super::{FieldPart, Part, Schema, Template};
+use super::super::{Part, Schema, Template};
 use super::{KeyOf, field_name};
 use crate::limits;
 
@@ -131,7 +131,7 @@ const fn lossy(schema: &Schema, template: &Template) -> Option<Message> {
                     .text(name)
                     .text("` back, and nothing else in the primary key does, so that two entities could have one \
                            key: add `")
-                    .part(name, &FieldPart { format, ..*part })
+                    .part(name, &part.printed(format))
                     .text("`"),
             );
         }

@@ -67,8 +67,8 @@ const fn optional(name: &str, part: &FieldPart, is_primary: bool) -> Option<Mess
 /// C3: a signed number says how it sorts.
 const fn signed(name: &str, part: &FieldPart) -> Option<Message> {
     if let (KeyType::Signed { bits }, Format::Plain) = (part.key.single(), part.format) {
-        let pad = FieldPart { format: Format::Pad(digits(offset_digits(bits))), ..*part };
-        let offset = FieldPart { format: Format::Offset, ..*part };
+        let pad = part.printed(Format::Pad(digits(offset_digits(bits))));
+        let offset = part.printed(Format::Offset);
         return Some(
             Message::new("`")
                 .text(name)
@@ -106,10 +106,7 @@ const fn format(name: &str, part: &FieldPart) -> Option<Message> {
     let key = part.key.single();
     let is_for = match (part.format, key) {
         (Format::Plain, KeyType::Time) => {
-            let (ticks, inverted) = (
-                FieldPart { format: Format::Ticks, ..*part },
-                FieldPart { format: Format::Inverted, ..*part },
-            );
+            let (ticks, inverted) = (part.printed(Format::Ticks), part.printed(Format::Inverted));
             let message =
                 Message::new("`").part(name, part).text("` is a time and does not say how it sorts: `");
             return Some(

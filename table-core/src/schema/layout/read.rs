@@ -189,7 +189,8 @@ impl<'t> Reader<'t> {
             let brackets = if each { "[]" } else { "" };
             source.extend(["{", property, brackets, colon, &format, "}"]);
             let format = read_format(&format)?;
-            parts.push(Part::Field(FieldPart { field: self.field(property)?, key, format, each }));
+            let part = FieldPart::new(self.field(property)?, key, format);
+            parts.push(Part::Field(if each { FieldPart::each(part.field, key, format) } else { part }));
         }
         Some(Template { source: leaked(&source), parts: parts.leak() })
     }

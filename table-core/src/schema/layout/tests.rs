@@ -28,7 +28,7 @@ fn a_layout_is_text_for_people() {
 }
 
 fn one(key: KeyType, format: Format, each: bool) -> Part {
-    Part::Field(FieldPart { field: 1, key, format, each })
+    Part::Field(if each { FieldPart::each(1, key, format) } else { FieldPart::new(1, key, format) })
 }
 
 /// Every kind of part, behind a text with what quotes and sets apart.
@@ -218,7 +218,7 @@ fn what_is_plain_comes_to_be_sealed_in_two_steps_and_never_back() {
 #[test]
 fn a_key_that_prints_otherwise_is_no_longer_the_same() {
     let with_id = |key, format| {
-        let part = Part::Field(FieldPart { field: 1, key, format, each: false });
+        let part = Part::Field(FieldPart::new(1, key, format));
         let parts = vec![Part::Literal("empid_"), part].leak();
         with_row(Template { source: "", parts })
     };

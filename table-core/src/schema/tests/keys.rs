@@ -234,7 +234,7 @@ impl KeyValues for Article {
 
 #[test]
 fn each_element_gives_a_key_and_none_gives_no_key() {
-    let each = |field, key, format| Part::Field(FieldPart { field, key, format, each: true });
+    let each = |field, key, format| Part::Field(FieldPart::each(field, key, format));
     let tags = KeyType::Each(&KeyType::Text(CharSet::ALL));
     let index = template(vec![
         each(0, tags, Format::Lower),

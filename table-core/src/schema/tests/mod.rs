@@ -4,6 +4,8 @@ mod bounds;
 mod checks;
 mod keys;
 mod pictures;
+mod plainly;
+mod quickly;
 mod strategies;
 
 pub(super) use checks::{EMPLOYEE, employee, with_row};

@@ -49,7 +49,7 @@ pub(super) fn template(parts: Vec<Part>) -> Template {
 }
 
 pub(super) fn field(field: usize, key: KeyType, format: Format) -> Part {
-    Part::Field(FieldPart { field, key, format, each: false })
+    Part::Field(FieldPart::new(field, key, format))
 }
 
 const ITEMS: [&[TimeItem]; 5] = [

@@ -56,31 +56,65 @@ impl<'v> Row<'v> {
 }
 
 /// Fields that few keys have more of.
-const FEW: usize = 5;
+const FEW: usize = 4;
 
 /// What the keys give back, by field.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Known<'v> {
     /// A bit for each of the first fields that is here: most that are asked for are not.
     bits: u64,
-    few: [Option<(usize, PropertyValue<'v>)>; FEW],
+    /// The fields that are here, as far as few are, and what each of them holds.
+    few: [usize; FEW],
+    values: [ValueRef<'v>; FEW],
     length: usize,
+    /// Those beyond them, and what was made for the purpose.
     more: Vec<(usize, PropertyValue<'v>)>,
+}
+
+impl Default for Known<'_> {
+    #[inline]
+    fn default() -> Self {
+        let values = [ValueRef::Boolean(false); FEW];
+        Self { bits: 0, few: [0; FEW], values, length: 0, more: Vec::new() }
+    }
 }
 
 impl<'v> Known<'v> {
     fn bit(field: usize) -> u64 {
-        u32::try_from(field).ok().and_then(|field| 1_u64.checked_shl(field)).unwrap_or_default()
+        if field < 64 { 1 << field } else { 0 }
     }
 
+    /// Adds a field. Of two values of one field, which keys that don't fit together give, the first counts.
+    #[expect(clippy::inline_always, reason = "the value stays in registers")]
+    #[inline(always)]
     fn push(&mut self, field: usize, value: PropertyValue<'v>) {
-        self.bits |= Self::bit(field);
-        match self.few.get_mut(self.length) {
-            Some(place) => {
-                *place = Some((field, value));
+        match value {
+            PropertyValue::Borrowed(value) => self.push_ref(field, value),
+            value => self.push_any(field, value),
+        }
+    }
+
+    /// The same of a value that somebody lends.
+    #[expect(clippy::inline_always, reason = "the value stays in registers")]
+    #[inline(always)]
+    fn push_ref(&mut self, field: usize, value: ValueRef<'v>) {
+        let bit = Self::bit(field);
+        match (self.few.get_mut(self.length), self.values.get_mut(self.length)) {
+            (Some(few), Some(place)) if bit & !self.bits != 0 => {
+                (*few, *place) = (field, value);
+                self.bits |= bit;
                 self.length += 1;
             }
-            None => self.more.push((field, value)),
+            _ => self.push_any(field, PropertyValue::Borrowed(value)),
+        }
+    }
+
+    /// The same of any, whether it is here or not.
+    #[inline(never)]
+    fn push_any(&mut self, field: usize, value: PropertyValue<'v>) {
+        if !self.may_have(field) || self.get(field).is_none() {
+            self.bits |= Self::bit(field);
+            self.more.push((field, value));
         }
     }
 
@@ -92,8 +126,10 @@ impl<'v> Known<'v> {
 
     #[inline]
     fn get(&self, field: usize) -> Option<ValueRef<'_>> {
-        let few = self.few.iter().map_while(Option::as_ref);
-        few.chain(&self.more).find(|(known, _)| *known == field)?.1.as_value_ref()
+        match self.few.iter().take(self.length).position(|known| *known == field) {
+            Some(at) => self.values.get(at).copied(),
+            None => self.more.iter().find(|(known, _)| *known == field)?.1.as_value_ref(),
+        }
     }
 }
 
@@ -143,15 +179,16 @@ impl<'v> Source<'v> {
             && let Some((fields, row_key)) = view.known_partition(&place.partition)
         {
             for (field, value) in fields {
-                found.push(*field, value.lent());
+                let Some(value) = value.as_value_ref() else { continue };
+                found.push_ref(*field, value);
             }
-            if schema::parse(&place.row, row_key, |field, value| found.push(field, value)) {
+            if schema::parse_bytes(&place.row, row_key, |field, value| found.push(field, value)) {
                 return Ok(());
             }
         } else if let Row::Stored(view) = self.row
             && let Some((partition, row_key)) = view.plain_keys()
-            && schema::parse(&place.partition, partition, |field, value| found.push(field, value))
-            && schema::parse(&place.row, row_key, |field, value| found.push(field, value))
+            && schema::parse_bytes(&place.partition, partition, |field, value| found.push(field, value))
+            && schema::parse_bytes(&place.row, row_key, |field, value| found.push(field, value))
         {
             return Ok(());
         }
@@ -225,6 +262,15 @@ impl<'v> Source<'v> {
 
     /// Takes the next field.
     #[allow(clippy::should_implement_trait, reason = "the type changes from field to field")]
+    // In a build that is not optimized each field of each entity would have a copy of this, and be no quicker.
+    #[cfg_attr(
+        not(debug_assertions),
+        expect(
+            clippy::inline_always,
+            reason = "the conversion is known where the field is, and is made there without a call"
+        ),
+        inline(always)
+    )]
     pub fn next<T>(&mut self, from: FromProperty<T>) -> Result<T> {
         let field = self.next;
         self.next += 1;
@@ -258,6 +304,15 @@ impl<'v> Source<'v> {
     }
 
     /// Takes the field at this place.
+    // In a build that is not optimized each field of each entity would have a copy of this, and be no quicker.
+    #[cfg_attr(
+        not(debug_assertions),
+        expect(
+            clippy::inline_always,
+            reason = "the conversion is known where the field is, and is made there without a call"
+        ),
+        inline(always)
+    )]
     pub fn field<T>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
         // A value that comes by the short way stays in registers, where the processor need not wait for it.
         match self.short(field) {
@@ -322,11 +377,14 @@ impl<'v> Source<'v> {
     }
 
     /// What the field holds, if its key gives it back, or it is next in the row, small, and not sealed.
-    #[expect(
-        clippy::inline_always,
-        reason = "for each field of each row, a call costs as much as what it does"
+    #[cfg_attr(
+        not(debug_assertions),
+        expect(
+            clippy::inline_always,
+            reason = "for each field of each row, a call costs as much as what it does"
+        ),
+        inline(always)
     )]
-    #[inline(always)]
     fn short(&self, field: usize) -> Option<ValueRef<'_>> {
         if self.from_keys.may_have(field) {
             return self.from_keys.get(field);

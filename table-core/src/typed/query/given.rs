@@ -66,14 +66,15 @@ impl GivenParts {
         !self.sealed.is_empty()
     }
 
-    /// The first parts of a template, as far as they were given. `before` parts stand before the template's; `chosen`
-    /// has the shards and the tokens.
-    pub(super) fn fixed<'g>(
+    /// Adds the first parts of a template, as far as they were given. `before` parts stand before the template's;
+    /// `chosen` has the shards and the tokens.
+    pub(super) fn fix<'g>(
         &'g self,
         template: &Template,
         before: usize,
         chosen: &'g [(usize, Chosen)],
-    ) -> Vec<Fixed<'g>> {
+        fixed: &mut Vec<Fixed<'g>>,
+    ) {
         let part = |(at, part): (usize, &'static FieldPart)| {
             match chosen.iter().find(|(place, _)| *place == before + at) {
                 Some((_, Chosen::Shard(shard))) => return Some(Fixed::Shard(*shard)),
@@ -85,7 +86,7 @@ impl GivenParts {
             let value = self.of(part.field)?.as_value_ref();
             Some(Fixed::Value(PropertyValue::Borrowed(value)))
         };
-        schema::fields(template).enumerate().map_while(part).collect()
+        fixed.extend(schema::fields(template).enumerate().map_while(part));
     }
 
     /// What bounds the part after those that are fixed.

@@ -1,15 +1,18 @@
 //! From what was given for the parts of a key to queries in terms of keys and properties.
 
+use std::ops::Bound;
+
 use super::given::{Chosen, GivenParts};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Lanes;
 use crate::handle::table::DynamicTable;
 use crate::limits;
 use crate::model::Value;
-use crate::query::{Filter, Query, SealedEq, Tokens, declared};
+use crate::query::{Filter, KeyRange, Query, SealedEq, Tokens, declared};
+use crate::row::key;
 use crate::schema::{
-    self, BLIND_DIGITS, Edge, FieldPart, Fixed, Format, KeySpan, Next, Place, PropertyValue, Schema, bounds,
-    shard_digits, token_text, unoffered,
+    self, BLIND_DIGITS, Edge, FieldPart, Format, KeySpan, Next, Place, PropertyValue, Schema, Template,
+    bounds, shard_digits, token_text, unoffered,
 };
 use crate::typed::entity::path::PathKeys;
 use crate::typed::read::blind::{combined, tokens_in};
@@ -22,15 +25,19 @@ type Choice = Vec<(usize, Chosen)>;
 pub(super) fn lower(
     keys: &'static PathKeys,
     given: &GivenParts,
-    narrowing: &Query,
+    narrowing: Query,
     table: &DynamicTable,
 ) -> Result<Lanes> {
     if let Some(error) = given.refused {
         return Err(refused(error.to_string()));
     }
-    let narrowing = narrowing.clone().of_kind(keys.kind());
+    let mut narrowing = narrowing.of_kind(keys.kind());
     if given.nothing {
         return Ok(narrowing.top(0).into());
+    }
+    if given.shards.is_empty() && !given.is_blind() {
+        one(keys, given, &[], &mut narrowing, table)?;
+        return Ok(narrowing.into());
     }
     let place = keys.place();
     let parts: Vec<_> = schema::fields(&place.partition).chain(schema::fields(&place.row)).collect();
@@ -39,10 +46,10 @@ pub(super) fn lower(
         let with_tokens = |choice: &Choice| by_tokens(keys, &parts, given, choice, table);
         choices = choices.iter().map(with_tokens).collect::<Result<Vec<_>>>()?.concat();
     }
-    let (mut queries, mut partition) = (Vec::with_capacity(choices.len()), String::new());
+    let (mut queries, mut partition) = (Vec::with_capacity(choices.len()), 0);
     for chosen in &choices {
-        let query;
-        (query, partition) = one(keys, &parts, given, chosen, narrowing.clone(), table)?;
+        let mut query = narrowing.clone();
+        partition = one(keys, given, chosen, &mut query, table)?;
         queries.push(query);
     }
     if queries.len() < 2 {
@@ -52,7 +59,7 @@ pub(super) fn lower(
     let is_open = |place: &usize| choices.iter().any(|choice| differ(choice, choices.first(), *place));
     let (last, chosen) =
         ((0..parts.len()).rev().find(is_open), choices.first().map_or(&[][..], Vec::as_slice));
-    let common = last.map_or(0, |last| keys_in_common(keys, given, chosen, last, &partition));
+    let common = last.map_or(0, |last| keys_in_common(keys, given, chosen, last, partition));
     Ok(Lanes::merged(queries, common))
 }
 
@@ -72,8 +79,9 @@ fn by_tokens(
 ) -> Result<Vec<Choice>> {
     let template = &keys.place().partition;
     // A part of the row key is given when the partition is complete.
-    let KeySpan::Exactly(partition) = bounds(template, &given.fixed(template, 0, shards), &Next::Any).keys
-    else {
+    let mut fixed = Vec::new();
+    given.fix(template, 0, shards, &mut fixed);
+    let KeySpan::Exactly(partition) = bounds(template, &fixed, &Next::Any).keys else {
         return Ok(Vec::new());
     };
     let mut choices = vec![shards.clone()];
@@ -136,63 +144,65 @@ fn shards(parts: &[&FieldPart], given: &GivenParts) -> Result<Vec<Choice>> {
     Ok(choices)
 }
 
-/// The query of one choice of shards, and its partition key.
+/// Narrows the query to one choice of shards. Returns how many bytes its partition key has; none, where it is not one.
 fn one(
     keys: &PathKeys,
-    parts: &[&FieldPart],
     given: &GivenParts,
     chosen: &[(usize, Chosen)],
-    query: Query,
+    query: &mut Query,
     table: &DynamicTable,
-) -> Result<(Query, String)> {
-    let (schema, Place { partition, row, .. }) = (keys.schema(), keys.place());
-    let in_partition = given.fixed(partition, 0, chosen);
-    let width = schema::fields(partition).count();
-    let partition = bounds(partition, &in_partition, &Next::Any).keys;
-    let (partition, query) = match partition {
-        KeySpan::Exactly(key) => (key.clone(), query.partition(key)),
+) -> Result<usize> {
+    let (schema, place) = (keys.schema(), keys.place());
+    let mut fixed = Vec::with_capacity(given.values().len() + chosen.len());
+    given.fix(&place.partition, 0, chosen, &mut fixed);
+    let in_partition = fixed.len();
+    let partition = match bounds(&place.partition, &fixed, &Next::Any).keys {
+        KeySpan::Exactly(key) => key,
         // Over several partitions nothing of the row key was given.
         KeySpan::Prefix(start) => {
-            let fixed = vec![in_partition.as_slice(), &[]];
-            let query = with_tokens(keys, query, None, table)?;
-            return Ok((
-                exactly(query.partition_prefix(start), schema, parts, width, given, &fixed),
-                String::new(),
-            ));
+            resolve(keys, query, None, table)?;
+            query.narrow_partition(KeyRange::prefix(&start));
+            ask_the_row(query, schema, place, given, [in_partition, 0]);
+            return Ok(0);
         }
-        KeySpan::Between(..) | KeySpan::Nothing => return Ok((query.top(0), String::new())),
+        KeySpan::Between(..) | KeySpan::Nothing => {
+            query.narrow_to_nothing();
+            return Ok(0);
+        }
     };
-    let query = opened(keys, with_tokens(keys, query, Some(&partition), table)?, given, table)?;
-    let (in_row, next) = (given.fixed(row, width, chosen), given.next());
-    if let Some(part) = unoffered(row, in_row.len(), &next) {
+    resolve(keys, query, Some(&partition), table)?;
+    query.narrow_partition(KeyRange::exactly(&partition));
+    open_found(keys, query, given, table)?;
+    given.fix(&place.row, schema::fields(&place.partition).count(), chosen, &mut fixed);
+    let (in_row, next) = (fixed.get(in_partition..).unwrap_or_default(), given.next());
+    if let Some(part) = unoffered(&place.row, in_row.len(), &next) {
         let name = schema.fields.get(part.field).map_or("", |field| field.name);
         return Err(refused(format!(
             "`{name}` offers no such range in the key `{}`: inside a key, text sorts with what follows it, and names \
              sort by their letters; give a value, or a `prefix(..)` of text",
-            row.source
+            place.row.source
         )));
     }
-    let query = match bounds(row, &in_row, &next).keys {
-        KeySpan::Nothing => query.top(0),
-        KeySpan::Exactly(key) => query.row(key),
-        KeySpan::Prefix(start) => query.row_prefix(start),
-        KeySpan::Between(lower, upper) => query.rows((lower, upper)),
-    };
-    let fixed = [in_partition.as_slice(), &in_row];
-    Ok((exactly(query, schema, parts, width, given, &fixed), partition))
+    match bounds(&place.row, in_row, &next).keys {
+        KeySpan::Nothing => query.narrow_to_nothing(),
+        KeySpan::Exactly(key) => query.narrow_rows(KeyRange::exactly(&key)),
+        KeySpan::Prefix(start) => query.narrow_rows(KeyRange::prefix(&start)),
+        KeySpan::Between(lower, upper) => query.narrow_rows(KeyRange::new(as_str(&lower), as_str(&upper))),
+    }
+    ask_the_row(query, schema, place, given, [in_partition, in_row.len()]);
+    Ok(partition.len())
 }
 
-/// The query with the tokens that its filter is to look for.
-fn with_tokens(
-    keys: &PathKeys,
-    query: Query,
-    partition: Option<&str>,
-    table: &DynamicTable,
-) -> Result<Query> {
+fn as_str(bound: &Bound<String>) -> Bound<&str> {
+    bound.as_ref().map(String::as_str)
+}
+
+/// Gives the query the tokens that its filter is to look for.
+fn resolve(keys: &PathKeys, query: &mut Query, partition: Option<&str>, table: &DynamicTable) -> Result<()> {
     if !query.has_sealed() {
-        return Ok(query);
+        return Ok(());
     }
-    query.resolved(&mut |sealed| {
+    query.resolve(&mut |sealed| {
         let (field, blind) = keys.blind_property(sealed.property()).ok_or_else(|| sealed.stranger())?;
         let tokens = tokens_in(table, partition, field, blind, sealed.value())?;
         let tokens = tokens.map_or(Tokens::Any, |tokens| Tokens::These(blind.property, tokens.into()));
@@ -201,94 +211,93 @@ fn with_tokens(
     })
 }
 
-/// The query that opens what it finds by a token: who can write the file can put a row under any.
-fn opened(keys: &PathKeys, mut query: Query, given: &GivenParts, table: &DynamicTable) -> Result<Query> {
+/// Has the query open what it finds by a token: who can write the file can put a row under any.
+fn open_found(keys: &PathKeys, query: &mut Query, given: &GivenParts, table: &DynamicTable) -> Result<()> {
     for (field, value) in given.each_sealed() {
         let Some((field, _)) = keys.blind(field) else { continue };
         let sealed = SealedEq::new(field.property, value.to_value()).with_tokens(Tokens::Any);
-        query = query.filter(Filter::sealed(sealed.at_generation(table.keys_generation()?)));
+        query.narrow(Filter::sealed(sealed.at_generation(table.keys_generation()?)));
     }
-    Ok(query)
+    Ok(())
 }
 
-/// The query with what was given for a field asked of the row too, where the bounds on the keys let more in: where a
-/// part has lost some of the value, or stands behind one that is not fixed.
-fn exactly(
-    mut query: Query,
+/// Has the query ask the row too what was given for a field, where the bounds on the keys let more in: where a part has
+/// lost some of the value, or stands behind one that is not fixed. So many parts are fixed of the partition key and of
+/// the row key.
+fn ask_the_row(
+    query: &mut Query,
     schema: &Schema,
-    parts: &[&FieldPart],
-    width: usize,
+    place: &Place,
     given: &GivenParts,
-    fixed: &[&[Fixed<'_>]],
-) -> Query {
-    let [in_partition, in_row] = [0, 1].map(|at| fixed.get(at).map_or(0, |fixed| fixed.len()));
-    let is_fixed = |place: usize| place < in_partition || (width..width + in_row).contains(&place);
+    [in_partition, in_row]: [usize; 2],
+) {
+    let with_fixed = |template: &Template, fixed: usize| {
+        schema::fields(template).enumerate().map(move |(at, part)| (at < fixed, part))
+    };
+    let parts = || with_fixed(&place.partition, in_partition).chain(with_fixed(&place.row, in_row));
     let property = |field: usize| schema.fields.get(field).map(|field| declared(field.property));
     for (field, value) in given.values() {
-        let of_field = || parts.iter().enumerate().filter(|(_, part)| part.field == *field);
+        let of_field = || parts().filter(|(_, part)| part.field == *field);
         let settles = |part: &FieldPart| part.is_lossless() || part.each;
-        if of_field().any(|(place, part)| is_fixed(place) && settles(part)) {
+        if of_field().any(|(is_fixed, part)| is_fixed && settles(part)) {
             continue;
         }
         // Text that is folded is asked for as folded, unless the key has it whole as well.
-        let is_folded = of_field()
-            .all(|(place, part)| part.format == Format::Lower || !(is_fixed(place) || settles(part)));
+        let is_folded =
+            of_field().all(|(is_fixed, part)| part.format == Format::Lower || !(is_fixed || settles(part)));
         if let (false, Some(property)) = (is_folded, property(*field)) {
-            query = query.filter(property.eq(value.clone()));
+            query.narrow(property.eq(value.clone()));
         }
     }
-    let Some(part) = parts.get(width + in_row) else { return query };
+    let Some(part) = schema::fields(&place.row).nth(in_row) else { return };
     if !matches!(part.format, Format::Time(_)) {
-        return query;
+        return;
     }
     let (Some((lower, upper)), Some(property)) = (given.range_of(part.field), property(part.field)) else {
-        return query;
+        return;
     };
-    query = match lower.clone() {
-        Edge::Included(value) => filtered(query, value, |value| property.ge(value)),
-        Edge::Excluded(value) => filtered(query, value, |value| property.gt(value)),
-        Edge::Open | Edge::Nothing => query,
+    let mut ask = |value: PropertyValue<'_>, filter: &dyn Fn(Value) -> Filter| {
+        if let Some(value) = value.into_value() {
+            query.narrow(filter(value));
+        }
     };
+    match lower.clone() {
+        Edge::Included(value) => ask(value, &|value| property.ge(value)),
+        Edge::Excluded(value) => ask(value, &|value| property.gt(value)),
+        Edge::Open | Edge::Nothing => {}
+    }
     match upper.clone() {
-        Edge::Included(value) => filtered(query, value, |value| property.le(value)),
-        Edge::Excluded(value) => filtered(query, value, |value| property.lt(value)),
-        Edge::Open | Edge::Nothing => query,
+        Edge::Included(value) => ask(value, &|value| property.le(value)),
+        Edge::Excluded(value) => ask(value, &|value| property.lt(value)),
+        Edge::Open | Edge::Nothing => {}
     }
 }
 
-fn filtered(query: Query, value: PropertyValue<'_>, filter: impl FnOnce(Value) -> Filter) -> Query {
-    match value.into_value() {
-        Some(value) => query.filter(filter(value)),
-        None => query,
-    }
-}
-
-/// The bytes of the keys up to the end of the last shard that is not given: in every lane as many.
+/// The bytes of the keys up to the end of the last shard that is not given: in every lane as many. The partition key has
+/// `partition` bytes.
 fn keys_in_common(
     keys: &PathKeys,
     given: &GivenParts,
     chosen: &[(usize, Chosen)],
     last: usize,
-    partition: &str,
+    partition: usize,
 ) -> usize {
     let width = schema::fields(&keys.place().partition).count();
-    let separator = 1;
-    if last < width {
-        return partition.len() + separator;
-    }
+    let Some(last) = last.checked_sub(width) else { return key::shared(partition, 0) };
     // The row key as far as the shard: its digits are the end of what the parts before it and it print.
-    let before = given.fixed(keys.row(), width, chosen);
-    let head = before.get(..last - width).unwrap_or_default();
+    let mut before = Vec::new();
+    given.fix(keys.row(), width, chosen, &mut before);
+    let head = before.get(..last).unwrap_or_default();
     let start = match bounds(keys.row(), head, &Next::Any).keys {
         KeySpan::Exactly(key) | KeySpan::Prefix(key) => key.len(),
         KeySpan::Between(..) | KeySpan::Nothing => 0,
     };
-    let digits = match schema::fields(keys.row()).nth(last - width).map(|part| part.format) {
+    let digits = match schema::fields(keys.row()).nth(last).map(|part| part.format) {
         Some(Format::Shard(shards)) => shard_digits(shards),
         Some(Format::Blind) => BLIND_DIGITS,
         _ => 0,
     };
-    partition.len() + separator + start + digits
+    key::shared(partition, start + digits)
 }
 
 #[cold]

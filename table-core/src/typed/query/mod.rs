@@ -173,7 +173,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     }
 
     fn lower(&self) -> Result<Lanes> {
-        lowering::lower(P::KEYS, &self.given, &R::select(self.narrowing.clone()), self.origin.table())
+        lowering::lower(P::KEYS, &self.given, R::select(self.narrowing.clone()), self.origin.table())
     }
 
     /// What the query reads, and where. By tokens it is read as if at one moment.

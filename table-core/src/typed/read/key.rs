@@ -105,15 +105,29 @@ pub type KeyResult<'a> = Result<PropertyValue<'a>, ValueError>;
 pub(crate) struct Arguments<'a> {
     templates: [&'a Template; 2],
     given: &'a [KeyResult<'a>],
-    /// Whether no field stands in the templates twice: then each part is an argument.
-    is_plain: bool,
+    /// The fields of the first arguments: most keys have no more.
+    first: [usize; FIRST],
+    /// How many those are.
+    known: usize,
 }
+
+/// Arguments that few keys have more of.
+const FIRST: usize = 6;
 
 impl<'a> Arguments<'a> {
     pub(crate) fn new(place: &'a Place, given: &'a [KeyResult<'a>]) -> Self {
         let templates = [&place.partition, &place.row];
-        let parts: usize = templates.iter().map(|template| schema::fields(template).count()).sum();
-        Self { templates, given, is_plain: parts == given.len() }
+        let (mut first, mut known) = ([0; FIRST], 0);
+        for template in templates {
+            for part in schema::fields(template) {
+                let is_known = first.iter().take(known).any(|field| *field == part.field);
+                if !is_known && let Some(place) = first.get_mut(known) {
+                    *place = part.field;
+                    known += 1;
+                }
+            }
+        }
+        Self { templates, given, first, known }
     }
 
     /// What was given for a field.
@@ -129,10 +143,11 @@ impl<'a> Arguments<'a> {
         self.templates.into_iter().flat_map(schema::fields)
     }
 
-    /// The place of a field among the arguments. Counted anew each time, since keys have few parts.
+    /// The place of a field among the arguments. Behind the first, counted anew each time.
     fn place(&self, field: usize) -> Option<usize> {
-        if self.is_plain {
-            return self.parts().position(|part| part.field == field);
+        let first = self.first.iter().take(self.known).position(|known| *known == field);
+        if first.is_some() || self.known < FIRST {
+            return first;
         }
         let mut place = 0;
         for (at, part) in self.parts().enumerate() {

@@ -18,11 +18,10 @@ pub(in crate::schema) mod employee {
     use super::*;
 
     pub(in crate::schema) const fn text(field: usize) -> Part {
-        Part::Field(FieldPart { field, key: String::KEY, format: Format::Plain, each: false })
+        Part::Field(FieldPart::new(field, String::KEY, Format::Plain))
     }
 
-    pub(in crate::schema) const ID: Part =
-        Part::Field(FieldPart { field: 1, key: u32::KEY, format: Format::Pad(6), each: false });
+    pub(in crate::schema) const ID: Part = Part::Field(FieldPart::new(1, u32::KEY, Format::Pad(6)));
 
     const PARTITION: Template = Template { source: "{department}", parts: &[text(0)] };
 
