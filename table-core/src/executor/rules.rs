@@ -18,7 +18,12 @@ pub fn check_rules(plan: &Plan<'_>) -> Result<(), Refused> {
 
 fn check_group(group: &Group<'_>) -> Result<(), (Error, Option<usize>)> {
     if group.rows.is_empty() || group.written() > limits::BATCH_OPERATIONS {
-        return Err((Error::new(ErrorKind::BatchLength), None));
+        let because = format!(
+            "the batch has {} operations; it may have 1 to {}",
+            group.written(),
+            limits::BATCH_OPERATIONS
+        );
+        return Err((Error::new(ErrorKind::BatchLength).because(because), None));
     }
     let mut keys = BTreeSet::new();
     for (at, row) in group.rows.iter().enumerate() {

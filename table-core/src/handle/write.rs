@@ -114,8 +114,13 @@ impl DynamicTable {
         let Refused { mut error, group, row } = refused;
         if error.table_name().is_none() {
             let found = row.and_then(|row| plan.row(group, row));
-            let first = plan.groups.get(group).and_then(|group| group.rows.first());
-            let words = found.or(first).map_or("write to", |row| row.act.words(row.condition));
+            // A write of one row is about that row, whatever is wrong.
+            let only = plan.groups.get(group).and_then(|group| match group.rows.as_slice() {
+                [only] => Some(only),
+                _ => None,
+            });
+            let found = found.or(only);
+            let words = found.map_or("commit a batch to", |row| row.act.words(row.condition));
             error = error.attempted(words).table(self.name());
             if let Some(group) = plan.groups.get(group) {
                 error = error.partition(group.place.partition);

@@ -76,7 +76,3 @@ fn rows_are_in_the_one_form_whatever_is_absent_long_or_unknown() {
     }
     assert_eq!(store.check().unwrap().rows, 0);
 }
-
-integration_tests::on_other_executors! {
-    rows_are_in_the_one_form_whatever_is_absent_long_or_unknown
-}
