@@ -15,7 +15,8 @@ use super::table::MapTable;
 use super::{MapStore, Row, Rows, State, missing, own};
 
 /// What becomes of rows, by their keys.
-type Writes = Vec<(Vec<u8>, Option<Arc<Row>>)>;
+type Write = (Vec<u8>, Option<Arc<Row>>);
+type Writes = Vec<Write>;
 
 pub(super) fn commit(store: &MapStore, tables: &[&dyn TableExec], plan: &Plan<'_>) -> Result<ETag, Refused> {
     executor::check_rules(plan)?;
@@ -90,7 +91,7 @@ fn write(
     (plan, partition): (&Plan<'_>, &str),
     row: &RowWrite<'_>,
     timestamp: Ticks,
-) -> Result<Option<(Vec<u8>, Option<Arc<Row>>)>> {
+) -> Result<Option<Write>> {
     let id = table.entry.id;
     let key = executor::stored_key(id, partition, row.key);
     let old = state.rows.get(&key);
