@@ -36,6 +36,7 @@ mod reads;
 mod root;
 mod sealed;
 mod sets;
+mod shapes;
 mod signed;
 mod space;
 mod suggestions;

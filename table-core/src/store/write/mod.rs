@@ -6,6 +6,7 @@ pub(in crate::store) mod commit;
 mod declared;
 pub(in crate::store) mod encoded;
 mod insert;
+mod merging;
 mod numbering;
 pub(in crate::store) mod prepare;
 pub(in crate::store) mod range;
