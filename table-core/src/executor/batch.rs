@@ -73,7 +73,7 @@ pub(crate) enum Lent {
 /// For the walk that fills it.
 impl Batch {
     /// Makes room for the next rows, of up to so many bytes, and so many times as many as the last.
-    pub(crate) fn begin(&mut self, growth: usize, most: usize) {
+    pub fn begin(&mut self, growth: usize, most: usize) {
         let room = (self.bytes.len() * growth).min(most);
         self.bytes.clear();
         self.bytes.reserve(room);

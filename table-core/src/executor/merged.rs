@@ -87,6 +87,7 @@ impl Merged {
     }
 
     /// The lane that has the next row, which is going to be taken.
+    #[inline]
     fn first(&mut self, moment: &dyn Moment) -> Option<Result<&mut Lane>> {
         if self.remaining == 0 {
             return None;

@@ -195,7 +195,7 @@ impl<'p> Draft<'p> {
         let keeps_times = self.entities.iter().all(|entity| entity.keeps_times);
         let place = Place { table: 0, partition: self.partition() };
         let group = Group { place, rows: self.rows, unchanged: Vec::new() };
-        Ok(Plan { groups: group.into(), intents: Vec::new(), keeps_times })
+        Ok(Plan { groups: group.into(), keeps_times, ..Plan::default() })
     }
 
     fn partition(&self) -> &'p str {

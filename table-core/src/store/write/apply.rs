@@ -4,19 +4,20 @@
 //! rows that are to be new are put first, with "no overwrite", and taken back if one of them is there. An error of
 //! LMDB is another matter: it spoils the transaction, and the whole group is run again without its culprit.
 
-use super::encode::Place;
 use super::encoded::{EncodedRange, EncodedRow, Image, Prepared};
 use super::numbering::encode_now;
 use super::range::{self, Ground};
 use super::transaction::{Touched, Transaction, touched};
-use super::version::{Proof, check_condition};
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Ticks;
 use crate::plan::{Act, Condition, Refused};
+use crate::row::encode::Place;
 use crate::row::row_write::RowWriter;
+use crate::row::version::{Proof, check_condition};
 use crate::row::view::RowView;
 use crate::row::{self, Row, key};
-use crate::store::encryption::sign;
+use crate::sealing::sign;
 use crate::store::lmdb::{self, Databases, WriteTxn};
 use crate::store::open::{self, Environment, Explored, Tree};
 use crate::store::scan::read;

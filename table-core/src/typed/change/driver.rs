@@ -9,13 +9,13 @@ use super::Change;
 use super::attempt::{Attempt, Desk, Need};
 use super::entity_attempt::EntityAttempt;
 use crate::error::{Error, ErrorKind, Result};
+#[cfg(feature = "encrypt")]
+use crate::executor::Loader;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::ETag;
 use crate::plan::{Draft, Failure, Plan, Seals, WriteExplain};
-#[cfg(feature = "encrypt")]
-use crate::store::Prepared;
-use crate::store::version_of;
+use crate::row::version::version_of;
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Key;
 
@@ -92,14 +92,18 @@ pub(in crate::typed) fn explain(
     planned(attempts, batch, &table.sham_sealer()?, WriteExplain::of)
 }
 
-/// A change made ready to be carried out together with others.
+/// A change that a load carries out together with others.
 #[cfg(feature = "encrypt")]
-pub(in crate::typed) fn prepared(table: &DynamicTable, attempt: &mut (dyn Attempt + '_)) -> Result<Prepared> {
+pub(in crate::typed) fn loaded(
+    table: &DynamicTable,
+    attempt: &mut (dyn Attempt + '_),
+    loader: &mut dyn Loader,
+) -> Result<()> {
     let attempts = &mut [attempt];
     read(table, attempts, None)?;
     let sealer = table.sealer()?;
     planned(attempts, None, &sealer, |plan| {
-        table.prepared(plan, &sealer.sealed_at()).map_err(|refused| plan.judge(refused).error)
+        loader.add(plan, &sealer.sealed_at()).map_err(|refused| plan.judge(refused).error)
     })?
 }
 

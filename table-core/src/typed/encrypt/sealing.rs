@@ -4,7 +4,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Value, ValueRef};
 use crate::plan::{FieldToken, Seals, Values};
 use crate::schema::{self, Blind, Field, PropertyValue, Schema, TOKEN_BYTES};
-use crate::store::looks_sealed;
+use crate::sealing::looks_sealed;
 
 /// What an entity's row has of its sealed fields, by their places in the schema.
 #[derive(Default)]

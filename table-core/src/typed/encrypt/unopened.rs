@@ -8,7 +8,7 @@ use crate::model::ValueRef;
 use crate::plan::{FieldToken, Values};
 use crate::row::view::RowView;
 use crate::schema::{self, FieldPart, Format, Part, PropertyValue, Schema, Template};
-use crate::store::looks_sealed;
+use crate::sealing::looks_sealed;
 use crate::typed::entity::source::Source;
 use crate::typed::entity::{Entity, path};
 

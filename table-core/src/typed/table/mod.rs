@@ -7,11 +7,11 @@ use std::fmt;
 use std::ops::Deref;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::bulk::{BulkReport, load};
 use crate::handle::table::DynamicTable;
 use crate::model::{ETag, IfMatch};
 use crate::plan::{Plan, Refused};
 use crate::row::view::RowView;
-use crate::store::BulkReport;
 use crate::typed::change::Change;
 use crate::typed::change::driver;
 use crate::typed::change::egt::Egt;
@@ -136,15 +136,16 @@ impl<E: Entity> Table<E> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn bulk_insert<B: Borrow<E>>(&self, entities: impl IntoIterator<Item = B>) -> Result<BulkReport> {
-        self.table.load(
+        load(
+            &mut *self.table.loader(),
             entities,
-            |entity| {
+            |entity, loader| {
                 let sealer = self.table.sealer()?;
-                let prepared = |plan: &Plan<'_>| {
-                    let prepared = self.table.prepared(plan, &sealer.sealed_at());
-                    prepared.map_err(|refused| plan.judge(refused).error)
+                let add = |plan: &Plan<'_>| {
+                    let added = loader.add(plan, &sealer.sealed_at());
+                    added.map_err(|refused| plan.judge(refused).error)
                 };
-                driver::insertion(entity.borrow(), &sealer, prepared)?
+                driver::insertion(entity.borrow(), &sealer, add)?
             },
             |entity, refused| {
                 // What adds a row demands no version: the keys that sealed it are no longer the current ones.

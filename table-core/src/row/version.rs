@@ -1,4 +1,5 @@
-//! What a version's proof is here: a row that has not changed since need not be read again.
+//! What a version's proof says of a row that lay in a store's bytes: one that has not changed since need not be read
+//! again.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ETag;
@@ -6,25 +7,25 @@ use crate::plan::{Condition, Version};
 use crate::row::Row;
 use crate::row::view::RowView;
 
-/// What this store knows of a row that was read, beside its `ETag`.
+/// What is known of a row that was read, beside its `ETag`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::store) struct Proof {
+pub(crate) struct Proof {
     /// The checksum of its bytes.
-    pub(in crate::store) checksum: u64,
+    pub(crate) checksum: u64,
     /// How many bytes it has with its key.
-    pub(in crate::store) length: usize,
+    pub(crate) length: usize,
     /// The number of the store's state in which it was read and found sound; `None` if it was not looked into.
-    pub(in crate::store) state: Option<usize>,
+    pub(crate) state: Option<usize>,
 }
 
 impl Proof {
-    pub(in crate::store) fn of(version: &Version) -> Self {
+    pub(crate) fn of(version: &Version) -> Self {
         let [checksum, length, state] = version.proof;
         let state = state.checked_sub(1).and_then(|state| usize::try_from(state).ok());
         Self { checksum, length: usize::try_from(length).unwrap_or(usize::MAX), state }
     }
 
-    pub(in crate::store) fn version(self, etag: ETag) -> Version {
+    pub(crate) fn version(self, etag: ETag) -> Version {
         let number = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
         let state = self.state.map_or(0, |state| number(state).saturating_add(1));
         Version { etag, proof: [self.checksum, number(self.length), state] }
@@ -38,7 +39,7 @@ pub(crate) fn version_of(view: &RowView<'_>, state: usize) -> Version {
 }
 
 /// Whether what is there is as it must be.
-pub(super) fn check_condition(old: Option<&Row<'_>>, condition: Condition) -> Result<()> {
+pub(crate) fn check_condition(old: Option<&Row<'_>>, condition: Condition) -> Result<()> {
     let of_etag = |old: &Row<'_>, etag: ETag| old.timestamp() == etag.timestamp();
     match (condition, old) {
         (Condition::Any, _) | (Condition::Absent, None) | (Condition::Present, Some(_)) => Ok(()),

@@ -2,23 +2,23 @@
 
 use std::cell::Cell as Once;
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 
+use super::{HasVault, Sealing};
 use crate::crypt::{Cell, KeyHandle, Secret, Token, value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ValueRef;
 use crate::opened::Opened;
 use crate::plan::{FoundTokens, Resealed, Seals};
 use crate::schema::{Blind, Field, TOKEN_BYTES};
-use crate::store::encryption::Keys;
-use crate::store::encryption::vault::Encryption;
 
 /// The generation of the keys that sealed a plan's values; none if it has no sealed values.
 #[derive(Clone, Debug)]
-pub(crate) struct SealedAt(Option<(Encryption, u64)>);
+pub struct SealedAt(Option<(Arc<dyn Sealing>, u64)>);
 
 impl SealedAt {
     /// Of a plan without sealed values.
-    pub(crate) const NOTHING: Self = Self(None);
+    pub const NOTHING: Self = Self(None);
 
     /// Refuses values that were sealed with keys that may be about to go.
     ///
@@ -43,7 +43,7 @@ impl SealedAt {
 /// Seals the values of a plan.
 pub(crate) struct Sealer<'t> {
     table: u32,
-    keys: &'t Keys,
+    keys: &'t dyn HasVault,
     generation: Once<Option<u64>>,
     /// The sealer of a plan that is only shown. It needs no key and makes none; bytes stand in for tokens.
     sham: Option<RandomState>,
@@ -51,12 +51,12 @@ pub(crate) struct Sealer<'t> {
 
 impl<'t> Sealer<'t> {
     /// For a plan that is to be carried out.
-    pub(in crate::store) fn new(table: u32, keys: &'t Keys) -> Self {
+    pub(crate) fn new(table: u32, keys: &'t dyn HasVault) -> Self {
         Self { table, keys, generation: Once::new(None), sham: None }
     }
 
     /// For a plan that is only shown: gives bytes of the right length.
-    pub(in crate::store) fn sham(table: u32, keys: &'t Keys) -> Self {
+    pub(crate) fn sham(table: u32, keys: &'t dyn HasVault) -> Self {
         Self { sham: Some(RandomState::new()), ..Self::new(table, keys) }
     }
 
@@ -93,8 +93,8 @@ impl<'t> Sealer<'t> {
 
     /// The keys; their generation is noted before the first value is sealed, so that a rotation between the two is seen,
     /// if once too often.
-    fn keys(&self) -> Result<&'t Encryption> {
-        let keys = self.keys.get()?;
+    fn keys(&self) -> Result<&'t dyn Sealing> {
+        let keys = self.keys.vault()?;
         if self.generation.get().is_none() {
             self.generation.set(Some(keys.generation()?));
         }
@@ -103,8 +103,9 @@ impl<'t> Sealer<'t> {
 
     /// The generation of the keys before the first value was sealed.
     pub(crate) fn sealed_at(&self) -> SealedAt {
-        let keys = self.keys.any();
-        SealedAt(self.generation.get().and_then(|generation| Some((keys?.clone(), generation))))
+        SealedAt(
+            self.generation.get().and_then(|generation| Some((self.keys.vault().ok()?.share(), generation))),
+        )
     }
 }
 
@@ -181,19 +182,19 @@ pub(crate) fn looks_sealed(value: ValueRef<'_>) -> bool {
 
 /// The tokens that a field's value can have been filed under in a partition, newest first: one for each key that is
 /// alive.
-pub(in crate::store) fn tokens(
-    (table, keys): (u32, &Keys),
+pub(crate) fn tokens(
+    (table, keys): (u32, &dyn HasVault),
     partition: &str,
     field: &Field,
     blind: Blind,
     value: ValueRef<'_>,
 ) -> Result<Vec<[u8; TOKEN_BYTES]>> {
     let cell = Cell::new(table, partition, "", field.property)?.scoped(field.scope);
-    let tokens = keys.get()?.tokens(&cell, blind.tokens, value)?;
+    let tokens = keys.vault()?.tokens(&cell, blind.tokens, value)?;
     Ok(tokens.into_iter().map(Token::to_bytes).collect())
 }
 
 /// The generation of the keys, which a lookup by tokens must see unchanged before and after.
-pub(in crate::store) fn generation(keys: &Keys) -> Result<u64> {
-    keys.get()?.generation()
+pub(crate) fn generation(keys: &dyn HasVault) -> Result<u64> {
+    keys.vault()?.generation()
 }
