@@ -1,10 +1,14 @@
 //! The data model: values, times, keys and entities. Nothing here does I/O.
 
+#[cfg(feature = "serde")]
+pub(crate) mod as_text;
 pub(crate) mod body;
 mod entity;
 mod etag;
 pub(crate) mod key;
 pub(crate) mod names;
+#[cfg(any(feature = "jiff", feature = "chrono"))]
+mod other_times;
 pub(crate) mod ticks;
 mod value;
 pub(crate) mod words;

@@ -4,10 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-const PER_SECOND: u64 = 10_000_000;
+pub(super) const PER_SECOND: u64 = 10_000_000;
 const PER_DAY: u64 = 86_400 * PER_SECOND;
 /// Ticks from 0001-01-01 to 1970-01-01.
-const UNIX_EPOCH_TICKS: u64 = 621_355_968_000_000_000;
+pub(super) const UNIX_EPOCH_TICKS: u64 = 621_355_968_000_000_000;
 
 /// A point in time in UTC: the number of 100 ns ticks since 0001-01-01T00:00:00.
 ///
@@ -242,7 +242,7 @@ fn decimals(text: &str) -> Option<u64> {
 
 /// A time before the year 1 or after the year 9999.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TicksOutOfRange(());
+pub struct TicksOutOfRange(pub(super) ());
 
 impl fmt::Display for TicksOutOfRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -278,51 +278,6 @@ impl From<Ticks> for SystemTime {
             UNIX_EPOCH + ticks.saturating_since(Ticks::UNIX_EPOCH)
         } else {
             UNIX_EPOCH - Ticks::UNIX_EPOCH.saturating_since(ticks)
-        }
-    }
-}
-
-#[cfg(feature = "jiff")]
-mod with_jiff {
-    use super::{PER_SECOND, Ticks, TicksOutOfRange, UNIX_EPOCH_TICKS};
-    use jiff::Timestamp;
-
-    /// Floors to the tick.
-    impl TryFrom<Timestamp> for Ticks {
-        type Error = TicksOutOfRange;
-
-        fn try_from(time: Timestamp) -> Result<Self, TicksOutOfRange> {
-            let ticks = time.as_nanosecond().div_euclid(100) + i128::from(UNIX_EPOCH_TICKS);
-            u64::try_from(ticks).ok().and_then(Self::new).ok_or(TicksOutOfRange(()))
-        }
-    }
-
-    /// jiff's range ends a few hours before the last tick of 9999.
-    impl TryFrom<Ticks> for Timestamp {
-        type Error = TicksOutOfRange;
-
-        fn try_from(ticks: Ticks) -> Result<Self, TicksOutOfRange> {
-            let seconds = i64::try_from(ticks.get() / PER_SECOND).map_err(|_| TicksOutOfRange(()))?
-                - i64::try_from(UNIX_EPOCH_TICKS / PER_SECOND).map_err(|_| TicksOutOfRange(()))?;
-            let nanos = i32::try_from(ticks.get() % PER_SECOND * 100).map_err(|_| TicksOutOfRange(()))?;
-            Self::new(seconds, nanos).map_err(|_| TicksOutOfRange(()))
-        }
-    }
-
-    #[cfg(test)]
-    mod tests {
-        use super::*;
-
-        #[test]
-        fn jiff_and_ticks_agree() {
-            for text in
-                ["2026-11-20T20:37:52.6107149Z", "1969-12-31T23:59:59.9999999Z", "0001-01-01T00:00:00Z"]
-            {
-                let ticks: Ticks = text.parse().unwrap();
-                let stamp: Timestamp = text.parse().unwrap();
-                assert_eq!(Ticks::try_from(stamp).unwrap(), ticks);
-                assert_eq!(Timestamp::try_from(ticks).unwrap(), stamp);
-            }
         }
     }
 }

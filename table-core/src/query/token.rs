@@ -146,6 +146,9 @@ impl FromStr for Continuation {
     }
 }
 
+#[cfg(feature = "serde")]
+crate::model::as_text::as_text!(Continuation, "a continuation token");
+
 impl fmt::Debug for Continuation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Continuation({self})")

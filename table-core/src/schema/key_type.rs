@@ -279,6 +279,9 @@ key_parts! {
 #[cfg(feature = "jiff")]
 key_parts! { jiff::Timestamp: KeyType::Time; }
 
+#[cfg(feature = "chrono")]
+key_parts! { chrono::DateTime<chrono::Utc>: KeyType::Time; }
+
 #[diagnostic::do_not_recommend]
 impl<T: KeyPart> KeyPart for Option<T> {
     const KEY: KeyType = KeyType::Optional(&T::KEY);

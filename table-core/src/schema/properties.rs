@@ -1,6 +1,6 @@
 //! Rust's types as properties.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use uuid::Uuid;
 
@@ -156,6 +156,44 @@ impl Property for jiff::Timestamp {
     }
 }
 
+/// Floors to the tick.
+#[cfg(feature = "chrono")]
+#[diagnostic::do_not_recommend]
+impl Property for chrono::DateTime<chrono::Utc> {
+    const EDM: EdmType = EdmType::DateTime;
+
+    fn to_property(&self) -> Result<PropertyValue<'_>, ValueError> {
+        match Ticks::try_from(*self) {
+            Ok(ticks) => Ok(PropertyValue::Borrowed(ValueRef::DateTime(ticks))),
+            Err(_) if *self < Self::UNIX_EPOCH => Err(ValueError::below(Self::EDM, BEFORE)),
+            Err(_) => Err(ValueError::above(Self::EDM, AFTER)),
+        }
+    }
+
+    fn from_property(value: Option<ValueRef<'_>>) -> Result<Self, ValueError> {
+        Ticks::from_property(value).map(Self::from)
+    }
+}
+
+/// Ticks of 100 ns, as .NET counts a `TimeSpan`. Floors to the tick.
+#[diagnostic::do_not_recommend]
+impl Property for Duration {
+    const EDM: EdmType = EdmType::Int64;
+
+    fn to_property(&self) -> Result<PropertyValue<'_>, ValueError> {
+        i64::try_from(self.as_nanos() / 100)
+            .map(|ticks| PropertyValue::Borrowed(ValueRef::Int64(ticks)))
+            .map_err(|_| ValueError::above(Self::EDM, "a duration of more than 29,227 years"))
+    }
+
+    fn from_property(value: Option<ValueRef<'_>>) -> Result<Self, ValueError> {
+        let ticks = i64::from_property(value)?;
+        let ticks =
+            u64::try_from(ticks).map_err(|_| ValueError::below(Self::EDM, "a duration is not negative"))?;
+        Ok(Self::new(ticks / 10_000_000, u32::try_from(ticks % 10_000_000 * 100).unwrap_or_default()))
+    }
+}
+
 /// `None` is an absent property.
 #[diagnostic::do_not_recommend]
 impl<T: Property> Property for Option<T> {
@@ -179,7 +217,6 @@ impl<T: Property> Property for Option<T> {
 #[cfg(test)]
 mod tests {
     use std::fmt::Debug;
-    use std::time::Duration;
 
     use proptest::prelude::*;
 
@@ -287,5 +324,29 @@ mod tests {
         );
         let late = jiff::Timestamp::from_property(Some(ValueRef::DateTime(Ticks::MAX)));
         assert_eq!(late.unwrap_err().to_string(), "a time later than a `jiff::Timestamp` holds");
+    }
+
+    #[cfg(feature = "chrono")]
+    #[test]
+    fn chronos_times_survive() {
+        use chrono::{DateTime, Utc};
+        for text in ["2026-11-20T20:37:52.6107149Z", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59.9999999Z"] {
+            survives(&text.parse::<DateTime<Utc>>().unwrap());
+        }
+        assert!(DateTime::<Utc>::MIN_UTC.to_property().unwrap_err().is_below());
+        assert!(DateTime::<Utc>::MAX_UTC.to_property().unwrap_err().is_above());
+    }
+
+    #[test]
+    fn durations_survive_and_floor_to_the_tick() {
+        let longest = Duration::new(922_337_203_685, 477_580_700);
+        for duration in [Duration::ZERO, Duration::from_nanos(100), Duration::from_hours(1), longest] {
+            survives(&duration);
+        }
+        let floored = Duration::from_nanos(199);
+        let property = floored.to_property().unwrap();
+        assert_eq!(Duration::from_property(property.as_value_ref()).unwrap(), Duration::from_nanos(100));
+        assert!((longest + Duration::from_nanos(100)).to_property().unwrap_err().is_above());
+        assert!(Duration::from_property(Some(ValueRef::Int64(-1))).unwrap_err().is_below());
     }
 }
