@@ -17,7 +17,7 @@ pub(crate) struct Target {
     pub(crate) most: usize,
 }
 
-pub(crate) const ALL: [Target; 7] = [
+pub(crate) const ALL: [Target; 8] = [
     Target {
         name: "row",
         corpus: |random| (0..300).map(|_| fuzzing::sample_row(&mut |limit| random.below(limit))).collect(),
@@ -25,6 +25,15 @@ pub(crate) const ALL: [Target; 7] = [
         judge: fuzzing::row,
         words: &[b"\xff\xff", b"\xff\xff\x00\x40", b"\x01\x00a", b"\xf0\x9f\x98\x80"],
         most: 16_384,
+    },
+    Target {
+        name: "shape",
+        corpus: |random| (0..300).map(|_| fuzzing::sample_shape(&mut |limit| random.below(limit))).collect(),
+        // Its checksum is that of every small record.
+        seal: None,
+        judge: fuzzing::shape,
+        words: &[b"\x00\x00", b"\x8b\x00", b"\x0c", b"\x8d"],
+        most: 1_024,
     },
     Target {
         name: "key",

@@ -20,9 +20,15 @@ use crate::model::{DynamicEntity, ETag, Ticks, Value, ValueRef};
 use crate::query::{Continuation, Fields, Filter, Position, Query, QueryPlan, fingerprint, plan, prop};
 use crate::row::dict::{Dict, MAX_NAMES};
 use crate::row::key::{self, StoredKey};
-use crate::row::row_write::{self, NameRef, RowWriter};
+use crate::row::merge;
+use crate::row::row_write::{NameRef, RowWriter};
+use crate::row::shape::{Column, Shape};
+use crate::row::shape_write::Target;
+use crate::row::slots::SlotRow;
+use crate::row::value::{self, Decoded};
 use crate::row::view::{self, RowView};
-use crate::row::{self, DIGEST, Decoded, HEADER, INLINE, NARROW_SLOT, Row, SMALL, WIDE, WIDE_SLOT};
+use crate::row::{self, Body, DIGEST, HEADER, INLINE, Row};
+use crate::schema::{ColumnType, Field};
 use crate::store::records::meta::{self, META_KEY, Meta};
 
 /// Where every row lies that is fuzzed.
@@ -41,10 +47,12 @@ static DICT: LazyLock<Arc<Dict>> = LazyLock::new(|| {
     for symbol in 0..SYMBOLS {
         dict.push_symbol(format!("kind{symbol}").into());
     }
+    dict.shapes = shapes();
     Arc::new(dict)
 });
 const ENTITY_TYPE: usize = 3;
 const SYMBOLS: u64 = 3;
+const SYMBOLS_READ: usize = 3;
 
 /// A row that others are merged with.
 static OTHER: LazyLock<Vec<u8>> = LazyLock::new(|| {
@@ -58,22 +66,51 @@ static OTHER: LazyLock<Vec<u8>> = LazyLock::new(|| {
     formed(&properties, Ticks::UNIX_EPOCH, None)
 });
 
+/// Shapes of every type, with columns that may be absent and without; of nothing; of one text; of many bits.
+fn shapes() -> Vec<Shape> {
+    use ColumnType::{Bool, Bytes, F64, Guid, I8, I16, I32, I64, Text, Time, U8, U16, U32};
+    let all = [I32, Text, Bytes, F64, Bool, Time, Guid, U8, I16, U32, Text, Bytes, I64, I8, U16];
+    let column = |(at, of): (u16, &ColumnType), optional| Column { id: at * 2, of: *of, optional };
+    let list = |types: &[ColumnType], optional: fn(u16) -> bool| {
+        (0..).zip(types).map(|(at, of)| column((at, of), optional(at))).collect()
+    };
+    let lists: [Vec<Column>; 5] = [
+        list(&all, |_| false),
+        list(&all, |at| at % 2 == 0),
+        Vec::new(),
+        list(&[Text], |_| false),
+        list(&[Bool; 19], |_| true),
+    ];
+    let shape = |columns| Shape::new(1, columns, u16::try_from(ENTITY_TYPE).unwrap_or(0));
+    lists.into_iter().filter_map(shape).collect()
+}
+
 type Property<'a> = (NameRef<'a>, ValueRef<'a>, Option<u16>);
 
-/// The row of these properties, which stand in order.
+/// The row of these properties, which stand in order, with slots.
 fn formed(properties: &[Property<'_>], timestamp: Ticks, digest: Option<[u8; DIGEST]>) -> Vec<u8> {
     let mut writer = RowWriter::default();
     for (name, value, symbol) in properties {
         writer.push(*name, *value, *symbol, seed());
     }
-    finished(&writer, timestamp, digest)
-}
-
-fn finished(writer: &RowWriter, timestamp: Ticks, digest: Option<[u8; DIGEST]>) -> Vec<u8> {
     let mut bytes = Vec::new();
     writer.finish(&mut bytes, digest.as_ref()).expect("a row has at most 255 properties");
-    row_write::stamp(&mut bytes, timestamp, seed());
+    row::stamp(&mut bytes, timestamp, seed());
     bytes
+}
+
+/// The row of a shape with what `get` gives its columns; `None` where slots would be better.
+fn shaped<'v>(
+    number: u16,
+    timestamp: Ticks,
+    digest: Option<[u8; DIGEST]>,
+    get: impl FnMut(usize) -> Option<ValueRef<'v>>,
+) -> Option<Vec<u8>> {
+    let target = Target { shape: DICT.shape(number)?, number, seed: seed(), digest: digest.as_ref() };
+    let mut bytes = Vec::new();
+    target.write(get, &mut bytes)?;
+    row::stamp(&mut bytes, timestamp, seed());
+    Some(bytes)
 }
 
 /// Reads a row in every way there is. A sound one must be the very bytes that its properties are written as, be found
@@ -82,28 +119,56 @@ pub fn row(bytes: &[u8]) -> bool {
     let Ok(row) = Row::parse(bytes) else { return false };
     // Before any checksum: a store may be opened to read without.
     read_through(&row);
-    if row.verify_whole(seed()).is_err() {
+    if row.verify_whole(seed(), &DICT).is_err() {
         return false;
     }
-    let Some(properties) = properties(&row) else { return false };
-    assert!(
-        formed(&properties, row.timestamp(), row.digest()) == bytes,
-        "a sound row is written in another form"
-    );
-    for (index, (name, ..)) in properties.iter().enumerate() {
-        let slot = row.slot(index).expect("the row is sound");
-        let found = match *name {
-            NameRef::Id(id) => row.find(id),
-            NameRef::Inline(name) => row.find_inline(name, Some(seed())).expect("the row is sound"),
-        };
-        let found = found.expect("a property is not found");
-        assert!((found.start, found.end) == (slot.start, slot.end), "another property is found");
+    let view = RowView::new(KEY.as_slice(), row, DICT.clone(), true);
+    match *row.body() {
+        Body::Slots(slots) => {
+            let Some(properties) = slot_properties(&slots) else { return false };
+            let again = formed(&properties, row.timestamp(), row.digest());
+            assert!(again == bytes, "a sound row is written in another form");
+        }
+        Body::Shaped(of) => {
+            let shape = DICT.shape(of.shape()).expect("a sound row's shape is known");
+            let get = |at: usize| {
+                let column = shape.columns().get(at)?;
+                view.get_by_id(column.id).expect("the row is sound")
+            };
+            // One that lacks so much that the library would write slots is sound all the same.
+            if let Some(again) = shaped(of.shape(), row.timestamp(), row.digest(), get) {
+                assert!(again == bytes, "a sound row is written in another form");
+            }
+        }
     }
-    let other = Row::parse(&OTHER).expect("a row of the library's own");
-    check_merge(&row, &row);
-    check_merge(&row, &other);
-    check_merge(&other, &row);
+    if !view::covers(&DICT, &row) {
+        return false;
+    }
+    let Ok(numbered) = view.numbered().and_then(Iterator::collect::<Result<Vec<_>, _>>) else { return false };
+    assert!(numbered.len() == view.len(), "a row has not as many properties as it says");
+    for (id, name, value) in numbered {
+        let found = if id == INLINE { view.get(name) } else { view.get_by_id(id) };
+        let found = found.expect("the row is sound").expect("a property is not found");
+        assert!(same(found, value), "another property is found");
+    }
+    let other = RowView::new(
+        KEY.as_slice(),
+        Row::parse(&OTHER).expect("a row of the library's own"),
+        DICT.clone(),
+        true,
+    );
+    check_merge(&view, &view);
+    check_merge(&view, &other);
+    check_merge(&other, &view);
     true
+}
+
+/// Whether both are the same, bit by bit.
+fn same(a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
+    match (a, b) {
+        (ValueRef::Double(a), ValueRef::Double(b)) => a.to_bits() == b.to_bits(),
+        _ => a == b,
+    }
 }
 
 /// Keeps a result from being optimised away, and all that led to it.
@@ -112,24 +177,47 @@ fn seen<T>(value: T) {
 }
 
 fn read_through(row: &Row<'_>) {
-    for index in 0..=row.len() {
-        let Some(slot) = row.slot(index) else { continue };
-        seen(row.find(slot.id).map(|found| row.payload(&found, Some(seed())).is_ok()));
-        if let Ok(payload) = row.payload(&slot, None) {
-            seen(row::decode(slot.tag, payload));
-            if let Ok((name, value)) = row::inline_name(payload) {
-                seen(row::decode(slot.tag, value));
-                seen(row.find_inline(name, None));
+    if let Body::Slots(slots) = row.body() {
+        for index in 0..=slots.len() {
+            let Some(slot) = slots.slot(index) else { continue };
+            seen(slots.find(slot.id).map(|found| slots.payload(&found, Some(seed())).is_ok()));
+            if let Ok(payload) = slots.payload(&slot, None) {
+                seen(value::decode(slot.tag, payload));
+                if let Ok((name, value)) = value::inline_name(payload) {
+                    seen(value::decode(slot.tag, value));
+                    seen(slots.find_inline(name, None));
+                }
             }
         }
     }
-    for id in [0, 3, INLINE] {
-        seen(row.find(id));
+    if let Body::Shaped(of) = row.body() {
+        // By whatever shape.
+        for shape in &DICT.shapes {
+            let Ok(parts) = of.open(shape) else { continue };
+            for place in shape.places() {
+                seen(parts.value(*place, || Some(seed())));
+            }
+        }
     }
     for verify in [false, true] {
         let view = RowView::new(KEY.as_slice(), *row, DICT.clone(), verify);
         let entity = view.to_entity();
         assert_eq!(entity.is_ok(), view.properties().all(|property| property.is_ok()));
+        for id in [0, 1, 3, 20, INLINE] {
+            seen(view.get_by_id(id));
+        }
+        if let Some(quick) = view.quick(FIELDS) {
+            for (at, field) in FIELDS.iter().enumerate() {
+                let (by_place, by_name) = (quick.get(at), view.get(field.property));
+                let agree = match (by_place, &by_name) {
+                    (Some(a), Ok(Some(b))) => same(a, *b),
+                    (None, Ok(Some(_)) | Err(_)) => !verify || row.verify(seed()).is_err(),
+                    (None, Ok(None)) => true,
+                    (Some(_), _) => false,
+                };
+                assert!(agree, "a field holds another value by its place: {by_place:?} and {by_name:?}");
+            }
+        }
         seen(view.get("EntityType").map(|value| value.map(ValueRef::edm_type)));
         seen(view.get("a").map(|value| value.map(ValueRef::edm_type)));
         seen(view.to_selected(&[0, 3], &["a".into()]));
@@ -137,19 +225,29 @@ fn read_through(row: &Row<'_>) {
     seen(view::covers(&DICT, row) | view::covers(&Dict::default(), row));
 }
 
-/// Everything that a row holds, or `None` where some value can't be read.
-fn properties<'a>(row: &Row<'a>) -> Option<Vec<Property<'a>>> {
+/// Fields of some columns that the shapes have.
+const FIELDS: &[Field] = &[
+    Field::PLAIN.named("n0", "N0"),
+    Field::PLAIN.named("n2", "N2"),
+    Field::PLAIN.named("n4", "N4"),
+    Field::PLAIN.named("n20", "N20"),
+    Field::PLAIN.named("n22", "N22"),
+    Field::PLAIN.named("n7", "N7"),
+];
+
+/// Everything that a row with slots holds, or `None` where some value can't be read.
+fn slot_properties<'a>(row: &SlotRow<'a>) -> Option<Vec<Property<'a>>> {
     (0..row.len())
         .map(|index| {
             let slot = row.slot(index)?;
             let payload = row.payload(&slot, None).ok()?;
             let (name, payload) = match slot.id {
                 INLINE => {
-                    row::inline_name(payload).map(|(name, value)| (NameRef::Inline(name), value)).ok()?
+                    value::inline_name(payload).map(|(name, value)| (NameRef::Inline(name), value)).ok()?
                 }
                 id => (NameRef::Id(id), payload),
             };
-            match row::decode(slot.tag, payload).ok()? {
+            match value::decode(slot.tag, payload).ok()? {
                 Decoded::Value(value) => Some((name, value, None)),
                 Decoded::Symbol(symbol) => Some((name, ValueRef::String(""), Some(symbol))),
             }
@@ -157,48 +255,106 @@ fn properties<'a>(row: &Row<'a>) -> Option<Vec<Property<'a>>> {
         .collect()
 }
 
-fn check_merge(old: &Row<'_>, new: &Row<'_>) {
-    let mut writer = RowWriter::default();
-    writer.merge(old, new, seed()).expect("both rows are sound");
+fn check_merge(old: &RowView<'_>, new: &RowView<'_>) {
+    let merged = merge::merged(old, new).expect("both rows are sound");
     let mut map = BTreeMap::new();
     for row in [old, new] {
-        for (name, value, symbol) in properties(row).expect("the row is sound") {
-            let place = match name {
-                NameRef::Id(id) => (id, ""),
-                NameRef::Inline(name) => (INLINE, name),
-            };
-            map.insert(place, (name, value, symbol));
+        for property in row.numbered().expect("the row is sound") {
+            let (id, name, value) = property.expect("the row is sound");
+            map.insert((id, if id == INLINE { name } else { "" }), (id, name, value));
         }
     }
-    if map.len() > 255 {
-        return;
+    let same = merged.len() == map.len()
+        && merged.iter().zip(map.values()).all(|(a, b)| (a.0, a.1) == (b.0, b.1) && same(a.2, b.2));
+    assert!(same, "rows don't merge as maps do");
+}
+
+/// Reads the body of a shape's record. One that is read must be written as the same bytes.
+pub fn shape(bytes: &[u8]) -> bool {
+    let entity_type = u16::try_from(ENTITY_TYPE).ok();
+    let Some(shape) = Shape::decode(bytes, (MAX_NAMES, SYMBOLS_READ), entity_type) else { return false };
+    assert!(shape.encode() == bytes, "a shape is written in another form");
+    let row = Row::parse(&OTHER).expect("a row of the library's own");
+    if let Body::Shaped(of) = row.body() {
+        for place in
+            of.open(&shape).iter().flat_map(|parts| shape.places().iter().map(|place| (*parts, place)))
+        {
+            seen(place.0.value(*place.1, || None));
+        }
     }
-    let expected: Vec<_> = map.into_values().collect();
-    let merged = finished(&writer, new.timestamp(), None);
-    assert!(merged == formed(&expected, new.timestamp(), None), "rows don't merge as maps do");
+    true
+}
+
+/// The body of a shape's record.
+pub fn sample_shape(pick: &mut dyn FnMut(u64) -> u64) -> Vec<u8> {
+    let (mut columns, mut id) = (Vec::new(), 4);
+    let most = [3, 20, 252].get(small(pick(3))).copied().unwrap_or(3);
+    for _ in 0..pick(most) {
+        let of = ColumnType::from_code(u8::try_from(pick(13)).unwrap_or(0)).unwrap_or(ColumnType::Bool);
+        columns.push(Column { id, of, optional: pick(2) == 0 });
+        id += 1 + u16::try_from(pick(3)).unwrap_or(0);
+    }
+    let shape = Shape::new(u16::try_from(pick(SYMBOLS)).unwrap_or(0), columns, 3);
+    shape.map_or_else(Vec::new, |shape| shape.encode())
 }
 
 /// Makes the checksums of a row fit, if it is anything like one.
 pub fn seal_row(bytes: &mut [u8]) {
     let Ok(row) = Row::parse(bytes) else { return };
     let timestamp = row.timestamp();
-    let wide = bytes.get(1).is_some_and(|flags| flags & WIDE != 0);
-    let heap = HEADER + row.len() * if wide { WIDE_SLOT } else { NARROW_SLOT };
-    let large: Vec<_> = (0..row.len())
-        .filter_map(|index| row.slot(index))
-        .filter(|slot| slot.length() > SMALL)
-        .map(|slot| heap + slot.start..heap + slot.end)
-        .collect();
-    for range in large {
+    let large: Vec<_> = match row.body() {
+        Body::Slots(slots) => slots.large().collect(),
+        Body::Shaped(of) => of.large().collect(),
+    };
+    for (start, end) in large {
+        let range = HEADER + start..HEADER + end;
         if let Some((value, sum)) = bytes.get_mut(range).and_then(<[u8]>::split_last_chunk_mut) {
             *sum = row::large_checksum(value, seed());
         }
     }
-    row_write::stamp(bytes, timestamp, seed());
+    row::stamp(bytes, timestamp, seed());
+}
+
+/// A row of a shape as the store writes it.
+fn sample_shaped(number: u16, pick: &mut dyn FnMut(u64) -> u64) -> Option<Vec<u8>> {
+    let shape = DICT.shape(number)?;
+    let long = if pick(4) == 0 { 300 } else { 30 };
+    let text = "t".repeat(small(pick(long)));
+    let values: Vec<_> = shape
+        .columns()
+        .iter()
+        .map(|column| {
+            let bits = pick(u64::MAX);
+            let value = match column.of {
+                ColumnType::Bool => ValueRef::Boolean(bits & 1 == 0),
+                ColumnType::I8 => ValueRef::Int32(i32::from_le_bytes(low(bits)) >> 24),
+                ColumnType::U8 | ColumnType::U16 => ValueRef::Int32(i32::from_le_bytes(low(bits % 256))),
+                ColumnType::I16 => ValueRef::Int32(i32::from_le_bytes(low(bits)) >> 16),
+                ColumnType::I32 => ValueRef::Int32(i32::from_le_bytes(low(bits))),
+                ColumnType::U32 => ValueRef::Int64(i64::from_le_bytes((bits >> 32).to_le_bytes())),
+                ColumnType::I64 => ValueRef::Int64(i64::from_le_bytes(bits.to_le_bytes())),
+                ColumnType::F64 => ValueRef::Double(f64::from_bits(bits)),
+                ColumnType::Time => {
+                    ValueRef::DateTime(Ticks::new(bits % Ticks::MAX.get()).unwrap_or(Ticks::MAX))
+                }
+                ColumnType::Guid => ValueRef::Guid(Uuid::from_u64_pair(bits, bits)),
+                ColumnType::Text => ValueRef::String(&text),
+                ColumnType::Bytes => ValueRef::Binary(text.as_bytes()),
+            };
+            (!column.optional || pick(2) == 0).then_some(value)
+        })
+        .collect();
+    let digest = (pick(4) == 0).then_some([7; DIGEST]);
+    shaped(number, Ticks::UNIX_EPOCH, digest, |at| values.get(at).copied().flatten())
 }
 
 /// A row as the store writes it. `pick` gives a number below its argument.
 pub fn sample_row(pick: &mut dyn FnMut(u64) -> u64) -> Vec<u8> {
+    if pick(2) == 0
+        && let Some(row) = u16::try_from(pick(5)).ok().and_then(|number| sample_shaped(number, pick))
+    {
+        return row;
+    }
     let most = [3, 12, 255].get(small(pick(3))).copied().unwrap_or(1);
     let mut texts = Vec::new();
     for _ in 0..pick(most) {

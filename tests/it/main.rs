@@ -35,6 +35,7 @@ mod reads;
 mod root;
 mod sealed;
 mod sets;
+mod shapes;
 mod signed;
 mod space;
 mod suggestions;

@@ -31,6 +31,8 @@ pub struct Image {
     pub digest: Option<[u8; 16]>,
 }
 
+/// The form of a row with slots.
+const SLOTS: u64 = 2;
 const DIGEST: u8 = 4;
 const LARGE: u8 = 2;
 const WIDE: u8 = 1;
@@ -44,20 +46,122 @@ fn number<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes[at..at + N].try_into().expect("the record is long enough")
 }
 
+/// A shape that rows of a table have: the number of the kind's text, and each column's number and type.
+struct Shape {
+    symbol: u16,
+    columns: Vec<(u16, u8)>,
+}
+
+/// What it takes to read a table's rows: its shapes, and the number of the property that is the kind.
+struct Shapes {
+    all: Vec<Shape>,
+    entity_type: u16,
+}
+
+/// How many bytes a value of a column's type takes; `None` for text and bytes.
+fn width(of: u8) -> Option<usize> {
+    [1, 1, 1, 2, 2, 4, 4, 8, 8, 8, 16].get(usize::from(of)).copied()
+}
+
+/// A value of fixed width as slots have it: its tag, and its bytes.
+fn as_slot(of: u8, bytes: &[u8]) -> (u8, Vec<u8>) {
+    let mut wide = [0; 8];
+    match of {
+        0 => (2 + bytes[0], Vec::new()),
+        1..=7 => {
+            let is_signed = [1, 3, 5, 7].contains(&of) && bytes[bytes.len() - 1] >= 0x80;
+            wide.fill(if is_signed { 0xff } else { 0 });
+            wide[..bytes.len()].copy_from_slice(bytes);
+            let number = i64::from_le_bytes(wide);
+            let fits = |bytes: u32| {
+                bytes == 8 || (-1_i64 << (8 * bytes - 1)..1 << (8 * bytes - 1)).contains(&number)
+            };
+            let length = if number == 0 { 0 } else { [1, 2, 4, 8].into_iter().find(|n| fits(*n)).unwrap() };
+            (if of < 6 { 4 } else { 5 }, wide[..length as usize].to_vec())
+        }
+        // Double, time and GUID.
+        _ => (of - 2, bytes.to_vec()),
+    }
+}
+
 impl Image {
     /// Takes a row apart.
-    pub fn parse(bytes: &[u8]) -> Self {
-        let (flags, count) = (bytes[1], usize::from(bytes[2]));
+    fn parse(bytes: &[u8], shapes: &Shapes) -> Self {
+        let word = u64::from_le_bytes(number(bytes, 0));
+        let (form, time) = (word >> 62, word & ((1 << 62) - 1));
+        if form == SLOTS {
+            return Self::parse_slots(bytes, time);
+        }
+        let shape = u16::from_le_bytes(number(bytes, 8));
+        let mut end = bytes.len() - 8;
+        let digest = (shape & 0x8000 != 0).then(|| {
+            end -= 16;
+            number(bytes, end)
+        });
+        let is_wide = form == 1;
+        let mut at = if is_wide { 13 } else { 10 };
+        let shape = &shapes.all[usize::from(shape & 0x7fff)];
+        let count = shape.columns.iter().filter(|(_, of)| of & 0x80 != 0).count();
+        let presence = at;
+        at += count.div_ceil(8);
+        let mut bit = 0;
+        let mut columns = Vec::new();
+        for (id, of) in &shape.columns {
+            let is_there = of & 0x80 == 0 || {
+                bit += 1;
+                bytes[presence + (bit - 1) / 8] >> ((bit - 1) % 8) & 1 != 0
+            };
+            columns.push((*id, of & 0x7f, is_there));
+        }
+        let mut properties = vec![(shapes.entity_type, 9, shape.symbol.to_le_bytes().to_vec())];
+        for (id, of, is_there) in &columns {
+            let Some(width) = width(*of) else { continue };
+            if *is_there {
+                let (tag, value) = as_slot(*of, &bytes[at..at + width]);
+                properties.push((*id, tag, value));
+            }
+            at += width;
+        }
+        let texts = columns.iter().filter(|(_, of, _)| *of == 11).map(|column| (column, 0));
+        let binaries = columns.iter().filter(|(_, of, _)| *of == 12).map(|column| (column, 1));
+        let values: Vec<_> = texts.chain(binaries).collect();
+        let size = if is_wide { 2 } else { 1 };
+        let heap = at + values.len().saturating_sub(1) * size;
+        let mut from = heap;
+        for (n, ((id, _, is_there), tag)) in values.iter().enumerate() {
+            let to = if n + 1 == values.len() {
+                end
+            } else if is_wide {
+                heap + usize::from(u16::from_le_bytes(number(bytes, at + 2 * n)))
+            } else {
+                heap + usize::from(bytes[at + n])
+            };
+            let mut value = bytes[from..to].to_vec();
+            if value.len() > SMALL {
+                value.truncate(value.len() - 4);
+            }
+            if *is_there {
+                properties.push((*id, *tag, value));
+            }
+            from = to;
+        }
+        properties.sort();
+        Self { time, properties, digest }
+    }
+
+    /// The same of a row with slots.
+    fn parse_slots(bytes: &[u8], time: u64) -> Self {
+        let (flags, count) = (bytes[8], usize::from(bytes[9]));
         let wide = flags & WIDE != 0;
         let size = if wide { 6 } else { 4 };
-        let heap = 11 + count * size;
+        let heap = 10 + count * size;
         let mut end = bytes.len() - 8;
         let digest = (flags & DIGEST != 0).then(|| {
             end -= 16;
             number(bytes, end)
         });
         let slot = |at: usize| {
-            let slot = &bytes[11 + at * size..];
+            let slot = &bytes[10 + at * size..];
             let id = u16::from_le_bytes(number(slot, 0));
             if wide {
                 (id, slot[2], usize::from(slot[3]) | usize::from(slot[4]) << 8 | usize::from(slot[5]) << 16)
@@ -75,10 +179,10 @@ impl Image {
             }
             (id, tag, value)
         });
-        Self { time: u64::from_le_bytes(number(bytes, 3)), properties: properties.collect(), digest }
+        Self { time, properties: properties.collect(), digest }
     }
 
-    /// The row under this key.
+    /// The row under this key, with slots, which any row may have.
     pub fn encode(&self, key: &[u8]) -> Vec<u8> {
         let seed = hash(key, 0);
         let (mut heap, mut starts, mut large) = (Vec::new(), Vec::new(), Vec::new());
@@ -93,8 +197,8 @@ impl Image {
         let wide = starts.last().is_some_and(|start| *start > 0xfff);
         let flag = |on: bool, flag: u8| if on { flag } else { 0 };
         let flags = flag(wide, WIDE) | flag(!large.is_empty(), LARGE) | flag(self.digest.is_some(), DIGEST);
-        let mut bytes = vec![1, flags, self.properties.len() as u8];
-        bytes.extend_from_slice(&self.time.to_le_bytes());
+        let mut bytes = (self.time | SLOTS << 62).to_le_bytes().to_vec();
+        bytes.extend_from_slice(&[flags, self.properties.len() as u8]);
         for ((id, tag, _), start) in self.properties.iter().zip(&starts) {
             bytes.extend_from_slice(&id.to_le_bytes());
             if wide {
@@ -191,15 +295,48 @@ impl Forge {
         let txn = self.env.read_txn().expect("a reader's slot is free");
         let rows = self.data.iter(&txn).expect("it can be read");
         rows.map(|row| row.expect("it can be read"))
-            .map(|(key, row)| (key.to_vec(), Image::parse(row)))
+            .map(|(key, row)| {
+                (key.to_vec(), Image::parse(row, &self.shapes(u32::from_be_bytes(number(key, 0)))))
+            })
             .collect()
+    }
+
+    fn shapes(&self, table: u32) -> Shapes {
+        let entries = self.entries(table);
+        let of_kind = |kind: u8| entries.iter().filter(move |(entry, _)| entry[0] == kind);
+        let shape = |(_, body): &(Vec<u8>, Vec<u8>)| Shape {
+            symbol: u16::from_le_bytes(number(body, 0)),
+            columns: body[4..]
+                .chunks(3)
+                .map(|column| (u16::from_le_bytes(number(column, 0)), column[2]))
+                .collect(),
+        };
+        let entity_type = of_kind(0).position(|(_, name)| name == b"EntityType").unwrap_or(0);
+        Shapes { all: of_kind(5).map(shape).collect(), entity_type: entity_type as u16 }
     }
 
     /// Puts a row under a key, or takes it away, and keeps the counts of its table right.
     pub fn put_row(&self, key: &[u8], image: Option<&Image>) {
+        self.put_bytes(key, image.map(|image| image.encode(key)));
+    }
+
+    /// The same of a row whose bytes before the checksum are these.
+    pub fn put_covered(&self, key: &[u8], covered: &[u8]) {
+        self.put_bytes(key, Some(sealed(key, covered)));
+    }
+
+    /// The bytes of every row: its stored key, and all but its checksum.
+    pub fn covered(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let txn = self.env.read_txn().expect("a reader's slot is free");
+        let rows = self.data.iter(&txn).expect("it can be read");
+        rows.map(|row| row.expect("it can be read"))
+            .map(|(key, row)| (key.to_vec(), body(row).to_vec()))
+            .collect()
+    }
+
+    fn put_bytes(&self, key: &[u8], new: Option<Vec<u8>>) {
         self.change(|txn| {
             let old = self.data.get(txn, key).expect("it can be read").map(|old| (old.len(), checksum(old)));
-            let new = image.map(|image| image.encode(key));
             let counts = [&b"\0n#"[..], &key[..4]].concat();
             self.edit_record(txn, self.main, &counts, |body| {
                 let mut add = |at: usize, plus: u64, minus: u64| {
@@ -246,7 +383,7 @@ impl Forge {
             let inventory = [&b"\0t#"[..], &table.to_be_bytes()].concat();
             if entry[0] == 4 {
                 self.edit_record(txn, self.main, &inventory, |body| {
-                    tally(body, 8, old, new.as_deref().map(checksum));
+                    tally(body, 12, old, new.as_deref().map(checksum));
                 });
             }
             match new {
@@ -274,7 +411,7 @@ impl Forge {
             let table = u32::from_le_bytes(number(new, 0));
             let inventory = [&b"\0t#"[..], &table.to_be_bytes()].concat();
             self.edit_record(txn, self.main, &inventory, |body| {
-                body[20..28].copy_from_slice(&checksum(&record).to_le_bytes());
+                body[24..32].copy_from_slice(&checksum(&record).to_le_bytes());
             });
             self.edit_record(txn, self.main, b"\0meta", |body| tally(body, 76, old, Some(checksum(&record))));
             self.catalog.put(txn, name, &record).expect("there is room");

@@ -8,7 +8,7 @@ use super::*;
 use crate::error::{Error, ErrorKind};
 use crate::model::{Ticks, ValueRef};
 use crate::query::Query;
-use crate::row::row_write::{self, NarrowRow};
+use crate::row::row_write::{NameRef, RowWriter};
 use crate::row::{self, Row, key};
 
 /// A moment of which nothing is asked: the walks have their rows themselves.
@@ -77,11 +77,10 @@ fn stored(row: &str) -> Vec<u8> {
 }
 
 fn packed(stored: &[u8]) -> Vec<u8> {
-    let (mut bytes, seed) = (Vec::new(), row::key_seed(stored));
-    let mut row = NarrowRow::start(&mut bytes, 1, seed);
-    row.push(0, ValueRef::Int32(7)).unwrap();
-    row.finish(None).unwrap();
-    row_write::stamp(&mut bytes, Ticks::now(), seed);
+    let (mut bytes, mut row, seed) = (Vec::new(), RowWriter::default(), row::key_seed(stored));
+    row.push(NameRef::Id(0), ValueRef::Int32(7), None, seed);
+    row.finish(&mut bytes, None).unwrap();
+    row::stamp(&mut bytes, Ticks::now(), seed);
     bytes
 }
 

@@ -115,21 +115,6 @@ impl<'a> RowContent<'a> {
         }
     }
 
-    /// Whether a property holds something.
-    #[inline]
-    pub(crate) fn has(&self, property: PropertyOf) -> bool {
-        match property {
-            PropertyOf::Kind => true,
-            PropertyOf::Field(field) => self.values.get(field).is_some(),
-            PropertyOf::Token(field) => self.values.token(field).is_some(),
-        }
-    }
-
-    /// Whether some field may have no value.
-    pub(crate) fn lacks_values(&self) -> bool {
-        self.values.lacks_values()
-    }
-
     /// Every property.
     pub(crate) fn properties(&self) -> impl Iterator<Item = RowProperty<'a>> {
         let known = self.kind.properties().filter_map(|(name, property)| Some((name, self.get(property)?)));

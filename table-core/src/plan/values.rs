@@ -38,8 +38,6 @@ impl FieldToken {
 pub struct Values<'a> {
     /// As properties hold them.
     fields: Vec<PropertyValue<'a>>,
-    /// Whether some field may have no value: mostly all have one, and need not be asked.
-    sparse: bool,
     /// The elements that stand in keys one by one, of the fields that have such.
     elements: Vec<(usize, Vec<PropertyValue<'a>>)>,
     /// Those of the fields that have one.
@@ -74,10 +72,7 @@ impl<'a> Values<'a> {
     #[inline]
     pub fn push(&mut self, value: Result<PropertyValue<'a>, ValueError>) {
         match value {
-            Ok(value) => {
-                self.sparse |= matches!(value, PropertyValue::Absent);
-                self.fields.push(value);
-            }
+            Ok(value) => self.fields.push(value),
             Err(error) => self.refuse(error),
         }
     }
@@ -85,7 +80,6 @@ impl<'a> Values<'a> {
     #[cold]
     fn refuse(&mut self, error: ValueError) {
         self.refused.get_or_insert((self.fields.len(), error));
-        self.sparse = true;
         self.fields.push(PropertyValue::Absent);
     }
 
@@ -116,7 +110,6 @@ impl<'a> Values<'a> {
         }
         Values {
             fields: lend(&self.fields),
-            sparse: self.sparse,
             elements: self.elements.iter().map(|(field, elements)| (*field, lend(elements))).collect(),
             tokens: self.tokens.clone(),
             refused: self.refused,
@@ -129,7 +122,6 @@ impl<'a> Values<'a> {
             |values: Vec<PropertyValue<'a>>| values.into_iter().map(PropertyValue::into_owned).collect();
         Values {
             fields: own(self.fields),
-            sparse: self.sparse,
             elements: self.elements.into_iter().map(|(field, elements)| (field, own(elements))).collect(),
             tokens: self.tokens,
             refused: self.refused,
@@ -139,14 +131,8 @@ impl<'a> Values<'a> {
     /// Puts what is stored of a field in the place of its value.
     pub(crate) fn set_stored(&mut self, field: usize, stored: PropertyValue<'a>) {
         if let Some(value) = self.fields.get_mut(field) {
-            self.sparse |= matches!(stored, PropertyValue::Absent);
             *value = stored;
         }
-    }
-
-    /// Whether some field may have no value.
-    pub(crate) fn lacks_values(&self) -> bool {
-        self.sparse
     }
 
     /// Notes the token of a field's value.

@@ -1,4 +1,4 @@
-//! Each table's dictionary: property names, and the few texts of `EntityType`, as numbers.
+//! Each table's dictionary: property names, the few texts of `EntityType`, and the shapes of rows, as numbers.
 //!
 //! Numbers are given once and never change, so what a process has read stays true. A number enters a process's
 //! dictionary only when the transaction that gave it has committed.
@@ -9,10 +9,12 @@ use std::sync::{Arc, OnceLock};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::numbers::{self, Known, PropertyNumber, RowNumbers};
+use super::numbers::{self, FieldNumbers, Known, PropertyNumber, RowForm, RowNumbers};
+use super::shape::{Column, MAX_SHAPES, Shape};
+use super::shaped::{QuickRow, ShapedRow};
 use super::vault::Vault;
-use crate::model::Name;
 use crate::model::names::ENTITY_TYPE;
+use crate::model::{Name, ValueRef};
 use crate::plan::{Cause, RowKind};
 use crate::schema::{Field, Schema};
 
@@ -57,17 +59,34 @@ impl Numbered {
     }
 }
 
+/// How many names, symbols and shapes a dictionary has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Length {
+    pub(crate) names: usize,
+    pub(crate) symbols: usize,
+    pub(crate) shapes: usize,
+}
+
+impl Length {
+    /// Whether a dictionary of this length holds all that one of the other has.
+    pub(crate) fn holds(self, other: Self) -> bool {
+        self.names >= other.names && self.symbols >= other.symbols && self.shapes >= other.shapes
+    }
+}
+
 /// What a process knows of a table's dictionary.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dict {
     pub(crate) names: Numbered,
     pub(crate) symbols: Numbered,
+    /// By their numbers.
+    pub(crate) shapes: Vec<Shape>,
     /// The number of [`ENTITY_TYPE`], which every read asks for.
     entity_type: Option<u16>,
     /// What was asked of it for structs.
-    structs: Known<[Field], Vec<PropertyNumber>>,
+    structs: Known<[Field], FieldNumbers>,
     /// And for the rows of entities.
-    rows: Known<Schema, Vec<Option<RowNumbers>>>,
+    rows: Known<Schema, Vec<RowForm>>,
     /// What opens the table's sealed values and vouches for its rows. It is no name, but every view of a row has its
     /// table's dictionary.
     vault: Option<Arc<dyn Vault>>,
@@ -90,17 +109,86 @@ impl Dict {
 
     /// The numbers of a struct's properties, in its order.
     pub(crate) fn numbers_of(&self, fields: &'static [Field]) -> &[PropertyNumber] {
+        &self.known_of(fields).numbers
+    }
+
+    #[inline]
+    fn known_of(&self, fields: &'static [Field]) -> &FieldNumbers {
         self.structs.of(fields, |fields| numbers::numbers(self, fields))
     }
 
-    /// How rows of this kind are written; `None` if something in them has no number.
+    /// A row as these fields are read from it by their places; `None` where it takes the longer way.
+    #[inline]
+    pub(crate) fn quick<'v>(&'v self, row: &ShapedRow<'v>, fields: &'static [Field]) -> Option<QuickRow<'v>> {
+        let shape = self.shape(row.shape())?;
+        QuickRow::new(row, shape, self.known_of(fields).places(fields, row.shape(), shape)?)
+    }
+
+    /// What one of these fields holds in a row, by its place; `None` where it takes the longer way.
+    #[inline]
+    pub(crate) fn quick_field<'v>(
+        &self,
+        row: &ShapedRow<'v>,
+        fields: &'static [Field],
+        field: usize,
+    ) -> Option<ValueRef<'v>> {
+        let shape = self.shape(row.shape())?;
+        self.known_of(fields).places(fields, row.shape(), shape)?.get(row, shape, field)
+    }
+
+    /// How rows of this kind are written by their shape; `None` if they have none, or not yet.
     pub(crate) fn row_numbers(&self, kind: RowKind) -> Option<&RowNumbers> {
-        let rows = self.rows.of(kind.schema, |schema| RowNumbers::of_all(self, schema));
+        match self.row_form(kind)? {
+            RowForm::Shaped(numbers) => Some(numbers),
+            RowForm::Wanted | RowForm::Slots => None,
+        }
+    }
+
+    /// Whether rows of this kind are to get a shape that the dictionary does not have.
+    pub(crate) fn wants_shape(&self, kind: RowKind) -> bool {
+        matches!(self.row_form(kind), Some(RowForm::Wanted))
+    }
+
+    fn row_form(&self, kind: RowKind) -> Option<&RowForm> {
+        let rows = self.rows.of(kind.schema, |schema| RowForm::of_all(self, schema));
         let at = match kind.cause {
             Cause::Entity => 0,
             Cause::Index(index) => index + 1,
         };
-        rows.get(at)?.as_ref()
+        rows.get(at)
+    }
+
+    /// The shape of this number.
+    #[inline]
+    pub(crate) fn shape(&self, number: u16) -> Option<&Shape> {
+        self.shapes.get(usize::from(number))
+    }
+
+    /// The lowest number of the shape of these columns.
+    pub(crate) fn shape_id(&self, symbol: u16, columns: &[Column]) -> Option<u16> {
+        let found = self.shapes.iter().position(|shape| shape.is(symbol, columns));
+        found.and_then(|number| u16::try_from(number).ok())
+    }
+
+    /// The shapes of rows whose kind has this text, the latest first.
+    pub(crate) fn shapes_of(&self, symbol: u16) -> impl Iterator<Item = (u16, &Shape)> {
+        let numbered = |(number, shape)| Some((u16::try_from(number).ok()?, shape));
+        let all = self.shapes.iter().enumerate().rev().filter_map(numbered);
+        all.filter(move |(_, shape): &(u16, &Shape)| shape.symbol() == symbol)
+    }
+
+    pub(crate) fn shapes_full(&self) -> bool {
+        self.shapes.len() >= MAX_SHAPES
+    }
+
+    /// Gives the rows of a kind a shape, if they are to have one that the dictionary lacks.
+    pub(crate) fn push_shape_of(&mut self, kind: RowKind) {
+        if self.wants_shape(kind)
+            && let Some(shape) = numbers::shape_of(self, kind)
+        {
+            self.forget();
+            self.shapes.push(shape);
+        }
     }
 
     /// Forgets what was found for declarations: the dictionary changes.
@@ -135,9 +223,11 @@ impl Dict {
         self.symbols.id(text)
     }
 
-    /// How many names and symbols there are.
-    pub(crate) fn len(&self) -> (usize, usize) {
-        (self.names.texts.len(), self.symbols.texts.len())
+    /// How much it has.
+    #[inline]
+    pub(crate) fn len(&self) -> Length {
+        let (names, symbols) = (self.names.texts.len(), self.symbols.texts.len());
+        Length { names, symbols, shapes: self.shapes.len() }
     }
 
     pub(crate) fn names_full(&self) -> bool {
@@ -170,10 +260,11 @@ impl Dict {
     }
 
     /// Forgets what was pushed since the dictionary had this length.
-    pub(crate) fn truncate(&mut self, (names, symbols): (usize, usize)) {
+    pub(crate) fn truncate(&mut self, length: Length) {
         self.forget();
-        self.names.truncate(names);
-        self.symbols.truncate(symbols);
+        self.names.truncate(length.names);
+        self.symbols.truncate(length.symbols);
+        self.shapes.truncate(length.shapes);
         self.entity_type = self.id(ENTITY_TYPE);
     }
 }

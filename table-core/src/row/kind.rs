@@ -1,10 +1,11 @@
 //! Whether a row is of the kind that a query asks for, told from its bytes.
 
 use super::dict::Dict;
+use super::value::{self, Decoded, Tag};
+use super::{Body, Damaged, Row, shape};
 use crate::model::ValueRef;
 use crate::model::names::ENTITY_TYPE;
 use crate::query::Kind;
-use crate::row::{self, Damaged, Decoded, Row, Tag};
 
 /// The test of a row's `EntityType`, by the numbers that one dictionary gives.
 #[derive(Clone, Copy, Debug)]
@@ -14,38 +15,53 @@ pub(crate) struct KindTest {
     property: Option<u16>,
     /// The number of the text, if it has one.
     symbol: Option<u16>,
+    /// The latest shape of the kind's rows: most have it.
+    shape: Option<u16>,
 }
 
 impl KindTest {
     pub(crate) fn new(dict: &Dict, kind: Kind) -> Self {
-        Self { text: kind.name, property: dict.entity_type(), symbol: dict.symbol_id(kind.name) }
+        let symbol = dict.symbol_id(kind.name);
+        let shape = symbol.and_then(|symbol| dict.shapes_of(symbol).next()).map(|(number, _)| number);
+        Self { text: kind.name, property: dict.entity_type(), symbol, shape }
     }
 
-    /// Whether the row says first that it is of the kind, by the text's number: most that are say so.
+    /// Whether the row says first that it is of the kind, by its shape or by the text's number: most that are say so.
     #[inline]
     pub(crate) fn stands_first(&self, row: &Row<'_>) -> bool {
-        row.slot(0).is_some_and(|slot| {
+        let slots = match row.body() {
+            Body::Shaped(shaped) => return self.shape == Some(shaped.shape()),
+            Body::Slots(slots) => slots,
+        };
+        slots.slot(0).is_some_and(|slot| {
             Some(slot.id) == self.property
                 && slot.tag == Tag::Symbol.code()
-                && row.payload(&slot, None).is_ok_and(|payload| {
+                && slots.payload(&slot, None).is_ok_and(|payload| {
                     self.symbol.is_some_and(|symbol| payload == symbol.to_le_bytes().as_slice())
                 })
         })
     }
 
     /// Whether the row is of the kind. The dictionary must [cover](super::view::covers) the row.
-    pub(crate) fn holds(&self, row: &Row<'_>) -> Result<bool, Damaged> {
+    pub(crate) fn holds(&self, row: &Row<'_>, dict: &Dict) -> Result<bool, Damaged> {
+        let slots = match row.body() {
+            Body::Shaped(shaped) => {
+                let shape = dict.shape(shaped.shape()).ok_or(shape::UNKNOWN)?;
+                return Ok(self.symbol == Some(shape.symbol()));
+            }
+            Body::Slots(slots) => slots,
+        };
         let slot = match self.property {
             // It is mostly the first name that a table sees.
-            Some(property) => row.find_near(0, property),
-            None => row.find_inline(ENTITY_TYPE, None)?,
+            Some(property) => slots.find_near(0, property),
+            None => slots.find_inline(ENTITY_TYPE, None)?,
         };
         let Some(slot) = slot else { return Ok(false) };
-        let mut payload = row.payload(&slot, None)?;
+        let mut payload = slots.payload(&slot, None)?;
         if self.property.is_none() {
-            payload = row::inline_name(payload)?.1;
+            payload = value::inline_name(payload)?.1;
         }
-        Ok(match row::decode(slot.tag, payload)? {
+        Ok(match value::decode(slot.tag, payload)? {
             Decoded::Symbol(symbol) => self.symbol == Some(symbol),
             Decoded::Value(ValueRef::String(text)) => text == self.text,
             Decoded::Value(_) => false,

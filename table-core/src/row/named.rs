@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::dict::Dict;
-use super::row_write::{self, NameRef, RowWriter};
+use super::row_write::{NameRef, RowWriter};
 use super::selection::Selection;
 use super::view::RowView;
 use super::{INLINE, Row, key};
@@ -61,7 +61,7 @@ impl Names {
         }
         let mut bytes = Vec::new();
         writer.finish(&mut bytes, None)?;
-        row_write::stamp(&mut bytes, timestamp, seed);
+        super::stamp(&mut bytes, timestamp, seed);
         Ok(PackedRow { key, row: bytes, dict })
     }
 

@@ -3,8 +3,10 @@
 use std::sync::OnceLock;
 
 use super::dict::Dict;
+use super::shape::{Column, Shape};
+use super::shaped::FieldPlaces;
 use crate::plan::{Cause, PropertyOf, RowKind};
-use crate::schema::{Field, Schema};
+use crate::schema::{ColumnType, Field, Schema};
 
 /// Where a property is to be found in rows.
 #[derive(Clone, Copy, Debug)]
@@ -17,43 +19,113 @@ pub(crate) struct PropertyNumber {
     pub(crate) place: usize,
 }
 
-/// How the rows of one kind are written: by number, in the order in which a row has them.
+/// How the rows of one kind are written.
+#[derive(Debug)]
+pub(crate) enum RowForm {
+    /// By this shape.
+    Shaped(RowNumbers),
+    /// By one that is still to get a number.
+    Wanted,
+    /// With slots: there are too many shapes or names, or the kind's text has no number.
+    Slots,
+}
+
+/// The rows of a kind, by their shape.
 #[derive(Debug)]
 pub(crate) struct RowNumbers {
-    /// The number of the row's `EntityType`, if that is a symbol.
-    pub(crate) symbol: Option<u16>,
-    pub(crate) columns: Vec<NumberedColumn>,
-    /// Whether tokens are among them.
-    pub(crate) has_tokens: bool,
+    /// The shape's number.
+    pub(crate) shape: u16,
+    /// What its columns hold, in their order.
+    pub(crate) columns: Box<[NumberedColumn]>,
 }
 
 /// A property that the rows of one kind have, if the entity has a value for it.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct NumberedColumn {
-    pub(crate) id: u16,
+    pub(crate) column: Column,
     pub(crate) property: PropertyOf,
     pub(crate) name: &'static str,
 }
 
-impl RowNumbers {
-    /// `None` if something has no number: it may be about to get one, or stand in the row itself.
-    fn of(dict: &Dict, kind: RowKind) -> Option<Self> {
+/// The columns of a kind's rows, in the order of their numbers; `None` if something in them has none.
+fn columns_of(dict: &Dict, kind: RowKind) -> Option<Vec<NumberedColumn>> {
+    let column = |(name, property)| {
+        let id = dict.id(name)?;
+        let column = match property {
+            PropertyOf::Kind => return None,
+            PropertyOf::Field(field) => {
+                let field = kind.schema.fields.get(field)?;
+                // A sealed value is one of bytes, whatever is sealed.
+                let of = if field.encrypted { ColumnType::Bytes } else { field.column };
+                Column { id, of, optional: field.optional }
+            }
+            // It comes with its value, and not before that is sealed.
+            PropertyOf::Token(_) => Column { id, of: ColumnType::Bytes, optional: true },
+        };
+        Some(NumberedColumn { column, property, name })
+    };
+    let stored = kind.properties().filter(|(_, property)| *property != PropertyOf::Kind);
+    let mut columns: Vec<_> = stored.map(column).collect::<Option<_>>()?;
+    columns.sort_unstable_by_key(|column| column.column.id);
+    Some(columns)
+}
+
+/// The shape that rows of a kind have by its declaration; `None` if something in it has no number.
+pub(super) fn shape_of(dict: &Dict, kind: RowKind) -> Option<Shape> {
+    let columns = columns_of(dict, kind)?.iter().map(|column| column.column).collect();
+    Shape::new(dict.symbol_id(kind.name())?, columns, dict.entity_type()?)
+}
+
+impl RowForm {
+    fn of(dict: &Dict, kind: RowKind) -> Self {
+        let can_number = |name: &str| dict.id(name).is_some() || !dict.names_full();
         let symbol = dict.symbol_id(kind.name());
-        if symbol.is_none() && dict.takes_symbol(kind.name()) {
-            return None;
+        let has_room = kind.properties().all(|(name, _)| can_number(name))
+            && (symbol.is_some() || dict.takes_symbol(kind.name()));
+        let numbered = symbol.zip(dict.entity_type()).zip(columns_of(dict, kind));
+        let Some(((symbol, entity_type), columns)) = numbered else {
+            // The room for names is looked at again once they have their numbers.
+            return if has_room && !dict.shapes_full() { Self::Wanted } else { Self::Slots };
+        };
+        let plain: Vec<_> = columns.iter().map(|column| column.column).collect();
+        match dict.shape_id(symbol, &plain) {
+            Some(shape) => Self::Shaped(RowNumbers { shape, columns: columns.into() }),
+            None if dict.shapes_full() || Shape::new(symbol, plain, entity_type).is_none() => Self::Slots,
+            None => Self::Wanted,
         }
-        let column = |(name, property)| Some(NumberedColumn { id: dict.id(name)?, property, name });
-        let mut columns: Vec<_> = kind.properties().map(column).collect::<Option<_>>()?;
-        columns.sort_unstable_by_key(|column| column.id);
-        let has_tokens = columns.iter().any(|column| matches!(column.property, PropertyOf::Token(_)));
-        Some(Self { symbol, columns, has_tokens })
     }
 
     /// Those of an entity's own rows and, in the order of its indexes, of its copies.
-    pub(crate) fn of_all(dict: &Dict, schema: &'static Schema) -> Vec<Option<Self>> {
+    pub(crate) fn of_all(dict: &Dict, schema: &'static Schema) -> Vec<Self> {
         let copies = (0..schema.indexes.len()).map(Cause::Index);
         let causes = std::iter::once(Cause::Entity).chain(copies);
         causes.map(|cause| Self::of(dict, RowKind { schema, cause })).collect()
+    }
+}
+
+/// Where the properties of a struct's fields are in rows.
+#[derive(Debug)]
+pub(crate) struct FieldNumbers {
+    pub(crate) numbers: Vec<PropertyNumber>,
+    /// By shape, once it has been asked for.
+    shapes: Box<[OnceLock<FieldPlaces>]>,
+}
+
+impl FieldNumbers {
+    /// Where the fields are in rows of a shape.
+    #[inline]
+    pub(super) fn places(&self, fields: &[Field], number: u16, shape: &Shape) -> Option<&FieldPlaces> {
+        Some(self.shapes.get(usize::from(number))?.get_or_init(|| self.find_places(fields, shape)))
+    }
+
+    #[cold]
+    fn find_places(&self, fields: &[Field], shape: &Shape) -> FieldPlaces {
+        let place = |(number, field): (&PropertyNumber, &Field)| {
+            let (_, place) = shape.find(number.id?)?;
+            // What is sealed, or has to be, takes the longer way.
+            (!field.encrypted).then_some(*place)
+        };
+        FieldPlaces { places: self.numbers.iter().zip(fields).map(place).collect() }
     }
 }
 
@@ -98,7 +170,7 @@ impl<K: ?Sized, V> Known<K, V> {
 }
 
 /// The numbers of these fields' properties.
-pub(crate) fn numbers(dict: &Dict, fields: &[Field]) -> Vec<PropertyNumber> {
+pub(crate) fn numbers(dict: &Dict, fields: &[Field]) -> FieldNumbers {
     let ids: Vec<_> = fields.iter().map(|field| dict.id(field.property)).collect();
     let before = |id: u16| {
         let others = ids.iter().flatten().filter(|other| **other < id).count();
@@ -109,5 +181,6 @@ pub(crate) fn numbers(dict: &Dict, fields: &[Field]) -> Vec<PropertyNumber> {
         unsealed: id.filter(|_| !field.encrypted),
         place: id.map_or(0, before),
     };
-    ids.iter().zip(fields).map(number).collect()
+    let shapes = dict.shapes.iter().map(|_| OnceLock::new()).collect();
+    FieldNumbers { numbers: ids.iter().zip(fields).map(number).collect(), shapes }
 }

@@ -7,14 +7,17 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::dict::Dict;
+use super::merge::Numbered;
 use super::numbers::PropertyNumber;
 use super::partition::{self, Partition};
-use crate::error::{Error, ErrorKind, Result};
-use crate::model::names::ENTITY_TYPE;
+use super::properties::{Entry, Packed};
+use super::shaped::QuickRow;
+use super::value::{self, Decoded};
+use crate::error::Result;
 use crate::model::{DynamicEntity, ETag, Name, Ticks, Value, ValueRef};
 use crate::query::StoredRow;
-use crate::row::key::{self, StoredKey};
-use crate::row::{self, Damaged, Decoded, INLINE, Row, Slot};
+use crate::row::key::StoredKey;
+use crate::row::{Body, Damaged, INLINE, Row};
 use crate::schema::{Field, Template};
 
 /// An entity in place: its bytes lie in the store's memory map, and a property is decoded when it is asked for.
@@ -130,6 +133,12 @@ impl<'a> RowView<'a> {
         self.stored_key().map_or(0, |key| key.table)
     }
 
+    /// The row with what it takes to read it.
+    #[inline]
+    fn packed(&self) -> Packed<'_> {
+        Packed { key: &self.key, row: &self.row, dict: &self.dict, verify: self.verify }
+    }
+
     pub(crate) fn row(&self) -> &Row<'a> {
         &self.row
     }
@@ -169,32 +178,23 @@ impl<'a> RowView<'a> {
 
     /// How many properties the entity has.
     pub fn len(&self) -> usize {
-        self.row.len()
+        self.packed().len()
     }
 
     /// Whether the entity has no property besides its keys.
     pub fn is_empty(&self) -> bool {
-        self.row.len() == 0
+        self.len() == 0
     }
 
     /// The value of a property, or `None` where the entity has none of this name.
     pub fn get(&self, name: &str) -> Result<Option<ValueRef<'_>>> {
-        match self.dict.id(name) {
-            Some(id) => self.get_by_id(id),
-            None if self.dict.names_full() => {
-                let slot = self.row.find_inline(name, self.seed()).map_err(|e| self.damaged(e))?;
-                slot.map(|slot| self.value(&slot)).transpose()
-            }
-            None => Ok(None),
-        }
+        self.packed().get(name)
     }
 
     /// The value of a field's property.
     pub(crate) fn get_field(&self, fields: &'static [Field], field: usize) -> Result<Option<ValueRef<'_>>> {
         match self.numbers(fields).get(field) {
-            Some(PropertyNumber { id: Some(id), place, .. }) => {
-                self.row.find_near(*place, *id).map(|slot| self.value(&slot)).transpose()
-            }
+            Some(PropertyNumber { id: Some(id), place, .. }) => self.packed().find(*id, *place),
             Some(PropertyNumber { id: None, .. }) => self.get_unnumbered(fields, field),
             None => Ok(None),
         }
@@ -207,8 +207,20 @@ impl<'a> RowView<'a> {
     )]
     #[inline(always)]
     pub(crate) fn get_near(&self, fields: &'static [Field], field: usize) -> Option<ValueRef<'_>> {
+        if let Body::Shaped(shaped) = self.row.body() {
+            return self.dict.quick_field(shaped, fields, field);
+        }
         let number = self.numbers(fields).get(field)?;
-        self.row.small_at(number.place, number.unsealed?)
+        self.small_at(number.place, number.unsealed?)
+    }
+
+    /// The row as these fields are read from it by their places; `None` where it takes the longer way.
+    #[inline]
+    pub(crate) fn quick(&self, fields: &'static [Field]) -> Option<QuickRow<'_>> {
+        match self.row.body() {
+            Body::Shaped(shaped) => self.dict.quick(shaped, fields),
+            Body::Slots(_) => None,
+        }
     }
 
     /// The numbers of the fields' properties.
@@ -224,15 +236,18 @@ impl<'a> RowView<'a> {
     )]
     #[inline(always)]
     pub(crate) fn small_at(&self, place: usize, id: u16) -> Option<ValueRef<'_>> {
-        self.row.small_at(place, id)
+        match self.row.body() {
+            Body::Slots(slots) => slots.small_at(place, id),
+            Body::Shaped(_) => None,
+        }
     }
 
     /// The value of the property of this number; the place after it becomes the next one's.
     pub(crate) fn seek(&self, id: u16, place: &Cell<usize>) -> Result<Option<ValueRef<'_>>> {
-        let Some(at) = self.row.position(id) else { return Ok(None) };
+        let Body::Slots(slots) = self.row.body() else { return self.get_by_id(id) };
+        let Some(at) = slots.position(id) else { return Ok(None) };
         place.set(at + 1);
-        let slot = self.row.checked_slot(at).map_err(|e| self.damaged(e))?;
-        self.value(&slot).map(Some)
+        self.packed().find(id, at)
     }
 
     /// The value of a field whose property has no number: then its name may stand in the row.
@@ -275,44 +290,54 @@ impl<'a> RowView<'a> {
 
     /// The value of the property that has this number.
     pub(crate) fn get_by_id(&self, id: u16) -> Result<Option<ValueRef<'_>>> {
-        self.row.find(id).map(|slot| self.value(&slot)).transpose()
+        self.packed().find(id, usize::MAX)
     }
 
     /// The text of `EntityType`: what the row is.
     pub(crate) fn kind(&self) -> Result<Option<&str>> {
-        let kind = match self.dict.entity_type() {
-            // It is mostly the first name that a table sees.
-            Some(id) => self.row.find_near(0, id).map(|slot| self.value(&slot)).transpose()?,
-            None => self.get(ENTITY_TYPE)?,
-        };
-        Ok(kind.and_then(ValueRef::as_str))
+        self.packed().kind()
     }
 
     /// The properties, in the order in which the table first saw their names.
     pub fn properties(&self) -> impl Iterator<Item = Result<(&str, ValueRef<'_>)>> {
-        self.row.slots().map(|slot| Ok((self.name(&slot)?, self.value(&slot)?)))
+        let packed = self.packed();
+        let (entries, error) = match packed.entries() {
+            Ok(entries) => (Some(entries), None),
+            Err(error) => (None, Some(Err(error))),
+        };
+        let read = move |entry| Ok((packed.name(&entry)?, packed.value(&entry)?));
+        entries.into_iter().flatten().map(read).chain(error)
+    }
+
+    /// The same with their numbers; one whose name stands in the row has [`INLINE`].
+    pub(crate) fn numbered(&self) -> Result<impl Iterator<Item = Result<Numbered<'_>>>> {
+        let packed = self.packed();
+        let entries = packed.entries()?;
+        Ok(entries.map(move |entry| Ok((entry.id(), packed.name(&entry)?, packed.value(&entry)?))))
     }
 
     /// The whole entity, owned.
     pub fn to_entity(&self) -> Result<DynamicEntity> {
-        let mut properties = Vec::with_capacity(self.row.len());
-        for slot in self.row.slots() {
-            properties.push((self.shared_name(&slot)?, self.owned(&slot)?));
+        let packed = self.packed();
+        let mut properties = Vec::with_capacity(packed.len());
+        for entry in packed.entries()? {
+            properties.push(owned(&packed, &entry)?);
         }
         self.entity_of(properties)
     }
 
     /// The entity with some of its properties: those of the numbers, which rise, and of the inline names.
     pub(crate) fn to_selected(&self, ids: &[u16], inline: &[Box<str>]) -> Result<DynamicEntity> {
-        let mut properties = Vec::with_capacity(ids.len().min(self.row.len()));
+        let packed = self.packed();
+        let mut properties = Vec::with_capacity(ids.len());
         for id in ids {
-            if let Some(slot) = self.row.find(*id) {
-                properties.push((self.shared_name(&slot)?, self.owned(&slot)?));
+            if let Some(entry) = packed.entry(*id, usize::MAX)? {
+                properties.push(owned(&packed, &entry)?);
             }
         }
         for name in inline {
-            if let Some(slot) = self.row.find_inline(name, self.seed()).map_err(|e| self.damaged(e))? {
-                properties.push((self.shared_name(&slot)?, self.owned(&slot)?));
+            if let Some(entry) = packed.entry_inline(name)? {
+                properties.push(owned(&packed, &entry)?);
             }
         }
         self.entity_of(properties)
@@ -320,89 +345,41 @@ impl<'a> RowView<'a> {
 
     fn entity_of(&self, properties: Vec<(Name, Value)>) -> Result<DynamicEntity> {
         let keys = self.stored_key().and_then(|key| key.texts());
-        let (partition, row) = keys.ok_or_else(|| self.damaged(Damaged("the row's key can't be read")))?;
+        let unreadable = || self.packed().damaged(Damaged("the row's key can't be read"));
+        let (partition, row) = keys.ok_or_else(unreadable)?;
         Ok(DynamicEntity::stored(partition.into_owned(), row.into_owned(), self.etag(), properties))
-    }
-
-    fn name(&self, slot: &Slot) -> Result<&str> {
-        if slot.id == INLINE {
-            let payload = self.payload(slot)?;
-            return row::inline_name(payload).map(|(name, _)| name).map_err(|e| self.damaged(e));
-        }
-        self.dict.name(slot.id).map(|name| &**name).ok_or_else(|| self.unknown())
-    }
-
-    fn shared_name(&self, slot: &Slot) -> Result<Name> {
-        if slot.id == INLINE {
-            return self.name(slot).map(Into::into);
-        }
-        self.dict.name(slot.id).cloned().ok_or_else(|| self.unknown())
-    }
-
-    /// What the checksums of large values begin with, where they are compared.
-    fn seed(&self) -> Option<u64> {
-        self.verify.then(|| row::key_seed(&self.key))
-    }
-
-    #[inline]
-    fn payload(&self, slot: &Slot) -> Result<&'a [u8]> {
-        let seed = if slot.length() > row::SMALL { self.seed() } else { None };
-        self.row.payload(slot, seed).map_err(|e| self.damaged(e))
-    }
-
-    #[inline]
-    fn value(&self, slot: &Slot) -> Result<ValueRef<'_>> {
-        let mut payload = self.payload(slot)?;
-        if slot.id == INLINE {
-            payload = row::inline_name(payload).map_err(|e| self.damaged(e))?.1;
-        }
-        match row::decode(slot.tag, payload).map_err(|e| self.damaged(e))? {
-            Decoded::Value(value) => Ok(value),
-            Decoded::Symbol(id) => {
-                self.dict.symbol(id).map(|text| ValueRef::String(text)).ok_or_else(|| self.unknown())
-            }
-        }
-    }
-
-    fn owned(&self, slot: &Slot) -> Result<Value> {
-        self.value(slot).map(ValueRef::to_value)
-    }
-
-    #[cold]
-    fn damaged(&self, damaged: Damaged) -> Error {
-        key::locate(damaged.into(), &self.key)
-    }
-
-    #[cold]
-    fn unknown(&self) -> Error {
-        let error =
-            Error::new(ErrorKind::Corrupt).because("the row has a property that the dictionary lacks");
-        key::locate(error, &self.key)
     }
 }
 
-/// Whether this dictionary has every name and symbol of the row: one that another process has written may be new.
+/// A property's name and value, owned.
+fn owned(packed: &Packed<'_>, entry: &Entry<'_>) -> Result<(Name, Value)> {
+    Ok((packed.shared_name(entry)?, packed.value(entry)?.to_value()))
+}
+
+/// Whether this dictionary has every name and symbol of the row, or its shape: one that another process has written may be
+/// new.
 pub(crate) fn covers(dict: &Dict, row: &Row<'_>) -> bool {
-    let (_, symbols) = dict.len();
+    let Body::Slots(slots) = row.body() else { return covers_names(dict, row) };
     covers_names(dict, row)
-        && dict.entity_type().and_then(|id| row.find_near(0, id)).is_none_or(|slot| {
-            match row.payload(&slot, None).and_then(|payload| row::decode(slot.tag, payload)) {
-                Ok(Decoded::Symbol(id)) => usize::from(id) < symbols,
+        && dict.entity_type().and_then(|id| slots.find_near(0, id)).is_none_or(|slot| {
+            match slots.payload(&slot, None).and_then(|payload| value::decode(slot.tag, payload)) {
+                Ok(Decoded::Symbol(id)) => dict.symbol(id).is_some(),
                 _ => true,
             }
         })
 }
 
-/// Whether it has every name.
+/// Whether it has every name, or the shape.
 #[inline]
 pub(crate) fn covers_names(dict: &Dict, row: &Row<'_>) -> bool {
+    let slots = match row.body() {
+        // A shape is read with all that it names.
+        Body::Shaped(shaped) => return dict.shape(shaped.shape()).is_some(),
+        Body::Slots(slots) => slots,
+    };
     // Numbers rise along the row, and those with inline names come when the dictionary is full.
-    let last = row.len().checked_sub(1).and_then(|last| row.slot(last));
-    last.is_none_or(
-        |slot| {
-            if slot.id == INLINE { dict.names_full() } else { usize::from(slot.id) < dict.len().0 }
-        },
-    )
+    let last = slots.len().checked_sub(1).and_then(|last| slots.slot(last));
+    last.is_none_or(|slot| if slot.id == INLINE { dict.names_full() } else { dict.name(slot.id).is_some() })
 }
 
 impl fmt::Debug for RowView<'_> {

@@ -25,6 +25,7 @@ mod bounds;
 mod charset;
 #[doc(hidden)]
 pub mod checks;
+mod column_type;
 mod digits;
 mod encrypted;
 mod escape;
@@ -47,6 +48,8 @@ mod value;
 
 pub(crate) use bounds::{Edge, Fixed, KeySpan, Next, bounds, unoffered};
 pub use charset::CharSet;
+#[doc(hidden)]
+pub use column_type::ColumnType;
 pub use encrypted::{Blind, KeyScope, TokenScope};
 pub(crate) use encrypted::{TOKEN_BYTES, token_text};
 pub use escape::{escape, unescape};
@@ -181,6 +184,9 @@ pub struct Field {
     pub exact: bool,
     /// Whether its type hides it from `Debug`.
     pub secret: bool,
+    /// How rows hold it, as long as it is plain.
+    #[doc(hidden)]
+    pub column: ColumnType,
 }
 
 impl Field {
@@ -196,6 +202,7 @@ impl Field {
         blind: None,
         exact: false,
         secret: false,
+        column: ColumnType::Text,
     };
 
     /// The same field with a name in the struct and one in the store.

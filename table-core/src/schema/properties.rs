@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use uuid::Uuid;
 
+use super::ColumnType;
 use super::value::{Property, PropertyValue, ValueError};
 use crate::model::{EdmType, Ticks, ValueRef};
 
@@ -44,12 +45,13 @@ as_it_is! {
 
 /// An integer in the smallest type that holds it.
 macro_rules! integers {
-    ($($type:ident: $edm:ident, $repr:ty, $below:literal, $above:literal;)*) => {$(
+    ($($type:ident: $edm:ident, $repr:ty, $column:ident, $below:literal, $above:literal;)*) => {$(
         #[diagnostic::do_not_recommend]
         impl Property for $type {
             const EDM: EdmType = EdmType::$edm;
             const EXACT: bool = true;
             const FEW: bool = size_of::<Self>() == 1;
+            const COLUMN: ColumnType = ColumnType::$column;
 
             fn to_property(&self) -> Result<PropertyValue<'_>, ValueError> {
                 #[allow(clippy::unnecessary_fallible_conversions, irrefutable_let_patterns, reason = "of `u64` alone")]
@@ -78,14 +80,14 @@ macro_rules! integers {
 }
 
 integers! {
-    i8: Int32, i32, "less than an `i8` holds", "more than an `i8` holds";
-    i16: Int32, i32, "less than an `i16` holds", "more than an `i16` holds";
-    i32: Int32, i32, "less than an `i32` holds", "more than an `i32` holds";
-    i64: Int64, i64, "less than an `i64` holds", "more than an `i64` holds";
-    u8: Int32, i32, "negative, for a `u8`", "more than a `u8` holds";
-    u16: Int32, i32, "negative, for a `u16`", "more than a `u16` holds";
-    u32: Int64, i64, "negative, for a `u32`", "more than a `u32` holds";
-    u64: Int64, i64, "negative, for a `u64`",
+    i8: Int32, i32, I8, "less than an `i8` holds", "more than an `i8` holds";
+    i16: Int32, i32, I16, "less than an `i16` holds", "more than an `i16` holds";
+    i32: Int32, i32, I32, "less than an `i32` holds", "more than an `i32` holds";
+    i64: Int64, i64, I64, "less than an `i64` holds", "more than an `i64` holds";
+    u8: Int32, i32, U8, "negative, for a `u8`", "more than a `u8` holds";
+    u16: Int32, i32, U16, "negative, for a `u16`", "more than a `u16` holds";
+    u32: Int64, i64, U32, "negative, for a `u32`", "more than a `u32` holds";
+    u64: Int64, i64, I64, "negative, for a `u64`",
         "more than 9223372036854775807, the most that an Edm.Int64 holds";
 }
 
@@ -201,6 +203,7 @@ impl<T: Property> Property for Option<T> {
     const EXACT: bool = T::EXACT;
     const SECRET: bool = T::SECRET;
     const FEW: bool = T::FEW;
+    const COLUMN: ColumnType = T::COLUMN;
     const NESTED: bool = T::OPTIONAL;
     const OPTIONAL: bool = true;
 

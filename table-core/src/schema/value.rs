@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Field;
+use super::{ColumnType, Field};
 use crate::model::{EdmType, Value, ValueRef};
 
 /// A type whose values a property can hold.
@@ -66,6 +66,10 @@ pub trait Property: Sized {
     #[doc(hidden)]
     const FEW: bool = false;
 
+    /// How rows hold it: in as few bytes as every value of the type fits in.
+    #[doc(hidden)]
+    const COLUMN: ColumnType = ColumnType::of(Self::EDM);
+
     /// A field of the type, for declarations to name.
     #[doc(hidden)]
     const FIELD: Field = Field {
@@ -73,6 +77,7 @@ pub trait Property: Sized {
         optional: Self::OPTIONAL,
         exact: Self::EXACT,
         secret: Self::SECRET,
+        column: Self::COLUMN,
         ..Field::PLAIN
     };
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::super::charset::CharSet;
+use super::super::column_type::ColumnType;
 use super::super::encrypted::TOKEN;
 use super::super::key_type::{Format, KeyType, TimeItem};
 use super::super::{
@@ -35,6 +36,7 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
             let edm = edm_type(edm.trim_end_matches('?'))?;
             let name = leaked(name);
             (field.name, field.property, field.edm, field.optional) = (name, name, edm, optional);
+            field.column = ColumnType::of(edm);
             fields.push(field);
         }
     }

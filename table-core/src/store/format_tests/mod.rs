@@ -6,11 +6,15 @@
 mod random;
 mod records;
 mod rows;
+mod shaped;
 
 use crate::model::{Ticks, Value};
+use crate::row::dict::Dict;
 use crate::row::key;
-use crate::row::row_write::{self, NameRef, RowWriter};
-use crate::row::{self, Damaged, Decoded, INLINE, Row};
+use crate::row::row_write::{NameRef, RowWriter};
+use crate::row::slots::SlotRow;
+use crate::row::value::{self, Decoded};
+use crate::row::{self, Body, Damaged, INLINE, Row};
 use crate::store::write::encode;
 
 /// Bytes from hex; `78*256` is a byte so many times, and spaces mean nothing.
@@ -48,7 +52,7 @@ fn text(length: usize) -> String {
 fn finished(writer: &RowWriter) -> Vec<u8> {
     let mut bytes = Vec::new();
     writer.finish(&mut bytes, None).unwrap();
-    row_write::stamp(&mut bytes, time(), seed());
+    row::stamp(&mut bytes, time(), seed());
     bytes
 }
 
@@ -60,24 +64,38 @@ fn encode<'a>(properties: impl IntoIterator<Item = (NameRef<'a>, &'a Value, Opti
     finished(&writer)
 }
 
+/// Whether everything that can be checked of a row with slots is right.
+fn verified(bytes: &[u8]) -> Result<Row<'_>, Damaged> {
+    let row = Row::parse(bytes)?;
+    row.verify_whole(seed(), &Dict::default())?;
+    Ok(row)
+}
+
+fn slots<'a>(row: &Row<'a>) -> SlotRow<'a> {
+    match *row.body() {
+        Body::Slots(slots) => slots,
+        Body::Shaped(_) => panic!("the row has a shape"),
+    }
+}
+
 /// Reads and checks everything.
 fn decode(bytes: &[u8]) -> Result<Vec<(NameRef<'_>, Value, Option<u16>)>, Damaged> {
-    let row = Row::parse(bytes)?;
-    row.verify_whole(seed())?;
+    let row = verified(bytes)?;
     assert_eq!(row.timestamp(), time());
+    let row = slots(&row);
     (0..row.len())
         .map(|index| {
-            let slot = row.checked_slot(index)?;
+            let slot = row.slot(index).unwrap();
             let payload = row.payload(&slot, Some(seed()))?;
             let (name, payload) = if slot.id == INLINE {
-                let (name, value) = row::inline_name(payload)?;
+                let (name, value) = value::inline_name(payload)?;
                 assert_eq!(row.find_inline(name, None)?.unwrap().start, slot.start);
                 (NameRef::Inline(name), value)
             } else {
                 assert_eq!(row.find(slot.id).unwrap().start, slot.start);
                 (NameRef::Id(slot.id), payload)
             };
-            Ok(match row::decode(slot.tag, payload)? {
+            Ok(match value::decode(slot.tag, payload)? {
                 Decoded::Value(value) => (name, value.to_value(), None),
                 Decoded::Symbol(symbol) => (name, "".into(), Some(symbol)),
             })

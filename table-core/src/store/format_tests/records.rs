@@ -3,8 +3,10 @@
 use super::{hex, key_of, time};
 use crate::error::ErrorKind;
 use crate::query::{Continuation, Position, Query, fingerprint, plan, prop};
-use crate::row::dict::Dict;
+use crate::row::dict::{Dict, Length};
 use crate::row::key::StoredKey;
+use crate::row::shape::{Column, MAX_SHAPES, Shape};
+use crate::schema::ColumnType;
 use crate::store::Store;
 use crate::store::lmdb::Db;
 use crate::store::records::catalog::{self, Entry};
@@ -50,9 +52,9 @@ fn keys_are_these_bytes() {
 #[test]
 fn the_stores_own_record_is_these_bytes() {
     let bytes = hex(
-        "02000000be07000007000000090000000000000000506261007bd108 0c00000000000000 0000000000000000 0600000000000000 \
+        "03000000be07000007000000090000000000000000506261007bd108 0c00000000000000 0000000000000000 0600000000000000 \
          0000000000010000 30313233343536373839616263646566 03000000 8877665544332211 01000000 ffffffffffffffff \
-         000102030405060708090a0b0c0d0e0f 9792ee3d7b42b9fd",
+         000102030405060708090a0b0c0d0e0f 674c1b73ee975076",
     );
     let identity = *b"0123456789abcdef";
     let meta = Meta {
@@ -101,6 +103,25 @@ fn refuses_damage(
     txn.abort();
 }
 
+/// Puts a record under every key that a flipped bit makes of its own, and has it read.
+fn refuses_other_keys(
+    store: &Store,
+    db: Db,
+    key: &[u8],
+    read: impl Fn(&heed::RwTxn<'_>) -> Result<(), ErrorKind>,
+) {
+    for bit in 0..key.len() * 8 {
+        let mut txn = store.lmdb().unwrap().environment.env.write_txn().unwrap();
+        let record = db.get(&txn, key).unwrap().unwrap().to_vec();
+        assert!(db.delete(&mut txn, key).unwrap());
+        let mut flipped = key.to_vec();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        db.put(&mut txn, &flipped, &record).unwrap();
+        assert_eq!(read(&txn), Err(ErrorKind::Corrupt), "bit {bit} of {}", key.escape_ascii());
+        txn.abort();
+    }
+}
+
 fn is(db: Db, txn: &heed::RoTxn<'_>, key: &str, record: &str) {
     assert_eq!(db.get(txn, &hex(key)).unwrap(), Some(&hex(record)[..]), "{key}");
 }
@@ -133,12 +154,14 @@ fn small_records_are_these_bytes() {
     let inventory = Inventory {
         names: 2,
         symbols: 1,
+        shapes: 4,
         layouts: Tally { count: 1, digest: 0xfedc_ba98_7654_3210 },
         catalog: 5,
     };
     let mut txn = env.write_txn().unwrap();
     inventory.write(dbs.main, &mut txn, 7).unwrap();
-    let inventory_bytes = "02000000 01000000 01000000 1032547698badcfe 0500000000000000 2e1c9facd4af8573";
+    let inventory_bytes =
+        "02000000 01000000 04000000 01000000 1032547698badcfe 0500000000000000 2b192da2cb0207cd";
     is(dbs.main, &txn, "00742300000007", inventory_bytes);
     assert_eq!(Inventory::read(dbs.main, &txn, 7).unwrap(), inventory);
     commit(&store, txn);
@@ -170,33 +193,69 @@ fn counts_and_names(store: &Store) {
     let mut dict = Dict::default();
     dict.push_name("LastName".into());
     dict.push_name("Größe".into());
+    dict.push_name("EntityType".into());
     dict.push_symbol("employee".into());
+    let column = |id, of, optional| Column { id, of, optional };
+    let columns = vec![column(0, ColumnType::Text, false), column(1, ColumnType::U32, true)];
+    dict.shapes.extend(Shape::new(0, columns, 2));
+    dict.shapes.extend(Shape::new(0, vec![], 2));
     let mut txn = env.write_txn().unwrap();
-    dict.write_new((0, 0), &dbs, &mut txn, 1).unwrap();
+    dict.write_new(Length::default(), &dbs, &mut txn, 1).unwrap();
     let entries = [
         ("00000001 00 0000", "4c6173744e616d65 49dd9962c9d187c1"),
         ("00000001 00 0001", "4772c3b6c39f65 e5b57bca75571665"),
         ("00000001 01 4772c3b6c39f65", "0100 0bd938e2731b53e4"),
         ("00000001 01 4c6173744e616d65", "0000 6049162a56d7fe03"),
+        ("00000001 00 0002", "456e7469747954797065 9fb6a66eef46d262"),
+        ("00000001 01 456e7469747954797065", "0200 5aa2ddd42d9f787a"),
         ("00000001 02 0000", "656d706c6f796565 f2c06c85f95a65ba"),
         ("00000001 03 656d706c6f796565", "0000 b6a3465bb6196d7a"),
+        ("00000001 05 0000", "0000020000000b010086 0c379ae58dde2c92"),
+        ("00000001 05 0001", "00000000 ff416da84db3ca02"),
     ];
     for (key, record) in entries {
         is(dbs.names, &txn, key, record);
     }
-    assert_eq!(dbs.names.len(&txn).unwrap(), 6);
+    assert_eq!(dbs.names.len(&txn).unwrap(), 10);
     let counted = Inventory::read(dbs.main, &txn, 1).unwrap();
-    assert_eq!((counted.names, counted.symbols), (2, 1));
+    assert_eq!((counted.names, counted.symbols, counted.shapes), (3, 1, 2));
     commit(store, txn);
     for (key, _) in entries {
-        refuses_damage(store, dbs.names, &hex(key), |txn| {
+        let read = |txn: &heed::RwTxn<'_>| {
             let mut known = Dict::default();
             let read = known.read_new(&dbs, txn, 1).and_then(|()| known.check(dbs.names, txn, 1));
             read.map_err(|e| e.kind())?;
             assert_eq!((known.id("Größe"), known.symbol_id("employee")), (Some(1), Some(0)));
+            assert_eq!(known.shapes, dict.shapes);
             Ok(())
-        });
+        };
+        refuses_damage(store, dbs.names, &hex(key), read);
+        refuses_other_keys(store, dbs.names, &hex(key), read);
     }
+}
+
+#[test]
+fn no_table_has_more_shapes_than_it_may() {
+    let scratch = tempfile::tempdir().unwrap();
+    let store = Store::open(scratch.path().join("store")).unwrap();
+    store.create_table("Company").unwrap();
+    let dbs = store.lmdb().unwrap().environment.dbs;
+    let mut dict = Dict::default();
+    dict.push_name("EntityType".into());
+    dict.push_symbol("employee".into());
+    let shape = Shape::new(0, Vec::new(), 0).unwrap();
+    dict.shapes = vec![shape.clone(); MAX_SHAPES];
+    let mut txn = store.lmdb().unwrap().environment.env.write_txn().unwrap();
+    dict.write_new(Length::default(), &dbs, &mut txn, 1).unwrap();
+    let mut known = Dict::default();
+    known.read_new(&dbs, &txn, 1).unwrap();
+    assert!(known.shapes_full() && known.shapes == dict.shapes);
+    // Of equal ones the first counts.
+    assert_eq!(known.shape_id(0, &[]), Some(0));
+    dict.shapes.push(shape);
+    dict.write_new(known.len(), &dbs, &mut txn, 1).unwrap();
+    assert_eq!(known.read_new(&dbs, &txn, 1).unwrap_err().kind(), ErrorKind::Corrupt);
+    txn.abort();
 }
 
 fn graves(store: &Store, created: &Entry) {

@@ -29,6 +29,11 @@ pub struct CheckReport {
     pub tables: u64,
     /// How many rows were read, those of dropped tables aside.
     pub rows: u64,
+    /// How many shapes of rows the tables have numbered: one for each kind of entity and each index, and one more for each
+    /// time that what its rows hold was declared anew.
+    pub shapes: u64,
+    /// Those of them that no row has any more. They stay: rows are read by their numbers.
+    pub unused_shapes: u64,
     /// What is wrong; nothing, if the store is sound.
     pub problems: Vec<Problem>,
 }
@@ -104,6 +109,8 @@ struct Table {
     dict: Arc<Dict>,
     /// How many kinds of entities have noted their layout.
     layouts: usize,
+    /// The shapes that some row has.
+    shapes: BTreeSet<u16>,
     found: Counts,
 }
 
@@ -169,6 +176,11 @@ impl<'t> Check<'t> {
         for entry in &entries {
             self.counts(entry);
         }
+        for table in self.tables.values() {
+            let (all, used) = (table.dict.len().shapes, table.shapes.len());
+            self.report.shapes += u64::try_from(all).unwrap_or(u64::MAX);
+            self.report.unused_shapes += u64::try_from(all.saturating_sub(used)).unwrap_or(u64::MAX);
+        }
         let names = self.names();
         self.noted(names);
         let main = self.main(&meta, &entries);
@@ -224,7 +236,8 @@ impl<'t> Check<'t> {
             }
         };
         let (dict, found) = (Arc::new(known), Counts::default());
-        let table = Table { name: Some(entry.name.clone()), dict, layouts, found };
+        let shapes = BTreeSet::new();
+        let table = Table { name: Some(entry.name.clone()), dict, layouts, shapes, found };
         if self.tables.insert(entry.id, table).is_some() {
             self.problem(Some(&entry.name), &corrupt("two tables have one number".into()));
         }
@@ -276,10 +289,15 @@ impl<'t> Check<'t> {
         };
         table.found.add(key.len() + bytes.len(), row.checksum());
         let seed = row::key_seed(key);
-        row.verify_whole(seed)?;
-        key::check(&partition, &row_key)?;
         if !view::covers(&table.dict, &row) {
-            return Err(corrupt("the row has a property that the dictionary lacks".into()));
+            // What it says may be damaged.
+            row.verify(seed)?;
+            return Err(corrupt("the row has a property, or a shape, that the dictionary lacks".into()));
+        }
+        row.verify_whole(seed, &table.dict)?;
+        key::check(&partition, &row_key)?;
+        if let Some(shape) = row.shape() {
+            table.shapes.insert(shape);
         }
         let view = RowView::new(key, row, &*table.dict, true);
         // Without keys the rest is checked.

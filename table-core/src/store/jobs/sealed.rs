@@ -15,7 +15,7 @@ use crate::model::ValueRef;
 use crate::row::dict::Dict;
 use crate::row::key::{self, StoredKey};
 use crate::row::view::{self, RowView};
-use crate::row::{self, Decoded, Row};
+use crate::row::{self, Row};
 use crate::schema::{Schema, TOKEN_BYTES};
 use crate::store::encryption::vault::Encryption;
 use crate::store::encryption::vault::in_use::{KeptStore, SealedValues};
@@ -75,7 +75,7 @@ impl KeptStore for Shared {
         let entries: BTreeMap<_, _> = entries.iter().map(|entry| (entry.id, entry)).collect();
         // Read after the snapshot was taken, so the keys that made its tokens are among them.
         let makers = Makers::list(self.keys.any(), wanted)?;
-        let mut tokens = None::<(u32, Option<Tokens>)>;
+        let mut looked = None::<(u32, Looked)>;
         let mut found = BTreeMap::<(u32, KeyHandle), SealedValues>::new();
         let mut seen = 0_u64;
         for pair in dbs.data.iter(&txn).map_err(lmdb::error)? {
@@ -96,17 +96,22 @@ impl KeptStore for Shared {
                 of_key.tokens += tokens;
             };
             let mut count = || {
+                if !matches!(&looked, Some((of, _)) if *of == table) {
+                    looked = Some((table, Looked::of(self.state(entry), dbs, &txn)?));
+                }
+                let Some((_, looked)) = &mut looked else { return Ok(()) };
                 let row = Row::parse(bytes)?;
-                handles(key, &row, |handle| {
-                    if wanted(handle) {
+                row.verify(row::key_seed(key))?;
+                let (view, kinds) = looked.view(key, row, (dbs, &txn))?;
+                for property in view.properties() {
+                    if let (_, ValueRef::Binary(value)) = property?
+                        && let Some(handle) = KeyHandle::of(value)
+                        && wanted(handle)
+                    {
                         add(handle, 1, 0);
                     }
-                })?;
-                if !matches!(&tokens, Some((of, _)) if *of == table) {
-                    tokens = Some((table, Tokens::of(self.state(entry), dbs, &txn)?));
                 }
-                let Some((_, Some(tokens))) = &mut tokens else { return Ok(()) };
-                tokens.each(key, row, (dbs, &txn), |scope, token| {
+                kinds.each(&view, |scope, token| {
                     if let Some(handle) = makers.find(scope, token) {
                         add(handle, 0, 1);
                     }
@@ -153,17 +158,15 @@ impl Makers {
     }
 }
 
-/// The properties of a table's rows that hold tokens.
-struct Tokens {
+/// A table whose rows are read, and the properties of them that hold tokens.
+struct Looked {
     table: Arc<TableState>,
     dict: Arc<Dict>,
-    /// By the kinds of rows: the properties, and whose key makes what they hold.
-    kinds: BTreeMap<&'static str, Vec<(&'static str, KeyScope)>>,
+    kinds: Kinds,
 }
 
-impl Tokens {
-    /// `None` if no kind of the table has any.
-    fn of(table: Arc<TableState>, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<Option<Self>> {
+impl Looked {
+    fn of(table: Arc<TableState>, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<Self> {
         let mut kinds = BTreeMap::new();
         for schema in layouts::all_declared(dbs, txn, table.id)? {
             let blind = schema.fields.iter().filter_map(|field| Some((field, field.blind?)));
@@ -175,49 +178,43 @@ impl Tokens {
             }
         }
         let dict = table.dict();
-        Ok((!kinds.is_empty()).then_some(Self { table, dict, kinds }))
+        Ok(Self { table, dict, kinds: Kinds(kinds) })
     }
 
-    /// Gives each token of a row, and the scope whose key made it.
-    fn each(
-        &mut self,
-        key: &[u8],
-        row: Row<'_>,
+    /// A row of the table, whose dictionary it may need anew.
+    fn view<'v>(
+        &'v mut self,
+        key: &'v [u8],
+        row: Row<'v>,
         (dbs, txn): (&Databases, &heed::RoTxn<'_>),
-        mut take: impl FnMut(&Scope, &[u8]),
-    ) -> Result<()> {
+    ) -> Result<(RowView<'v>, &'v Kinds)> {
         if !view::covers(&self.dict, &row) {
             self.dict = self.table.reload_for(dbs, txn, &row)?;
         }
-        let view = RowView::new(key, row, &*self.dict, true);
+        Ok((RowView::new(key, row, &*self.dict, true), &self.kinds))
+    }
+}
+
+/// The properties of tokens by the kinds of rows, and whose key makes what they hold.
+#[derive(Default)]
+struct Kinds(BTreeMap<&'static str, Vec<(&'static str, KeyScope)>>);
+
+impl Kinds {
+    /// Gives each token of a row, and the scope whose key made it.
+    fn each(&self, view: &RowView<'_>, mut take: impl FnMut(&Scope, &[u8])) -> Result<()> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
         let Some(kind) = view.kind()? else { return Ok(()) };
-        for (property, keys) in self.kinds.get(kind).into_iter().flatten() {
+        for (property, keys) in self.0.get(kind).into_iter().flatten() {
             let Some(token) = view.get(property)?.and_then(ValueRef::as_bytes) else { continue };
-            let scope = keys.bytes(self.table.id, &view.partition_key());
+            let scope = keys.bytes(view.table(), &view.partition_key());
             if let Some(scope) = Scope::from_bytes(&scope) {
                 take(&scope, token);
             }
         }
         Ok(())
     }
-}
-
-/// Gives the key of each sealed value of a row.
-fn handles(key: &[u8], row: &Row<'_>, mut take: impl FnMut(KeyHandle)) -> Result<()> {
-    let seed = row::key_seed(key);
-    row.verify(seed)?;
-    for slot in row.slots() {
-        let mut payload = row.payload(&slot, Some(seed))?;
-        if slot.id == row::INLINE {
-            payload = row::inline_name(payload)?.1;
-        }
-        if let Decoded::Value(ValueRef::Binary(value)) = row::decode(slot.tag, payload)?
-            && let Some(handle) = KeyHandle::of(value)
-        {
-            take(handle);
-        }
-    }
-    Ok(())
 }
 
 /// A value that is sealed, or has to be.

@@ -164,10 +164,8 @@ impl TableState {
     /// Takes in a dictionary whose entries are all committed.
     pub(crate) fn learn(&self, dict: Arc<Dict>) {
         let mut known = self.dict.write().unwrap_or_else(PoisonError::into_inner);
-        let (names, symbols) = known.len();
-        let (new_names, new_symbols) = dict.len();
         // Two threads may have read different amounts. Numbers never change, so the longer dictionary holds the other.
-        if new_names >= names && new_symbols >= symbols {
+        if dict.len().holds(known.len()) {
             *known = dict;
         }
     }
@@ -195,7 +193,7 @@ impl TableState {
             return Ok(dict);
         }
         Err(Error::new(ErrorKind::Corrupt)
-            .because("the row has a property, or an `EntityType`, that no name is known of"))
+            .because("the row has a property, an `EntityType` or a shape that its table does not know"))
     }
 
     /// Checks in a snapshot that the table has not been dropped.

@@ -55,12 +55,14 @@ pub(crate) struct Inventory {
     pub(crate) names: u32,
     /// Texts of `EntityType` with a number.
     pub(crate) symbols: u32,
+    /// Shapes of rows.
+    pub(crate) shapes: u32,
     pub(crate) layouts: Tally,
     /// The checksum of the table's record in the catalog: an older one is not believed.
     pub(crate) catalog: u64,
 }
 
-const BYTES: usize = 4 + 4 + Tally::BYTES + 8;
+const BYTES: usize = 4 + 4 + 4 + Tally::BYTES + 8;
 
 impl Inventory {
     /// Reads the inventory of a table, which has one from its creation on.
@@ -71,6 +73,7 @@ impl Inventory {
             let inventory = Self {
                 names: body.u32()?,
                 symbols: body.u32()?,
+                shapes: body.u32()?,
                 layouts: Tally::take(&mut body)?,
                 catalog: body.u64()?,
             };
@@ -86,6 +89,7 @@ impl Inventory {
         let mut record = Record::<{ BYTES + CHECKSUM }>::new();
         record.push(self.names.to_le_bytes());
         record.push(self.symbols.to_le_bytes());
+        record.push(self.shapes.to_le_bytes());
         self.layouts.push(&mut record);
         record.push(self.catalog.to_le_bytes());
         let key = key(table);

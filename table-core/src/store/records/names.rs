@@ -1,9 +1,11 @@
-//! The records of each table's dictionary: every text under its number, and every number under its text.
+//! The records of each table's dictionary: every text under its number, every number under its text, and every shape of
+//! rows under its number.
 
 use super::inventory::Inventory;
 use super::meta;
 use crate::error::{Error, ErrorKind};
-use crate::row::dict::{Dict, Numbered};
+use crate::row::dict::{Dict, Length, Numbered};
+use crate::row::shape::{MAX_SHAPES, Shape};
 use crate::store::lmdb::{self, Databases, Db, WriteTxn};
 
 /// The kinds of dictionary entry, as they stand in the key after the table's number.
@@ -11,6 +13,8 @@ const NAME_BY_ID: u8 = 0;
 const ID_BY_NAME: u8 = 1;
 const SYMBOL_BY_ID: u8 = 2;
 const ID_BY_SYMBOL: u8 = 3;
+/// Four is a [layout](super::layouts).
+const SHAPE_BY_ID: u8 = 5;
 
 impl Dict {
     /// Reads the entries that the dictionary does not have yet.
@@ -24,22 +28,53 @@ impl Dict {
         let inventory = Inventory::read(dbs.main, txn, table)?;
         read_new(&mut self.names, inventory.names, dbs, txn, (table, NAME_BY_ID))?;
         self.find_entity_type();
-        read_new(&mut self.symbols, inventory.symbols, dbs, txn, (table, SYMBOL_BY_ID))
+        read_new(&mut self.symbols, inventory.symbols, dbs, txn, (table, SYMBOL_BY_ID))?;
+        self.read_shapes(inventory.shapes, dbs, txn, table)
     }
 
     /// Writes the entries from this length on.
     pub(crate) fn write_new(
         &self,
-        (names, symbols): (usize, usize),
+        on_disk: Length,
         dbs: &Databases,
         txn: &mut WriteTxn<'_>,
         table: u32,
     ) -> Result<(), Error> {
-        write_new(&self.names, names, dbs.names, txn, (table, NAME_BY_ID, ID_BY_NAME))?;
-        write_new(&self.symbols, symbols, dbs.names, txn, (table, SYMBOL_BY_ID, ID_BY_SYMBOL))?;
+        write_new(&self.names, on_disk.names, dbs.names, txn, (table, NAME_BY_ID, ID_BY_NAME))?;
+        write_new(&self.symbols, on_disk.symbols, dbs.names, txn, (table, SYMBOL_BY_ID, ID_BY_SYMBOL))?;
+        for (number, shape) in (0_u16..).zip(&self.shapes).skip(on_disk.shapes) {
+            let key = entry_key(table, SHAPE_BY_ID, &number.to_be_bytes());
+            dbs.names.put(txn, &key, &meta::sealed(&key, shape.encode())).map_err(lmdb::error)?;
+        }
         let mut inventory = Inventory::read(dbs.main, txn, table)?;
         (inventory.names, inventory.symbols) = (count(&self.names), count(&self.symbols));
+        inventory.shapes = u32::try_from(self.shapes.len()).unwrap_or(u32::MAX);
         inventory.write(dbs.main, txn, table)
+    }
+
+    /// Reads the shapes that the dictionary does not have yet. What they name has been read.
+    fn read_shapes(
+        &mut self,
+        many: u32,
+        dbs: &Databases,
+        txn: &heed::RoTxn<'_>,
+        table: u32,
+    ) -> Result<(), Error> {
+        let many = usize::try_from(many).unwrap_or(usize::MAX);
+        if many > MAX_SHAPES {
+            return Err(damaged("it counts more shapes of rows than a table may have"));
+        }
+        for number in (0_u16..).take(many).skip(self.shapes.len()) {
+            let key = entry_key(table, SHAPE_BY_ID, &number.to_be_bytes());
+            let record = dbs.names.get(txn, &key).map_err(lmdb::error)?;
+            let length = self.len();
+            let shape = record
+                .and_then(|record| meta::opened(&key, record))
+                .and_then(|body| Shape::decode(body, (length.names, length.symbols), self.entity_type()))
+                .ok_or_else(|| damaged(&format!("shape {number} of {many} is missing, or can't be read")))?;
+            self.shapes.push(shape);
+        }
+        Ok(())
     }
 
     /// Compares the dictionary in memory, read by number, with its entries by text.
@@ -58,10 +93,10 @@ impl Dict {
     }
 }
 
-/// How many entries a dictionary has on disk: each text by number and by itself.
+/// How many entries a dictionary has on disk: each text by number and by itself, and each shape.
 pub(crate) fn entries(dict: &Dict) -> usize {
-    let (names, symbols) = dict.len();
-    2 * (names + symbols)
+    let Length { names, symbols, shapes } = dict.len();
+    2 * (names + symbols) + shapes
 }
 
 /// The prefix under which a table's entries lie.
@@ -79,7 +114,7 @@ pub(crate) fn entry_key(table: u32, kind: u8, rest: &[u8]) -> Vec<u8> {
 
 #[cold]
 fn damaged(because: &str) -> Error {
-    Error::new(ErrorKind::Corrupt).because(format!("the dictionary of property names is damaged: {because}"))
+    Error::new(ErrorKind::Corrupt).because(format!("the dictionary of the table is damaged: {because}"))
 }
 
 /// How many texts have a number: at most 2^16.

@@ -136,7 +136,7 @@ impl Scan {
             }
             if let Some(kind) = &self.kind
                 && !of_kind
-                && !kind.holds(&row).map_err(|e| key::locate(e.into(), key))?
+                && !kind.holds(&row, &self.dict).map_err(|e| key::locate(e.into(), key))?
             {
                 continue;
             }

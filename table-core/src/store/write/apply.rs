@@ -4,23 +4,18 @@
 //! rows that are to be new are put first, with "no overwrite", and taken back if one of them is there. An error of
 //! LMDB is another matter: it spoils the transaction, and the whole group is run again without its culprit.
 
-use std::sync::Arc;
-
 use super::encode::Place;
 use super::encoded::{EncodedRange, EncodedRow, Image, Prepared};
-use super::numbering::{Unnumbered, encode_now};
-use super::prepare;
+use super::numbering::encode_now;
 use super::range::{self, Ground};
 use super::transaction::{Touched, Transaction, touched};
 use super::version::{Proof, check_condition};
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits;
 use crate::model::Ticks;
 use crate::plan::{Act, Condition, Refused};
-use crate::row::dict::Dict;
-use crate::row::row_write::{self, RowWriter};
-use crate::row::view::{self, RowView};
-use crate::row::{Row, key};
+use crate::row::row_write::RowWriter;
+use crate::row::view::RowView;
+use crate::row::{self, Row, key};
 use crate::store::encryption::sign;
 use crate::store::lmdb::{self, Databases, WriteTxn};
 use crate::store::open::{self, Environment, Explored, Tree};
@@ -159,7 +154,7 @@ impl Writing<'_, '_> {
     }
 
     /// The table of a group of the plan.
-    fn touched_by(&self, plan: &Prepared, group: usize) -> Option<&Touched> {
+    pub(super) fn touched_by(&self, plan: &Prepared, group: usize) -> Option<&Touched> {
         let group = plan.groups.get(group)?;
         self.tables.iter().find(|touched| touched.state.id == group.table.id)
     }
@@ -235,14 +230,12 @@ impl Writing<'_, '_> {
             Act::Keep => New::Kept,
             Act::Remove => New::Nothing,
             Act::Put(Image::Ready(_)) | Act::Merge(Image::Ready(_)) => New::FromPlan,
-            Act::Put(Image::Deferred(properties, digest))
-            | Act::Merge(Image::Deferred(properties, digest)) => {
-                let unnumbered = Unnumbered { properties, digest: digest.as_ref(), seed };
+            Act::Put(Image::Deferred(deferred)) | Act::Merge(Image::Deferred(deferred)) => {
                 let group = plan.groups.get(row.group);
                 let Some(touched) = group.and_then(|group| touched(self.tables, group)) else {
                     return Err(Error::new(ErrorKind::TableNotFound));
                 };
-                New::Scratch(encode_now(self.dbs, self.txn, touched, self.scratch, unnumbered)?)
+                New::Scratch(encode_now(self.dbs, self.txn, touched, self.scratch, deferred, seed)?)
             }
         };
         let found = self.dbs.data.get(self.txn, key).map_err(lmdb::error)?;
@@ -272,19 +265,15 @@ impl Writing<'_, '_> {
         check_condition(old_row, row.condition)?;
         let new = match (&row.act, old_row) {
             (Act::Merge(image), Some(old)) => {
-                let Scratch { rows, writer, .. } = &mut *self.scratch;
-                writer.clear();
                 let bytes = match (&new, image) {
-                    (New::Scratch(range), _) => rows.get(range.clone()).unwrap_or_default(),
+                    (New::Scratch(range), _) => self.scratch.rows.get(range.clone()).unwrap_or_default(),
                     (_, Image::Ready(range)) => plan.image(range),
                     (_, Image::Deferred(..)) => &[],
                 };
-                writer.merge(old, &Row::parse(bytes)?, seed)?;
-                if writer.len() > limits::PROPERTIES {
-                    return Err(row_write::too_many(writer.len()));
-                }
-                let whole = writer.finish(rows, None)?..rows.len();
-                self.check_merged_size((plan, row.group), key, whole.clone())?;
+                let whole = self.merge(plan, row, old, bytes)?;
+                let from = self.scratch.rows.len();
+                self.scratch.rows.extend_from_slice(&whole);
+                let whole = from..self.scratch.rows.len();
                 New::Scratch(whole)
             }
             _ => new,
@@ -309,41 +298,12 @@ impl Writing<'_, '_> {
         self.environment.check_in_use(self.txn, open::state_of_write(self.txn), bytes)
     }
 
-    /// A merged entity may be larger than either of its parts.
-    fn check_merged_size(
-        &self,
-        (plan, group): (&Prepared, usize),
-        key: &[u8],
-        range: std::ops::Range<usize>,
-    ) -> Result<()> {
-        let bytes = self.scratch.rows.get(range).unwrap_or_default();
-        // No entity is larger than this: two bytes for each stored one, and the most that names can come to.
-        let bound = 2 * (key.len() + bytes.len()) + limits::PROPERTIES * (12 + 2 * limits::NAME_UNITS);
-        if bound <= limits::ENTITY_BYTES {
-            return Ok(());
-        }
-        let Some(touched) = self.touched_by(plan, group) else { return Ok(()) };
-        let row = Row::parse(bytes)?;
-        let dict = self.dict_for(touched, &row)?;
-        let size = RowView::new(key, row, dict, false).to_entity()?.size();
-        if size > limits::ENTITY_BYTES { Err(prepare::too_large(size)) } else { Ok(()) }
-    }
-
     /// Refuses to change a row that is there if it is one of a declared kind, which is not the plan's to change.
     fn check_old(&self, plan: &Prepared, row: &EncodedRow, old: &Row<'_>) -> Result<()> {
         let guards = |touched: &&Touched| touched.state.guards_against(plan, row.group);
         let Some(touched) = self.touched_by(plan, row.group).filter(guards) else { return Ok(()) };
         let dict = self.dict_for(touched, old)?;
         touched.state.check_old(&RowView::new(plan.key(row), *old, dict, false))
-    }
-
-    /// The dictionary with everything that a row needs: also a row that this transaction has put.
-    fn dict_for(&self, touched: &Touched, row: &Row<'_>) -> Result<Arc<Dict>> {
-        let known = match &touched.grown {
-            Some(grown) => Arc::new(grown.0.clone()),
-            None => touched.state.dict(),
-        };
-        if view::covers(&known, row) { Ok(known) } else { touched.state.reload_for(self.dbs, self.txn, row) }
     }
 
     /// Puts and deletes what was found right.
@@ -374,7 +334,7 @@ impl Writing<'_, '_> {
                 }
                 New::FromPlan => plan.key_and_image(index),
             };
-            let checksum = row_write::stamp(image, timestamp, seed);
+            let checksum = row::stamp(image, timestamp, seed);
             counts.add(key.len() + image.len(), checksum);
             self.dbs.data.put(self.txn, key, image).map_err(lmdb::error)?;
         }

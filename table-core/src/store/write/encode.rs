@@ -6,10 +6,12 @@ use std::ops::Range;
 use crate::error::Error;
 use crate::limits;
 use crate::model::{ValueRef, names};
-use crate::plan::{PropertyOf, RowContent};
+use crate::plan::RowContent;
 use crate::row::dict::Dict;
 use crate::row::numbers::RowNumbers;
-use crate::row::row_write::{self, NameRef, NarrowRow, RowWriter};
+use crate::row::row_write::{self, NameRef, RowWriter};
+use crate::row::shape::Shape;
+use crate::row::shape_write::Target;
 use crate::row::view::RowView;
 use crate::row::{self, DIGEST, Row};
 
@@ -88,26 +90,39 @@ const fn string_size(text: &str) -> usize {
     4 + 2 * text.len()
 }
 
-/// Writes a row's properties in order; `false` if some name or symbol has no number yet and is to get one.
-pub(crate) fn write(
-    properties: &[Given<'_>],
-    dict: &Dict,
-    order: &mut Vec<Place>,
-    writer: &mut RowWriter,
-    seed: u64,
-) -> bool {
-    number(properties, dict, order) && write_numbered(properties, dict, order, writer, seed)
+/// What a row's bytes depend on besides its properties.
+#[derive(Clone, Copy)]
+pub(in crate::store) struct Under<'a> {
+    pub(in crate::store) dict: &'a Dict,
+    /// What binds its checksums to its key.
+    pub(in crate::store) seed: u64,
+    pub(in crate::store) digest: Option<&'a [u8; DIGEST]>,
 }
 
-/// Writes a row's properties, whose numbers have been looked up, in order; `false` if some symbol has none yet and
-/// is to get one.
+/// Appends the row of these properties and says where it is; `None` if some name or symbol has no number yet and is to get
+/// one.
+pub(in crate::store) fn write(
+    properties: &[Given<'_>],
+    under: Under<'_>,
+    order: &mut Vec<Place>,
+    writer: &mut RowWriter,
+    out: &mut Vec<u8>,
+) -> Result<Option<Range<usize>>, Error> {
+    if number(properties, under.dict, order) {
+        write_numbered(properties, under, order, writer, out)
+    } else {
+        Ok(None)
+    }
+}
+
+/// The same of properties whose numbers have been looked up.
 pub(in crate::store) fn write_numbered(
     properties: &[Given<'_>],
-    dict: &Dict,
+    under: Under<'_>,
     order: &mut [Place],
     writer: &mut RowWriter,
-    seed: u64,
-) -> bool {
+    out: &mut Vec<u8>,
+) -> Result<Option<Range<usize>>, Error> {
     if !order.is_sorted_by(|(a, _), (b, _)| a < b) {
         let name_at = |index: usize| properties.get(index).map(|(name, _)| *name);
         order.sort_unstable_by(|(a, i), (b, j)| {
@@ -115,62 +130,91 @@ pub(in crate::store) fn write_numbered(
             a.cmp(b).then_with(by_name)
         });
     }
+    let Under { dict, seed, digest } = under;
+    // Under an inline name it stays text: readers look for new symbols under the number alone.
+    let kind = dict.entity_type().and_then(|id| value_of(properties, order, id));
+    let symbol = match kind {
+        Some(ValueRef::String(text)) => match dict.symbol_id(text) {
+            None if dict.takes_symbol(text) => return Ok(None),
+            known => known,
+        },
+        _ => None,
+    };
+    if let Some(range) = symbol.and_then(|symbol| write_shaped(properties, under, order, symbol, out)) {
+        return Ok(Some(range));
+    }
+    writer.start(properties.len(), 0);
     for (id, index) in order.iter() {
         let Some((name, value)) = properties.get(*index) else { continue };
-        let symbol = match value {
-            // Under an inline name it stays text: readers look for new symbols under the number alone.
-            ValueRef::String(text) if dict.entity_type() == Some(*id) => match dict.symbol_id(text) {
-                None if dict.takes_symbol(text) => return false,
-                known => known,
-            },
-            _ => None,
-        };
+        let symbol = symbol.filter(|_| dict.entity_type() == Some(*id));
         let name = if *id == row::INLINE { NameRef::Inline(name) } else { NameRef::Id(*id) };
         writer.push(name, *value, symbol, seed);
     }
-    true
+    let at = writer.finish(out, digest)?;
+    Ok(Some(at..out.len()))
+}
+
+/// The value of the property of this number.
+fn value_of<'a>(properties: &[Given<'a>], order: &[Place], id: u16) -> Option<ValueRef<'a>> {
+    let at = order.binary_search_by_key(&id, |(number, _)| *number).ok()?;
+    properties.get(order.get(at)?.1).map(|(_, value)| *value)
+}
+
+/// Appends the row by the latest shape of its kind that holds just these properties.
+fn write_shaped(
+    properties: &[Given<'_>],
+    Under { dict, seed, digest }: Under<'_>,
+    order: &[Place],
+    symbol: u16,
+    out: &mut Vec<u8>,
+) -> Option<Range<usize>> {
+    let has_all = |shape: &Shape| {
+        let mut stored = order.iter().filter(|(id, _)| dict.entity_type() != Some(*id));
+        stored.all(|(id, _)| shape.find(*id).is_some())
+    };
+    dict.shapes_of(symbol).filter(|(_, shape)| has_all(shape)).find_map(|(number, shape)| {
+        let get = |at: usize| value_of(properties, order, shape.columns().get(at)?.id);
+        Target { shape, number, seed, digest }.write(get, out)
+    })
 }
 
 /// Appends the row of an entity and says where it is, and what its properties count for, or more. `None` if there is
-/// anything to be said against them, or if the row is large; then it may have been begun.
+/// anything to be said against them, or if its shape can't hold them.
 pub(in crate::store) fn write_row(
     row: &RowContent<'_>,
     numbers: &RowNumbers,
-    seed: u64,
-    digest: Option<&[u8; DIGEST]>,
+    under: Under<'_>,
     bytes: &mut Vec<u8>,
 ) -> Option<(Range<usize>, usize)> {
-    let count = if numbers.has_tokens || row.lacks_values() {
-        numbers.columns.iter().filter(|column| row.has(column.property)).count()
-    } else {
-        numbers.columns.len()
+    let Under { dict, seed, digest } = under;
+    let (shape, number) = (dict.shape(numbers.shape)?, numbers.shape);
+    let mut size = name_size(names::ENTITY_TYPE) + string_size(row.kind.name());
+    let mut is_right = true;
+    let get = |at: usize| {
+        let column = numbers.columns.get(at)?;
+        let value = row.get(column.property)?;
+        match check_value(column.name, value) {
+            Ok(counted) => size += counted,
+            Err(_) => is_right = false,
+        }
+        Some(value)
     };
-    if count > limits::PROPERTIES {
+    let image = Target { shape, number, seed, digest }.write(get, bytes)?;
+    if !is_right {
+        bytes.truncate(image.start);
         return None;
     }
-    let mut image = NarrowRow::start(bytes, u8::try_from(count).ok()?, seed);
-    let mut size = 0;
-    for column in &numbers.columns {
-        if let (PropertyOf::Kind, Some(symbol)) = (column.property, numbers.symbol) {
-            image.push_symbol(column.id, symbol)?;
-            size += name_size(column.name) + string_size(row.kind.name());
-            continue;
-        }
-        let Some(value) = row.get(column.property) else { continue };
-        size += check_value(column.name, value).ok()?;
-        image.push(column.id, value)?;
-    }
-    // No size can be beyond what an entity may have: all values but the last are short, since they start so early.
-    Some((image.finish(digest)?, size))
+    // No size can be beyond what an entity may have: all values but the last lie in the first 64 KiB of a row.
+    Some((image, size))
 }
 
 /// Whether a stored row is what would be written of an entity today, but for its stamp. If not, or if that can't be
 /// told at once, `false`.
 pub(crate) fn is_as_written(view: &RowView<'_>, content: &RowContent<'_>) -> bool {
-    let stored = view.row();
-    let Some(numbers) = view.dict().row_numbers(content.kind) else { return false };
-    let seed = if stored.has_large() { row::key_seed(view.stored_key_bytes()) } else { 0 };
+    let (stored, dict) = (view.row(), view.dict());
+    let Some(numbers) = dict.row_numbers(content.kind) else { return false };
+    let under = Under { dict, seed: row::key_seed(view.stored_key_bytes()), digest: None };
     let mut bytes = Vec::with_capacity(stored.bytes().len());
-    write_row(content, numbers, seed, None, &mut bytes).is_some()
+    write_row(content, numbers, under, &mut bytes).is_some()
         && Row::parse(&bytes).is_ok_and(|written| written.has_content_of(stored))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{Name, Value};
-use crate::plan::{Act, Condition, OneOrMore, Refused};
+use crate::plan::{Act, Condition, OneOrMore, Refused, RowKind};
 use crate::row::dict::Dict;
 use crate::row::view::RowView;
 use crate::row::{DIGEST, Row, key};
@@ -19,9 +19,18 @@ use crate::store::records::catalog::TableState;
 pub(crate) enum Image {
     /// In the plan's bytes.
     Ready(Range<usize>),
-    /// Some name has no number yet, so the row can only be put into bytes inside the transaction; with its keyed digest, if
-    /// it is signed.
-    Deferred(Box<[(Name, Value)]>, Option<[u8; DIGEST]>),
+    /// Some name has no number yet, or the row's kind no shape, so the row can only be put into bytes inside the transaction.
+    Deferred(Deferred),
+}
+
+/// A row that is put into bytes in the transaction.
+#[derive(Debug)]
+pub(crate) struct Deferred {
+    pub(crate) properties: Box<[(Name, Value)]>,
+    /// Its keyed digest, if it is signed.
+    pub(crate) digest: Option<[u8; DIGEST]>,
+    /// What declares it, if anything does: then its kind gets a shape.
+    pub(crate) kind: Option<RowKind>,
 }
 
 /// The encoded form of a row's change: ready for a transaction.
@@ -128,7 +137,7 @@ impl Prepared {
         match row.act.content() {
             None => false,
             Some(Image::Ready(range)) => Row::parse(self.image(range)).is_ok_and(|row| row.is_signed()),
-            Some(Image::Deferred(_, digest)) => digest.is_some(),
+            Some(Image::Deferred(deferred)) => deferred.digest.is_some(),
         }
     }
 
@@ -151,8 +160,8 @@ impl Prepared {
                     let image = Row::parse(self.image(range))?;
                     RowView::new(self.key(row), image, dict, false).kind()?.map_or(Ok(()), &check)
                 }
-                Some(Image::Deferred(properties, _)) => {
-                    let kind = properties.iter().find(|(name, _)| &**name == ENTITY_TYPE);
+                Some(Image::Deferred(deferred)) => {
+                    let kind = deferred.properties.iter().find(|(name, _)| &**name == ENTITY_TYPE);
                     kind.and_then(|(_, kind)| kind.as_str()).map_or(Ok(()), &check)
                 }
             };

@@ -8,7 +8,7 @@ use super::transaction::touched;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Ticks;
 use crate::plan::Refused;
-use crate::row::row_write;
+use crate::row;
 use crate::store::lmdb;
 use crate::store::open::{self, Tree};
 use crate::store::scan::read;
@@ -29,7 +29,7 @@ impl Writing<'_, '_> {
                 continue;
             };
             let (key, image, seed) = plan.key_and_image(index);
-            let checksum = row_write::stamp(image, timestamp, seed);
+            let checksum = row::stamp(image, timestamp, seed);
             self.scratch.puts += 1;
             match self.dbs.data.put_with_flags(self.txn, PutFlags::NO_OVERWRITE, key, image) {
                 Ok(()) => {

@@ -7,6 +7,7 @@ mod declared;
 pub(in crate::store) mod encode;
 pub(in crate::store) mod encoded;
 mod insert;
+mod merging;
 mod numbering;
 pub(in crate::store) mod prepare;
 pub(in crate::store) mod range;

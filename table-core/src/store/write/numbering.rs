@@ -1,30 +1,23 @@
-//! Rows put into bytes inside the transaction, since some of their names have no number yet.
+//! Rows put into bytes inside the transaction, since some of their names have no number yet, or their kind no shape.
 
 use super::apply::Scratch;
-use super::encode;
+use super::encode::{self, Under};
+use super::encoded::Deferred;
 use super::prepare;
 use super::transaction::Touched;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::Value;
 use crate::model::names::ENTITY_TYPE;
-use crate::model::{Name, Value};
-use crate::row::DIGEST;
 use crate::store::lmdb::{Databases, WriteTxn};
 
-/// A row some of whose names have no number yet.
-#[derive(Clone, Copy)]
-pub(super) struct Unnumbered<'a> {
-    pub(super) properties: &'a [(Name, Value)],
-    pub(super) digest: Option<&'a [u8; DIGEST]>,
-    pub(super) seed: u64,
-}
-
-/// Puts a row into bytes, numbering the names that have no number yet.
+/// Puts a row into bytes, numbering the names that have no number yet, and the shape of its kind.
 pub(super) fn encode_now(
     dbs: &Databases,
     txn: &WriteTxn<'_>,
     touched: &mut Touched,
     scratch: &mut Scratch,
-    row: Unnumbered<'_>,
+    row: &Deferred,
+    seed: u64,
 ) -> Result<std::ops::Range<usize>> {
     let grown = if let Some(grown) = touched.grown.take() {
         grown
@@ -35,7 +28,7 @@ pub(super) fn encode_now(
         Box::new((dict, on_disk))
     };
     let dict = &mut touched.grown.insert(grown).0;
-    let Unnumbered { properties, digest, seed } = row;
+    let Deferred { properties, digest, kind } = row;
     for (name, value) in properties {
         if dict.id(name).is_none() && !dict.names_full() {
             dict.push_name(name.clone());
@@ -48,8 +41,19 @@ pub(super) fn encode_now(
             dict.push_symbol(text.as_str().into());
         }
     }
-    scratch.writer.clear();
-    encode::write(&prepare::borrowed(properties), dict, &mut scratch.order, &mut scratch.writer, seed);
-    let from = scratch.writer.finish(&mut scratch.rows, digest)?;
-    Ok(from..scratch.rows.len())
+    if let Some(kind) = *kind {
+        // Those too that this row does without.
+        for (name, _) in kind.properties() {
+            if dict.id(name).is_none() && !dict.names_full() {
+                dict.push_name(name.into());
+            }
+        }
+        dict.push_shape_of(kind);
+    }
+    let Scratch { order, writer, rows, .. } = scratch;
+    let under = Under { dict, seed, digest: digest.as_ref() };
+    let written = encode::write(&prepare::borrowed(properties), under, order, writer, rows)?;
+    // By now there is a number for everything that is to have one.
+    written
+        .ok_or_else(|| Error::new(ErrorKind::Corrupt).because("a name has no number that was just given one"))
 }

@@ -6,12 +6,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::encode::{self, Given, Place};
-use super::encoded::{EncodedGroup, EncodedRange, EncodedRow, Image, Prepared};
+use super::encode::{self, Given, Place, Under};
+use super::encoded::{Deferred, EncodedGroup, EncodedRange, EncodedRow, Image, Prepared};
 use crate::error::{Error, ErrorKind};
 use crate::limits;
 use crate::model::{DynamicEntity, IfMatch, Name, Value, body};
-use crate::plan::{Act, Condition, Content, Group, OneOrMore, Plan, Refused, RowContent, RowWrite};
+use crate::plan::{Act, Condition, Content, Group, OneOrMore, Plan, Refused, RowContent, RowKind, RowWrite};
 use crate::row::dict::Dict;
 use crate::row::key;
 use crate::row::row_write::RowWriter;
@@ -239,7 +239,9 @@ impl Builder {
                 self.push(write.condition, act, key);
                 Ok(keys_size(keys))
             }
-            Some(Content::Properties(properties)) => self.add_properties(dict, keys, write, properties, None),
+            Some(Content::Properties(properties)) => {
+                self.add_properties(dict, keys, write, properties, (None, None))
+            }
             Some(Content::Row(row)) => {
                 let digest =
                     row.kind.signs().then(|| sign::digest(dict, keys, row.properties())).transpose()?;
@@ -247,7 +249,7 @@ impl Builder {
                     return Ok(size);
                 }
                 let properties: Vec<_> = row.properties().collect();
-                self.add_properties(dict, keys, write, &properties, digest)
+                self.add_properties(dict, keys, write, &properties, (digest, Some(row.kind)))
             }
         }
     }
@@ -259,8 +261,8 @@ impl Builder {
         self.plan.rows.push(EncodedRow { condition, act, key, seed, group });
     }
 
-    /// Adds an entity's row by the numbers of its fields. Adds nothing if there is anything to be said against it, if
-    /// some name has no number, or if the row is large: then it goes by its names.
+    /// Adds an entity's row by the shape of its kind. Adds nothing if there is anything to be said against it, if the
+    /// dictionary has no such shape, or if the shape can't hold it: then it goes by its names.
     fn add_row(
         &mut self,
         dict: &Dict,
@@ -276,7 +278,8 @@ impl Builder {
         let from = self.plan.bytes.len();
         let key = self.add_key(keys, numbers.columns.len() * TYPICAL_VALUE);
         let seed = self.seed(&key);
-        let Some((image, size)) = encode::write_row(row, numbers, seed, digest, &mut self.plan.bytes) else {
+        let under = Under { dict, seed, digest };
+        let Some((image, size)) = encode::write_row(row, numbers, under, &mut self.plan.bytes) else {
             self.plan.bytes.truncate(from);
             return None;
         };
@@ -293,7 +296,7 @@ impl Builder {
         keys: (&str, &str),
         write: &RowWrite<'_>,
         properties: &[Given<'_>],
-        digest: Option<[u8; DIGEST]>,
+        (digest, kind): (Option<[u8; DIGEST]>, Option<RowKind>),
     ) -> Result<usize, Error> {
         let numbered = encode::number(properties, dict, &mut self.order);
         let size = encode::check_properties(properties, &self.order)? + keys_size(keys);
@@ -307,16 +310,21 @@ impl Builder {
         let values = size / 2;
         let key = self.add_key(keys, values);
         let seed = self.seed(&key);
-        self.writer.start(properties.len(), values);
-        let image = if numbered
-            && encode::write_numbered(properties, dict, &mut self.order, &mut self.writer, seed)
-        {
-            let at = self.writer.finish(&mut self.plan.bytes, digest.as_ref())?;
-            Image::Ready(at..self.plan.bytes.len())
+        let is_ready = numbered && kind.is_none_or(|kind| !dict.wants_shape(kind));
+        let under = Under { dict, seed, digest: digest.as_ref() };
+        let written = if is_ready {
+            let (order, writer) = (&mut self.order, &mut self.writer);
+            encode::write_numbered(properties, under, order, writer, &mut self.plan.bytes)?
+        } else {
+            None
+        };
+        let image = if let Some(written) = written {
+            Image::Ready(written)
         } else {
             let owned = |(name, value): &Given<'_>| (Name::from(*name), value.to_value());
             self.plan.deferred += size;
-            Image::Deferred(properties.iter().map(owned).collect(), digest)
+            let properties = properties.iter().map(owned).collect();
+            Image::Deferred(Deferred { properties, digest, kind })
         };
         self.push(write.condition, act_with(&write.act, image), key);
         Ok(size)

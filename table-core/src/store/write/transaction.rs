@@ -6,7 +6,7 @@ use super::apply::Scratch;
 use super::encoded::EncodedGroup;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Ticks;
-use crate::row::dict::Dict;
+use crate::row::dict::{Dict, Length};
 use crate::store::lmdb::{self, Databases, WriteTxn};
 use crate::store::open::{Environment, Explored, Tree};
 use crate::store::opened::Inner;
@@ -41,10 +41,10 @@ pub(super) struct Touched {
     pub(super) before: u64,
     /// The counts before the plan that is being carried out.
     pub(super) before_plan: Counts,
-    /// How many names and symbols the dictionary had then, if it had grown.
-    pub(super) known: Option<(usize, usize)>,
+    /// How much the dictionary had then, if it had grown.
+    pub(super) known: Option<Length>,
     /// The dictionary with the transaction's own additions, if it has any, and how much of it is on disk.
-    pub(super) grown: Option<Box<(Dict, (usize, usize))>>,
+    pub(super) grown: Option<Box<(Dict, Length)>>,
 }
 
 impl<'e> Transaction<'e> {

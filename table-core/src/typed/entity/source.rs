@@ -9,6 +9,7 @@ use crate::model::{DynamicEntity, Value, ValueRef};
 use crate::opened::Opened;
 use crate::plan::Values;
 use crate::row::numbers::PropertyNumber;
+use crate::row::shaped::QuickRow;
 use crate::row::view::RowView;
 use crate::schema::{self, Field, FieldPart, KeyValues, Place, PropertyValue, Schema, Template, ValueError};
 use crate::store::{looks_sealed, open_sealed};
@@ -22,6 +23,8 @@ type FromProperty<T> = fn(Option<ValueRef<'_>>) -> Result<T, ValueError>;
 pub struct Source<'v> {
     schema: &'static Schema,
     row: Row<'v>,
+    /// The fields by their places, in a row that is stored and has a shape.
+    quick: Option<QuickRow<'v>>,
     /// The fields' numbers in a row that is stored.
     numbers: &'v [PropertyNumber],
     from_keys: Known<'v>,
@@ -220,8 +223,12 @@ impl<'v> Source<'v> {
             Row::Stored(view) | Row::Merged(view, _) => view.numbers(schema.fields),
             Row::Given(_) | Row::Planned(_) => &[],
         };
+        let quick = match row {
+            Row::Stored(view) => view.quick(schema.fields),
+            _ => None,
+        };
         // What a row says first is its kind.
-        Self { schema, row, numbers, from_keys: Known::default(), next: 0, place: Cell::new(1) }
+        Self { schema, row, quick, numbers, from_keys: Known::default(), next: 0, place: Cell::new(1) }
     }
 
     /// The same, of which this field is taken next.
@@ -324,6 +331,9 @@ impl<'v> Source<'v> {
     /// The same where the field may be absent, sealed, or anywhere.
     #[inline(never)]
     fn field_of_any<T>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
+        if self.quick.is_some_and(|quick| quick.lacks(field)) {
+            return from(None).map_err(|error| self.refused(field, &error));
+        }
         match self.value(field)? {
             Some(sealed) if self.is_sealed(field, sealed) => {
                 from(Some(self.open(field, sealed)?.expose().as_value_ref()))
@@ -335,6 +345,11 @@ impl<'v> Source<'v> {
 
     /// Takes the field at this place; its type's default if it is absent.
     pub fn field_or_default<T: Default>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
+        if self.quick.is_some()
+            && let Some(found) = self.short(field)
+        {
+            return from(Some(found)).map_err(|error| self.refused(field, &error));
+        }
         match self.value(field)? {
             None => Ok(T::default()),
             Some(_) => self.field(field, from),
@@ -388,6 +403,9 @@ impl<'v> Source<'v> {
     fn short(&self, field: usize) -> Option<ValueRef<'_>> {
         if self.from_keys.may_have(field) {
             return self.from_keys.get(field);
+        }
+        if let Some(quick) = &self.quick {
+            return quick.get(field);
         }
         let (Row::Stored(view), Some(number)) = (self.row, self.numbers.get(field)) else { return None };
         let place = self.place.get();

@@ -1,0 +1,324 @@
+//! The properties of a row that has a shape: values of fixed width at offsets that the shape knows, and a heap of the others.
+
+use uuid::Uuid;
+
+use super::shape::{Place, Shape};
+use super::{Damaged, SMALL, large_payload};
+use crate::model::{Ticks, ValueRef};
+use crate::schema::ColumnType;
+
+const BAD: Damaged = Damaged("a property's value can't be read");
+const SHORT: Damaged = Damaged("the row is too short for its shape");
+const FORM: Damaged = Damaged("the row is not in the form that a writer gives it");
+
+/// A row as far as it can be read without its shape.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ShapedRow<'a> {
+    /// The shape's number.
+    shape: u16,
+    /// `None` where the ends of values are of one byte.
+    wide: Option<Wide>,
+    /// Presence bits, fixed values, ends and heap.
+    body: &'a [u8],
+}
+
+/// What a row of wide ends says of its shape, so that its large values are found without it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Wide {
+    /// Bytes of presence bits and fixed values.
+    pub(super) fixed: u16,
+    /// How many values the heap has.
+    pub(super) values: u8,
+}
+
+impl Wide {
+    /// Bytes that it takes behind the header.
+    pub(super) const BYTES: usize = 3;
+}
+
+/// The largest end of a value that a byte can say, and that two can.
+pub(super) const NARROW_END: usize = 0xff;
+pub(super) const WIDE_END: usize = 0xffff;
+
+impl<'a> ShapedRow<'a> {
+    #[inline]
+    pub(super) fn narrow(shape: u16, body: &'a [u8]) -> Self {
+        Self { shape, wide: None, body }
+    }
+
+    pub(super) fn wide(shape: u16, body: &'a [u8]) -> Option<Self> {
+        let ([low, high, values], body) = body.split_first_chunk::<{ Wide::BYTES }>()?;
+        let wide = Wide { fixed: u16::from_le_bytes([*low, *high]), values: *values };
+        let row = Self { shape, wide: Some(wide), body };
+        row.split(usize::from(wide.fixed), usize::from(wide.values)).map(|_| row)
+    }
+
+    #[inline]
+    pub(crate) fn shape(&self) -> u16 {
+        self.shape
+    }
+
+    #[inline]
+    pub(super) fn is_narrow(&self) -> bool {
+        self.wide.is_none()
+    }
+
+    #[inline]
+    fn split(&self, fixed: usize, values: usize) -> Option<(&'a [u8], Ends<'a>)> {
+        let is_wide = self.wide.is_some();
+        let (fixed, rest) = self.body.split_at_checked(fixed)?;
+        let (ends, heap) = rest.split_at_checked(values.saturating_sub(1) * if is_wide { 2 } else { 1 })?;
+        Some((fixed, Ends { said: ends, heap, is_wide }))
+    }
+
+    /// Where the large values lie behind the header. A row of narrow ends has none.
+    pub(crate) fn large(&self) -> impl Iterator<Item = (usize, usize)> {
+        let wide = self.wide.unwrap_or(Wide { fixed: 0, values: 0 });
+        let found = self.split(wide.fixed.into(), wide.values.into());
+        let heap = Wide::BYTES + found.map_or(0, |(fixed, ends)| fixed.len() + ends.said.len());
+        let spans = (0..usize::from(wide.values)).filter_map(move |n| found?.1.span(n));
+        let large = spans.filter(|(start, end)| end.saturating_sub(*start) > SMALL);
+        large.map(move |(start, end)| (heap + start, heap + end))
+    }
+
+    /// The parts of the row, by its shape.
+    #[inline]
+    pub(crate) fn open(&self, shape: &Shape) -> Result<Parts<'a>, Damaged> {
+        let fits = |wide: Wide| {
+            usize::from(wide.fixed) == shape.fixed() && usize::from(wide.values) == shape.values()
+        };
+        if self.wide.is_some_and(|wide| !fits(wide)) {
+            return Err(SHORT);
+        }
+        let (fixed, ends) = self.split(shape.fixed(), shape.values()).ok_or(SHORT)?;
+        Ok(Parts { fixed, ends })
+    }
+
+    /// Refuses a row that is not in the one form that its shape and its values have.
+    pub(super) fn verify_whole(&self, shape: &Shape, seed: u64) -> Result<(), Damaged> {
+        let parts = self.open(shape)?;
+        let (mut fixed, mut end, mut last, mut large) = (shape.presence(), 0, 0, false);
+        for (_, column, place) in shape.stored() {
+            let value = parts.value(*place, || Some(seed))?;
+            if value.is_none() && !column.optional {
+                return Err(FORM);
+            }
+            if let Some(width) = place.of.width() {
+                let stored = parts.fixed.get(fixed..fixed + usize::from(width)).ok_or(SHORT)?;
+                if value.is_none() && stored.iter().any(|byte| *byte != 0) {
+                    return Err(FORM);
+                }
+                fixed += usize::from(width);
+            } else {
+                let (from, to) = parts.ends.span(usize::from(place.at)).ok_or(SHORT)?;
+                if from != end || value.is_none() && from != to {
+                    return Err(FORM);
+                }
+                large |= to - from > SMALL;
+                (last, end) = (from, to);
+            }
+        }
+        // The last end is not stored.
+        let needs_wide = large || last > NARROW_END;
+        let optional = shape.columns().iter().filter(|column| column.optional).count();
+        let spare = (optional..shape.presence() * 8).any(|bit| parts.has_bit(bit));
+        let is_right = end == parts.ends.heap.len() && needs_wide == self.wide.is_some() && !spare;
+        if is_right { Ok(()) } else { Err(FORM) }
+    }
+}
+
+/// Where the values in a heap end.
+#[derive(Clone, Copy, Debug)]
+struct Ends<'a> {
+    said: &'a [u8],
+    heap: &'a [u8],
+    is_wide: bool,
+}
+
+impl<'a> Ends<'a> {
+    /// Where this value ends.
+    #[inline]
+    fn end(&self, n: usize) -> usize {
+        let end = if self.is_wide {
+            let end = self.said.get(2 * n..).and_then(<[u8]>::first_chunk);
+            end.map(|end| usize::from(u16::from_le_bytes(*end)))
+        } else {
+            self.said.get(n).map(|end| usize::from(*end))
+        };
+        // The last one ends with the heap.
+        end.unwrap_or(self.heap.len())
+    }
+
+    #[inline]
+    fn start(&self, n: usize) -> usize {
+        n.checked_sub(1).map_or(0, |before| self.end(before))
+    }
+
+    /// Start and end of this value; `None` if it does not lie in the heap.
+    fn span(&self, n: usize) -> Option<(usize, usize)> {
+        let (start, end) = (self.start(n), self.end(n));
+        (start <= end && end <= self.heap.len()).then_some((start, end))
+    }
+
+    /// The value as it is stored.
+    #[inline]
+    fn get(&self, n: u16) -> Option<&'a [u8]> {
+        let n = usize::from(n);
+        self.heap.get(self.start(n)..self.end(n))
+    }
+}
+
+/// The parts of a row of a shape.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parts<'a> {
+    /// Presence bits and fixed values.
+    fixed: &'a [u8],
+    ends: Ends<'a>,
+}
+
+impl<'a> Parts<'a> {
+    #[inline]
+    fn has_bit(&self, bit: usize) -> bool {
+        self.fixed.get(bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 != 0)
+    }
+
+    /// Whether the row has the value of this place.
+    #[inline]
+    pub(crate) fn has(&self, place: Place) -> bool {
+        place.bit == Place::ALWAYS || self.has_bit(usize::from(place.bit))
+    }
+
+    #[inline]
+    fn at<const N: usize>(&self, at: u16) -> Option<[u8; N]> {
+        self.fixed.get(usize::from(at)..)?.first_chunk().copied()
+    }
+
+    /// A value of fixed width that the row has.
+    #[inline]
+    fn fixed(&self, place: Place) -> Option<ValueRef<'a>> {
+        let at = place.at;
+        Some(match place.of {
+            ColumnType::Bool => match self.at(at)? {
+                [0] => ValueRef::Boolean(false),
+                [1] => ValueRef::Boolean(true),
+                _ => return None,
+            },
+            ColumnType::I8 => ValueRef::Int32(i8::from_le_bytes(self.at(at)?).into()),
+            ColumnType::U8 => ValueRef::Int32(u8::from_le_bytes(self.at(at)?).into()),
+            ColumnType::I16 => ValueRef::Int32(i16::from_le_bytes(self.at(at)?).into()),
+            ColumnType::U16 => ValueRef::Int32(u16::from_le_bytes(self.at(at)?).into()),
+            ColumnType::I32 => ValueRef::Int32(i32::from_le_bytes(self.at(at)?)),
+            ColumnType::U32 => ValueRef::Int64(u32::from_le_bytes(self.at(at)?).into()),
+            ColumnType::I64 => ValueRef::Int64(i64::from_le_bytes(self.at(at)?)),
+            ColumnType::F64 => ValueRef::Double(f64::from_le_bytes(self.at(at)?)),
+            ColumnType::Time => ValueRef::DateTime(Ticks::new(u64::from_le_bytes(self.at(at)?))?),
+            ColumnType::Guid => ValueRef::Guid(Uuid::from_bytes(self.at(at)?)),
+            ColumnType::Text | ColumnType::Bytes => return None,
+        })
+    }
+
+    /// The value of this place, if the row has it; with a seed, a large one is compared with its checksum.
+    #[inline]
+    pub(crate) fn value(
+        &self,
+        place: Place,
+        seed: impl FnOnce() -> Option<u64>,
+    ) -> Result<Option<ValueRef<'a>>, Damaged> {
+        if !self.has(place) {
+            return Ok(None);
+        }
+        if place.of.width().is_some() {
+            return self.fixed(place).map(Some).ok_or(BAD);
+        }
+        let mut stored = self.ends.get(place.at).ok_or(BAD)?;
+        if stored.len() > SMALL {
+            // Ends of one byte have none, and the row's own checksum has left none out.
+            if !self.ends.is_wide {
+                return Err(BAD);
+            }
+            stored = large_payload(stored, seed())?;
+        }
+        match place.of {
+            ColumnType::Text => std::str::from_utf8(stored).map(ValueRef::String).map(Some).map_err(|_| BAD),
+            _ => Ok(Some(ValueRef::Binary(stored))),
+        }
+    }
+
+    /// The bytes of the strings, which are one text if none of them is large; `None` if one may be.
+    #[inline]
+    fn strings(&self, strings: usize) -> Option<&'a str> {
+        if self.ends.is_wide {
+            return None;
+        }
+        let end = strings.checked_sub(1).map_or(0, |last| self.ends.end(last));
+        std::str::from_utf8(self.ends.heap.get(..end)?).ok()
+    }
+}
+
+/// The fields of a struct in rows of one shape; [`None`] for one that no such row has, or that takes a longer way.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldPlaces {
+    pub(super) places: Box<[Option<Place>]>,
+}
+
+impl FieldPlaces {
+    /// What one field holds, if it has a place, the row has it, and it is small.
+    #[inline]
+    pub(super) fn get<'v>(&self, row: &ShapedRow<'v>, shape: &Shape, field: usize) -> Option<ValueRef<'v>> {
+        let place = (*self.places.get(field)?)?;
+        let parts = row.open(shape).ok()?;
+        if parts.ends.is_wide {
+            return None;
+        }
+        parts.value(place, || None).ok()?
+    }
+}
+
+/// A row of which fields are read by their places.
+///
+/// All strings are looked at together: that they are text is found out once for each row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QuickRow<'v> {
+    places: &'v [Option<Place>],
+    parts: Parts<'v>,
+    strings: &'v str,
+}
+
+impl<'v> QuickRow<'v> {
+    /// `None` where the row takes the longer way: some value may be large, or it is damaged.
+    #[inline]
+    pub(super) fn new(row: &ShapedRow<'v>, shape: &Shape, places: &'v FieldPlaces) -> Option<Self> {
+        let parts = row.open(shape).ok()?;
+        let last = shape.values().saturating_sub(1);
+        if parts.ends.heap.len() > parts.ends.start(last) + SMALL {
+            return None;
+        }
+        Some(Self { places: &places.places, parts, strings: parts.strings(shape.strings())? })
+    }
+
+    /// Whether the field has a place, and the row nothing there.
+    pub(crate) fn lacks(&self, field: usize) -> bool {
+        self.places.get(field).copied().flatten().is_some_and(|place| !self.parts.has(place))
+    }
+
+    /// What the field holds, if it has a place and the row has it.
+    #[expect(
+        clippy::inline_always,
+        reason = "for each field of each row, a call costs as much as what it does"
+    )]
+    #[inline(always)]
+    pub(crate) fn get(&self, field: usize) -> Option<ValueRef<'v>> {
+        let place = (*self.places.get(field)?)?;
+        if !self.parts.has(place) {
+            return None;
+        }
+        match place.of {
+            ColumnType::Text => {
+                let n = usize::from(place.at);
+                self.strings.get(self.parts.ends.start(n)..self.parts.ends.end(n)).map(ValueRef::String)
+            }
+            ColumnType::Bytes => self.parts.ends.get(place.at).map(ValueRef::Binary),
+            _ => self.parts.fixed(place),
+        }
+    }
+}

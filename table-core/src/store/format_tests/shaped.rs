@@ -1,0 +1,428 @@
+//! Rows of shapes: their bytes, and what is no such row.
+
+use std::sync::LazyLock;
+
+use uuid::Uuid;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::{hex, key_of, seed, text, time};
+use crate::model::Value;
+use crate::row::dict::Dict;
+use crate::row::shape::{Column, Shape};
+use crate::row::shape_write::Target;
+use crate::row::view::RowView;
+use crate::row::{self, DIGEST, Row};
+use crate::schema::ColumnType;
+
+const GUID: Uuid = Uuid::from_u128(0xc9da_6455_213d_42c9_9a79_3e91_49a5_7833);
+
+/// The bodies of the shapes that rows here have, by number.
+const SHAPES: [&str; 5] = [
+    "00000000",
+    "0000020000000b010005",
+    "00000d000000000100010300020400030500040600050700060800070900080a00090b000a0c000b0d000c",
+    "00000b0000008c01008b03008504000b05008006008a07008c08008209008b0a00870b0086",
+    "0000010000000c",
+];
+
+/// A dictionary with the names `N0` to `N19`, but that number 2 is `EntityType`, one kind, and the shapes.
+static DICT: LazyLock<Dict> = LazyLock::new(|| {
+    let mut dict = Dict::default();
+    for id in 0..20 {
+        dict.push_name(if id == 2 { "EntityType".into() } else { format!("N{id}").into() });
+    }
+    dict.push_symbol("kind".into());
+    dict.shapes = SHAPES.iter().map(|body| Shape::decode(&hex(body), (20, 1), Some(2)).unwrap()).collect();
+    dict
+});
+
+#[expect(clippy::unnecessary_wraps, reason = "beside what is absent")]
+fn some(value: impl Into<Value>) -> Option<Value> {
+    Some(value.into())
+}
+
+type Vector = (&'static str, u16, Vec<Option<Value>>, &'static str);
+
+/// Rows of the key `Sales`, `empid_000001` in table 7, last written at [`time`]: their shapes, and what each column holds.
+#[expect(clippy::too_many_lines, reason = "a table")]
+fn rows() -> Vec<Vector> {
+    vec![
+        ("nothing but a kind", 0, vec![], "00506261007bd1080000b493c6447e59c313"),
+        (
+            "the example of docs/format.md",
+            1,
+            vec![some("Jones"), some(300)],
+            "00506261007bd10801002c0100004a6f6e6573683a3ccf19306e04",
+        ),
+        ("an empty text", 1, vec![some(""), some(-1)], "00506261007bd1080100fffffffff8ff4971ff015be8"),
+        (
+            "every type",
+            2,
+            vec![
+                some(true),
+                some(-128),
+                some(255),
+                some(-32768),
+                some(65535),
+                some(-2),
+                some(4_294_967_295_i64),
+                some(i64::MIN),
+                some(1.5),
+                some(time()),
+                some(GUID),
+                some("é名"),
+                some(vec![0xc0, 0xff]),
+            ],
+            "00506261007bd10802000180ff0080fffffeffffffffffffff0000000000000080000000000000f83f00
+             506261007bd108c9da6455213d42c99a793e9149a5783305c3a9e5908dc0ff49a7f87e05e62e36",
+        ),
+        (
+            "all that may be absent",
+            3,
+            vec![
+                some(vec![0x01]),
+                some("a"),
+                some(5),
+                some("b"),
+                some(true),
+                some(GUID),
+                some(vec![0x02, 0x03]),
+                some(7),
+                some(""),
+                some(-1_i64),
+                some(9_i64),
+            ],
+            "00506261007bd1080300ff030500000001c9da6455213d42c99a793e9149a5783307ffffffffffffffff
+             090000000102020361620102033b4a8aa696d5ae8d",
+        ),
+        (
+            "nothing of it",
+            3,
+            vec![None, None, None, some("b"), None, None, None, None, None, None, None],
+            "00506261007bd10803 00*38 010101625446399d4365d9b3",
+        ),
+        (
+            "every other",
+            3,
+            vec![
+                None,
+                some("a"),
+                None,
+                some(""),
+                some(false),
+                None,
+                some(Vec::new()),
+                None,
+                some("c"),
+                None,
+                some(0_i64),
+            ],
+            "00506261007bd1080300aa02 00*34 0101020261630a0df67d06edbf71",
+        ),
+        (
+            "a value of 256 bytes, the only one",
+            4,
+            vec![some(vec![0x11; 256])],
+            "00506261007bd1080400 11*256 6e858439c51ae891",
+        ),
+        (
+            "a large value, the only one",
+            4,
+            vec![some(vec![0x11; 257])],
+            "00506261007bd1480400000001 11*257 267513f076ac69dcf08172b1",
+        ),
+        (
+            "ends at 255",
+            3,
+            vec![
+                some(vec![0x11, 0x11, 0x11, 0x11, 0x11]),
+                some(text(200)),
+                None,
+                some(text(50)),
+                None,
+                None,
+                some(vec![0x12, 0x12]),
+                None,
+                some(""),
+                None,
+                None,
+            ],
+            "00506261007bd1080300a3 00*35 c8fafaff 78*250 11111111111212b56e132d2f91e110",
+        ),
+        (
+            "ends at 256",
+            3,
+            vec![
+                some(vec![0x11, 0x11, 0x11, 0x11, 0x11]),
+                some(text(201)),
+                None,
+                some(text(50)),
+                None,
+                None,
+                some(vec![0x12, 0x12]),
+                None,
+                some(""),
+                None,
+                None,
+            ],
+            "00506261007bd1480300240005a3 00*35 c900fb00fb000001 78*251
+             1111111111121283ea473577b9c567",
+        ),
+        (
+            "a text of 256 bytes, the last",
+            1,
+            vec![some(text(256)), some(1)],
+            "00506261007bd108010001000000 78*256 17ad7896ca38833e",
+        ),
+        (
+            "a text of 257 bytes, the last",
+            1,
+            vec![some(text(257)), some(1)],
+            "00506261007bd148010004000101000000 78*257 7ea86d02efb34c07c8373e56",
+        ),
+        (
+            "two large values between small ones",
+            3,
+            vec![
+                some(vec![0x11; 300]),
+                some("a"),
+                some(7),
+                some(text(400)),
+                some(true),
+                None,
+                some(vec![0x02]),
+                None,
+                some("c"),
+                None,
+                some(3_i64),
+            ],
+            "00506261007bd1480300240005af020700000001 00*25 03000000010095019601c60261 78*400
+             fe258fbd63 11*300 3a45ed9302a854be5d0b013980",
+        ),
+    ]
+}
+
+/// The row of a shape that holds this.
+fn encode(number: u16, values: &[Option<Value>], digest: Option<&[u8; DIGEST]>) -> Option<Vec<u8>> {
+    let mut bytes = vec![0xee];
+    let target = Target { shape: DICT.shape(number)?, number, seed: seed(), digest };
+    let written = target.write(|at| values.get(at)?.as_ref().map(Value::as_value_ref), &mut bytes);
+    if written.is_none() {
+        // What was before it is left alone.
+        assert_eq!(bytes, [0xee]);
+    }
+    let range = written?;
+    assert_eq!(range, 1..bytes.len());
+    let mut row = bytes.split_off(1);
+    row::stamp(&mut row, time(), seed());
+    Some(row)
+}
+
+fn view(bytes: &[u8]) -> Option<RowView<'_>> {
+    let row = Row::parse(bytes).ok()?;
+    row.verify_whole(seed(), &DICT).ok()?;
+    assert_eq!(row.timestamp(), time());
+    Some(RowView::new(key_of(7, "Sales", "empid_000001"), row, &*DICT, true))
+}
+
+#[test]
+fn rows_are_these_bytes() {
+    for (name, number, values, bytes) in rows() {
+        let bytes = hex(bytes);
+        assert_eq!(encode(number, &values, None).unwrap(), bytes, "{name}");
+        let view = view(&bytes).unwrap();
+        let columns = DICT.shape(number).unwrap().columns();
+        assert_eq!(columns.len(), values.len(), "{name}");
+        for (column, value) in columns.iter().zip(&values) {
+            let property = format!("N{}", column.id);
+            assert_eq!(
+                view.get(&property).unwrap(),
+                value.as_ref().map(Value::as_value_ref),
+                "{name}, {property}"
+            );
+        }
+        // The kind comes where its number stands.
+        let mut expected: Vec<_> = (columns.iter().zip(values))
+            .filter_map(|(column, value)| Some((column.id, format!("N{}", column.id), value?)))
+            .collect();
+        expected.push((2, "EntityType".to_owned(), "kind".into()));
+        expected.sort_by_key(|(id, ..)| *id);
+        assert_eq!((view.len(), view.kind().unwrap()), (expected.len(), Some("kind")), "{name}");
+        let entity = view.to_entity().unwrap();
+        let found: Vec<_> =
+            entity.properties().map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        let expected: Vec<_> = expected.into_iter().map(|(_, name, value)| (name, value)).collect();
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
+#[test]
+fn signed_rows_are_these_bytes() {
+    let digest = std::array::from_fn(|at| u8::try_from(at).unwrap());
+    for (number, values, bytes) in [
+        (
+            1,
+            vec![some("Jones"), some(300)],
+            "00506261007bd10801802c0100004a6f6e6573000102030405060708090a0b0c0d0e0fcf6bd8be493f085e",
+        ),
+        (
+            4,
+            vec![some(vec![0x11; 257])],
+            "00506261007bd1480480000001 11*257
+             267513f0000102030405060708090a0b0c0d0e0fb26d4920f0de4c5c",
+        ),
+    ] {
+        let bytes = hex(bytes);
+        assert_eq!(encode(number, &values, Some(&digest)).unwrap(), bytes);
+        let view = view(&bytes).unwrap();
+        assert_eq!((view.row().is_signed(), view.row().digest()), (true, Some(digest)));
+        assert!(view.row().has_content_of(&Row::parse(&encode(number, &values, None).unwrap()).unwrap()));
+    }
+}
+
+#[test]
+fn every_flipped_bit_of_a_row_is_refused() {
+    for (name, _, _, bytes) in rows() {
+        let mut bytes = hex(bytes);
+        for bit in 0..bytes.len() * 8 {
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            assert!(view(&bytes).is_none(), "{name}, bit {bit}");
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
+}
+
+#[test]
+fn every_cut_and_every_added_byte_is_refused() {
+    for (name, _, _, bytes) in rows() {
+        let bytes = hex(bytes);
+        for length in 0..bytes.len() {
+            assert!(view(&bytes[..length]).is_none(), "{name}, {length} bytes");
+        }
+        for byte in 0..=255 {
+            assert!(view(&[&bytes[..], &[byte]].concat()).is_none(), "{name} and {byte}");
+        }
+    }
+}
+
+#[test]
+fn a_row_under_another_key_is_refused() {
+    let seed = row::key_seed(&key_of(7, "Sales", "empid_000002"));
+    for (name, _, _, bytes) in rows() {
+        assert!(Row::parse(&hex(bytes)).unwrap().verify(seed).is_err(), "{name}");
+    }
+}
+
+/// Puts the right checksum under bytes without large values.
+fn sealed(covered: &str) -> Vec<u8> {
+    let mut bytes = hex(covered);
+    bytes.extend(xxh3_64_with_seed(&bytes, seed()).to_le_bytes());
+    bytes
+}
+
+#[test]
+fn a_row_in_another_form_is_refused_though_its_checksum_fits() {
+    const NARROW: &str = "00506261007bd108";
+    const WIDE: &str = "00506261007bd148";
+    for (what, covered) in [
+        ("a shape that there is not", format!("{NARROW} 0500")),
+        ("bytes without a value", format!("{NARROW} 0000 00")),
+        ("too short for its fixed values", format!("{NARROW} 0100 2c0100")),
+        ("too short for its ends", format!("{NARROW} 0300 a8 00*34 0101")),
+        ("ends that fall", format!("{NARROW} 0300 00 00 00*34 02010202 6161")),
+        ("ends beyond the row", format!("{NARROW} 0300 00 00 00*34 00030303 6161")),
+        ("a bit beyond those of the columns", format!("{NARROW} 0300 00 04 00*34 00010101 62")),
+        ("a fixed value that is absent and not zero", format!("{NARROW} 0300 00 00 01 00*33 00010101 62")),
+        ("a text that is absent and not empty", format!("{NARROW} 0300 00 00 00*34 01020202 6162")),
+        ("bytes that are absent and not empty", format!("{NARROW} 0300 00 00 00*34 00010102 62 01")),
+        ("a truth that is neither", format!("{NARROW} 0200 02 00*72 00")),
+        ("a time beyond the last", format!("{NARROW} 0200 00 00*30 ffffffffffffff2b 00*16 00")),
+        ("a text that is no text", format!("{NARROW} 0100 2c010000 ff")),
+        ("two texts that are one", format!("{NARROW} 0300 00 00 00*34 01 020202 c3a9")),
+        ("wide ends without need", format!("{WIDE} 0100 0400 01 2c010000 4a")),
+        ("wide ends of other fixed values", format!("{WIDE} 0100 0300 01 2c0100 4a")),
+        ("wide ends of other values", format!("{WIDE} 0100 0400 02 2c010000 0100 4a")),
+        ("a large value with narrow ends", format!("{NARROW} 0400 11*257")),
+    ] {
+        assert!(view(&sealed(&covered)).is_none(), "{what}");
+    }
+}
+
+#[test]
+fn what_a_shape_cannot_hold_is_not_written() {
+    for (what, number, values) in [
+        ("a value that each row has is absent", 1, vec![some("Jones"), None]),
+        ("another type", 1, vec![some("Jones"), some(300_i64)]),
+        ("another type of any length", 4, vec![some("Jones")]),
+        ("more than two bytes say where it ends", 3, {
+            let mut values = vec![None; 11];
+            (values[0], values[1], values[3]) = (some(vec![1]), some(text(65_536)), some(""));
+            values
+        }),
+    ] {
+        assert_eq!(encode(number, &values, None), None, "{what}");
+    }
+    // The numbers that a column is too narrow for, and the last that it holds.
+    let full = rows().into_iter().find(|(name, ..)| *name == "every type").unwrap().2;
+    for (at, fits, misfits) in [
+        (1, vec![some(-128), some(127)], vec![some(-129), some(128)]),
+        (2, vec![some(0), some(255)], vec![some(-1), some(256)]),
+        (3, vec![some(-32_768), some(32_767)], vec![some(-32_769), some(32_768)]),
+        (4, vec![some(0), some(65_535)], vec![some(-1), some(65_536)]),
+        (6, vec![some(0_i64), some(4_294_967_295_i64)], vec![some(-1_i64), some(4_294_967_296_i64)]),
+    ] {
+        let with = |value| {
+            let mut values = full.clone();
+            values[at] = value;
+            encode(2, &values, None)
+        };
+        assert!(fits.into_iter().all(|value| view(&with(value).unwrap()).is_some()), "{at}");
+        assert!(misfits.into_iter().all(|value| with(value).is_none()), "{at}");
+    }
+}
+
+#[test]
+fn slots_are_better_where_much_is_absent() {
+    let columns =
+        |count: u16| (3..3 + count).map(|id| Column { id, of: ColumnType::I64, optional: true }).collect();
+    for (count, is_written) in [(8, true), (9, false)] {
+        let shape = Shape::new(0, columns(count), 2).unwrap();
+        let target = Target { shape: &shape, number: 0, seed: seed(), digest: None };
+        assert_eq!(target.write(|_| None, &mut Vec::new()).is_some(), is_written, "{count} of eight bytes");
+    }
+}
+
+#[test]
+fn a_shape_is_read_as_it_is_written() {
+    for body in SHAPES {
+        let body = hex(body);
+        assert_eq!(Shape::decode(&body, (20, 1), Some(2)).unwrap().encode(), body);
+        for length in 0..body.len() {
+            assert_eq!(Shape::decode(&body[..length], (20, 1), Some(2)), None);
+        }
+        assert_eq!(Shape::decode(&[&body[..], &[0]].concat(), (20, 1), Some(2)), None);
+    }
+}
+
+#[test]
+fn what_is_no_shape_is_refused() {
+    for (what, body) in [
+        ("a symbol that there is not", "01000000"),
+        ("a name that there is not", "0000010014000b"),
+        ("the kind as a column", "0000010002000b"),
+        ("numbers that fall", "0000020001000b00000b"),
+        ("a number twice", "0000020001000b01000b"),
+        ("an unknown type", "0000010001000d"),
+        ("an unknown type that may be absent", "0000010001008d"),
+        ("fewer columns than it says", "0000020001000b"),
+        ("more columns than it says", "0000000001000b"),
+    ] {
+        assert_eq!(Shape::decode(&hex(body), (20, 1), Some(2)), None, "{what}");
+    }
+    // Without a number for the kind there is none, and rows have no more than 252 properties.
+    assert_eq!(Shape::decode(&hex("00000000"), (20, 1), None), None);
+    let columns =
+        |count: u16| (3..3 + count).map(|id| Column { id, of: ColumnType::Guid, optional: true }).collect();
+    assert!(Shape::new(0, columns(251), 2).is_some());
+    assert_eq!(Shape::new(0, columns(252), 2), None);
+}

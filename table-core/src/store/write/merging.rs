@@ -1,0 +1,67 @@
+//! Rows merged with those that are there, inside the transaction.
+
+use std::sync::Arc;
+
+use super::apply::Writing;
+use super::encode::{self, Under};
+use super::encoded::{EncodedRow, Prepared};
+use super::prepare;
+use super::transaction::Touched;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
+use crate::row::dict::Dict;
+use crate::row::row_write::{self, RowWriter};
+use crate::row::view::{self, RowView};
+use crate::row::{Row, merge};
+
+impl Writing<'_, '_> {
+    /// The row that is there with what another sets.
+    pub(super) fn merge(
+        &self,
+        plan: &Prepared,
+        row: &EncodedRow,
+        old: &Row<'_>,
+        new: &[u8],
+    ) -> Result<Vec<u8>> {
+        let Some(touched) = self.touched_by(plan, row.group) else {
+            return Err(Error::new(ErrorKind::TableNotFound));
+        };
+        let (key, new) = (plan.key(row), Row::parse(new)?);
+        let mut dict = self.dict_for(touched, old)?;
+        if !view::covers(&dict, &new) {
+            dict = self.dict_for(touched, &new)?;
+        }
+        let [old, new] = [*old, new].map(|row| RowView::new(key, row, &*dict, true));
+        let merged = merge::merged(&old, &new)?;
+        if merged.len() > limits::PROPERTIES {
+            return Err(row_write::too_many(merged.len()));
+        }
+        let properties: Vec<_> = merged.iter().map(|(_, name, value)| (*name, *value)).collect();
+        let mut order: Vec<_> = merged.iter().zip(0..).map(|((id, ..), index)| (*id, index)).collect();
+        let (mut whole, mut writer) = (Vec::new(), RowWriter::default());
+        let under = Under { dict: &dict, seed: row.seed, digest: None };
+        encode::write_numbered(&properties, under, &mut order, &mut writer, &mut whole)?;
+        check_merged_size(key, &whole, &dict)?;
+        Ok(whole)
+    }
+
+    /// The dictionary with everything that a row needs: also a row that this transaction has put.
+    pub(super) fn dict_for(&self, touched: &Touched, row: &Row<'_>) -> Result<Arc<Dict>> {
+        let known = match &touched.grown {
+            Some(grown) => Arc::new(grown.0.clone()),
+            None => touched.state.dict(),
+        };
+        if view::covers(&known, row) { Ok(known) } else { touched.state.reload_for(self.dbs, self.txn, row) }
+    }
+}
+
+/// A merged entity may be larger than either of its parts.
+fn check_merged_size(key: &[u8], bytes: &[u8], dict: &Dict) -> Result<()> {
+    // No entity is larger than this: two bytes for each stored one, and the most that names can come to.
+    let bound = 2 * (key.len() + bytes.len()) + limits::PROPERTIES * (12 + 2 * limits::NAME_UNITS);
+    if bound <= limits::ENTITY_BYTES {
+        return Ok(());
+    }
+    let size = RowView::new(key, Row::parse(bytes)?, dict, false).to_entity()?.size();
+    if size > limits::ENTITY_BYTES { Err(prepare::too_large(size)) } else { Ok(()) }
+}
