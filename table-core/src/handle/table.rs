@@ -122,9 +122,14 @@ impl DynamicTable {
         &self,
         partition_key: &str,
         row_key: &str,
-        read: impl FnOnce(&RowView<'_>) -> Result<T>,
+        mut read: impl FnMut(&RowView<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
-        self.get_in_state(partition_key, row_key, |view, _| read(view))
+        let mut made = None;
+        self.read_row((partition_key, row_key), &mut |view, _| {
+            made = Some(read(view)?);
+            Ok(())
+        })?;
+        Ok(made)
     }
 
     /// The same, for a reader who wants to know in which state of the store it reads: that of this transaction.
@@ -132,14 +137,27 @@ impl DynamicTable {
         &self,
         partition_key: &str,
         row_key: &str,
-        read: impl FnOnce(&RowView<'_>, usize) -> Result<T>,
+        mut read: impl FnMut(&RowView<'_>, usize) -> Result<T>,
     ) -> Result<Option<T>> {
-        let (mut read, mut made) = (Some(read), None);
-        let found = self.exec.get((partition_key, row_key), &mut |view, state| {
-            made = read.take().map(|read| read(view, state)).transpose()?;
+        let mut made = None;
+        self.read_row((partition_key, row_key), &mut |view, state| {
+            made = Some(read(view, state)?);
             Ok(())
-        });
-        found.map(|_| made).map_err(|e| self.located(e, partition_key, row_key))
+        })?;
+        Ok(made)
+    }
+
+    /// Gives `read` the row of these keys, if there is one, and the state of the store that it is read in. What is made
+    /// of it `read` keeps, so that this is not made anew for each type.
+    pub(crate) fn read_row(
+        &self,
+        (partition_key, row_key): (&str, &str),
+        read: &mut dyn FnMut(&RowView<'_>, usize) -> Result<()>,
+    ) -> Result<()> {
+        match self.exec.get((partition_key, row_key), read) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(self.located(error, partition_key, row_key)),
+        }
     }
 
     /// What `read` makes of the row of these keys, which it may keep as long as it runs.

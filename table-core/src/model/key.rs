@@ -16,7 +16,7 @@ use crate::limits;
 const PERMUTED: u8 = 0xee;
 
 /// The stored form of a lead byte.
-fn store(byte: u8) -> u8 {
+pub(crate) fn stored_byte(byte: u8) -> u8 {
     match byte {
         0xf0..=0xf4 => byte - 2,
         0xee | 0xef => byte + 5,
@@ -39,14 +39,9 @@ pub(crate) fn encode(text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(text.as_bytes());
     if !text.is_ascii() {
         for byte in out.iter_mut().skip(start).filter(|byte| **byte >= PERMUTED) {
-            *byte = store(*byte);
+            *byte = stored_byte(*byte);
         }
     }
-}
-
-/// The bytes of the stored form of `text`.
-pub(crate) fn encoded(text: &str) -> impl Iterator<Item = u8> {
-    text.bytes().map(store)
 }
 
 /// The text of a stored form, or `None` where the bytes are none.
@@ -62,7 +57,7 @@ pub(crate) fn decode(stored: &[u8]) -> Option<Cow<'_, str>> {
 pub(crate) fn compare(a: &str, b: &str) -> Ordering {
     for (x, y) in a.bytes().zip(b.bytes()) {
         if x != y {
-            return store(x).cmp(&store(y));
+            return stored_byte(x).cmp(&stored_byte(y));
         }
     }
     a.len().cmp(&b.len())

@@ -91,11 +91,11 @@ impl<'a> EntityRows<'a> {
         certain: &dyn Fn(usize) -> Option<bool>,
     ) -> Result<Self> {
         let printer = Printer { schema, values };
-        let mut text = String::with_capacity((2 + schema.indexes.len()) * schema::KEY_BYTES);
+        let mut text = Vec::with_capacity((2 + schema.indexes.len()) * schema::KEY_BYTES);
         let partition = match key {
             Some((partition, row)) => {
-                text.push_str(partition);
-                text.push_str(row);
+                text.extend_from_slice(partition.as_bytes());
+                text.extend_from_slice(row.as_bytes());
                 partition.len()
             }
             None => printer.own_keys(&mut text)?,
@@ -112,7 +112,7 @@ impl<'a> EntityRows<'a> {
             let row = |key| EntityRow { key, content: RowContent::new(kind, values), is_certain };
             if let Some(key) = old.and_then(|(old, before)| old.key_if_same(number, before, values)) {
                 let start = text.len();
-                text.push_str(key);
+                text.extend_from_slice(key.as_bytes());
                 rows.push(row(start..text.len()));
                 continue;
             }
@@ -126,6 +126,7 @@ impl<'a> EntityRows<'a> {
                     .keys_by_other_tokens(&index.place.row, &mut text, &mut |key| reserved.push(row(key)))?;
             }
         }
+        let text = schema::into_text(text);
         if let Some((_, copies)) = rows.split_first_mut() {
             copies.sort_by(|a, b| text.get(a.key.clone()).cmp(&text.get(b.key.clone())));
         }
@@ -171,7 +172,7 @@ struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     /// Appends the entity's own keys; returns where the partition key ends.
-    fn own_keys(&self, text: &mut String) -> Result<usize> {
+    fn own_keys(&self, text: &mut Vec<u8>) -> Result<usize> {
         schema::print_keys(self.schema.place(), self.values, text)
             .map_err(|(template, error)| self.refused(template, error))
     }
@@ -180,7 +181,7 @@ impl<'a> Printer<'a> {
     fn keys_by_other_tokens(
         &self,
         template: &Template,
-        text: &mut String,
+        text: &mut Vec<u8>,
         take: &mut dyn FnMut(Range<usize>),
     ) -> Result<()> {
         let blind = || fields(template).filter(|part| part.format == Format::Blind);
@@ -218,7 +219,7 @@ impl<'a> Printer<'a> {
 
     /// Appends the keys of the copies in an index, and gives `take` the place of each: several where its template has
     /// parts for each element, none where an optional part is absent.
-    fn copies(&self, index: &Index, text: &mut String, take: &mut dyn FnMut(Range<usize>)) -> Result<()> {
+    fn copies(&self, index: &Index, text: &mut Vec<u8>, take: &mut dyn FnMut(Range<usize>)) -> Result<()> {
         schema::print_all(&index.place.row, self.values, text, take)
             .map_err(|error| self.refused(&index.place.row, error))
     }

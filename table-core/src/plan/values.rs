@@ -91,9 +91,12 @@ impl<'a> Values<'a> {
 
     /// Every key that a template prints of the fields; none if it prints none.
     pub(crate) fn keys(&self, template: &Template) -> Vec<String> {
-        let (mut text, mut places) = (String::new(), Vec::new());
+        let (mut text, mut places) = (Vec::new(), Vec::new());
         match schema::print_all(template, self, &mut text, &mut |place| places.push(place)) {
-            Ok(()) => places.into_iter().filter_map(|place| text.get(place).map(str::to_owned)).collect(),
+            Ok(()) => {
+                let text = schema::into_text(text);
+                places.into_iter().filter_map(|place| text.get(place).map(str::to_owned)).collect()
+            }
             Err(_) => Vec::new(),
         }
     }

@@ -96,7 +96,14 @@ struct Cut<'t>(&'t str, Option<u8>);
 
 impl Cut<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
-        key::encoded(self.0).chain(self.1).cmp(key::encoded(other.0).chain(other.1))
+        let (a, b) = (self.0.as_bytes(), other.0.as_bytes());
+        if a.iter().zip(b).any(|(a, b)| a != b) {
+            return key::compare(self.0, other.0);
+        }
+        // One goes on where the other ends, with a byte that is none of those after it.
+        let next =
+            |bytes: &[u8], at: usize, after| bytes.get(at).map(|byte| key::stored_byte(*byte)).or(after);
+        next(a, b.len(), self.1).cmp(&next(b, a.len(), other.1))
     }
 }
 

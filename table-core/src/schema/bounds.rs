@@ -297,7 +297,8 @@ impl Scope<'_> {
             Edge::Included(value) => (value.as_value_ref()?, true),
             Edge::Excluded(value) => (value.as_value_ref()?, false),
         };
-        let mut key = self.head.to_owned();
+        let mut key = String::with_capacity(self.head.len() + KEY_BYTES);
+        key.push_str(self.head);
         match (self.part.key.single(), self.part.format, value.as_str()) {
             // As an end of a range, text that no key can hold has its place among the keys too.
             (KeyType::Text(_), Format::Plain, Some(text)) => key.push_str(text),

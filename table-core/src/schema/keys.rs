@@ -2,7 +2,7 @@
 
 use super::key_error::KeyError;
 use super::key_type::is_lossless;
-use super::print::{KEY_BYTES, KeyValues, in_bytes, into_text, print_bytes};
+use super::print::{KEY_BYTES, KeyValues, into_text, print_bytes};
 use super::{FieldPart, Part, Place, Schema, Template};
 use crate::error::Result;
 
@@ -30,18 +30,9 @@ pub(crate) const fn gives_back(template: &Template, field: usize) -> bool {
     false
 }
 
-/// Appends the partition key and the row key of a place; returns where the first ends, or the template that can't be
-/// printed.
+/// Appends the bytes of the partition key and of the row key of a place; returns where the first ends, or the template
+/// that can't be printed.
 pub(crate) fn print_keys<'p>(
-    place: &'p Place,
-    values: &dyn KeyValues,
-    text: &mut String,
-) -> Result<usize, (&'p Template, KeyError)> {
-    in_bytes(text, |text| print_both(place, values, text))
-}
-
-/// The same of a text that is written as bytes.
-fn print_both<'p>(
     place: &'p Place,
     values: &dyn KeyValues,
     text: &mut Vec<u8>,
@@ -63,7 +54,7 @@ pub(crate) fn keys(
     attempted: &'static str,
 ) -> Result<KeyPair> {
     let mut text = Vec::with_capacity(2 * KEY_BYTES);
-    match print_both(place, values, &mut text) {
+    match print_keys(place, values, &mut text) {
         Ok(end) => Ok(KeyPair::new(into_text(text), end)),
         Err((template, error)) => {
             Err(error.into_error(template, schema.fields).attempted(attempted).table(place.table.source()))

@@ -63,7 +63,7 @@ pub(crate) use layout::{Differences, differences, layout, read, would_bare};
 pub(crate) use parse::{parse, parse_bytes, parse_field};
 pub use picture::Markdown;
 pub use place::{Place, TableTemplate};
-pub(crate) use print::{KEY_BYTES, KeyValues, print, print_all};
+pub(crate) use print::{KEY_BYTES, KeyValues, into_text, print, print_all};
 pub(crate) use signing::RowTag;
 pub use value::{Property, PropertyValue, ValueError};
 

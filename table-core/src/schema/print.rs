@@ -42,7 +42,7 @@ pub(super) fn in_bytes<T>(out: &mut String, append: impl FnOnce(&mut Vec<u8>) ->
 }
 
 /// The text that bytes are.
-pub(super) fn into_text(bytes: Vec<u8>) -> String {
+pub(crate) fn into_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into())
 }
 
@@ -90,17 +90,17 @@ fn units_from(out: &[u8], start: usize) -> usize {
     out.get(start..).map_or(0, |printed| key::utf16_units(&String::from_utf8_lossy(printed)))
 }
 
-/// Appends every key of an index with `[]` in it, each once and in order, and gives `take` its place: one for each
+/// Appends the bytes of every key of an index with `[]` in it, each once and in order, and gives `take` its place: one for each
 /// choice of elements. Without `[]` it is the one key, or none if a field is `None`.
 pub(crate) fn print_all(
     template: &Template,
     values: &dyn KeyValues,
-    out: &mut String,
+    out: &mut Vec<u8>,
     take: &mut dyn FnMut(Range<usize>),
 ) -> Result<(), KeyError> {
     if template.parts.iter().all(|part| !matches!(part, Part::Field(FieldPart { each: true, .. }))) {
         let start = out.len();
-        if print(template, values, out)? {
+        if print_bytes(template, values, out)? {
             take(start..out.len());
         }
         return Ok(());
@@ -130,8 +130,8 @@ pub(crate) fn print_all(
             rest /= choice.elements.len();
             choice.elements.get(at).map(|value| (choice.field, value))
         });
-        let mut text = String::new();
-        if print(template, &Chosen { values, chosen: chosen.collect() }, &mut text)? {
+        let mut text = Vec::with_capacity(KEY_BYTES);
+        if print_bytes(template, &Chosen { values, chosen: chosen.collect() }, &mut text)? {
             keys.push(text);
         }
     }
@@ -139,7 +139,7 @@ pub(crate) fn print_all(
     keys.dedup();
     for key in keys {
         let start = out.len();
-        out.push_str(&key);
+        out.extend_from_slice(&key);
         take(start..out.len());
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! Keys printed and taken apart.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use proptest::prelude::*;
 use uuid::Uuid;
@@ -244,9 +245,10 @@ fn each_element_gives_a_key_and_none_gives_no_key() {
         field(2, KeyType::Optional(&u8::KEY), Format::Plain),
     ]);
     let all = |template: &Template, article: &Article| {
-        let (mut text, mut places) = ("before".to_owned(), Vec::new());
+        let (mut text, mut places) = (b"before".to_vec(), Vec::new());
         let printed = print_all(template, article, &mut text, &mut |place| places.push(place));
-        let keys = || places.iter().map(|place| text[place.clone()].to_owned()).collect::<Vec<_>>();
+        let key = |place: &Range<usize>| String::from_utf8(text[place.clone()].to_vec()).unwrap();
+        let keys = || places.iter().map(key).collect::<Vec<_>>();
         printed.map(|()| keys()).map_err(|e| e.into_error(template, &[]).kind())
     };
     let keys = |article: &Article| all(&index, article);

@@ -13,7 +13,7 @@ use crate::limits;
 use crate::model::{DynamicEntity, IfMatch, Name, Value, body};
 use crate::plan::{Act, Condition, Content, Group, OneOrMore, Plan, Refused, RowContent, RowKind, RowWrite};
 use crate::row::dict::Dict;
-use crate::row::key;
+use crate::row::key::{self, InPartition};
 use crate::row::row_write::RowWriter;
 use crate::row::{self, DIGEST};
 use crate::store::encryption::seal::SealedAt;
@@ -125,6 +125,8 @@ struct Builder {
     length: usize,
     writer: RowWriter,
     order: Vec<Place>,
+    /// The keys of the group that was begun last.
+    keys: InPartition,
 }
 
 impl Builder {
@@ -143,11 +145,13 @@ impl Builder {
             length,
             writer: RowWriter::default(),
             order: Vec::new(),
+            keys: InPartition::default(),
         }
     }
 
     /// Begins a group of this table.
     fn begin(&mut self, table: &Arc<TableState>) {
+        self.keys = InPartition::default();
         self.plan.groups.push(EncodedGroup {
             table: table.clone(),
             first: self.plan.rows.len(),
@@ -281,6 +285,7 @@ impl Builder {
         let under = Under { dict, seed, digest };
         let Some((image, size)) = encode::write_row(row, numbers, under, &mut self.plan.bytes) else {
             self.plan.bytes.truncate(from);
+            self.keys = InPartition::default();
             return None;
         };
         let group = self.plan.groups.len().saturating_sub(1);
@@ -340,8 +345,7 @@ impl Builder {
             bytes.reserve((self.length * row).min(limits::BATCH_BYTES));
         }
         let table = self.plan.groups.last().map_or(0, |group| group.table.id);
-        key::encode(table, partition, row, bytes);
-        from..bytes.len()
+        self.keys.encode(table, partition, row, bytes)
     }
 
     fn seed(&self, key: &Range<usize>) -> u64 {

@@ -178,14 +178,18 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
 
     /// What the query reads, and where. By tokens it is read as if at one moment.
     fn held(&self) -> Result<(O::Hold, Lanes)> {
-        let held = || {
-            let hold = self.origin.hold()?;
-            Ok((hold, self.lower()?))
+        if !self.given.is_blind() && !self.narrowing.has_sealed() {
+            return Ok((self.origin.hold()?, self.lower()?));
+        }
+        let mut found = None;
+        let mut hold = || {
+            found = Some((self.origin.hold()?, self.lower()?));
+            Ok(())
         };
-        if self.given.is_blind() || self.narrowing.has_sealed() {
-            steadily(self.origin.table(), held)
-        } else {
-            held()
+        steadily(self.origin.table(), &mut hold)?;
+        match found {
+            Some(both) => Ok(both),
+            None => Ok((self.origin.hold()?, self.lower()?)),
         }
     }
 }

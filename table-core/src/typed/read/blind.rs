@@ -40,35 +40,40 @@ impl BlindKey {
         Self { path, given: given.iter().map(kept).collect() }
     }
 
-    /// What `read` makes of the row that the values lead to.
-    pub(in crate::typed) fn find<T>(
-        &self,
-        table: &DynamicTable,
-        read: impl Fn(&RowView<'_>) -> Result<T>,
-    ) -> Result<Option<T>> {
-        steadily(table, || self.find_in(&table.snapshot()?, table, &read))
-            .map_err(|error| error.attempted("read from").table(table.name()))
+    /// Gives `read` the row that the values lead to, maybe several times; whether there is one.
+    pub(in crate::typed) fn find(&self, table: &DynamicTable, read: &mut ReadRow<'_>) -> Result<bool> {
+        let mut is_found = false;
+        let mut find = || {
+            is_found = self.find_in(&table.snapshot()?, table, read)?;
+            Ok(())
+        };
+        match steadily(table, &mut find) {
+            Ok(()) => Ok(is_found),
+            Err(error) => Err(error.attempted("read from").table(table.name())),
+        }
     }
 
-    /// What `read` makes of the row in this snapshot, which was taken before the keys are looked at.
-    pub(in crate::typed) fn find_in<T>(
+    /// Gives `read` the row in this snapshot, which was taken before the keys are looked at.
+    pub(in crate::typed) fn find_in(
         &self,
         snapshot: &Snapshot,
         table: &DynamicTable,
-        read: impl Fn(&RowView<'_>) -> Result<T>,
-    ) -> Result<Option<T>> {
+        read: &mut ReadRow<'_>,
+    ) -> Result<bool> {
         let located = |error: Error| error.attempted("read from").table(table.name());
         for keys in self.candidates(table).map_err(located)? {
             let (partition, row) = keys.as_strs();
             let Some(view) = snapshot.view(table, partition, row)? else { continue };
-            let found = check_kind(&view, self.path.tag())
-                .and_then(|()| if self.holds(&view)? { read(&view).map(Some) } else { Ok(None) });
-            let found = found.map_err(|error| located(error).partition(partition).row(row))?;
-            if found.is_some() {
-                return Ok(found);
+            let mut found = || {
+                check_kind(&view, self.path.tag())?;
+                let holds = self.holds(&view)?;
+                if holds { read(&view).map(|()| true) } else { Ok(false) }
+            };
+            if found().map_err(|error| located(error).partition(partition).row(row))? {
+                return Ok(true);
             }
         }
-        Ok(None)
+        Ok(false)
     }
 
     /// The keys under which the row may lie, those by the newest keys of the store first.
@@ -208,6 +213,9 @@ impl KeyValues for WithTokens<'_> {
     }
 }
 
+/// What is made of a row that was found, and kept by whoever looks for it: so what looks is not made anew for each type.
+pub(in crate::typed) type ReadRow<'r> = dyn FnMut(&RowView<'_>) -> Result<()> + 'r;
+
 /// What `read` gives; once more if a key was destroyed with nothing left under it: then a row was read before it was
 /// sealed anew, and opened after.
 pub(in crate::typed) fn or_again<T>(read: impl Fn() -> Result<T>) -> Result<T> {
@@ -217,10 +225,24 @@ pub(in crate::typed) fn or_again<T>(read: impl Fn() -> Result<T>) -> Result<T> {
     }
 }
 
+/// Gives `read` the row of these keys, in the same way; whether there may be one.
+pub(in crate::typed) fn find_or_again(
+    table: &DynamicTable,
+    keys: (&str, &str),
+    read: &mut ReadRow<'_>,
+) -> Result<bool> {
+    let mut read = |view: &RowView<'_>, _| read(view);
+    match table.read_row(keys, &mut read) {
+        Err(error) if error.kind() == ErrorKind::KeySuperseded => table.read_row(keys, &mut read)?,
+        done => done?,
+    }
+    Ok(true)
+}
+
 /// What is read by tokens, as if at one moment: a row that a job files anew under a younger key, while its tokens are
 /// looked at one by one, must not slip through, and neither must one whose key is destroyed after that. `read` takes its
-/// snapshot before it asks for tokens.
-pub(in crate::typed) fn steadily<T>(table: &DynamicTable, read: impl Fn() -> Result<T>) -> Result<T> {
+/// snapshot before it asks for tokens; what it read last counts.
+pub(in crate::typed) fn steadily(table: &DynamicTable, read: &mut dyn FnMut() -> Result<()>) -> Result<()> {
     for _ in 0..PATIENCE {
         let before = table.keys_generation()?;
         let found = read();

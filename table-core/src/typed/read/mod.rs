@@ -48,8 +48,16 @@ impl<E: Entity> Table<E> {
         keys: impl IntoIterator<Item = L>,
     ) -> Result<Vec<Option<L::Output>>> {
         let (table, keys) = (self.dynamic(), keys.into_iter().collect::<Vec<_>>());
-        let get = || get_many(&table.snapshot()?, table, &keys);
-        if keys.iter().any(|key| key.blind().is_some()) { blind::steadily(table, get) } else { get() }
+        if keys.iter().all(|key| key.blind().is_none()) {
+            return get_many(&table.snapshot()?, table, &keys);
+        }
+        let mut found = Vec::new();
+        let mut get = || {
+            found = get_many(&table.snapshot()?, table, &keys)?;
+            Ok(())
+        };
+        blind::steadily(table, &mut get)?;
+        Ok(found)
     }
 
     /// Some of the fields of the entity of this key, or of what an index's copy holds: those of a struct with
@@ -162,7 +170,13 @@ fn get<E: Entity, L: Lookup<E>>(
     key: &L,
 ) -> Result<Option<L::Output>> {
     if let Some(blind) = key.blind() {
-        return blind.find_in(snapshot, table, L::read);
+        let mut found = None;
+        let mut read = |view: &RowView<'_>| {
+            found = Some(L::read(view)?);
+            Ok(())
+        };
+        let is_found = blind.find_in(snapshot, table, &mut read)?;
+        return Ok(found.filter(|_| is_found));
     }
     let (partition, row) = key.keys()?;
     let found = snapshot.view(table, partition, row)?;
@@ -187,18 +201,26 @@ fn get_as<E: Entity, L: Lookup<E>, S: Projection<Entity = E>>(
         check_kind(view, <L::Path as Path>::KEYS.tag())?;
         projection::read::<L::Path, S>(view)
     };
-    match (key.blind(), snapshot) {
-        (Some(blind), Some(snapshot)) => blind.find_in(snapshot, table, read),
-        (Some(blind), None) => blind.find(table, read),
+    let mut found = None;
+    let mut keep = |view: &RowView<'_>| {
+        found = Some(read(view)?);
+        Ok(())
+    };
+    let is_found = match (key.blind(), snapshot) {
+        (Some(blind), Some(snapshot)) => blind.find_in(snapshot, table, &mut keep)?,
+        (Some(blind), None) => blind.find(table, &mut keep)?,
         (None, Some(snapshot)) => {
             let (partition, row) = key.keys()?;
-            snapshot.view(table, partition, row)?.map(|view| read(&view)).transpose()
+            let view = snapshot.view(table, partition, row)?;
+            view.map_or(Ok(()), |view| keep(&view))?;
+            true
         }
         (None, None) => {
-            let (partition, row) = key.keys()?;
-            table.get_by(partition, row, read)
+            table.read_row(key.keys()?, &mut |view, _| keep(view))?;
+            true
         }
-    }
+    };
+    Ok(found.filter(|_| is_found))
 }
 
 /// The entity's queries.

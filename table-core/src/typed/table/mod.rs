@@ -10,13 +10,14 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::handle::table::DynamicTable;
 use crate::model::{ETag, IfMatch};
 use crate::plan::{Plan, Refused};
+use crate::row::view::RowView;
 use crate::store::BulkReport;
 use crate::typed::change::attempts;
 use crate::typed::change::egt::Egt;
 use crate::typed::change::{self, Attempt, Change};
 use crate::typed::entity::Entity;
 use crate::typed::entity::stored::Stored;
-use crate::typed::read::blind::or_again;
+use crate::typed::read::blind::find_or_again;
 use crate::typed::read::key::{Key, Lookup, Partition};
 
 /// A table as a place for entities of type `E`.
@@ -42,11 +43,16 @@ impl<E: Entity> Table<E> {
 
     /// The entity of this key, or what an index's copy holds.
     pub fn get<L: Lookup<E>>(&self, key: L) -> Result<Option<L::Output>> {
-        if let Some(blind) = key.blind() {
-            return blind.find(&self.table, L::read);
-        }
-        let (partition, row) = key.keys()?;
-        or_again(|| self.table.get_by(partition, row, L::read))
+        let mut found = None;
+        let mut read = |view: &RowView<'_>| {
+            found = Some(L::read(view)?);
+            Ok(())
+        };
+        let is_found = match key.blind() {
+            Some(blind) => blind.find(&self.table, &mut read)?,
+            None => find_or_again(&self.table, key.keys()?, &mut read)?,
+        };
+        Ok(found.filter(|_| is_found))
     }
 
     /// Adds an entity and its copies; fails if there is one of its key, or of a key in a unique index.
