@@ -8,18 +8,20 @@ mod explain;
 mod one_or_more;
 mod row_write;
 mod rows;
+mod seals;
 mod size;
 mod values;
 mod verdict;
 
 pub(crate) use content::{Cause, PropertyOf, RowContent, RowKind, stored_fields};
-pub(crate) use draft::{Draft, OwnRow, Printed};
+pub(crate) use draft::{Draft, OldRows, Printed};
 pub use explain::WriteExplain;
 pub(crate) use one_or_more::OneOrMore;
 #[cfg(test)]
 pub(crate) use row_write::Range;
 pub(crate) use row_write::{Act, Condition, Content, Group, Place, Plan, Refused, RowWrite, Version};
 pub(crate) use rows::{EntityRows, check_tokens};
+pub(crate) use seals::{FoundTokens, Resealed, Seals};
 pub(crate) use values::FieldToken;
 pub use values::Values;
 pub(crate) use verdict::Failure;

@@ -31,7 +31,7 @@ use crate::error::{Error, ErrorKind, Result};
 
 #[cfg(feature = "encrypt")]
 pub use self::encrypting::{EncryptingRows, EncryptingTable};
-pub(crate) use self::encryption::seal::{Sealer, looks_sealed, open as open_sealed};
+pub(crate) use self::encryption::seal::{looks_sealed, open as open_sealed};
 pub(crate) use self::encryption::sign::check_signed;
 #[cfg(feature = "encrypt")]
 pub use self::encryption::vault::in_use::SealedValues;

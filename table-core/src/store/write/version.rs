@@ -1,7 +1,9 @@
 //! What a version's proof is here: a row that has not changed since need not be read again.
 
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::ETag;
-use crate::plan::Version;
+use crate::plan::{Condition, Version};
+use crate::row::Row;
 use crate::row::view::RowView;
 
 /// What this store knows of a row that was read, beside its `ETag`.
@@ -33,4 +35,25 @@ impl Proof {
 pub(crate) fn version_of(view: &RowView<'_>, state: usize) -> Version {
     let state = view.is_verified().then_some(state);
     Proof { checksum: view.checksum(), length: view.stored_length(), state }.version(view.etag())
+}
+
+/// Whether what is there is as it must be.
+pub(super) fn check_condition(old: Option<&Row<'_>>, condition: Condition) -> Result<()> {
+    let of_etag = |old: &Row<'_>, etag: ETag| old.timestamp() == etag.timestamp();
+    match (condition, old) {
+        (Condition::Any, _) | (Condition::Absent, None) | (Condition::Present, Some(_)) => Ok(()),
+        (Condition::Absent, Some(_)) => Err(Error::new(ErrorKind::EntityAlreadyExists)),
+        (Condition::Present | Condition::Tag(_) | Condition::Is(_), None) => {
+            Err(Error::new(ErrorKind::EntityNotFound))
+        }
+        (Condition::Tag(etag), Some(old)) if of_etag(old, etag) => Ok(()),
+        (Condition::Is(version), Some(old)) if of_etag(old, version.etag) => {
+            if old.checksum() == Proof::of(&version).checksum {
+                return Ok(());
+            }
+            Err(Error::new(ErrorKind::ConditionNotMet)
+                .because("its values were sealed anew meanwhile; try again"))
+        }
+        (Condition::Tag(_) | Condition::Is(_), Some(_)) => Err(Error::new(ErrorKind::ConditionNotMet)),
+    }
 }

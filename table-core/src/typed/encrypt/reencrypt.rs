@@ -7,8 +7,8 @@ use crate::handle::table::DynamicTable;
 use crate::schema;
 use crate::store::{Encryption, Progress};
 use crate::store::{SealedRow, SealedValue};
-use crate::typed::change::attempts;
-use crate::typed::change::{self, Attempt, Change};
+use crate::typed::change::entity_attempt::EntityAttempt;
+use crate::typed::change::{Change, driver};
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Key;
 use crate::typed::table::Table;
@@ -190,11 +190,11 @@ impl<E: Entity> Reencryption<E> {
         let key = |row: &SealedRow| Key::<E>::stored(&row.partition, &row.row);
         let done = table.load(
             entities,
-            |row| change::resealing(table, Attempt::new(key(row), Change::<E>::Reseal)),
+            |row| driver::prepared(table, &mut EntityAttempt::new(key(row), Change::<E>::Reseal)),
             |row, _| {
                 // Somebody wrote it while it was being sealed.
-                let mut attempt = Attempt::new(key(row), Change::<E>::Reseal);
-                attempts::commit(table, &mut [&mut attempt], None).map(drop)
+                let mut attempt = EntityAttempt::new(key(row), Change::<E>::Reseal);
+                driver::commit(table, &mut [&mut attempt], None).map(drop)
             },
         )?;
         for failure in done.failures {

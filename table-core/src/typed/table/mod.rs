@@ -12,9 +12,10 @@ use crate::model::{ETag, IfMatch};
 use crate::plan::{Plan, Refused};
 use crate::row::view::RowView;
 use crate::store::BulkReport;
-use crate::typed::change::attempts;
+use crate::typed::change::Change;
+use crate::typed::change::driver;
 use crate::typed::change::egt::Egt;
-use crate::typed::change::{self, Attempt, Change};
+use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::entity::Entity;
 use crate::typed::entity::stored::Stored;
 use crate::typed::read::blind::find_or_again;
@@ -143,7 +144,7 @@ impl<E: Entity> Table<E> {
                     let prepared = self.table.prepared(plan, &sealer.sealed_at());
                     prepared.map_err(|refused| plan.judge(refused).error)
                 };
-                change::insertion(entity.borrow(), &sealer, prepared)?
+                driver::insertion(entity.borrow(), &sealer, prepared)?
             },
             |entity, refused| {
                 // What adds a row demands no version: the keys that sealed it are no longer the current ones.
@@ -153,7 +154,7 @@ impl<E: Entity> Table<E> {
                 let shown = self.table.sham_sealer()?;
                 let Refused { error, group, row } = &refused;
                 let again = || Refused { error: error.again(), group: *group, row: *row };
-                let failure = change::insertion(entity.borrow(), &shown, |plan| plan.judge(again()))?;
+                let failure = driver::insertion(entity.borrow(), &shown, |plan| plan.judge(again()))?;
                 Err(failure.error)
             },
         )
@@ -175,8 +176,8 @@ impl<E: Entity> Table<E> {
     }
 
     fn commit(&self, key: Key<E>, change: Change<'_, E>) -> Result<(ETag, Option<E>)> {
-        let mut attempt = Attempt::new(key, change);
-        let etag = attempts::commit(&self.table, &mut [&mut attempt], None)?;
+        let mut attempt = EntityAttempt::new(key, change);
+        let etag = driver::commit(&self.table, &mut [&mut attempt], None)?;
         Ok((etag, attempt.into_new()))
     }
 }

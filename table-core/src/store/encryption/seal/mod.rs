@@ -19,7 +19,6 @@ use super::missing;
 use crate::error::Result;
 use crate::opened::Opened;
 use crate::row::view::RowView;
-use crate::schema::TOKEN_BYTES;
 
 /// Opens a property of a row; `row` is the key of the entity's own row, also where this one is a copy of it.
 pub(crate) fn open(view: &RowView<'_>, row: &str, property: &str, sealed: &[u8]) -> Result<Opened> {
@@ -31,22 +30,4 @@ pub(crate) fn open(view: &RowView<'_>, row: &str, property: &str, sealed: &[u8])
 /// The generation of the keys that open a row's values.
 pub(crate) fn generation_of(view: &RowView<'_>) -> Result<u64> {
     view.dict().vault().ok_or_else(missing::keys)?.generation()
-}
-
-/// The tokens of a value.
-#[derive(Clone, Debug)]
-pub(crate) struct FoundTokens {
-    /// The one to be written.
-    pub(crate) current: [u8; TOKEN_BYTES],
-    /// Those under which another entity may have been filed before the key was rotated.
-    pub(crate) others: Vec<[u8; TOKEN_BYTES]>,
-}
-
-/// A stored value under the keys that are current now.
-#[derive(Debug)]
-pub(crate) struct Resealed {
-    /// Its bytes, if others than those that are stored.
-    pub(crate) value: Option<Vec<u8>>,
-    /// Its token, if the field has any.
-    pub(crate) token: Option<[u8; TOKEN_BYTES]>,
 }

@@ -1,8 +1,8 @@
 //! Without the feature `encrypt`: `checks::encrypt` stops every declaration that would come here.
 
-use super::{FoundTokens, Resealed};
 use crate::error::Result;
 use crate::model::ValueRef;
+use crate::plan::{FoundTokens, Resealed, Seals};
 use crate::schema::{Blind, Field, TOKEN_BYTES};
 use crate::store::encryption::{Keys, missing};
 
@@ -36,20 +36,22 @@ impl Sealer<'_> {
         Self(std::marker::PhantomData)
     }
 
-    pub(crate) fn seal(&self, _: &str, _: &str, _: &Field, _: ValueRef<'_>) -> Result<Vec<u8>> {
-        Err(missing::keys())
-    }
-
-    pub(crate) fn tokens(&self, _: &str, _: &Field, _: Blind, _: ValueRef<'_>) -> Result<FoundTokens> {
-        Err(missing::keys())
-    }
-
-    pub(crate) fn reseal(&self, _: &str, _: &str, _: &Field, _: ValueRef<'_>) -> Result<Resealed> {
-        Err(missing::keys())
-    }
-
     pub(crate) fn sealed_at(&self) -> SealedAt {
         SealedAt
+    }
+}
+
+impl Seals for Sealer<'_> {
+    fn seal(&self, _: (&str, &str), _: &Field, _: ValueRef<'_>) -> Result<Vec<u8>> {
+        Err(missing::keys())
+    }
+
+    fn tokens(&self, _: &str, _: &Field, _: Blind, _: ValueRef<'_>) -> Result<FoundTokens> {
+        Err(missing::keys())
+    }
+
+    fn reseal(&self, _: (&str, &str), _: &Field, _: ValueRef<'_>) -> Result<Resealed> {
+        Err(missing::keys())
     }
 }
 
