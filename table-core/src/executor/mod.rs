@@ -20,6 +20,7 @@ pub use self::asked::Asked;
 pub(crate) use self::asked::{after_page, fingerprint};
 pub use self::backend::Backend;
 pub use self::batch::Batch;
+pub(crate) use self::batch::Lent;
 pub(crate) use self::drawn::page_size;
 pub use self::drawn::{Begin, page, views, walks};
 pub use self::kept::Kept;
@@ -87,6 +88,12 @@ pub trait Moment: Any + Send {
     /// A walk for each lane.
     fn walks(&self, table: &dyn TableExec, lanes: &Lanes) -> Result<Vec<Box<dyn Walk>>>;
 
+    /// So many bytes from the start of a page on, of which a walk has [lent](Batch::lend_page) rows.
+    fn lent(&self, page: u64, length: usize) -> Option<&[u8]> {
+        let _ = (page, length);
+        None
+    }
+
     /// The rows of all lanes, in place.
     fn views<'s>(&'s self, table: &dyn TableExec, lanes: Lanes) -> Result<Box<dyn InPlace<'s> + 's>>;
 
@@ -119,6 +126,6 @@ pub trait Walk: Send {
     /// before an error stays.
     fn fill(&mut self, moment: &dyn Moment, batch: &mut Batch) -> Result<()>;
 
-    /// Gives `take` the row of this stored key, which was [lent](Batch::lend) to the last batch.
+    /// Gives `take` the row of this stored key, which was [named](Batch::lend) in the last batch.
     fn lent(&self, moment: &dyn Moment, key: &[u8], take: &mut dyn FnMut(&RowView<'_>)) -> Result<()>;
 }
