@@ -43,7 +43,7 @@ pub(super) struct Touched {
     pub(super) before_plan: Counts,
     /// How much the dictionary had then, if it had grown.
     pub(super) known: Option<Length>,
-    /// The dictionary with the group's own additions, if it has any, and how much of it is on disk.
+    /// The dictionary with the transaction's own additions, if it has any, and how much of it is on disk.
     pub(super) grown: Option<Box<(Dict, Length)>>,
 }
 
