@@ -17,7 +17,7 @@ pub(crate) struct Target {
     pub(crate) most: usize,
 }
 
-pub(crate) const ALL: [Target; 8] = [
+pub(crate) const ALL: [Target; 9] = [
     Target {
         name: "row",
         corpus: |random| (0..300).map(|_| fuzzing::sample_row(&mut |limit| random.below(limit))).collect(),
@@ -103,6 +103,21 @@ pub(crate) const ALL: [Target; 8] = [
         judge: fuzzing::meta,
         words: &[],
         most: 96,
+    },
+    Target {
+        name: "leaves",
+        corpus: |random| (0..300).map(|_| fuzzing::sample_leaves(&mut |limit| random.below(limit))).collect(),
+        seal: None,
+        judge: fuzzing::leaves,
+        // Bytes to be changed: each by a flipped bit, in the first pages.
+        words: &[
+            b"\x0a\x02\0\x01",
+            b"\x0c\x03\0\x02",
+            b"\x0e\x05\0\x10",
+            b"\x20\x07\0\x40",
+            b"\x33\x08\0\x80",
+        ],
+        most: 64,
     },
     Target {
         name: "walk",

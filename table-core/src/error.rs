@@ -198,6 +198,14 @@ kinds! {
 }
 
 impl ErrorKind {
+    /// Whether it is the store's, which can't go on, and not what was asked for.
+    pub(crate) const fn stops(self) -> bool {
+        matches!(
+            self,
+            Self::DiskFull | Self::MapFull | Self::Io | Self::OutcomeUnknown | Self::WriterPanicked
+        )
+    }
+
     /// Whether it says that a data key was destroyed.
     pub(crate) const fn is_destroyed(self) -> bool {
         matches!(self, Self::KeyShredded | Self::KeySuperseded)

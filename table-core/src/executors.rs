@@ -2,18 +2,40 @@
 //!
 //! `docs/decisions/executors.md` says why it is here.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::error::{Error, ErrorKind};
+
 pub use crate::executor::{
-    Asked, Backend, Batch, Begin, InPlace, Kept, Lanes, Moment, Read, TableExec, Take, TakeEach, Walk, page,
-    views, walks,
+    Abilities, Asked, Backend, Batch, Begin, InPlace, Kept, Lanes, LayoutTexts, Layouts, Loader, Moment,
+    Read, TableExec, Take, TakeEach, Turns, Walk, check_by_properties, check_rules, declare, page, views,
+    walks,
 };
 pub use crate::handle::store::Store;
+pub use crate::plan::{
+    Act, Condition, Content, Group, Intent, OneOrMore, Place, Plan, Range, Refused, RowContent, RowKind,
+    RowProperty, RowWrite, Version,
+};
+use crate::row::key;
 pub use crate::row::named::{Named, Names, PackedRow};
 pub use crate::row::selection::Selection;
 pub use crate::row::view::RowView;
+#[cfg(feature = "encrypt")]
+pub use crate::sealing::job::{Resealing, SealedRow, SealedValue, Stretch};
+pub use crate::sealing::{HasVault, SealedAt, Sealing};
 
 /// The store that this executor carries out the reads and writes of.
 pub fn store(backend: Arc<dyn Backend>) -> Store {
     Store::new(backend)
+}
+
+/// The stored key of a row, in whose order the model has keys.
+pub fn stored_key(table: u32, partition: &str, row: &str) -> Vec<u8> {
+    key::stored(table, partition, row)
+}
+
+/// What an executor says is wrong.
+pub fn error(kind: ErrorKind, because: impl Into<Cow<'static, str>>) -> Error {
+    Error::new(kind).because(because)
 }

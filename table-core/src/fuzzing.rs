@@ -10,7 +10,7 @@
 )]
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
 use uuid::Uuid;
@@ -29,6 +29,7 @@ use crate::row::value::{self, Decoded};
 use crate::row::view::{self, RowView};
 use crate::row::{self, Body, DIGEST, HEADER, INLINE, Row};
 use crate::schema::{ColumnType, Field};
+use crate::store::open::Image;
 use crate::store::records::meta::{self, META_KEY, Meta};
 
 /// Where every row lies that is fuzzed.
@@ -572,6 +573,68 @@ pub fn walk(bytes: &[u8]) -> bool {
     let most = u64::try_from(bytes.len() / 512).unwrap_or(u64::MAX);
     assert!(pages.is_none_or(|pages| pages <= most), "more pages are reached than there are");
     pages.is_some()
+}
+
+/// Walks over the leaves of a tree, which is damaged: the input has a tree's seed, a range's ends and a direction, and then
+/// bytes to be changed. One flipped bit gives the right rows, or some of the first and an error; whatever is changed, no
+/// row is given that is not sound and, where checksums are not looked at, none out of order or beyond the range.
+pub fn leaves(bytes: &[u8]) -> bool {
+    let Some((seed, [start, end, mode, damage @ ..])) = bytes.split_first_chunk() else { return false };
+    let (reverse, verifies) = (mode & 1 != 0, mode & 2 == 0);
+    let mut image = Image::of(u64::from_le_bytes(*seed), 60, verifies);
+    let length = image.bytes.len();
+    let mut changed: BTreeMap<usize, u8> = BTreeMap::new();
+    for [a, b, c, by] in damage.as_chunks().0 {
+        let at = usize::try_from(u32::from_le_bytes([*a, *b, *c, 0])).unwrap_or(0) % length;
+        *changed.entry(at).or_default() ^= by;
+    }
+    for (at, by) in &changed {
+        if let Some(byte) = image.bytes.get_mut(*at) {
+            *byte ^= by;
+        }
+    }
+    let end_at = |at: u8| match image.rows.get(usize::from(at) % (image.rows.len() + 1)) {
+        // Some beside it, too.
+        Some((key, _)) => [key.as_slice(), if at >= 128 { &[0] } else { &[] }].concat(),
+        None => vec![if at >= 128 { 0xff } else { 0 }],
+    };
+    let (from, to) = (end_at(*start), end_at(*end));
+    let mut expected: Vec<_> =
+        image.rows.iter().filter(|(key, _)| *key >= from && *key < to).cloned().collect();
+    if reverse {
+        expected.reverse();
+    }
+    let (rows, ended) = image.walk((&from, &to), reverse);
+    assert!(rows.len() < length, "a walk goes in a circle");
+    match changed.values().map(|by| by.count_ones()).sum() {
+        0 => assert!(ended.is_ok() && rows == expected, "a sound tree is read otherwise"),
+        1 if verifies => {
+            assert!(ended.is_err() || rows == expected, "a flipped bit gives other rows");
+            assert!(expected.starts_with(&rows), "a flipped bit gives other rows before an error");
+        }
+        _ if verifies => {
+            let all = image.rows.iter().collect::<BTreeSet<_>>();
+            assert!(rows.iter().all(|row| all.contains(row)), "a row is given that is not sound");
+        }
+        _ => {
+            let mut keys: Vec<_> = rows.iter().map(|(key, _)| key).collect();
+            if reverse {
+                keys.reverse();
+            }
+            assert!(keys.is_sorted_by(|one, other| one < other), "rows are given out of order");
+            assert!(keys.iter().all(|key| **key >= from && **key < to), "a row is given beyond the range");
+        }
+    }
+    ended.is_ok()
+}
+
+/// A tree to walk over, without damage. `pick` gives a number below its argument.
+pub fn sample_leaves(pick: &mut dyn FnMut(u64) -> u64) -> Vec<u8> {
+    let mut bytes = pick(u64::MAX).to_le_bytes().to_vec();
+    for _ in 0..3 {
+        bytes.push(u8::try_from(pick(256)).unwrap_or(0));
+    }
+    bytes
 }
 
 /// The checksum that the formats are built on.

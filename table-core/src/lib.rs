@@ -82,6 +82,7 @@ mod plan;
 pub mod query;
 mod row;
 pub mod schema;
+mod sealing;
 pub mod store;
 pub mod typed;
 

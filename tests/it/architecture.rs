@@ -179,3 +179,28 @@ fn the_feature_of_encryption_is_asked_for_in_its_folder() {
     let asked: usize = elsewhere.map(|path| code(path).matches("feature = \"encrypt\"").count()).sum();
     assert!(asked <= 30, "{asked} places outside `encryption/` ask for the feature");
 }
+
+/// What lies above the seam knows no executor: neither LMDB nor a type of the store on it.
+#[test]
+fn what_lies_above_the_seam_names_no_executor() {
+    let source = root().join("table-core/src");
+    let mut found = Vec::new();
+    for folder in ["typed", "plan", "query", "schema", "model", "row", "sealing", "executor", "handle"] {
+        let before = found.len();
+        files(&source.join(folder), &mut found);
+        assert!(found.len() > before, "{folder} has no file");
+    }
+    // What the derive writes names what this file gives, and no other.
+    found.push(source.join("private.rs"));
+    let names = |path: &PathBuf| {
+        let code = code(path);
+        ["crate::store", "heed", "lmdb", "Lmdb", "LMDB"].into_iter().find(|name| code.contains(name))
+    };
+    let wrong: Vec<_> = found
+        .iter()
+        .filter_map(|path| {
+            Some(format!("{} names `{}`", path.strip_prefix(&source).ok()?.display(), names(path)?))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}

@@ -212,3 +212,44 @@ fn a_branch_that_hides_its_last_leaves_is_an_error_and_never_an_answer() {
     // What is not hidden is as it was.
     assert_eq!(table.get("p", "row 0000").unwrap().unwrap().get("Number"), row(0).get("Number"));
 }
+
+#[test]
+fn an_entry_of_a_branch_that_is_another_s_is_an_error_and_never_an_answer() {
+    let scratch = Scratch::new();
+    let file = built(&scratch);
+    let branch = branch(&file);
+    let count = entries(&file, branch).len();
+    assert!(count > 3, "{count}");
+    let mut refused = 0;
+    for (at, of) in (0..count).flat_map(|at| (0..count).map(move |of| (at, of))).filter(|(at, of)| at != of) {
+        let mut damaged = file.clone();
+        damaged.copy_within(branch + 16 + 2 * of..branch + 18 + 2 * of, branch + 16 + 2 * at);
+        let (store, table) = opened(&scratch, &format!("{at} as {of}"), &damaged);
+        for number in (0..ROWS).step_by(7) {
+            let name = format!("row {number:04}");
+            let right = row(number).get("Number").cloned();
+            let from = Query::new().partition("p").rows(name.as_str()..);
+            let to = Query::new().partition("p").rows(..=name.as_str()).rev();
+            let answers = [
+                table.get("p", &name),
+                table.query(&from).unwrap().next().transpose(),
+                table.query(&to).unwrap().next().transpose(),
+            ];
+            for answer in answers {
+                match answer {
+                    Ok(found) => {
+                        assert_eq!(found.and_then(|row| row.get("Number").cloned()), right, "{name}")
+                    }
+                    Err(error) => {
+                        assert_eq!(error.kind(), ErrorKind::Corrupt);
+                        refused += 1;
+                    }
+                }
+            }
+            let kind = table.insert(&row(number)).unwrap_err().kind();
+            assert!(matches!(kind, ErrorKind::Corrupt | ErrorKind::EntityAlreadyExists), "{name}: {kind:?}");
+        }
+        assert!(!store.check().unwrap().problems.is_empty());
+    }
+    assert!(refused > 0);
+}

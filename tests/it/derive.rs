@@ -1,6 +1,6 @@
 //! A derived entity in a table: keys, copies, queries.
 
-use integration_tests::Scratch;
+use integration_tests::{Scratch, assert_sound};
 use table_core::query::QueryClass;
 use table_core::{Entity, ErrorKind, IfMatch, KeyPart, Query, Store, Stored, prefix};
 
@@ -56,7 +56,7 @@ fn an_entity_has_its_row_and_its_copies() {
 
     staff.delete(Employee::key("Marketing", 2), Stored::etag(&changed)).unwrap();
     assert_eq!(rows(&store), Vec::<String>::new());
-    assert!(store.check().unwrap().problems.is_empty());
+    assert_sound(&store);
 }
 
 #[test]
@@ -219,4 +219,11 @@ fn a_float_that_json_lacks_is_refused_and_nothing_is_written() {
     }
     assert_eq!(store.stats().unwrap(), before);
     assert_eq!(*table.get(Series::key(1)).unwrap().unwrap(), first);
+}
+
+integration_tests::on_other_executors! {
+    an_entity_has_its_row_and_its_copies
+    queries_give_parts_from_left_to_right
+    a_row_of_an_index_shows_its_fields
+    what_cannot_be_written_is_not
 }

@@ -335,3 +335,9 @@ fn no_error_shows_a_value() {
     check(format!("{token}{CANARY}").parse::<Continuation>().unwrap_err());
     assert!(errors > 70, "{errors}");
 }
+
+integration_tests::on_other_executors! {
+    an_error_names_the_operation_the_place_and_the_reason
+    a_key_is_shown_short_and_without_control_characters
+    an_error_of_a_filter_says_where
+}

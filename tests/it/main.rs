@@ -20,6 +20,7 @@ mod derive;
 mod encrypting;
 mod encryption;
 mod errors;
+mod executors;
 mod faults;
 mod hostile;
 mod hygiene;

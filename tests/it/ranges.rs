@@ -372,3 +372,12 @@ fn a_time_that_a_key_holds_in_part_is_found_exactly() {
         assert_eq!(table.get(key).unwrap().unwrap(), *trace);
     }
 }
+
+integration_tests::on_other_executors! {
+    ranges_of_numbers_find_what_comparing_says
+    ranges_of_times_and_ids_find_what_comparing_says
+    ranges_and_prefixes_of_text_find_what_comparing_says
+    a_value_and_then_a_range_find_what_comparing_says
+    keys_give_back_what_they_were_made_of
+    a_time_that_a_key_holds_in_part_is_found_exactly
+}

@@ -264,3 +264,12 @@ fn a_key_that_leads_to_another_kind_is_no_entity() {
     }
     assert_eq!(staff.rows().department("Sales").count().unwrap(), 2);
 }
+
+integration_tests::on_other_executors! {
+    a_query_gives_every_kind_and_no_copies
+    an_entity_of_any_kind_is_found_by_its_key
+    an_unknown_kind_is_an_error_or_a_variant
+    a_transaction_changes_several_kinds_or_nothing
+    entities_can_be_written_without_their_type
+    a_key_that_leads_to_another_kind_is_no_entity
+}

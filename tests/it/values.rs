@@ -1,6 +1,6 @@
 //! Every value comes back as it was written: type, bits and all.
 
-use integration_tests::Scratch;
+use integration_tests::{Scratch, assert_sound};
 use proptest::prelude::*;
 use table_core::{
     DynamicEntity, DynamicTable, EdmType, IfMatch, Query, Result, Store, Ticks, Uuid, Value, limits, prop,
@@ -109,7 +109,7 @@ fn every_type_keeps_its_extreme_values() {
     });
     assert!(all.size() <= limits::ENTITY_BYTES);
     assert_survives(&store, &table, &all);
-    assert!(store.check().unwrap().problems.is_empty());
+    assert_sound(&store);
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn values_of_each_size_around_a_checksum_of_their_own_lie_side_by_side() {
         let entity = DynamicEntity::new("p", "r").with("P0", vec![1; size]).with("P1", "next").with("P2", 3);
         assert_survives(&store, &table, &entity);
     }
-    assert!(store.check().unwrap().problems.is_empty());
+    assert_sound(&store);
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn names_of_a_write_that_was_refused_leave_no_gap() {
             DynamicEntity::new("p", "4").with(&format!("Good{number}"), number)
         );
         // Every entry of the dictionary is one that some row was written with.
-        assert!(store.check().unwrap().problems.is_empty());
+        assert_sound(&store);
     }
 }
 
@@ -253,7 +253,7 @@ fn names_of_a_write_that_was_refused_are_forgotten() {
         assert_eq!(report.unwrap().committed, 2);
     }
     assert!(compact_bytes(&scratch, &store) < before + 100_000);
-    assert!(store.check().unwrap().problems.is_empty());
+    assert_sound(&store);
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn what_an_entity_is_may_be_any_text_and_any_type() {
             table.query(&query).unwrap().map(|found| found.unwrap().row_key().to_owned()).collect();
         assert_eq!(rows, [format!("{number:02}")]);
     }
-    assert!(store.check().unwrap().problems.is_empty());
+    assert_sound(&store);
 }
 
 #[test]
@@ -318,7 +318,7 @@ fn more_kinds_than_the_dictionary_takes_are_no_less_readable() {
         table.insert_or_replace(&long).unwrap();
     }
     assert!(compact_bytes(&scratch, &store) < before + 50_000);
-    assert!(store.check().unwrap().problems.is_empty());
+    assert_sound(&store);
 }
 
 /// The bytes of a store that holds what this one does and nothing else.
@@ -391,7 +391,7 @@ fn data_used_as_names_do_not_grow_the_dictionary_without_end() {
     let table = store.dynamic_table("Names").unwrap();
     assert_eq!(table.get("p", "large").unwrap(), Some(large));
     assert_eq!(table.get("p", "300").unwrap(), Some(merged));
-    assert!(store.check().unwrap().problems.is_empty());
+    assert_sound(&store);
 }
 
 fn names() -> impl Strategy<Value = String> {
@@ -438,5 +438,14 @@ fn any_entity_survives() {
         properties.into_iter().for_each(|(name, value)| drop(entity.set(&name, value)));
         assert_survives(&store, &table, &entity);
     });
-    assert!(store.check().unwrap().problems.is_empty());
+    assert_sound(&store);
+}
+
+integration_tests::on_other_executors! {
+    every_type_keeps_its_extreme_values
+    values_of_each_size_around_a_checksum_of_their_own_lie_side_by_side
+    an_entity_may_have_no_property_at_all
+    one_name_may_have_another_type_on_another_entity_and_after_another_write
+    what_an_entity_is_may_be_any_text_and_any_type
+    any_entity_survives
 }

@@ -2,7 +2,9 @@
 
 pub mod child;
 pub mod damage;
+pub mod executors;
 pub mod forge;
+pub mod map;
 pub mod pages;
 #[cfg(unix)]
 pub mod power;
@@ -12,16 +14,23 @@ pub mod vault;
 pub mod work;
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use table_core::{Durability, OpenOptions, Store};
+use table_core::{Durability, ErrorKind, OpenOptions, Store};
+
+use crate::executors::Executor;
 
 /// A directory that is removed with everything in it when the value is dropped.
 ///
 /// It lies in memory where the system has a memory file system, so that a slow disk can't make the tests slow: what
 /// a test shows about durability it shows by killing processes, not by cutting the power.
 #[derive(Debug)]
-pub struct Scratch(PathBuf);
+pub struct Scratch {
+    path: PathBuf,
+    /// The store, if it is none on disk: opened again, it is the same one.
+    map: OnceLock<Store>,
+}
 
 impl Scratch {
     /// A new, empty directory.
@@ -33,23 +42,45 @@ impl Scratch {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = base.join(format!("table-core-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&path).expect("a scratch directory can be made");
-        Self(path)
+        Self { path, map: OnceLock::new() }
     }
 
     /// The directory.
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 
-    /// A store in it.
+    /// A store in it; of the executor that the test is [run](Executor::run) on.
     pub fn store(&self) -> Store {
-        Store::open(self.0.join("store")).expect("a store can be made")
+        self.store_with(&Store::options())
+    }
+
+    /// The same; on LMDB, opened with these options.
+    pub fn store_with(&self, options: &OpenOptions) -> Store {
+        match Executor::of_test().map() {
+            Some(map) => self.map.get_or_init(|| map).clone(),
+            None => options.open(self.path.join("store")).expect("a store can be made"),
+        }
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        drop(std::fs::remove_dir_all(&self.0));
+        drop(std::fs::remove_dir_all(&self.path));
+    }
+}
+
+/// Makes sure that the store's own check finds nothing wrong, where the store is on LMDB. No other has one, and says so.
+pub fn assert_sound(store: &Store) {
+    let checked = store.check();
+    if Executor::of_test() == Executor::Lmdb {
+        let problems = checked.map(|report| report.problems);
+        assert!(problems.as_ref().is_ok_and(Vec::is_empty), "{problems:?}");
+    } else {
+        assert_eq!(
+            checked.map(|report| report.rows).map_err(|error| error.kind()),
+            Err(ErrorKind::Unsupported)
+        );
     }
 }
 

@@ -4,13 +4,16 @@ use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Moment, TableExec};
+use super::{Abilities, Moment, TableExec, Turns};
 use crate::error::Result;
+use crate::model::ETag;
+use crate::plan::{Plan, Refused};
+use crate::sealing::{HasVault, SealedAt};
 
 /// A store.
 ///
 /// Its errors say what is wrong; what was attempted, and on which table, is said above.
-pub trait Backend: Any + Send + Sync {
+pub trait Backend: Any + HasVault {
     /// Creates a table. Names are compared without regard to case and kept as given.
     fn create(self: Arc<Self>, table: &str) -> Result<Arc<dyn TableExec>>;
 
@@ -22,6 +25,21 @@ pub trait Backend: Any + Send + Sync {
 
     /// Drops a table with all its rows.
     fn drop_table(self: Arc<Self>, table: &str) -> Result<()>;
+
+    /// What it can do with a plan.
+    fn abilities(&self) -> Abilities;
+
+    /// Carries out a plan of these tables, whole or not at all; `sealed_at` is of the keys that its values were sealed with.
+    /// The plan asks for nothing that the store is not [able](Self::abilities) to do.
+    fn commit(
+        &self,
+        tables: &[&dyn TableExec],
+        plan: &Plan<'_>,
+        sealed_at: &SealedAt,
+    ) -> Result<ETag, Refused>;
+
+    /// The turn of a change that others have been too quick for.
+    fn turns(&self) -> &Turns;
 
     /// All tables as they are now.
     fn moment(self: Arc<Self>) -> Result<Box<dyn Moment>>;

@@ -1,6 +1,5 @@
 //! Rows that were read ahead.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -13,18 +12,22 @@ use crate::row::selection::Selection;
 use crate::row::view::RowView;
 use crate::row::{Row, key};
 
-/// Rows that a walk has come to and nobody has taken yet.
+/// Rows that a walk has come to and nobody has taken yet, in one of two forms.
 ///
-/// A row is kept as it is stored, or lent. The small ones are kept, to be made into what the caller wants when they are
-/// asked for: memory that is taken and given back row by row comes from the allocator's own small store, that of a
-/// hundred rows at once does not. Of a large one the caller may want a small part, or only that it is there.
+/// *A page is lent*: what is noted of a row is where it lies in a page that the moment has as long as it lives
+/// ([`lend_page`](Self::lend_page)). Nothing is copied.
 ///
-/// What is lent is named by its key. A walk over whole leaves would lend a place in one, which is a third form of
-/// [`Ahead`]; it needs no other batch.
+/// *Rows are kept*, as they are stored, where there is no such page ([`keep`](Self::keep)): memory that is taken and given
+/// back row by row comes from the allocator's own small store, that of a hundred rows at once does not. Of a large row the
+/// caller may want a small part, or only that it is there; so it may be named by its key alone ([`lend`](Self::lend)).
 #[derive(Debug, Default)]
 pub struct Batch {
-    rows: VecDeque<Ahead>,
-    /// For each row its stored key and, if it is kept, its bytes.
+    rows: Vec<Ahead>,
+    /// How many of the rows are taken.
+    taken: usize,
+    /// The number of the page that is lent, and its bytes.
+    page: Option<(u64, usize)>,
+    /// If none is: for each row its stored key and, if it is kept, its bytes.
     bytes: Vec<u8>,
     /// That of the row that was taken last.
     partition: Partition,
@@ -42,35 +45,67 @@ struct ReadBy {
     verify: bool,
 }
 
-/// A row, by where its parts lie.
+/// A row, by where its parts lie: in the page that is lent, or in the batch's own bytes.
 #[derive(Debug)]
 struct Ahead {
     key: Range<usize>,
-    /// Unless it is lent.
-    row: Option<Range<usize>>,
+    row: Place,
+}
+
+#[derive(Debug)]
+enum Place {
+    Here(Range<usize>),
+    /// Behind the start of another page of the moment.
+    Apart(u64, Range<usize>),
+    /// The walk gives it when it is asked for.
+    Asked,
+}
+
+/// Where a row lies that is lent.
+#[derive(Debug)]
+pub(crate) enum Lent {
+    /// In the page that is lent.
+    Here(Range<usize>),
+    /// So far behind the start of another page.
+    Apart(u64, Range<usize>),
 }
 
 /// For the walk that fills it.
 impl Batch {
     /// Makes room for the next rows, of up to so many bytes, and so many times as many as the last.
-    pub(crate) fn begin(&mut self, growth: usize, most: usize) {
+    pub fn begin(&mut self, growth: usize, most: usize) {
         let room = (self.bytes.len() * growth).min(most);
         self.bytes.clear();
         self.bytes.reserve(room);
+    }
+
+    /// Says that the rows lie in a page of the [moment](Moment::lent), of so many bytes.
+    pub(crate) fn lend_page(&mut self, number: u64, length: usize) {
+        self.page = Some((number, length));
+    }
+
+    /// Adds a row of the page that is lent.
+    #[inline]
+    pub(crate) fn lend_row(&mut self, key: Range<usize>, row: Lent) {
+        let row = match row {
+            Lent::Here(place) => Place::Here(place),
+            Lent::Apart(page, place) => Place::Apart(page, place),
+        };
+        self.rows.push(Ahead { key, row });
     }
 
     /// Adds a row, to be kept with these bytes.
     #[inline]
     pub(crate) fn keep(&mut self, key: &[u8], row: &[u8]) {
         let key = self.put(key);
-        let row = self.put(row);
-        self.rows.push_back(Ahead { key, row: Some(row) });
+        let row = Place::Here(self.put(row));
+        self.rows.push(Ahead { key, row });
     }
 
-    /// Adds a row that the walk lends when it is asked for.
+    /// Adds a row that the walk gives when it is asked for.
     pub(crate) fn lend(&mut self, key: &[u8]) {
         let key = self.put(key);
-        self.rows.push_back(Ahead { key, row: None });
+        self.rows.push(Ahead { key, row: Place::Asked });
     }
 
     #[inline]
@@ -107,28 +142,38 @@ impl Batch {
     /// How many rows are there to be taken.
     #[expect(clippy::len_without_is_empty, reason = "that is asked for by whoever takes the rows")]
     pub fn len(&self) -> usize {
-        self.rows.len()
+        self.rows.len() - self.taken
     }
 }
 
 /// For whoever takes the rows.
 impl Batch {
-    pub(super) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     pub(super) fn has_ended(&self) -> bool {
         self.has_ended
     }
 
+    /// Makes it ready for the next rows: all are taken.
+    pub(super) fn clear(&mut self) {
+        self.rows.clear();
+        self.taken = 0;
+        self.page = None;
+    }
+
     /// The stored key of the next row.
-    pub(super) fn head(&self) -> Option<&[u8]> {
-        self.bytes.get(self.rows.front()?.key.clone())
+    pub(super) fn head<'m>(&'m self, moment: &'m dyn Moment) -> Option<&'m [u8]> {
+        let Ahead { key, .. } = self.rows.get(self.taken)?;
+        within(self.page, &self.bytes, moment)?.get(key.clone())
     }
 
     /// Goes past the next row; `None` if there is none.
     pub(super) fn skip(&mut self) -> Option<()> {
-        self.rows.pop_front().map(drop)
+        self.rows.get(self.taken)?;
+        self.taken += 1;
+        Some(())
     }
 
     /// What of the rows is selected.
@@ -152,11 +197,19 @@ impl Batch {
         moment: &dyn Moment,
         read: impl FnOnce(&Selection, &RowView<'_>) -> Result<T>,
     ) -> Option<Result<T>> {
-        let Ahead { key, row } = self.rows.pop_front()?;
-        let key = self.bytes.get(key).unwrap_or_default();
+        let Ahead { key, row } = self.rows.get(self.taken)?;
+        self.taken += 1;
+        let bytes = within(self.page, &self.bytes, moment).unwrap_or_default();
+        let key = bytes.get(key.clone()).unwrap_or_default();
         let Some(by) = &self.read_by else { return Some(Err(nameless(key))) };
-        let Some(row) = row else { return Some(lent(walk, moment, key, |view| read(&by.selection, view))) };
-        let row = self.bytes.get(row).unwrap_or_default();
+        let row = match row {
+            Place::Here(place) => bytes.get(place.clone()),
+            Place::Apart(page, place) => {
+                moment.lent(*page, place.end).and_then(|bytes| bytes.get(place.start..))
+            }
+            Place::Asked => return Some(asked(walk, moment, key, |view| read(&by.selection, view))),
+        };
+        let Some(row) = row else { return Some(Err(gone(key))) };
         self.partition.go_to(key);
         Some(match Row::parse(row) {
             Ok(row) => {
@@ -168,7 +221,16 @@ impl Batch {
     }
 }
 
-fn lent<T>(
+/// The bytes in which the rows lie.
+#[inline]
+fn within<'m>(page: Option<(u64, usize)>, own: &'m [u8], moment: &'m dyn Moment) -> Option<&'m [u8]> {
+    match page {
+        Some((number, length)) => moment.lent(number, length),
+        None => Some(own),
+    }
+}
+
+fn asked<T>(
     walk: &dyn Walk,
     moment: &dyn Moment,
     key: &[u8],

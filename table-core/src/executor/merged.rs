@@ -87,6 +87,7 @@ impl Merged {
     }
 
     /// The lane that has the next row, which is going to be taken.
+    #[inline]
     fn first(&mut self, moment: &dyn Moment) -> Option<Result<&mut Lane>> {
         if self.remaining == 0 {
             return None;
@@ -100,7 +101,7 @@ impl Merged {
                 return Some(Err(error));
             }
         }
-        let first = if self.walks.len() == 1 { 0 } else { first_of(&self.lanes, &self.walks)? };
+        let first = if self.walks.len() == 1 { 0 } else { first_of(&self.lanes, &self.walks, moment)? };
         let lane = self.walks.get_mut(first).filter(|lane| !lane.batch.is_empty());
         self.remaining = if lane.is_some() { self.remaining - 1 } else { 0 };
         lane.map(Ok)
@@ -108,10 +109,10 @@ impl Merged {
 }
 
 /// The lane whose next row comes first.
-fn first_of(lanes: &Lanes, walks: &[Lane]) -> Option<usize> {
+fn first_of(lanes: &Lanes, walks: &[Lane], moment: &dyn Moment) -> Option<usize> {
     let reverse = lanes.are_reverse();
     let heads = walks.iter().enumerate();
-    let heads = heads.filter_map(|(at, lane)| Some((lanes.rest(lane.batch.head()?), at)));
+    let heads = heads.filter_map(|(at, lane)| Some((lanes.rest(lane.batch.head(moment)?), at)));
     let (_, first) = heads.min_by(|a, b| order(reverse, *a, *b))?;
     Some(first)
 }
@@ -120,11 +121,11 @@ impl Lane {
     /// Reads on if nothing is left of what was read ahead.
     #[inline]
     fn fill(&mut self, moment: &dyn Moment) {
-        if self.batch.is_empty()
-            && !self.batch.has_ended()
-            && !self.has_failed
-            && let Err(error) = self.walk.fill(moment, &mut self.batch)
-        {
+        if !self.batch.is_empty() || self.batch.has_ended() || self.has_failed {
+            return;
+        }
+        self.batch.clear();
+        if let Err(error) = self.walk.fill(moment, &mut self.batch) {
             self.has_failed = true;
             self.failed = Some(error);
         }

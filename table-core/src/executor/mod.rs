@@ -3,33 +3,51 @@
 //! A query becomes lanes ([`Lanes`]), and the executor walks over the rows of each ([`Walk`]), a [`Batch`] at a time. What
 //! lies above is the same for every executor: rows taken out of batches, lanes merged ([`Merged`]).
 
+mod abilities;
 mod asked;
 mod backend;
 mod batch;
 mod drawn;
 mod kept;
 mod lanes;
+pub(crate) mod layouts;
+mod loader;
 mod merged;
+mod rules;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 use std::any::Any;
 use std::time::Duration;
 
+pub use self::abilities::Abilities;
 pub use self::asked::Asked;
 pub(crate) use self::asked::{after_page, fingerprint};
 pub use self::backend::Backend;
 pub use self::batch::Batch;
+pub(crate) use self::batch::Lent;
 pub(crate) use self::drawn::page_size;
 pub use self::drawn::{Begin, page, views, walks};
 pub use self::kept::Kept;
 pub use self::lanes::Lanes;
 pub(crate) use self::lanes::order;
+pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, declare};
+pub use self::loader::Loader;
 pub(crate) use self::merged::Merged;
+pub use self::rules::check_rules;
+pub use self::turns::Turns;
 use crate::error::Result;
+#[cfg(feature = "encrypt")]
+use crate::error::{Error, ErrorKind};
+use crate::model::ETag;
+use crate::plan::RowWrite;
 use crate::query::Continuation;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
+use crate::schema::Schema;
+#[cfg(feature = "encrypt")]
+use crate::sealing::job::Resealing;
 
 /// What reads a row that is found, and the number of the state that it is found in.
 pub type Read<'c> = &'c mut dyn FnMut(&RowView<'_>, usize) -> Result<()>;
@@ -57,6 +75,32 @@ pub trait TableExec: Any + Send + Sync {
 
     /// The same, and the row is given away.
     fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool>;
+
+    /// Makes sure that the rows of this kind have the layout that the schema declares; notes it if there is none yet, or
+    /// if nothing that was written reads otherwise under the new one.
+    fn declare(&self, schema: &'static Schema) -> Result<()>;
+
+    /// Carries out the write of one row alone, if there is a shorter way than by a plan; with `is_raw`, of a row of a
+    /// declared kind too.
+    fn write(&self, _partition: &str, _row: &RowWrite<'_>, _is_raw: bool) -> Option<Result<ETag>> {
+        None
+    }
+
+    /// Carries out many plans, if there is a quicker way than one by one.
+    fn loader(&self) -> Option<Box<dyn Loader + '_>> {
+        None
+    }
+
+    /// What seals its values anew; an error if nothing can.
+    #[cfg(feature = "encrypt")]
+    fn resealing(&self) -> Result<&dyn Resealing> {
+        self.store().vault()?;
+        let because = "the store can't go over a table to seal its values anew";
+        Err(Error::new(ErrorKind::Unsupported).because(because))
+    }
+
+    /// The store that it is of.
+    fn store(&self) -> &dyn Backend;
 
     /// The store as it is now.
     fn moment(&self) -> Result<Box<dyn Moment>>;
@@ -86,6 +130,12 @@ pub trait Moment: Any + Send {
 
     /// A walk for each lane.
     fn walks(&self, table: &dyn TableExec, lanes: &Lanes) -> Result<Vec<Box<dyn Walk>>>;
+
+    /// So many bytes from the start of a page on, of which a walk has [lent](Batch::lend_page) rows.
+    fn lent(&self, page: u64, length: usize) -> Option<&[u8]> {
+        let _ = (page, length);
+        None
+    }
 
     /// The rows of all lanes, in place.
     fn views<'s>(&'s self, table: &dyn TableExec, lanes: Lanes) -> Result<Box<dyn InPlace<'s> + 's>>;
@@ -119,6 +169,8 @@ pub trait Walk: Send {
     /// before an error stays.
     fn fill(&mut self, moment: &dyn Moment, batch: &mut Batch) -> Result<()>;
 
-    /// Gives `take` the row of this stored key, which was [lent](Batch::lend) to the last batch.
-    fn lent(&self, moment: &dyn Moment, key: &[u8], take: &mut dyn FnMut(&RowView<'_>)) -> Result<()>;
+    /// Gives `take` the row of this stored key, which was [named](Batch::lend) in the last batch.
+    fn lent(&self, _moment: &dyn Moment, _key: &[u8], _take: &mut dyn FnMut(&RowView<'_>)) -> Result<()> {
+        Ok(())
+    }
 }

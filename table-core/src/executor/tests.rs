@@ -1,7 +1,7 @@
 //! Rows of walks that are not LMDB's: batches of any size, rows kept and lent, errors between them, lanes merged.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use self::Step::{Fail, Keep, Lend};
 use super::*;
@@ -13,6 +13,38 @@ use crate::row::{self, Row, key};
 
 /// A moment of which nothing is asked: the walks have their rows themselves.
 struct Nothing;
+
+/// Two rows a page: the key and the row of one, the key of the other, whose row has the page after it.
+static PAGES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+    let pages = (0..4).map(|page| [stored(&format!("{page}_a")), stored(&format!("{page}_b"))]);
+    let page = |[one, other]: [Vec<u8>; 2]| {
+        [[&one[..], &packed(&one), &other].concat(), [&[0; HEAD][..], &packed(&other)].concat()]
+    };
+    pages.flat_map(page).collect()
+});
+const HEAD: usize = 5;
+
+/// Lends every second page from this one on, so many rows at a time, and says that there is one more.
+struct Pages(u64);
+
+impl Walk for Pages {
+    fn fill(&mut self, moment: &dyn Moment, batch: &mut Batch) -> Result<()> {
+        let (page, key) = (self.0, stored("0_a").len());
+        self.0 += 2;
+        batch.read_by(Arc::default(), Arc::default(), true);
+        let length = usize::try_from(page).ok().and_then(|page| PAGES.get(page)).map_or(99, Vec::len);
+        batch.lend_page(page, length);
+        let end = length - key;
+        batch.lend_row(0..key, Lent::Here(key..end));
+        let apart = moment.lent(page, length).map_or(HEAD, |_| HEAD + end - key);
+        batch.lend_row(end..length, Lent::Apart(page + 1, HEAD..apart));
+        Ok(())
+    }
+
+    fn lent(&self, _: &dyn Moment, _: &[u8], _: &mut dyn FnMut(&RowView<'_>)) -> Result<()> {
+        refused()
+    }
+}
 
 fn refused<T>() -> Result<T> {
     Err(Error::new(ErrorKind::InvalidQuery))
@@ -37,6 +69,10 @@ impl Moment for Nothing {
 
     fn walks(&self, _: &dyn TableExec, _: &Lanes) -> Result<Vec<Box<dyn Walk>>> {
         refused()
+    }
+
+    fn lent(&self, page: u64, length: usize) -> Option<&[u8]> {
+        PAGES.get(usize::try_from(page).unwrap())?.get(..length)
     }
 
     fn views<'s>(&'s self, _: &dyn TableExec, _: Lanes) -> Result<Box<dyn InPlace<'s> + 's>> {
@@ -139,6 +175,25 @@ fn rows_come_in_order_whatever_the_batches_and_whether_kept_or_lent() {
         assert_eq!(rows(merged(&[&steps], size, Query::new()).0), ["1", "2", "3", "4", "5"], "{size}");
     }
     assert_eq!(rows(merged(&[&[]], 1, Query::new()).0), [""; 0]);
+}
+
+#[test]
+fn rows_of_pages_that_are_lent_are_read_there() {
+    let all = |walks: Vec<Box<dyn Walk>>| {
+        let lanes = Lanes::merged(vec![Query::new(); walks.len()], 3);
+        rows(Merged::new(lanes, walks))
+    };
+    // What lies behind the last page is an error, and no row.
+    assert_eq!(all(vec![Box::new(Pages(0))]), ["0_a", "0_b", "1_a", "1_b", "2_a", "2_b", "3_a", "3_b", "!"]);
+    // One lane after another, by what follows the digit.
+    let walks: Vec<Box<dyn Walk>> = vec![Box::new(Pages(2)), Box::new(Pages(4))];
+    assert_eq!(all(walks)[..3], ["1_a", "2_a", "1_b"]);
+    let mut merged = Merged::new(Lanes::merged(vec![Query::new()], 3), vec![Box::new(Pages(4))]);
+    for _ in 0..3 {
+        merged.skip(&Nothing).unwrap().unwrap();
+    }
+    let last = merged.next(&Nothing, |_, view| view.get("A").map(|_| view.row_key().into_owned()));
+    assert_eq!(last.unwrap().unwrap(), "3_b");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::executor::TableExec;
 use crate::model::DynamicEntity;
 use crate::query::{Continuation, Explain, Query};
 use crate::row::view::RowView;
+use crate::schema::Schema;
 
 /// A handle on a table, to read and write entities of any shape.
 ///
@@ -106,6 +107,11 @@ impl DynamicTable {
     /// Whether writes of this handle may change rows of declared kinds.
     pub(crate) fn is_raw(&self) -> bool {
         self.is_raw
+    }
+
+    /// Makes sure that the rows of this kind have the layout that the schema declares.
+    pub(crate) fn declare(&self, schema: &'static Schema) -> Result<()> {
+        self.exec.declare(schema)
     }
 
     /// The entity of these keys, or `None`.

@@ -6,7 +6,7 @@ use crate::model::{Value, ValueRef};
 use crate::schema::{self, Copies, Index, Place, Schema};
 
 /// A property of a row.
-pub(crate) type RowProperty<'a> = (&'a str, ValueRef<'a>);
+pub type RowProperty<'a> = (&'a str, ValueRef<'a>);
 
 /// Why a row is touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(crate) enum Cause {
 
 /// Which of an entity's rows: its own, or those of an index. What its declaration says of them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RowKind {
+pub struct RowKind {
     pub(crate) schema: &'static Schema,
     pub(crate) cause: Cause,
 }
@@ -94,7 +94,7 @@ pub(crate) enum PropertyOf {
 ///
 /// It refers to the entity's values, so that a plan costs no list of properties for each row.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RowContent<'a> {
+pub struct RowContent<'a> {
     pub(crate) kind: RowKind,
     values: &'a Values<'a>,
     pub(crate) unknown: &'a [(Box<str>, Value)],
@@ -116,7 +116,7 @@ impl<'a> RowContent<'a> {
     }
 
     /// Every property.
-    pub(crate) fn properties(&self) -> impl Iterator<Item = RowProperty<'a>> {
+    pub fn properties(&self) -> impl Iterator<Item = RowProperty<'a>> {
         let known = self.kind.properties().filter_map(|(name, property)| Some((name, self.get(property)?)));
         let unknown = self.unknown.iter().map(|(name, value)| (&**name, value.as_value_ref()));
         known.chain(unknown)

@@ -1,6 +1,7 @@
 //! The rows of changed entities, on their way to a plan.
 
 use super::content::{Cause, RowContent, RowKind};
+use super::one_or_more::OneOrMore;
 use super::row_write::{Act, Condition, Content, Group, Place, Plan, RowWrite, Version};
 use super::rows::EntityRows;
 use crate::error::{Error, ErrorKind, Result};
@@ -12,8 +13,22 @@ use crate::schema::Schema;
 #[derive(Debug)]
 pub(crate) struct Printed<'a> {
     pub(crate) schema: &'static Schema,
-    pub(crate) old: Option<EntityRows<'a>>,
+    pub(crate) old: Option<OldRows<'a>>,
     pub(crate) new: Option<EntityRows<'a>>,
+    /// Whether the entity stays what it is, of its version: only the form changes in which its rows have it.
+    pub(crate) keeps_times: bool,
+}
+
+/// The rows of an entity that is there, and what was read of its own.
+#[derive(Debug)]
+pub(crate) struct OldRows<'a> {
+    pub(crate) rows: EntityRows<'a>,
+    pub(crate) version: Version,
+    /// Whether its own row is what would be written of it today. One that was written for a former declaration need not
+    /// be; then its copies, too, may be other than they look.
+    pub(crate) is_exact: bool,
+    /// The properties that the schema does not know.
+    pub(crate) unknown: &'a [(Box<str>, Value)],
 }
 
 impl Printed<'_> {
@@ -28,25 +43,14 @@ impl Printed<'_> {
     }
 
     fn rows(&self) -> Option<&EntityRows<'_>> {
-        self.old.as_ref().or(self.new.as_ref())
+        self.old.as_ref().map(|old| &old.rows).or(self.new.as_ref())
     }
 
     /// As many rows as the change may touch.
     fn most(&self) -> usize {
-        let old = self.old.as_ref().map_or(0, |old| old.rows.len());
+        let old = self.old.as_ref().map_or(0, |old| old.rows.rows.len());
         self.new.as_ref().map_or(old, |new| old + new.rows.len() + new.reserved.len())
     }
-}
-
-/// What was read of an entity's own row.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct OwnRow<'a> {
-    pub(crate) version: Version,
-    /// Whether it is what would be written of the entity today. One that was written for a former declaration need not
-    /// be; then its copies, too, may be other than they look.
-    pub(crate) is_exact: bool,
-    /// The properties that the schema does not know.
-    pub(crate) unknown: &'a [(Box<str>, Value)],
 }
 
 /// The rows that changes of one partition touch, until it is known which of them meet.
@@ -55,8 +59,9 @@ pub(crate) struct OwnRow<'a> {
 /// an index demands to be unique, and no row is touched twice.
 #[derive(Debug)]
 pub(crate) struct Draft<'p> {
-    table: &'static str,
-    partition: &'p str,
+    /// Of a batch.
+    partition: Option<&'p str>,
+    entities: OneOrMore<&'p Printed<'p>>,
     /// The rows that are to be there. One that is right as it is stays so, whatever it is: another entity may want it.
     rows: Vec<RowWrite<'p>>,
     /// Where nobody may be filed: an entity is alone there with what is unique to it.
@@ -78,36 +83,35 @@ struct Gone<'p> {
 }
 
 impl<'p> Draft<'p> {
-    /// For the changes of these entities, which must be apart: in this partition, or whichever is the first's.
-    pub(crate) fn of(entities: &'p [Printed<'p>], partition: Option<&'p str>) -> Result<Self> {
-        let first = || entities.first().map_or("", Printed::partition);
-        let partition = partition.unwrap_or_else(first);
-        check_apart(entities, partition)?;
-        Ok(Self {
-            table: entities.first().map_or("", |entity| entity.schema.table()),
+    /// For the changes of so many entities, in the partition of their batch, or in that of the first.
+    pub(crate) fn new(partition: Option<&'p str>, entities: usize) -> Self {
+        Self {
             partition,
-            rows: Vec::with_capacity(entities.iter().map(Printed::most).sum()),
+            entities: OneOrMore::default(),
+            rows: Vec::new(),
             reserved: Vec::new(),
             gone: Vec::new(),
-            is_alone: entities.len() < 2,
-        })
+            is_alone: entities < 2,
+        }
     }
 
     /// Adds the rows of an entity that was read, or is new.
-    pub(crate) fn add(&mut self, of: usize, entity: &'p Printed<'p>, read: Option<OwnRow<'p>>) {
-        let old = entity.old.as_ref().zip(read);
+    pub(crate) fn add(&mut self, of: usize, entity: &'p Printed<'p>) {
+        self.rows.reserve(entity.most());
+        self.entities.push(entity);
+        let old = entity.old.as_ref();
         for row in entity.new.iter().flat_map(|new| &new.rows) {
             let Some(new) = &entity.new else { break };
             let (key, kind, mut content) = (new.key(row), row.content.kind, row.content);
             if row.cause() == Cause::Entity {
-                content.unknown = read.map_or(&[], |own| own.unknown);
+                content.unknown = old.map_or(&[], |old| old.unknown);
             }
-            let found = old.and_then(|(old, own)| Some((old.find(key)?, own)));
+            let found = old.and_then(|old| Some((old.rows.find(key)?, old)));
             let (condition, act) = match found {
-                Some((there, own)) => {
-                    let is_exact = own.is_exact && there.is_certain;
+                Some((there, old)) => {
+                    let is_exact = old.is_exact && there.is_certain;
                     match there.cause() {
-                        Cause::Entity => (Condition::Is(own.version), Act::Put(Content::Row(content))),
+                        Cause::Entity => (Condition::Is(old.version), Act::Put(Content::Row(content))),
                         // The copy is right as it is.
                         Cause::Index(_) if is_exact && there.content.is_same(&content) => {
                             if self.is_alone {
@@ -118,7 +122,7 @@ impl<'p> Draft<'p> {
                         Cause::Index(_) => (Condition::Any, Act::Put(Content::Row(content))),
                     }
                 }
-                None if read.is_none() || must_be_free(kind) => {
+                None if old.is_none() || must_be_free(kind) => {
                     (Condition::Absent, Act::Put(Content::Row(content)))
                 }
                 None => (Condition::Any, Act::Put(Content::Row(content))),
@@ -134,15 +138,15 @@ impl<'p> Draft<'p> {
                 of,
             }));
         }
-        let Some((old, own)) = old else { return };
-        for row in &old.rows {
-            let key = old.key(row);
+        let Some(old) = old else { return };
+        for row in &old.rows.rows {
+            let key = old.rows.key(row);
             if entity.new.as_ref().is_some_and(|new| new.find(key).is_some()) {
                 continue;
             }
             let kind = row.content.kind;
             let condition = match kind.cause {
-                Cause::Entity => Condition::Is(own.version),
+                Cause::Entity => Condition::Is(old.version),
                 Cause::Index(_) => Condition::Any,
             };
             let row_goes = RowWrite { key, condition, act: Act::Remove, kind: Some(kind), of };
@@ -152,14 +156,15 @@ impl<'p> Draft<'p> {
             }
             self.gone.push(Gone {
                 row: row_goes,
-                holds: (own.is_exact && row.is_certain).then_some(row.content),
+                holds: (old.is_exact && row.is_certain).then_some(row.content),
                 is_certain: row.is_certain,
             });
         }
     }
 
-    /// The plan of all that was added.
+    /// The plan of all that was added. The entities must be apart, and of one partition.
     pub(crate) fn into_plan(mut self) -> Result<Plan<'p>> {
+        check_apart(&self.entities, self.partition())?;
         if !self.is_alone {
             self.check_distinct()?;
             self.meet();
@@ -187,9 +192,19 @@ impl<'p> Draft<'p> {
         if written > limits::BATCH_OPERATIONS {
             return Err(self.too_many(written));
         }
-        let place = Place { table: 0, partition: self.partition };
+        let keeps_times = self.entities.iter().all(|entity| entity.keeps_times);
+        let place = Place { table: 0, partition: self.partition() };
         let group = Group { place, rows: self.rows, unchanged: Vec::new() };
-        Ok(Plan { groups: group.into(), ..Plan::default() })
+        Ok(Plan { groups: group.into(), keeps_times, ..Plan::default() })
+    }
+
+    fn partition(&self) -> &'p str {
+        let first = || self.entities.first().copied().map_or("", Printed::partition);
+        self.partition.unwrap_or_else(first)
+    }
+
+    fn table(&self) -> &'static str {
+        self.entities.first().map_or("", |entity| entity.schema.table())
     }
 
     fn written(&self) -> usize {
@@ -259,7 +274,12 @@ impl<'p> Draft<'p> {
             )),
             None => Error::new(ErrorKind::DuplicateRow),
         };
-        error.attempted("write to").table(self.table).partition(self.partition).row(row.key).at_index(row.of)
+        error
+            .attempted("write to")
+            .table(self.table())
+            .partition(self.partition())
+            .row(row.key)
+            .at_index(row.of)
     }
 
     #[cold]
@@ -271,8 +291,8 @@ impl<'p> Draft<'p> {
         Error::new(ErrorKind::BatchLength)
             .because(because)
             .attempted("write to")
-            .table(self.table)
-            .partition(self.partition)
+            .table(self.table())
+            .partition(self.partition())
     }
 }
 
@@ -282,7 +302,7 @@ fn must_be_free(kind: RowKind) -> bool {
 }
 
 /// Refuses entities of different partitions, and two changes of one entity.
-fn check_apart(entities: &[Printed<'_>], partition: &str) -> Result<()> {
+fn check_apart(entities: &OneOrMore<&Printed<'_>>, partition: &str) -> Result<()> {
     let refuse = |kind, entity: &Printed<'_>, index, because: String| {
         let (table, row) = (entity.schema.table(), entity.identity());
         let error = Error::new(kind).because(because).attempted("write to").table(table);

@@ -2,24 +2,27 @@
 //!
 //! Nothing here does I/O or knows a store. A [`Plan`] is what an executor carries out, whole or not at all.
 
+mod by_properties;
 mod content;
 mod draft;
 mod explain;
 mod one_or_more;
 mod row_write;
 mod rows;
+mod seals;
 mod size;
 mod values;
 mod verdict;
 
-pub(crate) use content::{Cause, PropertyOf, RowContent, RowKind, stored_fields};
-pub(crate) use draft::{Draft, OwnRow, Printed};
+pub(crate) use by_properties::{borrowed, removal, write};
+pub(crate) use content::{Cause, PropertyOf, stored_fields};
+pub use content::{RowContent, RowKind, RowProperty};
+pub(crate) use draft::{Draft, OldRows, Printed};
 pub use explain::WriteExplain;
-pub(crate) use one_or_more::OneOrMore;
-#[cfg(test)]
-pub(crate) use row_write::Range;
-pub(crate) use row_write::{Act, Condition, Content, Group, Place, Plan, Refused, RowWrite, Version};
+pub use one_or_more::OneOrMore;
+pub use row_write::{Act, Condition, Content, Group, Intent, Place, Plan, Range, Refused, RowWrite, Version};
 pub(crate) use rows::{EntityRows, check_tokens};
+pub(crate) use seals::{FoundTokens, Resealed, Seals};
 pub(crate) use values::FieldToken;
 pub use values::Values;
 pub(crate) use verdict::Failure;

@@ -2,7 +2,7 @@
 
 /// Things in their order, of which there is mostly one: that one needs no memory of its own.
 #[derive(Clone, Debug)]
-pub(crate) struct OneOrMore<T> {
+pub struct OneOrMore<T> {
     first: Option<T>,
     /// Those behind the first.
     others: Vec<T>,
@@ -22,7 +22,7 @@ impl<T> From<T> for OneOrMore<T> {
 
 impl<T> OneOrMore<T> {
     /// Adds one behind all others.
-    pub(crate) fn push(&mut self, one: T) {
+    pub fn push(&mut self, one: T) {
         if self.first.is_none() {
             self.first = Some(one);
         } else {
@@ -37,7 +37,7 @@ impl<T> OneOrMore<T> {
 
     /// The one of this place.
     #[inline]
-    pub(crate) fn get(&self, at: usize) -> Option<&T> {
+    pub fn get(&self, at: usize) -> Option<&T> {
         match at.checked_sub(1) {
             None => self.first.as_ref(),
             Some(at) => self.others.get(at),
@@ -45,22 +45,22 @@ impl<T> OneOrMore<T> {
     }
 
     /// The first.
-    pub(crate) fn first(&self) -> Option<&T> {
+    pub fn first(&self) -> Option<&T> {
         self.first.as_ref()
     }
 
     /// The last.
-    pub(crate) fn last(&self) -> Option<&T> {
+    pub fn last(&self) -> Option<&T> {
         self.others.last().or(self.first.as_ref())
     }
 
     /// The last, to be changed.
-    pub(crate) fn last_mut(&mut self) -> Option<&mut T> {
+    pub fn last_mut(&mut self) -> Option<&mut T> {
         self.others.last_mut().or(self.first.as_mut())
     }
 
     /// All, in their order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.first.iter().chain(&self.others)
     }
 }

@@ -14,14 +14,16 @@ use crate::schema::Schema;
 /// Not the `ETag` alone: sealing a value anew changes no entity and keeps its `ETag`, and who planned with the former
 /// bytes must not put them back. The proof means something to the executor that gave it, and to nobody else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Version {
-    pub(crate) etag: ETag,
-    pub(crate) proof: [u64; 3],
+pub struct Version {
+    /// The row's `ETag`.
+    pub etag: ETag,
+    /// What else tells the row from any other.
+    pub proof: [u64; 3],
 }
 
 /// What must be so of a row when its change is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Condition {
+pub enum Condition {
     /// It is not there.
     Absent,
     /// It is there, in whatever version.
@@ -45,7 +47,7 @@ impl From<IfMatch> for Condition {
 
 /// What becomes of a row, and with what content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Act<C> {
+pub enum Act<C> {
     /// It stays as it is: only the condition counts, and the row counts for no limit.
     Keep,
     /// It is written; what is there gives way.
@@ -58,7 +60,7 @@ pub(crate) enum Act<C> {
 
 impl<C> Act<C> {
     /// What is written.
-    pub(crate) fn content(&self) -> Option<&C> {
+    pub fn content(&self) -> Option<&C> {
         match self {
             Self::Put(content) | Self::Merge(content) => Some(content),
             Self::Keep | Self::Remove => None,
@@ -66,7 +68,7 @@ impl<C> Act<C> {
     }
 
     /// The same without its content.
-    pub(crate) fn bare(&self) -> Act<()> {
+    pub fn bare(&self) -> Act<()> {
         match self {
             Self::Keep => Act::Keep,
             Self::Put(_) => Act::Put(()),
@@ -76,12 +78,12 @@ impl<C> Act<C> {
     }
 
     /// Whether the row stays as it is.
-    pub(crate) fn keeps(&self) -> bool {
+    pub fn keeps(&self) -> bool {
         matches!(self, Self::Keep)
     }
 
     /// What is done under this condition, as it follows "cannot " in an error.
-    pub(crate) fn words(&self, condition: Condition) -> &'static str {
+    pub fn words(&self, condition: Condition) -> &'static str {
         match (self, condition) {
             (Self::Put(_) | Self::Keep, Condition::Absent) => "insert into",
             (Self::Put(_), Condition::Any) => "insert or replace in",
@@ -96,7 +98,7 @@ impl<C> Act<C> {
 
 /// What a row is to hold.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Content<'p> {
+pub enum Content<'p> {
     /// Properties of any names.
     Properties(&'p [RowProperty<'p>]),
     /// What a row of an entity holds.
@@ -105,44 +107,49 @@ pub(crate) enum Content<'p> {
 
 /// A planned row.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RowWrite<'p> {
-    pub(crate) key: &'p str,
-    pub(crate) condition: Condition,
-    pub(crate) act: Act<Content<'p>>,
+pub struct RowWrite<'p> {
+    /// The row key.
+    pub key: &'p str,
+    /// What must be so of the row.
+    pub condition: Condition,
+    /// What becomes of it.
+    pub act: Act<Content<'p>>,
     /// Which of an entity's rows it is, if it is known to be one.
-    pub(crate) kind: Option<RowKind>,
+    pub kind: Option<RowKind>,
     /// Which of the changes it serves, for errors.
-    pub(crate) of: usize,
+    pub of: usize,
 }
 
 impl RowWrite<'_> {
     /// Whether the row is an entity's own, and no copy.
-    pub(crate) fn is_own(&self) -> bool {
+    pub fn is_own(&self) -> bool {
         self.kind.is_some_and(|kind| kind.cause == Cause::Entity)
     }
 
     /// The index that the row is a copy of.
-    pub(crate) fn index(&self) -> Option<&'static str> {
+    pub fn index(&self) -> Option<&'static str> {
         self.kind?.index().map(|index| index.name)
     }
 }
 
 /// Where rows lie that are planned together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place<'p> {
+pub struct Place<'p> {
     /// Which of the tables that are handed to the executor with the plan. Not its name, which would have to be looked
     /// up at each commit, and may be written otherwise.
-    pub(crate) table: usize,
-    pub(crate) partition: &'p str,
+    pub table: usize,
+    /// The partition key.
+    pub partition: &'p str,
 }
 
 /// All rows of the group's partition whose keys begin with a prefix are still those that were read: none was changed, none
 /// has come and none has gone. What a plan changes itself is not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Range<'p> {
-    pub(crate) prefix: &'p str,
+pub struct Range<'p> {
+    /// With what their row keys begin.
+    pub prefix: &'p str,
     /// Of their keys and versions; the executor's meaning, as a version's proof is.
-    pub(crate) digest: u64,
+    pub digest: u64,
 }
 
 /// The rows of one partition of one table, and what must not have changed there besides. The executor looks at the rows in
@@ -152,20 +159,23 @@ pub(crate) struct Range<'p> {
 /// [kept](Act::Keep). The epoch of a kind, which says that its declaration still means the same to all who write it, will
 /// be a condition of the group.
 #[derive(Debug)]
-pub(crate) struct Group<'p> {
-    pub(crate) place: Place<'p>,
-    pub(crate) rows: Vec<RowWrite<'p>>,
-    pub(crate) unchanged: Vec<Range<'p>>,
+pub struct Group<'p> {
+    /// Where the rows lie.
+    pub place: Place<'p>,
+    /// The rows.
+    pub rows: Vec<RowWrite<'p>>,
+    /// What must not have changed.
+    pub unchanged: Vec<Range<'p>>,
 }
 
 impl Group<'_> {
     /// How many rows are written.
-    pub(crate) fn written(&self) -> usize {
+    pub fn written(&self) -> usize {
         self.rows.iter().filter(|row| !row.act.keeps()).count()
     }
 
     /// The declarations that its rows were made by, those of several rows several times.
-    pub(crate) fn schemas(&self) -> impl Iterator<Item = &'static Schema> {
+    pub fn schemas(&self) -> impl Iterator<Item = &'static Schema> {
         self.rows.iter().filter_map(|row| row.kind).map(|kind| kind.schema)
     }
 }
@@ -173,40 +183,47 @@ impl Group<'_> {
 /// What a change leaves to be done once its groups are in. No change leaves anything yet: copies in other partitions
 /// that follow later are to be told so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Intent {}
+pub enum Intent {}
 
 /// What an executor carries out, whole or not at all. It refers to the changes that it was made of, keys and all.
 #[derive(Debug, Default)]
-pub(crate) struct Plan<'p> {
-    pub(crate) groups: OneOrMore<Group<'p>>,
-    pub(crate) intents: Vec<Intent>,
+pub struct Plan<'p> {
+    /// Its groups, in which no place is twice.
+    pub groups: OneOrMore<Group<'p>>,
+    /// What it leaves to be done.
+    pub intents: Vec<Intent>,
     /// Whether rows that are there keep their times: values are sealed anew, and no entity changes.
-    pub(crate) keeps_times: bool,
+    pub keeps_times: bool,
+    /// Whether rows of declared kinds may be written by their properties.
+    pub is_raw: bool,
 }
 
 impl<'p> Plan<'p> {
     /// A planned row by its place.
-    pub(crate) fn row(&self, group: usize, row: usize) -> Option<&RowWrite<'p>> {
+    pub fn row(&self, group: usize, row: usize) -> Option<&RowWrite<'p>> {
         self.groups.get(group)?.rows.get(row)
     }
 }
 
 /// Why a plan was not carried out: in which of its groups, and at which row of that, if it was one.
 #[derive(Debug)]
-pub(crate) struct Refused {
-    pub(crate) error: Error,
-    pub(crate) group: usize,
-    pub(crate) row: Option<usize>,
+pub struct Refused {
+    /// What is wrong.
+    pub error: Error,
+    /// The group's place among the plan's.
+    pub group: usize,
+    /// The row's place in the group.
+    pub row: Option<usize>,
 }
 
 impl Refused {
     /// A plan that was refused as a whole.
-    pub(crate) fn whole(error: Error) -> Self {
+    pub fn whole(error: Error) -> Self {
         Self { error, group: 0, row: None }
     }
 
     /// The error alone, with the row's number as that of an operation.
-    pub(crate) fn numbered(self) -> Error {
+    pub fn numbered(self) -> Error {
         match self.row {
             Some(row) => self.error.at_index(row),
             None => self.error,

@@ -8,6 +8,7 @@
 //! [`None`] or an error, whatever they are.
 
 pub(crate) mod dict;
+pub(crate) mod encode;
 pub(crate) mod key;
 pub(crate) mod kind;
 pub(crate) mod merge;
@@ -23,6 +24,7 @@ pub(crate) mod shaped;
 pub(crate) mod slots;
 pub(crate) mod value;
 pub(crate) mod vault;
+pub(crate) mod version;
 pub(crate) mod view;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;

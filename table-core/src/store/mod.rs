@@ -31,27 +31,19 @@ use crate::error::{Error, ErrorKind, Result};
 
 #[cfg(feature = "encrypt")]
 pub use self::encrypting::{EncryptingRows, EncryptingTable};
-pub(crate) use self::encryption::seal::{Sealer, looks_sealed, open as open_sealed};
-pub(crate) use self::encryption::sign::check_signed;
 #[cfg(feature = "encrypt")]
 pub use self::encryption::vault::in_use::SealedValues;
 #[cfg(feature = "encrypt")]
 pub use self::encryption::vault::{Encryption, KeyInfo, Progress};
 pub use self::handle::batch::Batch;
-pub use self::handle::bulk::{BulkFailure, BulkReport};
 pub use self::handle::moment::SnapshotInfo;
 pub use self::handle::reclaimer::ReclaimFailure;
 pub use self::jobs::check::{CheckReport, Problem};
-#[cfg(feature = "encrypt")]
-pub(crate) use self::jobs::sealed::{SealedRow, SealedValue};
 pub use self::jobs::stats::{SpaceStats, StoreStats, TableStats};
 pub use self::open::{Durability, OpenOptions};
 pub use self::opened::space::OldestSnapshot;
 pub use self::records::mark::Mark;
-pub(crate) use self::write::encode::is_as_written;
-#[cfg(feature = "encrypt")]
-pub(crate) use self::write::encoded::Prepared;
-pub(crate) use self::write::version::version_of;
+pub use crate::handle::bulk::{BulkFailure, BulkReport};
 pub use crate::handle::page::Page;
 pub use crate::handle::rows::{Rows, SnapshotRows, Views};
 pub use crate::handle::snapshot::Snapshot;

@@ -245,3 +245,12 @@ fn filters_see_missing_properties_types_and_time() {
     let since = Query::new().filter(prop("Timestamp").ge(middle.timestamp()));
     assert_eq!(rows(&table, &store, &since), ["nan", "none", "text"]);
 }
+
+integration_tests::on_other_executors! {
+    entities_come_in_the_order_of_utf16_units
+    ranges_and_prefixes_hold_their_ends_and_no_neighbours
+    what_leaves_no_row_finds_none_in_a_table_that_has_some
+    the_class_of_a_query_can_be_seen
+    select_gives_the_keys_the_version_and_what_is_named
+    filters_see_missing_properties_types_and_time
+}

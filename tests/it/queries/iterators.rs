@@ -77,3 +77,9 @@ fn a_snapshot_reads_its_own_stores_tables_alone() {
     assert_eq!(kind(snapshot.get(&foreign, "p", "000000").unwrap_err()), ErrorKind::InvalidQuery);
     assert_eq!(kind(snapshot.page(&foreign, &Query::new(), 1, None).unwrap_err()), ErrorKind::InvalidQuery);
 }
+
+integration_tests::on_other_executors! {
+    an_iterator_may_move_to_another_thread_and_outlive_every_handle
+    an_ended_iterator_stays_ended
+    a_snapshot_reads_its_own_stores_tables_alone
+}

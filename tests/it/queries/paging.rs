@@ -154,3 +154,11 @@ fn a_damaged_token_is_refused_when_it_is_read() {
         assert_eq!(error.to_string(), "cannot read the continuation token: the token is damaged");
     }
 }
+
+integration_tests::on_other_executors! {
+    top_counts_over_all_pages_together
+    a_page_starts_after_its_token_though_that_row_is_gone_and_others_came
+    a_token_of_another_query_or_table_is_refused
+    a_token_does_not_outlive_its_table
+    a_damaged_token_is_refused_when_it_is_read
+}

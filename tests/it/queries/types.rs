@@ -239,3 +239,9 @@ fn a_typed_filter_finds_what_was_written_before_its_field_grew() {
     assert_eq!(count!(|e| e.count.lt(6)), 4);
     assert_eq!(count!(|_| prop("Count").ne(5_i64)), 6);
 }
+
+integration_tests::on_other_executors! {
+    each_pair_of_types_compares_as_the_table_says
+    keys_are_less_than_what_is_no_text
+    a_typed_filter_finds_what_was_written_before_its_field_grew
+}

@@ -312,3 +312,15 @@ fn queries_move_between_threads() {
     let rest = std::thread::spawn(move || rows.map(|e| e.unwrap().id).collect::<Vec<_>>());
     assert_eq!(rest.join().unwrap(), [2, 3, 4]);
 }
+
+integration_tests::on_other_executors! {
+    many_keys_are_read_in_their_order
+    a_projection_reads_its_fields_alone
+    a_view_gives_each_field
+    a_page_goes_on_where_the_last_one_ended_and_nowhere_else
+    a_copy_leads_to_its_entity
+    many_partitions_are_read_where_that_is_said
+    shards_are_computed_given_or_all
+    rows_of_other_kinds_are_left_out
+    queries_move_between_threads
+}

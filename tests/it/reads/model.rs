@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use integration_tests::{Scratch, random::Random};
+use integration_tests::{Scratch, assert_sound, random::Random};
 use table_core::{Continuation, Entity, Projection, Store, Ticks, View, prefix};
 
 /// Reached by keys of every sort.
@@ -434,7 +434,7 @@ fn a_query_gives_what_a_plain_look_gives() {
             things(&store, &mut random, &model);
         }
     }
-    assert!(store.check().unwrap().problems.is_empty());
+    assert_sound(&store);
 }
 
 #[test]
@@ -493,4 +493,9 @@ fn shards_of_the_partition_are_merged() {
         assert_eq!(found!(table.rows().all_shards().at(reading.at).device(device)), one);
         assert_eq!(table.rows().device(device).at(reading.at).number(reading.number).count().unwrap(), 1);
     }
+}
+
+integration_tests::on_other_executors! {
+    a_query_gives_what_a_plain_look_gives
+    shards_of_the_partition_are_merged
 }

@@ -53,3 +53,7 @@ fn what_can_be_added_is_and_the_rest_is_named() {
     assert_eq!(keys, ["email_a", "email_d", "empid_000001", "empid_000004"]);
     assert_eq!(staff.bulk_insert(Vec::<Employee>::new()).unwrap().committed, 0);
 }
+
+integration_tests::on_other_executors! {
+    what_can_be_added_is_and_the_rest_is_named
+}

@@ -95,3 +95,8 @@ fn a_copy_that_is_right_is_not_written_again() {
     let written: Vec<_> = plan().written().map(str::to_owned).collect();
     assert_eq!(written, ["book_001"]);
 }
+
+integration_tests::on_other_executors! {
+    copies_of_a_former_declaration_are_brought_up_with_their_entity
+    a_copy_that_is_right_is_not_written_again
+}

@@ -4,17 +4,40 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Backend, Moment, TableExec};
+use crate::executor::{Abilities, Backend, Moment, TableExec, Turns};
+use crate::model::ETag;
+use crate::plan::{Plan, Refused};
+use crate::sealing::{HasVault, SealedAt, Sealing};
 use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::moment::LmdbMoment;
 use crate::store::handle::shared::Shared;
 use crate::store::jobs::reclaim;
-use crate::store::records::catalog::{self, Entry};
+use crate::store::records::catalog::{self, Entry, TableState};
 use crate::store::records::meta::Meta;
+use crate::store::write::prepare;
 
 impl Shared {
     fn table(self: &Arc<Self>, entry: &Entry) -> Arc<dyn TableExec> {
         Arc::new(LmdbTable::new(self.clone(), self.state(entry)))
+    }
+}
+
+impl Shared {
+    /// A table that must be this store's.
+    fn own<'t>(&self, table: &'t dyn TableExec) -> Result<&'t Arc<TableState>, Refused> {
+        let table = LmdbTable::of(table).map_err(Refused::whole)?;
+        if std::ptr::eq(&raw const **table.inner(), self) {
+            Ok(table.state())
+        } else {
+            let because = "the plan is of tables of several stores";
+            Err(Refused::whole(Error::new(ErrorKind::TableNotFound).because(because)))
+        }
+    }
+}
+
+impl HasVault for Shared {
+    fn vault(&self) -> Result<&dyn Sealing> {
+        self.keys.vault()
     }
 }
 
@@ -54,6 +77,31 @@ impl Backend for Shared {
         self.forget(entry.id);
         reclaim::start(&self);
         Ok(())
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities::ALL
+    }
+
+    fn commit(
+        &self,
+        tables: &[&dyn TableExec],
+        plan: &Plan<'_>,
+        sealed_at: &SealedAt,
+    ) -> Result<ETag, Refused> {
+        let mut prepared = match tables {
+            [table] => prepare::plan(plan, &[self.own(*table)?])?,
+            tables => {
+                let own = tables.iter().map(|table| self.own(*table)).collect::<Result<Vec<_>, _>>()?;
+                prepare::plan(plan, &own)?
+            }
+        };
+        prepared.sealed_at = sealed_at.clone();
+        self.writer.submit(self, prepared).map(ETag::from_timestamp)
+    }
+
+    fn turns(&self) -> &Turns {
+        &self.turns
     }
 
     fn moment(self: Arc<Self>) -> Result<Box<dyn Moment>> {

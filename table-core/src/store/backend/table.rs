@@ -1,12 +1,21 @@
 //! A table on LMDB.
 
 use crate::error::Result;
-use crate::executor::{Moment, Read, TableExec, Take};
+use crate::executor::{Backend, Loader, Moment, Read, TableExec, Take};
+use crate::model::ETag;
+use crate::plan::RowWrite;
 use crate::row::key::KeyBuffer;
 use crate::row::view::RowView;
+use crate::schema::Schema;
+#[cfg(feature = "encrypt")]
+use crate::sealing::job::Resealing;
+use crate::store::handle::bulk::LmdbLoader;
 use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::moment::LmdbMoment;
+use crate::store::jobs::declare;
 use crate::store::scan::read;
+use crate::store::write::encoded::Prepared;
+use crate::store::write::prepare;
 
 impl LmdbTable {
     /// Gives `found` the row of these keys and the state that it is read in, and says whether there is one.
@@ -37,6 +46,33 @@ impl TableExec for LmdbTable {
 
     fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool> {
         self.find(keys, |view, _| take(view))
+    }
+
+    fn declare(&self, schema: &'static Schema) -> Result<()> {
+        declare::register(&self.inner, &self.state, schema)
+    }
+
+    /// No plan is made of it.
+    fn write(&self, partition: &str, row: &RowWrite<'_>, is_raw: bool) -> Option<Result<ETag>> {
+        let submit = |mut prepared: Prepared| {
+            prepared.is_raw = is_raw;
+            let done = self.inner.writer.submit(&self.inner, prepared);
+            done.map(ETag::from_timestamp).map_err(|refused| refused.error)
+        };
+        Some(prepare::single(&self.state, partition, row).and_then(submit))
+    }
+
+    fn loader(&self) -> Option<Box<dyn Loader + '_>> {
+        Some(Box::new(LmdbLoader::of(self)))
+    }
+
+    #[cfg(feature = "encrypt")]
+    fn resealing(&self) -> Result<&dyn Resealing> {
+        self.job()
+    }
+
+    fn store(&self) -> &dyn Backend {
+        &*self.inner
     }
 
     fn moment(&self) -> Result<Box<dyn Moment>> {

@@ -15,7 +15,7 @@ use crate::row::selection::Selection;
 use crate::row::view::RowView;
 use crate::store::encryption::Lens;
 use crate::store::handle::moment::LmdbMoment;
-use crate::store::handle::refill;
+use crate::store::handle::walks;
 
 /// The entities that a query finds, with what is sealed opened: an iterator that owns its snapshot.
 ///
@@ -32,7 +32,7 @@ impl EncryptingRows {
         let (table, lanes) = (&table.table, Lanes::from(query.clone()));
         let walks = || {
             let moment = LmdbMoment::of(snapshot.moment())?;
-            refill::walks(moment, table.lmdb()?, &lanes, Some(&lens))
+            walks::walks(moment, table.lmdb()?, &lanes, Some(&lens))
         };
         let walks = walks().map_err(|e: Error| e.attempted("query").table(table.name()))?;
         Ok(Self { rows: Refilling::of(snapshot, table, lanes, walks), lens })

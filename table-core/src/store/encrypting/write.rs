@@ -5,14 +5,15 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::handle::table::DynamicTable;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, EdmType, Value};
-use crate::plan::{Act, Condition, Refused};
+use crate::plan::{self, Act, Condition, Refused};
+use crate::row::encode::Given;
 use crate::schema::Field;
+use crate::sealing::Sealer;
 use crate::store::encryption::Lens;
 use crate::store::encryption::rule::{RowKind, Treatment};
-use crate::store::encryption::seal::Sealer;
 use crate::store::records::kinds;
-use crate::store::write::encode::Given;
 use crate::store::write::encoded::Prepared;
+use crate::store::write::prepare;
 
 /// How often a write is made anew when a key is rotated, or the row written, between its sealing and its turn.
 const ATTEMPTS: u32 = 64;
@@ -162,6 +163,20 @@ fn contradiction(kind: RowKind, name: &str) -> Error {
         "property `{name}` is to be sealed, and the struct of the kind `{kind}` would not read it so: \
          it needs `#[encrypt]` there"
     ))
+}
+
+impl DynamicTable {
+    /// The write of one entity, ready to be carried out; the properties are its own, as they are to be stored.
+    pub(in crate::store) fn prepare_write(
+        &self,
+        what: (Condition, Act<()>),
+        entity: &DynamicEntity,
+        properties: &[Given<'_>],
+    ) -> Result<Prepared> {
+        let write = plan::write(what, entity, properties, 0);
+        let prepared = prepare::single(self.state()?, entity.partition_key(), &write)?;
+        Ok(self.by_properties(prepared))
+    }
 }
 
 /// Carries out what `prepare` gives; again, if a key was rotated meanwhile or the row that was looked at is another.

@@ -8,6 +8,7 @@ use super::vault::of_table::{Binding, TableVault};
 use super::vault::{self, Encryption};
 use crate::error::Result;
 use crate::row::vault::{Authority, Vault};
+use crate::sealing::{Sealing, missing};
 use crate::store::open::Environment;
 
 /// The keys that seal and open the encrypted properties of a store; none if it was opened without a key provider.
@@ -35,6 +36,11 @@ impl Keys {
         self.0.as_ref()
     }
 
+    /// An error if there are none, for whoever seals with whatever store's.
+    pub(in crate::store) fn vault(&self) -> Result<&dyn Sealing> {
+        self.get().map(|keys| -> &dyn Sealing { keys })
+    }
+
     /// The keys that open the values of a table's rows and vouch for the rows.
     pub(in crate::store) fn of_table(&self, store: [u8; 16], table: [u8; 16]) -> Option<Arc<dyn Vault>> {
         let keys = self.0.clone()?;
@@ -55,30 +61,5 @@ impl Keys {
     /// Copies the keys of a store, if it has any.
     pub(in crate::store) fn copy(store: &Environment, copy: &Path) -> Result<()> {
         vault::copy_to(&store.path, copy, &store.options)
-    }
-}
-
-/// The error where keys are needed and there are none.
-pub(in crate::store) mod missing {
-    use crate::error::{Error, ErrorKind};
-
-    /// For sealed values.
-    #[cold]
-    pub(in crate::store) fn keys() -> Error {
-        Error::new(ErrorKind::KeyUnavailable).because(
-            "the store was opened without a key provider; give one by `Store::options().encryption(..)`",
-        )
-    }
-
-    /// For rows that are signed.
-    #[cold]
-    pub(in crate::store) fn to_sign() -> Error {
-        keys()
-    }
-
-    /// For dropping a table that is vouched for.
-    #[cold]
-    pub(in crate::store) fn to_drop(error: Error) -> Error {
-        error.and("; the table holds sealed or signed rows, and to drop it takes the keys that vouch for the others")
     }
 }

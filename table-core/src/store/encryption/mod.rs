@@ -6,16 +6,14 @@
 mod keys;
 #[cfg(feature = "encrypt")]
 pub(in crate::store) mod rule;
-pub(in crate::store) mod seal;
-pub(in crate::store) mod sign;
 #[cfg(feature = "encrypt")]
 pub(in crate::store) mod vault;
 #[cfg(not(feature = "encrypt"))]
 mod without;
 
 #[cfg(feature = "encrypt")]
-pub(in crate::store) use self::keys::{Keys, missing};
+pub(in crate::store) use self::keys::Keys;
 #[cfg(feature = "encrypt")]
 pub(in crate::store) use self::rule::Lens;
 #[cfg(not(feature = "encrypt"))]
-pub(in crate::store) use self::without::{Keys, Lens, missing};
+pub(in crate::store) use self::without::{Keys, Lens};

@@ -4,13 +4,13 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Keys;
-use super::seal::looks_sealed;
 use crate::crypt::{Cell, KeyScope};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, Name, ValueRef};
 use crate::row::view::RowView;
 use crate::schema::{self, Field, Schema};
+use crate::sealing::looks_sealed;
 use crate::store::lmdb::Databases;
 use crate::store::records::catalog::TableState;
 use crate::store::records::layouts;

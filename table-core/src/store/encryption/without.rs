@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::model::Name;
 use crate::row::vault::{Authority, Vault};
 use crate::row::view::RowView;
+use crate::sealing::{Sealing, missing};
 use crate::store::lmdb::Databases;
 use crate::store::open::Environment;
 use crate::store::records::catalog::TableState;
@@ -23,6 +24,10 @@ impl Keys {
 
     pub(in crate::store) fn of_store<S>(self, _: &Weak<S>) -> Self {
         self
+    }
+
+    pub(in crate::store) fn vault(&self) -> Result<&dyn Sealing> {
+        Err(missing::keys())
     }
 
     pub(in crate::store) fn of_table(&self, _: [u8; 16], _: [u8; 16]) -> Option<Arc<dyn Vault>> {
@@ -55,33 +60,5 @@ impl Lens {
         _: &[Name],
     ) -> Result<()> {
         match *self {}
-    }
-}
-
-/// The error where keys are needed.
-pub(in crate::store) mod missing {
-    use crate::error::{Error, ErrorKind};
-
-    /// For sealed values.
-    #[cold]
-    pub(in crate::store) fn keys() -> Error {
-        Error::new(ErrorKind::KeyUnavailable)
-            .because("the program was built without the feature `encrypt` of `table-core`")
-    }
-
-    /// For rows that are signed.
-    #[cold]
-    pub(in crate::store) fn to_sign() -> Error {
-        Error::new(ErrorKind::KeyUnavailable)
-            .because("the row is signed, which takes the feature `encrypt` of `table-core` to verify")
-    }
-
-    /// For dropping a table that is vouched for.
-    #[cold]
-    pub(in crate::store) fn to_drop(_: Error) -> Error {
-        Error::new(ErrorKind::KeyUnavailable).because(
-            "the table holds sealed or signed rows, and to drop it takes the store's keys, and the feature \
-             `encrypt` of `table-core`",
-        )
     }
 }

@@ -10,12 +10,12 @@ mod shaped;
 
 use crate::model::{Ticks, Value};
 use crate::row::dict::Dict;
+use crate::row::encode;
 use crate::row::key;
 use crate::row::row_write::{NameRef, RowWriter};
 use crate::row::slots::SlotRow;
 use crate::row::value::{self, Decoded};
 use crate::row::{self, Body, Damaged, INLINE, Row};
-use crate::store::write::encode;
 
 /// Bytes from hex; `78*256` is a byte so many times, and spaces mean nothing.
 fn hex(text: &str) -> Vec<u8> {

@@ -9,10 +9,9 @@ use super::{decode, encode, hex, key_of, seed, text, time, verified};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{Ticks, Value};
 use crate::row::dict::{Dict, MAX_NAMES};
+use crate::row::encode::{self as rows, Under};
 use crate::row::row_write::{NameRef, RowWriter};
 use crate::row::{self, Row, value};
-use crate::store::write::encode::{self as rows, Under};
-use crate::store::write::prepare;
 
 /// A name, a value, and the number of a symbol that stands for it.
 type Property = (NameRef<'static>, Value, Option<u16>);
@@ -320,7 +319,7 @@ fn a_symbol_never_stands_under_an_inline_name() {
     // Nothing waits for a number that it will not get.
     let under = Under { dict: &FULL, seed: seed(), digest: None };
     let written =
-        rows::write(&prepare::borrowed(&properties), under, &mut Vec::new(), &mut writer, &mut bytes);
+        rows::write(&crate::plan::borrowed(&properties), under, &mut Vec::new(), &mut writer, &mut bytes);
     assert_eq!(written.unwrap(), Some(0..bytes.len()));
     row::stamp(&mut bytes, time(), seed());
     assert_eq!(decode(&bytes).unwrap(), [inline(ENTITY_TYPE, "employee")]);

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::handle::table::DynamicTable;
 use crate::model::{DynamicEntity, ETag, IfMatch};
-use crate::plan::{Act, Condition, Group, Place, Refused};
-use crate::store::write::encode::Given;
+use crate::plan::{self, Act, Condition, Group, Place, Refused};
+use crate::row::encode::Given;
 use crate::store::write::encoded::Prepared;
 use crate::store::write::prepare;
 
@@ -117,7 +117,23 @@ impl Batch {
         if let Some(preparing) = &self.preparing {
             return preparing.commit(self);
         }
-        self.table.commit(self.prepare()?).map_err(Refused::numbered)
+        if self.table.lmdb().is_ok() {
+            return self.table.commit(self.prepare()?).map_err(Refused::numbered);
+        }
+        self.with_group(|group, stray| {
+            let strays = group.rows.iter().enumerate().filter_map(|(at, row)| Some((at, row, stray(at)?)));
+            if let Some((at, row, other)) = strays.into_iter().next() {
+                let (of, batch) = (other.escape_debug(), self.partition.escape_debug());
+                return Err(Error::new(ErrorKind::DifferentPartitions)
+                    .because(format!("the entity is of partition `{of}`, the batch of `{batch}`"))
+                    .attempted(row.act.words(row.condition))
+                    .table(self.table.name())
+                    .partition(other)
+                    .row(row.key)
+                    .at_index(at));
+            }
+            self.table.write_group(group).map_err(Refused::numbered)
+        })
     }
 
     /// Makes up for a commit together with other batches that failed, if that may have been for want of a look at the
@@ -137,6 +153,11 @@ impl Batch {
         if let Some(preparing) = &self.preparing {
             return preparing.prepare(self);
         }
+        self.with_group(|group, stray| self.prepared(&group, stray))
+    }
+
+    /// What `run` makes of the operations, as they are given.
+    fn with_group<T>(&self, run: impl for<'a> FnOnce(Group<'a>, Stray<'_, 'a>) -> Result<T>) -> Result<T> {
         // The properties of all entities, one after another.
         let mut properties = Vec::new();
         let mut ends = Vec::with_capacity(self.operations.len());
@@ -153,37 +174,55 @@ impl Batch {
             start = end;
             own
         });
-        self.prepare_with(own, |_| None)
+        run(self.group(own, |_| None), &|at| self.stray(at))
     }
 
+    #[cfg(feature = "encrypt")]
     /// The batch with these properties for each operation, and with what is to be done, where that is something else.
     pub(in crate::store) fn prepare_with<'a>(
         &'a self,
         properties: impl Iterator<Item = &'a [Given<'a>]>,
         otherwise: impl Fn(usize) -> Option<(Condition, Act<()>)>,
     ) -> Result<Prepared> {
+        self.prepared(&self.group(properties, otherwise), &|at| self.stray(at))
+    }
+
+    fn group<'a>(
+        &'a self,
+        properties: impl Iterator<Item = &'a [Given<'a>]>,
+        otherwise: impl Fn(usize) -> Option<(Condition, Act<()>)>,
+    ) -> Group<'a> {
         let mut rows = Vec::with_capacity(self.operations.len());
         for ((index, planned), properties) in self.operations.iter().enumerate().zip(properties) {
             rows.push(match planned {
                 Planned::Write(condition, act, entity) => {
                     let what = otherwise(index).unwrap_or((*condition, *act));
-                    prepare::write(what, entity, properties, index)
+                    plan::write(what, entity, properties, index)
                 }
-                Planned::Delete(row, condition) => prepare::removal(row, *condition, index),
+                Planned::Delete(row, condition) => plan::removal(row, *condition, index),
             });
         }
-        let place = Place { table: 0, partition: &self.partition };
-        let group = Group { place, rows, unchanged: Vec::new() };
-        let stray = |index| match self.operations.get(index) {
+        Group { place: Place { table: 0, partition: &self.partition }, rows, unchanged: Vec::new() }
+    }
+
+    /// The partition of an operation's entity, if it is another than the batch's.
+    fn stray(&self, index: usize) -> Option<&str> {
+        match self.operations.get(index) {
             Some(Planned::Write(.., entity)) => {
                 Some(entity.partition_key()).filter(|partition| *partition != self.partition)
             }
             _ => None,
-        };
-        let prepared = prepare::batch(self.table.state()?, &group, &stray).map_err(Refused::numbered)?;
+        }
+    }
+
+    fn prepared<'a>(&self, group: &Group<'a>, stray: Stray<'_, 'a>) -> Result<Prepared> {
+        let prepared = prepare::batch(self.table.state()?, group, stray).map_err(Refused::numbered)?;
         Ok(self.table.by_properties(prepared))
     }
 }
+
+/// The partition of an operation's entity, if it is another than the batch's.
+type Stray<'f, 'a> = &'f dyn Fn(usize) -> Option<&'a str>;
 
 /// Makes a batch's operations ready otherwise than as they are given.
 pub(in crate::store) trait Preparing: Send + Sync {

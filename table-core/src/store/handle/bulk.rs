@@ -1,34 +1,20 @@
-//! Loading much at once.
+//! Loading much at once into LMDB: many plans in few transactions.
 
 use std::sync::Arc;
 
 use super::batch::Batch;
+use super::lmdb_table::LmdbTable;
 use super::shared::Shared;
 use crate::error::{Error, ErrorKind, Result};
+use crate::executor::Loader;
+use crate::handle::bulk::{BulkFailure, BulkReport, load};
 use crate::handle::store::Store;
-use crate::plan::Refused;
+use crate::plan::{Plan, Refused};
+use crate::sealing::SealedAt;
+use crate::store::records::catalog::TableState;
 use crate::store::write::commit::GROUP_BYTES;
 use crate::store::write::encoded::Prepared;
-
-/// What became of the batches of a [`bulk`](Store::bulk) load.
-#[derive(Debug, Default)]
-#[non_exhaustive]
-pub struct BulkReport {
-    /// How many batches were committed.
-    pub committed: u64,
-    /// Those that were not, and why; the others did not suffer.
-    pub failures: Vec<BulkFailure>,
-}
-
-/// A batch that was not committed.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct BulkFailure {
-    /// Its place among the batches given, from zero.
-    pub batch: u64,
-    /// Why.
-    pub error: Error,
-}
+use crate::store::write::prepare;
 
 /// Most batches in one shared transaction.
 const PLANS: usize = 4_096;
@@ -56,95 +42,83 @@ impl Store {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn bulk(&self, batches: impl IntoIterator<Item = Batch>) -> Result<BulkReport> {
-        let inner = self.shared().map_err(|e| e.attempted("load batches"))?;
-        load(&inner, batches, |batch| own(&inner, batch).and_then(|()| batch.prepare()), Batch::again)
+        let Ok(inner) = self.shared() else { return self.one_by_one(batches) };
+        let mut loader = LmdbLoader::new(&inner);
+        let add = |batch: &Batch, loader: &mut LmdbLoader<'_>| {
+            self.own(batch)?;
+            loader.push(batch.prepare()?);
+            Ok(())
+        };
+        load(&mut loader, batches, add, Batch::again)
     }
-}
 
-fn own(inner: &Arc<Shared>, batch: &Batch) -> Result<()> {
-    if batch.table().inner().is_ok_and(|of_batch| Arc::ptr_eq(of_batch, inner)) {
-        Ok(())
-    } else {
-        Err(Error::new(ErrorKind::TableNotFound)
-            .because("the batch is for a table of another store")
-            .attempted("commit a batch to")
-            .table(batch.table().name()))
-    }
-}
-
-/// Commits what `prepare` makes of each item, packed into few transactions; `retry` makes up for an item that
-/// fails to commit, or puts its error into the item's words.
-pub(crate) fn load<T>(
-    inner: &Arc<Shared>,
-    items: impl IntoIterator<Item = T>,
-    prepare: impl Fn(&T) -> Result<Prepared>,
-    retry: impl Fn(&T, Refused) -> Result<()>,
-) -> Result<BulkReport> {
-    let mut report = BulkReport::default();
-    let mut items = (0_u64..).zip(items);
-    loop {
-        let (mut prepared, mut planned, mut bytes) = (Vec::<Prepared>::new(), Vec::new(), 0);
-        let mut ended = false;
-        while prepared.len() < PLANS && bytes < GROUP_BYTES {
-            let Some((number, item)) = items.next() else {
-                ended = true;
-                break;
-            };
-            match prepare(&item) {
-                Ok(write) => {
-                    bytes += write.weight();
-                    prepared.push(write);
-                    planned.push((number, item));
-                }
+    /// The same, for an executor to which many batches are no more than each of them.
+    fn one_by_one(&self, batches: impl IntoIterator<Item = Batch>) -> Result<BulkReport> {
+        let mut report = BulkReport::default();
+        for (number, batch) in (0..).zip(batches) {
+            match self.own(&batch).and_then(|()| batch.commit()) {
+                Ok(_) => report.committed += 1,
+                Err(error) if error.kind().stops() => return Err(error),
                 Err(error) => report.failures.push(BulkFailure { batch: number, error }),
             }
         }
-        if !prepared.is_empty() {
-            commit_all(inner, prepared, &planned, &retry, &mut report)?;
-        }
-        if ended {
-            report.failures.sort_by_key(|failure| failure.batch);
-            return Ok(report);
+        Ok(report)
+    }
+
+    fn own(&self, batch: &Batch) -> Result<()> {
+        // By their addresses: a pointer to a trait may have several tables of methods.
+        if std::ptr::addr_eq(batch.table().exec().store(), &raw const **self.backend()) {
+            Ok(())
+        } else {
+            Err(Error::new(ErrorKind::TableNotFound)
+                .because("the batch is for a table of another store")
+                .attempted("commit a batch to")
+                .table(batch.table().name()))
         }
     }
 }
 
-fn commit_all<T>(
-    inner: &Arc<Shared>,
+/// Packs plans into few transactions.
+pub(in crate::store) struct LmdbLoader<'t> {
+    inner: &'t Arc<Shared>,
+    /// Of which the plans are, if all are of one.
+    table: Option<&'t Arc<TableState>>,
     prepared: Vec<Prepared>,
-    planned: &[(u64, T)],
-    retry: &impl Fn(&T, Refused) -> Result<()>,
-    report: &mut BulkReport,
-) -> Result<()> {
-    let lead = inner.writer.lead()?;
-    let results = inner.writer.run_all(inner, &lead, prepared);
-    drop(lead);
-    for ((number, item), result) in planned.iter().zip(results) {
-        match result {
-            Ok(_) => report.committed += 1,
-            // Nothing from here on was committed.
-            Err(refused) if refused.error.kind().stops() => {
-                let reason = refused.error.kind();
-                return Err(refused.numbered().because(format!(
-                    "{reason}; {} batches were committed, and none from number {number} on",
-                    report.committed
-                )));
-            }
-            Err(refused) => match retry(item, refused) {
-                Ok(()) => report.committed += 1,
-                Err(error) => report.failures.push(BulkFailure { batch: *number, error }),
-            },
-        }
-    }
-    Ok(())
+    bytes: usize,
 }
 
-impl ErrorKind {
-    /// Whether the error is the store's and not the batch's.
-    pub(in crate::store) fn stops(self) -> bool {
-        matches!(
-            self,
-            Self::DiskFull | Self::MapFull | Self::Io | Self::OutcomeUnknown | Self::WriterPanicked
-        )
+impl<'t> LmdbLoader<'t> {
+    fn new(inner: &'t Arc<Shared>) -> Self {
+        Self { inner, table: None, prepared: Vec::new(), bytes: 0 }
+    }
+
+    /// For plans of this table.
+    pub(in crate::store) fn of(table: &'t LmdbTable) -> Self {
+        Self { table: Some(table.state()), ..Self::new(table.inner()) }
+    }
+
+    fn push(&mut self, prepared: Prepared) {
+        self.bytes += prepared.weight();
+        self.prepared.push(prepared);
+    }
+}
+
+impl Loader for LmdbLoader<'_> {
+    fn add(&mut self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<(), Refused> {
+        let mut prepared = prepare::plan(plan, self.table.as_slice())?;
+        prepared.sealed_at = sealed_at.clone();
+        self.push(prepared);
+        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        self.prepared.len() >= PLANS || self.bytes >= GROUP_BYTES
+    }
+
+    fn carry_out(&mut self) -> Result<Vec<Result<(), Refused>>> {
+        self.bytes = 0;
+        let lead = self.inner.writer.lead()?;
+        let done = self.inner.writer.run_all(self.inner, &lead, std::mem::take(&mut self.prepared));
+        Ok(done.into_iter().map(|done| done.map(drop)).collect())
     }
 }

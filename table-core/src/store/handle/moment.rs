@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::lmdb_table::LmdbTable;
-use super::refill;
 use super::shared::Shared;
+use super::walks;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{self, InPlace, Lanes, Moment, TableExec, TakeEach, Walk};
 use crate::handle::store::Store;
@@ -16,6 +16,7 @@ use crate::row::selection::Selection;
 use crate::row::view::RowView;
 use crate::store::encryption::Lens;
 use crate::store::lmdb::ReadTxn;
+use crate::store::open::Living;
 use crate::store::opened::Inner;
 use crate::store::opened::live::Ticket;
 use crate::store::scan::read;
@@ -104,7 +105,11 @@ impl Moment for LmdbMoment {
     }
 
     fn walks(&self, table: &dyn TableExec, lanes: &Lanes) -> Result<Vec<Box<dyn Walk>>> {
-        refill::walks(self, LmdbTable::of(table)?, lanes, None)
+        walks::walks(self, LmdbTable::of(table)?, lanes, None)
+    }
+
+    fn lent(&self, page: u64, length: usize) -> Option<&[u8]> {
+        Living::of(&self.inner.environment, &self.txn, None)?.lent(page, length)
     }
 
     fn views<'s>(&'s self, table: &dyn TableExec, lanes: Lanes) -> Result<Box<dyn InPlace<'s> + 's>> {

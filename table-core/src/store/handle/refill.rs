@@ -1,17 +1,14 @@
-//! A lane's rows, read ahead in refills.
+//! A lane's rows, read ahead in refills by LMDB's cursor: where the layout of pages is not known.
 
-use std::sync::Arc;
-
-use super::lmdb_table::LmdbTable;
 use super::moment::LmdbMoment;
 use crate::error::Result;
-use crate::executor::{Batch, Lanes, Moment, Walk};
+use crate::executor::{Batch, Moment, Walk};
 use crate::row::view::RowView;
 use crate::row::{Row, key};
-use crate::store::encryption::Lens;
 use crate::store::lmdb;
 use crate::store::scan::cursor::Cursor;
-use crate::store::scan::{Found, Scan, lanes, read};
+use crate::store::scan::rows::Rows;
+use crate::store::scan::{Found, Scan, read};
 
 /// Rows in a walk's first refill; each further one is larger, so that a caller who wants few pays for few.
 const FIRST_REFILL: usize = 4;
@@ -27,7 +24,7 @@ const KEPT_BYTES: usize = 1024;
 
 /// A scan that goes on where its last refill ended: it holds the key that it has come to, and seeks it, since a cursor
 /// would borrow from the transaction.
-struct Refill {
+pub(super) struct Refill {
     scan: Scan,
     /// The stored key of the last row that was looked at.
     resume: Option<Vec<u8>>,
@@ -35,18 +32,12 @@ struct Refill {
     most_rows: usize,
 }
 
-/// The walks of these lanes of a table; with a lens, their filters may not look at what is sealed.
-pub(in crate::store) fn walks(
-    moment: &LmdbMoment,
-    table: &LmdbTable,
-    lanes: &Lanes,
-    lens: Option<&Arc<Lens>>,
-) -> Result<Vec<Box<dyn Walk>>> {
-    let scans = lanes::scans(lanes, lens, moment.parts(), table.state())?;
-    let most_rows = if scans.len() > 1 { LARGEST_REFILL_OF_MANY } else { LARGEST_REFILL };
-    let walk =
-        |scan| -> Box<dyn Walk> { Box::new(Refill { scan, resume: None, rows: FIRST_REFILL, most_rows }) };
-    Ok(scans.into_iter().map(walk).collect())
+impl Refill {
+    /// A walk over a scan's rows, one of so many whose rows are merged.
+    pub(super) fn new(scan: Scan, lanes: usize) -> Self {
+        let most_rows = if lanes > 1 { LARGEST_REFILL_OF_MANY } else { LARGEST_REFILL };
+        Self { scan, resume: None, rows: FIRST_REFILL, most_rows }
+    }
 }
 
 impl Walk for Refill {
@@ -71,15 +62,16 @@ impl Walk for Refill {
 impl Refill {
     fn refill(&mut self, moment: &LmdbMoment, batch: &mut Batch) -> Result<()> {
         let (inner, txn) = moment.parts();
-        let mut cursor = Cursor::new(inner, txn, &self.scan, self.resume.as_deref())?;
-        let mut bytes = 0;
+        let mut rows = Rows::Cursor(Cursor::new(inner, txn, &self.scan, self.resume.as_deref())?);
+        let (mut bytes, mut last) = (0, None);
         while batch.len() < self.rows && bytes < REFILL_BYTES {
-            let Some(found) = self.scan.next(inner, txn, &mut cursor)? else {
+            let Some(found) = self.scan.next(inner, txn, &mut rows)? else {
                 batch.end();
                 return Ok(());
             };
             let stored = found.row.bytes();
             bytes += stored.len();
+            last = Some(found.key);
             if stored.len() <= KEPT_BYTES {
                 batch.keep(found.key, stored);
             } else {
@@ -87,7 +79,7 @@ impl Refill {
             }
         }
         self.rows = (self.rows * GROWTH).min(self.most_rows);
-        self.resume = cursor.last.map(<[u8]>::to_vec);
+        self.resume = last.map(<[u8]>::to_vec);
         Ok(())
     }
 }

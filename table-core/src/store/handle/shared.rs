@@ -1,11 +1,12 @@
 //! What every handle of a store shares.
 
 use std::ops::Deref;
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 
 use super::reclaimer::Reclaimer;
 use super::temporary::TemporaryDirectory;
 use crate::error::Result;
+use crate::executor::Turns;
 use crate::store::lmdb::{Databases, WriteTxn};
 use crate::store::opened::Inner;
 use crate::store::records::meta::Meta;
@@ -16,8 +17,7 @@ pub(crate) struct Shared {
     inner: Inner,
     pub(in crate::store) writer: Writer,
     pub(in crate::store) reclaimer: Reclaimer,
-    /// Held by the change that others have been too quick for.
-    pub(in crate::store) turn: Mutex<()>,
+    pub(in crate::store) turns: Turns,
     /// The directory of a store that goes with its last handle. Last of the fields, so that LMDB has closed its files
     /// when they are removed.
     temporary: OnceLock<TemporaryDirectory>,
@@ -29,7 +29,7 @@ impl Shared {
             inner,
             writer: Writer::new(read_only),
             reclaimer: Reclaimer::default(),
-            turn: Mutex::default(),
+            turns: Turns::default(),
             temporary: OnceLock::new(),
         }
     }

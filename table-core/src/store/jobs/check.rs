@@ -11,7 +11,7 @@ use crate::row::key;
 use crate::row::key::StoredKey;
 use crate::row::view::{self, RowView};
 use crate::row::{self, Row};
-use crate::store::encryption::sign;
+use crate::sealing::sign;
 use crate::store::lmdb::{self, Databases};
 use crate::store::open;
 use crate::store::opened::Inner;

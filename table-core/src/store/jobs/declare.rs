@@ -2,25 +2,19 @@
 
 use super::plain;
 use crate::error::{Error, ErrorKind, Result};
-use crate::handle::table::DynamicTable;
+use crate::executor::layouts::Noted;
 use crate::schema::Schema;
-use crate::store::encryption::missing;
+use crate::sealing::missing;
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{Databases, WriteTxn};
 use crate::store::records::catalog::{self, TableState};
-use crate::store::records::layouts::{self, Noted};
+use crate::store::records::layouts;
 use crate::store::records::meta::Meta;
 use crate::store::records::vouched;
 
-impl DynamicTable {
-    /// Makes sure that the rows of this kind have the layout that the schema declares. Notes the layout if there is none
-    /// yet, or if all rows read the same under the new one.
-    pub(crate) fn declare(&self, schema: &'static Schema) -> Result<()> {
-        register(self.inner()?, self.state()?, schema)
-    }
-}
-
-fn register(inner: &Shared, table: &TableState, schema: &'static Schema) -> Result<()> {
+/// Makes sure that the rows of this kind have the layout that the schema declares; notes it if there is none yet, or if
+/// nothing that was written reads otherwise under the new one.
+pub(in crate::store) fn register(inner: &Shared, table: &TableState, schema: &'static Schema) -> Result<()> {
     if table.is_registered(schema) {
         return Ok(());
     }

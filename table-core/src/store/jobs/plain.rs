@@ -5,7 +5,7 @@ use crate::row::key::{self, StoredKey};
 use crate::row::view::{self, RowView};
 use crate::row::{self, Row};
 use crate::schema::Schema;
-use crate::store::encryption::seal;
+use crate::sealing;
 use crate::store::lmdb::{self, Databases};
 use crate::store::records::catalog::TableState;
 use crate::store::records::counts::Counts;
@@ -42,7 +42,7 @@ pub(in crate::store) fn plain_values(
             continue;
         }
         for property in properties {
-            if view.get(property)?.is_some_and(|value| !seal::looks_sealed(value)) {
+            if view.get(property)?.is_some_and(|value| !sealing::looks_sealed(value)) {
                 let plain = found.get_or_insert_with(|| PlainValues { values: 0, first: texts(key) });
                 plain.values += 1;
             }

@@ -4,21 +4,20 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
-
 use super::plain::{damaged, texts};
 use crate::crypt::{KeyHandle, KeyScope, Scope, Token};
 use crate::error::{Error, Result};
 use crate::handle::store::Store;
-use crate::handle::table::DynamicTable;
 use crate::model::ValueRef;
 use crate::row::dict::Dict;
 use crate::row::key::{self, StoredKey};
 use crate::row::view::{self, RowView};
 use crate::row::{self, Row};
 use crate::schema::{Schema, TOKEN_BYTES};
+use crate::sealing::job::{Progress, Resealing, SealedRow, SealedValue, Stretch};
 use crate::store::encryption::vault::Encryption;
 use crate::store::encryption::vault::in_use::{KeptStore, SealedValues};
+use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{self, Databases};
 use crate::store::records::catalog::{self, TableState};
@@ -217,69 +216,44 @@ impl Kinds {
     }
 }
 
-/// A value that is sealed, or has to be.
-#[derive(Debug)]
-pub(crate) struct SealedValue {
-    /// Its place among the schema's fields.
-    pub(crate) field: usize,
-    /// The key that sealed it; `None` if none did.
-    pub(crate) key: Option<KeyHandle>,
-    pub(crate) token: Option<Box<[u8]>>,
+impl LmdbTable {
+    /// What seals the table's values anew.
+    pub(in crate::store) fn job(&self) -> Result<&dyn Resealing> {
+        self.inner.keys.get()?;
+        Ok(self)
+    }
 }
 
-/// The sealed values of a row, with their keys.
-#[derive(Debug)]
-pub(crate) struct SealedRow {
-    pub(crate) partition: String,
-    pub(crate) row: String,
-    pub(crate) values: Vec<SealedValue>,
-}
-
-/// Some rows of a table, as far as a job looks at them at a time.
-#[derive(Debug, Default)]
-pub(crate) struct Stretch {
-    /// How many rows there were, of whatever kind.
-    pub(crate) rows: u64,
-    /// The keys of the last of them.
-    pub(crate) last: Option<(String, String)>,
-    /// Those of entities of the kind, if they have anything that is to be sealed.
-    pub(crate) entities: Vec<SealedRow>,
-}
-
-impl DynamicTable {
-    /// What seals its values, and keeps how far a job has come.
-    pub(crate) fn encryption(&self) -> Result<&Encryption> {
-        self.inner()?.keys.get()
+impl Resealing for LmdbTable {
+    fn generation(&self) -> Result<u64> {
+        self.inner.keys.get()?.generation()
     }
 
-    /// Waits until every transaction that had begun has ended, in whatever process.
-    pub(crate) fn await_writers(&self) -> Result<()> {
-        self.inner()?.await_writers()
+    fn progress(&self, job: &str) -> Result<Option<Progress>> {
+        self.inner.keys.get()?.progress(job)
     }
 
-    /// How many rows there are.
-    pub(crate) fn row_count(&self) -> Result<u64> {
-        let inner = self.inner()?;
-        let txn = inner.environment.read_txn()?;
-        Counts::read(inner.environment.dbs.main, &txn, self.state()?.id).map(|counts| counts.entities)
+    fn save_progress(&self, job: &str, progress: Option<&Progress>) -> Result<()> {
+        self.inner.keys.get()?.save_progress(job, progress)
     }
 
-    /// The name under which the progress of a job is kept that goes over entities of this layout.
-    pub(crate) fn job(&self, what: &str, kind: &str, layout: &str) -> String {
-        // Any kind is of a length that a job's name has room for.
-        let of_kind = xxh3_64_with_seed(kind.as_bytes(), xxh3_64_with_seed(layout.as_bytes(), 0));
-        format!("{what} {} {of_kind:016x}", self.exec().id())
+    fn await_writers(&self) -> Result<()> {
+        self.inner.await_writers()
     }
 
-    /// The next rows behind these keys, at most so many.
-    pub(crate) fn sealed_rows_after(
+    fn row_count(&self) -> Result<u64> {
+        let txn = self.inner.environment.read_txn()?;
+        Counts::read(self.inner.environment.dbs.main, &txn, self.state.id).map(|counts| counts.entities)
+    }
+
+    fn sealed_rows_after(
         &self,
         schema: &'static Schema,
         after: Option<&(String, String)>,
         most: u64,
     ) -> Result<Stretch> {
         let read = || {
-            let (inner, state) = (self.inner()?, self.state()?);
+            let (inner, state) = (&self.inner, &self.state);
             inner.writer.check_running()?;
             let txn = inner.environment.read_txn()?;
             let dbs = &inner.environment.dbs;
@@ -312,7 +286,7 @@ impl DynamicTable {
             found.last = last.map(texts);
             Ok(found)
         };
-        read().map_err(|e: Error| e.attempted("re-encrypt in").table(self.name()))
+        read().map_err(|e: Error| e.attempted("re-encrypt in").table(&self.state.name))
     }
 }
 

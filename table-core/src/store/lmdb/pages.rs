@@ -22,7 +22,7 @@ pub(in crate::store) const BIG_DATA: u16 = 0x01;
 pub(in crate::store) const SUB_DATABASE: u16 = 0x02;
 
 /// Bytes of a page's header.
-const HEADER: usize = 16;
+pub(in crate::store) const HEADER: usize = 16;
 /// Bytes of an entry before its key.
 const NODE: usize = 8;
 
@@ -122,8 +122,8 @@ impl Pages {
     }
 }
 
-/// How many pages a value has of its own.
-fn run(first: &[u8]) -> Option<usize> {
+/// How many pages a value has of its own, by the first of them.
+pub(in crate::store) fn run(first: &[u8]) -> Option<usize> {
     let mut fields = Fields(first);
     fields.bytes(10)?;
     let (flags, pages) = (fields.u16()?, fields.u32()?);

@@ -64,7 +64,9 @@ use self::pinned::pinned;
 use self::place::DATA;
 use self::registry::Identity;
 pub(crate) use self::space::Usage;
-pub(crate) use self::tree::{Explored, LeafPath, Tree};
+#[cfg(feature = "fuzzing")]
+pub(crate) use self::tree::Image;
+pub(crate) use self::tree::{Entry, Explored, LeafPath, LeafWalk, Living, Tree};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::pages::Pages;
 use crate::store::lmdb::{self, Databases, LmdbEnv, ReadTxn, WriteTxn};
@@ -83,7 +85,13 @@ pub(crate) struct Environment {
     /// The data file once more, to look at what LMDB does not tell.
     file: Mutex<File>,
     former: Former,
+    /// Whether walks read leaves in place, where the layout of pages is known.
+    walks_leaves: bool,
 }
+
+/// Has walks go by LMDB's cursor, as where the layout of pages is not known: for tests, which are to read the same in both
+/// ways. Only builds with debug assertions look at it.
+const BY_CURSOR: &str = "TABLE_CORE_BY_CURSOR";
 
 /// Opens the store in the directory `path`, or shares it if this process has it open. `wrap` makes the shared value of a
 /// newly opened environment; it must not open the same store.
@@ -235,6 +243,7 @@ impl Environment {
             on_disk: OnDisk::default(),
             file: Mutex::new(file),
             former: Former::new(),
+            walks_leaves: !(cfg!(debug_assertions) && std::env::var_os(BY_CURSOR).is_some()),
         };
         environment.learn_former()?;
         Ok(environment)

@@ -5,9 +5,15 @@
 //! way is that of the state with which a transaction began, whatever a write transaction has changed since.
 
 mod gaps;
+mod leaves;
+mod living;
 mod paths;
 
 pub(crate) use self::gaps::Explored;
+#[cfg(feature = "fuzzing")]
+pub(crate) use self::leaves::image::Image;
+pub(crate) use self::leaves::{Entry, LeafWalk};
+pub(crate) use self::living::Living;
 pub(crate) use self::paths::LeafPath;
 use super::page_walk::DEEPEST;
 use super::{Environment, NAMES};
@@ -107,6 +113,16 @@ impl<'p> Page<'p> {
         Some((at, self.node(at)?))
     }
 
+    /// Of a branch: whether the key of an entry is above that of the one before it.
+    pub(super) fn rises_to(&self, at: usize) -> bool {
+        let Some(before) = at.checked_sub(1) else { return true };
+        if before == 0 {
+            // The first key of a branch stands for none; but the two are not one entry.
+            return self.offsets.first() != self.offsets.get(at);
+        }
+        matches!((self.node(before), self.node(at)), (Some(before), Some(node)) if before.key < node.key)
+    }
+
     /// The first entry from `from` on whose key is not below this one, and whether it has this key.
     ///
     /// It looks at the very entries that LMDB looks at. If a damaged key is among them, another search would end
@@ -204,12 +220,19 @@ impl Tree {
         let (mut bounds, mut beside) = ((None, None), (None, None));
         self.descend(environment, txn, key, |branch, _, at| {
             let entry = |at| branch.node(at).ok_or_else(damaged);
+            // An entry that damage has made another's leads to a leaf that is sound: here, and beside it.
+            let mut beside_it = at.saturating_sub(1)..(at + 3).min(branch.len());
+            if !beside_it.all(|at| branch.rises_to(at)) {
+                return Err(damaged());
+            }
             if at > 0 {
-                (bounds.0, beside.0) = (Some(entry(at)?.key), Some(entry(at - 1)?.child()));
+                bounds.0 = bounds.0.max(Some(entry(at)?.key));
+                beside.0 = Some(entry(at - 1)?.child());
             }
             if at + 1 < branch.len() {
                 let after = entry(at + 1)?;
-                (bounds.1, beside.1) = (Some(after.key), Some(after.child()));
+                bounds.1 = Some(bounds.1.map_or(after.key, |known: &[u8]| known.min(after.key)));
+                beside.1 = Some(after.child());
             } else if !is_whole_branch(branch.bytes) {
                 // A hidden row would stand here.
                 return Err(damaged());

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use self::live::Live;
-use super::encryption::{Keys, missing};
+use super::encryption::Keys;
 use super::lmdb::WriteTxn;
 use super::open::Environment;
 use super::records::catalog::{Entry, TableState};
@@ -15,6 +15,7 @@ use super::records::meta::Meta;
 use super::records::vouched;
 use crate::error::Result;
 use crate::row::dict::Dict;
+use crate::sealing::missing;
 
 /// LMDB's environment, and what the process knows of the tables in it.
 pub(crate) struct Inner {

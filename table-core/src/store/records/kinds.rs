@@ -2,7 +2,8 @@
 
 use super::catalog::TableState;
 use super::layouts;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
+pub(in crate::store) use crate::executor::layouts::needs_its_struct;
 use crate::schema::Schema;
 use crate::store::lmdb::Databases;
 
@@ -39,22 +40,6 @@ impl DeclaredKind {
     pub(in crate::store) fn refusal(&self) -> Error {
         needs_its_struct(&self.entity, self.index.as_deref())
     }
-}
-
-/// The error of a write by properties of a row that a struct declares: one of these entities, or a copy in one of their
-/// indexes.
-#[cold]
-pub(in crate::store) fn needs_its_struct(kind: &str, index: Option<&str>) -> Error {
-    let what = match index {
-        None => format!("the row is an entity of the kind `{kind}`, which a struct declares"),
-        Some(index) => {
-            format!("the row is a copy, in the index `{index}`, of an entity of the kind `{kind}`")
-        }
-    };
-    Error::new(ErrorKind::DeclaredKind).because(format!(
-        "{what}: change the entity by `Store::table`, or by `SetTable::merge_any` and the like, which make its copies \
-         follow; a handle by `DynamicTable::raw` writes the row all the same, and its copies stay as they are"
-    ))
 }
 
 /// Every kind that the structs of a table declare, as far as their layouts tell.

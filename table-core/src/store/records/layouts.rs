@@ -6,49 +6,22 @@ use super::catalog::TableState;
 use super::inventory::{Inventory, Tally};
 use super::{meta, names};
 use crate::error::{Error, ErrorKind, Result};
-use crate::schema::{self, Differences, Schema, checks};
+pub(in crate::store) use crate::executor::layouts::damaged;
+use crate::executor::layouts::{self, Noted};
+use crate::schema::{self, Schema};
 use crate::store::lmdb::{self, Databases, WriteTxn};
 
 /// The kind of the dictionary entries that hold layouts, as text, under the names of kinds.
 const LAYOUT_BY_KIND: u8 = 4;
 
-/// The noted layout of a kind, compared with a declaration.
-#[derive(Debug, PartialEq, Eq)]
-pub(in crate::store) enum Noted {
-    /// No layout is noted yet.
-    Never,
-    /// It is the declared one.
-    Same,
-    /// It may become the declared one.
-    Before(Differences),
-}
-
-/// Compares the noted layout with the schema's. An error if the schema can't read rows of the noted one.
+/// Compares the layout noted with the schema's. An error if it is another that rows can't be read by.
 pub(in crate::store) fn compare(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
     table: &TableState,
     schema: &Schema,
 ) -> Result<Noted> {
-    let Some(layout) = noted(dbs, txn, table, schema.kind)? else { return Ok(Noted::Never) };
-    match schema::differences(layout, schema) {
-        None => Ok(Noted::Same),
-        Some(found) if found.is_compatible => Ok(Noted::Before(found)),
-        Some(found) => {
-            let way = if found.jumps {
-                "what is sealed stays so, and what is plain comes to be by `#[encrypt(dual)]`: see `Table::reencrypt`"
-            } else {
-                "declare it as it was, or keep the new declaration in another table or under another kind"
-            };
-            let because = format!(
-                "`{}` of the struct `{}` is declared otherwise than when it was last written:\n  {}\n{way}",
-                schema.kind,
-                schema.entity,
-                found.lines.join("\n  ")
-            );
-            Err(Error::new(ErrorKind::LayoutChanged).because(because))
-        }
-    }
+    layouts::compare(noted(dbs, txn, table, schema.kind)?, schema)
 }
 
 /// The kinds that seal or sign, in order, with their layouts.
@@ -123,20 +96,14 @@ pub(crate) fn outdated(schema: &Schema) -> Error {
     ))
 }
 
-/// C7, of kinds that meet in a table: no row of the new kind can have the key of a row of a known kind.
+/// Refuses a kind whose rows could have a key of a row of those that are declared.
 pub(in crate::store) fn check_apart(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
     table: &TableState,
     schema: &Schema,
 ) -> Result<()> {
-    for (kind, layout) in all(dbs, txn, table.id)?.into_iter().filter(|(kind, _)| *kind != schema.kind) {
-        let other = schema::read(layout, kind).ok_or_else(damaged)?;
-        if let Some(because) = checks::kinds_that_meet(schema, &other) {
-            return Err(Error::new(ErrorKind::LayoutConflict).because(because));
-        }
-    }
-    Ok(())
+    layouts::check_apart(all(dbs, txn, table.id)?.into_iter(), schema)
 }
 
 pub(in crate::store) fn note(
@@ -163,9 +130,4 @@ pub(crate) fn check(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Resul
         return Err(damaged());
     }
     Ok(layouts.len())
-}
-
-#[cold]
-pub(in crate::store) fn damaged() -> Error {
-    Error::new(ErrorKind::Corrupt).because("the layout of a kind of entity is damaged")
 }

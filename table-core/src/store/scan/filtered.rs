@@ -7,7 +7,7 @@ use crate::model::{Ticks, ValueRef};
 use crate::query::{Fields, KeyProperties, SealedEq, Tokens};
 use crate::row::dict::Dict;
 use crate::row::view::RowView;
-use crate::store::encryption::seal;
+use crate::sealing;
 
 /// A view with the numbers of the properties that a filter asks for.
 pub(crate) struct Filtered<'v, 'a> {
@@ -79,7 +79,7 @@ impl Fields for Filtered<'_, '_> {
         };
         if sealed.may_be_plain()
             && let Some(plain) = self.view.get(sealed.property())?
-            && !seal::looks_sealed(plain)
+            && !sealing::looks_sealed(plain)
         {
             return Ok(sealed.is(plain));
         }
@@ -90,11 +90,11 @@ impl Fields for Filtered<'_, '_> {
             }
         }
         let Some(ValueRef::Binary(bytes)) = self.view.get(sealed.property())? else { return Ok(false) };
-        match seal::open(self.view, &keys.own_row_key(self.view)?, sealed.property(), bytes) {
+        match sealing::open(self.view, &keys.own_row_key(self.view)?, sealed.property(), bytes) {
             Ok(opened) => Ok(sealed.is(opened.expose().as_value_ref())),
             // A value that is no more equals nothing. One that was there when the query began would be lost.
             Err(error) if error.kind().is_destroyed() => {
-                if seal::generation_of(self.view)? == sealed.generation() {
+                if sealing::generation_of(self.view)? == sealed.generation() {
                     Ok(false)
                 } else {
                     Err(error.and("; keys have changed since the query began: begin it again"))

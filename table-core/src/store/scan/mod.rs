@@ -4,12 +4,13 @@ pub(in crate::store) mod cursor;
 pub(in crate::store) mod filtered;
 pub(in crate::store) mod lanes;
 pub(in crate::store) mod read;
+pub(in crate::store) mod rows;
 pub(in crate::store) mod walk;
 
 use std::sync::Arc;
 
-use self::cursor::Cursor;
 use self::filtered::{Column, Filtered};
+use self::rows::Rows;
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::{self, Predicate, Query, QueryPlan};
 use crate::row::dict::Dict;
@@ -18,8 +19,8 @@ use crate::row::kind::KindTest;
 use crate::row::selection::Selection;
 use crate::row::view::{self, RowView};
 use crate::row::{self, Row};
+use crate::sealing::sign;
 use crate::store::encryption::Lens;
-use crate::store::encryption::sign;
 use crate::store::opened::Inner;
 use crate::store::records::catalog::TableState;
 use crate::store::records::counts::Counts;
@@ -108,56 +109,70 @@ impl Scan {
         &mut self,
         inner: &Inner,
         txn: &'t heed::RoTxn<'_>,
-        cursor: &mut Cursor<'t>,
+        rows: &mut Rows<'t>,
     ) -> Result<Option<Found<'t>>> {
         while self.remaining > 0 {
-            let Some((key, bytes)) = cursor.next()? else {
-                self.check_whole()?;
+            let Some(row) = rows.next(self.range.as_ref())? else {
+                self.end()?;
                 return Ok(None);
             };
-            let row = Row::parse(bytes).map_err(|e| key::locate(e.into(), key))?;
-            // Then the dictionary has the kind's text, too.
-            let of_kind = self.kind.as_ref().is_some_and(|kind| kind.stands_first(&row));
-            if !(of_kind && view::covers_names(&self.dict, &row) || view::covers(&self.dict, &row)) {
-                self.dict = self
-                    .table
-                    .reload_for(&inner.environment.dbs, txn, &row)
-                    .map_err(|e| key::locate(e, key))?;
-                self.number_columns();
+            if let Some(found) = self.take(inner, txn, row)? {
+                return Ok(Some(found));
             }
-            if self.verify {
-                row.verify(row::key_seed(key)).map_err(|e| key::locate(e.into(), key))?;
-            }
-            if row.is_signed() {
-                sign::verify(&self.lend(Found { key, row }))?;
-            }
-            if self.expected.is_some() {
-                self.seen.add(key.len() + bytes.len(), row.checksum());
-            }
-            if let Some(kind) = &self.kind
-                && !of_kind
-                && !kind.holds(&row, &self.dict).map_err(|e| key::locate(e.into(), key))?
-            {
-                continue;
-            }
-            let found = Found { key, row };
-            if self.plan.kind.is_some_and(|kind| kind.is_signed) && !row.is_signed() {
-                return Err(sign::unsigned(&self.lend(found)));
-            }
-            if self.plan.is_filtered() {
-                let view = self.lend(found);
-                if let (Some(lens), Some(predicate)) = (&self.lens, &self.plan.predicate) {
-                    lens.check_filter((&inner.environment.dbs, txn, &self.table), &view, predicate.names())?;
-                }
-                let keys = self.plan.kind.map(|kind| kind.keys);
-                if !self.plan.accepts(&Filtered { view: &view, slots: &self.columns, keys })? {
-                    continue;
-                }
-            }
-            self.remaining -= 1;
-            return Ok(Some(found));
         }
         Ok(None)
+    }
+
+    /// Takes the next row of the range, and gives it back if the query wants it.
+    #[inline]
+    pub(in crate::store) fn take<'t>(
+        &mut self,
+        inner: &Inner,
+        txn: &heed::RoTxn<'_>,
+        (key, bytes): (&'t [u8], &'t [u8]),
+    ) -> Result<Option<Found<'t>>> {
+        let row = Row::parse(bytes).map_err(|e| key::locate(e.into(), key))?;
+        // Then the dictionary has the kind's text, too.
+        let of_kind = self.kind.as_ref().is_some_and(|kind| kind.stands_first(&row));
+        if !(of_kind && view::covers_names(&self.dict, &row) || view::covers(&self.dict, &row)) {
+            self.dict =
+                self.table.reload_for(&inner.environment.dbs, txn, &row).map_err(|e| key::locate(e, key))?;
+            self.number_columns();
+        }
+        if self.verify {
+            row.verify(row::key_seed(key)).map_err(|e| key::locate(e.into(), key))?;
+        }
+        if row.is_signed() {
+            sign::verify(&self.lend(Found { key, row }))?;
+        }
+        if self.expected.is_some() {
+            self.seen.add(key.len() + bytes.len(), row.checksum());
+        }
+        if let Some(kind) = &self.kind
+            && !of_kind
+            && !kind.holds(&row, &self.dict).map_err(|e| key::locate(e.into(), key))?
+        {
+            return Ok(None);
+        }
+        let found = Found { key, row };
+        if self.plan.kind.is_some_and(|kind| kind.is_signed) && !row.is_signed() {
+            return Err(sign::unsigned(&self.lend(found)));
+        }
+        if self.plan.is_filtered() && !self.accepts(inner, txn, found)? {
+            return Ok(None);
+        }
+        self.remaining -= 1;
+        Ok(Some(found))
+    }
+
+    /// Whether the filter does.
+    fn accepts(&self, inner: &Inner, txn: &heed::RoTxn<'_>, found: Found<'_>) -> Result<bool> {
+        let view = self.lend(found);
+        if let (Some(lens), Some(predicate)) = (&self.lens, &self.plan.predicate) {
+            lens.check_filter((&inner.environment.dbs, txn, &self.table), &view, predicate.names())?;
+        }
+        let keys = self.plan.kind.map(|kind| kind.keys);
+        self.plan.accepts(&Filtered { view: &view, slots: &self.columns, keys })
     }
 
     /// A view of a row that the scan has found, for whoever outlives the scan.
@@ -177,8 +192,8 @@ impl Scan {
         self.expected = None;
     }
 
-    /// At the end of a scan of the whole table: whether it saw the rows that were counted.
-    fn check_whole(&self) -> Result<()> {
+    /// At the end of the range: whether a scan of the whole table saw the rows that were counted.
+    pub(in crate::store) fn end(&self) -> Result<()> {
         match self.expected {
             Some(expected) if expected != self.seen => Err(Error::new(ErrorKind::Corrupt).because(format!(
                 "the scan came to {} entities and the table counts {}, or they are not the same ones: \

@@ -7,7 +7,7 @@ use crate::row::dict::Dict;
 use crate::row::key::{self, KeyBuffer};
 use crate::row::view::{self, RowView};
 use crate::row::{self, Row};
-use crate::store::encryption::sign;
+use crate::sealing::sign;
 use crate::store::lmdb;
 use crate::store::open::{Environment, Tree};
 use crate::store::opened::Inner;

@@ -1,7 +1,7 @@
 //! A walk over rows in place: one scan, or several that are merged.
 
-use super::cursor::Cursor;
 use super::lanes;
+use super::rows::Rows;
 use crate::error::Result;
 use crate::executor::{Lanes, order};
 use crate::query::{Continuation, Position};
@@ -20,13 +20,13 @@ pub(in crate::store) struct MergedWalk<'s> {
     txn: &'s ReadTxn<'static>,
     lanes: Lanes,
     scans: Vec<Scan>,
-    cursors: Vec<LaneCursor<'s>>,
+    rows: Vec<LaneRows<'s>>,
     remaining: u64,
 }
 
 /// Where one scan is.
-struct LaneCursor<'s> {
-    cursor: Cursor<'s>,
+struct LaneRows<'s> {
+    rows: Rows<'s>,
     /// The next row, where it had to be seen to be compared.
     head: Option<RowView<'s>>,
     ended: bool,
@@ -46,11 +46,11 @@ impl<'s> MergedWalk<'s> {
             None => lanes.wanted(),
         };
         let lane = |scan| {
-            let cursor = Cursor::new(inner, txn, scan, None)?;
-            Ok(LaneCursor { cursor, head: None, ended: false })
+            let rows = Rows::new(inner, txn, scan)?;
+            Ok(LaneRows { rows, head: None, ended: false })
         };
-        let cursors = scans.iter().map(lane).collect::<Result<_>>()?;
-        Ok(Self { inner, txn, lanes, scans, cursors, remaining })
+        let rows = scans.iter().map(lane).collect::<Result<_>>()?;
+        Ok(Self { inner, txn, lanes, scans, rows, remaining })
     }
 
     /// The next row.
@@ -58,9 +58,9 @@ impl<'s> MergedWalk<'s> {
         if self.remaining == 0 {
             return Ok(None);
         }
-        let next = match (self.scans.as_mut_slice(), self.cursors.as_mut_slice()) {
+        let next = match (self.scans.as_mut_slice(), self.rows.as_mut_slice()) {
             ([scan], [lane]) => {
-                scan.next(self.inner, self.txn, &mut lane.cursor)?.map(|found| scan.view(found))
+                scan.next(self.inner, self.txn, &mut lane.rows)?.map(|found| scan.view(found))
             }
             _ => self.merged()?,
         };
@@ -71,16 +71,16 @@ impl<'s> MergedWalk<'s> {
     }
 
     fn merged(&mut self) -> Result<Option<RowView<'s>>> {
-        for (scan, lane) in self.scans.iter_mut().zip(&mut self.cursors) {
+        for (scan, lane) in self.scans.iter_mut().zip(&mut self.rows) {
             if lane.head.is_none() && !lane.ended {
-                let found = scan.next(self.inner, self.txn, &mut lane.cursor)?;
+                let found = scan.next(self.inner, self.txn, &mut lane.rows)?;
                 lane.head = found.map(|found| scan.view(found));
                 lane.ended = lane.head.is_none();
             }
         }
         let reverse = self.scans.first().is_some_and(|scan| scan.plan.reverse);
         let mut first: Option<(&[u8], usize)> = None;
-        for (at, lane) in self.cursors.iter().enumerate() {
+        for (at, lane) in self.rows.iter().enumerate() {
             let Some(head) = &lane.head else { continue };
             let one = (self.lanes.rest(head.stored_key_bytes()), at);
             if first.is_none_or(|first| order(reverse, one, first).is_lt()) {
@@ -88,7 +88,7 @@ impl<'s> MergedWalk<'s> {
             }
         }
         let first = first.map(|(_, at)| at);
-        Ok(first.and_then(|at| self.cursors.get_mut(at)?.head.take()))
+        Ok(first.and_then(|at| self.rows.get_mut(at)?.head.take()))
     }
 
     /// Whether anything is left, without reading on to the next match, which may be far.
@@ -96,8 +96,8 @@ impl<'s> MergedWalk<'s> {
         if self.remaining == 0 {
             return Ok(false);
         }
-        for lane in &mut self.cursors {
-            if lane.head.is_some() || (!lane.ended && lane.cursor.next()?.is_some()) {
+        for (scan, lane) in self.scans.iter().zip(&mut self.rows) {
+            if lane.head.is_some() || (!lane.ended && lane.rows.next(scan.range.as_ref())?.is_some()) {
                 return Ok(true);
             }
         }

@@ -4,19 +4,20 @@
 //! rows that are to be new are put first, with "no overwrite", and taken back if one of them is there. An error of
 //! LMDB is another matter: it spoils the transaction, and the whole group is run again without its culprit.
 
-use super::encode::Place;
 use super::encoded::{EncodedRange, EncodedRow, Image, Prepared};
 use super::numbering::encode_now;
 use super::range::{self, Ground};
-use super::transaction::{Touched, touched};
-use super::version::Proof;
+use super::transaction::{Touched, Transaction, touched};
+
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{ETag, Ticks};
+use crate::model::Ticks;
 use crate::plan::{Act, Condition, Refused};
+use crate::row::encode::Place;
 use crate::row::row_write::RowWriter;
+use crate::row::version::{Proof, check_condition};
 use crate::row::view::RowView;
 use crate::row::{self, Row, key};
-use crate::store::encryption::sign;
+use crate::sealing::sign;
 use crate::store::lmdb::{self, Databases, WriteTxn};
 use crate::store::open::{self, Environment, Explored, Tree};
 use crate::store::scan::read;
@@ -68,12 +69,61 @@ enum New {
     Scratch(std::ops::Range<usize>),
 }
 
-/// The parts of a group that one plan works with.
+impl Transaction<'_> {
+    /// Carries out a plan. The outer error spoils the transaction; the inner one refuses the plan alone.
+    pub(crate) fn apply(&mut self, plan: &mut Prepared) -> Result<Result<Ticks, Refused>> {
+        if let Err(refused) = plan.sealed_at.check() {
+            return Ok(Err(plan.locate_group(refused, 0)));
+        }
+        let timestamp = match self.begin_plan(plan) {
+            Ok(timestamp) => timestamp,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        let state = self.state;
+        let mut writing = Writing {
+            environment: self.environment,
+            dbs: self.dbs,
+            txn: &mut self.txn,
+            state,
+            tables: &mut self.tables,
+            scratch: &mut self.scratch,
+            tree: &mut self.tree,
+            explored: &mut self.explored,
+        };
+        let done = if plan.is_blind() {
+            writing.insert(plan, timestamp)?
+        } else {
+            writing.change(plan, timestamp)?
+        };
+        Ok(done.map(|()| {
+            self.state = None;
+            self.meta.high_water = timestamp;
+            timestamp
+        }))
+    }
+
+    /// Looks at the tables of a plan; the time that it gets.
+    fn begin_plan(&mut self, plan: &Prepared) -> Result<Ticks, Refused> {
+        let timestamp = self.next_timestamp().map_err(|refused| plan.locate_all(refused))?;
+        for (number, group) in plan.groups.iter().enumerate() {
+            let at = self.touch(&group.table).map_err(|refused| plan.locate_first(refused, number))?;
+            let Some(touched) = self.tables.get_mut(at) else { continue };
+            touched.before_plan = touched.counts;
+            touched.known = touched.grown.as_ref().map(|grown| grown.0.len());
+            let checked = touched.state.check_declarations(group.declarations.iter().copied());
+            checked.map_err(|refused| plan.locate_first(refused, number))?;
+            touched.state.check_kinds(plan, number)?;
+        }
+        Ok(timestamp)
+    }
+}
+
+/// The parts of a transaction that one plan works with.
 pub(super) struct Writing<'g, 'e> {
     pub(super) environment: &'e Environment,
     pub(super) dbs: &'e Databases,
     pub(super) txn: &'g mut WriteTxn<'e>,
-    /// As the group has it.
+    /// As the transaction has it.
     pub(super) state: Option<usize>,
     pub(super) tables: &'g mut [Touched],
     pub(super) scratch: &'g mut Scratch,
@@ -290,26 +340,5 @@ impl Writing<'_, '_> {
             self.dbs.data.put(self.txn, key, image).map_err(lmdb::error)?;
         }
         Ok(())
-    }
-}
-
-/// Whether what is there is as it must be.
-fn check_condition(old: Option<&Row<'_>>, condition: Condition) -> Result<()> {
-    let of_etag = |old: &Row<'_>, etag: ETag| old.timestamp() == etag.timestamp();
-    match (condition, old) {
-        (Condition::Any, _) | (Condition::Absent, None) | (Condition::Present, Some(_)) => Ok(()),
-        (Condition::Absent, Some(_)) => Err(Error::new(ErrorKind::EntityAlreadyExists)),
-        (Condition::Present | Condition::Tag(_) | Condition::Is(_), None) => {
-            Err(Error::new(ErrorKind::EntityNotFound))
-        }
-        (Condition::Tag(etag), Some(old)) if of_etag(old, etag) => Ok(()),
-        (Condition::Is(version), Some(old)) if of_etag(old, version.etag) => {
-            if old.checksum() == Proof::of(&version).checksum {
-                return Ok(());
-            }
-            Err(Error::new(ErrorKind::ConditionNotMet)
-                .because("its values were sealed anew meanwhile; try again"))
-        }
-        (Condition::Tag(_) | Condition::Is(_), Some(_)) => Err(Error::new(ErrorKind::ConditionNotMet)),
     }
 }

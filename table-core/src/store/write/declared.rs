@@ -5,7 +5,7 @@ use super::encoded::Prepared;
 use crate::error::{Error, Result};
 use crate::plan::Refused;
 use crate::row::view::RowView;
-use crate::store::encryption::sign;
+use crate::sealing::sign;
 use crate::store::records::catalog::TableState;
 
 impl TableState {

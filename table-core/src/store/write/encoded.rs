@@ -11,7 +11,7 @@ use crate::row::dict::Dict;
 use crate::row::view::RowView;
 use crate::row::{DIGEST, Row, key};
 use crate::schema::Schema;
-use crate::store::encryption::seal::SealedAt;
+use crate::sealing::SealedAt;
 use crate::store::records::catalog::TableState;
 
 /// The image of a row to be written.

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::apply::Writing;
-use super::encode::{self, Under};
 use super::encoded::{EncodedRow, Prepared};
 use super::prepare;
 use super::transaction::Touched;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::row::dict::Dict;
+use crate::row::encode::{self, Under};
 use crate::row::row_write::{self, RowWriter};
 use crate::row::view::{self, RowView};
 use crate::row::{Row, merge};

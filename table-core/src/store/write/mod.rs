@@ -4,7 +4,6 @@
 mod apply;
 pub(in crate::store) mod commit;
 mod declared;
-pub(in crate::store) mod encode;
 pub(in crate::store) mod encoded;
 mod insert;
 mod merging;
@@ -12,7 +11,6 @@ mod numbering;
 pub(in crate::store) mod prepare;
 pub(in crate::store) mod range;
 mod transaction;
-pub(in crate::store) mod version;
 
 #[cfg(test)]
 mod tests;

@@ -1,13 +1,12 @@
 //! Rows put into bytes inside the transaction, since some of their names have no number yet, or their kind no shape.
 
 use super::apply::Scratch;
-use super::encode::{self, Under};
 use super::encoded::Deferred;
-use super::prepare;
 use super::transaction::Touched;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Value;
 use crate::model::names::ENTITY_TYPE;
+use crate::row::encode::{self, Under};
 use crate::store::lmdb::{Databases, WriteTxn};
 
 /// Puts a row into bytes, numbering the names that have no number yet, and the shape of its kind.
@@ -52,7 +51,7 @@ pub(super) fn encode_now(
     }
     let Scratch { order, writer, rows, .. } = scratch;
     let under = Under { dict, seed, digest: digest.as_ref() };
-    let written = encode::write(&prepare::borrowed(properties), under, order, writer, rows)?;
+    let written = encode::write(&crate::plan::borrowed(properties), under, order, writer, rows)?;
     // By now there is a number for everything that is to have one.
     written
         .ok_or_else(|| Error::new(ErrorKind::Corrupt).because("a name has no number that was just given one"))

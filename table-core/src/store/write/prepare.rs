@@ -6,46 +6,19 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::encode::{self, Given, Place, Under};
 use super::encoded::{Deferred, EncodedGroup, EncodedRange, EncodedRow, Image, Prepared};
 use crate::error::{Error, ErrorKind};
 use crate::limits;
-use crate::model::{DynamicEntity, IfMatch, Name, Value, body};
+use crate::model::{Name, body};
 use crate::plan::{Act, Condition, Content, Group, OneOrMore, Plan, Refused, RowContent, RowKind, RowWrite};
 use crate::row::dict::Dict;
+use crate::row::encode::{self, Given, Place, Under};
 use crate::row::key::{self, InPartition};
 use crate::row::row_write::RowWriter;
 use crate::row::{self, DIGEST};
-use crate::store::encryption::seal::SealedAt;
-use crate::store::encryption::sign;
+use crate::sealing::SealedAt;
+use crate::sealing::sign;
 use crate::store::records::catalog::TableState;
-
-/// What is to be done with an entity whose properties have been [borrowed]; `of` is its place among the operations.
-pub(crate) fn write<'a>(
-    (condition, act): (Condition, Act<()>),
-    entity: &'a DynamicEntity,
-    properties: &'a [Given<'a>],
-    of: usize,
-) -> RowWrite<'a> {
-    let content = Content::Properties(properties);
-    let act = match act {
-        Act::Keep => Act::Keep,
-        Act::Put(()) => Act::Put(content),
-        Act::Merge(()) => Act::Merge(content),
-        Act::Remove => Act::Remove,
-    };
-    RowWrite { key: entity.row_key(), condition, act, kind: None, of }
-}
-
-/// The removal of a row.
-pub(crate) fn removal(row: &str, condition: IfMatch, of: usize) -> RowWrite<'_> {
-    RowWrite { key: row, condition: condition.into(), act: Act::Remove, kind: None, of }
-}
-
-/// Properties that somebody owns, as an operation takes them.
-pub(crate) fn borrowed(properties: &[(Name, Value)]) -> Vec<Given<'_>> {
-    properties.iter().map(|(name, value)| (&**name, value.as_value_ref())).collect()
-}
 
 /// Checks the write of one row that stands alone.
 pub(crate) fn single(
@@ -78,6 +51,7 @@ pub(crate) fn plan(plan: &Plan<'_>, tables: &[&Arc<TableState>]) -> Result<Prepa
         builder.add_group(table, group, &|_| None).map_err(|refused| Refused { group: number, ..refused })?;
     }
     builder.plan.keeps_times = plan.keeps_times;
+    builder.plan.is_raw = plan.is_raw;
     builder.finish()
 }
 

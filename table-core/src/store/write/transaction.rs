@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use super::apply::{Scratch, Writing};
-use super::encoded::{EncodedGroup, Prepared};
+use super::apply::Scratch;
+use super::encoded::EncodedGroup;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Ticks;
-use crate::plan::Refused;
 use crate::row::dict::{Dict, Length};
 use crate::store::lmdb::{self, Databases, WriteTxn};
 use crate::store::open::{Environment, Explored, Tree};
@@ -17,24 +16,24 @@ use crate::store::records::meta::Meta;
 
 /// A write transaction and what it will leave in the small records.
 pub(crate) struct Transaction<'e> {
-    environment: &'e Environment,
+    pub(super) environment: &'e Environment,
     pub(crate) dbs: &'e Databases,
     pub(crate) txn: WriteTxn<'e>,
     pub(crate) meta: Meta,
-    /// The clock when the group began: one look serves every plan in it.
+    /// The clock when it began: one look serves every plan in it.
     now: Ticks,
     /// The number of the state that the transaction began with, until something is written.
-    state: Option<usize>,
-    tables: Vec<Touched>,
-    scratch: Scratch,
+    pub(super) state: Option<usize>,
+    pub(super) tables: Vec<Touched>,
+    pub(super) scratch: Scratch,
     /// The tree that the transaction began with, once it has been asked for.
-    tree: Option<Tree>,
-    explored: Explored,
+    pub(super) tree: Option<Tree>,
+    pub(super) explored: Explored,
     /// How many rows LMDB counted at the beginning.
     rows: u64,
 }
 
-/// A table that the group has written to.
+/// A table that the transaction has written to.
 pub(super) struct Touched {
     pub(super) state: Arc<TableState>,
     pub(super) counts: Counts,
@@ -44,7 +43,7 @@ pub(super) struct Touched {
     pub(super) before_plan: Counts,
     /// How much the dictionary had then, if it had grown.
     pub(super) known: Option<Length>,
-    /// The dictionary with the group's own additions, if it has any, and how much of it is on disk.
+    /// The dictionary with the transaction's own additions, if it has any, and how much of it is on disk.
     pub(super) grown: Option<Box<(Dict, Length)>>,
 }
 
@@ -63,7 +62,7 @@ impl<'e> Transaction<'e> {
     }
 
     /// The time that the next plan gets: the clock's, or one tick more than the last where the clock is behind.
-    fn next_timestamp(&self) -> Result<Ticks> {
+    pub(super) fn next_timestamp(&self) -> Result<Ticks> {
         let after = Ticks::new(self.meta.high_water.get() + 1).ok_or_else(|| {
             Error::new(ErrorKind::Incompatible)
                 .because("the store's time has reached the end of the year 9999")
@@ -72,7 +71,7 @@ impl<'e> Transaction<'e> {
     }
 
     /// The place of a table among those touched; it must not have been dropped.
-    fn touch(&mut self, state: &Arc<TableState>) -> Result<usize> {
+    pub(super) fn touch(&mut self, state: &Arc<TableState>) -> Result<usize> {
         if let Some(at) = self.tables.iter().position(|touched| touched.state.id == state.id) {
             return Ok(at);
         }
@@ -87,53 +86,6 @@ impl<'e> Transaction<'e> {
             grown: None,
         });
         Ok(self.tables.len() - 1)
-    }
-
-    /// Carries out a plan. The outer error spoils the transaction; the inner one refuses the plan alone.
-    pub(crate) fn apply(&mut self, plan: &mut Prepared) -> Result<Result<Ticks, Refused>> {
-        if let Err(refused) = plan.sealed_at.check() {
-            return Ok(Err(plan.locate_group(refused, 0)));
-        }
-        let timestamp = match self.begin_plan(plan) {
-            Ok(timestamp) => timestamp,
-            Err(refused) => return Ok(Err(refused)),
-        };
-        let state = self.state;
-        let mut writing = Writing {
-            environment: self.environment,
-            dbs: self.dbs,
-            txn: &mut self.txn,
-            state,
-            tables: &mut self.tables,
-            scratch: &mut self.scratch,
-            tree: &mut self.tree,
-            explored: &mut self.explored,
-        };
-        let done = if plan.is_blind() {
-            writing.insert(plan, timestamp)?
-        } else {
-            writing.change(plan, timestamp)?
-        };
-        Ok(done.map(|()| {
-            self.state = None;
-            self.meta.high_water = timestamp;
-            timestamp
-        }))
-    }
-
-    /// Looks at the tables of a plan; the time that it gets.
-    fn begin_plan(&mut self, plan: &Prepared) -> Result<Ticks, Refused> {
-        let timestamp = self.next_timestamp().map_err(|refused| plan.locate_all(refused))?;
-        for (number, group) in plan.groups.iter().enumerate() {
-            let at = self.touch(&group.table).map_err(|refused| plan.locate_first(refused, number))?;
-            let Some(touched) = self.tables.get_mut(at) else { continue };
-            touched.before_plan = touched.counts;
-            touched.known = touched.grown.as_ref().map(|grown| grown.0.len());
-            let checked = touched.state.check_declarations(group.declarations.iter().copied());
-            checked.map_err(|refused| plan.locate_first(refused, number))?;
-            touched.state.check_kinds(plan, number)?;
-        }
-        Ok(timestamp)
     }
 
     /// Whether LMDB counts as many rows as have come and gone: one that did not find what it was to replace has put a

@@ -3,13 +3,15 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::attempts;
+use super::attempt::Attempt;
+use super::driver;
+use super::entity_attempt::EntityAttempt;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::table::DynamicTable;
 use crate::limits;
 use crate::model::{ETag, IfMatch};
 use crate::plan::WriteExplain;
-use crate::typed::change::{self, Attempt, Change, Planned};
+use crate::typed::change::Change;
 use crate::typed::entity::Entity;
 use crate::typed::read::key::{Key, Partition};
 
@@ -58,7 +60,7 @@ impl<E: Entity> MemberOf<E> for E {}
 pub struct Egt<'c, Set> {
     table: Result<DynamicTable>,
     partition: Result<String>,
-    operations: Vec<Box<dyn Planned + 'c>>,
+    operations: Vec<Box<dyn Attempt + 'c>>,
     set: PhantomData<fn() -> Set>,
 }
 
@@ -69,7 +71,7 @@ impl<'c, Set> Egt<'c, Set> {
     }
 
     fn with<E: Entity>(mut self, key: Key<E>, change: Change<'c, E>) -> Self {
-        self.operations.push(Box::new(Attempt::new(key, change)));
+        self.operations.push(Box::new(EntityAttempt::new(key, change)));
         self
     }
 
@@ -128,17 +130,17 @@ impl<'c, Set> Egt<'c, Set> {
 
     /// Makes every change, or none. The version is that of every entity written.
     pub fn commit(self) -> Result<ETag> {
-        self.run(attempts::commit)
+        self.run(driver::commit)
     }
 
     /// The rows that committing would touch: nothing is written.
     pub fn explain(self) -> Result<WriteExplain> {
-        self.run(change::explain)
+        self.run(driver::explain)
     }
 
     fn run<T>(
         self,
-        run: impl FnOnce(&DynamicTable, &mut [&mut dyn Planned], Option<&str>) -> Result<T>,
+        run: impl FnOnce(&DynamicTable, &mut [&mut (dyn Attempt + '_)], Option<&str>) -> Result<T>,
     ) -> Result<T> {
         let (table, partition) = (self.table?, self.partition?);
         let refuse = |kind| {
@@ -149,7 +151,7 @@ impl<'c, Set> Egt<'c, Set> {
             return refuse(ErrorKind::BatchLength).map_err(|e| e.because("the batch has no operation"));
         }
         for (index, operation) in boxed.iter().enumerate() {
-            let found = operation.partition().map_err(|e| operation.place(e).at_index(index))?;
+            let found = operation.partition().map_err(|e| e.at_index(index))?;
             if let Some(found) = found
                 && found != partition
             {
@@ -159,7 +161,7 @@ impl<'c, Set> Egt<'c, Set> {
                     .map_err(|e| e.because(because).at_index(index));
             }
         }
-        let mut operations: Vec<&mut dyn Planned> =
+        let mut operations: Vec<&mut dyn Attempt> =
             Vec::with_capacity(boxed.len().min(limits::BATCH_OPERATIONS));
         for operation in &mut boxed {
             operations.push(&mut **operation);

@@ -3,12 +3,12 @@
 use std::fmt;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::bulk::load;
 use crate::handle::table::DynamicTable;
 use crate::schema;
-use crate::store::{Encryption, Progress};
-use crate::store::{SealedRow, SealedValue};
-use crate::typed::change::attempts;
-use crate::typed::change::{self, Attempt, Change};
+use crate::sealing::job::{self, Progress, Resealing, SealedRow, SealedValue};
+use crate::typed::change::entity_attempt::EntityAttempt;
+use crate::typed::change::{Change, driver};
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Key;
 use crate::typed::table::Table;
@@ -134,18 +134,18 @@ impl<E: Entity> Reencryption<E> {
     }
 
     fn next_stretch(&mut self, table: &DynamicTable) -> Result<bool> {
-        let keys = table.encryption()?;
+        let keys = table.exec().resealing()?;
         let Begun { name, mut progress, mut unsaved } = match self.begun.take() {
             Some(begun) => begun,
             None => begin::<E>(table, keys)?,
         };
-        let stretch = table.sealed_rows_after(E::SCHEMA, progress.position.as_ref(), ROWS)?;
+        let stretch = keys.sealed_rows_after(E::SCHEMA, progress.position.as_ref(), ROWS)?;
         let changed = self.seal(table, stretch.entities)?;
         progress.seen += stretch.rows;
         progress.changed += changed;
         self.report.seen = progress.seen;
         self.report.changed = progress.changed;
-        self.report.left = table.row_count()?.saturating_sub(progress.seen);
+        self.report.left = keys.row_count()?.saturating_sub(progress.seen);
         if stretch.last.is_some() {
             progress.position = stretch.last;
             unsaved += 1;
@@ -159,7 +159,7 @@ impl<E: Entity> Reencryption<E> {
             self.has_ended = true;
         } else {
             // A key was rotated meanwhile.
-            let progress = Progress { changed: progress.changed, ..from_the_start(table, keys)? };
+            let progress = Progress { changed: progress.changed, ..from_the_start(keys)? };
             self.begun = Some(Begun { name, progress, unsaved: 0 });
         }
         Ok(!self.has_ended)
@@ -188,13 +188,16 @@ impl<E: Entity> Reencryption<E> {
             return Ok(0);
         }
         let key = |row: &SealedRow| Key::<E>::stored(&row.partition, &row.row);
-        let done = table.load(
+        let done = load(
+            &mut *table.loader(),
             entities,
-            |row| change::resealing(table, Attempt::new(key(row), Change::<E>::Reseal)),
+            |row, loader| {
+                driver::loaded(table, &mut EntityAttempt::new(key(row), Change::<E>::Reseal), loader)
+            },
             |row, _| {
                 // Somebody wrote it while it was being sealed.
-                let mut attempt = Attempt::new(key(row), Change::<E>::Reseal);
-                attempts::commit(table, &mut [&mut attempt], None).map(drop)
+                let mut attempt = EntityAttempt::new(key(row), Change::<E>::Reseal);
+                driver::commit(table, &mut [&mut attempt], None).map(drop)
             },
         )?;
         for failure in done.failures {
@@ -211,20 +214,20 @@ impl<E: Entity> Reencryption<E> {
 }
 
 /// Where a job of former times was broken off, or the start.
-fn begin<E: Entity>(table: &DynamicTable, keys: &Encryption) -> Result<Begun> {
-    let name = table.job("reencrypt", E::SCHEMA.kind, &schema::layout(E::SCHEMA));
+fn begin<E: Entity>(table: &DynamicTable, keys: &dyn Resealing) -> Result<Begun> {
+    let name = job::name("reencrypt", table.exec().id(), E::SCHEMA.kind, &schema::layout(E::SCHEMA));
     let progress = match keys.progress(&name)? {
         // What lies before it was sealed, or found sealed, with the keys that are current.
         Some(progress) if progress.generation == keys.generation()? => progress,
-        _ => from_the_start(table, keys)?,
+        _ => from_the_start(keys)?,
     };
     Ok(Begun { name, progress, unsaved: 0 })
 }
 
 /// Before the first row. Whatever was sealed before the keys became what they are is in the table by now, or is refused.
-fn from_the_start(table: &DynamicTable, keys: &Encryption) -> Result<Progress> {
+fn from_the_start(keys: &dyn Resealing) -> Result<Progress> {
     let progress = Progress { generation: keys.generation()?, ..Progress::default() };
-    table.await_writers()?;
+    keys.await_writers()?;
     Ok(progress)
 }
 

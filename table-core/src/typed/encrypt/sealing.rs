@@ -2,9 +2,9 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Value, ValueRef};
-use crate::plan::{FieldToken, Values};
+use crate::plan::{FieldToken, Seals, Values};
 use crate::schema::{self, Blind, Field, PropertyValue, Schema, TOKEN_BYTES};
-use crate::store::{Sealer, looks_sealed};
+use crate::sealing::looks_sealed;
 
 /// What an entity's row has of its sealed fields, by their places in the schema.
 #[derive(Default)]
@@ -41,7 +41,7 @@ pub(in crate::typed) fn seal<'v>(
     schema: &'static Schema,
     old: Option<(&mut Values<'v>, &'v SealedFields)>,
     new: Option<&mut Values<'v>>,
-    sealer: &Sealer<'_>,
+    sealer: &dyn Seals,
 ) -> Result<()> {
     let fields = || schema.fields.iter().enumerate().filter(|(_, field)| field.encrypted);
     if let Some(new) = new {
@@ -63,7 +63,7 @@ pub(in crate::typed) fn seal<'v>(
             let stored = if let Some(kept) = unchanged.and_then(|stored| stored.value(at)) {
                 PropertyValue::Borrowed(kept)
             } else {
-                PropertyValue::Owned(Value::Binary(sealer.seal(partition, row, field, value)?))
+                PropertyValue::Owned(Value::Binary(sealer.seal((partition, row), field, value)?))
             };
             if let Some(token) = token {
                 new.push_token(token?);
@@ -87,7 +87,7 @@ pub(in crate::typed) fn seal<'v>(
 
 /// The token that is kept, or a new one.
 fn token(
-    sealer: &Sealer<'_>,
+    sealer: &dyn Seals,
     partition: &str,
     (at, field, blind): (usize, &Field, Blind),
     kept: Option<[u8; TOKEN_BYTES]>,
@@ -105,7 +105,7 @@ fn token(
 pub(in crate::typed) fn reseal(
     schema: &'static Schema,
     values: &mut Values<'_>,
-    sealer: &Sealer<'_>,
+    sealer: &dyn Seals,
 ) -> Result<()> {
     let key = schema::own_keys(schema, values)?;
     let (partition, row) = key.as_strs();
@@ -116,7 +116,7 @@ pub(in crate::typed) fn reseal(
             let because = format!("property `{}` is not sealed", field.property);
             return Err(Error::new(ErrorKind::DecryptionFailed).because(because));
         }
-        let made = sealer.reseal(partition, row, field, stored)?;
+        let made = sealer.reseal((partition, row), field, stored)?;
         if let Some(value) = made.value {
             values.set_stored(at, PropertyValue::Owned(Value::Binary(value)));
         }

@@ -4,26 +4,16 @@
 //! user's is made of it, so nothing is changed that was not to be.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::handle::snapshot::Snapshot;
-use crate::handle::table::DynamicTable;
 use crate::model::ValueRef;
 use crate::plan::{FieldToken, Values};
 use crate::row::view::RowView;
 use crate::schema::{self, FieldPart, Format, Part, PropertyValue, Schema, Template};
-use crate::store::looks_sealed;
+use crate::sealing::looks_sealed;
 use crate::typed::entity::source::Source;
 use crate::typed::entity::{Entity, path};
 
-/// What a row has of the fields, as the planner takes them, and the sparse indexes that have no row of the entity.
-pub(in crate::typed) type Unopened = (Values<'static>, Vec<usize>);
-
-/// Reads an entity from its own row, and looks which sparse indexes have a copy of it: the user's function would have to
-/// see the entity itself.
-pub(in crate::typed) fn read<E: Entity>(
-    table: &DynamicTable,
-    snapshot: &Snapshot,
-    view: &RowView<'_>,
-) -> Result<Unopened> {
+/// Reads an entity from its own row.
+pub(in crate::typed) fn read<E: Entity>(view: &RowView<'_>) -> Result<Values<'static>> {
     let schema = E::SCHEMA;
     let source = Source::new(schema, schema.place(), view)?;
     let mut values = Values::with_capacity(schema.fields.len());
@@ -37,17 +27,7 @@ pub(in crate::typed) fn read<E: Entity>(
         }
     }
     read_tokens(schema, view, &mut values)?;
-    let mut without = Vec::new();
-    for (number, index) in schema.indexes.iter().enumerate().filter(|(_, index)| index.sparse) {
-        let has_copy = match values.keys(&index.place.row).first() {
-            Some(key) => is_copy(schema, number, table, snapshot, view, key)?,
-            None => false,
-        };
-        if !has_copy {
-            without.push(number);
-        }
-    }
-    Ok((values, without))
+    Ok(values)
 }
 
 /// Takes the tokens as they are stored: the copies lie where those say, whatever keys there are.
@@ -75,23 +55,21 @@ fn is_in_key(schema: &Schema, field: usize) -> bool {
     schema.indexes.iter().any(|index| schema::fields(&index.place.row).any(is_of))
 }
 
-/// Whether the row of this key is a copy of the entity, and not of another.
-fn is_copy(
+/// Whether a row that was found under the key of a copy in an index is one of the entity that has this row key, and not of
+/// another.
+pub(in crate::typed) fn is_copy(
     schema: &'static Schema,
     index: usize,
-    table: &DynamicTable,
-    snapshot: &Snapshot,
-    own: &RowView<'_>,
-    key: &str,
-) -> Result<bool> {
-    let Some(index) = schema.indexes.get(index) else { return Ok(false) };
-    let Some(copy) = snapshot.view_unverified(table, &own.partition_key(), key)? else { return Ok(false) };
-    if path::check_kind_name(&copy, index.kind).is_err() {
-        return Ok(false);
+    own: &str,
+    copy: &RowView<'_>,
+) -> bool {
+    let Some(index) = schema.indexes.get(index) else { return false };
+    if path::check_kind_name(copy, index.kind).is_err() {
+        return false;
     }
     // One that says not whose copy it is is nobody's to remove.
-    let says = Source::new(schema, &index.place, &copy).and_then(|source| source.own_row_key());
-    Ok(says.is_ok_and(|key| key == own.row_key()))
+    let says = Source::new(schema, &index.place, copy).and_then(|source| source.own_row_key());
+    says.is_ok_and(|key| key == own)
 }
 
 /// Whether a field's elements stand in keys.

@@ -10,7 +10,7 @@ use crate::schema::{
     self, Blind, Field, FieldPart, Format, KeyValues, Place, PropertyValue, RowTag, Schema, Template,
     ValueError,
 };
-use crate::store::check_signed;
+use crate::sealing::sign::check_signed;
 use crate::typed::entity::Entity;
 
 /// A way to reach an entity: by its own key, or by an index. Made by the derive.

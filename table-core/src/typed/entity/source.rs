@@ -12,7 +12,7 @@ use crate::row::numbers::PropertyNumber;
 use crate::row::shaped::QuickRow;
 use crate::row::view::RowView;
 use crate::schema::{self, Field, FieldPart, KeyValues, Place, PropertyValue, Schema, Template, ValueError};
-use crate::store::{looks_sealed, open_sealed};
+use crate::sealing::{looks_sealed, open as open_sealed};
 use crate::typed::entity::Entity;
 
 /// How a type is made of a property: [`Property::from_property`](crate::schema::Property::from_property) of it.

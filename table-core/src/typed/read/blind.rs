@@ -17,7 +17,7 @@ use crate::schema::{
     self, BLIND_DIGITS, Blind, Field, FieldPart, Format, KeyPair, KeyValues, PropertyValue, TokenScope,
     ValueError, token_text,
 };
-use crate::store::open_sealed;
+use crate::sealing::open as open_sealed;
 use crate::typed::entity::path::{PathKeys, check_kind};
 
 /// So often in a row keys are not rotated.

@@ -225,6 +225,19 @@ impl<E: Entity> Key<E> {
 }
 
 impl<E> Key<E> {
+    /// Moves the keys out, for who has to read the row while the entity's change is taken hold of.
+    pub(in crate::typed) fn lend(&mut self) -> Result<KeyPair> {
+        match &mut self.keys {
+            Ok(keys) => Ok(std::mem::take(keys)),
+            Err(error) => Err(error.again()),
+        }
+    }
+
+    /// Takes the keys back.
+    pub(in crate::typed) fn take_back(&mut self, keys: KeyPair) {
+        self.keys = Ok(keys);
+    }
+
     /// The partition key and the row key.
     pub fn as_strs(&self) -> Result<(&str, &str)> {
         match &self.keys {

@@ -14,7 +14,7 @@ use crate::model::DynamicEntity;
 use crate::query::Query;
 use crate::row::view::RowView;
 use crate::schema::Schema;
-use crate::store::check_signed;
+use crate::sealing::sign::check_signed;
 use crate::typed::change::egt::{Egt, MemberOf};
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::{check_kind, read_stored};

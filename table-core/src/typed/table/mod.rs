@@ -7,14 +7,15 @@ use std::fmt;
 use std::ops::Deref;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::bulk::{BulkReport, load};
 use crate::handle::table::DynamicTable;
 use crate::model::{ETag, IfMatch};
 use crate::plan::{Plan, Refused};
 use crate::row::view::RowView;
-use crate::store::BulkReport;
-use crate::typed::change::attempts;
+use crate::typed::change::Change;
+use crate::typed::change::driver;
 use crate::typed::change::egt::Egt;
-use crate::typed::change::{self, Attempt, Change};
+use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::entity::Entity;
 use crate::typed::entity::stored::Stored;
 use crate::typed::read::blind::find_or_again;
@@ -135,15 +136,16 @@ impl<E: Entity> Table<E> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn bulk_insert<B: Borrow<E>>(&self, entities: impl IntoIterator<Item = B>) -> Result<BulkReport> {
-        self.table.load(
+        load(
+            &mut *self.table.loader(),
             entities,
-            |entity| {
+            |entity, loader| {
                 let sealer = self.table.sealer()?;
-                let prepared = |plan: &Plan<'_>| {
-                    let prepared = self.table.prepared(plan, &sealer.sealed_at());
-                    prepared.map_err(|refused| plan.judge(refused).error)
+                let add = |plan: &Plan<'_>| {
+                    let added = loader.add(plan, &sealer.sealed_at());
+                    added.map_err(|refused| plan.judge(refused).error)
                 };
-                change::insertion(entity.borrow(), &sealer, prepared)?
+                driver::insertion(entity.borrow(), &sealer, add)?
             },
             |entity, refused| {
                 // What adds a row demands no version: the keys that sealed it are no longer the current ones.
@@ -153,7 +155,7 @@ impl<E: Entity> Table<E> {
                 let shown = self.table.sham_sealer()?;
                 let Refused { error, group, row } = &refused;
                 let again = || Refused { error: error.again(), group: *group, row: *row };
-                let failure = change::insertion(entity.borrow(), &shown, |plan| plan.judge(again()))?;
+                let failure = driver::insertion(entity.borrow(), &shown, |plan| plan.judge(again()))?;
                 Err(failure.error)
             },
         )
@@ -175,8 +177,8 @@ impl<E: Entity> Table<E> {
     }
 
     fn commit(&self, key: Key<E>, change: Change<'_, E>) -> Result<(ETag, Option<E>)> {
-        let mut attempt = Attempt::new(key, change);
-        let etag = attempts::commit(&self.table, &mut [&mut attempt], None)?;
+        let mut attempt = EntityAttempt::new(key, change);
+        let etag = driver::commit(&self.table, &mut [&mut attempt], None)?;
         Ok((etag, attempt.into_new()))
     }
 }

@@ -28,7 +28,6 @@ use self::in_use::{KeptStore, SealedValues, in_use};
 pub use self::list::KeyInfo;
 use self::list::Listed;
 use self::opened::Vault;
-pub use self::progress::Progress;
 use self::record::job_key;
 use self::renew::Doomed;
 pub(in crate::store) use self::whole::check;
@@ -39,6 +38,7 @@ use crate::crypt::{Cell, KeyHandle, KeyProvider, Scope, Secret, TokenScope};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Value, ValueRef};
 use crate::schema::TOKEN_BYTES;
+pub use crate::sealing::job::Progress;
 use crate::store::open::side::Access;
 
 /// The directory of the keys, in the store's.

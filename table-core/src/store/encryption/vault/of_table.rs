@@ -1,16 +1,18 @@
 //! The keys at work for the rows of one table.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::Encryption;
 use crate::crypt::mac::MacKey;
 use crate::crypt::plain::{self, Plain};
-use crate::crypt::{Cell, Secret};
+use crate::crypt::{Cell, KeyHandle, Secret, Token, TokenScope};
 use crate::error::Result;
-use crate::model::ValueRef;
+use crate::model::{Value, ValueRef};
 use crate::opened::Opened;
 use crate::row::vault::{Authority, Vault};
 use crate::row::{DIGEST, SMALL};
+use crate::sealing::Sealing;
 
 /// The label of a row's digest.
 const ROW: &str = "row";
@@ -99,6 +101,40 @@ fn of_row<'p>(
 fn same(a: &[u8; DIGEST], b: &[u8; DIGEST]) -> bool {
     use subtle::ConstantTimeEq as _;
     a.ct_eq(b).into()
+}
+
+impl Sealing for Encryption {
+    fn share(&self) -> Arc<dyn Sealing> {
+        Arc::new(self.clone())
+    }
+
+    fn generation(&self) -> Result<u64> {
+        Self::generation(self)
+    }
+
+    fn seal(&self, cell: &Cell<'_>, value: ValueRef<'_>) -> Result<Vec<u8>> {
+        Self::seal(self, cell, value)
+    }
+
+    fn open(&self, cell: &Cell<'_>, sealed: &[u8]) -> Result<Value> {
+        Self::open(self, cell, sealed)
+    }
+
+    fn current(&self, cell: &Cell<'_>) -> Result<KeyHandle> {
+        Self::current(self, cell)
+    }
+
+    fn token(&self, cell: &Cell<'_>, scope: TokenScope, value: ValueRef<'_>) -> Result<Token> {
+        Self::token(self, cell, scope, value)
+    }
+
+    fn tokens(&self, cell: &Cell<'_>, scope: TokenScope, value: ValueRef<'_>) -> Result<Vec<Token>> {
+        Self::tokens(self, cell, scope, value)
+    }
+
+    fn makes_token(&self, cell: &Cell<'_>, scope: TokenScope, token: Option<&[u8]>) -> Result<bool> {
+        Self::makes_token(self, cell, scope, token)
+    }
 }
 
 #[cfg(test)]

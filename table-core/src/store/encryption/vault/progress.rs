@@ -2,6 +2,7 @@
 
 use super::record::damaged;
 use crate::error::Result;
+use crate::sealing::job::Progress;
 use crate::store::lmdb::fields::Fields;
 use crate::store::records::meta::{self, sealed};
 
@@ -9,23 +10,6 @@ use crate::store::records::meta::{self, sealed};
 fn text(body: &mut Fields<'_>) -> Option<String> {
     let length = usize::from(body.u16()?);
     std::str::from_utf8(body.bytes(length)?).ok().map(str::to_owned)
-}
-
-/// How far a job has come.
-///
-/// A job that goes over a table saves it after each of its transactions. A job that was broken off goes on from there, and
-/// does the work of at most one transaction twice.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// The keys of the last row that is done, in the table's order; `None` at the start.
-    pub position: Option<(String, String)>,
-    /// How many rows were looked at.
-    pub seen: u64,
-    /// How many values were changed.
-    pub changed: u64,
-    /// The [generation](crate::store::Encryption::generation) of the keys when the job began: after a further rotation
-    /// what is done is to be done again.
-    pub generation: u64,
 }
 
 impl Progress {

@@ -8,7 +8,7 @@ use crate::model::Ticks;
 use crate::store::lmdb::fields::Fields;
 use crate::store::records::meta::{self, checksum_of, sealed};
 
-use super::progress::Progress;
+use crate::sealing::job::Progress;
 
 /// The version of the keys' environment and of the root key's file.
 pub(super) const FORMAT: u32 = 2;

@@ -10,10 +10,10 @@ use crate::error::Result;
 use crate::store::lmdb::pages::{damaged, is_whole, is_whole_branch};
 
 /// The branches on the way to a leaf, each with the place of the entry that is taken.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct LeafPath {
-    branches: Vec<(u64, usize)>,
-    leaf: u64,
+    pub(super) branches: Vec<(u64, usize)>,
+    pub(super) leaf: u64,
 }
 
 impl Tree {
@@ -25,12 +25,31 @@ impl Tree {
         key: &[u8],
     ) -> Result<LeafPath> {
         let mut branches = Vec::new();
-        let way = self.descend(environment, txn, key, |_, number, at| {
+        let mut bounds: (Option<&[u8]>, Option<&[u8]>) = (None, None);
+        let way = self.descend(environment, txn, key, |branch, number, at| {
             branches.push((number, at));
+            let key = |at| branch.node(at).map(|node| node.key).ok_or_else(damaged);
+            // An entry that damage has made another's leads to a leaf that is sound.
+            if !branch.rises_to(at) {
+                return Err(damaged());
+            }
+            if at > 0 {
+                bounds.0 = bounds.0.max(Some(key(at)?));
+            }
+            if at + 1 < branch.len() {
+                let high = key(at + 1)?;
+                bounds.1 = Some(bounds.1.map_or(high, |known| known.min(high)));
+            }
             Ok(())
         })?;
-        let is_there = self.pages.number(key) == Some(way.number);
-        if is_there { Ok(LeafPath { branches, leaf: way.number }) } else { Err(damaged()) }
+        let ends = || Some((way.leaf.node(0)?.key, way.leaf.node(way.leaf.len() - 1)?.key));
+        let (first, last) = ends().ok_or_else(damaged)?;
+        let is_within = bounds.0.is_none_or(|low| low <= first) && bounds.1.is_none_or(|high| last < high);
+        if is_within && self.pages.number(key) == Some(way.number) {
+            Ok(LeafPath { branches, leaf: way.number })
+        } else {
+            Err(damaged())
+        }
     }
 
     /// Goes on to the next leaf, or in reverse to the one before, that is to be the one on which a row has been met.
@@ -147,7 +166,8 @@ impl Tree {
 fn leads_to(branch: Page<'_>, at: usize, leaf: u64, key: &[u8]) -> bool {
     // The first key of a branch stands for none.
     let (Some(node), Some(next), 1..) = (branch.node(at), branch.node(at + 1), at) else { return false };
-    at + 1 < branch.len() && node.child() == leaf && node.key <= key && key < next.key
+    let leads = node.child() == leaf && node.key <= key && key < next.key;
+    leads && at + 1 < branch.len() && branch.rises_to(at)
 }
 
 /// Whether an entry of a branch is its last, and the branch is whole.

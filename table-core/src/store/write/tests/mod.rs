@@ -5,15 +5,15 @@ mod unchanged;
 
 use std::sync::Arc;
 
-use super::encode::Given;
 use super::encoded::Prepared;
 use super::prepare;
 use super::range::{self, Ground};
-use super::version::version_of;
 use crate::error::Error;
 use crate::model::{DynamicEntity, ETag, ValueRef};
 use crate::plan::{Act, Condition, Content, Group, Place, Plan, Range, Refused, RowWrite, Version};
+use crate::row::encode::Given;
 use crate::row::key;
+use crate::row::version::version_of;
 use crate::store::records::catalog::TableState;
 use crate::store::{DynamicTable, Store};
 

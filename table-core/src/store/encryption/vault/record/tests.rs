@@ -1,6 +1,6 @@
 use super::*;
 use crate::crypt::{Scope, SecretKey};
-use crate::store::encryption::vault::progress::Progress;
+use crate::sealing::job::Progress;
 
 /// Whatever is not the very record is refused.
 fn frozen<T: PartialEq + std::fmt::Debug>(value: &T, record: &[u8], decode: impl Fn(&[u8]) -> Result<T>) {

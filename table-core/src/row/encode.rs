@@ -23,7 +23,7 @@ pub(crate) type Place = (u16, usize);
 
 /// Looks up the numbers of properties; `false` if some name has none yet and is to get one. Names without a number
 /// are given as [`INLINE`](row::INLINE).
-pub(in crate::store) fn number(properties: &[Given<'_>], dict: &Dict, order: &mut Vec<Place>) -> bool {
+pub(crate) fn number(properties: &[Given<'_>], dict: &Dict, order: &mut Vec<Place>) -> bool {
     order.clear();
     order.reserve(properties.len());
     let (mut last, mut all) = (None, true);
@@ -38,10 +38,7 @@ pub(in crate::store) fn number(properties: &[Given<'_>], dict: &Dict, order: &mu
 
 /// Checks names and values; returns what they count for in the entity's size, or more: no text has more UTF-16 units
 /// than bytes, and only near a limit need they be told apart.
-pub(in crate::store) fn check_properties(
-    properties: &[Given<'_>],
-    numbers: &[Place],
-) -> Result<usize, Error> {
+pub(crate) fn check_properties(properties: &[Given<'_>], numbers: &[Place]) -> Result<usize, Error> {
     if properties.len() > limits::PROPERTIES {
         return Err(row_write::too_many(properties.len()));
     }
@@ -92,16 +89,16 @@ const fn string_size(text: &str) -> usize {
 
 /// What a row's bytes depend on besides its properties.
 #[derive(Clone, Copy)]
-pub(in crate::store) struct Under<'a> {
-    pub(in crate::store) dict: &'a Dict,
+pub(crate) struct Under<'a> {
+    pub(crate) dict: &'a Dict,
     /// What binds its checksums to its key.
-    pub(in crate::store) seed: u64,
-    pub(in crate::store) digest: Option<&'a [u8; DIGEST]>,
+    pub(crate) seed: u64,
+    pub(crate) digest: Option<&'a [u8; DIGEST]>,
 }
 
 /// Appends the row of these properties and says where it is; `None` if some name or symbol has no number yet and is to get
 /// one.
-pub(in crate::store) fn write(
+pub(crate) fn write(
     properties: &[Given<'_>],
     under: Under<'_>,
     order: &mut Vec<Place>,
@@ -116,7 +113,7 @@ pub(in crate::store) fn write(
 }
 
 /// The same of properties whose numbers have been looked up.
-pub(in crate::store) fn write_numbered(
+pub(crate) fn write_numbered(
     properties: &[Given<'_>],
     under: Under<'_>,
     order: &mut [Place],
@@ -180,7 +177,7 @@ fn write_shaped(
 
 /// Appends the row of an entity and says where it is, and what its properties count for, or more. `None` if there is
 /// anything to be said against them, or if its shape can't hold them.
-pub(in crate::store) fn write_row(
+pub(crate) fn write_row(
     row: &RowContent<'_>,
     numbers: &RowNumbers,
     under: Under<'_>,

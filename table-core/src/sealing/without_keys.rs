@@ -1,18 +1,19 @@
 //! Without the feature `encrypt`: `checks::encrypt` stops every declaration that would come here.
 
-use super::{FoundTokens, Resealed};
+use super::{HasVault, missing};
 use crate::error::Result;
 use crate::model::ValueRef;
+use crate::plan::{FoundTokens, Resealed, Seals};
 use crate::schema::{Blind, Field, TOKEN_BYTES};
-use crate::store::encryption::{Keys, missing};
 
 /// Nothing is sealed.
 #[derive(Clone, Debug)]
-pub(crate) struct SealedAt;
+pub struct SealedAt;
 
 #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as it is with the feature")]
 impl SealedAt {
-    pub(crate) const NOTHING: Self = Self;
+    /// Of a plan without sealed values.
+    pub const NOTHING: Self = Self;
 
     pub(crate) fn check(&self) -> Result<()> {
         Ok(())
@@ -24,28 +25,16 @@ impl SealedAt {
 }
 
 /// Seals nothing.
-pub(crate) struct Sealer<'t>(std::marker::PhantomData<&'t Keys>);
+pub(crate) struct Sealer<'t>(std::marker::PhantomData<&'t dyn HasVault>);
 
 #[expect(clippy::unused_self, reason = "as it is with the feature")]
-impl Sealer<'_> {
-    pub(in crate::store) fn new(_: u32, _: &Keys) -> Self {
+impl<'t> Sealer<'t> {
+    pub(crate) fn new(_: u32, _: &'t dyn HasVault) -> Self {
         Self(std::marker::PhantomData)
     }
 
-    pub(in crate::store) fn sham(_: u32, _: &Keys) -> Self {
+    pub(crate) fn sham(_: u32, _: &'t dyn HasVault) -> Self {
         Self(std::marker::PhantomData)
-    }
-
-    pub(crate) fn seal(&self, _: &str, _: &str, _: &Field, _: ValueRef<'_>) -> Result<Vec<u8>> {
-        Err(missing::keys())
-    }
-
-    pub(crate) fn tokens(&self, _: &str, _: &Field, _: Blind, _: ValueRef<'_>) -> Result<FoundTokens> {
-        Err(missing::keys())
-    }
-
-    pub(crate) fn reseal(&self, _: &str, _: &str, _: &Field, _: ValueRef<'_>) -> Result<Resealed> {
-        Err(missing::keys())
     }
 
     pub(crate) fn sealed_at(&self) -> SealedAt {
@@ -53,9 +42,23 @@ impl Sealer<'_> {
     }
 }
 
+impl Seals for Sealer<'_> {
+    fn seal(&self, _: (&str, &str), _: &Field, _: ValueRef<'_>) -> Result<Vec<u8>> {
+        Err(missing::keys())
+    }
+
+    fn tokens(&self, _: &str, _: &Field, _: Blind, _: ValueRef<'_>) -> Result<FoundTokens> {
+        Err(missing::keys())
+    }
+
+    fn reseal(&self, _: (&str, &str), _: &Field, _: ValueRef<'_>) -> Result<Resealed> {
+        Err(missing::keys())
+    }
+}
+
 /// There are none.
-pub(in crate::store) fn tokens(
-    _: (u32, &Keys),
+pub(crate) fn tokens(
+    _: (u32, &dyn HasVault),
     _: &str,
     _: &Field,
     _: Blind,
@@ -70,6 +73,6 @@ pub(crate) fn looks_sealed(_: ValueRef<'_>) -> bool {
 }
 
 /// There are no keys.
-pub(in crate::store) fn generation(_: &Keys) -> Result<u64> {
+pub(crate) fn generation(_: &dyn HasVault) -> Result<u64> {
     Err(missing::keys())
 }

@@ -2,23 +2,23 @@
 
 use std::cell::Cell as Once;
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 
-use super::{FoundTokens, Resealed};
+use super::{HasVault, Sealing};
 use crate::crypt::{Cell, KeyHandle, Secret, Token, value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ValueRef;
 use crate::opened::Opened;
+use crate::plan::{FoundTokens, Resealed, Seals};
 use crate::schema::{Blind, Field, TOKEN_BYTES};
-use crate::store::encryption::Keys;
-use crate::store::encryption::vault::Encryption;
 
 /// The generation of the keys that sealed a plan's values; none if it has no sealed values.
 #[derive(Clone, Debug)]
-pub(crate) struct SealedAt(Option<(Encryption, u64)>);
+pub struct SealedAt(Option<(Arc<dyn Sealing>, u64)>);
 
 impl SealedAt {
     /// Of a plan without sealed values.
-    pub(crate) const NOTHING: Self = Self(None);
+    pub const NOTHING: Self = Self(None);
 
     /// Refuses values that were sealed with keys that may be about to go.
     ///
@@ -43,7 +43,7 @@ impl SealedAt {
 /// Seals the values of a plan.
 pub(crate) struct Sealer<'t> {
     table: u32,
-    keys: &'t Keys,
+    keys: &'t dyn HasVault,
     generation: Once<Option<u64>>,
     /// The sealer of a plan that is only shown. It needs no key and makes none; bytes stand in for tokens.
     sham: Option<RandomState>,
@@ -51,61 +51,21 @@ pub(crate) struct Sealer<'t> {
 
 impl<'t> Sealer<'t> {
     /// For a plan that is to be carried out.
-    pub(in crate::store) fn new(table: u32, keys: &'t Keys) -> Self {
+    pub(crate) fn new(table: u32, keys: &'t dyn HasVault) -> Self {
         Self { table, keys, generation: Once::new(None), sham: None }
     }
 
     /// For a plan that is only shown: gives bytes of the right length.
-    pub(in crate::store) fn sham(table: u32, keys: &'t Keys) -> Self {
+    pub(crate) fn sham(table: u32, keys: &'t dyn HasVault) -> Self {
         Self { sham: Some(RandomState::new()), ..Self::new(table, keys) }
     }
 
-    /// The value, sealed for a field of the entity of these keys.
-    pub(crate) fn seal(
-        &self,
-        partition: &str,
-        row: &str,
-        field: &Field,
-        value: ValueRef<'_>,
-    ) -> Result<Vec<u8>> {
-        self.seal_cell(&self.cell(partition, row, field)?, value)
-    }
-
-    /// The same for a cell whose scope is known.
+    /// A value sealed for a cell whose scope is known.
     pub(crate) fn seal_cell(&self, cell: &Cell<'_>, value: ValueRef<'_>) -> Result<Vec<u8>> {
         if self.sham.is_some() {
             return Ok(vec![0; value::sealed_len(value)]);
         }
         self.keys()?.seal(cell, value)
-    }
-
-    /// A value as it is stored, sealed with the key that is current now, and its token by the current one of its own.
-    /// One that is not sealed yet is.
-    pub(crate) fn reseal(
-        &self,
-        partition: &str,
-        row: &str,
-        field: &Field,
-        stored: ValueRef<'_>,
-    ) -> Result<Resealed> {
-        let cell = self.cell(partition, row, field)?;
-        let keys = self.keys()?;
-        let current = |sealed| Ok::<_, Error>(KeyHandle::of(sealed) == Some(keys.current(&cell)?));
-        let opened;
-        let (value, is_current) = match stored {
-            ValueRef::Binary(sealed) if looks_sealed(stored) => {
-                let is_current = current(sealed)?;
-                if is_current && field.blind.is_none() {
-                    return Ok(Resealed { value: None, token: None });
-                }
-                opened = Opened::new(keys.open(&cell, sealed)?);
-                (opened.expose().as_value_ref(), is_current)
-            }
-            plain => (plain, false),
-        };
-        let token = field.blind.map(|blind| keys.token(&cell, blind.tokens, value)).transpose()?;
-        let value = if is_current { None } else { Some(keys.seal(&cell, value)?) };
-        Ok(Resealed { value, token: token.map(Token::to_bytes) })
     }
 
     /// Whether a value of this key, with this token if the field has any, needs no sealing anew.
@@ -131,8 +91,30 @@ impl<'t> Sealer<'t> {
         Ok(Cell::new(self.table, partition, row, field.property)?.scoped(field.scope))
     }
 
-    /// The tokens of a field's value in this partition.
-    pub(crate) fn tokens(
+    /// The keys; their generation is noted before the first value is sealed, so that a rotation between the two is seen,
+    /// if once too often.
+    fn keys(&self) -> Result<&'t dyn Sealing> {
+        let keys = self.keys.vault()?;
+        if self.generation.get().is_none() {
+            self.generation.set(Some(keys.generation()?));
+        }
+        Ok(keys)
+    }
+
+    /// The generation of the keys before the first value was sealed.
+    pub(crate) fn sealed_at(&self) -> SealedAt {
+        SealedAt(
+            self.generation.get().and_then(|generation| Some((self.keys.vault().ok()?.share(), generation))),
+        )
+    }
+}
+
+impl Seals for Sealer<'_> {
+    fn seal(&self, (partition, row): (&str, &str), field: &Field, value: ValueRef<'_>) -> Result<Vec<u8>> {
+        self.seal_cell(&self.cell(partition, row, field)?, value)
+    }
+
+    fn tokens(
         &self,
         partition: &str,
         field: &Field,
@@ -153,20 +135,31 @@ impl<'t> Sealer<'t> {
         Ok(FoundTokens { current, others: live.filter(|token| *token != current).collect() })
     }
 
-    /// The keys; their generation is noted before the first value is sealed, so that a rotation between the two is seen,
-    /// if once too often.
-    fn keys(&self) -> Result<&'t Encryption> {
-        let keys = self.keys.get()?;
-        if self.generation.get().is_none() {
-            self.generation.set(Some(keys.generation()?));
-        }
-        Ok(keys)
-    }
-
-    /// The generation of the keys before the first value was sealed.
-    pub(crate) fn sealed_at(&self) -> SealedAt {
-        let keys = self.keys.any();
-        SealedAt(self.generation.get().and_then(|generation| Some((keys?.clone(), generation))))
+    /// One that is not sealed yet is.
+    fn reseal(
+        &self,
+        (partition, row): (&str, &str),
+        field: &Field,
+        stored: ValueRef<'_>,
+    ) -> Result<Resealed> {
+        let cell = self.cell(partition, row, field)?;
+        let keys = self.keys()?;
+        let current = |sealed| Ok::<_, Error>(KeyHandle::of(sealed) == Some(keys.current(&cell)?));
+        let opened;
+        let (value, is_current) = match stored {
+            ValueRef::Binary(sealed) if looks_sealed(stored) => {
+                let is_current = current(sealed)?;
+                if is_current && field.blind.is_none() {
+                    return Ok(Resealed { value: None, token: None });
+                }
+                opened = Opened::new(keys.open(&cell, sealed)?);
+                (opened.expose().as_value_ref(), is_current)
+            }
+            plain => (plain, false),
+        };
+        let token = field.blind.map(|blind| keys.token(&cell, blind.tokens, value)).transpose()?;
+        let value = if is_current { None } else { Some(keys.seal(&cell, value)?) };
+        Ok(Resealed { value, token: token.map(Token::to_bytes) })
     }
 }
 
@@ -189,19 +182,19 @@ pub(crate) fn looks_sealed(value: ValueRef<'_>) -> bool {
 
 /// The tokens that a field's value can have been filed under in a partition, newest first: one for each key that is
 /// alive.
-pub(in crate::store) fn tokens(
-    (table, keys): (u32, &Keys),
+pub(crate) fn tokens(
+    (table, keys): (u32, &dyn HasVault),
     partition: &str,
     field: &Field,
     blind: Blind,
     value: ValueRef<'_>,
 ) -> Result<Vec<[u8; TOKEN_BYTES]>> {
     let cell = Cell::new(table, partition, "", field.property)?.scoped(field.scope);
-    let tokens = keys.get()?.tokens(&cell, blind.tokens, value)?;
+    let tokens = keys.vault()?.tokens(&cell, blind.tokens, value)?;
     Ok(tokens.into_iter().map(Token::to_bytes).collect())
 }
 
 /// The generation of the keys, which a lookup by tokens must see unchanged before and after.
-pub(in crate::store) fn generation(keys: &Keys) -> Result<u64> {
-    keys.get()?.generation()
+pub(crate) fn generation(keys: &dyn HasVault) -> Result<u64> {
+    keys.vault()?.generation()
 }

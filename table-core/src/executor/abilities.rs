@@ -1,0 +1,130 @@
+//! What an executor can do with a plan.
+
+use crate::error::{Error, ErrorKind};
+use crate::plan::{Condition, Plan, Refused};
+
+/// What an executor can do beyond what each can: write rows of one partition as one, each under a condition on it.
+///
+/// A plan that asks for more is refused before the executor sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an ability by itself")]
+pub struct Abilities {
+    /// `groups`: it carries out several groups as one, of other partitions and tables.
+    pub groups: bool,
+    /// `rows`: the most rows that a group may write.
+    pub rows: usize,
+    /// `expect`: it demands something of rows that it does not write.
+    pub expect: bool,
+    /// `range`: it demands that no row has come or gone.
+    pub range: bool,
+    /// `times`: it writes rows and leaves them their times.
+    pub times: bool,
+}
+
+impl Abilities {
+    /// Everything.
+    pub const ALL: Self = Self { groups: true, rows: usize::MAX, expect: true, range: true, times: true };
+
+    /// Those of the service.
+    pub const SERVICE: Self = Self {
+        groups: false,
+        rows: crate::limits::BATCH_OPERATIONS,
+        expect: false,
+        range: false,
+        times: false,
+    };
+
+    /// Refuses a plan that asks for what the executor can't do, and names the ability that it takes.
+    #[inline]
+    pub(crate) fn check(&self, plan: &Plan<'_>) -> Result<(), Refused> {
+        if *self == Self::ALL { Ok(()) } else { self.check_each(plan) }
+    }
+
+    fn check_each(&self, plan: &Plan<'_>) -> Result<(), Refused> {
+        if !self.groups && plan.groups.len() > 1 {
+            let because = format!(
+                "the store changes rows of one partition at a time, and the change is of {}: that takes the ability \
+                 `groups`",
+                plan.groups.len()
+            );
+            return Err(refused(because, 1, None));
+        }
+        if !self.times && plan.keeps_times {
+            let because =
+                "the store writes no row without giving it a new time: that takes the ability `times`";
+            return Err(refused(because.into(), 0, None));
+        }
+        for (at, group) in plan.groups.iter().enumerate() {
+            if group.written() > self.rows {
+                let because = format!(
+                    "the change writes {} rows of a partition, the store {} at a time: that is its ability `rows`",
+                    group.written(),
+                    self.rows
+                );
+                return Err(refused(because, at, None));
+            }
+            let demands =
+                |row: &crate::plan::RowWrite<'_>| row.act.keeps() && row.condition != Condition::Any;
+            if let (false, Some(row)) = (self.expect, group.rows.iter().position(demands)) {
+                let because = "the store demands nothing of rows that it does not write: that takes the ability \
+                               `expect`";
+                return Err(refused(because.into(), at, Some(row)));
+            }
+            if !self.range && !group.unchanged.is_empty() {
+                let because =
+                    "the store can't tell whether rows have come or gone: that takes the ability `range`";
+                return Err(refused(because.into(), at, None));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn refused(because: String, group: usize, row: Option<usize>) -> Refused {
+    Refused { error: Error::new(ErrorKind::Unsupported).because(because), group, row }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Act, Content, Group, Place, Range, RowWrite};
+
+    fn write<'p>(key: &'p str, condition: Condition, act: Act<Content<'p>>) -> RowWrite<'p> {
+        RowWrite { key, condition, act, kind: None, of: 0 }
+    }
+
+    fn group<'p>(partition: &'p str, rows: Vec<RowWrite<'p>>) -> Group<'p> {
+        Group { place: Place { table: 0, partition }, rows, unchanged: Vec::new() }
+    }
+
+    fn plan(groups: Vec<Group<'_>>) -> Plan<'_> {
+        Plan { groups: groups.into_iter().collect(), ..Plan::default() }
+    }
+
+    #[test]
+    fn what_the_service_cannot_do_is_refused_by_the_name_of_the_ability() {
+        let removal = |key| write(key, Condition::Any, Act::Remove);
+        let kept = |condition| write("kept", condition, Act::Keep);
+        let range = Range { prefix: "a", digest: 1 };
+        let many: Vec<_> = (0..101).map(|at| format!("{at}")).collect();
+        let rows = |count: usize| many.iter().take(count).map(|key| removal(key)).collect();
+        let refused = [
+            ("`groups`", 1, None, plan(vec![group("p", rows(1)), group("q", rows(1))])),
+            ("`rows`", 0, None, plan(vec![group("p", rows(101))])),
+            ("`expect`", 0, Some(1), plan(vec![group("p", vec![removal("a"), kept(Condition::Absent)])])),
+            ("`range`", 0, None, plan(vec![Group { unchanged: vec![range], ..group("p", rows(1)) }])),
+            ("`times`", 0, None, Plan { keeps_times: true, ..plan(vec![group("p", rows(1))]) }),
+        ];
+        for (ability, group, row, plan) in refused {
+            Abilities::ALL.check(&plan).unwrap();
+            let refused = Abilities::SERVICE.check(&plan).unwrap_err();
+            assert_eq!(refused.error.kind(), ErrorKind::Unsupported, "{ability}");
+            assert_eq!((refused.group, refused.row), (group, row), "{ability}");
+            assert!(refused.error.to_string().contains(ability), "{ability}: {}", refused.error);
+        }
+        // A copy that is right as it is demands nothing.
+        let most = plan(vec![group("p", rows(100).into_iter().chain([kept(Condition::Any)]).collect())]);
+        Abilities::SERVICE.check(&most).unwrap();
+    }
+}

@@ -1,0 +1,17 @@
+//! Many plans, each by itself.
+
+use crate::error::Result;
+use crate::plan::{Plan, Refused};
+use crate::sealing::SealedAt;
+
+/// Takes in plans and carries them out together, as far as that is quicker; each happens or fails by itself.
+pub trait Loader {
+    /// Takes a plan in; or refuses what no look at the store would change.
+    fn add(&mut self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<(), Refused>;
+
+    /// Whether those that were taken in are to be carried out before another comes.
+    fn is_full(&self) -> bool;
+
+    /// Carries out those that were taken in; what became of each, in their order.
+    fn carry_out(&mut self) -> Result<Vec<Result<(), Refused>>>;
+}

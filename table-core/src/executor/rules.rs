@@ -1,0 +1,87 @@
+//! The service's rules for a plan that need no look at the store, for executors that have none of their own.
+
+use std::collections::BTreeSet;
+
+use crate::error::{Error, ErrorKind};
+use crate::limits;
+use crate::model::names;
+use crate::plan::{Content, Group, Plan, Refused, RowWrite};
+use crate::row::key;
+
+/// Refuses what no store may hold: keys, names and values that are none, too many of them, and one row twice.
+pub fn check_rules(plan: &Plan<'_>) -> Result<(), Refused> {
+    for (number, group) in plan.groups.iter().enumerate() {
+        check_group(group).map_err(|(error, row)| Refused { error, group: number, row })?;
+    }
+    Ok(())
+}
+
+fn check_group(group: &Group<'_>) -> Result<(), (Error, Option<usize>)> {
+    if group.rows.is_empty() || group.written() > limits::BATCH_OPERATIONS {
+        let because = format!(
+            "the batch has {} operations; it may have 1 to {}",
+            group.written(),
+            limits::BATCH_OPERATIONS
+        );
+        return Err((Error::new(ErrorKind::BatchLength).because(because), None));
+    }
+    let mut keys = BTreeSet::new();
+    for (at, row) in group.rows.iter().enumerate() {
+        check_row(group.place.partition, row).map_err(|error| (error, Some(at)))?;
+        if !keys.insert(row.key) {
+            return Err((Error::new(ErrorKind::DuplicateRow), Some(at)));
+        }
+    }
+    Ok(())
+}
+
+fn check_row(partition: &str, row: &RowWrite<'_>) -> Result<(), Error> {
+    key::check(partition, row.key)?;
+    let properties: Vec<_> = match row.act.content() {
+        Some(Content::Properties(properties)) => properties.to_vec(),
+        Some(Content::Row(content)) => content.properties().collect(),
+        None => Vec::new(),
+    };
+    if properties.len() > limits::PROPERTIES {
+        return Err(crate::row::row_write::too_many(properties.len()));
+    }
+    for (name, value) in properties {
+        names::check_property(name)?;
+        value.check(name)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ValueRef;
+    use crate::plan::{Act, Condition, Place};
+
+    #[test]
+    fn what_no_store_may_hold_is_refused_with_its_row() {
+        let long = "x".repeat(limits::STRING_UNITS + 1);
+        let text = |text| [("Text", ValueRef::String(text))];
+        let [good, large, system] = [text("a"), text(&long), [("RowKey", ValueRef::Int32(1))]];
+        let put = |key, properties| RowWrite {
+            key,
+            condition: Condition::Any,
+            act: Act::Put(Content::Properties(properties)),
+            kind: None,
+            of: 0,
+        };
+        for (second, expected) in [
+            (put("b", &good), None),
+            (put("a", &good), Some(ErrorKind::DuplicateRow)),
+            (put("b/", &good), Some(ErrorKind::InvalidKey)),
+            (put("b", &large), Some(ErrorKind::PropertyValueTooLarge)),
+            (put("b", &system), Some(ErrorKind::PropertyNameInvalid)),
+        ] {
+            let rows = vec![put("a", &good), second];
+            let group = Group { place: Place { table: 0, partition: "p" }, rows, unchanged: Vec::new() };
+            let refused = check_rules(&Plan { groups: group.into(), ..Plan::default() }).err();
+            let found = refused.map(|refused| (refused.error.kind(), refused.row));
+            assert_eq!(found, expected.map(|kind| (kind, Some(1))));
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Loading much at once.
+
+use crate::error::{Error, Result};
+use crate::executor::Loader;
+use crate::plan::Refused;
+
+/// What became of the batches of a [`bulk`](crate::Store::bulk) load.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct BulkReport {
+    /// How many batches were committed.
+    pub committed: u64,
+    /// Those that were not, and why; the others did not suffer.
+    pub failures: Vec<BulkFailure>,
+}
+
+/// A batch that was not committed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct BulkFailure {
+    /// Its place among the batches given, from zero.
+    pub batch: u64,
+    /// Why.
+    pub error: Error,
+}
+
+/// Carries out what `add` hands to the loader of each item, together with others as far as that is quicker; `retry` makes up
+/// for an item that fails, or puts its error into the item's words.
+pub(crate) fn load<T, L: Loader + ?Sized>(
+    loader: &mut L,
+    items: impl IntoIterator<Item = T>,
+    add: impl Fn(&T, &mut L) -> Result<()>,
+    retry: impl Fn(&T, Refused) -> Result<()>,
+) -> Result<BulkReport> {
+    let mut report = BulkReport::default();
+    let mut items = (0_u64..).zip(items);
+    loop {
+        let (mut taken, mut ended) = (Vec::new(), false);
+        while !loader.is_full() {
+            let Some((number, item)) = items.next() else {
+                ended = true;
+                break;
+            };
+            match add(&item, loader) {
+                Ok(()) => taken.push((number, item)),
+                Err(error) => report.failures.push(BulkFailure { batch: number, error }),
+            }
+        }
+        if !taken.is_empty() {
+            carry_out(loader, &taken, &retry, &mut report)?;
+        }
+        if ended {
+            report.failures.sort_by_key(|failure| failure.batch);
+            return Ok(report);
+        }
+    }
+}
+
+fn carry_out<T, L: Loader + ?Sized>(
+    loader: &mut L,
+    taken: &[(u64, T)],
+    retry: &impl Fn(&T, Refused) -> Result<()>,
+    report: &mut BulkReport,
+) -> Result<()> {
+    for ((number, item), result) in taken.iter().zip(loader.carry_out()?) {
+        match result {
+            Ok(()) => report.committed += 1,
+            // Nothing from here on was committed.
+            Err(refused) if refused.error.kind().stops() => {
+                let reason = refused.error.kind();
+                return Err(refused.numbered().because(format!(
+                    "{reason}; {} batches were committed, and none from number {number} on",
+                    report.committed
+                )));
+            }
+            Err(refused) => match retry(item, refused) {
+                Ok(()) => report.committed += 1,
+                Err(error) => report.failures.push(BulkFailure { batch: *number, error }),
+            },
+        }
+    }
+    Ok(())
+}

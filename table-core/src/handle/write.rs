@@ -1,0 +1,165 @@
+//! Writes of a table, and what they are sealed with.
+
+use std::sync::MutexGuard;
+use std::time::Duration;
+
+use super::table::DynamicTable;
+use crate::error::Result;
+use crate::executor::Loader;
+use crate::model::{DynamicEntity, ETag, IfMatch, ValueRef};
+use crate::plan::{self, Act, Condition, Failure, Group, Place, Plan, Refused, RowWrite};
+use crate::schema::{Blind, Field, TOKEN_BYTES};
+use crate::sealing::{self, SealedAt, Sealer};
+
+impl DynamicTable {
+    /// Seals the values of a plan that is to be carried out.
+    #[expect(clippy::unnecessary_wraps, reason = "a table whose store could not seal would say so here")]
+    pub(crate) fn sealer(&self) -> Result<Sealer<'_>> {
+        Ok(Sealer::new(self.exec().id(), self.exec().store()))
+    }
+
+    /// Seals for a plan that is only shown: gives bytes of the right length.
+    #[expect(clippy::unnecessary_wraps, reason = "a table whose store could not seal would say so here")]
+    pub(crate) fn sham_sealer(&self) -> Result<Sealer<'_>> {
+        Ok(Sealer::sham(self.exec().id(), self.exec().store()))
+    }
+
+    /// The tokens that a field's value can have been filed under in a partition, newest first: one for each key that is
+    /// alive.
+    pub(crate) fn live_tokens(
+        &self,
+        partition: &str,
+        field: &Field,
+        blind: Blind,
+        value: ValueRef<'_>,
+    ) -> Result<Vec<[u8; TOKEN_BYTES]>> {
+        sealing::tokens((self.exec().id(), self.exec().store()), partition, field, blind, value)
+    }
+
+    /// The generation of the keys, which a lookup by tokens must see unchanged before and after.
+    pub(crate) fn keys_generation(&self) -> Result<u64> {
+        sealing::generation(self.exec().store())
+    }
+
+    /// Adds an entity; fails if there is one of its keys.
+    pub fn insert(&self, entity: &DynamicEntity) -> Result<ETag> {
+        self.write((Condition::Absent, Act::Put(())), entity)
+    }
+
+    /// Puts an entity in the place of the one there: properties that it lacks are gone. Fails if there is none.
+    pub fn replace(&self, entity: &DynamicEntity, condition: impl Into<IfMatch>) -> Result<ETag> {
+        self.write((Condition::from(condition.into()), Act::Put(())), entity)
+    }
+
+    /// Sets the given properties of the entity there and leaves its others alone. Fails if there is none.
+    pub fn merge(&self, entity: &DynamicEntity, condition: impl Into<IfMatch>) -> Result<ETag> {
+        self.write((Condition::from(condition.into()), Act::Merge(())), entity)
+    }
+
+    /// Adds an entity, or puts it in the place of the one there.
+    pub fn insert_or_replace(&self, entity: &DynamicEntity) -> Result<ETag> {
+        self.write((Condition::Any, Act::Put(())), entity)
+    }
+
+    /// Adds an entity, or sets its properties on the one there.
+    pub fn insert_or_merge(&self, entity: &DynamicEntity) -> Result<ETag> {
+        self.write((Condition::Any, Act::Merge(())), entity)
+    }
+
+    /// Removes the entity of these keys; fails if there is none.
+    pub fn delete(&self, partition_key: &str, row_key: &str, condition: impl Into<IfMatch>) -> Result<()> {
+        let removal = plan::removal(row_key, condition.into(), 0);
+        self.write_row(partition_key, &removal).map(drop)
+    }
+
+    fn write(&self, what: (Condition, Act<()>), entity: &DynamicEntity) -> Result<ETag> {
+        let properties = plan::borrowed(entity.entries());
+        self.write_row(entity.partition_key(), &plan::write(what, entity, &properties, 0))
+    }
+
+    /// Carries out the write of one row by its properties.
+    fn write_row(&self, partition: &str, row: &RowWrite<'_>) -> Result<ETag> {
+        if let Some(done) = self.exec().write(partition, row, self.is_raw()) {
+            return done;
+        }
+        let place = Place { table: 0, partition };
+        let group = Group { place, rows: vec![*row], unchanged: Vec::new() };
+        self.write_group(group).map_err(|refused| refused.error)
+    }
+
+    /// Carries out writes of rows by their properties, as one.
+    pub(crate) fn write_group(&self, group: Group<'_>) -> Result<ETag, Refused> {
+        let plan = Plan { groups: group.into(), is_raw: self.is_raw(), ..Plan::default() };
+        self.commit_plan(&plan, &SealedAt::NOTHING)
+    }
+
+    /// Carries out a planned change of this table, whole or not at all; `sealed_at` is of the keys that its values were
+    /// sealed with.
+    pub(crate) fn carry_out(&self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<ETag, Failure> {
+        self.commit_plan(plan, sealed_at).map_err(|refused| {
+            let failure = plan.judge(refused);
+            Failure { was_stale: failure.was_stale || sealed_at.is_stale(), ..failure }
+        })
+    }
+
+    fn commit_plan(&self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<ETag, Refused> {
+        let store = self.exec().store();
+        let done = store.abilities().check(plan).and_then(|()| store.commit(&[self.exec()], plan, sealed_at));
+        done.map_err(|refused| self.placed(plan, refused))
+    }
+
+    /// A refusal that says where, if the executor left that to who has planned.
+    #[cold]
+    fn placed(&self, plan: &Plan<'_>, refused: Refused) -> Refused {
+        let Refused { mut error, group, row } = refused;
+        if error.table_name().is_none() {
+            let found = row.and_then(|row| plan.row(group, row));
+            // A write of one row is about that row, whatever is wrong.
+            let only = plan.groups.get(group).and_then(|group| match group.rows.as_slice() {
+                [only] => Some(only),
+                _ => None,
+            });
+            let found = found.or(only);
+            let words = found.map_or("commit a batch to", |row| row.act.words(row.condition));
+            error = error.attempted(words).table(self.name());
+            if let Some(group) = plan.groups.get(group) {
+                error = error.partition(group.place.partition);
+            }
+            if let Some(row) = found {
+                error = error.row(row.key);
+            }
+        }
+        Refused { error, group, row }
+    }
+
+    /// What carries out many planned changes of this table.
+    pub(crate) fn loader(&self) -> Box<dyn Loader + '_> {
+        self.exec().loader().unwrap_or_else(|| Box::new(OneByOne { table: self, done: Vec::new() }))
+    }
+
+    /// The turn of a change that others have been too quick for, if it comes within so long.
+    pub(crate) fn turn(&self, patience: Duration) -> Option<MutexGuard<'_, ()>> {
+        self.exec().store().turns().take(patience)
+    }
+}
+
+/// For an executor to which many plans are no more than each of them.
+struct OneByOne<'t> {
+    table: &'t DynamicTable,
+    done: Vec<Result<(), Refused>>,
+}
+
+impl Loader for OneByOne<'_> {
+    fn add(&mut self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<(), Refused> {
+        self.done.push(self.table.commit_plan(plan, sealed_at).map(drop));
+        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        !self.done.is_empty()
+    }
+
+    fn carry_out(&mut self) -> Result<Vec<Result<(), Refused>>> {
+        Ok(std::mem::take(&mut self.done))
+    }
+}

@@ -1,0 +1,90 @@
+//! Sealing anew what a table holds: what it takes of an executor.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::crypt::KeyHandle;
+use crate::error::Result;
+use crate::schema::Schema;
+
+/// How far a job has come.
+///
+/// A job that goes over a table saves it after each of its transactions. A job that was broken off goes on from there, and
+/// does the work of at most one transaction twice.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// The keys of the last row that is done, in the table's order; `None` at the start.
+    pub position: Option<(String, String)>,
+    /// How many rows were looked at.
+    pub seen: u64,
+    /// How many values were changed.
+    pub changed: u64,
+    /// The [generation](crate::store::Encryption::generation) of the keys when the job began: after a further rotation
+    /// what is done is to be done again.
+    pub generation: u64,
+}
+
+/// A value that is sealed, or has to be.
+#[derive(Debug)]
+pub struct SealedValue {
+    /// Its place among the schema's fields.
+    pub field: usize,
+    /// The key that sealed it; `None` if none did.
+    pub key: Option<KeyHandle>,
+    /// Its token, if it has one.
+    pub token: Option<Box<[u8]>>,
+}
+
+/// What is sealed in a row, and with which keys.
+#[derive(Debug)]
+pub struct SealedRow {
+    /// The partition key.
+    pub partition: String,
+    /// The row key.
+    pub row: String,
+    /// Its values that are sealed, or have to be.
+    pub values: Vec<SealedValue>,
+}
+
+/// Some rows of a table, as far as a job looks at them at a time.
+#[derive(Debug, Default)]
+pub struct Stretch {
+    /// How many rows there were, of whatever kind.
+    pub rows: u64,
+    /// The keys of the last of them.
+    pub last: Option<(String, String)>,
+    /// Those of entities of the kind, if they have anything that is to be sealed.
+    pub entities: Vec<SealedRow>,
+}
+
+/// A table whose values can be sealed anew, a stretch of rows after another.
+pub trait Resealing {
+    /// A number that rises whenever a key stops being current or is destroyed.
+    fn generation(&self) -> Result<u64>;
+
+    /// How far a job has come, if it has begun.
+    fn progress(&self, job: &str) -> Result<Option<Progress>>;
+
+    /// Keeps how far a job has come; `None` when it has ended.
+    fn save_progress(&self, job: &str, progress: Option<&Progress>) -> Result<()>;
+
+    /// Waits until every transaction has ended that had begun, by whatever process.
+    fn await_writers(&self) -> Result<()>;
+
+    /// How many rows there are.
+    fn row_count(&self) -> Result<u64>;
+
+    /// The next rows behind these keys, at most so many.
+    fn sealed_rows_after(
+        &self,
+        schema: &'static Schema,
+        after: Option<&(String, String)>,
+        most: u64,
+    ) -> Result<Stretch>;
+}
+
+/// The name under which the progress of a job is kept that goes over entities of this layout in the table of this number.
+pub(crate) fn name(what: &str, table: u32, kind: &str, layout: &str) -> String {
+    // Any kind is of a length that a job's name has room for.
+    let of_kind = xxh3_64_with_seed(kind.as_bytes(), xxh3_64_with_seed(layout.as_bytes(), 0));
+    format!("{what} {table} {of_kind:016x}")
+}

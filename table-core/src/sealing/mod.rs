@@ -1,0 +1,142 @@
+//! Sealed values as reads and writes meet them, whoever carries those out: sealed before a plan is carried out, opened
+//! out of a row; and digests of rows that are signed.
+//!
+//! Without the feature `encrypt` no declaration compiles that has any, and what is here has nothing to do.
+
+#[cfg(feature = "encrypt")]
+pub(crate) mod job;
+pub(crate) mod sign;
+#[cfg(feature = "encrypt")]
+mod with_keys;
+#[cfg(not(feature = "encrypt"))]
+mod without_keys;
+
+use std::fmt;
+#[cfg(feature = "encrypt")]
+use std::sync::Arc;
+
+#[cfg(feature = "encrypt")]
+pub use self::with_keys::SealedAt;
+#[cfg(feature = "encrypt")]
+pub(crate) use self::with_keys::{Sealer, generation, looks_sealed, tokens};
+#[cfg(not(feature = "encrypt"))]
+pub use self::without_keys::SealedAt;
+#[cfg(not(feature = "encrypt"))]
+pub(crate) use self::without_keys::{Sealer, generation, looks_sealed, tokens};
+#[cfg(feature = "encrypt")]
+use crate::crypt::{Cell, KeyHandle, Token, TokenScope};
+use crate::error::{Error, ErrorKind, Result};
+#[cfg(feature = "encrypt")]
+use crate::model::{Value, ValueRef};
+use crate::opened::Opened;
+use crate::row::view::RowView;
+
+/// A store, by what seals its values.
+pub trait HasVault: Send + Sync {
+    /// An error if it has no keys, or can seal nothing at all.
+    fn vault(&self) -> Result<&dyn Sealing> {
+        Err(Error::new(ErrorKind::Unsupported).because("the store seals no values and signs no rows"))
+    }
+}
+
+/// What seals and opens values, and makes their tokens, with the keys of one store.
+pub trait Sealing: fmt::Debug + Send + Sync {
+    /// The same keys, to be kept.
+    #[cfg(feature = "encrypt")]
+    fn share(&self) -> Arc<dyn Sealing>;
+
+    /// A number that rises whenever a key stops being current or is destroyed.
+    #[cfg(feature = "encrypt")]
+    fn generation(&self) -> Result<u64>;
+
+    /// The value, sealed for a cell with the key that is current there.
+    #[cfg(feature = "encrypt")]
+    fn seal(&self, cell: &Cell<'_>, value: ValueRef<'_>) -> Result<Vec<u8>>;
+
+    /// The value that was sealed for a cell.
+    #[cfg(feature = "encrypt")]
+    fn open(&self, cell: &Cell<'_>, sealed: &[u8]) -> Result<Value>;
+
+    /// The key that is current for a cell.
+    #[cfg(feature = "encrypt")]
+    fn current(&self, cell: &Cell<'_>) -> Result<KeyHandle>;
+
+    /// The token of a value, by the key that is current.
+    #[cfg(feature = "encrypt")]
+    fn token(&self, cell: &Cell<'_>, scope: TokenScope, value: ValueRef<'_>) -> Result<Token>;
+
+    /// The tokens of a value, newest first: one for each key that is alive.
+    #[cfg(feature = "encrypt")]
+    fn tokens(&self, cell: &Cell<'_>, scope: TokenScope, value: ValueRef<'_>) -> Result<Vec<Token>>;
+
+    /// Whether the key that is current made this token.
+    #[cfg(feature = "encrypt")]
+    fn makes_token(&self, cell: &Cell<'_>, scope: TokenScope, token: Option<&[u8]>) -> Result<bool>;
+}
+
+/// Opens a property of a row; `row` is the key of the entity's own row, also where this one is a copy of it.
+pub(crate) fn open(view: &RowView<'_>, row: &str, property: &str, sealed: &[u8]) -> Result<Opened> {
+    let partition = view.partition_key();
+    let vault = view.dict().vault().ok_or_else(|| missing::keys().partition(&partition).row(row))?;
+    vault.open(view.table(), (&partition, row), property, sealed)
+}
+
+/// The generation of the keys that open a row's values.
+pub(crate) fn generation_of(view: &RowView<'_>) -> Result<u64> {
+    view.dict().vault().ok_or_else(missing::keys)?.generation()
+}
+
+#[cfg(feature = "encrypt")]
+/// What is said where keys are needed and there are none.
+pub(crate) mod missing {
+    use crate::error::{Error, ErrorKind};
+
+    /// For sealed values.
+    #[cold]
+    pub(crate) fn keys() -> Error {
+        Error::new(ErrorKind::KeyUnavailable).because(
+            "the store was opened without a key provider; give one by `Store::options().encryption(..)`",
+        )
+    }
+
+    /// For rows that are signed.
+    #[cold]
+    pub(crate) fn to_sign() -> Error {
+        keys()
+    }
+
+    /// For dropping a table that is vouched for.
+    #[cold]
+    pub(crate) fn to_drop(error: Error) -> Error {
+        error.and("; the table holds sealed or signed rows, and to drop it takes the keys that vouch for the others")
+    }
+}
+
+#[cfg(not(feature = "encrypt"))]
+/// What is said where keys are needed.
+pub(crate) mod missing {
+    use crate::error::{Error, ErrorKind};
+
+    /// For sealed values.
+    #[cold]
+    pub(crate) fn keys() -> Error {
+        Error::new(ErrorKind::KeyUnavailable)
+            .because("the program was built without the feature `encrypt` of `table-core`")
+    }
+
+    /// For rows that are signed.
+    #[cold]
+    pub(crate) fn to_sign() -> Error {
+        Error::new(ErrorKind::KeyUnavailable)
+            .because("the row is signed, which takes the feature `encrypt` of `table-core` to verify")
+    }
+
+    /// For dropping a table that is vouched for.
+    #[cold]
+    pub(crate) fn to_drop(_: Error) -> Error {
+        Error::new(ErrorKind::KeyUnavailable).because(
+            "the table holds sealed or signed rows, and to drop it takes the store's keys, and the feature \
+             `encrypt` of `table-core`",
+        )
+    }
+}

@@ -1,0 +1,113 @@
+//! A lane's rows, lent a leaf at a time.
+
+use std::sync::Arc;
+
+use super::lmdb_table::LmdbTable;
+use super::moment::LmdbMoment;
+use super::refill::Refill;
+use crate::error::Result;
+use crate::executor::{Batch, Lanes, Lent, Moment, Walk};
+use crate::row::key;
+use crate::row::view::RowView;
+use crate::store::encryption::Lens;
+use crate::store::lmdb::damaged_page;
+use crate::store::lmdb::pages::HEADER;
+use crate::store::open::{Entry, LeafWalk, Living};
+use crate::store::scan::rows::pages;
+use crate::store::scan::{Scan, lanes};
+
+/// Rows that a walk lends first; it then lends more at a time, so that a caller who wants few pays for few.
+const FIRST: usize = 4;
+/// How many times as many.
+const GROWTH: usize = 4;
+/// More than a leaf has.
+const MOST: usize = 1 << 16;
+
+/// The walks of these lanes of a table; with a lens, their filters may not look at what is sealed.
+pub(in crate::store) fn walks(
+    moment: &LmdbMoment,
+    table: &LmdbTable,
+    lanes: &Lanes,
+    lens: Option<&Arc<Lens>>,
+) -> Result<Vec<Box<dyn Walk>>> {
+    let (inner, txn) = moment.parts();
+    let scans = lanes::scans(lanes, lens, (inner, txn), table.state())?;
+    let count = scans.len();
+    let walk = |scan: Scan| -> Box<dyn Walk> {
+        if scan.range.is_some() && pages(inner, txn, &scan).is_some() {
+            Box::new(Leaves { scan, walk: None, rows: FIRST })
+        } else {
+            Box::new(Refill::new(scan, count))
+        }
+    };
+    Ok(scans.into_iter().map(walk).collect())
+}
+
+/// A scan over leaves, of which it holds no more than numbers.
+struct Leaves {
+    scan: Scan,
+    /// Once it has begun.
+    walk: Option<LeafWalk>,
+    /// The most rows that it lends the next time.
+    rows: usize,
+}
+
+impl Walk for Leaves {
+    fn fill(&mut self, moment: &dyn Moment, batch: &mut Batch) -> Result<()> {
+        let filled = self.lend(LmdbMoment::of(moment)?, batch);
+        let (dict, selection) = self.scan.read_by();
+        batch.read_by(dict, selection, self.scan.verify);
+        filled
+    }
+
+    fn lent(&self, _: &dyn Moment, key: &[u8], _: &mut dyn FnMut(&RowView<'_>)) -> Result<()> {
+        Err(key::locate(damaged_page(), key))
+    }
+}
+
+impl Leaves {
+    /// Lends rows of the next leaf that has some.
+    fn lend(&mut self, moment: &LmdbMoment, batch: &mut Batch) -> Result<()> {
+        let (inner, txn) = moment.parts();
+        let pages = pages(inner, txn, &self.scan).ok_or_else(damaged_page)?;
+        let mut walk = match self.walk.take() {
+            Some(walk) => walk,
+            None => self.begin(pages)?,
+        };
+        let wanted = self.rows;
+        self.rows = (wanted * GROWTH).min(MOST);
+        while self.scan.remaining > 0 {
+            let Some((start, end)) = &self.scan.range else { break };
+            let Some(leaf) = walk.leaf(pages, (start, end))? else {
+                batch.end();
+                return self.scan.end();
+            };
+            batch.lend_page(leaf.number, leaf.length());
+            while let Some(row) = walk.next_of(pages, leaf) {
+                let Entry { key, bytes, apart } = row?;
+                if self.scan.take(inner, txn, (key, bytes))?.is_none() {
+                    continue;
+                }
+                let row = match apart {
+                    None => Lent::Here(leaf.place(bytes)),
+                    Some(page) => Lent::Apart(page, HEADER..HEADER + bytes.len()),
+                };
+                batch.lend_row(leaf.place(key), row);
+                if batch.len() == wanted || self.scan.remaining == 0 {
+                    break;
+                }
+            }
+            if !batch.is_empty() {
+                self.walk = Some(walk);
+                return Ok(());
+            }
+        }
+        batch.end();
+        Ok(())
+    }
+
+    fn begin(&self, pages: Living<'_>) -> Result<LeafWalk> {
+        let Some((start, end)) = &self.scan.range else { return Err(damaged_page()) };
+        pages.walk((start, end), self.scan.plan.reverse)?.ok_or_else(damaged_page)
+    }
+}

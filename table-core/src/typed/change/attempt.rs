@@ -1,0 +1,70 @@
+//! A change on its way from what is asked for to rows: without I/O, without waiting, and without a store.
+
+use crate::error::Result;
+use crate::plan::{Draft, Printed, Seals, Values, Version};
+use crate::row::view::RowView;
+use crate::schema::KeyPair;
+
+/// A row that has to be read before a change can be planned.
+///
+/// Its keys are moved out of the attempt, and given back with it: so they can be lent to whoever reads while the attempt
+/// takes what is found.
+#[derive(Debug)]
+pub(in crate::typed) struct Need {
+    pub(in crate::typed) keys: KeyPair,
+    /// Whether it is asked only if the row is there, and whose it is: nobody looks at its keyed digest.
+    pub(in crate::typed) is_copy: bool,
+}
+
+/// A change of an entity of whatever type, made again as long as others are quicker.
+///
+/// One attempt: [`begin`](Self::begin); then as long as there is a [`need`](Self::need), what is [`found`](Self::found)
+/// for it, after which it is given [back](Self::take_back); then [`make`](Self::make), and then [`plan`](Self::plan).
+/// Nothing in between is bound to a thread, but for what the user's closure is bound to.
+pub(in crate::typed) trait Attempt {
+    /// Forgets what was found.
+    fn begin(&mut self);
+
+    /// The partition of the entity, if that is known before it is printed.
+    fn partition(&self) -> Result<Option<&str>>;
+
+    /// Whether anything is to be read.
+    fn reads(&self) -> bool;
+
+    /// The next row to be read. What was found may ask for more: an entity that can't be opened is asked which copies it
+    /// has. All are to be read as they are at one moment.
+    fn need(&mut self) -> Result<Option<Need>>;
+
+    /// Takes the row that was found for the last need, or that there is none. The row is lent for the call alone, maybe
+    /// inside a transaction: nothing of the user's runs here but what reads the fields. An error is one of the reading.
+    fn found(&mut self, row: Option<(&RowView<'_>, Version)>) -> Result<()>;
+
+    /// Takes back a need, answered or not.
+    fn take_back(&mut self, need: Need);
+
+    /// Makes of what was found what is to be. Here the user's closure runs, outside any transaction.
+    fn make(&mut self) -> Result<()>;
+
+    /// Adds the rows to the draft; what those refer to is laid out on the desk, which is empty. `number` is the place of
+    /// the change among those that are planned together.
+    fn plan<'p>(
+        &'p self,
+        number: usize,
+        seals: &dyn Seals,
+        desk: &'p mut Desk<'p>,
+        draft: &mut Draft<'p>,
+    ) -> Result<()>;
+
+    /// Whether an entity that has turned up meanwhile is reason to look again.
+    fn takes_what_it_finds(&self) -> bool;
+}
+
+/// What the planned rows of one change refer to, and the attempt does not keep itself.
+#[derive(Debug, Default)]
+pub(in crate::typed) struct Desk<'p> {
+    /// The values of the entity's fields, as stored and as they are to be; sealed where they are stored so.
+    pub(in crate::typed) old: Option<Values<'p>>,
+    pub(in crate::typed) new: Option<Values<'p>>,
+    /// The keys of its rows.
+    pub(in crate::typed) printed: Option<Printed<'p>>,
+}

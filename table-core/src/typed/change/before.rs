@@ -1,0 +1,172 @@
+//! An entity as it was read before it is changed.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::names::ENTITY_TYPE;
+use crate::model::{Value, ValueRef};
+use crate::plan::{self, Cause, RowContent, RowKind, Values, Version};
+use crate::row::encode::is_as_written;
+use crate::row::view::RowView;
+use crate::schema::{Field, Schema};
+use crate::sealing::looks_sealed;
+use crate::typed::change::values_of;
+use crate::typed::encrypt::sealing::SealedFields;
+use crate::typed::encrypt::unopened;
+use crate::typed::entity::Entity;
+use crate::typed::entity::path::check_kind;
+use crate::typed::entity::source::Source;
+
+/// An entity as it was read, with what its struct does not know.
+pub(in crate::typed) struct Before<E> {
+    /// `None` if it has become what it is to be, or was not made.
+    entity: Option<E>,
+    /// Then these are what its fields held,
+    values: Values<'static>,
+    /// and these the sparse indexes that had no row for it.
+    without: Vec<usize>,
+    pub(in crate::typed) version: Version,
+    /// Whether the row is what would be written of the entity today.
+    pub(in crate::typed) is_exact: bool,
+    pub(in crate::typed) unknown: Vec<(Box<str>, Value)>,
+    /// What the row has sealed; `None` if nothing was opened, and the values are those of the row.
+    pub(in crate::typed) sealed: Option<SealedFields>,
+}
+
+impl<E: Entity> Before<E> {
+    /// Reads what is stored.
+    pub(in crate::typed) fn read(view: &RowView<'_>, version: Version) -> Result<Self> {
+        let entity = decode::<E>(view)?;
+        let row = Row::read(view, E::SCHEMA, &values_of(&entity)?)?;
+        Ok(Self::of(row, version, Some(entity), Values::default(), Vec::new()))
+    }
+
+    /// Reads what is stored, and gives away the entity, to be changed.
+    pub(in crate::typed) fn read_to_change(view: &RowView<'_>, version: Version) -> Result<(Self, E)> {
+        let entity = decode::<E>(view)?;
+        let values = values_of(&entity)?;
+        let row = Row::read(view, E::SCHEMA, &values)?;
+        let indexes = 0..E::SCHEMA.indexes.len();
+        let without = indexes.filter(|index| !entity.has_row(*index)).collect();
+        let values = values.into_owned();
+        Ok((Self::of(row, version, None, values, without), entity))
+    }
+
+    /// Reads what is stored, and opens nothing; which sparse indexes have no row for it is yet to be
+    /// [found out](Self::lacks). `is_exact`: what is planned is what is stored, and not what would be written of an entity.
+    pub(in crate::typed) fn read_unopened(
+        view: &RowView<'_>,
+        version: Version,
+        is_exact: bool,
+    ) -> Result<Self> {
+        check_kind(view, const { E::SCHEMA.tag(None) })?;
+        let values = unopened::read::<E>(view)?;
+        let row = Row { is_exact, unknown: unknown(view, E::SCHEMA)?, sealed: None };
+        Ok(Self::of(row, version, None, values, Vec::new()))
+    }
+
+    fn of(
+        row: Row,
+        version: Version,
+        entity: Option<E>,
+        values: Values<'static>,
+        without: Vec<usize>,
+    ) -> Self {
+        let Row { is_exact, unknown, sealed } = row;
+        Self { entity, values, without, version, is_exact, unknown, sealed }
+    }
+
+    /// The values of its fields.
+    pub(in crate::typed) fn values(&self) -> Result<Values<'_>> {
+        self.entity.as_ref().map_or_else(|| Ok(self.values.lent()), values_of)
+    }
+
+    /// The same, if they are kept apart from the entity.
+    pub(in crate::typed) fn kept_values(&self) -> Option<&Values<'static>> {
+        if self.entity.is_none() { Some(&self.values) } else { None }
+    }
+
+    /// The key of its copy in an index, if nothing of it was opened.
+    pub(in crate::typed) fn copy_key(&self, index: usize) -> Option<String> {
+        let index = E::SCHEMA.indexes.get(index)?;
+        self.values.keys(&index.place.row).into_iter().next()
+    }
+
+    /// Notes that a sparse index has no row for it.
+    pub(in crate::typed) fn lacks(&mut self, index: usize) {
+        self.without.push(index);
+    }
+
+    /// Whether the index had a row for it.
+    pub(in crate::typed) fn has_row(&self, index: usize) -> bool {
+        match &self.entity {
+            Some(entity) => entity.has_row(index),
+            None => !self.without.contains(&index),
+        }
+    }
+}
+
+fn decode<E: Entity>(view: &RowView<'_>) -> Result<E> {
+    check_kind(view, const { E::SCHEMA.tag(None) })?;
+    E::from_source(&mut Source::new(E::SCHEMA, E::SCHEMA.place(), view)?)
+}
+
+/// What an entity's row says besides its fields' values.
+struct Row {
+    is_exact: bool,
+    unknown: Vec<(Box<str>, Value)>,
+    sealed: Option<SealedFields>,
+}
+
+impl Row {
+    /// Compares the row with the values that were read from it.
+    fn read(view: &RowView<'_>, schema: &'static Schema, values: &Values<'_>) -> Result<Self> {
+        let content = RowContent::new(RowKind { schema, cause: Cause::Entity }, values);
+        let mut sealed = SealedFields::default();
+        // What is opened is no longer what is stored.
+        if !schema.seals() && is_as_written(view, &content) {
+            return Ok(Self { is_exact: true, unknown: Vec::new(), sealed: Some(sealed) });
+        }
+        let fields = schema.fields;
+        let (mut stored, mut same) = (0, 0);
+        for (at, field) in fields.iter().enumerate() {
+            let Some(value) = view.get_field(fields, at)? else { continue };
+            stored += 1;
+            if let (true, ValueRef::Binary(bytes)) = (field.encrypted && looks_sealed(value), value) {
+                // It has been opened.
+                sealed.push(at, bytes);
+                same += 1;
+            } else {
+                let would_be = values.get(at);
+                same += usize::from(would_be == Some(value));
+            }
+            let Some(blind) = field.blind else { continue };
+            if let Some(token) = view.get(blind.property)? {
+                stored += 1;
+                same += usize::from(sealed.push_token(at, token));
+            }
+        }
+        let is_exact = same == plan::stored_fields(schema, values);
+        // Every row says what it is; what else there is no field has.
+        let unknown = if view.len() > stored + 1 { unknown(view, schema)? } else { Vec::new() };
+        Ok(Self { is_exact, unknown, sealed: Some(sealed) })
+    }
+}
+
+/// The properties of a row that are of no field.
+fn unknown(view: &RowView<'_>, schema: &Schema) -> Result<Vec<(Box<str>, Value)>> {
+    let mut unknown = Vec::new();
+    for property in view.properties() {
+        let (name, value) = property?;
+        let is_of =
+            |field: &Field| field.property == name || field.blind.is_some_and(|blind| blind.property == name);
+        if name != ENTITY_TYPE && !schema.fields.iter().any(is_of) {
+            unknown.push((name.into(), value.to_value()));
+        }
+    }
+    Ok(unknown)
+}
+
+/// Whether an error says that a sealed value can't be had, or is none.
+pub(in crate::typed) fn is_closed(error: &Error) -> bool {
+    let kinds = [ErrorKind::KeyUnavailable, ErrorKind::DecryptionFailed];
+    error.kind().is_destroyed() || kinds.contains(&error.kind())
+}

@@ -1,0 +1,374 @@
+//! The attempt at a change of one entity.
+
+use super::attempt::{Attempt, Desk, Need};
+use super::before::{Before, is_closed};
+use super::{Change, Closure, values_of};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::IfMatch;
+use crate::plan::{Draft, EntityRows, OldRows, Printed, Seals, Values, Version};
+use crate::row::view::RowView;
+use crate::schema::{self, KeyPair};
+use crate::typed::encrypt::{sealing, unopened};
+use crate::typed::entity::Entity;
+use crate::typed::entity::source::Source;
+use crate::typed::read::key::Key;
+
+/// A change of one entity, and what was found for it.
+pub(in crate::typed) struct EntityAttempt<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
+    key: Key<E>,
+    change: Change<'c, E, F>,
+    asks: Asks,
+    /// The entity as it was found.
+    before: Option<Before<E>>,
+    /// The same, on its way to what it is to be, where that is made from it.
+    given: Option<E>,
+    /// Why it can't be read as what it is: its keys are lost, say.
+    closed: Option<Error>,
+    /// What the entity becomes, where that is made from what is stored.
+    new: Option<E>,
+}
+
+/// Which row an attempt asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asks {
+    /// The entity's own, next.
+    Own,
+    /// The entity's own, now.
+    ForOwn,
+    /// The copies in sparse indexes, from this one on: the user's function, which would say whether there is one, would
+    /// have to see the entity itself.
+    Copies(usize),
+    /// The copy in this index, now.
+    ForCopy(usize),
+    Nothing,
+}
+
+impl<'c, E: Entity> EntityAttempt<'c, E> {
+    pub(in crate::typed) fn new(key: Key<E>, change: Change<'c, E>) -> Self {
+        Self::of(key, change)
+    }
+}
+
+impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
+    /// With a closure of whatever kind.
+    pub(in crate::typed) fn of(key: Key<E>, change: Change<'c, E, F>) -> Self {
+        Self { key, change, asks: Asks::Own, before: None, given: None, closed: None, new: None }
+    }
+
+    /// What was made of the entity.
+    pub(in crate::typed) fn into_new(self) -> Option<E> {
+        self.new
+    }
+
+    #[cold]
+    fn place(&self, error: Error) -> Error {
+        let error = error.attempted(self.change.words()).table(E::SCHEMA.table());
+        let of_new;
+        let key = match self.change {
+            // Its key is printed with its rows, and not kept.
+            Change::Insert(entity) => {
+                of_new = Key::of(entity);
+                &of_new
+            }
+            _ => &self.key,
+        };
+        match key.as_strs() {
+            Ok((partition, row)) => error.partition(partition).row(row),
+            Err(_) => error,
+        }
+    }
+
+    /// Says of a value that can't be had what can be done without it.
+    #[cold]
+    fn needs_values(&self, error: Error) -> Error {
+        let error = self.place(error);
+        match self.change {
+            Change::Merge(..) | Change::Set(..) | Change::Update(_) | Change::Move(_) => error.and(
+                "; such a change needs the whole entity, whose values `put` and `replace` give anew, and `delete` can do \
+                 without",
+            ),
+            _ => error,
+        }
+    }
+
+    #[cold]
+    fn refused(&self, kind: ErrorKind) -> Error {
+        self.place(Error::new(kind))
+    }
+
+    /// Refuses a change that made it an entity of another key, unless it may.
+    fn check_key(&self, values: &Values<'_>) -> Result<()> {
+        let may_move = match self.change {
+            Change::Update(_) => false,
+            Change::Move(_) => true,
+            _ => return Ok(()),
+        };
+        if let Some(old) = self.before.as_ref().and_then(Before::kept_values)
+            && schema::has_same_key(E::SCHEMA, old, values)
+        {
+            return Ok(());
+        }
+        let keys = schema::own_keys(E::SCHEMA, values).map_err(|error| self.place(error))?;
+        let (partition, row) = keys.as_strs();
+        let (old_partition, old_row) = self.key.as_strs()?;
+        if partition == old_partition && (may_move || row == old_row) {
+            return Ok(());
+        }
+        let why = if partition == old_partition {
+            "an update keeps its primary key, and `move_to` can change the row key"
+        } else {
+            "no one transaction changes two partitions"
+        };
+        let (partition, row) = (partition.escape_debug(), row.escape_debug());
+        let because = format!("the change makes it partition `{partition}`, row `{row}`; {why}");
+        Err(self.refused(ErrorKind::KeyChanged).because(because))
+    }
+
+    /// The entity as it will be read: times floored to the tick, fields that are not stored at their defaults. What
+    /// could not be read again is refused before it is written.
+    fn as_stored(&self, entity: E) -> Result<E> {
+        let values = values_of(&entity).map_err(|error| self.place(error))?;
+        self.check_key(&values)?;
+        if E::EXACT {
+            drop(values);
+            return Ok(entity);
+        }
+        E::from_source(&mut Source::given(E::SCHEMA, &values)).map_err(|error| self.place(error))
+    }
+
+    /// What the entity is to be.
+    fn new_entity(&self) -> Option<&E> {
+        match &self.change {
+            Change::Insert(entity) | Change::Put(entity) | Change::Replace(entity, _) => Some(entity),
+            Change::Merge(..) | Change::Set(..) | Change::Update(_) | Change::Move(_) => self.new.as_ref(),
+            Change::Delete(_) => None,
+            #[cfg(feature = "encrypt")]
+            Change::Reseal => None,
+        }
+    }
+
+    /// Takes the entity's own row.
+    fn found_own(&mut self, view: &RowView<'_>, version: Version) -> Result<()> {
+        let read = match self.change {
+            Change::Merge(..) | Change::Update(_) | Change::Move(_) => {
+                Before::read_to_change(view, version).map(|(before, entity)| (before, Some(entity)))
+            }
+            Change::Set(changes, _) => Before::read(view, version).and_then(|before| {
+                Ok((before, Some(E::from_source(&mut Source::merged(E::SCHEMA, view, changes)?)?)))
+            }),
+            Change::Insert(_) | Change::Put(_) | Change::Replace(..) | Change::Delete(_) => {
+                Before::read(view, version).map(|before| (before, None))
+            }
+            #[cfg(feature = "encrypt")]
+            Change::Reseal => return self.found_unopened(view, version),
+        };
+        match read {
+            Ok((before, given)) => {
+                (self.before, self.given) = (Some(before), given);
+                Ok(())
+            }
+            // Its keys are lost, or its values were tampered with: what doesn't need them goes on without.
+            Err(error) if self.change.goes_unopened() && E::SCHEMA.seals() && is_closed(&error) => {
+                self.found_unopened(view, version)
+            }
+            Err(error) if is_closed(&error) => {
+                self.closed = Some(error);
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The same, with nothing of it opened; which copies there are is asked next.
+    fn found_unopened(&mut self, view: &RowView<'_>, version: Version) -> Result<()> {
+        self.before = Some(Before::read_unopened(view, version, self.change.reseals())?);
+        self.asks = Asks::Copies(0);
+        Ok(())
+    }
+
+    /// The key of the next copy that is asked for.
+    fn next_copy(&mut self, from: usize) -> Result<Option<Need>> {
+        self.asks = Asks::Nothing;
+        let Some(before) = &mut self.before else { return Ok(None) };
+        let sparse = E::SCHEMA.indexes.iter().enumerate().skip(from).filter(|(_, index)| index.sparse);
+        for (number, _) in sparse {
+            let Some(key) = before.copy_key(number) else {
+                before.lacks(number);
+                continue;
+            };
+            self.asks = Asks::ForCopy(number);
+            let (partition, _) = self.key.as_strs()?;
+            return Ok(Some(Need { keys: KeyPair::of(partition, &key), is_copy: true }));
+        }
+        Ok(None)
+    }
+
+    /// Takes the row under the key of a copy.
+    fn found_copy(&mut self, index: usize, copy: Option<&RowView<'_>>) -> Result<()> {
+        self.asks = Asks::Copies(index + 1);
+        let (_, own) = self.key.as_strs()?;
+        let is_there = copy.is_some_and(|copy| unopened::is_copy(E::SCHEMA, index, own, copy));
+        if let (Some(before), false) = (&mut self.before, is_there) {
+            before.lacks(index);
+        }
+        Ok(())
+    }
+
+    /// Lays out the values of the fields, sealed where they are to be stored so.
+    fn lay_out<'p>(&'p self, seals: &dyn Seals, desk: &mut Desk<'p>) -> Result<()> {
+        let before = self.before.as_ref();
+        desk.old = before.map(Before::values).transpose()?;
+        desk.new = self.new_entity().map(values_of).transpose()?;
+        if const { E::SCHEMA.seals() } {
+            if self.change.reseals() {
+                desk.new = before.map(Before::values).transpose()?;
+                return desk.new.as_mut().map_or(Ok(()), |new| sealing::reseal(E::SCHEMA, new, seals));
+            }
+            let kept = before.and_then(|before| desk.old.as_mut().zip(before.sealed.as_ref()));
+            sealing::seal(E::SCHEMA, kept, desk.new.as_mut(), seals)?;
+        }
+        Ok(())
+    }
+
+    /// The rows that are there and those that are to be.
+    fn print<'p>(&'p self, old: Option<&'p Values<'p>>, new: Option<&'p Values<'p>>) -> Result<Printed<'p>> {
+        let schema = E::SCHEMA;
+        let rows = match (&self.before, old) {
+            (Some(before), Some(values)) => {
+                let present = |index| before.has_row(index);
+                Some(OldRows {
+                    rows: EntityRows::stored(schema, values, self.key.as_strs()?, &present)?,
+                    version: before.version,
+                    is_exact: before.is_exact,
+                    unknown: &before.unknown,
+                })
+            }
+            _ => None,
+        };
+        // What is not new and does not move has the key that it is looked for by.
+        let key = match self.change {
+            Change::Insert(_) | Change::Move(_) => None,
+            _ => Some(self.key.as_strs()?),
+        };
+        let new = match (self.new_entity(), new) {
+            (Some(entity), Some(values)) => {
+                let before = rows.as_ref().map(|rows| &rows.rows).zip(old);
+                Some(EntityRows::of(schema, values, key, before, &|index| entity.has_row(index))?)
+            }
+            (None, Some(values)) => self
+                .before
+                .as_ref()
+                .map(|before| EntityRows::of(schema, values, key, None, &|index| before.has_row(index)))
+                .transpose()?,
+            _ => None,
+        };
+        Ok(Printed { schema, old: rows, new, keeps_times: self.change.reseals() })
+    }
+}
+
+impl<E: Entity, F: FnMut(&mut E) + ?Sized> EntityAttempt<'_, E, F> {
+    /// Makes of the entity stored what it is to be.
+    fn change(&mut self, entity: &mut E) {
+        match &mut self.change {
+            Change::Merge(patch, _) => {
+                // What an earlier attempt put in is had back first.
+                if let Some(last) = &mut self.new {
+                    E::exchange(last, patch);
+                }
+                E::exchange(entity, patch);
+            }
+            Change::Update(change) | Change::Move(change) => change(entity),
+            // These bring their entity or its properties along, or none.
+            Change::Insert(_)
+            | Change::Put(_)
+            | Change::Replace(..)
+            | Change::Set(..)
+            | Change::Delete(_) => {}
+            #[cfg(feature = "encrypt")]
+            Change::Reseal => {}
+        }
+    }
+}
+
+impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
+    fn begin(&mut self) {
+        self.asks = if self.change.reads() { Asks::Own } else { Asks::Nothing };
+        (self.before, self.given, self.closed) = (None, None, None);
+    }
+
+    fn partition(&self) -> Result<Option<&str>> {
+        if !self.reads() {
+            return Ok(None);
+        }
+        self.key.as_strs().map(|(partition, _)| Some(partition)).map_err(|error| self.place(error))
+    }
+
+    fn reads(&self) -> bool {
+        self.change.reads()
+    }
+
+    fn need(&mut self) -> Result<Option<Need>> {
+        match self.asks {
+            Asks::Own => {
+                let keys = self.key.lend().map_err(|error| self.place(error))?;
+                self.asks = Asks::ForOwn;
+                Ok(Some(Need { keys, is_copy: false }))
+            }
+            Asks::Copies(from) => self.next_copy(from),
+            Asks::ForOwn | Asks::ForCopy(_) | Asks::Nothing => Ok(None),
+        }
+    }
+
+    fn found(&mut self, row: Option<(&RowView<'_>, Version)>) -> Result<()> {
+        match self.asks {
+            Asks::ForOwn => {
+                self.asks = Asks::Nothing;
+                row.map_or(Ok(()), |(view, version)| self.found_own(view, version))
+            }
+            Asks::ForCopy(index) => self.found_copy(index, row.map(|(view, _)| view)),
+            Asks::Own | Asks::Copies(_) | Asks::Nothing => Ok(()),
+        }
+    }
+
+    fn take_back(&mut self, need: Need) {
+        if !need.is_copy {
+            self.key.take_back(need.keys);
+        }
+    }
+
+    fn make(&mut self) -> Result<()> {
+        if let Some(error) = self.closed.take() {
+            return Err(self.needs_values(error));
+        }
+        match (self.change.condition(), &self.before) {
+            (Some(_), None) => return Err(self.refused(ErrorKind::EntityNotFound)),
+            (Some(IfMatch::ETag(etag)), Some(before)) if etag != before.version.etag => {
+                return Err(self.refused(ErrorKind::ConditionNotMet));
+            }
+            _ => {}
+        }
+        if let Some(mut entity) = self.given.take() {
+            self.change(&mut entity);
+            self.new = Some(self.as_stored(entity)?);
+        }
+        Ok(())
+    }
+
+    fn plan<'p>(
+        &'p self,
+        number: usize,
+        seals: &dyn Seals,
+        desk: &'p mut Desk<'p>,
+        draft: &mut Draft<'p>,
+    ) -> Result<()> {
+        self.lay_out(seals, desk).map_err(|error| self.place(error))?;
+        let Desk { old, new, printed } = desk;
+        let rows = self.print(old.as_ref(), new.as_ref()).map_err(|error| self.place(error))?;
+        draft.add(number, printed.insert(rows));
+        Ok(())
+    }
+
+    fn takes_what_it_finds(&self) -> bool {
+        matches!(self.change, Change::Put(_))
+    }
+}

@@ -1,0 +1,395 @@
+//! Changes driven step by step, with no store at hand.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use super::attempt::Attempt;
+use super::driver::planned;
+use super::entity_attempt::EntityAttempt;
+use super::{Change, values_of};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{ETag, IfMatch, Ticks, ValueRef};
+use crate::plan::{
+    Act, Cause, Condition, FoundTokens, Plan, Resealed, RowContent, RowKind, RowWrite, Seals, Version,
+};
+use crate::row::named::{Names, PackedRow};
+use crate::schema::{Blind, Field};
+use crate::typed::entity::Entity as Declared;
+use crate::typed::read::key::Key;
+use crate::{DynamicEntity, Entity};
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+#[index(by_email, row = "email_{email}", unique)]
+#[index(by_badge, row = "badge_{badge:03}_{id:06}", when = Employee::is_inside)]
+struct Employee {
+    department: String,
+    id: u32,
+    email: String,
+    badge: u16,
+}
+
+impl Employee {
+    fn is_inside(&self) -> bool {
+        self.badge > 0
+    }
+
+    fn new(id: u32, email: &str) -> Self {
+        Self { department: "Sales".into(), id, email: email.into(), badge: 0 }
+    }
+}
+
+/// A closure that may go to another thread.
+type Sent<'c> = dyn FnMut(&mut Employee) + Send + 'c;
+
+/// There are no keys, and nothing asks for any.
+struct NoKeys;
+
+impl Seals for NoKeys {
+    fn seal(&self, _: (&str, &str), _: &Field, _: ValueRef<'_>) -> Result<Vec<u8>> {
+        Err(Error::new(ErrorKind::KeyUnavailable))
+    }
+
+    fn tokens(&self, _: &str, _: &Field, _: Blind, _: ValueRef<'_>) -> Result<FoundTokens> {
+        Err(Error::new(ErrorKind::KeyUnavailable))
+    }
+
+    fn reseal(&self, _: (&str, &str), _: &Field, _: ValueRef<'_>) -> Result<Resealed> {
+        Err(Error::new(ErrorKind::KeyUnavailable))
+    }
+}
+
+const FIRST: Version = version(1);
+const SECOND: Version = version(2);
+
+const fn version(number: u64) -> Version {
+    let Some(time) = Ticks::new(number) else { panic!("the time is beyond the calendar") };
+    Version { etag: ETag::from_timestamp(time), proof: [7, 8, 9] }
+}
+
+/// A row of an entity as an executor gives it: its own, or the copy in an index.
+fn stored<E: Declared>(names: &Names, entity: &E, cause: Cause, key: &str) -> PackedRow {
+    let values = values_of(entity).unwrap();
+    let content = RowContent::new(RowKind { schema: E::SCHEMA, cause }, &values);
+    let properties: Vec<_> = content.properties().collect();
+    names.pack(1, ("Sales", key), Ticks::MIN, &properties).unwrap()
+}
+
+fn own(names: &Names, employee: &Employee) -> PackedRow {
+    stored(names, employee, Cause::Entity, &format!("empid_{:06}", employee.id))
+}
+
+/// Gives an attempt the row that it needs, which must be this one.
+fn answer(attempt: &mut dyn Attempt, key: &str, row: Option<(&PackedRow, Version)>) {
+    let need = attempt.need().unwrap().unwrap();
+    assert_eq!(need.keys.as_strs(), ("Sales", key));
+    match row {
+        Some((row, version)) => attempt.found(Some((&row.view().unwrap(), version))).unwrap(),
+        None => attempt.found(None).unwrap(),
+    }
+    attempt.take_back(need);
+}
+
+/// A planned row as text.
+fn shown(row: &RowWrite<'_>) -> String {
+    let act = match row.act {
+        Act::Keep => "keep",
+        Act::Put(_) => "put",
+        Act::Merge(_) => "merge",
+        Act::Remove => "remove",
+    };
+    let condition = match row.condition {
+        Condition::Is(version) => format!("is {}", version.etag.timestamp().get()),
+        other => format!("{other:?}").to_lowercase(),
+    };
+    format!("{} {act} {} if {condition}", row.of, row.key)
+}
+
+fn rows(plan: &Plan<'_>) -> Vec<String> {
+    let group = plan.groups.first().unwrap();
+    assert_eq!((plan.groups.len(), group.place.partition), (1, "Sales"));
+    group.rows.iter().map(shown).collect()
+}
+
+fn update<'c>(change: impl FnMut(&mut Employee) + Send + 'c) -> EntityAttempt<'c, Employee, Sent<'c>> {
+    EntityAttempt::of(Employee::key("Sales", 7), Change::Update(Box::new(change)))
+}
+
+#[test]
+fn each_step_may_run_on_another_thread() {
+    let names = Names::default();
+    let row = own(&names, &Employee::new(7, "ann@contoso.com"));
+    let runs = AtomicUsize::new(0);
+    let mut attempt = update(|employee| {
+        runs.fetch_add(1, Ordering::Relaxed);
+        employee.email = "jones@contoso.com".into();
+    });
+    thread::scope(|scope| {
+        let (need, mut attempt) = scope
+            .spawn(move || {
+                attempt.begin();
+                (attempt.need().unwrap().unwrap(), attempt)
+            })
+            .join()
+            .unwrap();
+        assert_eq!(need.keys.as_strs(), ("Sales", "empid_000007"));
+        let mut attempt = scope
+            .spawn(|| {
+                attempt.found(Some((&row.view().unwrap(), FIRST))).unwrap();
+                attempt
+            })
+            .join()
+            .unwrap();
+        attempt.take_back(need);
+        assert!(attempt.need().unwrap().is_none());
+        assert_eq!(runs.load(Ordering::Relaxed), 0, "the closure ran where a row was lent");
+        let (attempt, planned) = scope
+            .spawn(move || {
+                let rows = planned(&mut [&mut attempt], None, &NoKeys, rows).unwrap();
+                (attempt, rows)
+            })
+            .join()
+            .unwrap();
+        assert_eq!(
+            planned,
+            [
+                "0 put empid_000007 if is 1",
+                "0 put email_jones@contoso.com if absent",
+                "0 remove email_ann@contoso.com if any",
+                "0 remove badge_000_000007 if any",
+            ]
+        );
+        assert_eq!(attempt.into_new().unwrap().email, "jones@contoso.com");
+    });
+    assert_eq!(runs.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn another_attempt_knows_nothing_of_the_one_before() {
+    let names = Names::default();
+    let mut seen = Vec::new();
+    let mut attempt = update(|employee| {
+        seen.push(employee.badge);
+        employee.badge += 1;
+    });
+    let mut stored = Employee::new(7, "ann@contoso.com");
+    for (badge, version, key) in [(4, FIRST, "badge_005_000007"), (8, SECOND, "badge_009_000007")] {
+        stored.badge = badge;
+        attempt.begin();
+        answer(&mut attempt, "empid_000007", Some((&own(&names, &stored), version)));
+        let planned = planned(&mut [&mut attempt], None, &NoKeys, rows).unwrap();
+        let number = version.etag.timestamp().get();
+        assert_eq!(planned[0], format!("0 put empid_000007 if is {number}"));
+        assert_eq!(planned[1], format!("0 put {key} if any"));
+    }
+    // A need that was not answered is asked again.
+    attempt.begin();
+    let need = attempt.need().unwrap().unwrap();
+    attempt.take_back(need);
+    attempt.begin();
+    answer(&mut attempt, "empid_000007", None);
+    let error = planned(&mut [&mut attempt], None, &NoKeys, rows).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::EntityNotFound);
+    assert!(
+        error
+            .to_string()
+            .starts_with("cannot update in table `Company`, partition `Sales`, row `empid_000007`")
+    );
+    drop(attempt);
+    assert_eq!(seen, [4, 8]);
+}
+
+#[test]
+fn a_patch_is_given_back_to_the_next_attempt() {
+    let names = Names::default();
+    let patch = Employee::patch().email("jones@contoso.com");
+    let merge = Change::Merge(patch, IfMatch::Any);
+    let mut attempt = EntityAttempt::new(Employee::key("Sales", 7), merge);
+    for email in ["ann@contoso.com", "beth@contoso.com"] {
+        attempt.begin();
+        answer(&mut attempt, "empid_000007", Some((&own(&names, &Employee::new(7, email)), FIRST)));
+        let planned = planned(&mut [&mut attempt], None, &NoKeys, rows).unwrap();
+        assert!(planned.contains(&"0 put email_jones@contoso.com if absent".to_owned()), "{planned:?}");
+        assert!(planned.contains(&format!("0 remove email_{email} if any")), "{planned:?}");
+    }
+}
+
+#[test]
+fn what_is_of_another_version_is_refused_before_it_is_changed() {
+    let names = Names::default();
+    let row = own(&names, &Employee::new(7, "ann@contoso.com"));
+    let key = || Employee::key("Sales", 7);
+    let jones = Employee::new(7, "jones@contoso.com");
+    let changes: [Change<'_, Employee>; 2] =
+        [Change::Replace(&jones, SECOND.etag.into()), Change::Delete(SECOND.etag.into())];
+    for change in changes {
+        let mut attempt = EntityAttempt::new(key(), change);
+        attempt.begin();
+        answer(&mut attempt, "empid_000007", Some((&row, FIRST)));
+        let error = planned(&mut [&mut attempt], None, &NoKeys, rows).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConditionNotMet);
+        assert_eq!(error.row_key(), Some("empid_000007"));
+    }
+}
+
+#[test]
+fn a_row_of_another_kind_is_an_error_of_the_reading() {
+    let names = Names::default();
+    let row = names.pack(1, ("Sales", "empid_000007"), Ticks::MIN, &[]).unwrap();
+    let mut attempt = update(|_| panic!("nothing was found to be changed"));
+    attempt.begin();
+    let need = attempt.need().unwrap().unwrap();
+    let error = attempt.found(Some((&row.view().unwrap(), FIRST))).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::SchemaMismatch);
+    attempt.take_back(need);
+    assert!(attempt.need().unwrap().is_none());
+}
+
+#[test]
+fn several_changes_are_planned_as_one() {
+    let names = Names::default();
+    let (ann, bob) = (Employee::new(1, "first"), Employee::new(2, "second"));
+    let cleo = Employee::new(3, "third");
+    let swap = |id, email: &'static str| {
+        let change = move |employee: &mut Employee| employee.email = email.into();
+        EntityAttempt::<Employee>::new(Employee::key("Sales", id), Change::Update(Box::new(change)))
+    };
+    let (mut first, mut second) = (swap(1, "second"), swap(2, "first"));
+    let mut third = EntityAttempt::new(Key::unused(), Change::Insert(&cleo));
+    for (attempt, employee) in [(&mut first, &ann), (&mut second, &bob)] {
+        attempt.begin();
+        let key = format!("empid_{:06}", employee.id);
+        answer(attempt, &key, Some((&own(&names, employee), FIRST)));
+    }
+    third.begin();
+    assert!(third.need().unwrap().is_none(), "what is new needs nothing");
+    let attempts: &mut [&mut dyn Attempt] = &mut [&mut first, &mut second, &mut third];
+    let planned = planned(attempts, Some("Sales"), &NoKeys, rows).unwrap();
+    assert_eq!(
+        planned,
+        [
+            "0 put empid_000001 if is 1",
+            "1 put empid_000002 if is 1",
+            "2 put empid_000003 if absent",
+            "0 put email_second if any",
+            "1 put email_first if any",
+            "2 put email_third if absent",
+            "0 remove badge_000_000001 if any",
+            "1 remove badge_000_000002 if any",
+        ]
+    );
+}
+
+#[test]
+fn of_several_errors_say_which() {
+    let names = Names::default();
+    let (ann, mut moved) = (Employee::new(1, "first"), Employee::new(2, "second"));
+    moved.department = "Legal".into();
+    let mut first = EntityAttempt::new(Employee::key("Sales", 1), Change::Delete(IfMatch::Any));
+    first.begin();
+    answer(&mut first, "empid_000001", Some((&own(&names, &ann), FIRST)));
+    let mut second = EntityAttempt::new(Key::unused(), Change::Insert(&moved));
+    let attempts: &mut [&mut dyn Attempt] = &mut [&mut first, &mut second];
+    let error = planned(attempts, Some("Sales"), &NoKeys, rows).unwrap_err();
+    assert_eq!((error.kind(), error.index()), (ErrorKind::DifferentPartitions, Some(1)));
+}
+
+#[test]
+fn properties_are_set_on_what_was_found() {
+    let names = Names::default();
+    let changes = DynamicEntity::new("Sales", "empid_000007").with("Badge", 12);
+    let mut attempt = EntityAttempt::new(Employee::key("Sales", 7), Change::Set(&changes, IfMatch::Any));
+    attempt.begin();
+    answer(&mut attempt, "empid_000007", Some((&own(&names, &Employee::new(7, "ann")), FIRST)));
+    let planned = planned(&mut [&mut attempt], None, &NoKeys, rows).unwrap();
+    assert_eq!(
+        planned,
+        [
+            "0 put empid_000007 if is 1",
+            "0 put badge_012_000007 if any",
+            // It holds the badge, too.
+            "0 put email_ann if any",
+            "0 remove badge_000_000007 if any",
+        ]
+    );
+}
+
+#[cfg(feature = "encrypt")]
+mod unopened {
+    use super::*;
+
+    /// One whose weight may still be plain.
+    #[derive(Entity, Clone, Debug, PartialEq)]
+    #[entity(table = "Clinic", kind = "patient")]
+    #[key(partition = "{ward}", row = "patient_{id:03}")]
+    #[index(by_age, row = "age_{age:03}_{id:03}", when = Patient::is_old, copy(weight))]
+    #[index(by_bed, row = "bed_{bed:03}_{id:03}", when = Patient::is_old, copy(weight))]
+    struct Patient {
+        ward: String,
+        id: u16,
+        age: u16,
+        bed: u16,
+        #[encrypt(dual)]
+        weight: i64,
+    }
+
+    impl Patient {
+        fn is_old(&self) -> bool {
+            panic!("nothing that is the user's sees an entity that is not opened: {self:?}")
+        }
+    }
+
+    /// Seals anew, and knows no key.
+    struct Anew;
+
+    impl Seals for Anew {
+        fn seal(&self, _: (&str, &str), _: &Field, _: ValueRef<'_>) -> Result<Vec<u8>> {
+            Err(Error::new(ErrorKind::KeyUnavailable))
+        }
+
+        fn tokens(&self, _: &str, _: &Field, _: Blind, _: ValueRef<'_>) -> Result<FoundTokens> {
+            Err(Error::new(ErrorKind::KeyUnavailable))
+        }
+
+        fn reseal(&self, _: (&str, &str), _: &Field, _: ValueRef<'_>) -> Result<Resealed> {
+            Ok(Resealed { value: Some(vec![1; 40]), token: None })
+        }
+    }
+
+    #[test]
+    fn what_is_not_opened_is_asked_which_copies_it_has() {
+        let names = Names::default();
+        let patient = Patient { ward: "Sales".into(), id: 7, age: 90, bed: 2, weight: 61 };
+        let row = stored(&names, &patient, Cause::Entity, "patient_007");
+        let copy = stored(&names, &patient, Cause::Index(0), "age_090_007");
+        let other = stored(&names, &patient, Cause::Index(0), "bed_002_007");
+        let mut attempt = EntityAttempt::new(Patient::key("Sales", 7), Change::Reseal);
+        // A row of another kind under a copy's key is nobody's copy.
+        for (age, bed, has_age) in
+            [(Some(&copy), None, true), (None, Some(&other), false), (Some(&other), None, false)]
+        {
+            attempt.begin();
+            answer(&mut attempt, "patient_007", Some((&row, FIRST)));
+            for (key, found) in [("age_090_007", age), ("bed_002_007", bed)] {
+                let asked = attempt.need().unwrap().unwrap();
+                assert_eq!((asked.keys.as_strs(), asked.is_copy), (("Sales", key), true));
+                let view = found.map(|found| found.view().unwrap());
+                attempt.found(view.as_ref().map(|view| (view, SECOND))).unwrap();
+                attempt.take_back(asked);
+            }
+            assert!(attempt.need().unwrap().is_none());
+            let seen = planned(&mut [&mut attempt], None, &Anew, |plan| (rows(plan), plan.keeps_times));
+            let (planned, keeps_times) = seen.unwrap();
+            assert!(keeps_times);
+            // Where there is no copy, one is removed in case there is.
+            let age = if has_age { "put" } else { "remove" };
+            let expected = [
+                "0 put patient_007 if is 1".to_owned(),
+                format!("0 {age} age_090_007 if any"),
+                "0 remove bed_002_007 if any".to_owned(),
+            ];
+            assert_eq!(planned, expected);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The executors that tests of typed tables are run on: LMDB, a map, and a map that can do what the service can.
+
+use std::cell::Cell;
+
+use table_core::Store;
+
+use crate::map::MapStore;
+
+/// What carries out reads and plans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Executor {
+    /// LMDB.
+    Lmdb,
+    /// An ordered map that can do everything but seal.
+    Map,
+    /// The same with the abilities of the service.
+    Service,
+}
+
+thread_local! {
+    static EXECUTOR: Cell<Executor> = const { Cell::new(Executor::Lmdb) };
+}
+
+impl Executor {
+    /// The one that the test of this thread is run on.
+    pub fn of_test() -> Self {
+        EXECUTOR.get()
+    }
+
+    /// Runs a test whose [scratch](crate::Scratch) stores are this executor's.
+    pub fn run(self, test: impl FnOnce()) {
+        /// Also where the test fails, so that the thread's next one is as if it were the first.
+        struct Back;
+        impl Drop for Back {
+            fn drop(&mut self) {
+                EXECUTOR.set(Executor::Lmdb);
+            }
+        }
+        EXECUTOR.set(self);
+        let _back = Back;
+        test();
+    }
+
+    /// A store that is not on LMDB.
+    pub(crate) fn map(self) -> Option<Store> {
+        match self {
+            Self::Lmdb => None,
+            Self::Map => Some(MapStore::new().store()),
+            Self::Service => Some(MapStore::as_the_service().store()),
+        }
+    }
+}
+
+/// Makes of each of these tests, which stand beside it and run on LMDB, one on each other executor.
+#[macro_export]
+macro_rules! on_other_executors {
+    ($($test:ident)+) => {
+        mod on_a_map {
+            $(
+                #[test]
+                fn $test() {
+                    $crate::executors::Executor::Map.run(super::$test);
+                }
+            )+
+        }
+
+        mod as_the_service {
+            $(
+                #[test]
+                fn $test() {
+                    $crate::executors::Executor::Service.run(super::$test);
+                }
+            )+
+        }
+    };
+}

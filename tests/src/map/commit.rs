@@ -1,0 +1,164 @@
+//! Plans carried out on a map.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use std::time::Duration;
+
+use table_core::__executor::{
+    self as executor, Abilities, Act, Condition, Content, Group, Plan, Refused, RowProperty, RowWrite,
+    TableExec,
+};
+use table_core::{ETag, Error, ErrorKind, Result, Ticks, Value};
+
+use super::table::MapTable;
+use super::{MapStore, Row, Rows, State, missing, own};
+
+/// What becomes of rows, by their keys.
+type Write = (Vec<u8>, Option<Arc<Row>>);
+type Writes = Vec<Write>;
+
+pub(super) fn commit(store: &MapStore, tables: &[&dyn TableExec], plan: &Plan<'_>) -> Result<ETag, Refused> {
+    executor::check_rules(plan)?;
+    demand_ability(store.abilities, plan);
+    let mut state = store.state();
+    let timestamp = next(&state);
+    let mut writes = Writes::new();
+    for (number, group) in plan.groups.iter().enumerate() {
+        let refused = |(error, row)| Refused { error, group: number, row };
+        let table = table_of(store, tables, &state, group).map_err(|error| refused((error, None)))?;
+        for (at, row) in group.rows.iter().enumerate() {
+            let planned = write(&state, table, (plan, group.place.partition), row, timestamp);
+            writes.extend(planned.map_err(|error| refused((error, Some(at))))?);
+        }
+        for range in &group.unchanged {
+            if digest(&state.rows, table.entry.id, group.place.partition, range.prefix) != range.digest {
+                return Err(refused((
+                    executor::error(ErrorKind::ConditionNotMet, "rows have changed"),
+                    None,
+                )));
+            }
+        }
+    }
+    let rows = Arc::make_mut(&mut state.rows);
+    for (key, row) in writes {
+        match row {
+            Some(row) => rows.insert(key, row),
+            None => rows.remove(&key),
+        };
+    }
+    state.last = Some(timestamp);
+    state.commits += 1;
+    Ok(ETag::from_timestamp(timestamp))
+}
+
+/// No plan comes here that asks for what the store said it can't do.
+fn demand_ability(abilities: Abilities, plan: &Plan<'_>) {
+    assert!(abilities.groups || plan.groups.iter().count() <= 1, "several groups");
+    assert!(abilities.times || !plan.keeps_times, "times are to be kept");
+    for group in plan.groups.iter() {
+        let kept: Vec<_> = group.rows.iter().filter(|row| matches!(row.act, Act::Keep)).collect();
+        assert!(group.rows.len() - kept.len() <= abilities.rows, "too many rows");
+        assert!(abilities.expect || kept.iter().all(|row| row.condition == Condition::Any), "demands");
+        assert!(abilities.range || group.unchanged.is_empty(), "ranges");
+    }
+}
+
+/// Later than all before it.
+fn next(state: &State) -> Ticks {
+    let now = Ticks::now();
+    match state.last {
+        Some(last) if last >= now => last.checked_add(Duration::from_nanos(100)).unwrap_or(now),
+        _ => now,
+    }
+}
+
+fn table_of<'t>(
+    store: &MapStore,
+    tables: &[&'t dyn TableExec],
+    state: &State,
+    group: &Group<'_>,
+) -> Result<&'t MapTable> {
+    let table = own(*tables.get(group.place.table).ok_or_else(missing)?)?;
+    table.check_exists(state)?;
+    if std::ptr::eq(Arc::as_ptr(&table.store), store) { Ok(table) } else { Err(missing()) }
+}
+
+/// What becomes of a row, if anything does.
+fn write(
+    state: &State,
+    table: &MapTable,
+    (plan, partition): (&Plan<'_>, &str),
+    row: &RowWrite<'_>,
+    timestamp: Ticks,
+) -> Result<Option<Write>> {
+    let id = table.entry.id;
+    let key = executor::stored_key(id, partition, row.key);
+    let old = state.rows.get(&key);
+    demand(row.condition, old.map(|old| ETag::from_timestamp(old.timestamp)))?;
+    if row.kind.is_none() && !plan.is_raw {
+        let layouts = state.layouts.get(&id).cloned().unwrap_or_default();
+        let new = row.act.content().map(properties).unwrap_or_default();
+        for properties in old.map(|old| &old.properties).into_iter().chain([&new]) {
+            if let Some(kind) = properties.get("EntityType").and_then(Value::as_str) {
+                executor::check_by_properties(&layouts, kind)?;
+            }
+        }
+    }
+    let properties = match (&row.act, old) {
+        (Act::Keep, _) => return Ok(None),
+        (Act::Remove, _) => return Ok(Some((key, None))),
+        (Act::Merge(content), Some(old)) => {
+            let mut merged = old.properties.clone();
+            merged.extend(properties(content));
+            merged
+        }
+        (Act::Put(content) | Act::Merge(content), _) => properties(content),
+    };
+    let timestamp = old.map(|old| old.timestamp).filter(|_| plan.keeps_times).unwrap_or(timestamp);
+    let row = Row { partition: partition.into(), row: row.key.into(), timestamp, properties };
+    Ok(Some((key, Some(Arc::new(row)))))
+}
+
+fn demand(condition: Condition, found: Option<ETag>) -> Result<(), Error> {
+    let wanted = match condition {
+        Condition::Any => return Ok(()),
+        Condition::Absent if found.is_none() => return Ok(()),
+        Condition::Absent => return Err(executor::error(ErrorKind::EntityAlreadyExists, "")),
+        Condition::Present => None,
+        Condition::Tag(etag) => Some(etag),
+        Condition::Is(version) => Some(version.etag),
+    };
+    match (found, wanted) {
+        (None, _) => Err(executor::error(ErrorKind::EntityNotFound, "")),
+        (Some(found), Some(wanted)) if found != wanted => {
+            Err(executor::error(ErrorKind::ConditionNotMet, ""))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn properties(content: &Content<'_>) -> BTreeMap<String, Value> {
+    let owned = |(name, value): RowProperty<'_>| (name.to_owned(), value.to_value());
+    match content {
+        Content::Properties(given) => given.iter().copied().map(owned).collect(),
+        Content::Row(row) => row.properties().map(owned).collect(),
+    }
+}
+
+/// Of the keys and versions of the rows whose row keys begin so.
+fn digest(rows: &Rows, table: u32, partition: &str, prefix: &str) -> u64 {
+    let start = executor::stored_key(table, partition, prefix);
+    let mut hash = DefaultHasher::new();
+    for (key, row) in rows.range(start.clone()..).take_while(|(key, _)| key.starts_with(&start)) {
+        (key, row.timestamp.get()).hash(&mut hash);
+    }
+    hash.finish()
+}
+
+impl MapStore {
+    /// What a [range](executor::Range) has as its digest while the rows that begin so are those that they are now.
+    pub fn digest(&self, table: u32, partition: &str, prefix: &str) -> u64 {
+        digest(&self.state().rows, table, partition, prefix)
+    }
+}

@@ -1,0 +1,177 @@
+//! A store in an ordered map: a second executor, which knows rows by their names and nothing of LMDB.
+//!
+//! It stands for whatever else may carry out reads and plans. As the [service](MapStore::as_the_service) it has no more than
+//! Azure Table storage has, and gives rows in small pages.
+
+mod commit;
+mod table;
+mod walk;
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use table_core::__executor::{
+    self as executor, Abilities, Backend, HasVault, LayoutTexts, Moment, Names, Plan, Refused, SealedAt,
+    TableExec, Turns,
+};
+use table_core::{ETag, Error, ErrorKind, Result, Store, Ticks, Value};
+
+use self::table::MapTable;
+use self::walk::MapMoment;
+
+/// Rows in the order of their stored keys.
+type Rows = BTreeMap<Vec<u8>, Arc<Row>>;
+
+/// A row as the map has it.
+#[derive(Debug)]
+struct Row {
+    partition: String,
+    row: String,
+    timestamp: Ticks,
+    properties: BTreeMap<String, Value>,
+}
+
+/// What is known of a table.
+#[derive(Debug)]
+struct TableEntry {
+    name: String,
+    id: u32,
+    names: Names,
+}
+
+/// Everything, as it is now.
+#[derive(Debug, Default)]
+struct State {
+    /// By their names in small letters.
+    tables: BTreeMap<String, Arc<TableEntry>>,
+    /// How many tables there have been.
+    numbered: u32,
+    layouts: BTreeMap<u32, LayoutTexts>,
+    /// Shared with those who read a moment of it.
+    rows: Arc<Rows>,
+    last: Option<Ticks>,
+    /// How many plans have been carried out.
+    commits: usize,
+}
+
+/// A store in an ordered map.
+#[derive(Debug)]
+pub struct MapStore {
+    abilities: Abilities,
+    /// Rows that a walk gives at a time.
+    page: usize,
+    turns: Turns,
+    state: Mutex<State>,
+}
+
+impl MapStore {
+    /// A store that can do everything but seal.
+    pub fn new() -> Arc<Self> {
+        Self::with(Abilities::ALL, 64)
+    }
+
+    /// A store that can do what the service can.
+    pub fn as_the_service() -> Arc<Self> {
+        Self::with(Abilities::SERVICE, 3)
+    }
+
+    fn with(abilities: Abilities, page: usize) -> Arc<Self> {
+        Arc::new(Self { abilities, page, turns: Turns::default(), state: Mutex::default() })
+    }
+
+    /// The store as a user holds it.
+    pub fn store(self: &Arc<Self>) -> Store {
+        executor::store(self.clone())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn moment_of(self: &Arc<Self>) -> Box<dyn Moment> {
+        let state = self.state();
+        Box::new(MapMoment::new(self.clone(), state.rows.clone(), state.commits))
+    }
+
+    fn table(self: &Arc<Self>, entry: &Arc<TableEntry>) -> Arc<dyn TableExec> {
+        Arc::new(MapTable { store: self.clone(), entry: entry.clone() })
+    }
+}
+
+/// The table, if it is one of a map's.
+fn own(table: &dyn TableExec) -> Result<&MapTable> {
+    let table: &dyn Any = table;
+    table
+        .downcast_ref()
+        .ok_or_else(|| executor::error(ErrorKind::TableNotFound, "the table is of another store"))
+}
+
+fn missing() -> Error {
+    executor::error(ErrorKind::TableNotFound, "there is no such table; create it first")
+}
+
+impl HasVault for MapStore {}
+
+impl Backend for MapStore {
+    fn create(self: Arc<Self>, table: &str) -> Result<Arc<dyn TableExec>> {
+        let mut state = self.state();
+        let key = table.to_ascii_lowercase();
+        if state.tables.contains_key(&key) {
+            return Err(executor::error(ErrorKind::TableAlreadyExists, ""));
+        }
+        state.numbered += 1;
+        let entry = Arc::new(TableEntry { name: table.into(), id: state.numbered, names: Names::default() });
+        state.tables.insert(key, entry.clone());
+        Ok(self.table(&entry))
+    }
+
+    fn open(self: Arc<Self>, table: &str) -> Result<Arc<dyn TableExec>> {
+        let found = self.state().tables.get(&table.to_ascii_lowercase()).cloned();
+        Ok(self.table(&found.ok_or_else(missing)?))
+    }
+
+    fn tables(&self) -> Result<Vec<String>> {
+        Ok(self.state().tables.values().map(|table| table.name.clone()).collect())
+    }
+
+    fn drop_table(self: Arc<Self>, table: &str) -> Result<()> {
+        let mut state = self.state();
+        let entry = state.tables.remove(&table.to_ascii_lowercase()).ok_or_else(missing)?;
+        state.layouts.remove(&entry.id);
+        let prefix = entry.id.to_be_bytes();
+        Arc::make_mut(&mut state.rows).retain(|key, _| !key.starts_with(&prefix));
+        Ok(())
+    }
+
+    fn abilities(&self) -> Abilities {
+        self.abilities
+    }
+
+    fn commit(&self, tables: &[&dyn TableExec], plan: &Plan<'_>, _: &SealedAt) -> Result<ETag, Refused> {
+        commit::commit(self, tables, plan)
+    }
+
+    fn turns(&self) -> &Turns {
+        &self.turns
+    }
+
+    fn moment(self: Arc<Self>) -> Result<Box<dyn Moment>> {
+        Ok(self.moment_of())
+    }
+
+    fn is_read_only(&self) -> bool {
+        false
+    }
+
+    fn path(&self) -> &Path {
+        Path::new("")
+    }
+}
+
+/// Since when something is held.
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,92 @@
+//! A table of a map.
+
+use std::sync::Arc;
+
+use table_core::__executor::{
+    self as executor, Backend, LayoutTexts, Layouts, Moment, PackedRow, Read, TableExec, Take,
+};
+use table_core::schema::Schema;
+use table_core::{Result, Value, ValueRef};
+
+use super::{MapStore, Row, State, TableEntry, missing};
+
+/// A handle on a table.
+pub(super) struct MapTable {
+    pub(super) store: Arc<MapStore>,
+    pub(super) entry: Arc<TableEntry>,
+}
+
+impl MapTable {
+    /// Refuses a table that was dropped.
+    pub(super) fn check_exists(&self, state: &State) -> Result<()> {
+        let is_there = state.tables.values().any(|table| table.id == self.entry.id);
+        if is_there { Ok(()) } else { Err(missing()) }
+    }
+
+    /// The row of these keys, and the state that it is in.
+    fn find(&self, (partition, row): (&str, &str)) -> Result<Option<(PackedRow, usize)>> {
+        let state = self.store.state();
+        self.check_exists(&state)?;
+        let found = state.rows.get(&executor::stored_key(self.entry.id, partition, row));
+        found.map(|row| Ok((pack(&self.entry, row)?, state.commits))).transpose()
+    }
+}
+
+/// The row in the form that readers know.
+pub(super) fn pack(table: &TableEntry, row: &Row) -> Result<PackedRow> {
+    let value = |(name, value): (&'_ String, &'_ Value)| -> (String, Value) { (name.clone(), value.clone()) };
+    let owned: Vec<_> = row.properties.iter().map(value).collect();
+    let named: Vec<(&str, ValueRef<'_>)> =
+        owned.iter().map(|(name, value)| (name.as_str(), value.as_value_ref())).collect();
+    table.names.pack(table.id, (&row.partition, &row.row), row.timestamp, &named)
+}
+
+impl TableExec for MapTable {
+    fn name(&self) -> &str {
+        &self.entry.name
+    }
+
+    fn id(&self) -> u32 {
+        self.entry.id
+    }
+
+    fn get(&self, keys: (&str, &str), read: Read<'_>) -> Result<bool> {
+        let Some((row, state)) = self.find(keys)? else { return Ok(false) };
+        read(&row.view()?, state).map(|()| true)
+    }
+
+    fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool> {
+        let Some((row, _)) = self.find(keys)? else { return Ok(false) };
+        take(row.view()?).map(|()| true)
+    }
+
+    fn declare(&self, schema: &'static Schema) -> Result<()> {
+        executor::declare(self, self, schema)
+    }
+
+    fn store(&self) -> &dyn Backend {
+        &*self.store
+    }
+
+    fn moment(&self) -> Result<Box<dyn Moment>> {
+        self.check_exists(&self.store.state())?;
+        Ok(self.store.moment_of())
+    }
+}
+
+impl Layouts for MapTable {
+    fn layouts(&self) -> Result<LayoutTexts> {
+        Ok(self.store.state().layouts.get(&self.entry.id).cloned().unwrap_or_default())
+    }
+
+    fn note(&self, known: &LayoutTexts, kind: &str, layout: &str) -> Result<bool> {
+        let mut state = self.store.state();
+        let noted = state.layouts.entry(self.entry.id).or_default();
+        if noted != known {
+            return Ok(false);
+        }
+        noted.retain(|(other, _)| other != kind);
+        noted.push((kind.into(), layout.into()));
+        Ok(true)
+    }
+}

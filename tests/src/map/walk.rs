@@ -1,0 +1,138 @@
+//! Moments of a map, and walks over its rows.
+
+use std::ops::Bound;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use table_core::__executor::{
+    self as executor, Asked, Batch, InPlace, Kept, Lanes, Moment, RowView, TableExec, TakeEach, Walk,
+};
+use table_core::{Continuation, ErrorKind, Result};
+
+use super::table::{MapTable, pack};
+use super::{MapStore, Rows, TableEntry, now, own};
+
+/// Tells a token of a map from that of other stores.
+const TAG: u64 = 0x6d61_7073;
+
+/// The rows as they were at one moment.
+pub(super) struct MapMoment {
+    store: Arc<MapStore>,
+    rows: Arc<Rows>,
+    kept: Kept,
+    state: usize,
+    taken: Instant,
+}
+
+impl MapMoment {
+    pub(super) fn new(store: Arc<MapStore>, rows: Arc<Rows>, state: usize) -> Self {
+        Self { store, rows, kept: Kept::default(), state, taken: now() }
+    }
+
+    fn begin<'m>(&'m self, table: &'m MapTable) -> impl FnMut(Asked) -> Box<dyn Walk> + use<'m> {
+        |asked| {
+            let (rows, table) = (self.rows.clone(), table.entry.clone());
+            Box::new(MapWalk { asked, rows, table, last: None, page: self.store.page })
+        }
+    }
+}
+
+impl Moment for MapMoment {
+    fn has(&self, table: &dyn TableExec) -> bool {
+        own(table).is_ok_and(|table| Arc::ptr_eq(&table.store, &self.store))
+    }
+
+    fn state(&self) -> usize {
+        self.state
+    }
+
+    fn age(&self) -> Duration {
+        self.taken.elapsed()
+    }
+
+    fn get<'s>(
+        &'s self,
+        table: &dyn TableExec,
+        (partition, row): (&str, &str),
+        _: bool,
+    ) -> Result<Option<RowView<'s>>> {
+        let entry = &own(table)?.entry;
+        let found = self.rows.get(&executor::stored_key(entry.id, partition, row));
+        let Some(row) = found else { return Ok(None) };
+        let full = || executor::error(ErrorKind::InvalidQuery, "the snapshot can keep no more rows");
+        self.kept.keep(pack(entry, row)?).ok_or_else(full)?.view().map(Some)
+    }
+
+    fn walks(&self, table: &dyn TableExec, lanes: &Lanes) -> Result<Vec<Box<dyn Walk>>> {
+        let table = own(table)?;
+        executor::walks(lanes, table.entry.id, &mut self.begin(table))
+    }
+
+    fn views<'s>(&'s self, table: &dyn TableExec, lanes: Lanes) -> Result<Box<dyn InPlace<'s> + 's>> {
+        let table = own(table)?;
+        executor::views(self, &self.kept, lanes, table.entry.id, &mut self.begin(table))
+    }
+
+    fn page(
+        &self,
+        table: &dyn TableExec,
+        lanes: Lanes,
+        size: usize,
+        after: Option<&Continuation>,
+        each: TakeEach<'_>,
+    ) -> Result<Option<Continuation>> {
+        let table = own(table)?;
+        executor::page(self, lanes, (table.entry.id, TAG), (size, after), &mut self.begin(table), each)
+    }
+}
+
+/// A walk over the rows that a lane asks for, a page at a time.
+struct MapWalk {
+    asked: Asked,
+    rows: Arc<Rows>,
+    table: Arc<TableEntry>,
+    /// The key of the row that was looked at last.
+    last: Option<Vec<u8>>,
+    page: usize,
+}
+
+impl Walk for MapWalk {
+    fn fill(&mut self, _: &dyn Moment, batch: &mut Batch) -> Result<()> {
+        batch.begin(0, 0);
+        let filled = self.read_on(batch);
+        batch.read_by_names(&self.table.names, &self.asked);
+        filled
+    }
+}
+
+impl MapWalk {
+    fn read_on(&mut self, batch: &mut Batch) -> Result<()> {
+        let rows = self.rows.clone();
+        let Some((start, end)) = self.asked.range() else {
+            batch.end();
+            return Ok(());
+        };
+        let last = self.last.as_deref();
+        let range = match (self.asked.is_reverse(), last) {
+            (_, None) => (Bound::Included(start), Bound::Excluded(end)),
+            (false, Some(last)) => (Bound::Excluded(last), Bound::Excluded(end)),
+            (true, Some(last)) => (Bound::Included(start), Bound::Excluded(last)),
+        };
+        let mut found = rows.range::<[u8], _>(range);
+        let mut next = || if self.asked.is_reverse() { found.next_back() } else { found.next() };
+        let mut last = None;
+        while batch.len() < self.page {
+            let Some((key, row)) = next() else {
+                batch.end();
+                break;
+            };
+            last = Some(key);
+            let packed = pack(&self.table, row)?;
+            if self.asked.wants(&packed.view()?)? {
+                batch.put_packed(&packed);
+            }
+        }
+        self.last = last.cloned();
+        Ok(())
+    }
+}
