@@ -5,6 +5,7 @@
 mod range;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 pub(crate) use self::range::{StoredRange, range, range_from};
 use crate::error::{Error, ErrorKind};
@@ -18,10 +19,43 @@ const SEPARATOR: u8 = 0;
 /// Appends the stored key of a row.
 pub(crate) fn encode(table: u32, partition: &str, row: &str, out: &mut Vec<u8>) {
     out.reserve(TABLE + partition.len() + 1 + row.len());
+    encode_partition(table, partition, out);
+    key::encode(row, out);
+}
+
+/// Appends a stored key up to its row key: what the rows of a partition begin with.
+fn encode_partition(table: u32, partition: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(&table.to_be_bytes());
     key::encode(partition, out);
     out.push(SEPARATOR);
-    key::encode(row, out);
+}
+
+/// The stored keys of rows of one partition, one after another: what they begin with is put into bytes once.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct InPartition {
+    /// Where that last stood in the bytes that keys are appended to.
+    prefix: Range<usize>,
+}
+
+impl InPartition {
+    /// Appends the stored key of a row, and returns where it stands. Once keys are taken away again, begin anew.
+    pub(crate) fn encode(
+        &mut self,
+        table: u32,
+        partition: &str,
+        row: &str,
+        out: &mut Vec<u8>,
+    ) -> Range<usize> {
+        let from = out.len();
+        if self.prefix.is_empty() || self.prefix.end > from {
+            encode_partition(table, partition, out);
+            self.prefix = from..out.len();
+        } else {
+            out.extend_from_within(self.prefix.clone());
+        }
+        key::encode(row, out);
+        from..out.len()
+    }
 }
 
 /// The stored key of a row.
@@ -187,6 +221,23 @@ mod tests {
             assert_eq!(key.table, 7);
             assert_eq!(key.partition().as_deref(), Some(partition));
             assert_eq!(key.row().as_deref(), Some(row));
+        }
+    }
+
+    #[test]
+    fn keys_of_one_partition_are_those_that_stand_alone() {
+        for partition in ["Sales", "", "\u{e000}\u{1f600}"] {
+            let (mut keys, mut bytes) = (InPartition::default(), b"before".to_vec());
+            for row in ["", "empid_000001", "\u{e000}", "x"] {
+                let key = keys.encode(7, partition, row, &mut bytes);
+                assert_eq!(bytes[key.clone()], stored(7, partition, row));
+                assert_eq!(key.end, bytes.len());
+                bytes.extend_from_slice(b"a row");
+            }
+            // Bytes that were taken away after all are written again.
+            bytes.truncate(6);
+            let key = keys.encode(7, partition, "again", &mut bytes);
+            assert_eq!(bytes[key], stored(7, partition, "again"));
         }
     }
 

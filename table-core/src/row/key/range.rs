@@ -28,6 +28,9 @@ pub(crate) fn range_from(table: u32, plan: &QueryPlan, row: Vec<u8>, is_after: b
     beyond(range(table, plan)?, row, plan.reverse, is_after)
 }
 
+/// Bytes that few ends of a range have more of.
+const TYPICAL: usize = 64;
+
 /// The stored keys between these bounds, or `None` if nothing can lie there.
 ///
 /// The row bounds count only where the partition is a point. Neither end is longer than a stored key can be.
@@ -36,7 +39,10 @@ fn between(table: u32, partition: &KeyRange, row: &KeyRange) -> Option<StoredRan
         return None;
     }
     let table_prefix = table.to_be_bytes();
-    let (mut start, mut end) = (table_prefix.to_vec(), table_prefix.to_vec());
+    let (mut start, mut end) = (Vec::with_capacity(TYPICAL), Vec::with_capacity(TYPICAL));
+    for bytes in [&mut start, &mut end] {
+        bytes.extend_from_slice(&table_prefix);
+    }
     if let Some(point) = partition.as_point() {
         if row.is_empty() {
             return None;
