@@ -63,7 +63,7 @@ pub type TakeEach<'c> = &'c mut dyn FnMut(&Selection, &RowView<'_>) -> Result<()
 /// Its errors say what is wrong; on which table, and in which row, is said above.
 pub trait TableExec: Any + Send + Sync {
     /// The table's name, as it was given at creation.
-    fn name(&self) -> &str;
+    fn table_name(&self) -> &str;
 
     /// The number that what is sealed in the table is bound to: the same as long as the table is there.
     fn id(&self) -> u32;

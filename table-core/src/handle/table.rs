@@ -58,7 +58,7 @@ impl DynamicTable {
 
     /// The table's name, as it was given at creation.
     pub fn name(&self) -> &str {
-        self.exec.name()
+        self.exec.table_name()
     }
 
     /// The same table, whose rows of declared kinds may be written by their properties, too.

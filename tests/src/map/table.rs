@@ -42,7 +42,7 @@ pub(super) fn pack(table: &TableEntry, row: &Row) -> Result<PackedRow> {
 }
 
 impl TableExec for MapTable {
-    fn name(&self) -> &str {
+    fn table_name(&self) -> &str {
         &self.entry.name
     }
 

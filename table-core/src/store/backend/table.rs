@@ -32,7 +32,7 @@ impl LmdbTable {
 }
 
 impl TableExec for LmdbTable {
-    fn name(&self) -> &str {
+    fn table_name(&self) -> &str {
         &self.state().name
     }
 
