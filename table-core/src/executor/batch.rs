@@ -15,11 +15,11 @@ use crate::row::{Row, key};
 /// Rows that a walk has come to and nobody has taken yet, in one of two forms.
 ///
 /// *A page is lent*: what is noted of a row is where it lies in a page that the moment has as long as it lives
-/// ([`lend_page`](Self::lend_page)). Nothing is copied.
+/// (`lend_page`). Nothing is copied.
 ///
-/// *Rows are kept*, as they are stored, where there is no such page ([`keep`](Self::keep)): memory that is taken and given
+/// *Rows are kept*, as they are stored, where there is no such page (`keep`): memory that is taken and given
 /// back row by row comes from the allocator's own small store, that of a hundred rows at once does not. Of a large row the
-/// caller may want a small part, or only that it is there; so it may be named by its key alone ([`lend`](Self::lend)).
+/// caller may want a small part, or only that it is there; so it may be named by its key alone (`lend`).
 #[derive(Debug, Default)]
 pub struct Batch {
     rows: Vec<Ahead>,

@@ -131,7 +131,7 @@ pub trait Moment: Any + Send {
     /// A walk for each lane.
     fn walks(&self, table: &dyn TableExec, lanes: &Lanes) -> Result<Vec<Box<dyn Walk>>>;
 
-    /// So many bytes from the start of a page on, of which a walk has [lent](Batch::lend_page) rows.
+    /// So many bytes from the start of a page on, of which a walk has lent rows.
     fn lent(&self, page: u64, length: usize) -> Option<&[u8]> {
         let _ = (page, length);
         None
@@ -169,7 +169,7 @@ pub trait Walk: Send {
     /// before an error stays.
     fn fill(&mut self, moment: &dyn Moment, batch: &mut Batch) -> Result<()>;
 
-    /// Gives `take` the row of this stored key, which was [named](Batch::lend) in the last batch.
+    /// Gives `take` the row of this stored key, which was named in the last batch.
     fn lent(&self, _moment: &dyn Moment, _key: &[u8], _take: &mut dyn FnMut(&RowView<'_>)) -> Result<()> {
         Ok(())
     }

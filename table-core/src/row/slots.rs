@@ -150,7 +150,7 @@ impl<'a> SlotRow<'a> {
         let length = if wide { WIDE_SLOT } else { NARROW_SLOT };
         let (id, tag, start, rest) = first_slot(self.table().get(index.checked_mul(length)?..)?, wide)?;
         // A value ends where the next one starts.
-        let end = first_slot(rest, wide).map_or(self.heap().len(), |(_, _, start, _)| start);
+        let end = first_slot(rest, wide).map_or_else(|| self.heap().len(), |(_, _, start, _)| start);
         Some(Slot { id, tag, start, end })
     }
 
