@@ -128,7 +128,20 @@ impl LeafWalk {
         if source.verifies() {
             return Some(entry);
         }
-        Some(entry.and_then(|entry| leaf.page.check_rises(at).map(|()| entry)))
+        Some(entry.and_then(|entry| {
+            leaf.page.check_rises(at)?;
+            self.check_before_last(leaf.page, entry.key)?;
+            Ok(entry)
+        }))
+    }
+
+    /// Checks that a key lies before the last one to come of the leaf, which lies in the range: so it does not lie beyond.
+    fn check_before_last(&self, page: Page<'_>, key: &[u8]) -> Result<()> {
+        let mut rest = self.rest.clone();
+        let Some(last) = (if self.reverse { rest.next() } else { rest.next_back() }) else { return Ok(()) };
+        let last = page.node(last).ok_or_else(damaged)?.key;
+        let is_before = if self.reverse { last < key } else { key < last };
+        if is_before { Ok(()) } else { Err(damaged()) }
     }
 
     /// Goes on until a leaf has rows of the range.
@@ -167,7 +180,7 @@ impl LeafWalk {
         if if self.reverse { key >= start } else { key < end } {
             verify(source, page, last)?;
             (self.rest, self.goes_on) = (entries, true);
-            return Ok(());
+            return self.check_ends(source, page, (start, end));
         }
         let limit = if self.reverse { start } else { end };
         let (at, _) = page.search(0, limit).ok_or_else(damaged)?;
@@ -187,7 +200,26 @@ impl LeafWalk {
             }
         }
         self.rest = taken;
-        Ok(())
+        self.check_ends(source, page, (start, end))
+    }
+
+    /// Checks that the first and the last row which are taken of a leaf lie in the range, where rows are not verified: in a
+    /// tree that is damaged in several places, branches may lead to rows beyond it.
+    fn check_ends<'p>(
+        &mut self,
+        source: impl Source<'p>,
+        page: Page<'p>,
+        (start, end): (&[u8], &[u8]),
+    ) -> Result<()> {
+        if source.verifies() || self.rest.is_empty() {
+            return Ok(());
+        }
+        let key = |at| page.node(at).map(|node| node.key).ok_or_else(damaged);
+        if key(self.rest.start)? >= start && key(self.rest.end - 1)? < end {
+            return Ok(());
+        }
+        (self.rest, self.goes_on) = (0..0, false);
+        Err(damaged())
     }
 
     /// Checks the row beside the range where the walk starts, at an entry of the leaf that it starts on.
