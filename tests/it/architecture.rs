@@ -204,3 +204,21 @@ fn what_lies_above_the_seam_names_no_executor() {
         .collect();
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
+
+/// But for those of tests.
+#[test]
+fn every_file_that_the_map_names_is_there() {
+    let mut all = Vec::new();
+    for part in ["table-core", "table-derive", "tests", "bench", "fuzz", "examples"] {
+        files(&root().join(part), &mut all);
+    }
+    let text = fs::read_to_string(root().join("docs/architecture.md")).unwrap();
+    let named = text.split('`').skip(1).step_by(2).filter(|word| !word.contains("tests")).filter(|word| {
+        word.strip_suffix(".rs")
+            .is_some_and(|path| path.bytes().all(|b| b.is_ascii_alphanumeric() || b"/-_".contains(&b)))
+    });
+    let named: BTreeSet<_> = named.collect();
+    assert!(named.len() > 20, "{named:?}");
+    let missing: Vec<_> = named.iter().filter(|name| !all.iter().any(|path| path.ends_with(name))).collect();
+    assert!(missing.is_empty(), "docs/architecture.md names {missing:?}");
+}

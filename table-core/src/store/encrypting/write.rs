@@ -49,7 +49,7 @@ impl Sealed {
 
 impl<'t> Sealing<'t> {
     pub(in crate::store) fn new(table: &'t EncryptingTable) -> Result<Self> {
-        Ok(Self { table, lens: table.lens()?, sealer: table.table.sealer()? })
+        Ok(Self { table, lens: table.lens()?, sealer: table.table.sealer() })
     }
 
     /// Seals what is to be sealed of an entity.

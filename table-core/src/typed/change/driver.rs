@@ -78,7 +78,7 @@ fn attempt(
     batch: Option<&str>,
 ) -> Result<Result<ETag, Failure>> {
     read(table, attempts, batch)?;
-    let sealer = table.sealer()?;
+    let sealer = table.sealer();
     planned(attempts, batch, &sealer, |plan| table.carry_out(plan, &sealer.sealed_at()))
 }
 
@@ -89,7 +89,7 @@ pub(in crate::typed) fn explain(
     batch: Option<&str>,
 ) -> Result<WriteExplain> {
     read(table, attempts, batch)?;
-    planned(attempts, batch, &table.sham_sealer()?, WriteExplain::of)
+    planned(attempts, batch, &table.sham_sealer(), WriteExplain::of)
 }
 
 /// A change that a load carries out together with others.
@@ -101,7 +101,7 @@ pub(in crate::typed) fn loaded(
 ) -> Result<()> {
     let attempts = &mut [attempt];
     read(table, attempts, None)?;
-    let sealer = table.sealer()?;
+    let sealer = table.sealer();
     planned(attempts, None, &sealer, |plan| {
         loader.add(plan, &sealer.sealed_at()).map_err(|refused| plan.judge(refused).error)
     })?

@@ -140,7 +140,7 @@ impl<E: Entity> Table<E> {
             &mut *self.table.loader(),
             entities,
             |entity, loader| {
-                let sealer = self.table.sealer()?;
+                let sealer = self.table.sealer();
                 let add = |plan: &Plan<'_>| {
                     let added = loader.add(plan, &sealer.sealed_at());
                     added.map_err(|refused| plan.judge(refused).error)
@@ -152,7 +152,7 @@ impl<E: Entity> Table<E> {
                 if refused.error.kind() == ErrorKind::ConditionNotMet {
                     return self.insert(entity.borrow()).map(drop);
                 }
-                let shown = self.table.sham_sealer()?;
+                let shown = self.table.sham_sealer();
                 let Refused { error, group, row } = &refused;
                 let again = || Refused { error: error.again(), group: *group, row: *row };
                 let failure = driver::insertion(entity.borrow(), &shown, |plan| plan.judge(again()))?;
