@@ -35,7 +35,7 @@ pub(crate) use self::lanes::order;
 pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, declare};
 pub use self::loader::Loader;
 pub(crate) use self::merged::Merged;
-pub use self::rules::check_rules;
+pub use self::rules::{check_entity, check_rules};
 pub use self::turns::Turns;
 use crate::error::Result;
 #[cfg(feature = "encrypt")]
