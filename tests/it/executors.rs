@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use integration_tests::map::MapStore;
 use table_core::__executor::{
-    Abilities, Act, Backend, Condition, Content, Group, Place, Plan, Range, RowWrite, SealedAt, TableExec,
-    Version,
+    Abilities, Act, Backend, Condition, Content, Group, Plan, Range, RowWrite, SealedAt, TableExec, Version,
 };
 use table_core::{DynamicEntity, ETag, Entity, ErrorKind, IfMatch, Query, Result, Store, ValueRef};
 
@@ -54,7 +53,7 @@ fn what_only_lmdb_does_is_refused_by_its_name() {
         for (done, words) in [
             (store.check().map(drop), "check the store"),
             (store.stats().map(drop), "read the counts of the store"),
-            (store.reclaim().map(drop), "free the space of dropped tables"),
+            (store.reclaim().map(drop), "reclaim the space of dropped tables"),
             (store.copy_to(target.path().join("copy")), "copy the store"),
             (store.mark().map(drop), "mark the store"),
             (store.clear_stale_readers().map(drop), "free reader slots"),
@@ -102,8 +101,7 @@ fn rows_of_declared_kinds_are_their_structs_on_any_executor() {
 
 /// A plan by hand: rows of these groups, each a table's place among those given and a partition.
 fn plan<'p>(groups: Vec<(usize, &'p str, Vec<RowWrite<'p>>, Vec<Range<'p>>)>) -> Plan<'p> {
-    let group =
-        |(table, partition, rows, unchanged)| Group { place: Place { table, partition }, rows, unchanged };
+    let group = |(table, partition, rows, unchanged)| Group { table, partition, rows, unchanged };
     Plan { groups: groups.into_iter().map(group).collect(), is_raw: true, ..Plan::default() }
 }
 

@@ -88,14 +88,14 @@ fn refused(because: String, group: usize, row: Option<usize>) -> Refused {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Act, Content, Group, Place, Range, RowWrite};
+    use crate::plan::{Act, Content, Group, Range, RowWrite};
 
     fn write<'p>(key: &'p str, condition: Condition, act: Act<Content<'p>>) -> RowWrite<'p> {
         RowWrite { key, condition, act, kind: None, of: 0 }
     }
 
     fn group<'p>(partition: &'p str, rows: Vec<RowWrite<'p>>) -> Group<'p> {
-        Group { place: Place { table: 0, partition }, rows, unchanged: Vec::new() }
+        Group { table: 0, partition, rows, unchanged: Vec::new() }
     }
 
     fn plan(groups: Vec<Group<'_>>) -> Plan<'_> {

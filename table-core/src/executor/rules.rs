@@ -27,7 +27,7 @@ fn check_group(group: &Group<'_>) -> Result<(), (Error, Option<usize>)> {
     }
     let mut keys = BTreeSet::new();
     for (at, row) in group.rows.iter().enumerate() {
-        check_row(group.place.partition, row).map_err(|error| (error, Some(at)))?;
+        check_row(group.partition, row).map_err(|error| (error, Some(at)))?;
         if !keys.insert(row.key) {
             return Err((Error::new(ErrorKind::DuplicateRow), Some(at)));
         }
@@ -56,7 +56,7 @@ fn check_row(partition: &str, row: &RowWrite<'_>) -> Result<(), Error> {
 mod tests {
     use super::*;
     use crate::model::ValueRef;
-    use crate::plan::{Act, Condition, Place};
+    use crate::plan::{Act, Condition};
 
     #[test]
     fn what_no_store_may_hold_is_refused_with_its_row() {
@@ -78,7 +78,7 @@ mod tests {
             (put("b", &system), Some(ErrorKind::PropertyNameInvalid)),
         ] {
             let rows = vec![put("a", &good), second];
-            let group = Group { place: Place { table: 0, partition: "p" }, rows, unchanged: Vec::new() };
+            let group = Group { table: 0, partition: "p", rows, unchanged: Vec::new() };
             let refused = check_rules(&Plan { groups: group.into(), ..Plan::default() }).err();
             let found = refused.map(|refused| (refused.error.kind(), refused.row));
             assert_eq!(found, expected.map(|kind| (kind, Some(1))));

@@ -7,7 +7,7 @@ use super::table::DynamicTable;
 use crate::error::Result;
 use crate::executor::Loader;
 use crate::model::{DynamicEntity, ETag, IfMatch, ValueRef};
-use crate::plan::{self, Act, Condition, Failure, Group, Place, Plan, Refused, RowWrite};
+use crate::plan::{self, Act, Condition, Failure, Group, Plan, Refused, RowWrite};
 use crate::schema::{Blind, Field, TOKEN_BYTES};
 use crate::sealing::{self, SealedAt, Sealer};
 
@@ -78,10 +78,10 @@ impl DynamicTable {
     /// Carries out the write of one row by its properties.
     fn write_row(&self, partition: &str, row: &RowWrite<'_>) -> Result<ETag> {
         if let Some(done) = self.exec().write(partition, row, self.is_raw()) {
-            return done;
+            let words = row.act.words(row.condition);
+            return done.map_err(|e| e.placed(words, self.name(), partition, Some(row.key)));
         }
-        let place = Place { table: 0, partition };
-        let group = Group { place, rows: vec![*row], unchanged: Vec::new() };
+        let group = Group { table: 0, partition, rows: vec![*row], unchanged: Vec::new() };
         self.write_group(group).map_err(|refused| refused.error)
     }
 
@@ -109,24 +109,18 @@ impl DynamicTable {
     /// A refusal that says where, if the executor left that to who has planned.
     #[cold]
     fn placed(&self, plan: &Plan<'_>, refused: Refused) -> Refused {
-        let Refused { mut error, group, row } = refused;
-        if error.table_name().is_none() {
-            let found = row.and_then(|row| plan.row(group, row));
-            // A write of one row is about that row, whatever is wrong.
-            let only = plan.groups.get(group).and_then(|group| match group.rows.as_slice() {
-                [only] => Some(only),
-                _ => None,
-            });
-            let found = found.or(only);
-            let words = found.map_or("commit a batch to", |row| row.act.words(row.condition));
-            error = error.attempted(words).table(self.name());
-            if let Some(group) = plan.groups.get(group) {
-                error = error.partition(group.place.partition);
-            }
-            if let Some(row) = found {
-                error = error.row(row.key);
-            }
-        }
+        let Refused { error, group, row } = refused;
+        let found = row.and_then(|row| plan.row(group, row));
+        let planned = plan.groups.get(group);
+        // A write of one row is about that row, whatever is wrong.
+        let only = planned.and_then(|group| match group.rows.as_slice() {
+            [only] => Some(only),
+            _ => None,
+        });
+        let found = found.or(only);
+        let words = found.map_or("commit a batch to", |row| row.act.words(row.condition));
+        let partition = planned.map_or("", |group| group.partition);
+        let error = error.placed(words, self.name(), partition, found.map(|row| row.key));
         Refused { error, group, row }
     }
 

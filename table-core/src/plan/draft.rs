@@ -2,7 +2,7 @@
 
 use super::content::{Cause, RowContent, RowKind};
 use super::one_or_more::OneOrMore;
-use super::row_write::{Act, Condition, Content, Group, Place, Plan, RowWrite, Version};
+use super::row_write::{Act, Condition, Content, Group, Plan, RowWrite, Version};
 use super::rows::EntityRows;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -193,8 +193,8 @@ impl<'p> Draft<'p> {
             return Err(self.too_many(written));
         }
         let keeps_times = self.entities.iter().all(|entity| entity.keeps_times);
-        let place = Place { table: 0, partition: self.partition() };
-        let group = Group { place, rows: self.rows, unchanged: Vec::new() };
+        let (partition, rows) = (self.partition(), self.rows);
+        let group = Group { table: 0, partition, rows, unchanged: Vec::new() };
         Ok(Plan { groups: group.into(), keeps_times, ..Plan::default() })
     }
 

@@ -43,7 +43,7 @@ pub(crate) fn plan(plan: &Plan<'_>, tables: &[&Arc<TableState>]) -> Result<Prepa
         match *intent {}
     }
     for (number, group) in plan.groups.iter().enumerate() {
-        let Some(table) = tables.get(group.place.table) else {
+        let Some(table) = tables.get(group.table) else {
             let error =
                 Error::new(ErrorKind::TableNotFound).because("the plan is of a table that was not given");
             return Err(Refused { error, group: number, row: None });
@@ -140,7 +140,7 @@ impl Builder {
         group: &Group<'_>,
         stray: &dyn Fn(usize) -> Option<&'a str>,
     ) -> Result<(), Refused> {
-        let partition = group.place.partition;
+        let partition = group.partition;
         let whole = |error: Error| {
             Refused::whole(error.attempted("commit a batch to").table(&table.name).partition(partition))
         };
