@@ -133,15 +133,14 @@ fn numbers_of_tables_end() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path().join("store")).unwrap();
     let environment = &store.lmdb().unwrap().environment;
+    let mut meta = Meta::read(environment.dbs.main, &environment.read_txn().unwrap()).unwrap();
     let mut txn = environment.write_txn().unwrap();
-    let mut meta = Meta::read(environment.dbs.main, &txn).unwrap();
     meta.next_table = (1 << 30) - 1;
     let last = catalog::create(&environment.dbs, &mut txn, &mut meta, "Last").unwrap();
     assert_eq!((last.id, key_of(last.id, "", "")), ((1 << 30) - 1, hex("ffffffff00")));
     let error = catalog::create(&environment.dbs, &mut txn, &mut meta, "Beyond").unwrap_err();
     assert_eq!((error.kind(), error.table_name()), (ErrorKind::Incompatible, Some("Beyond")));
     assert!(error.to_string().contains("every table number"), "{error}");
-    assert!(catalog::find(&environment.dbs, &txn, &meta, "Beyond").unwrap().is_none());
     // A record with such a number is damaged, though it be sealed.
     let beyond = Entry { id: 1 << 30, ..last };
     assert_eq!(catalog::decode(b"last", &beyond.encode(b"last")).unwrap_err().kind(), ErrorKind::Corrupt);
