@@ -7,7 +7,7 @@ use integration_tests::map::MapStore;
 use table_core::__executor::{
     Abilities, Act, Backend, Condition, Content, Group, Plan, Range, RowWrite, SealedAt, TableExec, Version,
 };
-use table_core::{DynamicEntity, ETag, Entity, ErrorKind, IfMatch, Query, Result, Store, ValueRef};
+use table_core::{DynamicEntity, ETag, Entity, ErrorKind, IfMatch, Query, Result, Store, ValueRef, limits};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "employee")]
@@ -77,6 +77,26 @@ fn a_kind_that_is_sealed_is_refused_by_a_store_that_seals_nothing() {
         let (kind, text) = refused(map.store().table::<Pay>());
         assert_eq!(kind, ErrorKind::Unsupported, "{text}");
         assert_eq!(text, "cannot open table `Payroll`: the store seals no values and signs no rows");
+    }
+}
+
+#[test]
+fn an_entity_is_no_larger_on_any_executor_whatever_is_merged_into_it() {
+    let text = "x".repeat(limits::STRING_UNITS);
+    let texts = |names: std::ops::Range<u32>| {
+        names.fold(DynamicEntity::new("p", "r"), |all, name| all.with(&format!("P{name}"), &*text))
+    };
+    let scratch = integration_tests::Scratch::new();
+    for store in [MapStore::new().store(), MapStore::as_the_service().store(), scratch.store()] {
+        let table = store.create_table("Limits").unwrap();
+        assert_eq!(refused(table.insert(&texts(0..17))).0, ErrorKind::EntityTooLarge);
+        assert_eq!(table.get("p", "r").unwrap(), None);
+        table.insert(&texts(0..15)).unwrap();
+        let before = table.get("p", "r").unwrap();
+        assert_eq!(refused(table.merge(&texts(10..17), IfMatch::Any)).0, ErrorKind::EntityTooLarge);
+        let many = (0..250).fold(DynamicEntity::new("p", "r"), |all, name| all.with(&format!("Q{name}"), 1));
+        assert_eq!(refused(table.insert_or_merge(&many)).0, ErrorKind::TooManyProperties);
+        assert_eq!(table.get("p", "r").unwrap(), before);
     }
 }
 

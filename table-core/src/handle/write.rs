@@ -12,12 +12,12 @@ use crate::schema::{Blind, Field, TOKEN_BYTES};
 use crate::sealing::{self, SealedAt, Sealer};
 
 impl DynamicTable {
-    /// Seals the values of a plan that is to be carried out.
+    /// The sealer of a plan that is carried out.
     pub(crate) fn sealer(&self) -> Sealer<'_> {
         Sealer::new(self.exec().id(), self.exec().store())
     }
 
-    /// Seals for a plan that is only shown: gives bytes of the right length.
+    /// The sealer of a plan that is only shown: it gives bytes of the right length.
     pub(crate) fn sham_sealer(&self) -> Sealer<'_> {
         Sealer::sham(self.exec().id(), self.exec().store())
     }
@@ -106,7 +106,7 @@ impl DynamicTable {
         done.map_err(|refused| self.placed(plan, refused))
     }
 
-    /// A refusal that says where, if the executor left that to who has planned.
+    /// A refusal that says where; the executor leaves that to whoever has planned.
     #[cold]
     fn placed(&self, plan: &Plan<'_>, refused: Refused) -> Refused {
         let Refused { error, group, row } = refused;
@@ -135,7 +135,7 @@ impl DynamicTable {
     }
 }
 
-/// For an executor to which many plans are no more than each of them.
+/// The loader of an executor that has no quicker way than plan by plan.
 struct OneByOne<'t> {
     table: &'t DynamicTable,
     done: Vec<Result<(), Refused>>,

@@ -59,7 +59,7 @@ impl Printed<'_> {
 /// an index demands to be unique, and no row is touched twice.
 #[derive(Debug)]
 pub(crate) struct Draft<'p> {
-    /// Of a batch.
+    /// The partition of the batch, if it is one.
     partition: Option<&'p str>,
     entities: OneOrMore<&'p Printed<'p>>,
     /// The rows that are to be there. One that is right as it is stays so, whatever it is: another entity may want it.
@@ -78,12 +78,12 @@ struct Gone<'p> {
     row: RowWrite<'p>,
     /// What it holds, if that is surely known.
     holds: Option<RowContent<'p>>,
-    /// Whether it surely is there.
+    /// Whether the row surely is there.
     is_certain: bool,
 }
 
 impl<'p> Draft<'p> {
-    /// For the changes of so many entities, in the partition of their batch, or in that of the first.
+    /// A draft for changes of so many entities, in the partition of their batch or in that of the first.
     pub(crate) fn new(partition: Option<&'p str>, entities: usize) -> Self {
         Self {
             partition,

@@ -67,7 +67,7 @@ impl<C> Act<C> {
         }
     }
 
-    /// The same without its content.
+    /// The act without its content.
     pub fn bare(&self) -> Act<()> {
         match self {
             Self::Keep => Act::Keep,
@@ -138,7 +138,7 @@ impl RowWrite<'_> {
 pub struct Range<'p> {
     /// With what their row keys begin.
     pub prefix: &'p str,
-    /// Of their keys and versions; the executor's meaning, as a version's proof is.
+    /// A digest of the rows' keys and versions. The executor makes it and compares it, as it does a version's proof.
     pub digest: u64,
 }
 
