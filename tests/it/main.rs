@@ -14,6 +14,7 @@ mod blind;
 mod canary;
 mod changing;
 mod concurrency;
+mod conveniences;
 mod copies;
 mod crash;
 mod damage;
