@@ -112,9 +112,11 @@ kinds! {
     TooManyProperties = "TooManyProperties", 400, "the entity has too many properties";
     /// The entity is, or would be after a merge, larger than 1 MiB.
     EntityTooLarge = "EntityTooLarge", 400, "the entity is too large";
-    /// A batch has no operation or more than 100.
+    /// A batch has no operation or more than 100, or a store transaction none or more rows than it
+    /// [may](crate::limits::TRANSACTION_ROWS).
     BatchLength = "InvalidInput", 400, "a batch has 1 to 100 operations";
-    /// A batch comes to 4 MiB or more as the body of a request: see [`BATCH_BYTES`](crate::limits::BATCH_BYTES).
+    /// A batch comes to 4 MiB or more as the body of a request: see [`BATCH_BYTES`](crate::limits::BATCH_BYTES). Or a store
+    /// transaction comes to 64 MiB or more.
     BatchTooLarge = "RequestBodyTooLarge", 413, "the batch is too large";
     /// Two operations of a batch name one entity.
     DuplicateRow = "InvalidDuplicateRow", 400, "another operation of the batch has the same row key";

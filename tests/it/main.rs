@@ -46,6 +46,7 @@ mod tables;
 mod tampering;
 mod temporary;
 mod time;
+mod transactions;
 mod types;
 mod values;
 mod verify;

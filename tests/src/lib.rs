@@ -1,5 +1,6 @@
 //! What the integration tests share.
 
+pub mod bank;
 pub mod child;
 pub mod damage;
 pub mod executors;

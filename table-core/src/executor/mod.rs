@@ -36,6 +36,7 @@ pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, declare};
 pub use self::loader::Loader;
 pub(crate) use self::merged::Merged;
 pub use self::rules::{check_entity, check_rules};
+pub(crate) use self::turns::Turn;
 pub use self::turns::Turns;
 use crate::error::Result;
 #[cfg(feature = "encrypt")]

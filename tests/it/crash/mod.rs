@@ -1,5 +1,6 @@
 //! Processes that die, disks that are full or fail, bits that flip: `docs/testing.md` says how to run the long forms.
 
+mod bank;
 mod destroying;
 mod faults;
 mod flips;

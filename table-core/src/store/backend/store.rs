@@ -101,7 +101,7 @@ impl Backend for Shared {
     }
 
     fn turns(&self) -> &Turns {
-        &self.turns
+        &self.writer.turns
     }
 
     fn moment(self: Arc<Self>) -> Result<Box<dyn Moment>> {

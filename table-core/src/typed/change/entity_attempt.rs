@@ -136,7 +136,7 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         let why = if partition == old_partition {
             "an update keeps its primary key, and `move_to` can change the row key"
         } else {
-            "no one transaction changes two partitions"
+            "to change the partition, delete the entity and insert it in a `Store::transaction`"
         };
         let (partition, row) = (partition.escape_debug(), row.escape_debug());
         let because = format!("the change makes it partition `{partition}`, row `{row}`; {why}");

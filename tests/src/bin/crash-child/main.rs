@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails panics")]
 
+mod bank;
 mod compact;
 mod fault;
 mod flips;
@@ -30,6 +31,7 @@ fn main() {
         std::process::abort();
     });
     match role.as_str() {
+        "bank" => bank::forever(&arguments),
         "write" => kill::write(&arguments),
         "increment" => peer::increment(&arguments),
         "old-handle" => peer::old_handle(&arguments),
