@@ -136,6 +136,8 @@ kinds! {
     DeclaredKind = "InvalidInput", 400, "the row's kind is declared by a struct";
     /// Rows of two kinds of entities in one table could have one key.
     LayoutConflict = "InvalidInput", 400, "two kinds of entities could have rows of one key";
+    /// Of two tables that are to be dropped together one was named: the one holds copies of entities in the other.
+    CopiesElsewhere = "InvalidInput", 400, "copies of the table's entities are in another table";
     /// The text of a filter can't be read; [`position`](Error::position) says where.
     InvalidFilter = "InvalidInput", 400, "the filter can't be read";
     /// A query asks for something that no query may ask: a page of no entities or of more than 1,000, say.

@@ -19,6 +19,7 @@ mod copies;
 mod crash;
 mod damage;
 mod derive;
+mod elsewhere;
 mod encrypting;
 mod encryption;
 mod errors;

@@ -96,7 +96,11 @@ impl DynamicTable {
 
     /// What carries out many planned changes of this table.
     pub(crate) fn loader(&self) -> Box<dyn Loader + '_> {
-        self.exec().loader().unwrap_or_else(|| Box::new(OneByOne { table: self, done: Vec::new() }))
+        let one_by_one = || Box::new(OneByOne { table: self, done: Vec::new() });
+        match self.family() {
+            [_] => self.exec().loader().unwrap_or_else(|| one_by_one()),
+            _ => one_by_one(),
+        }
     }
 
     /// The turn of a change that others have been too quick for, if it comes within so long.
@@ -162,7 +166,7 @@ struct OneByOne<'t> {
 
 impl Loader for OneByOne<'_> {
     fn add(&mut self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<(), Refused> {
-        self.done.push(self.table.commit_plan(plan, sealed_at).map(drop));
+        self.done.push(commit_plan(self.table.family(), plan, sealed_at).map(drop));
         Ok(())
     }
 

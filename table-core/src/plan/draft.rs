@@ -7,10 +7,11 @@ use super::one_or_more::OneOrMore;
 use super::part::{Part, Place};
 use super::row_write::{Condition, Plan, RowWrite, Version};
 use super::rows::EntityRows;
+use super::touched::touched;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::Value;
-use crate::schema::Schema;
+use crate::schema::{Index, Schema};
 
 /// The rows of an entity that is changed, printed: those that it has, and those that it is to have.
 #[derive(Debug)]
@@ -83,6 +84,8 @@ pub(crate) struct Draft<'p> {
     numbers: Option<HashMap<Place<'p>, usize>>,
     /// Whether there is one entity, whose rows are apart.
     is_alone: bool,
+    /// Whether the rows have the limits of a store transaction: some lie elsewhere than their entities.
+    is_wide: bool,
 }
 
 /// So many parts are looked through one by one.
@@ -98,6 +101,7 @@ impl<'p> Draft<'p> {
             parts: OneOrMore::default(),
             numbers: None,
             is_alone: entities < 2,
+            is_wide: reach == Reach::Store,
         }
     }
 
@@ -133,9 +137,23 @@ impl<'p> Draft<'p> {
         self.entities.push(entity);
         let at = self.part(self.place(entity.schema.table(), entity.partition()));
         let is_alone = self.is_alone;
+        if entity.schema.indexes.iter().any(Index::is_elsewhere) {
+            return touched(of, entity, is_alone, |rows, row, touched| {
+                let at = if row.is_elsewhere() {
+                    let (table, partition) = rows.place_of(row);
+                    self.is_wide = true;
+                    self.part(self.place(table, partition))
+                } else {
+                    at
+                };
+                if let Some(part) = self.parts.get_mut(at) {
+                    part.add(touched);
+                }
+            });
+        }
         let Some(part) = self.parts.get_mut(at) else { return };
         part.rows.reserve(entity.most());
-        part.add(of, entity, is_alone);
+        touched(of, entity, is_alone, |_, _, touched| part.add(touched));
     }
 
     /// The plan of all that was added. The entities must be apart, and of the partition of their batch.
@@ -145,7 +163,7 @@ impl<'p> Draft<'p> {
             self.check_distinct()?;
             self.parts.iter_mut().for_each(Part::meet);
         }
-        let is_wide = self.reach == Reach::Store;
+        let is_wide = self.is_wide;
         let reserve = |part: &mut Part<'p>| part.reserve().err().map(|refused| (part.place, refused));
         let refused = self.parts.iter_mut().find_map(reserve);
         if let Some((place, (row, other))) = refused {
@@ -167,7 +185,15 @@ impl<'p> Draft<'p> {
         }
         let keeps_times = self.entities.iter().all(|entity| entity.keeps_times);
         let groups = self.parts.into_all().map(Part::into_group);
-        let plan = Plan { groups: groups.collect(), keeps_times, is_wide, ..Plan::default() };
+        let groups = if is_wide {
+            // Those with entities' own rows come first, as those rows do in their groups. What has nothing to do goes.
+            let mut groups: Vec<_> = groups.filter(|group| !group.rows.is_empty()).collect();
+            groups.sort_by_key(|group| !group.rows.first().is_some_and(RowWrite::is_own));
+            groups.into_iter().collect()
+        } else {
+            groups.collect()
+        };
+        let plan = Plan { groups, keeps_times, is_wide, ..Plan::default() };
         plan.check_size()?;
         Ok(plan)
     }

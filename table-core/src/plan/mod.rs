@@ -12,6 +12,7 @@ mod row_write;
 mod rows;
 mod seals;
 mod size;
+mod touched;
 mod values;
 mod verdict;
 

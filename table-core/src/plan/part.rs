@@ -1,8 +1,7 @@
 //! The rows that changes touch in one place.
 
-use super::content::{Cause, RowContent, RowKind};
-use super::draft::Printed;
 use super::row_write::{Act, Condition, Content, Group, RowWrite};
+use super::touched::{Gone, Touched};
 
 /// A partition of one of the tables that come with a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,82 +22,17 @@ pub(super) struct Part<'p> {
     gone: Vec<Gone<'p>>,
 }
 
-/// A row that goes, unless another entity wants it.
-#[derive(Debug)]
-struct Gone<'p> {
-    row: RowWrite<'p>,
-    /// What it holds, if that is surely known.
-    holds: Option<RowContent<'p>>,
-    /// Whether the row surely is there.
-    is_certain: bool,
-}
-
 impl<'p> Part<'p> {
     pub(super) fn new(place: Place<'p>) -> Self {
         Self { place, rows: Vec::new(), reserved: Vec::new(), gone: Vec::new() }
     }
 
-    /// Adds the rows of an entity that was read, or is new; `is_alone` if there is no other.
-    pub(super) fn add(&mut self, of: usize, entity: &'p Printed<'p>, is_alone: bool) {
-        let old = entity.old.as_ref();
-        for row in entity.new.iter().flat_map(|new| &new.rows) {
-            let Some(new) = &entity.new else { break };
-            let (key, kind) = (new.key(row), row.content.kind);
-            let content = row.content.carrying(old.map_or(&[], |old| old.unknown));
-            let found = old.and_then(|old| Some((old.rows.find(key)?, old)));
-            let (condition, act) = match found {
-                Some((there, old)) => {
-                    let is_exact = old.is_exact && there.is_certain;
-                    let holds = there.content.carrying(old.unknown);
-                    match there.cause() {
-                        Cause::Entity => (Condition::Is(old.version), Act::Put(Content::Row(content))),
-                        // The copy is right as it is.
-                        Cause::Index(_) if is_exact && holds.is_same(&content) => {
-                            if is_alone {
-                                continue;
-                            }
-                            (Condition::Any, Act::Keep)
-                        }
-                        Cause::Index(_) => (Condition::Any, Act::Put(Content::Row(content))),
-                    }
-                }
-                None if old.is_none() || must_be_free(kind) => {
-                    (Condition::Absent, Act::Put(Content::Row(content)))
-                }
-                None => (Condition::Any, Act::Put(Content::Row(content))),
-            };
-            self.rows.push(RowWrite { key, condition, act, kind: Some(kind), of });
-        }
-        if let Some(new) = &entity.new {
-            self.reserved.extend(new.reserved.iter().map(|row| RowWrite {
-                key: new.key(row),
-                condition: Condition::Absent,
-                act: Act::Keep,
-                kind: Some(row.content.kind),
-                of,
-            }));
-        }
-        let Some(old) = old else { return };
-        for row in &old.rows.rows {
-            let key = old.rows.key(row);
-            if entity.new.as_ref().is_some_and(|new| new.find(key).is_some()) {
-                continue;
-            }
-            let kind = row.content.kind;
-            let condition = match kind.cause {
-                Cause::Entity => Condition::Is(old.version),
-                Cause::Index(_) => Condition::Any,
-            };
-            let row_goes = RowWrite { key, condition, act: Act::Remove, kind: Some(kind), of };
-            if is_alone && row.is_certain {
-                self.rows.push(row_goes);
-                continue;
-            }
-            self.gone.push(Gone {
-                row: row_goes,
-                holds: (old.is_exact && row.is_certain).then(|| row.content.carrying(old.unknown)),
-                is_certain: row.is_certain,
-            });
+    /// Adds what becomes of a row.
+    pub(super) fn add(&mut self, touched: Touched<'p>) {
+        match touched {
+            Touched::Wanted(row) => self.rows.push(row),
+            Touched::Reserved(row) => self.reserved.push(row),
+            Touched::Gone(gone) => self.gone.push(gone),
         }
     }
 
@@ -181,9 +115,4 @@ impl<'p> Part<'p> {
         let Self { place: Place { table, partition }, rows, .. } = self;
         Group { table, partition, rows, unchanged: Vec::new() }
     }
-}
-
-/// Whether a row that stands there already would be another entity's.
-fn must_be_free(kind: RowKind) -> bool {
-    kind.cause == Cause::Entity || kind.unique_index().is_some()
 }

@@ -2,6 +2,7 @@
 
 mod bank;
 mod destroying;
+mod elsewhere;
 mod faults;
 mod flips;
 mod full;

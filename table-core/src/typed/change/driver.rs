@@ -64,7 +64,12 @@ pub(in crate::typed) struct Together<'t> {
 impl<'t> Together<'t> {
     /// Of a change of one entity of this table by itself.
     pub(in crate::typed) fn alone(table: &'t DynamicTable) -> Self {
-        Self { tables: std::slice::from_ref(table), scope: Scope::ALONE }
+        Self { tables: table.family(), scope: Scope::ALONE }
+    }
+
+    /// The one of this name among the tables.
+    fn table(self, name: &str) -> Option<&'t DynamicTable> {
+        self.tables.iter().find(|table| table.name().eq_ignore_ascii_case(name))
     }
 
     /// Of changes of entities of one partition of this table.
@@ -128,10 +133,11 @@ fn attempt(
     }
     let sealers: Vec<_> = together.tables.iter().map(DynamicTable::sealer).collect();
     let seals: Vec<_> = sealers.iter().map(|sealer| -> &dyn Seals { sealer }).collect();
-    planned(together.scope, &names(together), attempts, &seals, |plan| {
+    let run = |plan: &Plan<'_>| {
         let sealed_at = SealedAt::earliest(sealers.iter().map(Sealer::sealed_at));
         carry_out(together.tables, plan, &sealed_at)
-    })
+    };
+    named(together, |names| planned(together.scope, names, attempts, &seals, run))
 }
 
 /// The rows that the changes would touch.
@@ -142,11 +148,15 @@ pub(in crate::typed) fn explain(
     read(together, attempts)?;
     let sealers: Vec<_> = together.tables.iter().map(DynamicTable::sham_sealer).collect();
     let seals: Vec<_> = sealers.iter().map(|sealer| -> &dyn Seals { sealer }).collect();
-    planned(together.scope, &names(together), attempts, &seals, WriteExplain::of)
+    named(together, |names| planned(together.scope, names, attempts, &seals, WriteExplain::of))
 }
 
-fn names(together: Together<'_>) -> Vec<&str> {
-    together.tables.iter().map(DynamicTable::name).collect()
+/// What `run` makes of the names of the tables.
+fn named<T>(together: Together<'_>, run: impl FnOnce(&[&str]) -> T) -> T {
+    match together.tables {
+        [table] => run(&[table.name()]),
+        tables => run(&tables.iter().map(DynamicTable::name).collect::<Vec<_>>()),
+    }
 }
 
 /// A change that a load carries out together with others.
@@ -159,8 +169,10 @@ pub(in crate::typed) fn loaded(
     let (attempts, alone) = (&mut [attempt], Together::alone(table));
     read(alone, attempts)?;
     let sealer = table.sealer();
-    planned(alone.scope, &[table.name()], attempts, &[&sealer], |plan| {
-        loader.add(plan, &sealer.sealed_at()).map_err(|refused| plan.judge(refused).error)
+    named(alone, |names| {
+        planned(alone.scope, names, attempts, &[&sealer], |plan| {
+            loader.add(plan, &sealer.sealed_at()).map_err(|refused| plan.judge(refused).error)
+        })
     })?
 }
 
@@ -172,7 +184,7 @@ pub(in crate::typed) fn insertion<E: Entity, T>(
     run: impl FnOnce(&Plan<'_>) -> T,
 ) -> Result<T> {
     let mut attempt = EntityAttempt::new(Key::unused(), Change::Insert(entity));
-    planned(Scope::ALONE, &[table.name()], &mut [&mut attempt], &[seals], run)
+    named(Together::alone(table), |names| planned(Scope::ALONE, names, &mut [&mut attempt], &[seals], run))
 }
 
 /// Reads what the changes need; of several, as it was at one moment. No transaction is open any more when it returns.
@@ -184,14 +196,15 @@ fn read(together: Together<'_>, attempts: &mut [&mut (dyn Attempt + '_)]) -> Res
     };
     for (number, attempt) in attempts.iter_mut().enumerate() {
         let table = together.tables.get(together.scope.table(number)).ok_or_else(no_table)?;
-        read_for(table, &mut moment, *attempt).map_err(|error| together.scope.numbered(error, number))?;
+        read_for((together, table), &mut moment, *attempt)
+            .map_err(|error| together.scope.numbered(error, number))?;
     }
     Ok(())
 }
 
 /// Reads what one change needs: one row as it is now, or several of one moment.
 fn read_for(
-    table: &DynamicTable,
+    (together, table): (Together<'_>, &DynamicTable),
     moment: &mut Option<Snapshot>,
     attempt: &mut (dyn Attempt + '_),
 ) -> Result<()> {
@@ -207,7 +220,8 @@ fn read_for(
             continue;
         }
         is_first = false;
-        let found = find(table, moment.as_ref(), &need, attempt);
+        let there = need.table.and_then(|name| together.table(name)).unwrap_or(table);
+        let found = find(there, moment.as_ref(), &need, attempt);
         attempt.take_back(need);
         found?;
     }

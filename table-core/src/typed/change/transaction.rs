@@ -96,11 +96,17 @@ impl<'c> StoreTransaction<'c> {
             return Ok(*number);
         }
         let table = self.store.table_of(&[schema])?;
-        let found = self.tables.iter().position(|known| known.exec().id() == table.exec().id());
-        let number = found.unwrap_or_else(|| {
-            self.tables.push(table);
-            self.tables.len() - 1
-        });
+        // The entity's own comes first.
+        let mut number = None;
+        for table in table.family() {
+            let found = self.tables.iter().position(|known| known.exec().id() == table.exec().id());
+            let found = found.unwrap_or_else(|| {
+                self.tables.push(table.clone());
+                self.tables.len() - 1
+            });
+            number.get_or_insert(found);
+        }
+        let number = number.unwrap_or_default();
         self.kinds.push((schema, number));
         Ok(number)
     }

@@ -18,6 +18,7 @@ use crate::typed::change::driver::{self, Together};
 use crate::typed::change::egt::Egt;
 use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::entity::Entity;
+use crate::typed::entity::path::Path;
 use crate::typed::entity::stored::Stored;
 use crate::typed::read::blind::find_or_again;
 use crate::typed::read::key::{Key, Lookup, Partition};
@@ -53,9 +54,10 @@ impl<E: Entity> Table<E> {
             found = Some(L::read(view)?);
             Ok(())
         };
+        let table = <L::Path as Path>::KEYS.table(&self.table);
         let is_found = match key.blind() {
-            Some(blind) => blind.find(&self.table, &mut read)?,
-            None => find_or_again(&self.table, key.keys()?, &mut read)?,
+            Some(blind) => blind.find(table, &mut read)?,
+            None => find_or_again(table, key.keys()?, &mut read)?,
         };
         Ok(found.filter(|_| is_found))
     }

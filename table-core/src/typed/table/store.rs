@@ -25,12 +25,32 @@ impl Store {
     /// The table of these kinds, created if there is none.
     pub(in crate::typed) fn table_of(&self, kinds: &[&'static Schema]) -> Result<DynamicTable> {
         let name = kinds.first().map_or("", |schema| schema.table());
-        let table =
-            if self.is_read_only() { self.dynamic_table(name)? } else { self.create_table_if_missing(name)? };
+        let table = self.table_named(name)?;
         for schema in kinds {
             table.declare(schema).map_err(|e| e.attempted("open").table(name))?;
         }
-        Ok(table)
+        let mut others: Vec<DynamicTable> = Vec::new();
+        for (schema, other) in
+            kinds.iter().flat_map(|schema| schema.other_tables().map(move |other| (schema, other)))
+        {
+            let known = others.iter().position(|known| known.name().eq_ignore_ascii_case(other));
+            let known = match known {
+                Some(known) => known,
+                None => {
+                    others.push(self.table_named(other)?);
+                    others.len() - 1
+                }
+            };
+            if let Some(table) = others.get(known) {
+                table.declare(schema).map_err(|e| e.attempted("open").table(other))?;
+            }
+        }
+        Ok(table.with_others(others))
+    }
+
+    /// The table of this name, created if there is none and it may be.
+    fn table_named(&self, name: &str) -> Result<DynamicTable> {
+        if self.is_read_only() { self.dynamic_table(name) } else { self.create_table_if_missing(name) }
     }
 
     /// The table of this set's kinds, created if there is none.

@@ -4,6 +4,7 @@
 
 mod bank;
 mod compact;
+mod elsewhere;
 mod fault;
 mod flips;
 mod full;
@@ -43,6 +44,7 @@ fn main() {
         "come-and-go" => peer::come_and_go(&arguments),
         "flips" => flips::run(&arguments),
         "key-flips" => key_flips::run(&arguments),
+        "elsewhere" => elsewhere::forever(&arguments),
         "fill" => full::fill(&arguments),
         "crowd" => full::crowd(&arguments),
         "bulk" => full::bulk(&arguments),
