@@ -94,7 +94,7 @@ impl Pages {
         // SAFETY: The bytes lie in the map, and in the file, which never becomes shorter, so none of them is missing. The
         // map is LMDB's and foreign to Rust, hence exposed; the environment keeps it, and the transaction keeps the
         // environment. Nothing is written through it, and what a transaction reads is not written at all while the
-        // transaction lives. A number that a damaged page gives may lead to a page that LMDB is about to take, as it
+        // transaction lives; the header's two pages are asked for under the write lock alone, while nobody commits. A number that a damaged page gives may lead to a page that LMDB is about to take, as it
         // may lead LMDB itself there; whatever bytes are found, each is a `u8`, and nothing that they say is believed.
         Some(unsafe { std::slice::from_raw_parts(first, length) })
     }
