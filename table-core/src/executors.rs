@@ -9,12 +9,12 @@ use crate::error::{Error, ErrorKind};
 
 pub use crate::executor::{
     Abilities, Asked, Backend, Batch, Begin, InPlace, Kept, Lanes, LayoutTexts, Layouts, Loader, Moment,
-    Read, TableExec, Take, TakeEach, Turns, Walk, check_by_properties, check_rules, declare, page, views,
-    walks,
+    Read, TableExec, Take, TakeEach, Turns, Walk, check_by_properties, check_entity, check_rules, declare,
+    page, views, walks,
 };
 pub use crate::handle::store::Store;
 pub use crate::plan::{
-    Act, Condition, Content, Group, Intent, OneOrMore, Place, Plan, Range, Refused, RowContent, RowKind,
+    Act, Condition, Content, Group, Intent, OneOrMore, Plan, Range, Refused, RowContent, RowKind,
     RowProperty, RowWrite, Version,
 };
 use crate::row::key;
@@ -33,6 +33,11 @@ pub fn store(backend: Arc<dyn Backend>) -> Store {
 /// The stored key of a row, in whose order the model has keys.
 pub fn stored_key(table: u32, partition: &str, row: &str) -> Vec<u8> {
     key::stored(table, partition, row)
+}
+
+/// What the stored keys of a table begin with, and those of no other.
+pub fn stored_table(table: u32) -> Vec<u8> {
+    key::Number::of(table).to_vec()
 }
 
 /// What an executor says is wrong.
