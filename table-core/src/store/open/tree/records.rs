@@ -64,7 +64,7 @@ mod tests {
     fn every_record_is_found_that_lmdb_finds_and_no_other() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).unwrap();
-        // From one leaf to several, below one branch.
+        // From one leaf to several below a branch.
         for table in 0..150 {
             store.create_table(&format!("Table{table}")).unwrap();
             if table % 50 != 0 && table != 149 {
@@ -74,7 +74,7 @@ mod tests {
             let txn = environment.write_txn().unwrap();
             let (records, main) = (Tree::of_records(environment, &txn).unwrap(), environment.dbs.main);
             assert_eq!(records.entries, main.len(&txn).unwrap());
-            assert_eq!(records.depth > 1, table == 149);
+            assert_eq!(records.depth > 1, table > 0);
             for pair in main.iter(&txn).unwrap() {
                 let (key, value) = pair.unwrap();
                 assert_eq!(records.record(environment, &txn, key).unwrap(), Some(value));
