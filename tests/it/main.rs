@@ -12,7 +12,9 @@
 mod architecture;
 mod blind;
 mod canary;
+mod changing;
 mod concurrency;
+mod conveniences;
 mod copies;
 mod crash;
 mod damage;

@@ -1,6 +1,7 @@
 //! Reads of a typed table beside its queries: by key, and in a snapshot.
 
 pub(in crate::typed) mod blind;
+pub(in crate::typed) mod join;
 pub(in crate::typed) mod key;
 pub(in crate::typed) mod origin;
 pub(in crate::typed) mod projection;

@@ -15,7 +15,7 @@ const _: () = {
                 <u32 as __table::Property>::FIELD.named("id", "Id"),
                 <String as __table::Property>::FIELD.named("last_name", "LastName"),
                 <String as __table::Property>::FIELD.named("email", "Email"),
-                <i32 as __table::Property>::FIELD.named("age", "Age").or_default(),
+                <i32 as __table::Property>::FIELD.named("age", "Age").or_default_of::<i32>(),
             ];
             const PARTS: [&[__table::schema::Part]; 4usize] = [
                 &[__table::schema::Part::Field(__table::schema::FieldPart::new(
@@ -306,6 +306,20 @@ const _: () = {
             Step: __table::Ready,
         {
             self.query.explain()
+        }
+        #[doc = r" The first that the query finds, if it finds any."]
+        pub fn first(self) -> __table::Result<::core::option::Option<Path::Item>>
+        where
+            Step: __table::Ready,
+        {
+            self.query.first()
+        }
+        #[doc = r" Whether the query finds any."]
+        pub fn exists(self) -> __table::Result<::core::primitive::bool>
+        where
+            Step: __table::Ready,
+        {
+            self.query.exists()
         }
         #[doc = r" How many there are."]
         pub fn count(self) -> __table::Result<::core::primitive::u64>
