@@ -189,6 +189,9 @@ pub struct Plan<'p> {
     pub keeps_times: bool,
     /// Whether rows of declared kinds may be written by their properties.
     pub is_raw: bool,
+    /// Whether it is a transaction of the whole store, whose groups are no batches: they have the transaction's limits
+    /// together, and none for each.
+    pub is_wide: bool,
 }
 
 impl<'p> Plan<'p> {

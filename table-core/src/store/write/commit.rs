@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use super::encoded::Prepared;
 use super::transaction::Transaction;
 use crate::error::{Error, ErrorKind, Result};
+use crate::executor::Turns;
 use crate::model::Ticks;
 use crate::plan::Refused;
 use crate::store::open::read_only;
@@ -29,6 +30,8 @@ const LONGEST_WAIT: Duration = Duration::from_micros(500);
 pub(crate) struct Writer {
     /// Whether the store was opened for reading only.
     read_only: bool,
+    /// The turn of a change that others have been too quick for, while which plans don't come to the queue.
+    pub(crate) turns: Turns,
     queue: Mutex<Queue>,
     /// Signalled when somebody joins the queue while a leader waits for company.
     joined: Condvar,
@@ -179,6 +182,7 @@ impl Writer {
     /// Carries out one prepared write, alone or in company.
     pub(crate) fn submit(&self, inner: &Inner, prepared: Prepared) -> Result<Ticks, Refused> {
         self.check_writable().map_err(Refused::whole)?;
+        self.turns.pass();
         match self.join(Some(prepared)) {
             Outcome::Done(result) => result,
             Outcome::Leads(None) => panicked(),
