@@ -114,7 +114,7 @@ pub struct RowWrite<'p> {
     pub condition: Condition,
     /// What becomes of it.
     pub act: Act<Content<'p>>,
-    /// Which of an entity's rows it is, if it is known to be one.
+    /// Which of an entity's rows it is, if it is known to be one. Then its declaration's template has printed the key.
     pub kind: Option<RowKind>,
     /// Which of the changes it serves, for errors.
     pub of: usize,

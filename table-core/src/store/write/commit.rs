@@ -35,7 +35,7 @@ pub(crate) struct Writer {
     queue: Mutex<Queue>,
     /// Signalled when somebody joins the queue while a leader waits for company.
     joined: Condvar,
-    /// Writes in the last group, and the microseconds its transaction took.
+    /// Writes in the last group, and the microseconds that the transaction of the last one of several took.
     last_group: AtomicUsize,
     last_commit_micros: AtomicU64,
     transactions: AtomicU64,
@@ -293,9 +293,13 @@ impl Writer {
                 self.run_in(inner, group, &mut members.0, most == ALONE);
             }
         }
-        self.last_group.store(if most == ALONE { 0 } else { members.0.len() }, Ordering::Relaxed);
-        let micros = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
-        self.last_commit_micros.store(micros, Ordering::Relaxed);
+        let group = if most == ALONE { 0 } else { members.0.len() };
+        self.last_group.store(group, Ordering::Relaxed);
+        // Nobody waits for company where there was none.
+        if group > 1 {
+            let micros = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
+            self.last_commit_micros.store(micros, Ordering::Relaxed);
+        }
     }
 
     /// Runs the members in this transaction; if it fails for want of room, again in halves, so that the one that

@@ -212,7 +212,11 @@ impl Builder {
         if self.plan.groups.last().is_none_or(|group| group.first == self.plan.rows.len()) {
             key::check_partition(partition)?;
         }
-        key::check_row(partition, write.key)?;
+        if write.kind.is_some() {
+            key::check_printed_row(partition, write.key)?;
+        } else {
+            key::check_row(partition, write.key)?;
+        }
         let keys = (partition, write.key);
         match write.act.content() {
             None => {
