@@ -207,7 +207,7 @@ fn read_through(row: &Row<'_>) {
         for id in [0, 1, 3, 20, INLINE] {
             seen(view.get_by_id(id));
         }
-        if let Some(quick) = view.quick(FIELDS) {
+        if let Some(quick) = view.quick(FIELDS, None) {
             for (at, field) in FIELDS.iter().enumerate() {
                 let (by_place, by_name) = (quick.get(at), view.get(field.property));
                 let agree = match (by_place, &by_name) {

@@ -9,14 +9,15 @@ use std::sync::{Arc, OnceLock};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::numbers::{self, FieldNumbers, Known, PropertyNumber, RowForm, RowNumbers};
+use super::numbers::{self, FieldNumbers, Known, PropertyNumber, RowForm, RowNumbers, StepsByShape};
+use super::quick::FieldSteps;
 use super::shape::{Column, MAX_SHAPES, Shape};
-use super::shaped::{QuickRow, ShapedRow};
+use super::shaped::ShapedRow;
 use super::vault::Vault;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{Name, ValueRef};
 use crate::plan::{Cause, RowKind};
-use crate::schema::{Field, Schema};
+use crate::schema::{Field, Place, Schema};
 
 /// Names that a table numbers; those that come later stand in the rows themselves, so that data used as names
 /// can't grow the dictionary without end.
@@ -85,6 +86,8 @@ pub(crate) struct Dict {
     entity_type: Option<u16>,
     /// What was asked of it for structs.
     structs: Known<[Field], FieldNumbers>,
+    /// What was asked of it for rows of a path: each lies in its own place.
+    paths: Known<Place, StepsByShape>,
     /// And for the rows of entities.
     rows: Known<Schema, Vec<RowForm>>,
     /// What opens the table's sealed values and vouches for its rows. It is no name, but every view of a row has its
@@ -117,11 +120,23 @@ impl Dict {
         self.structs.of(fields, |fields| numbers::numbers(self, fields))
     }
 
-    /// A row as these fields are read from it by their places; `None` where it takes the longer way.
+    /// How these fields are read from a row by the short way, if there is one: from a row that lies in a place, or from one
+    /// whose keys are not looked at.
     #[inline]
-    pub(crate) fn quick<'v>(&'v self, row: &ShapedRow<'v>, fields: &'static [Field]) -> Option<QuickRow<'v>> {
-        let shape = self.shape(row.shape())?;
-        QuickRow::new(row, shape, self.known_of(fields).places(fields, row.shape(), shape)?)
+    pub(crate) fn steps(
+        &self,
+        row: &ShapedRow<'_>,
+        fields: &'static [Field],
+        place: Option<&'static Place>,
+    ) -> Option<(&Shape, &FieldSteps)> {
+        let number = row.shape();
+        let shape = self.shape(number)?;
+        let find = || FieldSteps::find((fields, self.numbers_of(fields)), shape, place);
+        let known = match place {
+            Some(place) => self.paths.of(place, |_| StepsByShape::new(self)),
+            None => &self.known_of(fields).stored,
+        };
+        Some((shape, known.of(number, find)?))
     }
 
     /// What one of these fields holds in a row, by its place; `None` where it takes the longer way.
@@ -132,8 +147,8 @@ impl Dict {
         fields: &'static [Field],
         field: usize,
     ) -> Option<ValueRef<'v>> {
-        let shape = self.shape(row.shape())?;
-        self.known_of(fields).places(fields, row.shape(), shape)?.get(row, shape, field)
+        let (shape, steps) = self.steps(row, fields, None)?;
+        steps.get(row, shape, field)
     }
 
     /// How rows of this kind are written by their shape; `None` if they have none, or not yet.
@@ -194,6 +209,7 @@ impl Dict {
     /// Forgets what was found for declarations: the dictionary changes.
     pub(crate) fn forget(&mut self) {
         self.structs = Known::default();
+        self.paths = Known::default();
         self.rows = Known::default();
     }
 
