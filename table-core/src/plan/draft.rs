@@ -102,18 +102,17 @@ impl<'p> Draft<'p> {
         let old = entity.old.as_ref();
         for row in entity.new.iter().flat_map(|new| &new.rows) {
             let Some(new) = &entity.new else { break };
-            let (key, kind, mut content) = (new.key(row), row.content.kind, row.content);
-            if row.cause() == Cause::Entity {
-                content.unknown = old.map_or(&[], |old| old.unknown);
-            }
+            let (key, kind) = (new.key(row), row.content.kind);
+            let content = row.content.carrying(old.map_or(&[], |old| old.unknown));
             let found = old.and_then(|old| Some((old.rows.find(key)?, old)));
             let (condition, act) = match found {
                 Some((there, old)) => {
                     let is_exact = old.is_exact && there.is_certain;
+                    let holds = there.content.carrying(old.unknown);
                     match there.cause() {
                         Cause::Entity => (Condition::Is(old.version), Act::Put(Content::Row(content))),
                         // The copy is right as it is.
-                        Cause::Index(_) if is_exact && there.content.is_same(&content) => {
+                        Cause::Index(_) if is_exact && holds.is_same(&content) => {
                             if self.is_alone {
                                 continue;
                             }
@@ -156,7 +155,7 @@ impl<'p> Draft<'p> {
             }
             self.gone.push(Gone {
                 row: row_goes,
-                holds: (old.is_exact && row.is_certain).then_some(row.content),
+                holds: (old.is_exact && row.is_certain).then(|| row.content.carrying(old.unknown)),
                 is_certain: row.is_certain,
             });
         }

@@ -152,7 +152,11 @@ impl<'v> QuickRow<'v> {
         })
     }
 
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "for each field of each row, a call costs as much as what it does"
+    )]
+    #[inline(always)]
     fn span(&self, n: u16) -> std::ops::Range<usize> {
         let n = usize::from(n);
         let start = match n.checked_sub(1) {

@@ -8,6 +8,8 @@ mod gaps;
 mod leaves;
 mod living;
 mod paths;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use self::gaps::Explored;
 #[cfg(feature = "fuzzing")]
