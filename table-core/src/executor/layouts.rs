@@ -28,9 +28,9 @@ pub trait Layouts {
 }
 
 /// Compares the layout noted with the schema's. An error if it is another that rows can't be read by.
-pub(crate) fn compare(noted: Option<&str>, schema: &Schema) -> Result<Noted> {
+pub(crate) fn compare(table: &str, noted: Option<&str>, schema: &Schema) -> Result<Noted> {
     let Some(layout) = noted else { return Ok(Noted::Never) };
-    match schema::differences(layout, schema) {
+    match schema::differences_in(table, layout, schema) {
         None => Ok(Noted::Same),
         Some(found) if found.is_compatible => Ok(Noted::Before(found)),
         Some(found) => {
@@ -52,6 +52,7 @@ pub(crate) fn compare(noted: Option<&str>, schema: &Schema) -> Result<Noted> {
 
 /// C7, of kinds that meet in a table: no row of the new one can have a key of a row of those known.
 pub(crate) fn check_apart<'k>(
+    table: &str,
     mut known: impl Iterator<Item = (&'k str, &'k str)>,
     schema: &Schema,
 ) -> Result<()> {
@@ -60,7 +61,7 @@ pub(crate) fn check_apart<'k>(
             return Ok(());
         }
         let other = schema::read(layout, kind).ok_or_else(damaged)?;
-        match checks::kinds_that_meet(schema, &other) {
+        match checks::kinds_that_meet(table, schema, &other) {
             Some(because) => Err(Error::new(ErrorKind::LayoutConflict).because(because)),
             None => Ok(()),
         }
@@ -76,7 +77,7 @@ pub fn declare(table: &dyn TableExec, noted: &dyn Layouts, schema: &'static Sche
     loop {
         let known = noted.layouts()?;
         let of_kind = known.iter().find(|(kind, _)| kind == schema.kind).map(|(_, layout)| layout.as_str());
-        match compare(of_kind, schema)? {
+        match compare(table.table_name(), of_kind, schema)? {
             Noted::Same => return Ok(()),
             Noted::Before(found) if !found.no_longer_plain.is_empty() => {
                 return Err(Error::new(ErrorKind::Unsupported).because(format!(
@@ -90,9 +91,10 @@ pub fn declare(table: &dyn TableExec, noted: &dyn Layouts, schema: &'static Sche
         if table.store().is_read_only() {
             return Ok(());
         }
-        check_apart(known.iter().map(|(kind, layout)| (kind.as_str(), layout.as_str())), schema)?;
+        let others = known.iter().map(|(kind, layout)| (kind.as_str(), layout.as_str()));
+        check_apart(table.table_name(), others, schema)?;
         // Somebody else may have been quicker. No layout comes back, so that does not go on for ever.
-        if noted.note(&known, schema.kind, &schema::layout(schema))? {
+        if noted.note(&known, schema.kind, &schema::layout_in(schema, table.table_name()))? {
             return Ok(());
         }
     }
@@ -126,6 +128,27 @@ pub fn check_by_properties(known: &LayoutTexts, kind: &str) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Refuses to drop tables, given with their layouts, without the others that hold copies of their entities, or the entities
+/// of their copies: what is left would be copies of nothing, or an index that has lost its rows.
+pub fn check_drop<'l>(
+    dropped: &[&str],
+    mut layouts: impl Iterator<Item = (&'l str, &'l str, &'l str)>,
+) -> Result<()> {
+    let goes = |table: &str| table.is_empty() || dropped.iter().any(|name| name.eq_ignore_ascii_case(table));
+    layouts.try_for_each(|(table, kind, layout)| {
+        let schema = schema::read(layout, kind).ok_or_else(damaged)?;
+        let because = if !goes(schema.table()) {
+            format!("the table holds copies of `{kind}`, whose entities are in table `{}`", schema.table())
+        } else if let Some(other) = schema.other_tables().find(|other| !goes(other)) {
+            format!("copies of `{kind}`, whose entities the table holds, are in table `{other}`")
+        } else {
+            return Ok(());
+        };
+        let because = format!("{because}: drop both by `Store::drop_tables`");
+        Err(Error::new(ErrorKind::CopiesElsewhere).because(because).table(table))
+    })
 }
 
 #[cold]

@@ -32,10 +32,11 @@ pub use self::drawn::{Begin, page, views, walks};
 pub use self::kept::Kept;
 pub use self::lanes::Lanes;
 pub(crate) use self::lanes::order;
-pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, declare};
+pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, check_drop, declare};
 pub use self::loader::Loader;
 pub(crate) use self::merged::Merged;
 pub use self::rules::{check_entity, check_rules};
+pub(crate) use self::turns::Turn;
 pub use self::turns::Turns;
 use crate::error::Result;
 #[cfg(feature = "encrypt")]

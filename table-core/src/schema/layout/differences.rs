@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::key_type::{Format, KeyType, lengths};
 use super::super::{Copies, Field, FieldPart, Index, Part, Schema, Template};
-use super::{layout, read};
+use super::{layout_in, read};
 use crate::model::EdmType;
 
 /// The changes from one layout to another.
@@ -45,8 +45,14 @@ fn sealing(old: &Field, new: &Field) -> Sealing {
 }
 
 /// Compares a layout that was noted with that of a declaration; `None` if they are the same.
+#[cfg(test)]
 pub(crate) fn differences(noted: &str, schema: &Schema) -> Option<Differences> {
-    let declared = layout(schema);
+    differences_in(schema.table(), noted, schema)
+}
+
+/// The same of a layout that was noted in the table of this name.
+pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Option<Differences> {
+    let declared = layout_in(schema, table);
     if noted == declared {
         return None;
     }
@@ -136,7 +142,20 @@ fn may_become(old: &Schema, new: &Schema, (word, name): (&str, &str)) -> bool {
                     ),
                     Copies::All | Copies::Keys => None,
                 };
+                // The name of the entities' own table is none in a layout.
+                let other_table = |schema: &Schema, index: &Index| {
+                    let table = index.place.table.source();
+                    if table.eq_ignore_ascii_case(schema.table()) {
+                        String::new()
+                    } else {
+                        table.to_ascii_lowercase()
+                    }
+                };
                 (was.unique, was.sparse) == (is.unique, is.sparse)
+                    && was.arrival == is.arrival
+                    && other_table(old, &was) == other_table(new, &is)
+                    && (!is.is_elsewhere()
+                        || prints_as((old, &was.place.partition), (new, &is.place.partition)))
                     && std::mem::discriminant(&was.copies) == std::mem::discriminant(&is.copies)
                     && copied(old, was) == copied(new, is)
                     && prints_as((old, &was.place.row), (new, &is.place.row))

@@ -87,6 +87,7 @@ impl Transaction<'_> {
             state,
             tables: &mut self.tables,
             scratch: &mut self.scratch,
+            records: self.records,
             tree: &mut self.tree,
             explored: &mut self.explored,
         };
@@ -127,6 +128,7 @@ pub(super) struct Writing<'g, 'e> {
     pub(super) state: Option<usize>,
     pub(super) tables: &'g mut [Touched],
     pub(super) scratch: &'g mut Scratch,
+    pub(super) records: Option<Tree>,
     pub(super) tree: &'g mut Option<Tree>,
     pub(super) explored: &'g mut Explored,
 }

@@ -136,7 +136,7 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         let why = if partition == old_partition {
             "an update keeps its primary key, and `move_to` can change the row key"
         } else {
-            "no one transaction changes two partitions"
+            "to change the partition, delete the entity and insert it in a `Store::transaction`"
         };
         let (partition, row) = (partition.escape_debug(), row.escape_debug());
         let because = format!("the change makes it partition `{partition}`, row `{row}`; {why}");
@@ -217,7 +217,11 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
             };
             self.asks = Asks::ForCopy(number);
             let (partition, _) = self.key.as_strs()?;
-            return Ok(Some(Need { keys: KeyPair::of(partition, &key), is_copy: true }));
+            let (table, keys) = match key {
+                (None, key) => (None, KeyPair::of(partition, &key)),
+                (Some((table, partition)), key) => (Some(table), KeyPair::of(&partition, &key)),
+            };
+            return Ok(Some(Need { table, keys, is_copy: true }));
         }
         Ok(None)
     }
@@ -225,7 +229,7 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
     /// Takes the row under the key of a copy.
     fn found_copy(&mut self, index: usize, copy: Option<&RowView<'_>>) -> Result<()> {
         self.asks = Asks::Copies(index + 1);
-        let (_, own) = self.key.as_strs()?;
+        let own = self.key.as_strs()?;
         let is_there = copy.is_some_and(|copy| unopened::is_copy(E::SCHEMA, index, own, copy));
         if let (Some(before), false) = (&mut self.before, is_there) {
             before.lacks(index);
@@ -331,7 +335,7 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
             Asks::Own => {
                 let keys = self.key.lend().map_err(|error| self.place(error))?;
                 self.asks = Asks::ForOwn;
-                Ok(Some(Need { keys, is_copy: false }))
+                Ok(Some(Need { table: None, keys, is_copy: false }))
             }
             Asks::Copies(from) => self.next_copy(from),
             Asks::ForOwn | Asks::ForCopy(_) | Asks::Nothing => Ok(None),

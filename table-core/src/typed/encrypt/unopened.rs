@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::ValueRef;
 use crate::plan::{FieldToken, Values};
 use crate::row::view::RowView;
-use crate::schema::{self, FieldPart, Format, Part, PropertyValue, Schema, Template};
+use crate::schema::{self, FieldPart, Format, KeyPair, Part, PropertyValue, Schema, Template};
 use crate::sealing::looks_sealed;
 use crate::typed::entity::source::Source;
 use crate::typed::entity::{Entity, path};
@@ -60,7 +60,7 @@ fn is_in_key(schema: &Schema, field: usize) -> bool {
 pub(in crate::typed) fn is_copy(
     schema: &'static Schema,
     index: usize,
-    own: &str,
+    own: (&str, &str),
     copy: &RowView<'_>,
 ) -> bool {
     let Some(index) = schema.indexes.get(index) else { return false };
@@ -68,8 +68,13 @@ pub(in crate::typed) fn is_copy(
         return false;
     }
     // One that says not whose copy it is is nobody's to remove.
-    let says = Source::new(schema, &index.place, copy).and_then(|source| source.own_row_key());
-    says.is_ok_and(|key| key == own)
+    let says = Source::new(schema, &index.place, copy).and_then(|source| {
+        if index.is_elsewhere() {
+            return source.own_keys();
+        }
+        Ok(KeyPair::of(own.0, &source.own_row_key()?))
+    });
+    says.is_ok_and(|keys| keys.as_strs() == own)
 }
 
 /// Whether a field's elements stand in keys.

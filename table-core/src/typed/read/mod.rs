@@ -204,6 +204,7 @@ fn get<E: Entity, L: Lookup<E>>(
     table: &DynamicTable,
     key: &L,
 ) -> Result<Option<L::Output>> {
+    let table = <L::Path as Path>::KEYS.table(table);
     if let Some(blind) = key.blind() {
         let mut found = None;
         let mut read = |view: &RowView<'_>| {
@@ -232,6 +233,7 @@ fn get_as<E: Entity, L: Lookup<E>, S: Projection<Entity = E>>(
     snapshot: Option<&Snapshot>,
     key: &L,
 ) -> Result<Option<S>> {
+    let table = <L::Path as Path>::KEYS.table(table);
     let read = |view: &RowView<'_>| {
         check_kind(view, <L::Path as Path>::KEYS.tag())?;
         projection::read::<L::Path, S>(view)

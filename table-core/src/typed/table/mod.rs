@@ -14,10 +14,11 @@ use crate::model::{ETag, IfMatch};
 use crate::plan::{Plan, Refused};
 use crate::row::view::RowView;
 use crate::typed::change::Change;
-use crate::typed::change::driver;
+use crate::typed::change::driver::{self, Together};
 use crate::typed::change::egt::Egt;
 use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::entity::Entity;
+use crate::typed::entity::path::Path;
 use crate::typed::entity::stored::Stored;
 use crate::typed::read::blind::find_or_again;
 use crate::typed::read::key::{Key, Lookup, Partition};
@@ -53,9 +54,10 @@ impl<E: Entity> Table<E> {
             found = Some(L::read(view)?);
             Ok(())
         };
+        let table = <L::Path as Path>::KEYS.table(&self.table);
         let is_found = match key.blind() {
-            Some(blind) => blind.find(&self.table, &mut read)?,
-            None => find_or_again(&self.table, key.keys()?, &mut read)?,
+            Some(blind) => blind.find(table, &mut read)?,
+            None => find_or_again(table, key.keys()?, &mut read)?,
         };
         Ok(found.filter(|_| is_found))
     }
@@ -157,7 +159,7 @@ impl<E: Entity> Table<E> {
             called_off.store(why.is_some(), Ordering::Relaxed);
         };
         let mut attempt = EntityAttempt::new(key, Change::Update(Box::new(change))).unless(&called_off);
-        let done = driver::commit(&self.table, &mut [&mut attempt], None);
+        let done = driver::commit(Together::alone(&self.table), &mut [&mut attempt]);
         let new = attempt.into_new();
         match (done, why) {
             (Err(_), Some(why)) => Err(why),
@@ -245,7 +247,7 @@ impl<E: Entity> Table<E> {
                     let added = loader.add(plan, &sealer.sealed_at());
                     added.map_err(|refused| plan.judge(refused).error)
                 };
-                driver::insertion(entity.borrow(), &sealer, add)?
+                driver::insertion(&self.table, entity.borrow(), &sealer, add)?
             },
             |entity, refused| {
                 // What adds a row demands no version: the keys that sealed it are no longer the current ones.
@@ -255,7 +257,8 @@ impl<E: Entity> Table<E> {
                 let shown = self.table.sham_sealer();
                 let Refused { error, group, row } = &refused;
                 let again = || Refused { error: error.again(), group: *group, row: *row };
-                let failure = driver::insertion(entity.borrow(), &shown, |plan| plan.judge(again()))?;
+                let failure =
+                    driver::insertion(&self.table, entity.borrow(), &shown, |plan| plan.judge(again()))?;
                 Err(failure.error)
             },
         )
@@ -284,7 +287,7 @@ impl<E: Entity> Table<E> {
 
     fn commit(&self, key: Key<E>, change: Change<'_, E>) -> Result<(ETag, Option<E>)> {
         let mut attempt = EntityAttempt::new(key, change);
-        let etag = driver::commit(&self.table, &mut [&mut attempt], None)?;
+        let etag = driver::commit(Together::alone(&self.table), &mut [&mut attempt])?;
         Ok((etag, attempt.into_new()))
     }
 }
