@@ -86,8 +86,6 @@ pub(crate) struct Dict {
     entity_type: Option<u16>,
     /// What was asked of it for structs.
     structs: Known<[Field], FieldNumbers>,
-    /// What was asked of it for rows of a path: each lies in its own place.
-    paths: Known<Place, StepsByShape>,
     /// And for the rows of entities.
     rows: Known<Schema, Vec<RowForm>>,
     /// What opens the table's sealed values and vouches for its rows. It is no name, but every view of a row has its
@@ -132,9 +130,10 @@ impl Dict {
         let number = row.shape();
         let shape = self.shape(number)?;
         let find = || FieldSteps::find((fields, self.numbers_of(fields)), shape, place);
+        let known = self.known_of(fields);
         let known = match place {
-            Some(place) => self.paths.of(place, |_| StepsByShape::new(self)),
-            None => &self.known_of(fields).stored,
+            Some(place) => known.paths.of(place, |_| StepsByShape::new(self)),
+            None => &known.stored,
         };
         Some((shape, known.of(number, find)?))
     }
@@ -209,7 +208,6 @@ impl Dict {
     /// Forgets what was found for declarations: the dictionary changes.
     pub(crate) fn forget(&mut self) {
         self.structs = Known::default();
-        self.paths = Known::default();
         self.rows = Known::default();
     }
 

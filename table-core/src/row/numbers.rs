@@ -6,7 +6,7 @@ use super::dict::Dict;
 use super::quick::FieldSteps;
 use super::shape::{Column, Shape};
 use crate::plan::{Cause, PropertyOf, RowKind};
-use crate::schema::{ColumnType, Field, Schema};
+use crate::schema::{ColumnType, Field, Place, Schema};
 
 /// Where a property is to be found in rows.
 #[derive(Clone, Copy, Debug)]
@@ -109,6 +109,8 @@ pub(crate) struct FieldNumbers {
     pub(crate) numbers: Vec<PropertyNumber>,
     /// In rows whose keys are not looked at.
     pub(super) stored: StepsByShape,
+    /// In rows of a path, by where they lie. Two structs may share a place, which is why it is not known by that alone.
+    pub(super) paths: Known<Place, StepsByShape>,
 }
 
 /// Where the fields of a struct are in rows of each shape.
@@ -181,5 +183,5 @@ pub(crate) fn numbers(dict: &Dict, fields: &[Field]) -> FieldNumbers {
         place: id.map_or(0, before),
     };
     let numbers = ids.iter().zip(fields).map(number).collect();
-    FieldNumbers { numbers, stored: StepsByShape::new(dict) }
+    FieldNumbers { numbers, stored: StepsByShape::new(dict), paths: Known::default() }
 }
