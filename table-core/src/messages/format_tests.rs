@@ -53,7 +53,9 @@ fn the_directory_and_the_counts_are_these_bytes() {
     state.tally_mut(Kind::Ready).unwrap().add(10);
     let numbers = [2, 3, 4, 5, 6, 7, 8, 1, 9, 1, 10, 0, 0, 0, 0, 0, 0];
     let mut bytes = vec![1];
-    numbers.iter().for_each(|number: &u64| bytes.extend(number.to_le_bytes()));
+    for number in numbers {
+        bytes.extend(u64::to_le_bytes(number));
+    }
     assert_eq!(state.encode(), bytes);
     assert_eq!(bytes.len(), 57 + 5 * 16);
 }

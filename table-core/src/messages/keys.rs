@@ -6,24 +6,37 @@ use crate::model::Ticks;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// The queues that there are.
-    Directory = 0,
+    Directory,
     /// What a queue counts.
-    State = 1,
+    State,
     /// What was sent.
-    Message = 2,
+    Message,
     /// The entry of a message that is ready.
-    Ready = 3,
+    Ready,
     /// Until when a message is hidden: its entry lies elsewhere, under the message's number alone.
-    Hidden = 4,
+    Hidden,
     /// The entry of a message that is hidden.
-    Lease = 5,
+    Lease,
     /// The message that has a unique key.
-    Unique = 6,
+    Unique,
 }
 
 impl Kind {
     /// The kinds of records that a queue has many of.
     pub(crate) const MANY: [Self; 5] = [Self::Message, Self::Ready, Self::Hidden, Self::Lease, Self::Unique];
+
+    /// With what the keys of its records begin.
+    const fn byte(self) -> u8 {
+        match self {
+            Self::Directory => 0,
+            Self::State => 1,
+            Self::Message => 2,
+            Self::Ready => 3,
+            Self::Hidden => 4,
+            Self::Lease => 5,
+            Self::Unique => 6,
+        }
+    }
 
     /// Where the records' tally stands among those of the queue.
     pub(crate) fn tally(self) -> Option<usize> {
@@ -32,12 +45,12 @@ impl Kind {
 }
 
 /// The key of the directory.
-pub(crate) const DIRECTORY: [u8; 1] = [Kind::Directory as u8];
+pub(crate) const DIRECTORY: [u8; 1] = [Kind::Directory.byte()];
 
 /// With what the keys of a queue's records of one kind begin.
 pub(crate) fn prefix(kind: Kind, queue: u32) -> [u8; 5] {
     let [a, b, c, d] = queue.to_be_bytes();
-    [kind as u8, a, b, c, d]
+    [kind.byte(), a, b, c, d]
 }
 
 /// The key of what a queue counts.
@@ -73,7 +86,9 @@ pub(crate) fn unique(queue: u32, text: &str) -> Vec<u8> {
 fn key(kind: Kind, queue: u32, rest: &[&[u8]]) -> Vec<u8> {
     let mut key = Vec::with_capacity(5 + rest.iter().map(|rest| rest.len()).sum::<usize>());
     key.extend_from_slice(&prefix(kind, queue));
-    rest.iter().for_each(|rest| key.extend_from_slice(rest));
+    for part in rest {
+        key.extend_from_slice(part);
+    }
     key
 }
 
@@ -93,7 +108,7 @@ impl<'k> Key<'k> {
     /// Takes a key apart; `None` for one that no record has.
     pub(crate) fn parse(key: &'k [u8]) -> Option<Self> {
         let (kind, rest) = key.split_first()?;
-        if *kind == Kind::Directory as u8 {
+        if *kind == Kind::Directory.byte() {
             return rest.is_empty().then_some(Self::Directory);
         }
         let (queue, rest) = rest.split_first_chunk::<4>()?;

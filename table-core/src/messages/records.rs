@@ -298,7 +298,9 @@ mod tests {
             (Kind::Lease, &[7]),
             (Kind::Unique, &[]),
         ] {
-            checksums.iter().for_each(|sum| state.tally_mut(kind).unwrap().add(*sum));
+            for sum in checksums {
+                state.tally_mut(kind).unwrap().add(*sum);
+            }
         }
         let body = state.encode();
         assert_eq!(State::decode(&body), Some(state.clone()));
@@ -307,7 +309,7 @@ mod tests {
             assert_eq!(State::decode(&body[..length]), None);
         }
         assert_eq!(State::decode(&[&body[..], &[0]].concat()), None);
-        let mut flagged = body.clone();
+        let mut flagged = body;
         flagged[0] |= 4;
         assert_eq!(State::decode(&flagged), None, "no such flag");
         state.tally_mut(Kind::Ready).unwrap().subtract(4);

@@ -15,7 +15,7 @@ use crate::messages::{Answer, Errand, Sending, Task, UNIQUE_BYTES};
 #[must_use = "a message is not sent until it is told so"]
 pub struct Message<'m, T> {
     queue: &'m Queue<T>,
-    message: &'m T,
+    value: &'m T,
     after: Duration,
     lives: Option<Duration>,
     unique: Option<&'m str>,
@@ -23,7 +23,7 @@ pub struct Message<'m, T> {
 
 impl<'m, T: Serialize> Message<'m, T> {
     pub(super) fn new(queue: &'m Queue<T>, message: &'m T) -> Self {
-        Self { queue, message, after: Duration::ZERO, lives: None, unique: None }
+        Self { queue, value: message, after: Duration::ZERO, lives: None, unique: None }
     }
 
     /// Nobody receives it before so long, ten years at most.
@@ -69,7 +69,7 @@ impl<'m, T: Serialize> Message<'m, T> {
                 key.len()
             )));
         }
-        let body = text(self.message)?.into();
+        let body = text(self.value)?.into();
         Ok(Sending { body, after: self.after, lives: self.lives, unique: self.unique.map(Into::into) })
     }
 

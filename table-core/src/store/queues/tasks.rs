@@ -213,14 +213,14 @@ impl Draft<'_> {
         let Some(poison) = directory.get(queue).and_then(|queue| name::poison_of(&queue.name)) else {
             return Ok(false);
         };
-        let target = match directory.find(&poison).map(|queue| queue.number) {
-            Some(number) => number,
-            None => {
-                let Some(number) = directory.add(&poison) else { return Ok(false) };
-                self.set_directory(directory);
-                self.add_state(number);
-                number
-            }
+        let known = directory.find(&poison).map(|queue| queue.number);
+        let target = if let Some(number) = known {
+            number
+        } else {
+            let Some(number) = directory.add(&poison) else { return Ok(false) };
+            self.set_directory(directory);
+            self.add_state(number);
+            number
         };
         let (key, record) = self.message(queue, id)?;
         let former = Message::decode(view::body(&record)).ok_or_else(|| view::damaged(&key))?;
@@ -308,9 +308,8 @@ impl Draft<'_> {
             Among::Shown => self.view.shown(queue, self.clock.now, after, each)?,
             Among::Ready => self.view.ready(queue, after, each)?,
             Among::Hidden => self.view.walk(&keys::prefix(Kind::Lease, queue), after, |key, record| {
-                let id = match keys::Key::parse(key) {
-                    Some(keys::Key::Lease(_, id)) => id,
-                    _ => return Err(view::damaged(key)),
+                let Some(keys::Key::Lease(_, id)) = keys::Key::parse(key) else {
+                    return Err(view::damaged(key));
                 };
                 let entry = Entry::hidden(view::body(record)).ok_or_else(|| view::damaged(key))?;
                 Ok(each(key, id, (record, entry))?.map_continue(|()| view::Stop::Not))

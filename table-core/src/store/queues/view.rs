@@ -228,18 +228,15 @@ impl<'t> View<'t> {
 
     /// Whether a key has no record in the state that the transaction began with, or has been removed since.
     fn lacks(&self, key: &[u8]) -> Result<bool> {
-        match Tree::of_queues(self.environment, self.txn, self.state)? {
-            Some(tree) => Ok(tree.lacks(self.environment, self.txn, key, check_record)? || self.has_written),
-            None => {
-                let before = self.db.get_lower_than(self.txn, key).map_err(lmdb::error)?;
-                let after = self.db.get_greater_than(self.txn, key).map_err(lmdb::error)?;
-                for (key, record) in before.into_iter().chain(after) {
-                    self.check(key, record)?;
-                }
-                Ok(before.is_none_or(|(before, _)| before < key)
-                    && after.is_none_or(|(after, _)| key < after))
-            }
+        if let Some(tree) = Tree::of_queues(self.environment, self.txn, self.state)? {
+            return Ok(tree.lacks(self.environment, self.txn, key, check_record)? || self.has_written);
         }
+        let before = self.db.get_lower_than(self.txn, key).map_err(lmdb::error)?;
+        let after = self.db.get_greater_than(self.txn, key).map_err(lmdb::error)?;
+        for (key, record) in before.into_iter().chain(after) {
+            self.check(key, record)?;
+        }
+        Ok(before.is_none_or(|(before, _)| before < key) && after.is_none_or(|(after, _)| key < after))
     }
 
     /// Whether nothing stands between two records that were met one after the other; without one, none before the first

@@ -164,6 +164,7 @@ impl<'c> StoreTransaction<'c> {
 
     /// The same of a message with more to say of it: when it shows, how long it lives, a unique key.
     #[cfg(feature = "queue")]
+    #[expect(clippy::needless_pass_by_value, reason = "it is given as it is made")]
     pub fn send_message<T: serde::Serialize>(mut self, message: Message<'_, T>) -> Self {
         self.errands.add(message.errand());
         self

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::error::ErrorKind;
 
-/// SplitMix64.
+/// `SplitMix64`.
 struct Random(u64);
 
 impl Random {
@@ -130,6 +130,7 @@ struct Held {
     turn: u64,
 }
 
+#[expect(clippy::too_many_lines, reason = "an arm for each thing that can be done")]
 fn explore(seed: u64, steps: u64) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store");
@@ -144,7 +145,7 @@ fn explore(seed: u64, steps: u64) {
             now = if random.below(2) == 0 { now + random.below(60) } else { now - random.below(60) };
         }
         set_clock(now);
-        let story = format!("seed {seed}, step {step}, at {now}");
+        let moment = format!("seed {seed}, step {step}, at {now}");
         match random.below(24) {
             0..=6 => {
                 let (unique, lives) = (random.below(4) == 0, random.below(6) == 0);
@@ -161,11 +162,11 @@ fn explore(seed: u64, steps: u64) {
                 let answer = ask(&store, queue, vec![Task::Send(sending)]).unwrap();
                 let same = |known: &&Known| unique.is_some() && known.unique == unique;
                 if let Some((id, _)) = model.messages.iter().find(|(_, known)| same(known)) {
-                    assert_eq!(answer, [Answer::Sent { id: *id, is_new: false }], "{story}");
+                    assert_eq!(answer, [Answer::Sent { id: *id, is_new: false }], "{moment}");
                     continue;
                 }
                 let id = model.next;
-                assert_eq!(answer, [Answer::Sent { id, is_new: true }], "{story}");
+                assert_eq!(answer, [Answer::Sent { id, is_new: true }], "{moment}");
                 model.next += 1;
                 model.sent += 1;
                 let expires = lives.map(|lives| now + lives);
@@ -194,7 +195,7 @@ fn explore(seed: u64, steps: u64) {
                         (d.receipt.id, d.body.to_string(), d.count, d.error.as_deref().map(str::to_owned))
                     })
                     .collect();
-                assert_eq!(told, expected, "{story}");
+                assert_eq!(told, expected, "{moment}");
                 held.extend(found.iter().map(|d| Held { receipt: d.receipt, turn: turns }));
             }
             13..=20 if !held.is_empty() => {
@@ -213,11 +214,11 @@ fn explore(seed: u64, steps: u64) {
                 };
                 let answer = ask(&store, queue, vec![task]);
                 if !holds {
-                    assert_eq!(answer.unwrap_err().kind(), ErrorKind::StaleReceipt, "{story}");
+                    assert_eq!(answer.unwrap_err().kind(), ErrorKind::StaleReceipt, "{moment}");
                     stale += 1;
                     continue;
                 }
-                answer.unwrap_or_else(|error| panic!("{story}: {error}"));
+                answer.unwrap_or_else(|error| panic!("{moment}: {error}"));
                 right += 1;
                 let message = model.messages.get_mut(&id).unwrap();
                 match what {
@@ -250,7 +251,7 @@ fn explore(seed: u64, steps: u64) {
                 assert_eq!(
                     peeked.iter().map(|peeked| peeked.receipt.id).collect::<Vec<_>>(),
                     expected,
-                    "{story}"
+                    "{moment}"
                 );
             }
             22 if random.below(8) == 0 => {
@@ -260,7 +261,7 @@ fn explore(seed: u64, steps: u64) {
             23 if random.below(40) == 0 => {
                 let answer = ask(&store, queue, vec![Task::Clear { below: None, most: 1_000 }]).unwrap();
                 let gone = model.messages.len() as u64;
-                assert_eq!(answer, [Answer::Cleared { gone, below: model.next, is_all: true }], "{story}");
+                assert_eq!(answer, [Answer::Cleared { gone, below: model.next, is_all: true }], "{moment}");
                 model.messages.clear();
             }
             // A process ends: whoever held something holds it no more, or comes back with his receipt.
