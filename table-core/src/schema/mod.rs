@@ -62,7 +62,9 @@ pub(crate) use key_error::KeyError;
 pub(crate) use key_type::{BLIND_DIGITS, edm, shard_digits};
 pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
 pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys, print_keys};
-pub(crate) use layout::{Differences, differences_in, layout, layout_in, read, would_bare};
+#[cfg(any(test, feature = "encrypt"))]
+pub(crate) use layout::layout;
+pub(crate) use layout::{Differences, differences_in, layout_in, read, would_bare};
 pub(crate) use parse::{parse, parse_bytes, parse_field};
 pub use picture::Markdown;
 pub use place::{Place, TableTemplate};
