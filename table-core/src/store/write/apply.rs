@@ -182,7 +182,8 @@ impl Writing<'_, '_> {
                 self.scratch.applied.push(AppliedRow::DONE);
                 continue;
             }
-            match self.known(row).map_or_else(|| self.examine_row(plan, row), Ok) {
+            let examined = self.known(row).map_or_else(|| self.examine_row(plan, row), Ok);
+            match examined.and_then(|applied| self.reached(plan, row, applied)) {
                 Ok(applied) => self.scratch.applied.push(applied),
                 Err(refused) => {
                     let before = plan.rows.iter().enumerate().take(index);
@@ -195,6 +196,21 @@ impl Writing<'_, '_> {
             }
         }
         plan.unchanged.iter().try_for_each(|range| self.examine_range(plan, range))
+    }
+
+    /// Makes sure that LMDB comes to a row that is going to give way.
+    fn reached(&mut self, plan: &Prepared, row: &EncodedRow, applied: AppliedRow) -> Result<AppliedRow> {
+        let Some(old) = &applied.old else { return Ok(applied) };
+        let key = plan.key(row);
+        let new = match &applied.new {
+            New::Kept => return Ok(applied),
+            New::Nothing => None,
+            New::FromPlan => Some(plan.length(row)),
+            New::Scratch(range) => Some(key.len() + range.len()),
+        };
+        let lengths = (old.length, new);
+        self.check_change(key, lengths)?;
+        Ok(applied)
     }
 
     /// Whether all rows of a range are those that were read.

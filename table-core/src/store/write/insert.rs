@@ -10,6 +10,7 @@ use crate::model::Ticks;
 use crate::plan::Refused;
 use crate::row;
 use crate::store::lmdb;
+use crate::store::open::Tree;
 use crate::store::scan::read;
 
 impl Writing<'_, '_> {
@@ -58,12 +59,28 @@ impl Writing<'_, '_> {
     /// Whether the store had no row of this key when the transaction began. An error if that can't be told, since a page
     /// is damaged: LMDB might not find a row that is there, and put another of its key beside it.
     pub(super) fn lacked(&mut self, key: &[u8], length: usize) -> Result<bool> {
-        let tree = match (*self.tree, self.records) {
-            (Some(tree), _) => tree,
-            (None, Some(records)) => *self.tree.insert(records.of_rows(self.environment, self.txn)?),
-            (None, None) => return read::verify_miss(self.environment, self.txn, key).map(|()| true),
+        let Some(tree) = self.tree()? else {
+            return read::verify_miss(self.environment, self.txn, key).map(|()| true);
         };
         tree.lacks_for(self.environment, self.txn, (key, length), self.explored, read::verify_alone)
+    }
+
+    /// Makes sure that LMDB comes to a row that is there, now and when it has been changed or removed; `lengths` are those of
+    /// its key and value, before and after.
+    pub(super) fn check_change(&mut self, key: &[u8], lengths: (usize, Option<usize>)) -> Result<()> {
+        let Some(tree) = self.tree()? else { return Ok(()) };
+        tree.check_change(self.environment, self.txn, key, lengths, self.explored)
+    }
+
+    /// The tree of the rows that the transaction began with. `None` where the layout of pages is not known.
+    fn tree(&mut self) -> Result<Option<Tree>> {
+        match (*self.tree, self.records) {
+            (Some(tree), _) => Ok(Some(tree)),
+            (None, Some(records)) => {
+                Ok(Some(*self.tree.insert(records.of_rows(self.environment, self.txn)?)))
+            }
+            (None, None) => Ok(None),
+        }
     }
 
     /// What is said of a row that should not be there. Whether it is sound is looked at first.

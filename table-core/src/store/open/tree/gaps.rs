@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::super::Environment;
 use super::paths::is_last;
-use super::{Around, LEVELS, NODE, Page, Tree, Way};
+use super::{Around, HEADER, LEVELS, NODE, Page, Tree, Way};
 use crate::error::Result;
 use crate::store::lmdb::pages::{damaged, is_whole};
 
@@ -37,10 +37,14 @@ struct Leaf {
     taken: usize,
     /// Bytes that were free.
     room: usize,
+    /// Bytes of rows that are to go.
+    freed: usize,
     /// Which of the first entries are sound, a bit for each.
     sound: u64,
     /// Whether the keys of the branches on the way to it rise.
     in_order: bool,
+    /// Whether what stands beside the way has been looked at, too.
+    has_neighbours: bool,
 }
 
 /// Between two sound rows that nothing stands between. Without one of them: before the first, or after the last.
@@ -78,7 +82,15 @@ impl Leaf {
         if !is_whole(way.leaf.bytes) {
             return Err(damaged());
         }
-        Ok(Self { number: way.number, taken: 0, room: way.leaf.room(), sound: 0, in_order: false })
+        Ok(Self {
+            number: way.number,
+            taken: 0,
+            room: way.leaf.room(),
+            freed: 0,
+            sound: 0,
+            in_order: false,
+            has_neighbours: false,
+        })
     }
 
     fn is_sound(&self, entry: usize) -> bool {
@@ -97,6 +109,15 @@ impl Leaf {
         // The entry's header and offset, and what rounds it up.
         self.taken = self.taken.saturating_add(length + NODE + 4);
         self.taken > self.room && !self.in_order
+    }
+
+    /// Frees the room of a row of this length; whether LMDB may join the leaf with one beside it, of which nothing is known.
+    /// It does when less than a quarter is left.
+    fn may_merge(&mut self, length: usize, page: usize) -> bool {
+        self.freed = self.freed.saturating_add(length + NODE + 4);
+        let usable = page.saturating_sub(HEADER);
+        let left = usable.saturating_sub(self.room).saturating_sub(self.freed);
+        left < usable / 4 && !self.has_neighbours
     }
 }
 
@@ -180,6 +201,86 @@ impl Tree {
         Ok(gap.is_some())
     }
 
+    /// Makes sure that LMDB comes to the leaf of a row that is there, now and when it has changed or removed the row; `old`
+    /// and `new` are how many bytes there are of its key and value, before and after. It may split the leaf or join it with
+    /// another; then it looks at other entries of the branches.
+    pub(crate) fn check_change(
+        &self,
+        environment: &Environment,
+        txn: &heed::RoTxn<'_>,
+        key: &[u8],
+        (old, new): (usize, Option<usize>),
+        explored: &mut Explored,
+    ) -> Result<()> {
+        // Then the transaction itself has put the row.
+        if self.is_empty()? {
+            return Ok(());
+        }
+        let way = self.way(environment, txn, key)?;
+        // An entry that damage has made another's leads to a leaf that is sound.
+        for (number, at) in way.branches() {
+            let branch = self.page(environment, txn, number)?;
+            if !branch.rises_to(at) || (at + 1 < branch.len() && !branch.rises_to(at + 1)) {
+                return Err(damaged());
+            }
+        }
+        let place = explored.place(&way)?;
+        let leaf = explored.leaves.get_mut(place).ok_or_else(damaged)?;
+        match new {
+            Some(new) if new == old => {}
+            Some(new) => {
+                if leaf.may_split(new.saturating_sub(old)) {
+                    self.check_order(environment, txn, &way, &mut explored.branches)?;
+                    leaf.in_order = true;
+                }
+            }
+            None => {
+                if leaf.may_merge(old, self.pages.size()) {
+                    self.check_order(environment, txn, &way, &mut explored.branches)?;
+                    self.check_neighbours(environment, txn, &way, &mut explored.branches)?;
+                    (leaf.in_order, leaf.has_neighbours) = (true, true);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes sure of the pages beside those on a way: LMDB takes entries out of them, or puts entries there, when it joins
+    /// pages.
+    #[cold]
+    fn check_neighbours(
+        &self,
+        environment: &Environment,
+        txn: &heed::RoTxn<'_>,
+        way: &Way<'_>,
+        known: &mut BTreeSet<u64>,
+    ) -> Result<()> {
+        for (number, at) in way.branches() {
+            let branch = self.page(environment, txn, number)?;
+            for beside in [at.checked_sub(1), Some(at + 1)].into_iter().flatten() {
+                let Some(number) = (beside < branch.len()).then(|| branch.node(beside)).flatten() else {
+                    continue;
+                };
+                let number = number.child();
+                environment.check_pages_in_use(txn, self.state, &[number])?;
+                let page = self.page(environment, txn, number)?;
+                if page.is_branch() {
+                    self.check_rises(environment, txn, number, known)?;
+                    continue;
+                }
+                let ends = || Some((page.key(0)?, page.key(page.len() - 1)?));
+                let (first, last) = ends().ok_or_else(damaged)?;
+                let low = if beside > 0 { branch.key(beside) } else { None };
+                let high = branch.key(beside + 1);
+                let is_within = low.is_none_or(|low| low <= first) && high.is_none_or(|high| last < high);
+                if !is_within || !is_whole(page.bytes) {
+                    return Err(damaged());
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Whether a known gap is where a key would stand, and its leaf has room for so many bytes.
     fn is_in_gap(
         &self,
@@ -256,19 +357,22 @@ impl Tree {
         way: &Way<'_>,
         known: &mut BTreeSet<u64>,
     ) -> Result<()> {
-        for (number, _) in way.branches() {
-            if !known.insert(number) {
-                continue;
-            }
+        way.branches().try_for_each(|(number, _)| self.check_rises(environment, txn, number, known))
+    }
+
+    /// Makes sure that the keys of a branch rise, and that each of its entries lies on its page.
+    fn check_rises(
+        &self,
+        environment: &Environment,
+        txn: &heed::RoTxn<'_>,
+        number: u64,
+        known: &mut BTreeSet<u64>,
+    ) -> Result<()> {
+        if known.insert(number) {
             let branch = self.page(environment, txn, number)?;
-            let mut last: Option<&[u8]> = None;
-            // The first key of a branch stands for none.
-            for at in 1..branch.len() {
-                let key = branch.key(at).ok_or_else(damaged)?;
-                if last.is_some_and(|last| last >= key) {
-                    return Err(damaged());
-                }
-                last = Some(key);
+            let rises = |at| branch.node(at).is_some() && branch.rises_to(at);
+            if !(0..branch.len()).all(rises) {
+                return Err(damaged());
             }
         }
         Ok(())
