@@ -34,6 +34,7 @@ mod model;
 mod operations;
 mod power;
 mod queries;
+mod queues;
 mod ranges;
 mod reads;
 mod root;

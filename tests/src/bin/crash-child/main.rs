@@ -11,6 +11,7 @@ mod full;
 mod key_flips;
 mod kill;
 mod peer;
+mod queues;
 mod space;
 mod staff;
 mod vault;
@@ -52,6 +53,7 @@ fn main() {
         "batches" => fault::batches(&arguments),
         "steps" => fault::steps(&arguments),
         "hold" => space::hold(&arguments),
+        "queue-work" => queues::work(&arguments),
         "staff" => staff::work(&arguments),
         "staff-forever" => staff::forever(&arguments),
         "verify" => verify::run(&arguments),
