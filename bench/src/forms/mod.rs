@@ -19,7 +19,7 @@ use crate::{Arguments, Digest, Result};
 /// Gets of one turn.
 const GETS: usize = 4_000;
 /// Rows that are loaded together.
-const TOGETHER: u32 = 500;
+const TOGETHER: usize = 500;
 
 /// An engine with rows of one form.
 trait Rows {
@@ -110,8 +110,9 @@ fn typed<F: Form + 'static>(dir: &Path, map: usize) -> Result<Box<dyn Rows>> {
 
 impl<F: Form> Rows for Typed<F> {
     fn load(&self, count: u32) -> Done {
-        for first in (0..count).step_by(500) {
-            let rows = (first..count.min(first + TOGETHER)).map(F::numbered);
+        let mut numbers = (0..count).peekable();
+        while numbers.peek().is_some() {
+            let rows = numbers.by_ref().take(TOGETHER).map(F::numbered);
             if let Some(failure) = self.table.bulk_insert(rows)?.failures.into_iter().next() {
                 return Err(failure.error.into());
             }

@@ -181,6 +181,7 @@ impl Form for Letter {
 }
 
 /// Keys of text alone.
+#[allow(clippy::struct_field_names, reason = "a word is what it is called by")]
 #[derive(Entity)]
 #[entity(table = "Forms", kind = "word")]
 #[key(partition = "{language}", row = "word_{word}")]

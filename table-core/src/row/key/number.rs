@@ -21,14 +21,14 @@ impl Number {
     /// The number must be below [`NUMBERS`].
     #[inline]
     pub(crate) fn of(table: u32) -> Self {
-        let length: u32 = match table {
-            0..0x40 => 1,
-            0x40..0x4000 => 2,
-            0x4000..0x40_0000 => 3,
-            _ => 4,
+        let (length, more) = match table {
+            0..0x40 => (1, 0_u32),
+            0x40..0x4000 => (2, 1),
+            0x4000..0x40_0000 => (3, 2),
+            _ => (4, 3),
         };
-        let word = (table & (NUMBERS - 1)) << (8 * (4 - length)) | (length - 1) << 30;
-        Self { bytes: word.to_be_bytes(), length: length as usize }
+        let word = (table & (NUMBERS - 1)) << (8 * (3 - more)) | more << 30;
+        Self { bytes: word.to_be_bytes(), length }
     }
 }
 
