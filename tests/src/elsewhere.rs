@@ -7,6 +7,7 @@ use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Key, Query, Result, 
 use crate::random::Random;
 
 /// An employee with a copy in another partition, two in another table, and one beside the entity.
+#[expect(clippy::duplicated_attributes, reason = "each index says for itself when its copies come")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "employee")]
 #[key(partition = "{department}", row = "empid_{id:06}")]

@@ -64,7 +64,7 @@ impl DynamicTable {
 
     /// This table and the others where rows of its kinds lie.
     pub(crate) fn family(&self) -> &[Self] {
-        self.family.as_deref().unwrap_or(std::slice::from_ref(self))
+        self.family.as_deref().unwrap_or_else(|| std::slice::from_ref(self))
     }
 
     /// The one of this name among them; this one, if there is none.

@@ -173,7 +173,7 @@ impl<'p> Draft<'p> {
             self.parts.iter_mut().for_each(Part::meet);
         }
         let is_wide = self.is_wide;
-        let reserve = |part: &mut Part<'p>| part.reserve().err().map(|refused| (part.place, refused));
+        let reserve = |part: &mut Part<'p>| part.reserve().map(|refused| (part.place, refused));
         let refused = self.parts.iter_mut().find_map(reserve);
         if let Some((place, (row, other))) = refused {
             return Err(self.conflict(place, &row, other));

@@ -78,19 +78,19 @@ impl<'p> Part<'p> {
         self.rows.extend(certain.map(|gone| gone.row));
     }
 
-    /// Sees to it that nobody is filed where an entity of this plan must be alone. An error is the row that is wanted, and
-    /// who has it.
-    pub(super) fn reserve(&mut self) -> Result<(), (RowWrite<'p>, usize)> {
+    /// Sees to it that nobody is filed where an entity of this plan must be alone. Returns a row that is wanted and can't be
+    /// had, and who has it.
+    pub(super) fn reserve(&mut self) -> Option<(RowWrite<'p>, usize)> {
         for reserved in std::mem::take(&mut self.reserved) {
             match self.rows.iter().find(|row| row.key == reserved.key) {
                 None => self.rows.push(reserved),
                 // It goes, with the version that was read of its entity.
                 Some(row) if matches!(row.act, Act::Remove) => {}
                 // It is another's: an entity has one row for what is unique to it.
-                Some(row) => return Err((reserved, row.of)),
+                Some(row) => return Some((reserved, row.of)),
             }
         }
-        Ok(())
+        None
     }
 
     /// Puts the rows in the order in which they are looked at, with as many of those that are most likely not there as have

@@ -84,6 +84,7 @@ mod other {
     use super::Entity;
 
     /// The names are in other partitions.
+    #[expect(clippy::duplicated_attributes, reason = "each index says for itself when its copies come")]
     #[derive(Entity)]
     #[entity(table = "Company", kind = "employee")]
     #[key(partition = "{department}", row = "empid_{id:06}")]

@@ -87,7 +87,9 @@ impl Backend for Shared {
             }
             Ok(dropped)
         })?;
-        dropped.into_iter().for_each(|table| self.forget(table));
+        for table in dropped {
+            self.forget(table);
+        }
         reclaim::start(&self);
         Ok(())
     }

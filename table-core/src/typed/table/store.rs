@@ -34,12 +34,11 @@ impl Store {
             kinds.iter().flat_map(|schema| schema.other_tables().map(move |other| (schema, other)))
         {
             let known = others.iter().position(|known| known.name().eq_ignore_ascii_case(other));
-            let known = match known {
-                Some(known) => known,
-                None => {
-                    others.push(self.table_named(other)?);
-                    others.len() - 1
-                }
+            let known = if let Some(known) = known {
+                known
+            } else {
+                others.push(self.table_named(other)?);
+                others.len() - 1
             };
             if let Some(table) = others.get(known) {
                 table.declare(schema).map_err(|e| e.attempted("open").table(other))?;
