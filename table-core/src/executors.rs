@@ -9,8 +9,8 @@ use crate::error::{Error, ErrorKind};
 
 pub use crate::executor::{
     Abilities, Asked, Backend, Batch, Begin, InPlace, Kept, Lanes, LayoutTexts, Layouts, Loader, Moment,
-    Read, TableExec, Take, TakeEach, Turns, Walk, check_by_properties, check_rules, declare, page, views,
-    walks,
+    Read, TableExec, Take, TakeEach, Turns, Walk, check_by_properties, check_rules, declare, note, page,
+    views, walks,
 };
 pub use crate::handle::store::Store;
 pub use crate::plan::{

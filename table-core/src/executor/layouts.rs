@@ -12,7 +12,7 @@ pub type LayoutTexts = Vec<(String, String)>;
 pub(crate) enum Noted {
     /// None yet.
     Never,
-    /// The very one.
+    /// One that says what is declared, and maybe more.
     Same,
     /// One that may become the one declared.
     Before(Differences),
@@ -32,6 +32,7 @@ pub(crate) fn compare(noted: Option<&str>, schema: &Schema) -> Result<Noted> {
     let Some(layout) = noted else { return Ok(Noted::Never) };
     match schema::differences(layout, schema) {
         None => Ok(Noted::Same),
+        Some(found) if found.is_compatible && !found.adds => Ok(Noted::Same),
         Some(found) if found.is_compatible => Ok(Noted::Before(found)),
         Some(found) => {
             let way = if found.jumps {
@@ -67,35 +68,51 @@ pub(crate) fn check_apart<'k>(
     })
 }
 
-/// Makes sure that the rows of this kind have the layout that the schema declares; notes it if there is none yet, or if
-/// nothing that was written reads otherwise under the new one.
+/// What a layout becomes when this declaration writes.
+pub(crate) fn noted_with(noted: Option<&str>, schema: &Schema) -> String {
+    noted.map_or_else(|| schema::layout(schema), |noted| schema::united(noted, schema))
+}
+
+/// Makes sure that the rows of this kind can be read by this declaration. Nothing is noted: who only reads changes nothing.
 pub fn declare(table: &dyn TableExec, noted: &dyn Layouts, schema: &'static Schema) -> Result<()> {
+    examine(table, &noted.layouts()?, schema).map(drop)
+}
+
+/// Notes the layout of a kind that is about to be written, unless what is noted says it.
+pub fn note(table: &dyn TableExec, noted: &dyn Layouts, schema: &'static Schema) -> Result<()> {
+    loop {
+        let known = noted.layouts()?;
+        // Somebody else may be quicker. No layout comes back, so that does not go on for ever.
+        if examine(table, &known, schema)? == Noted::Same
+            || noted.note(&known, schema.kind, &noted_with(of_kind(&known, schema), schema))?
+        {
+            return Ok(());
+        }
+    }
+}
+
+fn of_kind<'k>(known: &'k LayoutTexts, schema: &Schema) -> Option<&'k str> {
+    known.iter().find(|(kind, _)| kind == schema.kind).map(|(_, layout)| layout.as_str())
+}
+
+/// Compares a declaration with what is noted of its kind and of the others in the table.
+fn examine(table: &dyn TableExec, known: &LayoutTexts, schema: &'static Schema) -> Result<Noted> {
     if schema.seals() || schema.signs_some() {
         table.store().vault()?;
     }
-    loop {
-        let known = noted.layouts()?;
-        let of_kind = known.iter().find(|(kind, _)| kind == schema.kind).map(|(_, layout)| layout.as_str());
-        match compare(of_kind, schema)? {
-            Noted::Same => return Ok(()),
-            Noted::Before(found) if !found.no_longer_plain.is_empty() => {
-                return Err(Error::new(ErrorKind::Unsupported).because(format!(
-                    "the store can't tell whether some value of `{}` is still plain; declare it with `#[encrypt(dual)]`",
-                    found.no_longer_plain.join("`, `")
-                )));
-            }
-            Noted::Never | Noted::Before(_) => {}
-        }
-        // Who only reads notes nothing: what can be compared can be read.
-        if table.store().is_read_only() {
-            return Ok(());
-        }
-        check_apart(known.iter().map(|(kind, layout)| (kind.as_str(), layout.as_str())), schema)?;
-        // Somebody else may have been quicker. No layout comes back, so that does not go on for ever.
-        if noted.note(&known, schema.kind, &schema::layout(schema))? {
-            return Ok(());
-        }
+    let found = compare(of_kind(known, schema), schema)?;
+    if let Noted::Before(differences) = &found
+        && !differences.no_longer_plain.is_empty()
+    {
+        return Err(Error::new(ErrorKind::Unsupported).because(format!(
+            "the store can't tell whether some value of `{}` is still plain; declare it with `#[encrypt(dual)]`",
+            differences.no_longer_plain.join("`, `")
+        )));
     }
+    if found != Noted::Same {
+        check_apart(known.iter().map(|(kind, layout)| (kind.as_str(), layout.as_str())), schema)?;
+    }
+    Ok(found)
 }
 
 /// What is said to who writes by its properties a row that a struct declares: one of these entities, or a copy in one

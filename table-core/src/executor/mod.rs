@@ -32,7 +32,7 @@ pub use self::drawn::{Begin, page, views, walks};
 pub use self::kept::Kept;
 pub use self::lanes::Lanes;
 pub(crate) use self::lanes::order;
-pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, declare};
+pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, declare, note};
 pub use self::loader::Loader;
 pub(crate) use self::merged::Merged;
 pub use self::rules::check_rules;
@@ -76,9 +76,12 @@ pub trait TableExec: Any + Send + Sync {
     /// The same, and the row is given away.
     fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool>;
 
-    /// Makes sure that the rows of this kind have the layout that the schema declares; notes it if there is none yet, or
-    /// if nothing that was written reads otherwise under the new one.
+    /// Makes sure that the rows of this kind can be read by what the schema declares. Nothing is written.
     fn declare(&self, schema: &'static Schema) -> Result<()>;
+
+    /// Notes the layout of a kind that is about to be written, unless what is noted says it already. It is called before
+    /// each write, and is to be quick where there is nothing to do.
+    fn note(&self, schema: &'static Schema) -> Result<()>;
 
     /// Carries out the write of one row alone, if there is a shorter way than by a plan; with `is_raw`, of a row of a
     /// declared kind too.

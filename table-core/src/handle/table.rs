@@ -109,9 +109,14 @@ impl DynamicTable {
         self.is_raw
     }
 
-    /// Makes sure that the rows of this kind have the layout that the schema declares.
+    /// Makes sure that the rows of this kind can be read by what the schema declares.
     pub(crate) fn declare(&self, schema: &'static Schema) -> Result<()> {
         self.exec.declare(schema)
+    }
+
+    /// Notes the layout of a kind that is about to be written.
+    pub(crate) fn note(&self, schema: &'static Schema) -> Result<()> {
+        self.exec.note(schema)
     }
 
     /// The entity of these keys, or `None`.

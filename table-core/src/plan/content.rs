@@ -68,6 +68,11 @@ impl RowKind {
         std::iter::once((ENTITY_TYPE, PropertyOf::Kind)).chain(fields)
     }
 
+    /// Whether it holds everything that there is of the entity.
+    pub(crate) fn is_whole(self) -> bool {
+        self.index().is_none_or(|index| index.copies == Copies::All)
+    }
+
     fn stores(self, field: usize) -> bool {
         let wanted = match (self.cause, self.index()) {
             (Cause::Index(number), Some(index)) => {

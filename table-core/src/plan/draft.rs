@@ -103,17 +103,19 @@ impl<'p> Draft<'p> {
         for row in entity.new.iter().flat_map(|new| &new.rows) {
             let Some(new) = &entity.new else { break };
             let (key, kind, mut content) = (new.key(row), row.content.kind, row.content);
-            if row.cause() == Cause::Entity {
+            let found = old.and_then(|old| Some((old.rows.find(key)?, old)));
+            let is_right = found.is_some_and(|(there, _)| there.content.is_same(&content));
+            // What other programs know of the entity is carried along, in whole copies of it too.
+            if kind.is_whole() {
                 content.unknown = old.map_or(&[], |old| old.unknown);
             }
-            let found = old.and_then(|old| Some((old.rows.find(key)?, old)));
             let (condition, act) = match found {
                 Some((there, old)) => {
                     let is_exact = old.is_exact && there.is_certain;
                     match there.cause() {
                         Cause::Entity => (Condition::Is(old.version), Act::Put(Content::Row(content))),
                         // The copy is right as it is.
-                        Cause::Index(_) if is_exact && there.content.is_same(&content) => {
+                        Cause::Index(_) if is_exact && is_right => {
                             if self.is_alone {
                                 continue;
                             }
@@ -154,9 +156,13 @@ impl<'p> Draft<'p> {
                 self.rows.push(row_goes);
                 continue;
             }
+            let mut content = row.content;
+            if kind.is_whole() {
+                content.unknown = old.unknown;
+            }
             self.gone.push(Gone {
                 row: row_goes,
-                holds: (old.is_exact && row.is_certain).then_some(row.content),
+                holds: (old.is_exact && row.is_certain).then_some(content),
                 is_certain: row.is_certain,
             });
         }

@@ -10,7 +10,7 @@ mod tests;
 
 use std::fmt::Write;
 
-pub(crate) use differences::{Differences, differences, would_bare};
+pub(crate) use differences::{Differences, differences, united, would_bare};
 pub(crate) use read::read;
 
 use super::charset::CharSet;

@@ -64,6 +64,11 @@ impl TableExec for MapTable {
         executor::declare(self, self, schema)
     }
 
+    fn note(&self, schema: &'static Schema) -> Result<()> {
+        self.check_exists(&self.store.state())?;
+        executor::note(self, self, schema)
+    }
+
     fn store(&self) -> &dyn Backend {
         &*self.store
     }

@@ -12,6 +12,9 @@ use crate::model::EdmType;
 pub(crate) struct Differences {
     /// Lines that are gone, after `-`, and lines that are new, after `+`.
     pub(crate) lines: Vec<String>,
+    /// Whether the declaration says anything that the layout does not: else the layout says what the declaration does,
+    /// and more.
+    pub(crate) adds: bool,
     /// Whether what was written under the old layout reads rightly under the new one, copies too.
     pub(crate) is_compatible: bool,
     /// Properties that rows were allowed to hold plain, and are no longer: compatible if no row does.
@@ -54,6 +57,7 @@ pub(crate) fn differences(noted: &str, schema: &Schema) -> Option<Differences> {
     let noted = read(noted, schema.kind);
     let mut found = Differences {
         lines: Vec::new(),
+        adds: false,
         is_compatible: noted.is_some(),
         no_longer_plain: Vec::new(),
         begins_to_seal: false,
@@ -71,20 +75,47 @@ pub(crate) fn differences(noted: &str, schema: &Schema) -> Option<Differences> {
         match new.get(name) {
             Some(now) if now == line => {}
             Some(now) => {
+                found.adds = true;
                 found.is_compatible &= noted.as_ref().is_some_and(|noted| may_become(noted, schema, *name));
                 found.lines.extend([format!("- {line}"), format!("+ {now}")]);
             }
             None => {
-                found.is_compatible = false;
+                found.is_compatible &= noted.as_ref().is_some_and(|noted| may_lack(noted, *name));
                 found.lines.push(format!("- {line}"));
             }
         }
     }
     for (name, line) in new.iter().filter(|(name, _)| !old.contains_key(*name)) {
+        found.adds = true;
         found.is_compatible &= name.0 == "property" && line.ends_with('?');
         found.lines.push(format!("+ {line}"));
     }
     Some(found)
+}
+
+/// Whether a declaration may lack what a layout says: a property that may be absent. A program that doesn't know it
+/// carries its values along, as they are; one that is sealed it could not move to another row.
+fn may_lack(noted: &Schema, (word, name): (&str, &str)) -> bool {
+    let mut fields = noted.fields.iter();
+    word == "property" && fields.any(|field| field.property == name && field.optional && !field.encrypted)
+}
+
+/// The layout that says what the one noted does and the declaration: what only the former has is left as it is.
+pub(crate) fn united(noted: &str, schema: &Schema) -> String {
+    let declared = layout(schema);
+    let (old, new) = (by_name(noted), by_name(&declared));
+    let left = old.iter().filter(|(name, _)| name.0 == "property" && !new.contains_key(*name));
+    let mut left: Vec<_> = left.map(|(_, line)| *line).collect();
+    let mut lines = Vec::new();
+    for line in declared.lines() {
+        // Indexes come last.
+        if line.starts_with("index ") {
+            lines.append(&mut left);
+        }
+        lines.push(line);
+    }
+    lines.append(&mut left);
+    lines.join("\n")
 }
 
 /// The properties that both layouts have.

@@ -49,7 +49,12 @@ impl TableExec for LmdbTable {
     }
 
     fn declare(&self, schema: &'static Schema) -> Result<()> {
-        declare::register(&self.inner, &self.state, schema)
+        declare::compare(&self.inner, &self.state, schema)
+    }
+
+    #[inline]
+    fn note(&self, schema: &'static Schema) -> Result<()> {
+        if self.state.is_noted(schema) { Ok(()) } else { declare::note(&self.inner, &self.state, schema) }
     }
 
     /// No plan is made of it.

@@ -29,8 +29,10 @@ pub(crate) struct TableState {
     generation: AtomicU64,
     /// The LMDB transaction at which it was last seen to exist: a read at the same one need not look again.
     checked_at: AtomicUsize,
-    /// The declarations that are known to be those of its rows.
+    /// The declarations that its rows are known to be read by.
     registered: RwLock<Vec<&'static Schema>>,
+    /// Those that the layouts noted at this generation of the catalog say.
+    noted: RwLock<Vec<(&'static Schema, u64)>>,
     /// Former declarations, which would write plain what another one has had sealed.
     outdated: RwLock<Vec<&'static Schema>>,
     /// Whether there are any.
@@ -50,6 +52,7 @@ impl TableState {
             generation: AtomicU64::new(u64::MAX),
             checked_at: AtomicUsize::new(usize::MAX),
             registered: RwLock::default(),
+            noted: RwLock::default(),
             outdated: RwLock::default(),
             has_outdated: AtomicBool::new(false),
             declared: RwLock::default(),
@@ -57,14 +60,32 @@ impl TableState {
         }
     }
 
-    /// Whether this declaration has been compared with what the store noted.
-    pub(crate) fn is_registered(&self, schema: &'static Schema) -> bool {
-        let known = self.registered.read().unwrap_or_else(PoisonError::into_inner);
-        known.iter().any(|known| std::ptr::eq(*known, schema))
+    /// Takes note of a declaration that was compared with what the store has noted.
+    pub(crate) fn set_registered(&self, schema: &'static Schema) {
+        let mut registered = self.registered.write().unwrap_or_else(PoisonError::into_inner);
+        if !registered.iter().any(|known| std::ptr::eq(*known, schema)) {
+            registered.push(schema);
+        }
     }
 
-    pub(crate) fn set_registered(&self, schema: &'static Schema) {
-        self.registered.write().unwrap_or_else(PoisonError::into_inner).push(schema);
+    /// Whether what is noted says this declaration, as far as the process has looked.
+    #[inline]
+    pub(crate) fn is_noted(&self, schema: &'static Schema) -> bool {
+        let generation = self.generation.load(Ordering::Acquire);
+        let noted = self.noted.read().unwrap_or_else(PoisonError::into_inner);
+        noted.iter().any(|(known, at)| std::ptr::eq(*known, schema) && *at == generation)
+    }
+
+    /// Whether what was noted at some time said this declaration.
+    pub(crate) fn was_noted(&self, schema: &'static Schema) -> bool {
+        let noted = self.noted.read().unwrap_or_else(PoisonError::into_inner);
+        noted.iter().any(|(known, _)| std::ptr::eq(*known, schema))
+    }
+
+    pub(crate) fn set_noted(&self, schema: &'static Schema, generation: u64) {
+        let mut noted = self.noted.write().unwrap_or_else(PoisonError::into_inner);
+        noted.retain(|(known, _)| !std::ptr::eq(*known, schema));
+        noted.push((schema, generation));
     }
 
     /// Refuses rows by a former declaration, which has a property plain that is sealed now. Its program has had the table

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::plan::{Draft, Printed, Seals, Values, Version};
 use crate::row::view::RowView;
-use crate::schema::KeyPair;
+use crate::schema::{KeyPair, Schema};
 
 /// A row that has to be read before a change can be planned.
 ///
@@ -22,6 +22,9 @@ pub(in crate::typed) struct Need {
 /// for it, after which it is given [back](Self::take_back); then [`make`](Self::make), and then [`plan`](Self::plan).
 /// Nothing in between is bound to a thread, but for what the user's closure is bound to.
 pub(in crate::typed) trait Attempt {
+    /// The declaration of the entity.
+    fn schema(&self) -> &'static Schema;
+
     /// Forgets what was found.
     fn begin(&mut self);
 

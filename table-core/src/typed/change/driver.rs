@@ -77,6 +77,7 @@ fn attempt(
     attempts: &mut [&mut (dyn Attempt + '_)],
     batch: Option<&str>,
 ) -> Result<Result<ETag, Failure>> {
+    note(table, attempts, batch)?;
     read(table, attempts, batch)?;
     let sealer = table.sealer();
     planned(attempts, batch, &sealer, |plan| table.carry_out(plan, &sealer.sealed_at()))
@@ -100,6 +101,7 @@ pub(in crate::typed) fn loaded(
     loader: &mut dyn Loader,
 ) -> Result<()> {
     let attempts = &mut [attempt];
+    note(table, attempts, None)?;
     read(table, attempts, None)?;
     let sealer = table.sealer();
     planned(attempts, None, &sealer, |plan| {
@@ -114,6 +116,15 @@ pub(in crate::typed) fn insertion<E: Entity, T>(
     run: impl FnOnce(&Plan<'_>) -> T,
 ) -> Result<T> {
     planned(&mut [&mut EntityAttempt::new(Key::unused(), Change::Insert(entity))], None, seals, run)
+}
+
+/// Notes the layouts of the kinds that are written: a store that is only read never gets to know of a declaration.
+fn note(table: &DynamicTable, attempts: &[&mut (dyn Attempt + '_)], batch: Option<&str>) -> Result<()> {
+    for (number, attempt) in attempts.iter().enumerate() {
+        let noted = table.note(attempt.schema());
+        noted.map_err(|error| numbered(error.attempted("write to").table(table.name()), number, batch))?;
+    }
+    Ok(())
 }
 
 /// Reads what the changes need; of several, as it was at one moment. No transaction is open any more when it returns.

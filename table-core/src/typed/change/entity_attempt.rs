@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::IfMatch;
 use crate::plan::{Draft, EntityRows, OldRows, Printed, Seals, Values, Version};
 use crate::row::view::RowView;
-use crate::schema::{self, KeyPair};
+use crate::schema::{self, KeyPair, Schema};
 use crate::typed::encrypt::{sealing, unopened};
 use crate::typed::entity::Entity;
 use crate::typed::entity::source::Source;
@@ -291,6 +291,10 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> EntityAttempt<'_, E, F> {
 }
 
 impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
+    fn schema(&self) -> &'static Schema {
+        E::SCHEMA
+    }
+
     fn begin(&mut self) {
         self.asks = if self.change.reads() { Asks::Own } else { Asks::Nothing };
         (self.before, self.given, self.closed) = (None, None, None);

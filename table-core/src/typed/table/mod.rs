@@ -140,6 +140,8 @@ impl<E: Entity> Table<E> {
             &mut *self.table.loader(),
             entities,
             |entity, loader| {
+                let place = |error: Error| error.attempted("write to").table(self.table.name());
+                self.table.note(E::SCHEMA).map_err(place)?;
                 let sealer = self.table.sealer();
                 let add = |plan: &Plan<'_>| {
                     let added = loader.add(plan, &sealer.sealed_at());
