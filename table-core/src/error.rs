@@ -308,6 +308,26 @@ impl Error {
         self
     }
 
+    /// Says what was attempted, and where, if that has not been said yet.
+    #[cold]
+    #[must_use]
+    pub(crate) fn placed(
+        self,
+        attempted: &'static str,
+        table: &str,
+        partition: &str,
+        row: Option<&str>,
+    ) -> Self {
+        if self.0.table.is_some() {
+            return self;
+        }
+        let placed = self.attempted(attempted).table(table).partition(partition);
+        match row {
+            Some(row) => placed.row(row),
+            None => placed,
+        }
+    }
+
     #[must_use]
     pub(crate) fn table(mut self, name: &str) -> Self {
         self.0.table = Some(shown(name));

@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use integration_tests::map::MapStore;
 use table_core::__executor::{
-    Abilities, Act, Backend, Condition, Content, Group, Place, Plan, Range, RowWrite, SealedAt, TableExec,
-    Version,
+    Abilities, Act, Backend, Condition, Content, Group, Plan, Range, RowWrite, SealedAt, TableExec, Version,
 };
-use table_core::{DynamicEntity, ETag, Entity, ErrorKind, IfMatch, Query, Result, Store, ValueRef};
+use table_core::{DynamicEntity, ETag, Entity, ErrorKind, IfMatch, Query, Result, Store, ValueRef, limits};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "employee")]
@@ -54,7 +53,7 @@ fn what_only_lmdb_does_is_refused_by_its_name() {
         for (done, words) in [
             (store.check().map(drop), "check the store"),
             (store.stats().map(drop), "read the counts of the store"),
-            (store.reclaim().map(drop), "free the space of dropped tables"),
+            (store.reclaim().map(drop), "reclaim the space of dropped tables"),
             (store.copy_to(target.path().join("copy")), "copy the store"),
             (store.mark().map(drop), "mark the store"),
             (store.clear_stale_readers().map(drop), "free reader slots"),
@@ -82,6 +81,26 @@ fn a_kind_that_is_sealed_is_refused_by_a_store_that_seals_nothing() {
 }
 
 #[test]
+fn an_entity_is_no_larger_on_any_executor_whatever_is_merged_into_it() {
+    let text = "x".repeat(limits::STRING_UNITS);
+    let texts = |names: std::ops::Range<u32>| {
+        names.fold(DynamicEntity::new("p", "r"), |all, name| all.with(&format!("P{name}"), &*text))
+    };
+    let scratch = integration_tests::Scratch::new();
+    for store in [MapStore::new().store(), MapStore::as_the_service().store(), scratch.store()] {
+        let table = store.create_table("Limits").unwrap();
+        assert_eq!(refused(table.insert(&texts(0..17))).0, ErrorKind::EntityTooLarge);
+        assert_eq!(table.get("p", "r").unwrap(), None);
+        table.insert(&texts(0..15)).unwrap();
+        let before = table.get("p", "r").unwrap();
+        assert_eq!(refused(table.merge(&texts(10..17), IfMatch::Any)).0, ErrorKind::EntityTooLarge);
+        let many = (0..250).fold(DynamicEntity::new("p", "r"), |all, name| all.with(&format!("Q{name}"), 1));
+        assert_eq!(refused(table.insert_or_merge(&many)).0, ErrorKind::TooManyProperties);
+        assert_eq!(table.get("p", "r").unwrap(), before);
+    }
+}
+
+#[test]
 fn rows_of_declared_kinds_are_their_structs_on_any_executor() {
     for map in [MapStore::new(), MapStore::as_the_service()] {
         let store = map.store();
@@ -102,8 +121,7 @@ fn rows_of_declared_kinds_are_their_structs_on_any_executor() {
 
 /// A plan by hand: rows of these groups, each a table's place among those given and a partition.
 fn plan<'p>(groups: Vec<(usize, &'p str, Vec<RowWrite<'p>>, Vec<Range<'p>>)>) -> Plan<'p> {
-    let group =
-        |(table, partition, rows, unchanged)| Group { place: Place { table, partition }, rows, unchanged };
+    let group = |(table, partition, rows, unchanged)| Group { table, partition, rows, unchanged };
     Plan { groups: groups.into_iter().map(group).collect(), is_raw: true, ..Plan::default() }
 }
 

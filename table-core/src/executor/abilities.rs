@@ -3,29 +3,30 @@
 use crate::error::{Error, ErrorKind};
 use crate::plan::{Condition, Plan, Refused};
 
-/// What an executor can do beyond what each can: write rows of one partition as one, each under a condition on it.
+/// What an executor can do beyond the least. Every executor writes rows of one partition together, each under a condition
+/// on that row.
 ///
 /// A plan that asks for more is refused before the executor sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an ability by itself")]
 pub struct Abilities {
-    /// `groups`: it carries out several groups as one, of other partitions and tables.
+    /// `groups`: it carries out several groups together, of other partitions and tables.
     pub groups: bool,
     /// `rows`: the most rows that a group may write.
     pub rows: usize,
     /// `expect`: it demands something of rows that it does not write.
     pub expect: bool,
-    /// `range`: it demands that no row has come or gone.
+    /// `range`: it demands of a range that no row has come or gone.
     pub range: bool,
     /// `times`: it writes rows and leaves them their times.
     pub times: bool,
 }
 
 impl Abilities {
-    /// Everything.
+    /// Every ability.
     pub const ALL: Self = Self { groups: true, rows: usize::MAX, expect: true, range: true, times: true };
 
-    /// Those of the service.
+    /// The abilities of the service.
     pub const SERVICE: Self = Self {
         groups: false,
         rows: crate::limits::BATCH_OPERATIONS,
@@ -34,7 +35,7 @@ impl Abilities {
         times: false,
     };
 
-    /// Refuses a plan that asks for what the executor can't do, and names the ability that it takes.
+    /// Refuses a plan that asks for more, and names the ability that is missing.
     #[inline]
     pub(crate) fn check(&self, plan: &Plan<'_>) -> Result<(), Refused> {
         if *self == Self::ALL { Ok(()) } else { self.check_each(plan) }
@@ -88,14 +89,14 @@ fn refused(because: String, group: usize, row: Option<usize>) -> Refused {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Act, Content, Group, Place, Range, RowWrite};
+    use crate::plan::{Act, Content, Group, Range, RowWrite};
 
     fn write<'p>(key: &'p str, condition: Condition, act: Act<Content<'p>>) -> RowWrite<'p> {
         RowWrite { key, condition, act, kind: None, of: 0 }
     }
 
     fn group<'p>(partition: &'p str, rows: Vec<RowWrite<'p>>) -> Group<'p> {
-        Group { place: Place { table: 0, partition }, rows, unchanged: Vec::new() }
+        Group { table: 0, partition, rows, unchanged: Vec::new() }
     }
 
     fn plan(groups: Vec<Group<'_>>) -> Plan<'_> {

@@ -22,7 +22,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Of the table of this number.
+    /// What the query asks of the table of this number.
     pub(super) fn of(query: &Query, table: u32) -> Result<Self> {
         let plan = query::plan(query)?;
         Ok(Self { range: key::range(table, &plan), plan, table })
@@ -56,7 +56,7 @@ impl Asked {
     }
 }
 
-/// A row as a filter sees it that asks for properties by their names.
+/// A row as a filter sees it: the filter asks for properties by their names.
 struct ByName<'r> {
     row: &'r RowView<'r>,
     names: &'r [crate::model::Name],
@@ -104,7 +104,7 @@ pub(crate) fn fingerprint<'p, I: Iterator<Item = &'p QueryPlan>>(plans: I, table
     all ^ store
 }
 
-/// Where a lane goes on: after a stored key, or at it. `None` if it has nothing to read.
+/// The stored key after which a lane goes on, or at which it does; `None` if the lane has nothing to read.
 type Start = Option<(Vec<u8>, bool)>;
 
 /// Where each lane goes on after the row of these keys, at which a page ended. `ranges` are those that the lanes
@@ -149,7 +149,7 @@ pub(super) fn go_on(lanes: &Lanes, asked: &mut [Asked], table: u32, last: (&str,
     Ok(())
 }
 
-/// The plans of what is asked.
+/// Plans each lane's query.
 pub(super) fn plans(asked: &[Asked]) -> impl Iterator<Item = &QueryPlan> {
     asked.iter().map(|asked| &asked.plan)
 }

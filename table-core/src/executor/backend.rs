@@ -38,10 +38,10 @@ pub trait Backend: Any + HasVault {
         sealed_at: &SealedAt,
     ) -> Result<ETag, Refused>;
 
-    /// The turn of a change that others have been too quick for.
+    /// Gives turns to changes that have lost too often.
     fn turns(&self) -> &Turns;
 
-    /// All tables as they are now.
+    /// A moment: all tables as they are now.
     fn moment(self: Arc<Self>) -> Result<Box<dyn Moment>>;
 
     /// Whether nothing can be written.

@@ -1,4 +1,4 @@
-//! Rows that were read ahead.
+//! Batches: rows that a walk has read ahead.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::row::{Row, key};
 
 /// Rows that a walk has come to and nobody has taken yet, in one of two forms.
 ///
-/// *A page is lent*: what is noted of a row is where it lies in a page that the moment has as long as it lives
-/// (`lend_page`). Nothing is copied.
+/// *A page is lent* (`lend_page`): the batch notes where in the page each row lies. The moment has the page as long as the
+/// moment lives, so nothing is copied.
 ///
 /// *Rows are kept*, as they are stored, where there is no such page (`keep`): memory that is taken and given
 /// back row by row comes from the allocator's own small store, that of a hundred rows at once does not. Of a large row the
@@ -27,11 +27,11 @@ pub struct Batch {
     taken: usize,
     /// The number of the page that is lent, and its bytes.
     page: Option<(u64, usize)>,
-    /// If none is: for each row its stored key and, if it is kept, its bytes.
+    /// If no page is lent: each row's stored key and, if the row is kept, its bytes.
     bytes: Vec<u8>,
-    /// That of the row that was taken last.
+    /// The stored key of the row that was taken last.
     partition: Partition,
-    /// Said with the first rows.
+    /// How the rows are read; the walk says so with the first of them.
     read_by: Option<ReadBy>,
     has_ended: bool,
 }
@@ -39,13 +39,13 @@ pub struct Batch {
 /// How rows are read.
 #[derive(Debug)]
 struct ReadBy {
-    /// Of the table: it has every name of the rows.
+    /// The table's dictionary, which has every name of the rows.
     dict: Arc<Dict>,
     selection: Arc<Selection>,
     verify: bool,
 }
 
-/// A row, by where its parts lie: in the page that is lent, or in the batch's own bytes.
+/// A row by the places of its parts: in the page that is lent, or in the batch's own bytes.
 #[derive(Debug)]
 struct Ahead {
     key: Range<usize>,
@@ -55,13 +55,13 @@ struct Ahead {
 #[derive(Debug)]
 enum Place {
     Here(Range<usize>),
-    /// Behind the start of another page of the moment.
+    /// So far behind the start of another page of the moment.
     Apart(u64, Range<usize>),
-    /// The walk gives it when it is asked for.
+    /// With the walk, which gives the row when it is asked for.
     Asked,
 }
 
-/// Where a row lies that is lent.
+/// The place of a row that is lent.
 #[derive(Debug)]
 pub(crate) enum Lent {
     /// In the page that is lent.
@@ -70,9 +70,9 @@ pub(crate) enum Lent {
     Apart(u64, Range<usize>),
 }
 
-/// For the walk that fills it.
+/// What the walk calls that fills the batch.
 impl Batch {
-    /// Makes room for the next rows, of up to so many bytes, and so many times as many as the last.
+    /// Makes room for rows of up to so many bytes, so many times as many as last time.
     pub fn begin(&mut self, growth: usize, most: usize) {
         let room = (self.bytes.len() * growth).min(most);
         self.bytes.clear();
@@ -146,7 +146,7 @@ impl Batch {
     }
 }
 
-/// For whoever takes the rows.
+/// What the reader calls that takes the rows.
 impl Batch {
     pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
@@ -156,7 +156,7 @@ impl Batch {
         self.has_ended
     }
 
-    /// Makes it ready for the next rows: all are taken.
+    /// Empties the batch, all of whose rows are taken.
     pub(super) fn clear(&mut self) {
         self.rows.clear();
         self.taken = 0;
@@ -241,7 +241,7 @@ fn asked<T>(
     made.unwrap_or_else(|| Err(gone(key)))
 }
 
-/// A walk that fails before its first row says nothing of how it is read, and has none.
+/// The error of a row that was given without a word on how it is read. No walk gives one.
 #[cold]
 fn nameless(key: &[u8]) -> Error {
     key::locate(Error::new(ErrorKind::Corrupt).because("the row was read ahead without its names"), key)

@@ -49,7 +49,7 @@ impl<'s> InPlace<'s> for Drawn<'s> {
     }
 }
 
-/// A page of rows; `store` tells the store apart from others, so that a token of it is good for no other.
+/// A page of rows. `store` tells the store from others, so that its tokens are refused by them.
 pub fn page(
     moment: &dyn Moment,
     lanes: Lanes,
@@ -94,7 +94,7 @@ pub fn page(
     Ok(Some(Continuation::new(position, fingerprint)))
 }
 
-/// What is said to who wants too many entities in a page, or none.
+/// The error of a page of too many entities, or of none.
 #[cold]
 pub(crate) fn page_size(size: usize) -> Error {
     Error::new(ErrorKind::InvalidQuery)

@@ -4,10 +4,10 @@ use std::cell::{Cell, OnceCell};
 
 use crate::row::named::PackedRow;
 
-/// As many buckets as there are bits: each has twice the room of the one before it.
+/// One bucket for each bit of a number: each has twice the room of the one before it.
 const BUCKETS: usize = 48;
 
-/// Rows that a moment has given out and that are to live as long as it: for an executor whose rows lie nowhere else.
+/// Rows that a moment has given out, which live as long as the moment: for an executor whose rows lie nowhere else.
 #[derive(Debug)]
 pub struct Kept {
     rows: [OnceCell<Box<[OnceCell<PackedRow>]>>; BUCKETS],

@@ -9,10 +9,10 @@ use crate::row::key;
 /// One query; or several, one for each shard or token, whose rows are merged in the order of what follows it in their
 /// keys.
 ///
-/// They differ in nothing but those, which have the same number of digits in each.
+/// The queries differ in the shard or token alone, which has as many digits in each.
 #[derive(Clone, Debug)]
 pub struct Lanes {
-    /// At least one.
+    /// The queries, at least one.
     queries: Vec<Query>,
     /// The bytes of partition key, separator and row key up to the end of the shard.
     common: usize,
@@ -30,7 +30,7 @@ impl Lanes {
         Self { queries, common }
     }
 
-    /// One for each lane.
+    /// The query of each lane.
     pub(crate) fn queries(&self) -> &[Query] {
         &self.queries
     }
@@ -49,7 +49,7 @@ impl Lanes {
         top.map_or(u64::MAX, |top| u64::try_from(top).unwrap_or(u64::MAX))
     }
 
-    /// Whether they give their rows from the last to the first.
+    /// Whether the rows come from the last to the first.
     pub(crate) fn are_reverse(&self) -> bool {
         self.queries.first().is_some_and(Query::is_reverse)
     }

@@ -7,20 +7,20 @@ use crate::schema::{self, Differences, Schema, checks};
 /// Every kind of a table with its layout.
 pub type LayoutTexts = Vec<(String, String)>;
 
-/// What there is of a kind's layout.
+/// What the store has noted of a kind's layout.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Noted {
-    /// None yet.
+    /// No layout yet.
     Never,
-    /// One that says what is declared, and maybe more.
+    /// A layout that says what is declared, and maybe more.
     Same,
-    /// One that may become the one declared.
+    /// Another, which may become the one that is declared.
     Before(Differences),
 }
 
 /// Where a table's layouts are noted, for an executor that keeps texts and no more.
 pub trait Layouts {
-    /// All that are noted.
+    /// All layouts that are noted.
     fn layouts(&self) -> Result<LayoutTexts>;
 
     /// Notes the layout of a kind if all that are noted are still these, and returns whether they are.

@@ -1,4 +1,4 @@
-//! Many plans, each by itself.
+//! Loads: many plans, each of which happens or fails by itself.
 
 use crate::error::Result;
 use crate::plan::{Plan, Refused};
@@ -9,9 +9,9 @@ pub trait Loader {
     /// Takes a plan in; or refuses what no look at the store would change.
     fn add(&mut self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<(), Refused>;
 
-    /// Whether those that were taken in are to be carried out before another comes.
+    /// Whether the plans taken in are to be carried out before the next is taken.
     fn is_full(&self) -> bool;
 
-    /// Carries out those that were taken in; what became of each, in their order.
+    /// Carries out the plans taken in; returns what became of each, in their order.
     fn carry_out(&mut self) -> Result<Vec<Result<(), Refused>>>;
 }

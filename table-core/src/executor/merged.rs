@@ -1,4 +1,4 @@
-//! The rows of several walks as one.
+//! Walks merged: the rows of several in one order.
 
 use super::{Batch, Lanes, Moment, Walk, order};
 use crate::error::{Error, Result};
@@ -6,7 +6,7 @@ use crate::row::named::PackedRow;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
 
-/// The rows of lanes in one order, at most as many as are wanted; or those of one.
+/// The rows of one lane, or of several in one order; at most as many as are wanted.
 pub(crate) struct Merged {
     lanes: Lanes,
     walks: Vec<Lane>,
@@ -17,7 +17,7 @@ pub(crate) struct Merged {
 struct Lane {
     walk: Box<dyn Walk>,
     batch: Batch,
-    /// Comes after what was read ahead.
+    /// An error, which comes after what was read ahead.
     failed: Option<Error>,
     has_failed: bool,
 }
@@ -94,7 +94,7 @@ impl Merged {
         }
         for lane in &mut self.walks {
             lane.fill(moment);
-            // What was read before an error comes before it; where that stands among the others nobody knows.
+            // The rows read before an error come first. Nobody knows where the error stands among other lanes' rows.
             if lane.batch.is_empty()
                 && let Some(error) = lane.failed.take()
             {

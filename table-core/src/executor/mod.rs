@@ -35,7 +35,7 @@ pub(crate) use self::lanes::order;
 pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, declare, note};
 pub use self::loader::Loader;
 pub(crate) use self::merged::Merged;
-pub use self::rules::check_rules;
+pub use self::rules::{check_entity, check_rules};
 pub use self::turns::Turns;
 use crate::error::Result;
 #[cfg(feature = "encrypt")]
@@ -70,10 +70,10 @@ pub trait TableExec: Any + Send + Sync {
 
     /// Lends `read` the row of these keys as it is now, if there is one, and says whether there is.
     ///
-    /// A view is large, and one that is given through a pointer is copied: so reads borrow it, but for those that keep it.
+    /// A view is large, and would be copied if it were returned through a pointer. So reads borrow it.
     fn get(&self, keys: (&str, &str), read: Read<'_>) -> Result<bool>;
 
-    /// The same, and the row is given away.
+    /// Like [`get`](Self::get), for a reader that keeps the row.
     fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool>;
 
     /// Makes sure that the rows of this kind can be read by what the schema declares. Nothing is written.
@@ -94,7 +94,7 @@ pub trait TableExec: Any + Send + Sync {
         None
     }
 
-    /// What seals its values anew; an error if nothing can.
+    /// The job that seals the table's values anew; an error if the executor has none.
     #[cfg(feature = "encrypt")]
     fn resealing(&self) -> Result<&dyn Resealing> {
         self.store().vault()?;
@@ -102,10 +102,10 @@ pub trait TableExec: Any + Send + Sync {
         Err(Error::new(ErrorKind::Unsupported).because(because))
     }
 
-    /// The store that it is of.
+    /// The table's store.
     fn store(&self) -> &dyn Backend;
 
-    /// The store as it is now.
+    /// A moment: the store as it is now.
     fn moment(&self) -> Result<Box<dyn Moment>>;
 }
 

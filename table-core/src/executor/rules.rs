@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::error::{Error, ErrorKind};
 use crate::limits;
-use crate::model::names;
-use crate::plan::{Content, Group, Plan, Refused, RowWrite};
+use crate::model::{self, names};
+use crate::plan::{Content, Group, Plan, Refused, RowProperty, RowWrite};
 use crate::row::key;
 
 /// Refuses what no store may hold: keys, names and values that are none, too many of them, and one row twice.
@@ -27,7 +27,7 @@ fn check_group(group: &Group<'_>) -> Result<(), (Error, Option<usize>)> {
     }
     let mut keys = BTreeSet::new();
     for (at, row) in group.rows.iter().enumerate() {
-        check_row(group.place.partition, row).map_err(|error| (error, Some(at)))?;
+        check_row(group.partition, row).map_err(|error| (error, Some(at)))?;
         if !keys.insert(row.key) {
             return Err((Error::new(ErrorKind::DuplicateRow), Some(at)));
         }
@@ -42,26 +42,36 @@ fn check_row(partition: &str, row: &RowWrite<'_>) -> Result<(), Error> {
         Some(Content::Row(content)) => content.properties().collect(),
         None => Vec::new(),
     };
-    if properties.len() > limits::PROPERTIES {
-        return Err(crate::row::row_write::too_many(properties.len()));
-    }
-    for (name, value) in properties {
+    for (name, value) in &properties {
         names::check_property(name)?;
         value.check(name)?;
     }
-    Ok(())
+    check_entity((partition, row.key), &properties)
+}
+
+/// Refuses an entity that has too many properties, or is too large: what a merge has made of a row, too.
+pub fn check_entity((partition, row): (&str, &str), properties: &[RowProperty<'_>]) -> Result<(), Error> {
+    if properties.len() > limits::PROPERTIES {
+        return Err(crate::row::row_write::too_many(properties.len()));
+    }
+    let values: usize = properties.iter().map(|(name, value)| model::property_size(name, value.size())).sum();
+    let size = model::keys_size(partition, row) + values;
+    if size > limits::ENTITY_BYTES { Err(model::too_large(size)) } else { Ok(()) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::ValueRef;
-    use crate::plan::{Act, Condition, Place};
+    use crate::plan::{Act, Condition};
 
     #[test]
     fn what_no_store_may_hold_is_refused_with_its_row() {
         let long = "x".repeat(limits::STRING_UNITS + 1);
         let text = |text| [("Text", ValueRef::String(text))];
+        let full = "x".repeat(limits::STRING_UNITS);
+        let names: Vec<_> = (0..17).map(|number| format!("Text{number}")).collect();
+        let too_much: Vec<_> = names.iter().map(|name| (name.as_str(), ValueRef::String(&full))).collect();
         let [good, large, system] = [text("a"), text(&long), [("RowKey", ValueRef::Int32(1))]];
         let put = |key, properties| RowWrite {
             key,
@@ -75,10 +85,12 @@ mod tests {
             (put("a", &good), Some(ErrorKind::DuplicateRow)),
             (put("b/", &good), Some(ErrorKind::InvalidKey)),
             (put("b", &large), Some(ErrorKind::PropertyValueTooLarge)),
+            (put("b", too_much.get(..15).unwrap()), None),
+            (put("b", &too_much), Some(ErrorKind::EntityTooLarge)),
             (put("b", &system), Some(ErrorKind::PropertyNameInvalid)),
         ] {
             let rows = vec![put("a", &good), second];
-            let group = Group { place: Place { table: 0, partition: "p" }, rows, unchanged: Vec::new() };
+            let group = Group { table: 0, partition: "p", rows, unchanged: Vec::new() };
             let refused = check_rules(&Plan { groups: group.into(), ..Plan::default() }).err();
             let found = refused.map(|refused| (refused.error.kind(), refused.row));
             assert_eq!(found, expected.map(|kind| (kind, Some(1))));

@@ -4,7 +4,8 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The turn of a change that others have been too quick for: of a store's one has it at a time, in this process.
+/// Gives turns to changes that others have been too quick for: one change of a store has the turn at a time, in this
+/// process.
 #[derive(Debug, Default)]
 pub struct Turns(Mutex<()>);
 

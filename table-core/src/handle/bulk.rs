@@ -10,7 +10,7 @@ use crate::plan::Refused;
 pub struct BulkReport {
     /// How many batches were committed.
     pub committed: u64,
-    /// Those that were not, and why; the others did not suffer.
+    /// The batches that were not committed, and why. The others are not affected.
     pub failures: Vec<BulkFailure>,
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct Refilling<S = Snapshot> {
     rows: Merged,
 }
 
-/// What a row is read in.
+/// What a row is read with.
 pub(crate) struct Reading<'r> {
     pub(crate) snapshot: &'r Snapshot,
     pub(crate) table: &'r DynamicTable,
@@ -55,7 +55,7 @@ impl<S: Borrow<Snapshot>> Refilling<S> {
         next.map(|next| next.map_err(|error| located(table, error)))
     }
 
-    /// How many rows are left, of which none is looked at.
+    /// Counts the rows that are left, and looks at none.
     pub(crate) fn count_rest(&mut self) -> Result<u64> {
         let (snapshot, table) = (self.snapshot.borrow(), &self.table);
         let mut count = 0;

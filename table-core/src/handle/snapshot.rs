@@ -73,7 +73,7 @@ impl Snapshot {
         self.find(table, (partition_key, row_key), false)
     }
 
-    /// The same without a look at its keyed digest.
+    /// The view of a row whose keyed digest is not looked at.
     pub(crate) fn view_unverified(
         &self,
         table: &DynamicTable,

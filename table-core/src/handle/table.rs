@@ -143,7 +143,7 @@ impl DynamicTable {
         Ok(made)
     }
 
-    /// The same, for a reader who wants to know in which state of the store it reads: that of this transaction.
+    /// What `read` makes of the row of these keys and of the number of the state that it is read in.
     pub(crate) fn get_in_state<T>(
         &self,
         partition_key: &str,

@@ -7,17 +7,17 @@ use super::table::DynamicTable;
 use crate::error::Result;
 use crate::executor::Loader;
 use crate::model::{DynamicEntity, ETag, IfMatch, ValueRef};
-use crate::plan::{self, Act, Condition, Failure, Group, Place, Plan, Refused, RowWrite};
+use crate::plan::{self, Act, Condition, Failure, Group, Plan, Refused, RowWrite};
 use crate::schema::{Blind, Field, TOKEN_BYTES};
 use crate::sealing::{self, SealedAt, Sealer};
 
 impl DynamicTable {
-    /// Seals the values of a plan that is to be carried out.
+    /// The sealer of a plan that is carried out.
     pub(crate) fn sealer(&self) -> Sealer<'_> {
         Sealer::new(self.exec().id(), self.exec().store())
     }
 
-    /// Seals for a plan that is only shown: gives bytes of the right length.
+    /// The sealer of a plan that is only shown: it gives bytes of the right length.
     pub(crate) fn sham_sealer(&self) -> Sealer<'_> {
         Sealer::sham(self.exec().id(), self.exec().store())
     }
@@ -78,10 +78,10 @@ impl DynamicTable {
     /// Carries out the write of one row by its properties.
     fn write_row(&self, partition: &str, row: &RowWrite<'_>) -> Result<ETag> {
         if let Some(done) = self.exec().write(partition, row, self.is_raw()) {
-            return done;
+            let words = row.act.words(row.condition);
+            return done.map_err(|e| e.placed(words, self.name(), partition, Some(row.key)));
         }
-        let place = Place { table: 0, partition };
-        let group = Group { place, rows: vec![*row], unchanged: Vec::new() };
+        let group = Group { table: 0, partition, rows: vec![*row], unchanged: Vec::new() };
         self.write_group(group).map_err(|refused| refused.error)
     }
 
@@ -106,27 +106,21 @@ impl DynamicTable {
         done.map_err(|refused| self.placed(plan, refused))
     }
 
-    /// A refusal that says where, if the executor left that to who has planned.
+    /// A refusal that says where; the executor leaves that to whoever has planned.
     #[cold]
     fn placed(&self, plan: &Plan<'_>, refused: Refused) -> Refused {
-        let Refused { mut error, group, row } = refused;
-        if error.table_name().is_none() {
-            let found = row.and_then(|row| plan.row(group, row));
-            // A write of one row is about that row, whatever is wrong.
-            let only = plan.groups.get(group).and_then(|group| match group.rows.as_slice() {
-                [only] => Some(only),
-                _ => None,
-            });
-            let found = found.or(only);
-            let words = found.map_or("commit a batch to", |row| row.act.words(row.condition));
-            error = error.attempted(words).table(self.name());
-            if let Some(group) = plan.groups.get(group) {
-                error = error.partition(group.place.partition);
-            }
-            if let Some(row) = found {
-                error = error.row(row.key);
-            }
-        }
+        let Refused { error, group, row } = refused;
+        let found = row.and_then(|row| plan.row(group, row));
+        let planned = plan.groups.get(group);
+        // A write of one row is about that row, whatever is wrong.
+        let only = planned.and_then(|group| match group.rows.as_slice() {
+            [only] => Some(only),
+            _ => None,
+        });
+        let found = found.or(only);
+        let words = found.map_or("commit a batch to", |row| row.act.words(row.condition));
+        let partition = planned.map_or("", |group| group.partition);
+        let error = error.placed(words, self.name(), partition, found.map(|row| row.key));
         Refused { error, group, row }
     }
 
@@ -141,7 +135,7 @@ impl DynamicTable {
     }
 }
 
-/// For an executor to which many plans are no more than each of them.
+/// The loader of an executor that has no quicker way than plan by plan.
 struct OneByOne<'t> {
     table: &'t DynamicTable,
     done: Vec<Result<(), Refused>>,

@@ -3,6 +3,8 @@
 use std::fmt;
 
 use super::{ETag, Name, Ticks, Value};
+use crate::error::{Error, ErrorKind};
+use crate::limits;
 
 /// An entity as a bag of named, typed properties: the service's own view of it.
 ///
@@ -151,6 +153,13 @@ pub(crate) fn keys_size(partition_key: &str, row_key: &str) -> usize {
 /// What one property counts for.
 pub(crate) fn property_size(name: &str, value: usize) -> usize {
     8 + 2 * super::key::utf16_units(name) + value
+}
+
+/// The error of an entity that counts for so much.
+#[cold]
+pub(crate) fn too_large(size: usize) -> Error {
+    Error::new(ErrorKind::EntityTooLarge)
+        .because(format!("the entity has {size} bytes; it may have {}", limits::ENTITY_BYTES))
 }
 
 impl PartialEq for DynamicEntity {

@@ -47,7 +47,7 @@ impl RowKind {
         self.schema.signing(index).signs()
     }
 
-    /// The same, if no two entities may have one key in it.
+    /// The index that the row is a copy of, if no two entities may have one key in it.
     pub(crate) fn unique_index(self) -> Option<&'static str> {
         self.index().filter(|index| index.unique).map(|index| index.name)
     }

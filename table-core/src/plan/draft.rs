@@ -2,7 +2,7 @@
 
 use super::content::{Cause, RowContent, RowKind};
 use super::one_or_more::OneOrMore;
-use super::row_write::{Act, Condition, Content, Group, Place, Plan, RowWrite, Version};
+use super::row_write::{Act, Condition, Content, Group, Plan, RowWrite, Version};
 use super::rows::EntityRows;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -59,7 +59,7 @@ impl Printed<'_> {
 /// an index demands to be unique, and no row is touched twice.
 #[derive(Debug)]
 pub(crate) struct Draft<'p> {
-    /// Of a batch.
+    /// The partition of the batch, if it is one.
     partition: Option<&'p str>,
     entities: OneOrMore<&'p Printed<'p>>,
     /// The rows that are to be there. One that is right as it is stays so, whatever it is: another entity may want it.
@@ -78,12 +78,12 @@ struct Gone<'p> {
     row: RowWrite<'p>,
     /// What it holds, if that is surely known.
     holds: Option<RowContent<'p>>,
-    /// Whether it surely is there.
+    /// Whether the row surely is there.
     is_certain: bool,
 }
 
 impl<'p> Draft<'p> {
-    /// For the changes of so many entities, in the partition of their batch, or in that of the first.
+    /// A draft for changes of so many entities, in the partition of their batch or in that of the first.
     pub(crate) fn new(partition: Option<&'p str>, entities: usize) -> Self {
         Self {
             partition,
@@ -199,8 +199,8 @@ impl<'p> Draft<'p> {
             return Err(self.too_many(written));
         }
         let keeps_times = self.entities.iter().all(|entity| entity.keeps_times);
-        let place = Place { table: 0, partition: self.partition() };
-        let group = Group { place, rows: self.rows, unchanged: Vec::new() };
+        let (partition, rows) = (self.partition(), self.rows);
+        let group = Group { table: 0, partition, rows, unchanged: Vec::new() };
         Ok(Plan { groups: group.into(), keeps_times, ..Plan::default() })
     }
 

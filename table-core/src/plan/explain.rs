@@ -40,7 +40,7 @@ impl WriteExplain {
         };
         Self {
             table: rows.first().and_then(|row| row.kind).map_or("", |kind| kind.schema.table()),
-            partition: group.map_or("", |group| group.place.partition).into(),
+            partition: group.map_or("", |group| group.partition).into(),
             rows: rows.iter().map(written).collect(),
         }
     }

@@ -20,7 +20,7 @@ pub use content::{RowContent, RowKind, RowProperty};
 pub(crate) use draft::{Draft, OldRows, Printed};
 pub use explain::WriteExplain;
 pub use one_or_more::OneOrMore;
-pub use row_write::{Act, Condition, Content, Group, Intent, Place, Plan, Range, Refused, RowWrite, Version};
+pub use row_write::{Act, Condition, Content, Group, Intent, Plan, Range, Refused, RowWrite, Version};
 pub(crate) use rows::{EntityRows, check_tokens};
 pub(crate) use seals::{FoundTokens, Resealed, Seals};
 pub(crate) use values::FieldToken;

@@ -4,7 +4,7 @@
 #[derive(Clone, Debug)]
 pub struct OneOrMore<T> {
     first: Option<T>,
-    /// Those behind the first.
+    /// The items behind the first.
     others: Vec<T>,
 }
 
@@ -59,7 +59,7 @@ impl<T> OneOrMore<T> {
         self.others.last_mut().or(self.first.as_mut())
     }
 
-    /// All, in their order.
+    /// All items, in their order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.first.iter().chain(&self.others)
     }

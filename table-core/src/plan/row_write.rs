@@ -67,7 +67,7 @@ impl<C> Act<C> {
         }
     }
 
-    /// The same without its content.
+    /// The act without its content.
     pub fn bare(&self) -> Act<()> {
         match self {
             Self::Keep => Act::Keep,
@@ -132,23 +132,13 @@ impl RowWrite<'_> {
     }
 }
 
-/// Where rows lie that are planned together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place<'p> {
-    /// Which of the tables that are handed to the executor with the plan. Not its name, which would have to be looked
-    /// up at each commit, and may be written otherwise.
-    pub table: usize,
-    /// The partition key.
-    pub partition: &'p str,
-}
-
 /// All rows of the group's partition whose keys begin with a prefix are still those that were read: none was changed, none
 /// has come and none has gone. What a plan changes itself is not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range<'p> {
     /// With what their row keys begin.
     pub prefix: &'p str,
-    /// Of their keys and versions; the executor's meaning, as a version's proof is.
+    /// A digest of the rows' keys and versions. The executor makes it and compares it, as it does a version's proof.
     pub digest: u64,
 }
 
@@ -160,8 +150,11 @@ pub struct Range<'p> {
 /// be a condition of the group.
 #[derive(Debug)]
 pub struct Group<'p> {
-    /// Where the rows lie.
-    pub place: Place<'p>,
+    /// Which of the tables that are handed to the executor with the plan. Not its name, which would have to be looked
+    /// up at each commit, and may be written otherwise.
+    pub table: usize,
+    /// The partition key.
+    pub partition: &'p str,
     /// The rows.
     pub rows: Vec<RowWrite<'p>>,
     /// What must not have changed.
@@ -188,7 +181,7 @@ pub enum Intent {}
 /// What an executor carries out, whole or not at all. It refers to the changes that it was made of, keys and all.
 #[derive(Debug, Default)]
 pub struct Plan<'p> {
-    /// Its groups, in which no place is twice.
+    /// Its groups, of which no two have the same table and partition.
     pub groups: OneOrMore<Group<'p>>,
     /// What it leaves to be done.
     pub intents: Vec<Intent>,

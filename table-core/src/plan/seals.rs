@@ -27,7 +27,7 @@ pub(crate) trait Seals {
 pub(crate) struct FoundTokens {
     /// The one to be written.
     pub(crate) current: [u8; TOKEN_BYTES],
-    /// Those under which another entity may have been filed before the key was rotated.
+    /// The tokens under which another entity may have been filed before the key was rotated.
     pub(crate) others: Vec<[u8; TOKEN_BYTES]>,
 }
 

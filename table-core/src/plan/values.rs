@@ -40,7 +40,7 @@ pub struct Values<'a> {
     fields: Vec<PropertyValue<'a>>,
     /// The elements that stand in keys one by one, of the fields that have such.
     elements: Vec<(usize, Vec<PropertyValue<'a>>)>,
-    /// Those of the fields that have one.
+    /// The values of the fields that have one.
     tokens: Vec<FieldToken>,
     /// The first field whose value no property can hold.
     refused: Option<(usize, ValueError)>,
@@ -106,7 +106,7 @@ impl<'a> Values<'a> {
         self.refused.take()
     }
 
-    /// The same values, lent.
+    /// Lends the values.
     pub(crate) fn lent(&self) -> Values<'_> {
         fn lend<'v>(values: &'v [PropertyValue<'_>]) -> Vec<PropertyValue<'v>> {
             values.iter().map(PropertyValue::lent).collect()
@@ -119,7 +119,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The same values, without what they were lent by.
+    /// The values, which refer to nothing any more.
     pub(crate) fn into_owned(self) -> Values<'static> {
         let own =
             |values: Vec<PropertyValue<'a>>| values.into_iter().map(PropertyValue::into_owned).collect();

@@ -54,7 +54,7 @@ impl Plan<'_> {
         let Some(group) = self.groups.get(group) else { return size };
         for row in &group.rows {
             let table = row.kind.map_or("", |kind| kind.schema.table());
-            if let Some(bytes) = row.body(table, group.place.partition) {
+            if let Some(bytes) = row.body(table, group.partition) {
                 size.add(row.index(), bytes);
             }
         }

@@ -112,7 +112,7 @@ pub(crate) fn write(
     }
 }
 
-/// The same of properties whose numbers have been looked up.
+/// The bytes of a row of properties whose numbers have been looked up.
 pub(crate) fn write_numbered(
     properties: &[Given<'_>],
     under: Under<'_>,

@@ -217,7 +217,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Whether it carries a keyed digest.
+    /// Whether the row carries a keyed digest.
     #[inline]
     pub(crate) fn is_signed(&self) -> bool {
         self.is_signed

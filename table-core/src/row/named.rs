@@ -65,7 +65,7 @@ impl Names {
         Ok(PackedRow { key, row: bytes, dict })
     }
 
-    /// All names there are.
+    /// Every name.
     pub(crate) fn dict(&self) -> Arc<Dict> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -11,9 +11,9 @@ use crate::schema::{ColumnType, Field, Schema};
 /// Where a property is to be found in rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PropertyNumber {
-    /// Its number; `None` where the dictionary has none.
+    /// The property's number; `None` where the dictionary has none.
     pub(crate) id: Option<u16>,
-    /// The same; `None`, too, where what rows have under it is sealed.
+    /// The number, but `None` where rows have the property sealed.
     pub(crate) unsealed: Option<u16>,
     /// Its place among the slots of a row that has all properties and gives none of them back by its keys.
     pub(crate) place: usize,
@@ -95,7 +95,7 @@ impl RowForm {
         }
     }
 
-    /// Those of an entity's own rows and, in the order of its indexes, of its copies.
+    /// The numbers of an entity's own rows and, in the order of its indexes, of its copies.
     pub(crate) fn of_all(dict: &Dict, schema: &'static Schema) -> Vec<Self> {
         let copies = (0..schema.indexes.len()).map(Cause::Index);
         let causes = std::iter::once(Cause::Entity).chain(copies);

@@ -18,10 +18,10 @@ struct Selected {
 }
 
 impl Selection {
-    /// All of a row.
+    /// The whole row.
     pub(crate) const ALL: Self = Self(None);
 
-    /// Those of these names; without names, all.
+    /// The properties of these names; without names, the whole row.
     pub(crate) fn new(names: Option<&[Box<str>]>, dict: &Dict) -> Self {
         Self(names.map(|names| {
             let mut selected = Selected::default();

@@ -30,7 +30,7 @@ pub(crate) struct Place {
     pub(crate) of: ColumnType,
     /// The bit that says whether a row has it; [`Place::ALWAYS`] where each has.
     pub(crate) bit: u16,
-    /// Of a value of fixed width, its offset behind the header; of another, its number among those in the heap.
+    /// The offset behind the header, if the value has a fixed width; otherwise the value's number among those in the heap.
     pub(crate) at: u16,
 }
 

@@ -4,7 +4,7 @@ use super::value::{self, Decoded};
 use super::{Damaged, INLINE, LARGE, NARROW_MAX, NARROW_SLOT, SIGNED, SMALL, WIDE, WIDE_SLOT};
 use crate::model::ValueRef;
 
-/// One property as the slot table has it; the offsets count from the start of the heap.
+/// A property's entry in the slot table. Offsets count from the start of the heap.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
     pub(crate) id: u16,

@@ -102,13 +102,13 @@ impl<'a> RowView<'a> {
         Self { key: key.into(), row, dict: dict.into(), known: KnownKeys::Nothing, verify }
     }
 
-    /// The same row, of whose partition this is known.
+    /// The row with its partition key, which the caller knows.
     #[inline]
     pub(crate) fn within(self, partition: &'a Partition) -> Self {
         Self { known: KnownKeys::Partition(partition), ..self }
     }
 
-    /// The same row, which has these keys.
+    /// The row with its keys, which the caller knows.
     pub(crate) fn of_keys(self, (partition, row): (&'a str, &'a str)) -> Self {
         Self { known: KnownKeys::Texts(partition, row), ..self }
     }
@@ -200,7 +200,7 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// The same, if it stands where it mostly does, is small, and not sealed.
+    /// The value of a property that stands where it mostly does, is small, and is not sealed.
     #[expect(
         clippy::inline_always,
         reason = "for each field of each row, a call costs as much as what it does"
@@ -309,7 +309,7 @@ impl<'a> RowView<'a> {
         entries.into_iter().flatten().map(read).chain(error)
     }
 
-    /// The same with their numbers; one whose name stands in the row has [`INLINE`].
+    /// The properties with their numbers; a property whose name stands in the row has [`INLINE`].
     pub(crate) fn numbered(&self) -> Result<impl Iterator<Item = Result<Numbered<'_>>>> {
         let packed = self.packed();
         let entries = packed.entries()?;
@@ -369,7 +369,7 @@ pub(crate) fn covers(dict: &Dict, row: &Row<'_>) -> bool {
         })
 }
 
-/// Whether it has every name, or the shape.
+/// Whether the dictionary has every name of the row, or its shape.
 #[inline]
 pub(crate) fn covers_names(dict: &Dict, row: &Row<'_>) -> bool {
     let slots = match row.body() {

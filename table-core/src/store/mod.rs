@@ -69,7 +69,7 @@ impl Store {
     /// A store does this by itself in the background, and [`stats`](Self::stats) tell if it can't. Other writers get
     /// their turns in between.
     pub fn reclaim(&self) -> Result<u64> {
-        reclaim::run(self.lmdb().map_err(|e| e.attempted("free the space of dropped tables"))?)
+        reclaim::run(self.lmdb().map_err(|e| e.attempted(reclaim::ATTEMPTED))?)
     }
 
     /// Writes a compacted copy of the store, as it is at this moment, into a new directory. Writers go on meanwhile. After

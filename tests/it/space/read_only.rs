@@ -8,7 +8,7 @@ use std::sync::Arc;
 use integration_tests::child::Child;
 use integration_tests::{Scratch, relaxed};
 use table_core::crypt::MemoryKeys;
-use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Query, Store};
+use table_core::{DynamicEntity, Entity, Error, ErrorKind, IfMatch, Query, Store};
 
 use super::PROGRAM;
 
@@ -79,22 +79,28 @@ fn everything_is_read_and_every_write_is_refused() {
     assert_eq!(store.clear_stale_readers().unwrap(), 0);
 
     let row = || DynamicEntity::new("Ann", "0001");
-    let refusals: Vec<(&str, ErrorKind)> = vec![
-        ("put", notes.put(&note(1)).unwrap_err().kind()),
-        ("insert", notes.insert(&note(100)).unwrap_err().kind()),
-        ("update", notes.update(Note::key("Ann", 1), |note| note.text.clear()).unwrap_err().kind()),
-        ("delete", notes.delete(Note::key("Ann", 1), IfMatch::Any).unwrap_err().kind()),
-        ("dynamic insert", table.insert(&DynamicEntity::new("x", "y")).unwrap_err().kind()),
-        ("dynamic merge", table.merge(&row(), IfMatch::Any).unwrap_err().kind()),
-        ("dynamic delete", table.delete("Ann", "0001", IfMatch::Any).unwrap_err().kind()),
-        ("batch", table.batch("Ann").insert_or_merge(row()).commit().unwrap_err().kind()),
-        ("create", store.create_table("New").unwrap_err().kind()),
-        ("create if missing", store.create_table_if_missing("New").unwrap_err().kind()),
-        ("drop", store.drop_table("Gone").unwrap_err().kind()),
-        ("reclaim", store.reclaim().unwrap_err().kind()),
+    let refusals: Vec<(Option<&str>, &str, Error)> = vec![
+        (Some("Notes"), "replace in", notes.put(&note(1)).unwrap_err()),
+        (Some("Notes"), "insert into", notes.insert(&note(100)).unwrap_err()),
+        (
+            Some("Notes"),
+            "replace in",
+            notes.update(Note::key("Ann", 1), |note| note.text.clear()).unwrap_err(),
+        ),
+        (Some("Notes"), "delete from", notes.delete(Note::key("Ann", 1), IfMatch::Any).unwrap_err()),
+        (Some("Notes"), "insert into", table.insert(&DynamicEntity::new("x", "y")).unwrap_err()),
+        (Some("Notes"), "merge into", table.merge(&row(), IfMatch::Any).unwrap_err()),
+        (Some("Notes"), "delete from", table.delete("Ann", "0001", IfMatch::Any).unwrap_err()),
+        (Some("Notes"), "commit a batch to", table.batch("Ann").insert_or_merge(row()).commit().unwrap_err()),
+        (Some("New"), "create", store.create_table("New").unwrap_err()),
+        (Some("New"), "create", store.create_table_if_missing("New").unwrap_err()),
+        (Some("Gone"), "drop", store.drop_table("Gone").unwrap_err()),
+        (None, "reclaim", store.reclaim().unwrap_err()),
     ];
-    for (what, kind) in refusals {
-        assert_eq!(kind, ErrorKind::ReadOnly, "{what}");
+    for (table, attempted, error) in refusals {
+        assert_eq!((error.kind(), error.table_name()), (ErrorKind::ReadOnly, table), "{error}");
+        assert!(error.to_string().starts_with(&format!("cannot {attempted} ")), "{error}");
+        assert!(error.to_string().contains("open it without"), "{error}");
     }
     let error = store.table::<Absent>().unwrap_err();
     assert_eq!((error.kind(), error.table_name()), (ErrorKind::TableNotFound, Some("Absent")));
@@ -173,15 +179,16 @@ fn encrypted_values_are_read_and_no_key_is_made() {
     let scope = table_core::crypt::Scope::store();
     let other = table.partition_key_scope("another").unwrap();
     let refusals = [
-        ("insert", sealed.insert(&DynamicEntity::new("p", "s").with("Ssn", "1")).unwrap_err().kind()),
-        ("rotate", encryption.rotate(&scope).unwrap_err().kind()),
-        ("a new key", encryption.rotate(&other).unwrap_err().kind()),
-        ("shred", encryption.shred(&scope).unwrap_err().kind()),
-        ("rewrap", encryption.rewrap().unwrap_err().kind()),
-        ("progress", encryption.save_progress("job", None).unwrap_err().kind()),
+        ("insert into", sealed.insert(&DynamicEntity::new("p", "s").with("Ssn", "1")).unwrap_err()),
+        ("rotate", encryption.rotate(&scope).unwrap_err()),
+        ("rotate", encryption.rotate(&other).unwrap_err()),
+        ("shred", encryption.shred(&scope).unwrap_err()),
+        ("rewrap", encryption.rewrap().unwrap_err()),
+        ("save", encryption.save_progress("job", None).unwrap_err()),
     ];
-    for (what, kind) in refusals {
-        assert_eq!(kind, ErrorKind::ReadOnly, "{what}");
+    for (attempted, error) in refusals {
+        assert_eq!(error.kind(), ErrorKind::ReadOnly, "{error}");
+        assert!(error.to_string().starts_with(&format!("cannot {attempted} ")), "{error}");
     }
     store.copy_to(scratch.path().join("copy")).unwrap();
     drop((sealed, table, row, store));

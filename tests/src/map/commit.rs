@@ -28,11 +28,11 @@ pub(super) fn commit(store: &MapStore, tables: &[&dyn TableExec], plan: &Plan<'_
         let refused = |(error, row)| Refused { error, group: number, row };
         let table = table_of(store, tables, &state, group).map_err(|error| refused((error, None)))?;
         for (at, row) in group.rows.iter().enumerate() {
-            let planned = write(&state, table, (plan, group.place.partition), row, timestamp);
+            let planned = write(&state, table, (plan, group.partition), row, timestamp);
             writes.extend(planned.map_err(|error| refused((error, Some(at))))?);
         }
         for range in &group.unchanged {
-            if digest(&state.rows, table.entry.id, group.place.partition, range.prefix) != range.digest {
+            if digest(&state.rows, table.entry.id, group.partition, range.prefix) != range.digest {
                 return Err(refused((
                     executor::error(ErrorKind::ConditionNotMet, "rows have changed"),
                     None,
@@ -79,7 +79,7 @@ fn table_of<'t>(
     state: &State,
     group: &Group<'_>,
 ) -> Result<&'t MapTable> {
-    let table = own(*tables.get(group.place.table).ok_or_else(missing)?)?;
+    let table = own(*tables.get(group.table).ok_or_else(missing)?)?;
     table.check_exists(state)?;
     if std::ptr::eq(Arc::as_ptr(&table.store), store) { Ok(table) } else { Err(missing()) }
 }
@@ -111,6 +111,9 @@ fn write(
         (Act::Merge(content), Some(old)) => {
             let mut merged = old.properties.clone();
             merged.extend(properties(content));
+            let entity: Vec<_> =
+                merged.iter().map(|(name, value)| (name.as_str(), value.as_value_ref())).collect();
+            executor::check_entity((partition, row.key), &entity)?;
             merged
         }
         (Act::Put(content) | Act::Merge(content), _) => properties(content),

@@ -235,7 +235,7 @@ impl EncryptingTable {
     }
 
     fn write(&self, what: (Condition, Act<()>), entity: &DynamicEntity) -> Result<ETag> {
-        submit(
+        let done = submit(
             &self.table,
             || {
                 let sealing = Sealing::new(self)?;
@@ -244,7 +244,9 @@ impl EncryptingTable {
                 Ok(sealing.sealed(prepared, sealed.is_of_version))
             },
             |refused| refused.error,
-        )
+        );
+        let (partition, row) = (entity.partition_key(), entity.row_key());
+        done.map_err(|e| e.placed(what.1.words(what.0), self.name(), partition, Some(row)))
     }
 }
 

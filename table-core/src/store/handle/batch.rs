@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::table::DynamicTable;
 use crate::model::{DynamicEntity, ETag, IfMatch};
-use crate::plan::{self, Act, Condition, Group, Place, Refused};
+use crate::plan::{self, Act, Condition, Group, Refused};
 use crate::row::encode::Given;
 use crate::store::write::encoded::Prepared;
 use crate::store::write::prepare;
@@ -114,6 +114,11 @@ impl Batch {
 
     /// Carries out every operation, or none. The `ETag` is that of every entity written: they share their time.
     pub fn commit(&self) -> Result<ETag> {
+        let done = self.submit();
+        done.map_err(|e| e.placed("commit a batch to", self.table.name(), &self.partition, None))
+    }
+
+    fn submit(&self) -> Result<ETag> {
         if let Some(preparing) = &self.preparing {
             return preparing.commit(self);
         }
@@ -202,7 +207,7 @@ impl Batch {
                 Planned::Delete(row, condition) => plan::removal(row, *condition, index),
             });
         }
-        Group { place: Place { table: 0, partition: &self.partition }, rows, unchanged: Vec::new() }
+        Group { table: 0, partition: &self.partition, rows, unchanged: Vec::new() }
     }
 
     /// The partition of an operation's entity, if it is another than the batch's.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::apply::Writing;
 use super::encoded::{EncodedRow, Prepared};
-use super::prepare;
 use super::transaction::Touched;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
+use crate::model;
 use crate::row::dict::Dict;
 use crate::row::encode::{self, Under};
 use crate::row::row_write::{self, RowWriter};
@@ -63,5 +63,5 @@ fn check_merged_size(key: &[u8], bytes: &[u8], dict: &Dict) -> Result<()> {
         return Ok(());
     }
     let size = RowView::new(key, Row::parse(bytes)?, dict, false).to_entity()?.size();
-    if size > limits::ENTITY_BYTES { Err(prepare::too_large(size)) } else { Ok(()) }
+    if size > limits::ENTITY_BYTES { Err(model::too_large(size)) } else { Ok(()) }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::encoded::{Deferred, EncodedGroup, EncodedRange, EncodedRow, Image, Prepared};
 use crate::error::{Error, ErrorKind};
 use crate::limits;
-use crate::model::{Name, body};
+use crate::model::{self, Name, body};
 use crate::plan::{Act, Condition, Content, Group, OneOrMore, Plan, Refused, RowContent, RowKind, RowWrite};
 use crate::row::dict::Dict;
 use crate::row::encode::{self, Given, Place, Under};
@@ -43,7 +43,7 @@ pub(crate) fn plan(plan: &Plan<'_>, tables: &[&Arc<TableState>]) -> Result<Prepa
         match *intent {}
     }
     for (number, group) in plan.groups.iter().enumerate() {
-        let Some(table) = tables.get(group.place.table) else {
+        let Some(table) = tables.get(group.table) else {
             let error =
                 Error::new(ErrorKind::TableNotFound).because("the plan is of a table that was not given");
             return Err(Refused { error, group: number, row: None });
@@ -140,7 +140,7 @@ impl Builder {
         group: &Group<'_>,
         stray: &dyn Fn(usize) -> Option<&'a str>,
     ) -> Result<(), Refused> {
-        let partition = group.place.partition;
+        let partition = group.partition;
         let whole = |error: Error| {
             Refused::whole(error.attempted("commit a batch to").table(&table.name).partition(partition))
         };
@@ -282,7 +282,7 @@ impl Builder {
         if size > limits::ENTITY_BYTES {
             let size = exact_size(keys, properties);
             if size > limits::ENTITY_BYTES {
-                return Err(too_large(size));
+                return Err(model::too_large(size));
             }
         }
         // Text takes half of what was counted for it.
@@ -330,12 +330,6 @@ impl Builder {
 /// What a slot and its value take, mostly.
 const TYPICAL_VALUE: usize = row::NARROW_SLOT + 12;
 
-#[cold]
-pub(crate) fn too_large(size: usize) -> Error {
-    Error::new(ErrorKind::EntityTooLarge)
-        .because(format!("the entity has {size} bytes; it may have {}", limits::ENTITY_BYTES))
-}
-
 /// What a row's keys count for, or more.
 fn keys_size((partition, row): (&str, &str)) -> usize {
     4 + 2 * (partition.len() + row.len())
@@ -344,8 +338,8 @@ fn keys_size((partition, row): (&str, &str)) -> usize {
 /// The size of an entity as the limits count it, in UTF-16 units.
 #[cold]
 fn exact_size((partition, row): (&str, &str), properties: &[Given<'_>]) -> usize {
-    let size = |(name, value): Given<'_>| crate::model::property_size(name, value.size());
-    crate::model::keys_size(partition, row) + properties.iter().copied().map(size).sum::<usize>()
+    let size = |(name, value): Given<'_>| model::property_size(name, value.size());
+    model::keys_size(partition, row) + properties.iter().copied().map(size).sum::<usize>()
 }
 
 /// What is written with this image.

@@ -108,7 +108,7 @@ fn shown(row: &RowWrite<'_>) -> String {
 
 fn rows(plan: &Plan<'_>) -> Vec<String> {
     let group = plan.groups.first().unwrap();
-    assert_eq!((plan.groups.len(), group.place.partition), (1, "Sales"));
+    assert_eq!((plan.groups.len(), group.partition), (1, "Sales"));
     group.rows.iter().map(shown).collect()
 }
 

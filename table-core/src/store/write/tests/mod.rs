@@ -10,7 +10,7 @@ use super::prepare;
 use super::range::{self, Ground};
 use crate::error::Error;
 use crate::model::{DynamicEntity, ETag, ValueRef};
-use crate::plan::{Act, Condition, Content, Group, Place, Plan, Range, Refused, RowWrite, Version};
+use crate::plan::{Act, Condition, Content, Group, Plan, Range, Refused, RowWrite, Version};
 use crate::row::encode::Given;
 use crate::row::key;
 use crate::row::version::version_of;
@@ -39,7 +39,7 @@ fn expect(key: &str, version: Version) -> RowWrite<'_> {
 }
 
 fn group<'p>(table: usize, partition: &'p str, rows: Vec<RowWrite<'p>>) -> Group<'p> {
-    Group { place: Place { table, partition }, rows, unchanged: Vec::new() }
+    Group { table, partition, rows, unchanged: Vec::new() }
 }
 
 fn prepared(groups: Vec<Group<'_>>, tables: &[&DynamicTable]) -> Result<Prepared, Refused> {
