@@ -14,7 +14,7 @@ pub use crate::executor::{
 };
 pub use crate::handle::store::Store;
 pub use crate::plan::{
-    Act, Condition, Content, Group, Intent, OneOrMore, Plan, Range, Refused, RowContent, RowKind,
+    Act, Condition, Content, Epoch, Group, Intent, OneOrMore, Plan, Range, Refused, RowContent, RowKind,
     RowProperty, RowWrite, Version,
 };
 use crate::row::key;

@@ -8,6 +8,7 @@ mod asked;
 mod backend;
 mod batch;
 mod drawn;
+mod job;
 mod kept;
 mod lanes;
 pub(crate) mod layouts;
@@ -29,6 +30,7 @@ pub use self::batch::Batch;
 pub(crate) use self::batch::Lent;
 pub(crate) use self::drawn::page_size;
 pub use self::drawn::{Begin, page, views, walks};
+pub use self::job::{EachRow, JobRecord, JobStep, Jobs, Position, StepSize, Transition};
 pub use self::kept::Kept;
 pub use self::lanes::Lanes;
 pub(crate) use self::lanes::order;
@@ -45,7 +47,7 @@ use crate::plan::RowWrite;
 use crate::query::Continuation;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
-use crate::schema::Schema;
+use crate::schema::{Schema, Standing};
 #[cfg(feature = "encrypt")]
 use crate::sealing::job::Resealing;
 
@@ -79,9 +81,10 @@ pub trait TableExec: Any + Send + Sync {
     /// Makes sure that the rows of this kind can be read by what the schema declares. Nothing is written.
     fn declare(&self, schema: &'static Schema) -> Result<()>;
 
-    /// Notes the layout of a kind that is about to be written, unless what is noted says it already. It is called before
-    /// each write, and is to be quick where there is nothing to do.
-    fn note(&self, schema: &'static Schema) -> Result<()>;
+    /// What whoever writes, or reads, a kind by this declaration goes by. One that is about to be written has its layout
+    /// noted, unless what is noted says it already. It is called before each write, and is to be quick where there is
+    /// nothing to do.
+    fn standing(&self, schema: &'static Schema, writes: bool) -> Result<Standing>;
 
     /// Carries out the write of one row alone, if there is a shorter way than by a plan; with `is_raw`, of a row of a
     /// declared kind too.

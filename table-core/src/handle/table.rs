@@ -11,7 +11,7 @@ use crate::executor::TableExec;
 use crate::model::DynamicEntity;
 use crate::query::{Continuation, Explain, Query};
 use crate::row::view::RowView;
-use crate::schema::Schema;
+use crate::schema::{Schema, Standing};
 
 /// A handle on a table, to read and write entities of any shape.
 ///
@@ -114,9 +114,11 @@ impl DynamicTable {
         self.exec.declare(schema)
     }
 
-    /// Notes the layout of a kind that is about to be written.
-    pub(crate) fn note(&self, schema: &'static Schema) -> Result<()> {
-        self.exec.note(schema)
+    /// What whoever writes, or reads, this kind goes by.
+    #[inline]
+    pub(crate) fn standing(&self, schema: &'static Schema, writes: bool) -> Result<Standing> {
+        let words = if writes { "write to" } else { "read from" };
+        self.exec.standing(schema, writes).map_err(|error| error.attempted(words).table(self.name()))
     }
 
     /// The entity of these keys, or `None`.

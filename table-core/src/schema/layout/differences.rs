@@ -74,6 +74,12 @@ pub(crate) fn differences(noted: &str, schema: &Schema) -> Option<Differences> {
     for (name, line) in &old {
         match new.get(name) {
             Some(now) if now == line => {}
+            Some(now)
+                if name.0 == "index"
+                    && !noted.as_ref().is_some_and(|noted| may_become(noted, schema, *name)) =>
+            {
+                found.lines.extend([format!("- {line}"), format!("+ {now}")]);
+            }
             Some(now) => {
                 found.adds = true;
                 found.is_compatible &= noted.as_ref().is_some_and(|noted| may_become(noted, schema, *name));
@@ -86,8 +92,9 @@ pub(crate) fn differences(noted: &str, schema: &Schema) -> Option<Differences> {
         }
     }
     for (name, line) in new.iter().filter(|(name, _)| !old.contains_key(*name)) {
-        found.adds = true;
-        found.is_compatible &= name.0 == "property" && line.ends_with('?');
+        let is_index = name.0 == "index";
+        found.adds |= !is_index;
+        found.is_compatible &= is_index || name.0 == "property" && line.ends_with('?');
         found.lines.push(format!("+ {line}"));
     }
     Some(found)
@@ -97,24 +104,29 @@ pub(crate) fn differences(noted: &str, schema: &Schema) -> Option<Differences> {
 /// carries its values along, as they are; one that is sealed it could not move to another row.
 fn may_lack(noted: &Schema, (word, name): (&str, &str)) -> bool {
     let mut fields = noted.fields.iter();
-    word == "property" && fields.any(|field| field.property == name && field.optional && !field.encrypted)
+    word == "index"
+        || word == "property"
+            && fields.any(|field| field.property == name && field.optional && !field.encrypted)
 }
 
-/// The layout that says what the one noted does and the declaration: what only the former has is left as it is.
+/// The layout that says what the one noted does and the declaration: what only the former has is left as it is. The indexes
+/// are those that are noted, since an index comes and goes by a job.
 pub(crate) fn united(noted: &str, schema: &Schema) -> String {
     let declared = layout(schema);
     let (old, new) = (by_name(noted), by_name(&declared));
-    let left = old.iter().filter(|(name, _)| name.0 == "property" && !new.contains_key(*name));
-    let mut left: Vec<_> = left.map(|(_, line)| *line).collect();
-    let mut lines = Vec::new();
-    for line in declared.lines() {
-        // Indexes come last.
-        if line.starts_with("index ") {
-            lines.append(&mut left);
-        }
-        lines.push(line);
+    let was = read(noted, schema.kind);
+    let mut lines: Vec<_> = declared.lines().filter(|line| !line.starts_with("index ")).collect();
+    lines.extend(
+        old.iter()
+            .filter(|(name, _)| name.0 == "property" && !new.contains_key(*name))
+            .map(|(_, line)| *line),
+    );
+    for line in noted.lines().filter(|line| line.starts_with("index ")) {
+        let name = ("index", line.split(' ').nth(1).unwrap_or_default());
+        // One that only prints wider values is the same.
+        let becomes = was.as_ref().is_some_and(|was| may_become(was, schema, name));
+        lines.push(new.get(&name).filter(|_| becomes).copied().unwrap_or(line));
     }
-    lines.append(&mut left);
     lines.join("\n")
 }
 
@@ -157,24 +169,25 @@ fn may_become(old: &Schema, new: &Schema, (word, name): (&str, &str)) -> bool {
         }
         "index" => {
             let of = |schema: &Schema| schema.indexes.iter().find(|index| index.name == name).copied();
-            of(old).zip(of(new)).is_some_and(|(was, is)| {
-                let copied = |schema: &Schema, index: Index| match index.copies {
-                    Copies::Some(fields) => Some(
-                        fields
-                            .iter()
-                            .map(|at| schema.fields.get(*at).map(|f| f.property))
-                            .collect::<Vec<_>>(),
-                    ),
-                    Copies::All | Copies::Keys => None,
-                };
-                (was.unique, was.sparse) == (is.unique, is.sparse)
-                    && std::mem::discriminant(&was.copies) == std::mem::discriminant(&is.copies)
-                    && copied(old, was) == copied(new, is)
-                    && prints_as((old, &was.place.row), (new, &is.place.row))
-            })
+            of(old).zip(of(new)).is_some_and(|(was, is)| same_index((old, &was), (new, &is)))
         }
         _ => false,
     }
+}
+
+/// Whether the rows of an index under one declaration are those that another one makes.
+pub(crate) fn same_index((old, was): (&Schema, &Index), (new, is): (&Schema, &Index)) -> bool {
+    let copied = |schema: &Schema, index: &Index| match index.copies {
+        Copies::Some(fields) => {
+            Some(fields.iter().map(|at| schema.fields.get(*at).map(|f| f.property)).collect::<Vec<_>>())
+        }
+        Copies::All | Copies::Keys => None,
+    };
+    was.name == is.name
+        && (was.unique, was.sparse) == (is.unique, is.sparse)
+        && std::mem::discriminant(&was.copies) == std::mem::discriminant(&is.copies)
+        && copied(old, was) == copied(new, is)
+        && prints_as((old, &was.place.row), (new, &is.place.row))
 }
 
 /// Whether the second template prints every key as the first has printed it.

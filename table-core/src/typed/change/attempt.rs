@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::plan::{Draft, Printed, Seals, Values, Version};
 use crate::row::view::RowView;
-use crate::schema::{KeyPair, Schema};
+use crate::schema::{KeyPair, Schema, Standing};
 
 /// A row that has to be read before a change can be planned.
 ///
@@ -24,6 +24,9 @@ pub(in crate::typed) struct Need {
 pub(in crate::typed) trait Attempt {
     /// The declaration of the entity.
     fn schema(&self) -> &'static Schema;
+
+    /// Takes what the kind's writers go by now.
+    fn stand(&mut self, standing: Standing);
 
     /// Forgets what was found.
     fn begin(&mut self);
