@@ -35,6 +35,11 @@ pub fn stored_key(table: u32, partition: &str, row: &str) -> Vec<u8> {
     key::stored(table, partition, row)
 }
 
+/// What the stored keys of a table begin with, and those of no other.
+pub fn stored_table(table: u32) -> Vec<u8> {
+    key::Number::of(table).to_vec()
+}
+
 /// What an executor says is wrong.
 pub fn error(kind: ErrorKind, because: impl Into<Cow<'static, str>>) -> Error {
     Error::new(kind).because(because)

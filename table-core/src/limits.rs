@@ -18,7 +18,7 @@ pub const KEY_UNITS: usize = 512;
 
 /// Longest partition key and row key together, in bytes of their stored form.
 ///
-/// LMDB takes keys of 1,982 bytes; four go to the table's number and one to the separator.
+/// LMDB takes keys of 1,982 bytes; at most four go to the table's number and one to the separator.
 /// A pair of keys in ASCII always fits.
 pub const KEY_PAIR_BYTES: usize = 1_977;
 

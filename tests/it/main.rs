@@ -13,6 +13,7 @@ mod architecture;
 mod blind;
 mod canary;
 mod concurrency;
+mod conveniences;
 mod copies;
 mod crash;
 mod damage;

@@ -224,7 +224,21 @@ impl Image {
 
 /// The stored key of a row. The keys here are ASCII.
 pub fn row_key(table: u32, partition: &str, row: &str) -> Vec<u8> {
-    [&table.to_be_bytes()[..], partition.as_bytes(), &[0], row.as_bytes()].concat()
+    [&table_bytes(table)[..], partition.as_bytes(), &[0], row.as_bytes()].concat()
+}
+
+/// A table's number as the keys of its rows begin with it.
+fn table_bytes(table: u32) -> Vec<u8> {
+    let more = (0..4).find(|more| table >> (6 + 8 * more) == 0).expect("the number is below 2^30");
+    let mut bytes = table.to_be_bytes()[3 - more..].to_vec();
+    bytes[0] |= (more as u8) << 6;
+    bytes
+}
+
+/// The number of the table that a stored key belongs to.
+pub fn table_of(key: &[u8]) -> u32 {
+    let more = usize::from(key[0] >> 6);
+    key[1..=more].iter().fold(u32::from(key[0] & 0x3f), |high, byte| high << 8 | u32::from(*byte))
 }
 
 /// A small record without its checksum.
@@ -295,9 +309,7 @@ impl Forge {
         let txn = self.env.read_txn().expect("a reader's slot is free");
         let rows = self.data.iter(&txn).expect("it can be read");
         rows.map(|row| row.expect("it can be read"))
-            .map(|(key, row)| {
-                (key.to_vec(), Image::parse(row, &self.shapes(u32::from_be_bytes(number(key, 0)))))
-            })
+            .map(|(key, row)| (key.to_vec(), Image::parse(row, &self.shapes(table_of(key)))))
             .collect()
     }
 
@@ -337,7 +349,7 @@ impl Forge {
     fn put_bytes(&self, key: &[u8], new: Option<Vec<u8>>) {
         self.change(|txn| {
             let old = self.data.get(txn, key).expect("it can be read").map(|old| (old.len(), checksum(old)));
-            let counts = [&b"\0n#"[..], &key[..4]].concat();
+            let counts = [&b"\0n#"[..], &table_of(key).to_be_bytes()].concat();
             self.edit_record(txn, self.main, &counts, |body| {
                 let mut add = |at: usize, plus: u64, minus: u64| {
                     let sum = u64::from_le_bytes(number(body, at)).wrapping_add(plus).wrapping_sub(minus);

@@ -56,7 +56,7 @@ impl Lanes {
 
     /// The bytes by which rows are merged.
     pub(crate) fn rest<'k>(&self, stored: &'k [u8]) -> &'k [u8] {
-        stored.get(key::TABLE + self.common..).unwrap_or_default()
+        key::behind_shared(stored, self.common)
     }
 }
 

@@ -2,18 +2,20 @@
 //!
 //! Keys hold no control characters, so 0x00 separates without escaping and a partition ends at 0x01.
 
+mod number;
 mod range;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
+pub(crate) use self::number::{NUMBERS, Number};
 pub(crate) use self::range::{StoredRange, range, range_from};
 use crate::error::{Error, ErrorKind};
 use crate::limits;
 use crate::model::key::{self, Part};
 
-/// Bytes of the table's number, big-endian so that tables lie one after another.
-pub(crate) const TABLE: usize = 4;
+/// The most bytes that a table's number takes.
+pub(crate) const TABLE: usize = number::LONGEST;
 const SEPARATOR: u8 = 0;
 
 /// Appends the stored key of a row.
@@ -25,7 +27,7 @@ pub(crate) fn encode(table: u32, partition: &str, row: &str, out: &mut Vec<u8>) 
 
 /// Appends a stored key up to its row key: what the rows of a partition begin with.
 fn encode_partition(table: u32, partition: &str, out: &mut Vec<u8>) {
-    out.extend_from_slice(&table.to_be_bytes());
+    out.extend_from_slice(&Number::of(table));
     key::encode(partition, out);
     out.push(SEPARATOR);
 }
@@ -97,7 +99,7 @@ impl KeyBuffer {
             return None;
         }
         let mut length = 0;
-        for piece in [&table.to_be_bytes()[..], partition.as_bytes(), &[SEPARATOR], row.as_bytes()] {
+        for piece in [&*Number::of(table), partition.as_bytes(), &[SEPARATOR], row.as_bytes()] {
             let end = length + piece.len();
             self.short.get_mut(length..end)?.copy_from_slice(piece);
             length = end;
@@ -110,6 +112,11 @@ impl KeyBuffer {
 /// many of the row key's.
 pub(crate) fn shared(partition: usize, of_row: usize) -> usize {
     partition + 1 + of_row
+}
+
+/// What follows so many bytes of a stored key behind the table's number.
+pub(crate) fn behind_shared(stored: &[u8], shared: usize) -> &[u8] {
+    stored.get(number::length(stored) + shared..).unwrap_or_default()
 }
 
 /// Checks a pair of keys that is to be written.
@@ -154,10 +161,10 @@ pub(crate) struct StoredKey<'a> {
 
 impl<'a> StoredKey<'a> {
     pub(crate) fn parse(stored: &'a [u8]) -> Option<Self> {
-        let (table, rest) = stored.split_first_chunk::<TABLE>()?;
+        let (table, rest) = number::split(stored)?;
         let at = rest.iter().position(|byte| *byte == SEPARATOR)?;
         let (partition, row) = rest.split_at_checked(at)?;
-        Some(Self { table: u32::from_be_bytes(*table), partition, row: row.get(1..)?, pair: rest })
+        Some(Self { table, partition, row: row.get(1..)?, pair: rest })
     }
 
     /// Both keys as they are stored, where they are ASCII alone: that is their text.
@@ -249,8 +256,8 @@ mod tests {
             ("Sales", "empid_000001"),
             (&*long, "r"),
             ("", ""),
-            ("p", &long[..SHORT - 6]),
-            ("p", &long[..SHORT - 5]),
+            ("p", &long[..SHORT - 3]),
+            ("p", &long[..SHORT - 2]),
             ("\u{e000}", "r"),
             ("Sales", "\u{1f600}"),
         ] {

@@ -20,16 +20,18 @@ pub(super) const BATCH_ROWS: usize = 100;
 
 /// The methods of a table: those of `Table`, and `rows`, which a derive writes for each entity. An index's method of the
 /// same name would be hidden behind them.
-pub(crate) const TABLE_METHODS: [&str; 18] = [
+pub(crate) const TABLE_METHODS: [&str; 21] = [
     "at",
     "bulk_insert",
     "clone",
     "delete",
     "dynamic",
     "egt",
+    "exists",
     "get",
     "get_as",
     "get_many",
+    "get_or_insert",
     "insert",
     "merge",
     "move_to",
@@ -37,6 +39,7 @@ pub(crate) const TABLE_METHODS: [&str; 18] = [
     "reencrypt",
     "replace",
     "rows",
+    "try_update",
     "update",
     "view",
 ];
@@ -64,14 +67,16 @@ pub(crate) const TABLE_RESERVED: [&str; 18] = [
 ];
 
 /// The methods of a query, which a method of a key's part would collide with.
-pub(crate) const QUERY_METHODS: [&str; 15] = [
+pub(crate) const QUERY_METHODS: [&str; 17] = [
     "across_partitions",
     "all_shards",
     "clone",
     "count",
     "entities",
+    "exists",
     "explain",
     "filter",
+    "first",
     "into_iter",
     "latest",
     "page",

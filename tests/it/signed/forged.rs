@@ -1,7 +1,7 @@
 //! What somebody can do who may write the file and has no keys, on a small store, all of it: whatever is read afterwards is
 //! what was written, or it is an error.
 
-use integration_tests::forge::{Forge, Image, row_key};
+use integration_tests::forge::{Forge, Image, row_key, table_of};
 use table_core::{DynamicEntity, Entity, Error, ErrorKind, Store};
 
 use super::{Account, Bank, account};
@@ -266,7 +266,7 @@ fn no_signed_row_can_take_another_ones_place() {
         restore(&bank, &[&(key.clone(), image.clone())]);
     }
     // Nor a place where there was none.
-    let table = u32::from_be_bytes(rows[0].0[..4].try_into().unwrap());
+    let table = table_of(&rows[0].0);
     let copy = rows.iter().find(|(key, _)| key.ends_with(b"iban_DE0001")).unwrap();
     let moved = row_key(table, "Bonn", "iban_DE0009");
     let open = Forge::open(&bank.scratch.path().join("store"));

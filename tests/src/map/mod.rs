@@ -141,7 +141,7 @@ impl Backend for MapStore {
         let mut state = self.state();
         let entry = state.tables.remove(&table.to_ascii_lowercase()).ok_or_else(missing)?;
         state.layouts.remove(&entry.id);
-        let prefix = entry.id.to_be_bytes();
+        let prefix = executor::stored_table(entry.id);
         Arc::make_mut(&mut state.rows).retain(|key, _| !key.starts_with(&prefix));
         Ok(())
     }

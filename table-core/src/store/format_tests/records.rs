@@ -18,20 +18,22 @@ use crate::store::records::meta::{self, META_KEY, Meta};
 #[test]
 fn keys_are_these_bytes() {
     for (table, partition, row, bytes) in [
-        (1, "", "", "0000000100"),
-        (7, "Sales", "empid_000001", "0000000753616c657300656d7069645f303030303031"),
-        (0x0102_0304, "a", "b", "01020304610062"),
-        (u32::MAX, " ", "~", "ffffffff20007e"),
-        (7, "it's 100%", "{a}", "00000007697427732031303025007b617d"),
-        (7, "é", "名", "00000007c3a900e5908d"),
+        (1, "", "", "0100"),
+        (7, "Sales", "empid_000001", "0753616c657300656d7069645f303030303031"),
+        (64, "a", "b", "4040610062"),
+        (0x4000, "a", "b", "804000610062"),
+        (0x0102_0304, "a", "b", "c1020304610062"),
+        ((1 << 30) - 1, " ", "~", "ffffffff20007e"),
+        (7, "it's 100%", "{a}", "07697427732031303025007b617d"),
+        (7, "é", "名", "07c3a900e5908d"),
         // Each lead byte that is permuted, and its neighbours.
-        (7, "\u{d7ff}", "\u{7ff}", "00000007ed9fbf00dfbf"),
-        (7, "\u{e000}", "\u{efff}", "00000007f3808000f3bfbf"),
-        (7, "\u{f000}", "\u{ffff}", "00000007f4808000f4bfbf"),
-        (7, "\u{10000}", "\u{3ffff}", "00000007ee90808000eebfbfbf"),
-        (7, "\u{40000}", "\u{fffff}", "00000007ef80808000f1bfbfbf"),
-        (7, "\u{100000}", "\u{10ffff}", "00000007f280808000f28fbfbf"),
-        (7, "a\u{1f600}z", "\u{fffd}!", "0000000761ee9f98807a00f4bfbd21"),
+        (7, "\u{d7ff}", "\u{7ff}", "07ed9fbf00dfbf"),
+        (7, "\u{e000}", "\u{efff}", "07f3808000f3bfbf"),
+        (7, "\u{f000}", "\u{ffff}", "07f4808000f4bfbf"),
+        (7, "\u{10000}", "\u{3ffff}", "07ee90808000eebfbfbf"),
+        (7, "\u{40000}", "\u{fffff}", "07ef80808000f1bfbfbf"),
+        (7, "\u{100000}", "\u{10ffff}", "07f280808000f28fbfbf"),
+        (7, "a\u{1f600}z", "\u{fffd}!", "0761ee9f98807a00f4bfbd21"),
     ] {
         let bytes = hex(bytes);
         assert_eq!(key_of(table, partition, row), bytes);
@@ -39,12 +41,12 @@ fn keys_are_these_bytes() {
         assert_eq!(key.table, table);
         assert_eq!((key.partition().as_deref(), key.row().as_deref()), (Some(partition), Some(row)));
     }
-    for bytes in ["", "000000", "00000007", "0000000753616c6573"] {
+    for bytes in ["", "40", "ffffff", "07", "0753616c6573", "400753616c657300", "803fff00", "c000000700"] {
         assert_eq!(StoredKey::parse(&hex(bytes)), None, "{bytes}");
     }
     // A surrogate, a lead byte that UTF-8 lacks, a character cut off.
     for row in ["eda080", "f5808080", "f38080ff", "f380", "80"] {
-        let stored = hex(&format!("0000000753616c657300{row}"));
+        let stored = hex(&format!("0753616c657300{row}"));
         assert_eq!(StoredKey::parse(&stored).unwrap().row(), None, "{row}");
     }
 }
@@ -52,9 +54,9 @@ fn keys_are_these_bytes() {
 #[test]
 fn the_stores_own_record_is_these_bytes() {
     let bytes = hex(
-        "03000000be07000007000000090000000000000000506261007bd108 0c00000000000000 0000000000000000 0600000000000000 \
+        "04000000be07000007000000090000000000000000506261007bd108 0c00000000000000 0000000000000000 0600000000000000 \
          0000000000010000 30313233343536373839616263646566 03000000 8877665544332211 01000000 ffffffffffffffff \
-         000102030405060708090a0b0c0d0e0f 674c1b73ee975076",
+         000102030405060708090a0b0c0d0e0f 7cf03fd8905212fa",
     );
     let identity = *b"0123456789abcdef";
     let meta = Meta {
@@ -124,6 +126,24 @@ fn refuses_other_keys(
 
 fn is(db: Db, txn: &heed::RoTxn<'_>, key: &str, record: &str) {
     assert_eq!(db.get(txn, &hex(key)).unwrap(), Some(&hex(record)[..]), "{key}");
+}
+
+#[test]
+fn numbers_of_tables_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path().join("store")).unwrap();
+    let environment = &store.lmdb().unwrap().environment;
+    let mut meta = Meta::read(environment.dbs.main, &environment.read_txn().unwrap()).unwrap();
+    let mut txn = environment.write_txn().unwrap();
+    meta.next_table = (1 << 30) - 1;
+    let last = catalog::create(&environment.dbs, &mut txn, &mut meta, "Last").unwrap();
+    assert_eq!((last.id, key_of(last.id, "", "")), ((1 << 30) - 1, hex("ffffffff00")));
+    let error = catalog::create(&environment.dbs, &mut txn, &mut meta, "Beyond").unwrap_err();
+    assert_eq!((error.kind(), error.table_name()), (ErrorKind::Incompatible, Some("Beyond")));
+    assert!(error.to_string().contains("every table number"), "{error}");
+    // A record with such a number is damaged, though it be sealed.
+    let beyond = Entry { id: 1 << 30, ..last };
+    assert_eq!(catalog::decode(b"last", &beyond.encode(b"last")).unwrap_err().kind(), ErrorKind::Corrupt);
 }
 
 #[test]

@@ -45,30 +45,30 @@ fn rows() -> Vec<(&'static str, Vec<Property>, &'static str)> {
     let wider = [i64::from(i32::MAX) + 1, i64::from(i32::MIN) - 1, i64::MAX, i64::MIN];
     let int64 = int32.into_iter().filter(|v| *v != 1).map(i64::from).chain(wider);
     vec![
-        ("nothing", vec![], "00506261007bd18800001914e8fafcb5f5bd"),
-        ("text", vec![id(0, "Jones")], "00506261007bd1880001000000004a6f6e65731c3a1a4f2bfba7ef"),
+        ("nothing", vec![], "00506261007bd1880000f79eae4c6a44cc36"),
+        ("text", vec![id(0, "Jones")], "00506261007bd1880001000000004a6f6e6573d4b234ce4cc39234"),
         (
             "the example of docs/format.md",
             vec![id(0, "Jones"), id(1, 300)],
-            "00506261007bd188000200000000010005404a6f6e65732c018d992a749779ddc9",
+            "00506261007bd188000200000000010005404a6f6e65732c01f32c2bdf4a4533f0",
         ),
         (
             "texts",
             numbered(["", "é名\u{1f600}", "a\0b"]),
-            "00506261007bd1880003000000000100000002000900c3a9e5908df09f98806100622f8c9e07995942bd",
+            "00506261007bd1880003000000000100000002000900c3a9e5908df09f9880610062e592e03de5475029",
         ),
         (
             "binary",
             numbered([&[0xc0, 0xff, 0xee][..], &[]]),
-            "00506261007bd18800020000001001000310c0ffeef43367b8891f918f",
+            "00506261007bd18800020000001001000310c0ffee980cfca9add59143",
         ),
-        ("booleans", numbered([false, true]), "00506261007bd188000200000020010000304368bdc49699a762"),
+        ("booleans", numbered([false, true]), "00506261007bd18800020000002001000030d3c1a64158e7d944"),
         (
             "int32",
             numbered(int32),
             "00506261007bd188000d00000040010000400200014003000240040003400500044006000640070008400800
              0a4009000c400a0010400b0014400c00184001ff7f8080007fffff7f008000800000ff7fffffffffff7f0000
-             0080d6ed7468ce8b9571",
+             00804d1e81e66e902638",
         ),
         (
             "int64",
@@ -76,83 +76,83 @@ fn rows() -> Vec<(&'static str, Vec<Property>, &'static str)> {
             "00506261007bd188001000000050010000500200015003000250040003500500055006000750070009500800
              0b5009000f500a0013500b0017500c001b500d0023500e002b500f003350ff7f8080007fffff7f0080008000
              00ff7fffffffffff7f000000800000008000000000ffffff7fffffffffffffffffffffff7f00000000000000
-             808fa20b2d6ff95e6a",
+             8035cdc7889811b41b",
         ),
         (
             "doubles",
             numbered([1.5, -0.0, 0.0, f64::INFINITY, f64::from_bits(0x7ff8_0000_0000_0000)]),
             "00506261007bd18800050000006001000860020010600300186004002060000000000000f83f000000000000
-             00800000000000000000000000000000f07f000000000000f87fc1002d7cf5353378",
+             00800000000000000000000000000000f07f000000000000f87fe32ea8ca1ca1bd2c",
         ),
         (
             "times",
             numbered([time(), Ticks::MIN_PROPERTY, Ticks::MAX]),
             "00506261007bd188000300000070010008700200107000506261007bd1080000772217ce0107ff3f37f47528
-             ca2b5372af0e5e1f77c3",
+             ca2b76ef2d591bc95f24",
         ),
         (
             "guid",
             vec![id(0, GUID)],
-            "00506261007bd188000100000080c9da6455213d42c99a793e9149a57833b86ea209d1fa20cb",
+            "00506261007bd188000100000080c9da6455213d42c99a793e9149a5783324e9fd5bc2f276f1",
         ),
         (
             "symbol",
             vec![symbol(0, 0), id(1, "Jones")],
-            "00506261007bd1880002000000900100020000004a6f6e6573b9207f057ce89fd1",
+            "00506261007bd1880002000000900100020000004a6f6e65733161e880fdc1a4ad",
         ),
-        ("symbol of two bytes", vec![symbol(4, 300)], "00506261007bd1880001040000902c01718f1ca5356bf928"),
+        ("symbol of two bytes", vec![symbol(4, 300)], "00506261007bd1880001040000902c0103c61caf1eab4fba"),
         (
             "numbers of two bytes",
             vec![id(1, true), id(255, 5), id(256, false), id(59_999, 6_i64)],
-            "00506261007bd188000401000030ff000040000101205fea0150050675113190b42b461d",
+            "00506261007bd188000401000030ff000040000101205fea015005069ba996542327943e",
         ),
         (
             "inline names",
             vec![id(0, 34), inline("Größe", "L"), inline("Name", 300_i64), inline("名", true)],
             "00506261007bd188000400000040ffff0100ffff0b50ffff13302207004772c3b6c39f654c04004e616d652c
-             010300e5908dca558ff8b3e9d04a",
+             010300e5908df3221cd3f9173be2",
         ),
         (
             "a value of 256 bytes",
             vec![id(0, &*text(256)), id(1, true)],
-            "00506261007bd18800020000000001000031 78*256 932d0ad204d9f3fa",
+            "00506261007bd18800020000000001000031 78*256 0e9a6bc29039ec2e",
         ),
         (
             "a value of 257 bytes",
             vec![id(0, &*text(257)), id(1, true)],
-            "00506261007bd18802020000000001000531 78*257 7ea86d02bbe6942b4fbb6653",
+            "00506261007bd18802020000000001000531 78*257 9f8f303c5870534d84856a9d",
         ),
         (
             "two large values between small ones",
             vec![id(0, 1), id(1, &[0x11; 300][..]), id(2, 2), id(3, &*text(400)), id(4, 3)],
-            "00506261007bd1880205000000400100011002003141030032010400c64201 11*300 3a45ed9302 78*400
-             fe258fbd03b36f5a64473d96f0",
+            "00506261007bd1880205000000400100011002003141030032010400c64201 11*300 f88a334002 78*400
+             a3298f6803720c90797408eb3c",
         ),
         (
             "a value of 256 bytes with its name",
             vec![id(0, true), inline("Long", &*text(250))],
-            "00506261007bd188000200000030ffff000004004c6f6e67 78*250 7b3f14e2467bfce7",
+            "00506261007bd188000200000030ffff000004004c6f6e67 78*250 cd274d94aeadc155",
         ),
         (
             "a value of 257 bytes with its name",
             vec![id(0, true), inline("Long", &*text(251))],
-            "00506261007bd188020200000030ffff000004004c6f6e67 78*251 011e0982d834f58df9f2b34d",
+            "00506261007bd188020200000030ffff000004004c6f6e67 78*251 81cb158bd3b1b727d9aa278a",
         ),
         (
             "the last narrow offset",
             vec![id(0, &*text(4_091)), id(1, 7)],
-            "00506261007bd1880202000000000100ff4f 78*4091 1c28a8b107db270f634beaa8de",
+            "00506261007bd1880202000000000100ff4f 78*4091 a386ad11079a3d3544c329fc78",
         ),
         (
             "the first wide offset",
             vec![id(0, &*text(4_092)), id(1, 7)],
-            "00506261007bd1880302000000000000010004001000 78*4092 a9f32afd07b98eca754bbfdf41",
+            "00506261007bd1880302000000000000010004001000 78*4092 1266dd24075885108975700a64",
         ),
         (
             "wide slots",
             vec![id(0, &*text(5_000)), id(1, true), id(2, GUID), symbol(3, 1), inline("A", 1.5)],
             "00506261007bd18803050000000000000100038c13000200088c13000300099c1300ffff069e1300 78*5000
-             df5a43c6c9da6455213d42c99a793e9149a578330100010041000000000000f83f206b5cf32f1d8966",
+             43df5cdec9da6455213d42c99a793e9149a578330100010041000000000000f83f8b96f4c8c27e51cb",
         ),
     ]
 }
@@ -163,7 +163,7 @@ fn the_checksum_is_the_one_the_format_means() {
     assert_eq!(xxh3_64_with_seed(b"Jones", 7), 0xc6cc_6c85_c7c6_c409);
     // Another algorithm begins at 241 bytes.
     assert_eq!(xxh3_64_with_seed(&[b'x'; 300], 7), 0x65af_a05e_0f08_3a41);
-    assert_eq!(seed(), 0x3f06_4d51_d066_4bda);
+    assert_eq!(seed(), 0x50ca_f475_a1d5_4cb5);
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn rows_are_these_bytes() {
 fn the_fullest_row_is_these_bytes() {
     let properties = numbered(0..252);
     let bytes = encode_all(&properties);
-    assert_eq!((bytes.len(), xxh3_64_with_seed(&bytes, 0)), (1_401, 0xd291_cc9e_804f_2a89));
+    assert_eq!((bytes.len(), xxh3_64_with_seed(&bytes, 0)), (1_401, 0xab49_5237_7c4a_266f));
     assert_eq!(decode(&bytes).unwrap(), properties);
 }
 

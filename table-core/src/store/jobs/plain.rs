@@ -1,7 +1,7 @@
 //! Plain values of properties that are to be sealed.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::row::key::{self, StoredKey};
+use crate::row::key::{self, Number, StoredKey};
 use crate::row::view::{self, RowView};
 use crate::row::{self, Row};
 use crate::schema::Schema;
@@ -28,7 +28,7 @@ pub(in crate::store) fn plain_values(
     let mut found = None::<PlainValues>;
     let mut walked = 0_u64;
     let mut dict = table.dict();
-    for pair in dbs.data.prefix_iter(txn, &table.id.to_be_bytes()).map_err(lmdb::error)? {
+    for pair in dbs.data.prefix_iter(txn, &Number::of(table.id)).map_err(lmdb::error)? {
         let (key, bytes) = pair.map_err(lmdb::error)?;
         walked += 1;
         let (row, seed) = (Row::parse(bytes).map_err(damaged(key))?, row::key_seed(key));

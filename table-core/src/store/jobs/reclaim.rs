@@ -8,10 +8,12 @@ use std::ops::Bound;
 use std::sync::{Arc, Weak};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::row::key::Number;
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{self, Databases, Db, WriteTxn};
 use crate::store::records::catalog::{self, Entry};
 use crate::store::records::meta::Meta;
+use crate::store::records::names;
 
 /// The most that one step removes.
 const STEP_ROWS: usize = 2_000;
@@ -120,21 +122,20 @@ fn remove_some(
     table: &Entry,
     most: usize,
 ) -> Result<usize> {
-    let rows = remove_first(dbs.data, txn, table.id, most)?;
+    let rows = remove_first(dbs.data, txn, &Number::of(table.id), most)?;
     if rows > 0 {
         return Ok(rows);
     }
-    if remove_first(dbs.names, txn, table.id, most)? == 0 {
+    if remove_first(dbs.names, txn, &names::table_prefix(table.id), most)? == 0 {
         catalog::forget_grave(dbs, txn, meta, table)?;
     }
     Ok(0)
 }
 
-/// Removes the first entries whose key starts with the table's number.
-fn remove_first(db: Db, txn: &mut WriteTxn<'_>, table: u32, most: usize) -> Result<usize> {
-    let prefix = table.to_be_bytes();
+/// Removes the first entries whose key starts with this.
+fn remove_first(db: Db, txn: &mut WriteTxn<'_>, prefix: &[u8], most: usize) -> Result<usize> {
     let (mut bytes, mut last) = (0, None);
-    for entry in db.prefix_iter(txn, &prefix).map_err(lmdb::error)?.take(most) {
+    for entry in db.prefix_iter(txn, prefix).map_err(lmdb::error)?.take(most) {
         let (key, value) = entry.map_err(lmdb::error)?;
         bytes += key.len() + value.len();
         last = Some(key.to_vec());
@@ -143,6 +144,6 @@ fn remove_first(db: Db, txn: &mut WriteTxn<'_>, table: u32, most: usize) -> Resu
         }
     }
     let Some(last) = last else { return Ok(0) };
-    let range = (Bound::Included(prefix.as_slice()), Bound::Included(last.as_slice()));
+    let range = (Bound::Included(prefix), Bound::Included(last.as_slice()));
     db.delete_range(txn, &range).map_err(lmdb::error)
 }

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::handle::store::Store;
 use crate::model::ValueRef;
 use crate::row::dict::Dict;
-use crate::row::key::{self, StoredKey};
+use crate::row::key::{self, Number, StoredKey};
 use crate::row::view::{self, RowView};
 use crate::row::{self, Row};
 use crate::schema::{Schema, TOKEN_BYTES};
@@ -258,7 +258,7 @@ impl Resealing for LmdbTable {
             let txn = inner.environment.read_txn()?;
             let dbs = &inner.environment.dbs;
             state.check_exists(dbs, &txn)?;
-            let mut start = state.id.to_be_bytes().to_vec();
+            let mut start = Number::of(state.id).to_vec();
             if let Some((partition, row)) = after {
                 start.clear();
                 key::encode(state.id, partition, row, &mut start);

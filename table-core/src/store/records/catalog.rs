@@ -15,6 +15,7 @@ use crate::model::names;
 use crate::plan::Epoch;
 use crate::row::Row;
 use crate::row::dict::Dict;
+use crate::row::key::NUMBERS;
 use crate::row::view;
 use crate::schema::{Lives, Schema, Standing};
 use crate::store::lmdb::fields::Fields;
@@ -336,7 +337,7 @@ impl Entry {
 
     fn read(key: &[u8], record: &[u8]) -> Option<Self> {
         let mut body = Fields(meta::opened(key, record)?);
-        let id = body.u32()?;
+        let id = body.u32().filter(|id| *id < NUMBERS)?;
         // A record with another flag is no record of this version.
         let flags = body.u16().filter(|flags| flags & !VOUCHED == 0)?;
         let identity = body.take()?;
@@ -436,9 +437,11 @@ pub(crate) fn create(
         return Err(Error::new(ErrorKind::TableAlreadyExists).because(because).table(name));
     }
     let id = meta.next_table;
-    meta.next_table = id.checked_add(1).ok_or_else(|| {
-        Error::new(ErrorKind::Incompatible).because("the store has given out every table number there is")
-    })?;
+    if id >= NUMBERS {
+        let because = "the store has given out every table number there is";
+        return Err(Error::new(ErrorKind::Incompatible).because(because).table(name));
+    }
+    meta.next_table = id + 1;
     meta.generation += 1;
     let entry = Entry { id, name: name.into(), identity: meta::new_identity(), digest: None };
     let key = folded(name);

@@ -10,7 +10,7 @@ use crate::store::lmdb::fields::Fields;
 use crate::store::lmdb::{self, OpeningDb, WriteTxn};
 
 /// The version of everything on disk. Another version is refused at opening.
-pub(crate) const FORMAT_VERSION: u32 = 3;
+pub(crate) const FORMAT_VERSION: u32 = 4;
 
 /// The key of the record in LMDB's unnamed database. Names of databases start with a letter.
 pub(crate) const META_KEY: &[u8] = b"\0meta";
@@ -320,10 +320,10 @@ mod tests {
     #[test]
     fn another_version_is_named() {
         let mut bytes = Meta::initial(1_982).encode();
-        bytes[0] = 4;
+        bytes[0] = 3;
         seal(META_KEY, &mut bytes);
         let error = Meta::decode(&bytes).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Incompatible);
-        assert!(error.to_string().contains("format version 4"), "{error}");
+        assert!(error.to_string().contains("format version 3"), "{error}");
     }
 }

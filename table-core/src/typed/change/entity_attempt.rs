@@ -1,5 +1,7 @@
 //! The attempt at a change of one entity.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::attempt::{Attempt, Desk, Need};
 use super::before::{Before, is_closed};
 use super::{Change, Closure, values_of};
@@ -30,6 +32,8 @@ pub(in crate::typed) struct EntityAttempt<'c, E: Entity, F: ?Sized = Closure<'c,
     closed: Option<Error>,
     /// What the entity becomes, where that is made from what is stored.
     new: Option<E>,
+    /// Set by the user's closure if nothing is to be written.
+    called_off: Option<&'c AtomicBool>,
 }
 
 /// The place of a copy in an index that is being filled.
@@ -66,9 +70,24 @@ impl<'c, E: Entity> EntityAttempt<'c, E> {
 impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
     /// With a closure of whatever kind.
     pub(in crate::typed) fn of(key: Key<E>, change: Change<'c, E, F>) -> Self {
-        let standing = Standing::NEW;
-        let (asks, filling) = (Asks::Own, Vec::new());
-        Self { key, change, standing, asks, filling, before: None, given: None, closed: None, new: None }
+        Self {
+            key,
+            change,
+            standing: Standing::NEW,
+            asks: Asks::Own,
+            filling: Vec::new(),
+            before: None,
+            given: None,
+            closed: None,
+            new: None,
+            called_off: None,
+        }
+    }
+
+    /// With a closure that sets this if nothing is to be written: the attempt fails then, before it is planned.
+    pub(in crate::typed) fn unless(mut self, called_off: &'c AtomicBool) -> Self {
+        self.called_off = Some(called_off);
+        self
     }
 
     /// What was made of the entity.
@@ -349,7 +368,7 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> EntityAttempt<'_, E, F> {
     fn change(&mut self, entity: &mut E) {
         match &mut self.change {
             Change::Merge(patch, _) => {
-                // What an earlier attempt put in is had back first.
+                // An earlier attempt has exchanged the patch's values: they are taken back first.
                 if let Some(last) = &mut self.new {
                     E::exchange(last, patch);
                 }
@@ -443,6 +462,9 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
         }
         if let Some(mut entity) = self.given.take() {
             self.change(&mut entity);
+            if self.called_off.is_some_and(|called_off| called_off.load(Ordering::Relaxed)) {
+                return Err(self.refused(ErrorKind::ConditionNotMet));
+            }
             self.new = Some(self.as_stored(entity)?);
         }
         Ok(())

@@ -146,6 +146,16 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
         Ok(if R::LOOKS_UP { explain.looking_up() } else { explain })
     }
 
+    /// The first that the query finds, if it finds any; whatever [`top`](Self::top) said.
+    pub fn first(self) -> Result<Option<R::Item>> {
+        self.top(1).into_iter().next().transpose()
+    }
+
+    /// Whether the query finds any, whatever [`top`](Self::top) said. None is decoded.
+    pub fn exists(self) -> Result<bool> {
+        self.top(1).count().map(|found| found > 0)
+    }
+
     /// How many there are. Each is looked at, and none decoded.
     pub fn count(self) -> Result<u64> {
         or_again(|| self.counted())

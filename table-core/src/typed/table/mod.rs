@@ -5,6 +5,7 @@ mod store;
 use std::borrow::Borrow;
 use std::fmt;
 use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::bulk::{BulkReport, load};
@@ -21,6 +22,9 @@ use crate::typed::entity::Entity;
 use crate::typed::entity::stored::Stored;
 use crate::typed::read::blind::find_or_again;
 use crate::typed::read::key::{Key, Lookup, Partition};
+
+/// How often [`Table::get_or_insert`] looks, if others add and delete the entity in between.
+const ATTEMPTS: u32 = 64;
 
 /// A table as a place for entities of type `E`.
 ///
@@ -55,6 +59,12 @@ impl<E: Entity> Table<E> {
             None => find_or_again(&self.table, key.keys()?, &mut read)?,
         };
         Ok(found.filter(|_| is_found))
+    }
+
+    /// Whether there is an entity of this key, or a copy of one in the key's index. It is read as [`get`](Self::get) reads
+    /// it, so what `get` refuses is refused here too.
+    pub fn exists<L: Lookup<E>>(&self, key: L) -> Result<bool> {
+        self.get(key).map(|found| found.is_some())
     }
 
     /// Adds an entity and its copies; fails if there is one of its key, or of a key in a unique index.
@@ -99,6 +109,96 @@ impl<E: Entity> Table<E> {
     /// key. What comes back is the entity as stored.
     pub fn update(&self, key: Key<E>, change: impl FnMut(&mut E)) -> Result<Stored<E>> {
         self.changed(key, Change::Update(Box::new(change)))
+    }
+
+    /// Changes the entity as [`update`](Self::update) does, unless the closure fails: then nothing is written, and what it
+    /// returned comes back.
+    ///
+    /// ```
+    /// # use table_core::{Entity, Store};
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Bank", kind = "account")]
+    /// # #[key(partition = "{branch}", row = "acc_{id:06}")]
+    /// # struct Account { branch: String, id: u32, balance: i64 }
+    /// #[derive(Debug)]
+    /// enum Refused {
+    ///     Overdrawn { by: i64 },
+    ///     Store(table_core::Error),
+    /// }
+    ///
+    /// impl From<table_core::Error> for Refused {
+    ///     fn from(error: table_core::Error) -> Self {
+    ///         Self::Store(error)
+    ///     }
+    /// }
+    ///
+    /// # let dir = tempfile::tempdir()?;
+    /// # let store = Store::open(dir.path().join("bank.tables"))?;
+    /// let accounts = store.table::<Account>()?;
+    /// accounts.insert(&Account { branch: "Main".into(), id: 1, balance: 100 })?;
+    /// let withdraw = |amount: i64| {
+    ///     accounts.try_update(Account::key("Main", 1), |account| {
+    ///         account.balance -= amount;
+    ///         if account.balance < 0 { Err(Refused::Overdrawn { by: -account.balance }) } else { Ok(()) }
+    ///     })
+    /// };
+    /// assert_eq!(withdraw(70).unwrap().balance, 30);
+    /// assert!(matches!(withdraw(50), Err(Refused::Overdrawn { by: 20 })));
+    /// assert_eq!(accounts.get(Account::key("Main", 1))?.unwrap().balance, 30);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn try_update<X: From<Error>>(
+        &self,
+        key: Key<E>,
+        mut change: impl FnMut(&mut E) -> Result<(), X>,
+    ) -> Result<Stored<E>, X> {
+        let (called_off, mut why) = (AtomicBool::new(false), None);
+        let change = |entity: &mut E| {
+            why = change(entity).err();
+            called_off.store(why.is_some(), Ordering::Relaxed);
+        };
+        let mut attempt = EntityAttempt::new(key, Change::Update(Box::new(change))).unless(&called_off);
+        let done = driver::commit(&self.table, &mut [&mut attempt], None);
+        let new = attempt.into_new();
+        match (done, why) {
+            (Err(_), Some(why)) => Err(why),
+            (done, _) => Ok(self.stored((done?, new))?),
+        }
+    }
+
+    /// The entity of this one's key, which is added if there is none: what is stored afterwards, by whomever.
+    ///
+    /// ```
+    /// # use table_core::{Entity, Store};
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Company", kind = "counter")]
+    /// # #[key(partition = "{department}", row = "counter")]
+    /// # struct Counter { department: String, count: u64 }
+    /// # let dir = tempfile::tempdir()?;
+    /// # let store = Store::open(dir.path().join("company.tables"))?;
+    /// # let counters = store.table::<Counter>()?;
+    /// let first = counters.get_or_insert(&Counter { department: "Sales".into(), count: 0 })?;
+    /// counters.update(Counter::key("Sales"), |counter| counter.count += 1)?;
+    /// let again = counters.get_or_insert(&Counter { department: "Sales".into(), count: 0 })?;
+    /// assert_eq!((first.count, again.count), (0, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn get_or_insert(&self, entity: &E) -> Result<Stored<E>> {
+        let mut last = None;
+        for _ in 0..ATTEMPTS {
+            if let Some(found) = self.get(Key::of(entity))? {
+                return Ok(found);
+            }
+            match self.insert(entity) {
+                Err(error) if error.kind() != ErrorKind::EntityAlreadyExists => return Err(error),
+                // What is stored is read, whoever was quicker.
+                inserted => last = inserted.err(),
+            }
+        }
+        let gone = || Error::new(ErrorKind::EntityNotFound).attempted("read from").table(self.table.name());
+        Err(last
+            .unwrap_or_else(gone)
+            .because(format!("others have added and deleted the entity {ATTEMPTS} times in a row")))
     }
 
     /// Changes the entity as [`update`](Self::update) does, its row key too: the entity and its copies move within
@@ -170,7 +270,13 @@ impl<E: Entity> Table<E> {
     }
 
     fn changed(&self, key: Key<E>, change: Change<'_, E>) -> Result<Stored<E>> {
-        match self.commit(key, change)? {
+        let done = self.commit(key, change)?;
+        self.stored(done)
+    }
+
+    /// What a change has left of the entity.
+    fn stored(&self, done: (ETag, Option<E>)) -> Result<Stored<E>> {
+        match done {
             (etag, Some(entity)) => Ok(Stored::new(entity, etag)),
             // Changes that are made of what is stored leave what they made.
             (_, None) => {

@@ -115,6 +115,16 @@ fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
                 self.query.explain()
             }
 
+            /// The first that the query finds, if it finds any.
+            #vis fn first(self) -> #krate::Result<::core::option::Option<#path::Item>> #ready {
+                self.query.first()
+            }
+
+            /// Whether the query finds any.
+            #vis fn exists(self) -> #krate::Result<::core::primitive::bool> #ready {
+                self.query.exists()
+            }
+
             /// How many there are.
             #vis fn count(self) -> #krate::Result<::core::primitive::u64> #ready {
                 self.query.count()

@@ -307,6 +307,20 @@ const _: () = {
         {
             self.query.explain()
         }
+        #[doc = r" The first that the query finds, if it finds any."]
+        pub fn first(self) -> __table::Result<::core::option::Option<Path::Item>>
+        where
+            Step: __table::Ready,
+        {
+            self.query.first()
+        }
+        #[doc = r" Whether the query finds any."]
+        pub fn exists(self) -> __table::Result<::core::primitive::bool>
+        where
+            Step: __table::Ready,
+        {
+            self.query.exists()
+        }
         #[doc = r" How many there are."]
         pub fn count(self) -> __table::Result<::core::primitive::u64>
         where

@@ -1,0 +1,179 @@
+//! The short ways: the first that a query finds, whether there is any, a change that may be called off, an entity that is
+//! made where there is none.
+
+use std::sync::Barrier;
+use std::thread;
+
+use integration_tests::Scratch;
+use table_core::{Entity, Error, ErrorKind, IfMatch, Projection, Store, Stored, Table};
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+#[index(by_email, row = "email_{email}", unique)]
+struct Employee {
+    department: String,
+    id: u32,
+    email: String,
+    age: i32,
+}
+
+#[derive(Projection, Debug, PartialEq)]
+#[projection(of = Employee)]
+struct Age {
+    age: i32,
+}
+
+fn employee(id: u32, age: i32) -> Employee {
+    Employee { department: "Sales".into(), id, email: format!("{id}@contoso.com"), age }
+}
+
+fn staff(store: &Store) -> Table<Employee> {
+    let staff = store.table::<Employee>().unwrap();
+    for (id, age) in [(1, 30), (2, 41), (3, 52)] {
+        staff.insert(&employee(id, age)).unwrap();
+    }
+    staff
+}
+
+#[test]
+fn the_first_that_is_found_comes_alone_whatever_the_query() {
+    let scratch = Scratch::new();
+    let staff = staff(&scratch.store());
+    let sales = || staff.rows().department("Sales");
+    assert_eq!(sales().first().unwrap().unwrap().id, 1);
+    assert_eq!(sales().rev().first().unwrap().unwrap().id, 3);
+    assert_eq!(sales().filter(|e| e.age.gt(35)).first().unwrap().unwrap().id, 2);
+    assert_eq!(sales().id(2..).select::<Age>().first().unwrap(), Some(Age { age: 41 }));
+    assert_eq!(staff.by_email().department("Sales").entities().rev().first().unwrap().unwrap().id, 3);
+    assert_eq!(staff.rows().across_partitions().first().unwrap().unwrap().id, 1);
+    assert!(staff.rows().department("Legal").first().unwrap().is_none());
+
+    assert!(sales().exists().unwrap());
+    assert!(sales().filter(|e| e.age.gt(51)).exists().unwrap());
+    assert!(!sales().filter(|e| e.age.gt(52)).exists().unwrap());
+    assert!(staff.by_email().department("Sales").email("2@contoso.com").exists().unwrap());
+
+    let key = |id| Employee::key("Sales", id);
+    assert!(staff.exists(key(1)).unwrap() && !staff.exists(key(4)).unwrap());
+    assert!(staff.exists(Employee::by_email("Sales", "1@contoso.com")).unwrap());
+    assert!(!staff.exists(Employee::by_email("Sales", "4@contoso.com")).unwrap());
+    let error = staff.exists(Employee::key("Sales/", 1)).unwrap_err();
+    assert_eq!(error.kind(), staff.get(Employee::key("Sales/", 1)).unwrap_err().kind());
+}
+
+/// Why somebody's age stays as it is.
+#[derive(Debug)]
+enum Refused {
+    TooOld(i32),
+    Store(Error),
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+#[test]
+fn a_change_that_is_called_off_writes_nothing() {
+    let scratch = Scratch::new();
+    let staff = staff(&scratch.store());
+    let key = || Employee::key("Sales", 3);
+    let older = |by: i32| {
+        move |employee: &mut Employee| {
+            employee.age += by;
+            employee.email = format!("{}@contoso.com", employee.age);
+            if employee.age > 60 { Err(Refused::TooOld(employee.age)) } else { Ok(()) }
+        }
+    };
+    let changed = staff.try_update(key(), older(8)).unwrap();
+    assert_eq!((changed.age, &*changed.email), (60, "60@contoso.com"));
+    let stored = staff.get(key()).unwrap().unwrap();
+    assert_eq!(Stored::etag(&stored), Stored::etag(&changed));
+
+    assert!(matches!(staff.try_update(key(), older(1)), Err(Refused::TooOld(61))));
+    let again = staff.get(key()).unwrap().unwrap();
+    assert_eq!((Stored::etag(&again), again.age), (Stored::etag(&stored), 60));
+    assert!(staff.get(Employee::by_email("Sales", "61@contoso.com")).unwrap().is_none());
+
+    // What the store refuses comes as the store's, from a closure that agreed.
+    let taken = |e: &mut Employee| -> Result<(), Refused> {
+        e.email = "1@contoso.com".into();
+        Ok(())
+    };
+    let Err(Refused::Store(error)) = staff.try_update(key(), taken) else { panic!("it was not refused") };
+    assert_eq!(error.kind(), ErrorKind::UniqueConflict);
+    let Err(Refused::Store(error)) = staff.try_update(Employee::key("Sales", 9), older(1)) else {
+        panic!("it was not refused")
+    };
+    assert_eq!(error.kind(), ErrorKind::EntityNotFound);
+    let moved = |e: &mut Employee| -> Result<(), Error> {
+        e.id = 4;
+        Ok(())
+    };
+    assert_eq!(staff.try_update(key(), moved).unwrap_err().kind(), ErrorKind::KeyChanged);
+    assert_eq!(staff.rows().department("Sales").count().unwrap(), 3);
+}
+
+#[test]
+fn a_change_that_may_be_called_off_sees_the_last_state_of_many_writers() {
+    let scratch = Scratch::new();
+    let staff = scratch.store().table::<Employee>().unwrap();
+    staff.insert(&employee(1, 0)).unwrap();
+    let begin = Barrier::new(4);
+    let counted: i32 = thread::scope(|scope| {
+        let writers: Vec<_> = (0..4)
+            .map(|_| {
+                scope.spawn(|| {
+                    begin.wait();
+                    let mut counted = 0;
+                    let up = |e: &mut Employee| {
+                        e.age += 1;
+                        if e.age > 50 { Err(Refused::TooOld(e.age)) } else { Ok(()) }
+                    };
+                    while staff.try_update(Employee::key("Sales", 1), up).is_ok() {
+                        counted += 1;
+                    }
+                    counted
+                })
+            })
+            .collect();
+        writers.into_iter().map(|writer| writer.join().unwrap()).sum()
+    });
+    assert_eq!(counted, 50);
+    assert_eq!(staff.get(Employee::key("Sales", 1)).unwrap().unwrap().age, 50);
+}
+
+#[test]
+fn an_entity_is_made_once_by_whoever_asks_first() {
+    let scratch = Scratch::new();
+    let staff = scratch.store().table::<Employee>().unwrap();
+    let begin = Barrier::new(4);
+    let ask = &|age| {
+        begin.wait();
+        let found = staff.get_or_insert(&employee(1, age)).unwrap();
+        (found.age, Stored::etag(&found))
+    };
+    let mut ages: Vec<_> = thread::scope(|scope| {
+        let asked: Vec<_> = (0..4).map(|age| scope.spawn(move || ask(age))).collect();
+        asked.into_iter().map(|asked| asked.join().unwrap()).collect()
+    });
+    ages.dedup();
+    assert_eq!(ages.len(), 1);
+    assert_eq!(staff.rows().department("Sales").count().unwrap(), 1);
+
+    // One that would take what is another's is refused, and nothing is there afterwards.
+    let double = Employee { email: "1@contoso.com".into(), ..employee(2, 20) };
+    assert_eq!(staff.get_or_insert(&double).unwrap_err().kind(), ErrorKind::UniqueConflict);
+    assert!(!staff.exists(Employee::key("Sales", 2)).unwrap());
+    staff.delete(Employee::key("Sales", 1), IfMatch::Any).unwrap();
+    assert_eq!(staff.get_or_insert(&double).unwrap().age, 20);
+}
+
+integration_tests::on_other_executors! {
+    the_first_that_is_found_comes_alone_whatever_the_query
+    a_change_that_is_called_off_writes_nothing
+    a_change_that_may_be_called_off_sees_the_last_state_of_many_writers
+    an_entity_is_made_once_by_whoever_asks_first
+}
