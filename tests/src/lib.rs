@@ -9,6 +9,7 @@ pub mod pages;
 #[cfg(unix)]
 pub mod power;
 pub mod random;
+pub mod releases;
 pub mod staff;
 pub mod vault;
 pub mod work;

@@ -17,6 +17,8 @@ pub(crate) struct Printed<'a> {
     pub(crate) new: Option<EntityRows<'a>>,
     /// Whether the entity stays what it is, of its version: only the form changes in which its rows have it.
     pub(crate) keeps_times: bool,
+    /// Whether its own row stays as it is, and only copies come.
+    pub(crate) keeps_own: bool,
     /// The epoch of its kind in which the change was planned.
     pub(crate) epoch: Epoch,
 }
@@ -119,6 +121,7 @@ impl<'p> Draft<'p> {
                         Cause::Index(_) if let Some(condition) = there.found.condition() => {
                             (condition, Act::Put(Content::Row(content)))
                         }
+                        Cause::Entity if entity.keeps_own => (Condition::Is(old.version), Act::Keep),
                         Cause::Entity => (Condition::Is(old.version), Act::Put(Content::Row(content))),
                         // The copy is right as it is.
                         Cause::Index(_) if is_exact && is_right => {

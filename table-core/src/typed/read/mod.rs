@@ -169,6 +169,7 @@ fn get<E: Entity, L: Lookup<E>>(
     table: &DynamicTable,
     key: &L,
 ) -> Result<Option<L::Output>> {
+    check_index::<L::Path>(snapshot, table)?;
     if let Some(blind) = key.blind() {
         let mut found = None;
         let mut read = |view: &RowView<'_>| {
@@ -191,6 +192,40 @@ fn get_many<E: Entity, L: Lookup<E>>(
     keys.iter().map(|key| get(snapshot, table, key)).collect()
 }
 
+/// Makes sure that the path's rows can be read in the snapshot: those of an index that is being made can't.
+pub(in crate::typed) fn check_index<P: Path>(snapshot: &Snapshot, table: &DynamicTable) -> Result<()> {
+    match const { P::INDEX } {
+        None => Ok(()),
+        Some(index) => snapshot.check_index(table, P::KEYS.schema(), index),
+    }
+}
+
+/// What `read` makes of the path's rows as they are now. An index must be ready before the read and after, and in one epoch
+/// of its kind: then it was so all the time.
+pub(in crate::typed) fn while_ready<P: Path, T>(
+    table: &DynamicTable,
+    mut read: impl FnMut() -> Result<T>,
+) -> Result<T> {
+    let Some(index) = (const { P::INDEX }) else { return read() };
+    let schema = P::KEYS.schema();
+    let ready = || {
+        let standing = table.standing(schema, false)?;
+        if standing.is_ready(index) {
+            return Ok(standing.epoch);
+        }
+        let error = table.exec().unread(schema, index, usize::MAX);
+        Err(error.attempted("read from").table(table.name()))
+    };
+    loop {
+        let before = ready()?;
+        let found = read();
+        // Each round another epoch has begun.
+        if ready()? == before {
+            return found;
+        }
+    }
+}
+
 /// From the snapshot, or from the table as it is now.
 fn get_as<E: Entity, L: Lookup<E>, S: Projection<Entity = E>>(
     table: &DynamicTable,
@@ -201,6 +236,20 @@ fn get_as<E: Entity, L: Lookup<E>, S: Projection<Entity = E>>(
         check_kind(view, <L::Path as Path>::KEYS.tag())?;
         projection::read::<L::Path, S>(view)
     };
+    let Some(snapshot) = snapshot else {
+        return while_ready::<L::Path, _>(table, || get_as_by(table, None, key, &read));
+    };
+    check_index::<L::Path>(snapshot, table)?;
+    get_as_by(table, Some(snapshot), key, &read)
+}
+
+/// What `read` makes of the row of this key.
+fn get_as_by<E: Entity, L: Lookup<E>, S>(
+    table: &DynamicTable,
+    snapshot: Option<&Snapshot>,
+    key: &L,
+    read: &dyn Fn(&RowView<'_>) -> Result<S>,
+) -> Result<Option<S>> {
     let mut found = None;
     let mut keep = |view: &RowView<'_>| {
         found = Some(read(view)?);
