@@ -65,7 +65,7 @@ fn every_word_is_understood() {
     let storage: Vec<Storage> = movie.fields.iter().map(|field| field.storage).collect();
     assert_eq!(storage[4..6], [Storage::Value, Storage::Json]);
     assert_eq!(storage[7..], [Storage::Skipped, Storage::Value, Storage::Flattened]);
-    assert!(movie.fields[6].default && movie.fields[5].renamed);
+    assert!(movie.fields[6].default.is_some() && movie.fields[5].renamed);
     assert_eq!(movie.key_arguments(), [0, 1, 2]);
     // The month does not give the time back; the maker's index does.
     assert!(!movie.gives_back(&movie.key.row, 0) && movie.gives_back(&movie.indexes[2].row, 0));

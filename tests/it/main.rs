@@ -12,6 +12,7 @@
 mod architecture;
 mod blind;
 mod canary;
+mod changing;
 mod concurrency;
 mod conveniences;
 mod copies;

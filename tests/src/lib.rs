@@ -100,6 +100,11 @@ pub mod readme {}
 #[doc = include_str!("../../table-core/README.md")]
 pub mod core_readme {}
 
+/// The queries of the page on queries.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/queries.md")]
+pub mod queries {}
+
 /// The programs of the cookbook.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/cookbook.md")]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Lanes;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Ticks, ValueRef};
+use crate::model::{Ticks, Value, ValueRef};
 use crate::query::{self, Fields, Predicate, Query, QueryPlan};
 use crate::row::dict::Dict;
 use crate::row::key::{self, StoredRange};
@@ -80,14 +80,14 @@ impl Fields for ByName<'_> {
         self.names.get(slot).map_or(Ok(None), |name| self.row.get(name))
     }
 
-    fn property_holds(&self, slot: usize, test: impl FnOnce(ValueRef<'_>) -> bool) -> Result<bool> {
+    fn property_holds(&self, slot: usize, test: impl FnOnce(Option<ValueRef<'_>>) -> bool) -> Result<bool> {
         if let (Some(kind), Some(name)) = (self.plan.kind, self.names.get(slot))
             && kind.keys.gives(name)
         {
             let value = kind.keys.value(name, &self.row.partition_key(), &self.row.row_key());
-            return Ok(value.is_some_and(|value| test(value.as_value_ref())));
+            return Ok(test(value.as_ref().map(Value::as_value_ref)));
         }
-        Ok(self.property(slot)?.is_some_and(test))
+        self.property(slot).map(test)
     }
 }
 

@@ -7,6 +7,7 @@ use super::keys::Kind;
 use super::plan::plan;
 use super::sealed::SealedEq;
 use crate::error::Error;
+use crate::model::Value;
 
 /// The entities of a table to read, their properties, and the order.
 ///
@@ -156,6 +157,11 @@ impl Query {
     ) -> Result<(), Error> {
         self.filter = self.filter.take().map(|filter| filter.resolved(known)).transpose()?;
         Ok(())
+    }
+
+    /// Has its filter compare what stands for declared properties where a row lacks them.
+    pub(crate) fn fill(&mut self, default: &dyn Fn(&str) -> Option<Value>) {
+        self.filter = self.filter.take().map(|filter| filter.filled(default));
     }
 
     /// Leaves partitions in this range alone.

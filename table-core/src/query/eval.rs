@@ -3,13 +3,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::compare::{self, Operator, Rule};
 use super::filter::{self, Filter};
-use super::node::{Join, Node};
+use super::node::{Comparison, Join, Node};
 use super::sealed::SealedEq;
 use crate::error::{Error, ErrorKind};
 use crate::model::names::Name;
-use crate::model::{Ticks, Value, ValueRef};
+use crate::model::{Ticks, ValueRef};
 
 /// A row as a predicate reads it. Properties are asked for by their slot: the position of their name in
 /// [`Predicate::names`], which the executor resolves once for a query.
@@ -19,9 +18,13 @@ pub(crate) trait Fields {
     fn timestamp(&self) -> Ticks;
     fn property(&self, slot: usize) -> Result<Option<ValueRef<'_>>, Error>;
 
-    /// Whether the property is there and passes the test.
-    fn property_holds(&self, slot: usize, test: impl FnOnce(ValueRef<'_>) -> bool) -> Result<bool, Error> {
-        Ok(self.property(slot)?.is_some_and(test))
+    /// Whether the property, or its absence, passes the test.
+    fn property_holds(
+        &self,
+        slot: usize,
+        test: impl FnOnce(Option<ValueRef<'_>>) -> bool,
+    ) -> Result<bool, Error> {
+        self.property(slot).map(test)
     }
 
     /// Whether a sealed property is that value once it is open.
@@ -39,7 +42,7 @@ pub(crate) struct Predicate {
 
 #[derive(Clone, Debug)]
 enum Test {
-    Compare { column: Column, operator: Operator, constant: Value, rule: Rule },
+    Compare { column: Column, comparison: Comparison },
     Sealed(SealedEq),
     Not(Box<Test>),
     All(Box<[Test]>),
@@ -77,19 +80,9 @@ impl Predicate {
 /// The filter's depth is limited, and so is this recursion and that of `run`.
 fn compile(node: &Node, slots: &mut BTreeMap<Name, usize>) -> Result<Test, Error> {
     Ok(match node {
-        Node::Compare(comparison) => Test::Compare {
-            column: column(&comparison.property, slots),
-            operator: comparison.operator,
-            constant: comparison.constant.clone(),
-            rule: comparison.rule,
-        },
-        Node::IsTrue(name) => Test::Compare {
-            column: column(name, slots),
-            operator: Operator::Eq,
-            constant: Value::Boolean(true),
-            // Both rules say the same of `eq`.
-            rule: Rule::Named,
-        },
+        Node::Compare(comparison) | Node::IsTrue(comparison) => {
+            Test::Compare { column: column(&comparison.property, slots), comparison: comparison.clone() }
+        }
         Node::Sealed(sealed) => Test::Sealed(sealed.clone()),
         Node::Not(inner) => Test::Not(Box::new(compile(inner, slots)?)),
         Node::Join(join, terms) => {
@@ -117,14 +110,15 @@ fn column(name: &Name, slots: &mut BTreeMap<Name, usize>) -> Column {
 
 fn run<F: Fields>(test: &Test, fields: &F) -> Result<bool, Error> {
     match test {
-        Test::Compare { column, operator, constant, rule } => {
-            let holds =
-                |stored: ValueRef<'_>| compare::holds(stored, *operator, constant.as_value_ref(), *rule);
+        Test::Compare { column, comparison } => {
+            let holds = |stored: ValueRef<'_>| comparison.holds(stored);
             Ok(match column {
                 Column::PartitionKey => holds(ValueRef::String(&fields.partition_key())),
                 Column::RowKey => holds(ValueRef::String(&fields.row_key())),
                 Column::Timestamp => holds(ValueRef::DateTime(fields.timestamp())),
-                Column::Slot(slot) => fields.property_holds(*slot, holds)?,
+                Column::Slot(slot) => {
+                    fields.property_holds(*slot, |stored| stored.map_or(comparison.absent, holds))?
+                }
             })
         }
         Test::Sealed(sealed) => fields.opens_as(sealed),

@@ -7,13 +7,13 @@ use std::str::FromStr;
 
 use super::compare::{Operator, Rule};
 use super::node::{Comparison, Join, Node};
-#[cfg(doc)]
 use super::property::prop;
 use super::sealed::SealedEq;
 use crate::error::{Error, ErrorKind};
 use crate::limits;
 use crate::model::Value;
-use crate::model::names::{self, Name};
+use crate::model::names::{self, ENTITY_TYPE, Name};
+use crate::schema::Schema;
 
 /// A condition on the keys and properties of an entity.
 ///
@@ -123,11 +123,14 @@ impl Filter {
             Value::Double(v) if v.is_nan() => Value::Double(f64::NAN),
             other => other,
         };
-        Self { node: Node::Compare(Comparison { property, operator, constant, rule }), depth: 0 }
+        let comparison = Comparison { property, operator, constant, rule, absent: false };
+        Self { node: Node::Compare(comparison), depth: 0 }
     }
 
-    pub(super) fn is_true(property: Name) -> Self {
-        Self { node: Node::IsTrue(property), depth: 0 }
+    pub(super) fn is_true(property: Name, rule: Rule) -> Self {
+        let (operator, constant) = (Operator::Eq, Value::Boolean(true));
+        let comparison = Comparison { property, operator, constant, rule, absent: false };
+        Self { node: Node::IsTrue(comparison), depth: 0 }
     }
 
     pub(crate) fn sealed(sealed: SealedEq) -> Self {
@@ -137,6 +140,37 @@ impl Filter {
     /// Whether it compares a property that is stored sealed.
     pub(crate) fn has_sealed(&self) -> bool {
         self.node.has_sealed()
+    }
+
+    /// The same filter, in which each comparison of a declared property compares what stands for it where a row lacks it.
+    pub(crate) fn filled(mut self, default: &dyn Fn(&str) -> Option<Value>) -> Self {
+        self.node.fill(default);
+        self
+    }
+
+    /// The same filter, in which each comparison holds too of the rows of a kind that lack the property, if it holds of
+    /// what an entity of that kind reads there.
+    pub(crate) fn or_defaults(self, kinds: &[&'static Schema]) -> Self {
+        if !kinds.iter().any(|schema| schema.has_defaults()) {
+            return self;
+        }
+        match self.node {
+            Node::Compare(ref comparison) | Node::IsTrue(ref comparison) => {
+                let absent =
+                    kinds.iter().filter_map(|schema| absent_of(schema, comparison)).reduce(Self::bitor);
+                match absent {
+                    Some(absent) => self | absent,
+                    None => self,
+                }
+            }
+            Node::Not(inner) => !Self::from_node(*inner).or_defaults(kinds),
+            Node::Join(join, terms) => {
+                let terms = terms.into_iter().map(|term| Self::from_node(term).or_defaults(kinds));
+                let all = terms.reduce(|filter, term| filter.join(join, term));
+                all.unwrap_or(Self { node: Node::TooDeep, depth: limits::FILTER_DEPTH + 1 })
+            }
+            Node::Sealed(_) | Node::TooDeep => self,
+        }
     }
 
     /// The same filter, with what `known` makes of each comparison with a sealed property.
@@ -214,6 +248,21 @@ impl Filter {
         };
         Self { node, depth }
     }
+}
+
+/// That a row is of the kind and lacks the property, if the comparison holds of what stands for it there.
+fn absent_of(schema: &'static Schema, comparison: &Comparison) -> Option<Filter> {
+    let default = schema.stored_default_of(&comparison.property)?;
+    if !comparison.holds(default.as_value_ref()) {
+        return None;
+    }
+    // What is there either equals a value or differs from it.
+    let compare = |operator| {
+        let (property, constant) = (comparison.property.clone(), default.clone());
+        Filter::compare(property, operator, constant, Rule::Named)
+    };
+    let is_there = compare(Operator::Eq) | compare(Operator::Ne);
+    Some(prop(ENTITY_TYPE).eq(schema.kind) & !is_there)
 }
 
 pub(super) fn too_deep() -> String {

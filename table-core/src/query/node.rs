@@ -2,18 +2,18 @@
 
 use std::collections::VecDeque;
 
-use super::compare::{Operator, Rule};
+use super::compare::{self, Operator, Rule};
 use super::sealed::SealedEq;
 use crate::error::Error;
 use crate::limits;
-use crate::model::Value;
 use crate::model::names::Name;
+use crate::model::{Value, ValueRef};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Node {
     Compare(Comparison),
-    /// A property by itself.
-    IsTrue(Name),
+    /// A property by itself: a comparison with `true`.
+    IsTrue(Comparison),
     /// A comparison with a property that is stored sealed.
     Sealed(SealedEq),
     /// A negation, never of another negation.
@@ -32,6 +32,15 @@ pub(super) struct Comparison {
     pub(super) constant: Value,
     /// A comparison from text has [`Rule::Named`].
     pub(super) rule: Rule,
+    /// Whether it holds of a row that lacks the property, since its entity reads a default there.
+    pub(super) absent: bool,
+}
+
+impl Comparison {
+    /// Whether it holds of this value.
+    pub(super) fn holds(&self, value: ValueRef<'_>) -> bool {
+        compare::holds(value, self.operator, self.constant.as_value_ref(), self.rule)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +96,27 @@ impl Node {
         }
     }
 
+    /// Has each comparison of a declared property compare what stands for the property where a row lacks it.
+    pub(super) fn fill(&mut self, default: &dyn Fn(&str) -> Option<Value>) {
+        match self {
+            Self::Compare(comparison) | Self::IsTrue(comparison) => {
+                if comparison.rule == Rule::Declared
+                    && let Some(value) = default(&comparison.property)
+                {
+                    comparison.absent = comparison.holds(value.as_value_ref());
+                }
+            }
+            Self::Sealed(sealed) => {
+                if let Some(value) = default(&sealed.property) {
+                    sealed.fill(value.as_value_ref());
+                }
+            }
+            Self::Not(inner) => inner.fill(default),
+            Self::Join(_, terms) => terms.iter_mut().for_each(|term| term.fill(default)),
+            Self::TooDeep => {}
+        }
+    }
+
     /// `and` binds tighter than `or`.
     pub(super) fn is_bracketed_in(&self, join: Join) -> bool {
         join == Join::And && matches!(self, Self::Join(Join::Or, _))
@@ -100,8 +130,7 @@ impl Node {
     /// Calls `visit` with the name of every property in the node.
     pub(super) fn each_name<'a>(&'a self, visit: &mut impl FnMut(&'a Name)) {
         match self {
-            Self::Compare(comparison) => visit(&comparison.property),
-            Self::IsTrue(name) => visit(name),
+            Self::Compare(comparison) | Self::IsTrue(comparison) => visit(&comparison.property),
             Self::Sealed(sealed) => visit(&sealed.property),
             Self::Not(inner) => inner.each_name(visit),
             Self::Join(_, terms) => terms.iter().for_each(|term| term.each_name(visit)),

@@ -95,7 +95,9 @@ impl<'a> Parser<'a> {
     fn after_property(&mut self, at: usize, word: &'a str) -> Result<Filter, Error> {
         let property = self.name(at, word)?;
         match self.lexer.peek()?.1 {
-            Token::End | Token::Close | Token::Word("and" | "or") => Ok(Filter::is_true(property)),
+            Token::End | Token::Close | Token::Word("and" | "or") => {
+                Ok(Filter::is_true(property, Rule::Named))
+            }
             _ => {
                 let operator = self.operator()?;
                 Ok(Filter::compare(property, operator, self.constant()?, Rule::Named))

@@ -108,7 +108,7 @@ impl Narrowed {
             }
             Node::Compare(comparison) if is_key(&comparison.property) => self.by_key(comparison, negated),
             // A key is text, never a truth.
-            Node::IsTrue(name) if is_key(name) => self.by_constant(negated),
+            Node::IsTrue(comparison) if is_key(&comparison.property) => self.by_constant(negated),
             node => self.leave(Filter::from_node(node.clone()), negated),
         }
     }

@@ -19,7 +19,7 @@ fn node(of: &Node, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             write!(f, "{} {} ", comparison.property, comparison.operator.word())?;
             constant(&comparison.constant, f)
         }
-        Node::IsTrue(name) => f.write_str(name),
+        Node::IsTrue(comparison) => f.write_str(&comparison.property),
         Node::Sealed(sealed) => write!(f, "{sealed}"),
         Node::Not(inner) => {
             f.write_str("not ")?;

@@ -82,6 +82,6 @@ impl PropertyRef {
     /// The property is a Boolean that is true: its name by itself in a filter's text.
     #[must_use]
     pub fn is_true(&self) -> Filter {
-        Filter::is_true(self.0.clone())
+        Filter::is_true(self.0.clone(), self.1)
     }
 }

@@ -19,6 +19,8 @@ pub(crate) struct SealedEq {
     tokens: Tokens,
     /// Whether rows may hold the property plain, and have no token then.
     may_be_plain: bool,
+    /// Whether the value is the default that the entity reads where a row lacks the property.
+    of_absent: bool,
     /// The generation of the keys when the tokens were made.
     generation: u64,
 }
@@ -41,6 +43,7 @@ impl SealedEq {
             value: Arc::new(Opened::new(value)),
             tokens: Tokens::Unknown,
             may_be_plain: false,
+            of_absent: false,
             generation: 0,
         }
     }
@@ -66,6 +69,16 @@ impl SealedEq {
 
     pub(crate) fn may_be_plain(&self) -> bool {
         self.may_be_plain
+    }
+
+    /// Says what the entity reads where a row lacks the property.
+    pub(super) fn fill(&mut self, default: ValueRef<'_>) {
+        self.of_absent = self.is(default);
+    }
+
+    /// Whether a row that lacks the property satisfies it.
+    pub(crate) fn holds_of_absent(&self) -> bool {
+        self.of_absent
     }
 
     pub(crate) fn property(&self) -> &str {

@@ -234,11 +234,16 @@ impl Canonical {
                 // A word of two letters.
                 self.0.extend(comparison.operator.word().bytes());
                 self.value(&comparison.constant);
+                self.absent(comparison.absent);
             }
-            Node::IsTrue(name) => self.tagged(2, name.as_bytes()),
+            Node::IsTrue(comparison) => {
+                self.tagged(2, comparison.property.as_bytes());
+                self.absent(comparison.absent);
+            }
             Node::Sealed(sealed) => {
                 self.tagged(6, sealed.property().as_bytes());
                 self.tagged(0, sealed.mark());
+                self.absent(sealed.holds_of_absent());
             }
             Node::Not(inner) => {
                 self.0.push(3);
@@ -254,6 +259,13 @@ impl Canonical {
                     self.node(term);
                 }
             }
+        }
+    }
+
+    /// What a comparison says of rows without the property. Most say no, and have nothing written of it.
+    fn absent(&mut self, holds: bool) {
+        if holds {
+            self.0.push(8);
         }
     }
 

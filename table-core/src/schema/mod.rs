@@ -21,6 +21,7 @@
 //! assert_eq!((MEMBER.version, MEMBER.signed, MEMBER.indexes.len()), (1, false, 1));
 //! ```
 
+mod absent;
 mod bounds;
 mod charset;
 #[doc(hidden)]
@@ -47,6 +48,8 @@ mod properties;
 mod signing;
 mod value;
 
+#[doc(hidden)]
+pub use absent::{Absent, value as absent_value};
 pub(crate) use bounds::{Edge, Fixed, KeySpan, Next, bounds, unoffered};
 pub use charset::CharSet;
 #[doc(hidden)]
@@ -74,7 +77,7 @@ pub(crate) use signing::RowTag;
 pub use value::{Property, PropertyValue, ValueError};
 
 use self::form::Form;
-use crate::model::EdmType;
+use crate::model::{EdmType, Value};
 
 #[cfg(test)]
 mod tests;
@@ -157,6 +160,22 @@ impl Schema {
         false
     }
 
+    /// Whether a field has a default that stands for it where a row lacks it.
+    pub(crate) fn has_defaults(&self) -> bool {
+        self.fields.iter().any(|field| field.absent.is_some())
+    }
+
+    /// What stands for a property where a row lacks it.
+    pub(crate) fn default_of(&self, property: &str) -> Option<Value> {
+        self.fields.iter().find(|field| field.property == property)?.absent?.value()
+    }
+
+    /// The same of a property that the entity's own row holds: its key does not say it.
+    pub(crate) fn stored_default_of(&self, property: &str) -> Option<Value> {
+        let field = self.fields.iter().position(|field| field.property == property)?;
+        if self.place().gives_back(field) { None } else { self.default_of(property) }
+    }
+
     /// A place for a declaration.
     pub(crate) const NOTHING: Self = Self::new([""; 2], &[], &[Place::NOWHERE]).version(0);
 }
@@ -193,6 +212,9 @@ pub struct Field {
     /// How rows hold it, as long as it is plain.
     #[doc(hidden)]
     pub column: ColumnType,
+    /// What stands for it where a row lacks it.
+    #[doc(hidden)]
+    pub absent: Option<Absent>,
 }
 
 impl Field {
@@ -209,6 +231,7 @@ impl Field {
         exact: false,
         secret: false,
         column: ColumnType::Text,
+        absent: None,
     };
 
     /// The same field with a name in the struct and one in the store.
@@ -223,6 +246,20 @@ impl Field {
     #[must_use]
     pub const fn or_default(mut self) -> Self {
         self.optional = true;
+        self
+    }
+
+    /// The same field, which may be absent; its type's default stands for it then.
+    #[must_use]
+    pub const fn or_default_of<T: Property + Default>(self) -> Self {
+        self.or(absent::of_type::<T>)
+    }
+
+    /// The same field, which may be absent; this value stands for it then.
+    #[must_use]
+    pub const fn or(mut self, value: fn() -> Option<Value>) -> Self {
+        self.optional = true;
+        self.absent = Some(Absent::new(value));
         self
     }
 

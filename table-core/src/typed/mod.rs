@@ -44,6 +44,7 @@ pub use self::query::{
     prefix,
 };
 pub use self::read::TableAt;
+pub use self::read::join::Joined;
 pub use self::read::key::{BlindArg, IndexKey, Key, KeyArg, Lookup, Partition};
 pub use self::read::origin::{Origin, TableIn};
 pub use self::read::projection::Projection;

@@ -1,7 +1,9 @@
 //! What stands on a field.
 
-use proc_macro2::Ident;
-use syn::{Attribute, LitStr, Meta};
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::quote_spanned;
+use syn::parse::ParseStream;
+use syn::{Attribute, Error, LitStr, Meta, Result, Token};
 
 use super::{Fill, Slot, Words, value};
 use crate::ctxt::Ctxt;
@@ -44,12 +46,21 @@ pub(crate) enum TokenScope {
     Table,
 }
 
+/// `default`, or `default = expression`.
+#[derive(Clone, Debug)]
+pub(crate) enum DefaultWord {
+    /// The type's own.
+    OfType,
+    /// This value.
+    Is(TokenStream),
+}
+
 /// `#[property(..)]`.
 pub(crate) struct PropertyWords {
     pub(crate) rename: Slot<LitStr>,
     pub(crate) json: Slot<()>,
     pub(crate) skip: Slot<()>,
-    pub(crate) default: Slot<()>,
+    pub(crate) default: Slot<DefaultWord>,
 }
 
 impl FieldAttrs {
@@ -59,7 +70,7 @@ impl FieldAttrs {
             rename: Slot::new(value::text),
             json: Slot::new(value::flag),
             skip: Slot::new(value::flag),
-            default: Slot::new(value::flag),
+            default: Slot::new(default),
         };
         let sealing = EncryptWords {
             dual: Slot::new(value::flag),
@@ -103,6 +114,33 @@ impl FieldAttrs {
         }
         all
     }
+}
+
+/// What follows `default`: nothing, or an expression up to the next comma.
+fn default(word: &Ident, input: ParseStream<'_>) -> Result<DefaultWord> {
+    if input.is_empty() || input.peek(Token![,]) {
+        return Ok(DefaultWord::OfType);
+    }
+    let wrong = |span| {
+        Error::new(span, "write `default` for the type's own, or `default = expression` for a value of yours")
+    };
+    if input.parse::<Token![=]>().is_err() {
+        return Err(wrong(word.span()));
+    }
+    // A text is given as it is written elsewhere: for a `String` too.
+    if input.peek(LitStr) {
+        let ahead = input.fork();
+        let text: LitStr = ahead.parse()?;
+        if ahead.is_empty() || ahead.peek(Token![,]) {
+            input.parse::<LitStr>()?;
+            return Ok(DefaultWord::Is(quote_spanned!(text.span()=> ::core::convert::Into::into(#text))));
+        }
+    }
+    let mut expression = TokenStream::new();
+    while !input.is_empty() && !input.peek(Token![,]) {
+        expression.extend([input.parse::<TokenTree>()?]);
+    }
+    if expression.is_empty() { Err(wrong(word.span())) } else { Ok(DefaultWord::Is(expression)) }
 }
 
 impl Words for EncryptWords {

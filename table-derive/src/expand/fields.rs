@@ -7,7 +7,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use crate::attr::{KeyScope, TokenScope};
+use crate::attr::{DefaultWord, KeyScope, TokenScope};
 use crate::model::{Encrypted, Field, Krate, Storage};
 
 fn flattened<'m, 'a>(fields: &'m [Field<'a>]) -> impl Iterator<Item = &'m Field<'a>> {
@@ -24,7 +24,7 @@ pub(crate) fn declared(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
         } else {
             quote_spanned!(ty.span()=> <#ty as #krate::Property>::FIELD)
         };
-        let or_default = field.default.then(|| quote!(.or_default()));
+        let or_default = or_default(krate, field);
         let sealing = sealing(krate, field);
         quote!(#of_type.named(#name, #property) #or_default #sealing)
     });
@@ -44,6 +44,19 @@ pub(crate) fn declared(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
         const ALL: [#krate::schema::Field; COUNT] = #krate::side_by_side(&[OWN, #(#others),*]);
         &ALL
     }}
+}
+
+/// What stands for the field where a row lacks it, if something does.
+fn or_default(krate: &Krate, field: &Field<'_>) -> Option<TokenStream> {
+    let ty = field.ty;
+    // Filters can't speak of JSON, so nothing asks for its default.
+    Some(match (field.default.as_ref()?, field.storage) {
+        (_, Storage::Json) => quote!(.or_default()),
+        (DefaultWord::OfType, _) => quote_spanned!(ty.span()=> .or_default_of::<#ty>()),
+        (DefaultWord::Is(value), _) => {
+            quote_spanned!(ty.span()=> .or(|| #krate::schema::absent_value::<#ty>(&#value)))
+        }
+    })
 }
 
 /// How the field is sealed, if it is.
@@ -119,17 +132,20 @@ pub(crate) fn given(
 pub(crate) fn single(krate: &Krate, field: &Field<'_>, place: usize) -> TokenStream {
     let ty = field.ty;
     let in_private = |path: TokenStream| quote_spanned!(ty.span()=> #krate::#path);
-    match (field.storage, field.default) {
+    let from_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
+    match (field.storage, &field.default) {
+        (Storage::Json, Some(DefaultWord::Is(value))) => {
+            let take = in_private(quote!(json::take_or::<#ty>));
+            quote!(#take(source.text(#place)?, || #value)?)
+        }
         (Storage::Json, default) => {
-            let take = if default { quote!(take_or_default) } else { quote!(take) };
+            let take = if default.is_some() { quote!(take_or_default) } else { quote!(take) };
             let take = in_private(quote!(json::#take::<#ty>));
             quote!(#take(source.text(#place)?)?)
         }
-        (_, default) => {
-            let from_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
-            let take = if default { quote!(field_or_default) } else { quote!(field) };
-            quote!(source.#take(#place, #from_property)?)
-        }
+        (_, None) => quote!(source.field(#place, #from_property)?),
+        (_, Some(DefaultWord::OfType)) => quote!(source.field_or_default(#place, #from_property)?),
+        (_, Some(DefaultWord::Is(value))) => quote!(source.field_or(#place, #from_property, || #value)?),
     }
 }
 
@@ -138,17 +154,24 @@ pub(crate) fn taken(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
     let own = fields.iter().filter(|field| field.storage != Storage::Flattened).map(|field| {
         let (ident, ty) = (field.ident, field.ty);
         let from_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
-        let value = match (field.storage, field.default) {
-            (Storage::Json, false) => {
+        let value = match (field.storage, &field.default) {
+            (Storage::Json, None) => {
                 let take = quote_spanned!(ty.span()=> #krate::json::take::<#ty>);
                 quote!(#take(source.next_text()?)?)
             }
-            (Storage::Json, true) => {
+            (Storage::Json, Some(DefaultWord::Is(value))) => {
+                let take = quote_spanned!(ty.span()=> #krate::json::take_or::<#ty>);
+                quote!(#take(source.next_text()?, || #value)?)
+            }
+            (Storage::Json, Some(DefaultWord::OfType)) => {
                 let take = quote_spanned!(ty.span()=> #krate::json::take_or_default::<#ty>);
                 quote!(#take(source.next_text()?)?)
             }
-            (Storage::Value, false) => quote!(source.next(#from_property)?),
-            (Storage::Value, true) => quote!(source.next_or_default(#from_property)?),
+            (Storage::Value, None) => quote!(source.next(#from_property)?),
+            (Storage::Value, Some(DefaultWord::OfType)) => quote!(source.next_or_default(#from_property)?),
+            (Storage::Value, Some(DefaultWord::Is(value))) => {
+                quote!(source.next_or(#from_property, || #value)?)
+            }
             (Storage::Skipped | Storage::Flattened, _) => quote!(::core::default::Default::default()),
         };
         quote!(#ident: #value,)

@@ -4,6 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
+use crate::attr::DefaultWord;
 use crate::model::{Projection, ProjectionField};
 
 pub(crate) fn implementation(model: &Projection<'_>) -> TokenStream {
@@ -38,7 +39,7 @@ fn place(model: &Projection<'_>, field: &ProjectionField<'_>, constant: &Ident) 
     let (edm, optional) = if field.json {
         (quote_spanned!(span=> #krate::EdmType::String), quote_spanned!(span=> true))
     } else {
-        let absent = field.default;
+        let absent = field.default.is_some();
         let at = model.krate.at(ty.span());
         let property = quote_spanned!(ty.span()=> <#ty as #at::Property>);
         (
@@ -62,11 +63,17 @@ fn place(model: &Projection<'_>, field: &ProjectionField<'_>, constant: &Ident) 
 fn take(model: &Projection<'_>, field: &ProjectionField<'_>, place: &Ident) -> TokenStream {
     let (krate, ident, ty) = (&model.krate, field.ident, field.ty);
     let from_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
-    let value = match (field.json, field.default) {
-        (true, false) => quote!(#krate::json::take(source.text(#place)?)?),
-        (true, true) => quote!(#krate::json::take_or_default(source.text(#place)?)?),
-        (false, false) => quote!(source.field(#place, #from_property)?),
-        (false, true) => quote!(source.field_or_default(#place, #from_property)?),
+    let value = match (field.json, &field.default) {
+        (true, None) => quote!(#krate::json::take(source.text(#place)?)?),
+        (true, Some(DefaultWord::OfType)) => quote!(#krate::json::take_or_default(source.text(#place)?)?),
+        (true, Some(DefaultWord::Is(value))) => {
+            quote!(#krate::json::take_or(source.text(#place)?, || #value)?)
+        }
+        (false, None) => quote!(source.field(#place, #from_property)?),
+        (false, Some(DefaultWord::OfType)) => quote!(source.field_or_default(#place, #from_property)?),
+        (false, Some(DefaultWord::Is(value))) => {
+            quote!(source.field_or(#place, #from_property, || #value)?)
+        }
     };
     quote!(#ident: #value)
 }

@@ -9,6 +9,7 @@ use super::beside::Beside;
 use super::debug;
 use super::names::Names;
 use super::schema::place;
+use crate::attr::DefaultWord;
 use crate::model::{Entity, Field, Storage};
 use crate::symbol::VIEW;
 
@@ -66,13 +67,17 @@ fn method(model: &Entity<'_>, at: usize, field: &Field<'_>, stub: bool) -> Token
     let in_key = model.gives_back(&model.key.row, at);
     let from_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
     let bytes = quote!([::core::primitive::u8]);
+    let is_made = matches!(field.default, Some(DefaultWord::Is(_)));
     let (seen, taken) = match (field.storage, borrowed(ty), field.optional().and_then(borrowed)) {
         (Storage::Json, ..) => {
             // On the type's own token, as where the whole entity is taken: rustc then says once that a type doesn't fit.
-            let take = if field.default {
-                quote_spanned!(ty.span()=> #krate::json::take_or_default::<#ty>)
-            } else {
-                quote_spanned!(ty.span()=> #krate::json::take::<#ty>)
+            let take = match &field.default {
+                None => quote_spanned!(ty.span()=> #krate::json::take::<#ty>),
+                Some(DefaultWord::OfType) => quote_spanned!(ty.span()=> #krate::json::take_or_default::<#ty>),
+                Some(DefaultWord::Is(value)) => {
+                    let take = quote_spanned!(ty.span()=> #krate::json::take_or::<#ty>);
+                    quote!(|text| #take(text, || #value))
+                }
             };
             (quote!(#ty), quote!(self.fields.json(#place, #take)))
         }
@@ -81,10 +86,22 @@ fn method(model: &Entity<'_>, at: usize, field: &Field<'_>, stub: bool) -> Token
         }
         // An opened value can't be lent.
         _ if field.encrypted.is_some() => {
-            let sealed = if field.default { quote!(sealed_or_default) } else { quote!(sealed) };
-            (quote!(#ty), quote!(self.fields.#sealed(#place, #from_property)))
+            let taken = match &field.default {
+                None => quote!(sealed(#place, #from_property)),
+                Some(DefaultWord::OfType) => quote!(sealed_or_default(#place, #from_property)),
+                Some(DefaultWord::Is(value)) => quote!(sealed_or(#place, #from_property, || #value)),
+            };
+            (quote!(#ty), quote!(self.fields.#taken))
         }
         _ if in_key => (quote!(#ty), quote!(self.fields.key(#place, #from_property))),
+        // A value that is made for the purpose can't be lent.
+        _ if is_made => {
+            let taken = match &field.default {
+                Some(DefaultWord::Is(value)) => quote!(stored_or(#place, #from_property, || #value)),
+                _ => quote!(stored(#place, #from_property)),
+            };
+            (quote!(#ty), quote!(self.fields.#taken))
+        }
         (_, Some(kind), _) => {
             let (seen, from) = match kind {
                 Borrowed::Text => (quote!(&::core::primitive::str), quote!(as_text)),
@@ -148,7 +165,7 @@ fn flattened<'m>(model: &'m Entity<'_>, stub: bool) -> impl Iterator<Item = Toke
 }
 
 fn stored(field: &Field<'_>) -> TokenStream {
-    if field.default { quote!(stored_or_default) } else { quote!(stored) }
+    if field.default.is_some() { quote!(stored_or_default) } else { quote!(stored) }
 }
 
 /// How a value of the type can be lent, as far as the way it is written tells.

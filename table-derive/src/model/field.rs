@@ -6,7 +6,7 @@ use syn::punctuated::Punctuated;
 use syn::{GenericArgument, PathArguments, Token, Type, Visibility};
 
 use super::Spanned;
-use crate::attr::{FieldAttrs, KeyScope, TokenScope};
+use crate::attr::{DefaultWord, FieldAttrs, KeyScope, TokenScope};
 use crate::case::Case;
 use crate::ctxt::Ctxt;
 
@@ -25,8 +25,8 @@ pub(crate) struct Field<'a> {
     pub(crate) property: Spanned<String>,
     /// Whether `rename` gives it.
     pub(crate) renamed: bool,
-    /// `default`: an absent property is the type's default.
-    pub(crate) default: bool,
+    /// `default`: what an absent property is.
+    pub(crate) default: Option<DefaultWord>,
     /// `encrypt`, and where: the property holds the value sealed.
     pub(crate) encrypted: Option<Encrypted>,
 }
@@ -98,7 +98,7 @@ impl<'a> Field<'a> {
             storage,
             property,
             renamed: rename.get().is_some(),
-            default: attrs.property.default.get().is_some(),
+            default: attrs.property.default.get().cloned(),
             encrypted: encrypted(cx, &attrs),
         })
     }

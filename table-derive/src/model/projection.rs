@@ -5,7 +5,7 @@ use syn::ext::IdentExt;
 use syn::{DeriveInput, Path, Type, Visibility};
 
 use super::{Krate, named_fields, no_generics};
-use crate::attr::{self, FieldAttrs, ProjectionWords};
+use crate::attr::{self, DefaultWord, FieldAttrs, ProjectionWords};
 use crate::ctxt::Ctxt;
 use crate::symbol::PROJECTION;
 
@@ -29,8 +29,8 @@ pub(crate) struct ProjectionField<'a> {
     pub(crate) ty: &'a Type,
     /// `json`: the entity keeps it as text.
     pub(crate) json: bool,
-    /// `default`: an absent property is the type's default.
-    pub(crate) default: bool,
+    /// `default`: what an absent property is.
+    pub(crate) default: Option<DefaultWord>,
 }
 
 impl<'a> Projection<'a> {
@@ -65,7 +65,7 @@ impl<'a> Projection<'a> {
                     name: ident.unraw().to_string(),
                     ty: &field.ty,
                     json: property.json.get().is_some(),
-                    default: property.default.get().is_some(),
+                    default: property.default.get().cloned(),
                 })
             })
             .collect();

@@ -18,7 +18,7 @@ use crate::row::key::{self, StoredRange, stored};
 fn satisfies(node: &Node, row: &Row) -> bool {
     match node {
         Node::Compare(comparison) => compared(comparison, row),
-        Node::IsTrue(name) => row.properties.get(&**name) == Some(&Value::Boolean(true)),
+        Node::IsTrue(is) => row.properties.get(&*is.property) == Some(&Value::Boolean(true)),
         Node::Not(inner) => !satisfies(inner, row),
         Node::Join(Join::And, terms) => terms.iter().all(|term| satisfies(term, row)),
         Node::Join(Join::Or, terms) => terms.iter().any(|term| satisfies(term, row)),

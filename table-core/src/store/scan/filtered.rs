@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::error::Result;
-use crate::model::{Ticks, ValueRef};
+use crate::model::{Ticks, Value, ValueRef};
 use crate::query::{Fields, KeyProperties, SealedEq, Tokens};
 use crate::row::dict::Dict;
 use crate::row::view::RowView;
@@ -64,12 +64,12 @@ impl Fields for Filtered<'_, '_> {
         }
     }
 
-    fn property_holds(&self, slot: usize, test: impl FnOnce(ValueRef<'_>) -> bool) -> Result<bool> {
+    fn property_holds(&self, slot: usize, test: impl FnOnce(Option<ValueRef<'_>>) -> bool) -> Result<bool> {
         if let (Some(Column::Key(name)), Some(keys)) = (self.slots.get(slot), self.keys) {
             let value = keys.value(name, &self.view.partition_key(), &self.view.row_key());
-            return Ok(value.is_some_and(|value| test(value.as_value_ref())));
+            return Ok(test(value.as_ref().map(Value::as_value_ref)));
         }
-        Ok(self.property(slot)?.is_some_and(test))
+        self.property(slot).map(test)
     }
 
     /// A row that is found by its token is opened all the same: who can write the file can put a token anywhere.
@@ -77,6 +77,9 @@ impl Fields for Filtered<'_, '_> {
         let (Some(keys), false) = (self.keys, *sealed.tokens() == Tokens::Unknown) else {
             return Err(sealed.stranger());
         };
+        if sealed.holds_of_absent() && self.view.get(sealed.property())?.is_none() {
+            return Ok(true);
+        }
         if sealed.may_be_plain()
             && let Some(plain) = self.view.get(sealed.property())?
             && !sealing::looks_sealed(plain)

@@ -84,8 +84,9 @@ impl ColumnArg<crate::crypt::Secret<Box<str>>> for &str {
 
 /// A property of an entity, to be compared in a filter: `|e| e.age.ge(40) & !e.last_name.eq("Smith")`.
 ///
-/// A row without the property compares false, whatever the comparison; so does one that has it of a type that is none of
-/// the field's. Numbers compare by value whatever their types, since a field may have grown since a row was written. That
+/// A row without the property compares false, whatever the comparison, unless the field is `#[property(default)]`: then the
+/// default is compared, which is what is read there. A row that has it of a type that is none of the field's compares false
+/// too. Numbers compare by value whatever their types, since a field may have grown since a row was written. That
 /// is not the service's rule, which filters of names and of text have: see [`Filter`].
 ///
 /// Shorthands stand for several comparisons: [`between`](Self::between), [`is_in`](Self::is_in),

@@ -4,7 +4,7 @@ use super::source::Source;
 use super::stored::{Copied, Stored};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, Value};
-use crate::query::{KeyProperties, Kind, StoredRow};
+use crate::query::{KeyProperties, Kind, Query, StoredRow};
 use crate::row::view::RowView;
 use crate::schema::{
     self, Blind, Field, FieldPart, Format, KeyValues, Place, PropertyValue, RowTag, Schema, Template,
@@ -104,6 +104,13 @@ impl PathKeys {
     /// The field of a property that has tokens.
     pub(crate) fn blind_property(&self, property: &str) -> Option<(&'static Field, Blind)> {
         self.blind(self.field(property)?)
+    }
+
+    /// Has the query's filter compare the defaults of fields that a row lacks.
+    pub(crate) fn fill(&self, query: &mut Query) {
+        if self.schema.has_defaults() {
+            query.fill(&|property| self.schema.default_of(property));
+        }
     }
 
     fn field(&self, property: &str) -> Option<usize> {

@@ -288,9 +288,14 @@ impl<'v> Source<'v> {
 
     /// Takes the next field; its type's default if it is absent.
     pub fn next_or_default<T: Default>(&mut self, from: FromProperty<T>) -> Result<T> {
+        self.next_or(from, T::default)
+    }
+
+    /// Takes the next field; what `default` makes if it is absent.
+    pub fn next_or<T>(&mut self, from: FromProperty<T>, default: fn() -> T) -> Result<T> {
         let field = self.next;
         self.next += 1;
-        self.field_or_default(field, from)
+        self.field_or(field, from, default)
     }
 
     /// Takes the next field, which is kept as text.
@@ -347,13 +352,18 @@ impl<'v> Source<'v> {
 
     /// Takes the field at this place; its type's default if it is absent.
     pub fn field_or_default<T: Default>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
+        self.field_or(field, from, T::default)
+    }
+
+    /// Takes the field at this place; what `default` makes if it is absent.
+    pub fn field_or<T>(&self, field: usize, from: FromProperty<T>, default: fn() -> T) -> Result<T> {
         if self.quick.is_some()
             && let Some(found) = self.short(field)
         {
             return from(Some(found)).map_err(|error| self.refused(field, &error));
         }
         match self.value(field)? {
-            None => Ok(T::default()),
+            None => Ok(default()),
             Some(_) => self.field(field, from),
         }
     }

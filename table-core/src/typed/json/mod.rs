@@ -37,7 +37,12 @@ pub fn take<T: DeserializeOwned>(text: Text<'_>) -> Result<T> {
 
 /// The field's value from its text; its type's default if there is none.
 pub fn take_or_default<T: DeserializeOwned + Default>(text: Text<'_>) -> Result<T> {
-    if text.json.is_none() { Ok(T::default()) } else { take(text) }
+    take_or(text, T::default)
+}
+
+/// The field's value from its text; what `default` makes if there is none.
+pub fn take_or<T: DeserializeOwned>(text: Text<'_>, default: fn() -> T) -> Result<T> {
+    if text.json.is_none() { Ok(default()) } else { take(text) }
 }
 
 #[cfg(test)]

@@ -37,6 +37,7 @@ pub(super) fn lower(
     }
     if given.shards.is_empty() && !given.is_blind() {
         one(keys, given, &[], &mut narrowing, table)?;
+        keys.fill(&mut narrowing);
         return Ok(narrowing.into());
     }
     let place = keys.place();
@@ -50,6 +51,7 @@ pub(super) fn lower(
     for chosen in &choices {
         let mut query = narrowing.clone();
         partition = one(keys, given, chosen, &mut query, table)?;
+        keys.fill(&mut query);
         queries.push(query);
     }
     if queries.len() < 2 {

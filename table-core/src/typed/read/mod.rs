@@ -1,6 +1,7 @@
 //! Reads of a typed table beside its queries: by key, and in a snapshot.
 
 pub(in crate::typed) mod blind;
+pub(in crate::typed) mod join;
 pub(in crate::typed) mod key;
 pub(in crate::typed) mod origin;
 pub(in crate::typed) mod projection;
@@ -22,6 +23,7 @@ use crate::row::view::RowView;
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::Path;
 use crate::typed::entity::path::check_kind;
+use crate::typed::query::{OwnRows, PathQuery};
 use crate::typed::table::Table;
 
 #[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
@@ -90,6 +92,34 @@ impl<E: Entity> Table<E> {
         })
     }
 
+    /// A query of every entity of the table, over all its partitions: what `rows().across_partitions()` gives, for code
+    /// that is generic over entities.
+    ///
+    /// ```
+    /// use table_core::{Entity, Result, Store, Table};
+    ///
+    /// /// How many entities there are, and when the last of them was written.
+    /// fn summary<E: Entity>(table: &Table<E>) -> Result<(u64, Option<table_core::Ticks>)> {
+    ///     let mut last = None;
+    ///     for entity in table.all() {
+    ///         last = last.max(Some(table_core::Stored::timestamp(&entity?)));
+    ///     }
+    ///     Ok((table.all().count()?, last))
+    /// }
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Company", kind = "employee")]
+    /// # #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// # struct Employee { department: String, id: u32 }
+    /// # let store = Store::temporary()?;
+    /// # let staff = store.table::<Employee>()?;
+    /// # staff.insert(&Employee { department: "Sales".into(), id: 1 })?;
+    /// # assert_eq!(summary(&staff)?.0, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn all(&self) -> PathQuery<OwnRows<E>> {
+        PathQuery::<OwnRows<E>, DynamicTable>::new(self.dynamic())
+    }
+
     /// The table as it is in a snapshot, to be read together with others.
     ///
     /// ```
@@ -152,6 +182,11 @@ impl<'s, E: Entity> TableAt<'s, E> {
         };
         check_kind(&found, const { E::SCHEMA.tag(None) }).map_err(located(self.dynamic(), partition, row))?;
         Ok(Some(View::new(found)))
+    }
+
+    /// A query of every entity of the table in the snapshot, over all its partitions.
+    pub fn all(&self) -> PathQuery<OwnRows<E>, TableIn<'s>> {
+        PathQuery::<OwnRows<E>, TableIn<'s>>::new(&self.table)
     }
 
     /// The same table for entities of any shape, as it is now.

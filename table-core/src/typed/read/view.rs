@@ -122,8 +122,18 @@ impl FieldViews<'_> {
         field: usize,
         from: fn(Option<ValueRef<'v>>) -> Result<T, ValueError>,
     ) -> Result<T> {
+        self.stored_or(field, from, T::default)
+    }
+
+    /// A field that is stored; what `default` makes if it is absent.
+    pub fn stored_or<'v, T>(
+        &'v self,
+        field: usize,
+        from: fn(Option<ValueRef<'v>>) -> Result<T, ValueError>,
+        default: fn() -> T,
+    ) -> Result<T> {
         match self.value(field)? {
-            None => Ok(T::default()),
+            None => Ok(default()),
             found => from(found).map_err(|error| self.refused(field, &error)),
         }
     }
@@ -143,7 +153,17 @@ impl FieldViews<'_> {
         field: usize,
         from: fn(Option<ValueRef<'_>>) -> Result<T, ValueError>,
     ) -> Result<T> {
-        Source::without_keys(self.keys.schema(), &self.row).field_or_default(field, from)
+        self.sealed_or(field, from, T::default)
+    }
+
+    /// A field that is stored sealed; what `default` makes if it is absent.
+    pub fn sealed_or<T>(
+        &self,
+        field: usize,
+        from: fn(Option<ValueRef<'_>>) -> Result<T, ValueError>,
+        default: fn() -> T,
+    ) -> Result<T> {
+        Source::without_keys(self.keys.schema(), &self.row).field_or(field, from, default)
     }
 
     fn value(&self, field: usize) -> Result<Option<ValueRef<'_>>> {

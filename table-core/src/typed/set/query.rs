@@ -40,9 +40,10 @@ impl<Set: EntitySet> SetQuery<Set> {
         self.with(|query| query.rows(range))
     }
 
-    /// Leaves out what does not pass the filter: `prop("Age").ge(40)`. An entity without the property doesn't.
+    /// Leaves out what does not pass the filter: `prop("Age").ge(40)`. An entity without the property doesn't pass, unless its
+    /// field is `#[property(default)]`: then the default is compared, which is what is read of it.
     pub fn filter(self, filter: Filter) -> Self {
-        self.with(|query| query.filter(filter))
+        self.with(|query| query.filter(filter.or_defaults(Set::KINDS)))
     }
 
     /// Gives the entities from the last to the first.

@@ -1,14 +1,13 @@
 //! The row that a query of an index with some of the fields gives.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
+use quote::quote;
 
 use super::super::beside::Beside;
-use super::super::fields::property;
+use super::super::fields::{property, single};
 use super::super::schema::place;
 use super::Path;
-use crate::model::{Field, Index, Storage, arguments};
+use crate::model::{Field, Index, arguments};
 
 /// The row as a struct.
 pub(super) fn item(path: &Path<'_>, index: &Index, held: &[usize], beside: &mut Beside<'_>) -> TokenStream {
@@ -20,14 +19,9 @@ pub(super) fn item(path: &Path<'_>, index: &Index, held: &[usize], beside: &mut 
         quote!(#[doc = #doc] #vis #ident: #ty)
     });
     let taken = fields.iter().map(|(at, field)| {
-        let (ident, ty, place) = (field.ident, field.ty, place(path.model, *at));
-        if field.storage == Storage::Json {
-            let take = quote_spanned!(ty.span()=> #krate::json::take::<#ty>);
-            quote!(#ident: #take(source.text(#place)?)?)
-        } else {
-            let from_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
-            quote!(#ident: source.field(#place, #from_property)?)
-        }
+        let (ident, place) = (field.ident, place(path.model, *at));
+        let value = single(krate, field, place);
+        quote!(#ident: #value)
     });
     let doc = format!("A row of the index `{}` of `{}`.", index.name, path.model.ident);
     let key = own_key(path, &fields);

@@ -15,7 +15,7 @@ const _: () = {
                 <u32 as __table::Property>::FIELD.named("id", "Id"),
                 <String as __table::Property>::FIELD.named("last_name", "LastName"),
                 <String as __table::Property>::FIELD.named("email", "Email"),
-                <i32 as __table::Property>::FIELD.named("age", "Age").or_default(),
+                <i32 as __table::Property>::FIELD.named("age", "Age").or_default_of::<i32>(),
             ];
             const PARTS: [&[__table::schema::Part]; 4usize] = [
                 &[__table::schema::Part::Field(__table::schema::FieldPart::new(

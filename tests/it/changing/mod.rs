@@ -1,0 +1,4 @@
+//! A struct that lives: what programs of several releases read and write of one another's rows.
+
+mod carried;
+mod defaults;
