@@ -27,6 +27,7 @@ mod executors;
 mod faults;
 mod hostile;
 mod hygiene;
+mod jobs;
 mod layouts;
 mod limits;
 mod lints;

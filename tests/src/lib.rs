@@ -12,6 +12,7 @@ pub mod pages;
 pub mod power;
 pub mod queued;
 pub mod random;
+pub mod releases;
 pub mod staff;
 pub mod vault;
 pub mod work;

@@ -8,6 +8,7 @@ mod asked;
 mod backend;
 mod batch;
 mod drawn;
+mod job;
 mod kept;
 mod lanes;
 pub(crate) mod layouts;
@@ -30,25 +31,24 @@ pub use self::batch::Batch;
 pub(crate) use self::batch::Lent;
 pub(crate) use self::drawn::page_size;
 pub use self::drawn::{Begin, page, views, walks};
+pub use self::job::{EachRow, JobRecord, JobStep, Jobs, Position, StepSize, Transition};
 pub use self::kept::Kept;
 pub use self::lanes::Lanes;
 pub(crate) use self::lanes::order;
-pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, check_drop, declare};
+pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, check_drop, declare, note};
 pub use self::loader::Loader;
 pub(crate) use self::merged::Merged;
 pub use self::queues::Queues;
 pub use self::rules::{check_entity, check_rules};
 pub(crate) use self::turns::Turn;
 pub use self::turns::Turns;
-use crate::error::Result;
-#[cfg(feature = "encrypt")]
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::ETag;
 use crate::plan::RowWrite;
 use crate::query::Continuation;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
-use crate::schema::Schema;
+use crate::schema::{Schema, Standing};
 #[cfg(feature = "encrypt")]
 use crate::sealing::job::Resealing;
 
@@ -79,9 +79,13 @@ pub trait TableExec: Any + Send + Sync {
     /// Like [`get`](Self::get), for a reader that keeps the row.
     fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool>;
 
-    /// Makes sure that the rows of this kind have the layout that the schema declares; notes it if there is none yet, or
-    /// if nothing that was written reads otherwise under the new one.
+    /// Makes sure that the rows of this kind can be read by what the schema declares. Nothing is written.
     fn declare(&self, schema: &'static Schema) -> Result<()>;
+
+    /// What whoever writes, or reads, a kind by this declaration goes by. One that is about to be written has its layout
+    /// noted, unless what is noted says it already. It is called before each write, and is to be quick where there is
+    /// nothing to do.
+    fn standing(&self, schema: &'static Schema, writes: bool) -> Result<Standing>;
 
     /// Carries out the write of one row alone, if there is a shorter way than by a plan; with `is_raw`, of a row of a
     /// declared kind too.
@@ -92,6 +96,19 @@ pub trait TableExec: Any + Send + Sync {
     /// Carries out many plans, if there is a quicker way than one by one.
     fn loader(&self) -> Option<Box<dyn Loader + '_>> {
         None
+    }
+
+    /// What goes over its rows in steps; an error if nothing can.
+    fn jobs(&self) -> Result<&dyn Jobs> {
+        let because = "the store keeps no jobs: that takes a store in a directory on disk";
+        Err(Error::new(ErrorKind::Unsupported).because(because))
+    }
+
+    /// Why the rows of an index can't be read in the state of this number, when who has asked for the
+    /// [standing](Self::standing) was told so.
+    fn unread(&self, schema: &'static Schema, index: usize, state: usize) -> Error {
+        let _ = (schema, index, state);
+        Error::new(ErrorKind::IndexBuilding)
     }
 
     /// The job that seals the table's values anew; an error if the executor has none.
@@ -130,6 +147,12 @@ pub trait Moment: Any + Send {
         keys: (&str, &str),
         trusted: bool,
     ) -> Result<Option<RowView<'s>>>;
+
+    /// Makes sure that the rows of an index can be read as they are at this moment.
+    fn check_index(&self, table: &dyn TableExec, schema: &'static Schema, index: usize) -> Result<()> {
+        let _ = (table, schema, index);
+        Ok(())
+    }
 
     /// A walk for each lane.
     fn walks(&self, table: &dyn TableExec, lanes: &Lanes) -> Result<Vec<Box<dyn Walk>>>;

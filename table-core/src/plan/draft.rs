@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::content::RowKind;
 use super::one_or_more::OneOrMore;
 use super::part::{Part, Place};
-use super::row_write::{Condition, Plan, RowWrite, Version};
+use super::row_write::{Condition, Epoch, Plan, RowWrite, Version};
 use super::rows::EntityRows;
 use super::touched::touched;
 use crate::error::{Error, ErrorKind, Result};
@@ -22,6 +22,10 @@ pub(crate) struct Printed<'a> {
     pub(crate) new: Option<EntityRows<'a>>,
     /// Whether the entity stays what it is, of its version: only the form changes in which its rows have it.
     pub(crate) keeps_times: bool,
+    /// Whether its own row stays as it is, and only copies come.
+    pub(crate) keeps_own: bool,
+    /// The epoch of its kind in which the change was planned.
+    pub(crate) epoch: Epoch,
 }
 
 /// The rows of an entity that is there, and what was read of its own.
@@ -141,6 +145,9 @@ impl<'p> Draft<'p> {
         self.entities.push(entity);
         let at = self.part(self.place(entity.schema.table(), entity.partition()));
         let is_alone = self.is_alone;
+        if let Some(part) = self.parts.get_mut(at) {
+            part.state(entity.epoch);
+        }
         if entity.schema.indexes.iter().any(Index::is_elsewhere) {
             return touched(of, entity, is_alone, |rows, row, touched| {
                 let at = if row.is_elsewhere() {

@@ -1,6 +1,7 @@
 //! The rows that changes touch in one place.
 
-use super::row_write::{Act, Condition, Content, Group, RowWrite};
+use super::one_or_more::OneOrMore;
+use super::row_write::{Act, Condition, Content, Epoch, Group, RowWrite};
 use super::touched::{Gone, Touched};
 
 /// A partition of one of the tables that come with a plan.
@@ -20,11 +21,20 @@ pub(super) struct Part<'p> {
     reserved: Vec<RowWrite<'p>>,
     /// Rows that go. Those of an entity that is alone are among the rows, if they are there for certain.
     gone: Vec<Gone<'p>>,
+    /// The epochs of the kinds whose own rows are among them.
+    epochs: OneOrMore<Epoch>,
 }
 
 impl<'p> Part<'p> {
     pub(super) fn new(place: Place<'p>) -> Self {
-        Self { place, rows: Vec::new(), reserved: Vec::new(), gone: Vec::new() }
+        Self { place, rows: Vec::new(), reserved: Vec::new(), gone: Vec::new(), epochs: OneOrMore::default() }
+    }
+
+    /// States the epoch of a kind.
+    pub(super) fn state(&mut self, epoch: Epoch) {
+        if self.epochs.iter().all(|known| known.kind != epoch.kind) {
+            self.epochs.push(epoch);
+        }
     }
 
     /// Adds what becomes of a row.
@@ -112,7 +122,7 @@ impl<'p> Part<'p> {
 
     /// Its rows as they are planned.
     pub(super) fn into_group(self) -> Group<'p> {
-        let Self { place: Place { table, partition }, rows, .. } = self;
-        Group { table, partition, rows, unchanged: Vec::new() }
+        let Self { place: Place { table, partition }, rows, epochs, .. } = self;
+        Group { table, partition, rows, unchanged: Vec::new(), epochs }
     }
 }

@@ -3,7 +3,7 @@
 use super::content::{Cause, RowContent, RowKind};
 use super::draft::Printed;
 use super::row_write::{Act, Condition, Content, RowWrite};
-use super::rows::{EntityRow, EntityRows};
+use super::rows::{EntityRow, EntityRows, Found};
 
 /// What becomes of a row.
 #[derive(Debug)]
@@ -43,9 +43,11 @@ pub(super) fn touched<'p>(
             let found = old.and_then(|old| Some((old.rows.find(new, row)?, old)));
             let (condition, act) = match found {
                 Some((there, old)) => {
-                    let is_exact = old.is_exact && there.is_certain;
+                    let is_exact = old.is_exact && there.is_certain && there.found == Found::Unread;
                     let holds = there.content.carrying(old.unknown);
+                    // What an index that is being filled has there is what was found.
                     match there.cause() {
+                        Cause::Entity if entity.keeps_own => (Condition::Is(old.version), Act::Keep),
                         Cause::Entity => (Condition::Is(old.version), Act::Put(Content::Row(content))),
                         // The copy is right as it is.
                         Cause::Index(_) if is_exact && holds.is_same(&content) => {
@@ -54,7 +56,7 @@ pub(super) fn touched<'p>(
                             }
                             (Condition::Any, Act::Keep)
                         }
-                        Cause::Index(_) => (Condition::Any, Act::Put(Content::Row(content))),
+                        Cause::Index(_) => (there.found.condition(), Act::Put(Content::Row(content))),
                     }
                 }
                 None if old.is_none() || must_be_free(kind) => {
@@ -80,17 +82,22 @@ pub(super) fn touched<'p>(
             continue;
         }
         let kind = row.content.kind;
-        let condition = match kind.cause {
-            Cause::Entity => Condition::Is(old.version),
-            Cause::Index(_) => Condition::Any,
+        let (condition, act) = match (kind.cause, row.found) {
+            (Cause::Entity, _) => (Condition::Is(old.version), Act::Remove),
+            (Cause::Index(_), Found::Unread | Found::Filling) => (Condition::Any, Act::Remove),
+            (Cause::Index(_), Found::Mine(version)) => (Condition::Is(version), Act::Remove),
+            (Cause::Index(_), Found::Missing) => (Condition::StillAbsent, Act::Keep),
+            // Another entity has it, which was there first.
+            (Cause::Index(_), Found::Others) => continue,
         };
-        let goes = RowWrite { key: old.rows.key(row), condition, act: Act::Remove, kind: Some(kind), of };
+        let goes = RowWrite { key: old.rows.key(row), condition, act, kind: Some(kind), of };
         let touched = if is_alone && row.is_certain {
             Touched::Wanted(goes)
         } else {
             Touched::Gone(Gone {
                 row: goes,
-                holds: (old.is_exact && row.is_certain).then(|| row.content.carrying(old.unknown)),
+                holds: (old.is_exact && row.is_certain && row.found == Found::Unread)
+                    .then(|| row.content.carrying(old.unknown)),
                 is_certain: row.is_certain,
             })
         };

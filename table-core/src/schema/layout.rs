@@ -4,6 +4,7 @@
 //! not in it, as long as properties keep theirs. People read it in errors; [`read`] makes a declaration of it again.
 
 mod differences;
+mod indexes;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -12,7 +13,8 @@ use std::fmt::Write;
 
 #[cfg(test)]
 pub(crate) use differences::differences;
-pub(crate) use differences::{Differences, differences_in, would_bare};
+pub(crate) use differences::{Differences, differences_in, same_index, united, would_bare};
+pub(crate) use indexes::{with_index, without_index};
 pub(crate) use read::read;
 
 use super::charset::CharSet;

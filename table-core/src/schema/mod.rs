@@ -37,6 +37,7 @@ mod key_error;
 mod key_type;
 mod keys;
 mod layout;
+mod lives;
 mod message;
 mod overlap;
 mod parse;
@@ -64,7 +65,12 @@ pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
 pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys, print_keys};
 #[cfg(any(test, feature = "encrypt"))]
 pub(crate) use layout::layout;
-pub(crate) use layout::{Differences, differences_in, layout_in, read, would_bare};
+pub(crate) use layout::{
+    Differences, differences_in, layout_in, read, same_index, united, with_index, without_index, would_bare,
+};
+#[doc(hidden)]
+pub use lives::{Blocked, IndexEvent, IndexState, KindEvent, KindState, Lives, Standing};
+pub(crate) use lives::{Refusal, Unread, standing, unread};
 pub(crate) use parse::{parse, parse_bytes, parse_field};
 pub use picture::Markdown;
 pub use place::{Place, TableTemplate};

@@ -1,12 +1,12 @@
 //! A table on LMDB.
 
-use crate::error::Result;
-use crate::executor::{Backend, Loader, Moment, Read, TableExec, Take};
+use crate::error::{Error, Result};
+use crate::executor::{Backend, Jobs, Loader, Moment, Read, TableExec, Take};
 use crate::model::ETag;
 use crate::plan::RowWrite;
 use crate::row::key::KeyBuffer;
 use crate::row::view::RowView;
-use crate::schema::Schema;
+use crate::schema::{Schema, Standing};
 #[cfg(feature = "encrypt")]
 use crate::sealing::job::Resealing;
 use crate::store::handle::bulk::LmdbLoader;
@@ -49,7 +49,15 @@ impl TableExec for LmdbTable {
     }
 
     fn declare(&self, schema: &'static Schema) -> Result<()> {
-        declare::register(&self.inner, &self.state, schema)
+        declare::compare(&self.inner, &self.state, schema)
+    }
+
+    #[inline]
+    fn standing(&self, schema: &'static Schema, writes: bool) -> Result<Standing> {
+        match self.state.standing(schema, writes) {
+            Some(standing) => Ok(standing),
+            None => declare::standing(&self.inner, &self.state, schema, writes),
+        }
     }
 
     /// No plan is made of it.
@@ -64,6 +72,14 @@ impl TableExec for LmdbTable {
 
     fn loader(&self) -> Option<Box<dyn Loader + '_>> {
         Some(Box::new(LmdbLoader::of(self)))
+    }
+
+    fn jobs(&self) -> Result<&dyn Jobs> {
+        Ok(self)
+    }
+
+    fn unread(&self, schema: &'static Schema, index: usize, state: usize) -> Error {
+        LmdbTable::unread(self, schema, index, state)
     }
 
     #[cfg(feature = "encrypt")]

@@ -110,18 +110,31 @@ pub(in crate::store) fn check_apart(
     layouts::check_apart(&table.name, all(dbs, txn, table.id)?.into_iter(), schema)
 }
 
+/// Notes what this declaration brings.
 pub(in crate::store) fn note(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
     table: &TableState,
     schema: &Schema,
 ) -> Result<()> {
-    let key = names::entry_key(table.id, LAYOUT_BY_KIND, schema.kind.as_bytes());
+    let layout = layouts::noted_with(&table.name, noted(dbs, txn, table, schema.kind)?, schema);
+    put(dbs, txn, table, schema.kind, layout)
+}
+
+/// Puts a layout in the place of the one that is noted.
+pub(in crate::store) fn put(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    table: &TableState,
+    kind: &str,
+    layout: String,
+) -> Result<()> {
+    let key = names::entry_key(table.id, LAYOUT_BY_KIND, kind.as_bytes());
     let mut inventory = Inventory::read(dbs.main, txn, table.id)?;
     if let Some(former) = dbs.names.get(txn, &key).map_err(lmdb::error)? {
         inventory.layouts.subtract(former);
     }
-    let record = meta::sealed(&key, schema::layout_in(schema, &table.name).into_bytes());
+    let record = meta::sealed(&key, layout.into_bytes());
     inventory.layouts.add(&record);
     dbs.names.put(txn, &key, &record).map_err(lmdb::error)?;
     inventory.write(dbs.main, txn, table.id)

@@ -4,10 +4,11 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use crate::error::Error;
+use crate::executor::JobStep;
 use crate::messages::Task;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{Name, Value};
-use crate::plan::{Act, Condition, OneOrMore, Refused, RowKind};
+use crate::plan::{Act, Condition, Epoch, OneOrMore, Refused, RowKind};
 use crate::row::dict::Dict;
 use crate::row::view::RowView;
 use crate::row::{DIGEST, Row, key};
@@ -62,6 +63,8 @@ pub(crate) struct EncodedGroup {
     pub(super) first: usize,
     /// The declarations that its rows were made by, if it is of typed entities.
     pub(crate) declarations: OneOrMore<&'static Schema>,
+    /// The epochs of their kinds in which the rows were planned.
+    pub(crate) epochs: OneOrMore<Epoch>,
 }
 
 impl EncodedGroup {
@@ -101,8 +104,16 @@ pub(crate) struct Prepared {
     pub(crate) sealed_at: SealedAt,
     /// Whether rows that are there keep their times: their values are sealed anew, and no entity changes.
     pub(crate) keeps_times: bool,
+    /// What becomes of a job, if all goes well that is carried out before.
+    pub(crate) step: Option<Box<EncodedStep>>,
     /// What is done with queues in the same transaction.
     pub(in crate::store) errands: Option<Box<Errands>>,
+}
+/// A step of a job, in its table.
+#[derive(Debug)]
+pub(crate) struct EncodedStep {
+    pub(crate) table: Arc<TableState>,
+    pub(crate) step: JobStep,
 }
 
 /// What a plan does with queues, and where what comes of it is put.
@@ -132,6 +143,22 @@ impl Errands {
 }
 
 impl Prepared {
+    /// A step of a job by itself.
+    pub(crate) fn of_step(table: &Arc<TableState>, step: JobStep) -> Self {
+        Self {
+            groups: OneOrMore::default(),
+            rows: Vec::new(),
+            unchanged: Vec::new(),
+            bytes: Vec::new(),
+            deferred: 0,
+            is_raw: false,
+            sealed_at: SealedAt::NOTHING,
+            keeps_times: false,
+            step: Some(Box::new(EncodedStep { table: table.clone(), step })),
+            errands: None,
+        }
+    }
+
     pub(crate) fn key(&self, row: &EncodedRow) -> &[u8] {
         self.bytes.get(row.key.clone()).unwrap_or_default()
     }

@@ -132,6 +132,7 @@ impl Builder {
                 is_raw: false,
                 sealed_at: SealedAt::NOTHING,
                 keeps_times: false,
+                step: None,
                 errands: None,
             },
             length,
@@ -148,6 +149,7 @@ impl Builder {
             table: table.clone(),
             first: self.plan.rows.len(),
             declarations: OneOrMore::default(),
+            epochs: OneOrMore::default(),
         });
     }
 
@@ -210,6 +212,7 @@ impl Builder {
         }
         if let Some(begun) = self.plan.groups.last_mut() {
             begun.declared_by(group.schemas());
+            begun.epochs = group.epochs.clone();
         }
         Ok(())
     }

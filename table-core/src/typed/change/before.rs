@@ -74,6 +74,11 @@ impl<E: Entity> Before<E> {
         Self { entity, values, without, version, is_exact, unknown, sealed }
     }
 
+    /// The entity, if it was not given away.
+    pub(in crate::typed) fn entity(&self) -> Option<&E> {
+        self.entity.as_ref()
+    }
+
     /// The values of its fields.
     pub(in crate::typed) fn values(&self) -> Result<Values<'_>> {
         self.entity.as_ref().map_or_else(|| Ok(self.values.lent()), values_of)
@@ -158,7 +163,7 @@ impl Row {
 }
 
 /// The properties of a row that are of no field.
-fn unknown(view: &RowView<'_>, schema: &Schema) -> Result<Vec<(Box<str>, Value)>> {
+pub(in crate::typed) fn unknown(view: &RowView<'_>, schema: &Schema) -> Result<Vec<(Box<str>, Value)>> {
     let mut unknown = Vec::new();
     for property in view.properties() {
         let (name, value) = property?;

@@ -9,7 +9,6 @@ use super::Change;
 use super::attempt::{Attempt, Desk, Need};
 use super::entity_attempt::EntityAttempt;
 use crate::error::{Error, ErrorKind, Result};
-#[cfg(feature = "encrypt")]
 use crate::executor::Loader;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
@@ -17,6 +16,7 @@ use crate::handle::write::carry_out;
 use crate::model::ETag;
 use crate::plan::{Draft, Failure, Plan, Reach, Seals, WriteExplain};
 use crate::row::version::version_of;
+use crate::schema::{Schema, Standing};
 use crate::sealing::{SealedAt, Sealer};
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Key;
@@ -124,6 +124,7 @@ fn attempt(
     together: Together<'_>,
     attempts: &mut [&mut (dyn Attempt + '_)],
 ) -> Result<Result<ETag, Failure>> {
+    stand(together, attempts, true)?;
     read(together, attempts)?;
     if let [table] = together.tables {
         let sealer = table.sealer();
@@ -145,6 +146,7 @@ pub(in crate::typed) fn explain(
     together: Together<'_>,
     attempts: &mut [&mut (dyn Attempt + '_)],
 ) -> Result<WriteExplain> {
+    stand(together, attempts, false)?;
     read(together, attempts)?;
     let sealers: Vec<_> = together.tables.iter().map(DynamicTable::sham_sealer).collect();
     let seals: Vec<_> = sealers.iter().map(|sealer| -> &dyn Seals { sealer }).collect();
@@ -160,17 +162,21 @@ fn named<T>(together: Together<'_>, run: impl FnOnce(&[&str]) -> T) -> T {
 }
 
 /// A change that a load carries out together with others.
-#[cfg(feature = "encrypt")]
 pub(in crate::typed) fn loaded(
     table: &DynamicTable,
     attempt: &mut (dyn Attempt + '_),
     loader: &mut dyn Loader,
 ) -> Result<()> {
     let (attempts, alone) = (&mut [attempt], Together::alone(table));
+    stand(alone, attempts, true)?;
     read(alone, attempts)?;
     let sealer = table.sealer();
     named(alone, |names| {
         planned(alone.scope, names, attempts, &[&sealer], |plan| {
+            // An entity may have no copy in an index.
+            if plan.groups.iter().all(|group| group.written() == 0) {
+                return Ok(());
+            }
             loader.add(plan, &sealer.sealed_at()).map_err(|refused| plan.judge(refused).error)
         })
     })?
@@ -180,11 +186,50 @@ pub(in crate::typed) fn loaded(
 pub(in crate::typed) fn insertion<E: Entity, T>(
     table: &DynamicTable,
     entity: &E,
+    standing: Standing,
     seals: &dyn Seals,
     run: impl FnOnce(&Plan<'_>) -> T,
 ) -> Result<T> {
     let mut attempt = EntityAttempt::new(Key::unused(), Change::Insert(entity));
+    attempt.stand(standing);
     named(Together::alone(table), |names| planned(Scope::ALONE, names, &mut [&mut attempt], &[seals], run))
+}
+
+/// What the writers of a kind go by. If it is to be written, its layout is noted in each table where its rows lie: a store that
+/// is only read never gets to know it.
+pub(in crate::typed) fn standing(
+    together: Together<'_>,
+    schema: &'static Schema,
+    writes: bool,
+) -> Result<Standing> {
+    if let [table] = together.tables {
+        return table.standing(schema, writes);
+    }
+    for other in schema.other_tables() {
+        if let Some(table) = together.table(other) {
+            table.standing(schema, writes)?;
+        }
+    }
+    match together.table(schema.table()) {
+        Some(table) => table.standing(schema, writes),
+        None => Err(Error::new(ErrorKind::TableNotFound).table(schema.table())),
+    }
+}
+
+/// Tells the attempts what the writers of their kinds go by.
+fn stand(together: Together<'_>, attempts: &mut [&mut (dyn Attempt + '_)], writes: bool) -> Result<()> {
+    let mut last: Option<(&'static Schema, Standing)> = None;
+    for (number, attempt) in attempts.iter_mut().enumerate() {
+        let schema = attempt.schema();
+        let found = match last {
+            Some((known, found)) if std::ptr::eq(known, schema) => found,
+            _ => standing(together, schema, writes && attempt.writes_entity())
+                .map_err(|error| together.scope.numbered(error, number))?,
+        };
+        last = Some((schema, found));
+        attempt.stand(found);
+    }
+    Ok(())
 }
 
 /// Reads what the changes need; of several, as it was at one moment. No transaction is open any more when it returns.

@@ -63,18 +63,30 @@ pub(in crate::typed) fn is_copy(
     own: (&str, &str),
     copy: &RowView<'_>,
 ) -> bool {
-    let Some(index) = schema.indexes.get(index) else { return false };
-    if path::check_kind_name(copy, index.kind).is_err() {
+    // One that says not whose copy it is is nobody's to remove.
+    let Some(found) = schema.indexes.get(index) else { return false };
+    if path::check_kind_name(copy, found.kind).is_err() {
         return false;
     }
-    // One that says not whose copy it is is nobody's to remove.
-    let says = Source::new(schema, &index.place, copy).and_then(|source| {
-        if index.is_elsewhere() {
+    let says = Source::new(schema, &found.place, copy).and_then(|source| {
+        if found.is_elsewhere() {
             return source.own_keys();
         }
         Ok(KeyPair::of(own.0, &source.own_row_key()?))
     });
     says.is_ok_and(|keys| keys.as_strs() == own)
+}
+
+/// The row key of the entity of which the row is a copy in an index, if it is one and says so.
+pub(in crate::typed) fn source_of(
+    schema: &'static Schema,
+    index: usize,
+    copy: &RowView<'_>,
+) -> Option<String> {
+    let index = schema.indexes.get(index)?;
+    path::check_kind_name(copy, index.kind).ok()?;
+    let source = Source::new(schema, &index.place, copy).ok()?;
+    source.own_row_key().ok()
 }
 
 /// Whether a field's elements stand in keys.

@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::row::view::RowView;
+use crate::schema::Index;
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::Path;
 use crate::typed::entity::path::check_kind;
@@ -204,6 +205,7 @@ fn get<E: Entity, L: Lookup<E>>(
     table: &DynamicTable,
     key: &L,
 ) -> Result<Option<L::Output>> {
+    check_index::<L::Path>(snapshot, table)?;
     let table = <L::Path as Path>::KEYS.table(table);
     if let Some(blind) = key.blind() {
         let mut found = None;
@@ -227,17 +229,77 @@ fn get_many<E: Entity, L: Lookup<E>>(
     keys.iter().map(|key| get(snapshot, table, key)).collect()
 }
 
+/// Makes sure that the path's rows can be read in the snapshot: those of an index that is being made can't.
+pub(in crate::typed) fn check_index<P: Path>(snapshot: &Snapshot, table: &DynamicTable) -> Result<()> {
+    match states_of::<P>() {
+        None => Ok(()),
+        Some(index) => snapshot.check_index(table, P::KEYS.schema(), index),
+    }
+}
+
+/// The path's index, if it has states: one that lies elsewhere than its entities is of the layout from the first of them on.
+fn states_of<P: Path>() -> Option<usize> {
+    let index = const { P::INDEX }?;
+    let lies_elsewhere = P::KEYS.schema().indexes.get(index).is_none_or(Index::is_elsewhere);
+    (!lies_elsewhere).then_some(index)
+}
+
+/// What `read` makes of the path's rows as they are now. An index must be ready before the read and after, and in one epoch
+/// of its kind: then it was so all the time.
+pub(in crate::typed) fn while_ready<P: Path, T>(
+    table: &DynamicTable,
+    mut read: impl FnMut() -> Result<T>,
+) -> Result<T> {
+    let Some(index) = states_of::<P>() else { return read() };
+    let schema = P::KEYS.schema();
+    let ready = || {
+        let standing = table.standing(schema, false)?;
+        if standing.is_ready(index) {
+            return Ok(standing.epoch);
+        }
+        // What is known may be of a former state; whoever says why it is not ready looks again.
+        let error = table.exec().unread(schema, index, usize::MAX);
+        let standing = table.standing(schema, false)?;
+        if standing.is_ready(index) {
+            return Ok(standing.epoch);
+        }
+        Err(error.attempted("read from").table(table.name()))
+    };
+    loop {
+        let before = ready()?;
+        let found = read();
+        // Each round another epoch has begun.
+        if ready()? == before {
+            return found;
+        }
+    }
+}
+
 /// From the snapshot, or from the table as it is now.
 fn get_as<E: Entity, L: Lookup<E>, S: Projection<Entity = E>>(
     table: &DynamicTable,
     snapshot: Option<&Snapshot>,
     key: &L,
 ) -> Result<Option<S>> {
-    let table = <L::Path as Path>::KEYS.table(table);
+    let lies_in = <L::Path as Path>::KEYS.table(table);
     let read = |view: &RowView<'_>| {
         check_kind(view, <L::Path as Path>::KEYS.tag())?;
         projection::read::<L::Path, S>(view)
     };
+    let Some(snapshot) = snapshot else {
+        return while_ready::<L::Path, _>(table, || get_as_by::<E, L, S>(lies_in, None, key, &read));
+    };
+    check_index::<L::Path>(snapshot, table)?;
+    get_as_by::<E, L, S>(lies_in, Some(snapshot), key, &read)
+}
+
+/// What `read` makes of the row of this key.
+fn get_as_by<E: Entity, L: Lookup<E>, S>(
+    table: &DynamicTable,
+    snapshot: Option<&Snapshot>,
+    key: &L,
+    read: &dyn Fn(&RowView<'_>) -> Result<S>,
+) -> Result<Option<S>> {
     let mut found = None;
     let mut keep = |view: &RowView<'_>| {
         found = Some(read(view)?);

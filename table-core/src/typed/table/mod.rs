@@ -13,6 +13,7 @@ use crate::handle::table::DynamicTable;
 use crate::model::{ETag, IfMatch};
 use crate::plan::{Plan, Refused};
 use crate::row::view::RowView;
+use crate::schema::Standing;
 use crate::typed::change::Change;
 use crate::typed::change::driver::{self, Together};
 use crate::typed::change::egt::Egt;
@@ -22,6 +23,7 @@ use crate::typed::entity::path::Path;
 use crate::typed::entity::stored::Stored;
 use crate::typed::read::blind::find_or_again;
 use crate::typed::read::key::{Key, Lookup, Partition};
+use crate::typed::read::while_ready;
 
 /// How often [`Table::get_or_insert`] looks, if others add and delete the entity in between.
 const ATTEMPTS: u32 = 64;
@@ -49,17 +51,19 @@ impl<E: Entity> Table<E> {
 
     /// The entity of this key, or what an index's copy holds.
     pub fn get<L: Lookup<E>>(&self, key: L) -> Result<Option<L::Output>> {
-        let mut found = None;
-        let mut read = |view: &RowView<'_>| {
-            found = Some(L::read(view)?);
-            Ok(())
-        };
-        let table = <L::Path as Path>::KEYS.table(&self.table);
-        let is_found = match key.blind() {
-            Some(blind) => blind.find(table, &mut read)?,
-            None => find_or_again(table, key.keys()?, &mut read)?,
-        };
-        Ok(found.filter(|_| is_found))
+        while_ready::<L::Path, _>(&self.table, || {
+            let mut found = None;
+            let mut read = |view: &RowView<'_>| {
+                found = Some(L::read(view)?);
+                Ok(())
+            };
+            let table = <L::Path as Path>::KEYS.table(&self.table);
+            let is_found = match key.blind() {
+                Some(blind) => blind.find(table, &mut read)?,
+                None => find_or_again(table, key.keys()?, &mut read)?,
+            };
+            Ok(found.filter(|_| is_found))
+        })
     }
 
     /// Whether there is an entity of this key, or a copy of one in the key's index. It is read as [`get`](Self::get) reads
@@ -242,12 +246,13 @@ impl<E: Entity> Table<E> {
             &mut *self.table.loader(),
             entities,
             |entity, loader| {
+                let standing = driver::standing(Together::alone(&self.table), E::SCHEMA, true)?;
                 let sealer = self.table.sealer();
                 let add = |plan: &Plan<'_>| {
                     let added = loader.add(plan, &sealer.sealed_at());
                     added.map_err(|refused| plan.judge(refused).error)
                 };
-                driver::insertion(&self.table, entity.borrow(), &sealer, add)?
+                driver::insertion(&self.table, entity.borrow(), standing, &sealer, add)?
             },
             |entity, refused| {
                 // What adds a row demands no version: the keys that sealed it are no longer the current ones.
@@ -258,7 +263,9 @@ impl<E: Entity> Table<E> {
                 let Refused { error, group, row } = &refused;
                 let again = || Refused { error: error.again(), group: *group, row: *row };
                 let failure =
-                    driver::insertion(&self.table, entity.borrow(), &shown, |plan| plan.judge(again()))?;
+                    driver::insertion(&self.table, entity.borrow(), Standing::NEW, &shown, |plan| {
+                        plan.judge(again())
+                    })?;
                 Err(failure.error)
             },
         )
