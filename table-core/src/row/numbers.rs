@@ -15,6 +15,8 @@ pub(crate) struct PropertyNumber {
     pub(crate) id: Option<u16>,
     /// The number, but `None` where rows have the property sealed.
     pub(crate) unsealed: Option<u16>,
+    /// The number of the name that the property had before.
+    pub(crate) was: Option<u16>,
     /// Its place among the slots of a row that has all properties and gives none of them back by its keys.
     pub(crate) place: usize,
 }
@@ -121,7 +123,8 @@ impl FieldNumbers {
     #[cold]
     fn find_places(&self, fields: &[Field], shape: &Shape) -> FieldPlaces {
         let place = |(number, field): (&PropertyNumber, &Field)| {
-            let (_, place) = shape.find(number.id?)?;
+            let find = |id: Option<u16>| shape.find(id?);
+            let (_, place) = find(number.id).or_else(|| find(number.was))?;
             // What is sealed, or has to be, takes the longer way.
             (!field.encrypted).then_some(*place)
         };
@@ -179,6 +182,7 @@ pub(crate) fn numbers(dict: &Dict, fields: &[Field]) -> FieldNumbers {
     let number = |(id, field): (&Option<u16>, &Field)| PropertyNumber {
         id: *id,
         unsealed: id.filter(|_| !field.encrypted),
+        was: field.was.and_then(|was| dict.id(was)),
         place: id.map_or(0, before),
     };
     let shapes = dict.shapes.iter().map(|_| OnceLock::new()).collect();

@@ -209,6 +209,8 @@ pub struct Field {
     /// What stands for it where a row lacks it.
     #[doc(hidden)]
     pub absent: Option<Absent>,
+    /// What its property was called: rows may still have it under this name. It is written under the other.
+    pub was: Option<&'static str>,
 }
 
 impl Field {
@@ -226,6 +228,7 @@ impl Field {
         secret: false,
         column: ColumnType::Text,
         absent: None,
+        was: None,
     };
 
     /// The same field with a name in the struct and one in the store.
@@ -240,6 +243,13 @@ impl Field {
     #[must_use]
     pub const fn or_default(mut self) -> Self {
         self.optional = true;
+        self
+    }
+
+    /// The same field, which rows may still have under this name.
+    #[must_use]
+    pub const fn was(mut self, property: &'static str) -> Self {
+        self.was = Some(property);
         self
     }
 

@@ -445,11 +445,12 @@ impl<'v> Source<'v> {
 
     fn stored(&self, view: &'v RowView<'v>, field: usize) -> Result<Option<ValueRef<'v>>> {
         let numbers = if self.quick.is_some() { view.numbers(self.schema.fields) } else { self.numbers };
-        match numbers.get(field) {
+        let found = match numbers.get(field) {
             Some(PropertyNumber { id: Some(id), .. }) => view.seek(*id, &self.place),
             Some(PropertyNumber { id: None, .. }) => view.get_unnumbered(self.schema.fields, field),
             None => Ok(None),
-        }
+        }?;
+        if found.is_some() { Ok(found) } else { view.get_renamed(self.schema.fields, field) }
     }
 
     /// What the row or its keys hold of the field, sealed where it is sealed.
