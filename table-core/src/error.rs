@@ -129,6 +129,9 @@ kinds! {
     SchemaMismatch = "InvalidInput", 400, "the stored row does not fit the struct";
     /// A kind of entity is declared otherwise than when it was last written.
     LayoutChanged = "InvalidInput", 400, "the layout of the entity has changed";
+    /// The copies of an index are not all there: it is new, or declared otherwise than they are, and is being made.
+    /// `Table::rebuild` makes it; all else of the table can be read meanwhile.
+    IndexBuilding = "ServerBusy", 503, "the index is not ready";
     /// A write by properties, or a delete by keys, is of a row that a struct declares: the struct's table changes it and
     /// its copies; a handle by [`DynamicTable::raw`](crate::DynamicTable::raw) writes that row alone.
     DeclaredKind = "InvalidInput", 400, "the row's kind is declared by a struct";

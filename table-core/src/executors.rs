@@ -10,11 +10,11 @@ use crate::error::{Error, ErrorKind};
 pub use crate::executor::{
     Abilities, Asked, Backend, Batch, Begin, InPlace, Kept, Lanes, LayoutTexts, Layouts, Loader, Moment,
     Read, TableExec, Take, TakeEach, Turns, Walk, check_by_properties, check_entity, check_rules, declare,
-    page, views, walks,
+    note, page, views, walks,
 };
 pub use crate::handle::store::Store;
 pub use crate::plan::{
-    Act, Condition, Content, Group, Intent, OneOrMore, Plan, Range, Refused, RowContent, RowKind,
+    Act, Condition, Content, Epoch, Group, Intent, OneOrMore, Plan, Range, Refused, RowContent, RowKind,
     RowProperty, RowWrite, Version,
 };
 use crate::row::key;

@@ -121,7 +121,8 @@ fn rows_of_declared_kinds_are_their_structs_on_any_executor() {
 
 /// A plan by hand: rows of these groups, each a table's place among those given and a partition.
 fn plan<'p>(groups: Vec<(usize, &'p str, Vec<RowWrite<'p>>, Vec<Range<'p>>)>) -> Plan<'p> {
-    let group = |(table, partition, rows, unchanged)| Group { table, partition, rows, unchanged };
+    let group =
+        |(table, partition, rows, unchanged)| Group { table, unchanged, ..Group::new(partition, rows) };
     Plan { groups: groups.into_iter().map(group).collect(), is_raw: true, ..Plan::default() }
 }
 

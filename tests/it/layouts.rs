@@ -108,13 +108,151 @@ fn another_layout_is_refused_with_the_difference() {
     assert_sound(&store);
 }
 
+/// The same rows again, of a newer release that is compatible with the first: one more field, and no other change.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+#[index(by_email, row = "email_{email}", unique)]
+struct Phoned {
+    department: String,
+    id: u32,
+    email: String,
+    age: i32,
+    phone: Option<String>,
+}
+
+/// A release of another branch.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+#[index(by_email, row = "email_{email}", unique)]
+struct Noted {
+    department: String,
+    id: u32,
+    email: String,
+    age: i32,
+    #[property(default)]
+    note: String,
+}
+
+#[test]
+fn who_opens_and_reads_notes_nothing() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let staff = store.table::<first::Employee>().unwrap();
+    staff.insert(&jun()).unwrap();
+    let grown = store.table::<Grown>().unwrap();
+    assert_eq!(grown.get(Grown::key("Sales", 7)).unwrap().unwrap().age, 40);
+    assert_eq!(grown.rows().unit("Sales").into_iter().count(), 1);
+    // The older program is locked out by nothing that the newer one has done.
+    let store = reopened(&scratch, store);
+    let staff = store.table::<first::Employee>().unwrap();
+    staff.update(first::Employee::key("Sales", 7), |e| e.age = 41).unwrap();
+    assert_sound(&store);
+    // What is not there can be declared in two ways as long as neither has written.
+    store.drop_table("Company").unwrap();
+    store.table::<Moved>().unwrap();
+    store.table::<first::Employee>().unwrap().insert(&jun()).unwrap();
+    assert_eq!(store.table::<Moved>().unwrap_err().kind(), ErrorKind::LayoutChanged);
+}
+
+#[test]
+fn every_way_of_writing_notes_the_layout() {
+    type Write = fn(&Store) -> Result<(), table_core::Error>;
+    let ways: [Write; 6] = [
+        |store| store.table::<first::Employee>()?.insert(&jun()).map(drop),
+        |store| store.table::<first::Employee>()?.put(&jun()).map(drop),
+        |store| {
+            let report = store.table::<first::Employee>()?.bulk_insert([jun()])?;
+            report.failures.into_iter().next().map_or(Ok(()), |failure| Err(failure.error))
+        },
+        |store| {
+            let partition = first::Employee::partition("Sales");
+            store.table::<first::Employee>()?.egt(partition).insert(&jun()).commit().map(drop)
+        },
+        |store| {
+            let partition = first::Employee::partition("Sales");
+            store.egt::<Staff>(partition).insert(&jun()).commit().map(drop)
+        },
+        |store| {
+            let jun = table_core::DynamicEntity::new("Sales", "empid_000007")
+                .with("EntityType", "employee")
+                .with("Email", "jun@contoso.com")
+                .with("Age", 40);
+            store.set::<Staff>()?.insert_any(&jun).map(drop)
+        },
+    ];
+    for (number, write) in ways.into_iter().enumerate() {
+        let scratch = Scratch::new();
+        let store = scratch.store();
+        let other = store.table::<Moved>().unwrap();
+        write(&store).unwrap_or_else(|error| panic!("{number}: {error}"));
+        // Who had the table open before anything was noted can't write, either, and nothing is written.
+        let moved = Moved { department: "Sales".into(), id: 8, email: "m@contoso.com".into(), age: 1 };
+        let error = other.insert(&moved).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::LayoutChanged, "{number}: {error}");
+        assert_eq!(other.bulk_insert([moved]).unwrap().failures[0].error.kind(), ErrorKind::LayoutChanged);
+        assert_eq!(other.dynamic().query(&Query::new()).unwrap().count(), 2, "{number}");
+        let store = reopened(&scratch, store);
+        assert_eq!(store.table::<Moved>().unwrap_err().kind(), ErrorKind::LayoutChanged, "{number}");
+        let found = store.table::<first::Employee>().unwrap().get(first::Employee::key("Sales", 7)).unwrap();
+        assert_eq!(*found.unwrap(), jun(), "{number}");
+    }
+}
+
+#[derive(EntitySet)]
+enum Staff {
+    Employee(first::Employee),
+}
+
+#[test]
+fn programs_of_two_branches_write_beside_the_first_and_lose_nothing() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let (old, phoned, noted) = (
+        store.table::<first::Employee>().unwrap(),
+        store.table::<Phoned>().unwrap(),
+        store.table::<Noted>().unwrap(),
+    );
+    old.insert(&jun()).unwrap();
+    for round in 0..3 {
+        let phone = format!("555-{round}");
+        phoned.update(Phoned::key("Sales", 7), |e| e.phone = Some(phone.clone())).unwrap();
+        noted.update(Noted::key("Sales", 7), |e| e.note = format!("note {round}")).unwrap();
+        old.update(first::Employee::key("Sales", 7), |e| e.age = 50 + round).unwrap();
+        // The own row and the copy, by each declaration.
+        for row in ["empid_000007", "email_jun@contoso.com"] {
+            let row = old.dynamic().get("Sales", row).unwrap().unwrap();
+            assert_eq!(row.get("Phone").and_then(|value| value.as_str()), Some(&*phone));
+            assert_eq!(row.get("Note").and_then(|value| value.as_str()), Some(&*format!("note {round}")));
+            assert_eq!(row.get("Age").and_then(|value| value.as_i32()), Some(50 + round));
+        }
+    }
+    // Each of them opens the table again: what was noted has all of them.
+    drop((old, phoned, noted));
+    let store = reopened(&scratch, store);
+    store
+        .table::<first::Employee>()
+        .unwrap()
+        .update(first::Employee::key("Sales", 7), |e| e.age = 1)
+        .unwrap();
+    store.table::<Phoned>().unwrap().update(Phoned::key("Sales", 7), |e| e.age = 2).unwrap();
+    let noted = store.table::<Noted>().unwrap();
+    noted.update(Noted::key("Sales", 7), |e| e.age = 3).unwrap();
+    assert_eq!(noted.get(Noted::by_email("Sales", "jun@contoso.com")).unwrap().unwrap().note, "note 2");
+    assert_sound(&store);
+}
+
 #[test]
 fn a_dropped_table_takes_its_layouts_along() {
     let scratch = Scratch::new();
     let store = scratch.store();
     store.table::<first::Employee>().unwrap().insert(&jun()).unwrap();
     store.drop_table("Company").unwrap();
-    store.table::<Moved>().unwrap();
+    let moved = store.table::<Moved>().unwrap();
+    moved
+        .insert(&Moved { department: "Sales".into(), id: 7, email: "jun@contoso.com".into(), age: 40 })
+        .unwrap();
     store.reclaim().unwrap();
     store.table::<Moved>().unwrap();
     assert_eq!(store.table::<first::Employee>().unwrap_err().kind(), ErrorKind::LayoutChanged);
@@ -142,7 +280,7 @@ enum Word {
 fn kinds_whose_keys_could_meet_are_refused() {
     let scratch = Scratch::new();
     let store = scratch.store();
-    store.table::<first::Employee>().unwrap();
+    store.table::<first::Employee>().unwrap().insert(&jun()).unwrap();
     // In another process, too, which knows the other kind from the store alone.
     let store = reopened(&scratch, store);
     let error = store.table::<Message>().unwrap_err();
@@ -174,11 +312,12 @@ enum Company {
 fn a_set_is_refused_for_any_of_its_kinds() {
     let scratch = Scratch::new();
     let store = scratch.store();
-    store.table::<first::Employee>().unwrap();
+    store.table::<first::Employee>().unwrap().insert(&jun()).unwrap();
     assert_eq!(store.set::<Company>().unwrap_err().kind(), ErrorKind::LayoutChanged);
     let department = Department { name: "Sales".into(), head_count: 0 };
     let egt = store.egt::<Company>(Department::partition("Sales")).insert(&department);
     assert_eq!(egt.commit().unwrap_err().kind(), ErrorKind::LayoutChanged);
+    let _unused = |Staff::Employee(employee): Staff| employee.id;
     let _unused = |company: Company| match company {
         Company::Department(department) => department.head_count,
         Company::Moved(moved) => moved.id,
@@ -230,6 +369,9 @@ fn a_long_layout_is_read_again() {
 
 integration_tests::on_other_executors! {
     a_layout_that_has_grown_reads_what_was_written_before
+    who_opens_and_reads_notes_nothing
+    every_way_of_writing_notes_the_layout
+    programs_of_two_branches_write_beside_the_first_and_lose_nothing
     another_layout_is_refused_with_the_difference
     kinds_whose_keys_could_meet_are_refused
     a_set_is_refused_for_any_of_its_kinds

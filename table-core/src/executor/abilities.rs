@@ -96,7 +96,7 @@ mod tests {
     }
 
     fn group<'p>(partition: &'p str, rows: Vec<RowWrite<'p>>) -> Group<'p> {
-        Group { table: 0, partition, rows, unchanged: Vec::new() }
+        Group::new(partition, rows)
     }
 
     fn plan(groups: Vec<Group<'_>>) -> Plan<'_> {

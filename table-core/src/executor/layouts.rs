@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::TableExec;
-use crate::schema::{self, Differences, Schema, checks};
+use crate::schema::{self, Differences, IndexState, Lives, Refusal, Schema, Standing, Unread, checks};
 
 /// Every kind of a table with its layout.
 pub type LayoutTexts = Vec<(String, String)>;
@@ -12,7 +12,7 @@ pub type LayoutTexts = Vec<(String, String)>;
 pub(crate) enum Noted {
     /// No layout yet.
     Never,
-    /// The layout that is declared.
+    /// A layout that says what is declared, and maybe more.
     Same,
     /// Another, which may become the one that is declared.
     Before(Differences),
@@ -32,22 +32,80 @@ pub(crate) fn compare(noted: Option<&str>, schema: &Schema) -> Result<Noted> {
     let Some(layout) = noted else { return Ok(Noted::Never) };
     match schema::differences(layout, schema) {
         None => Ok(Noted::Same),
+        Some(found) if found.is_compatible && !found.adds => Ok(Noted::Same),
         Some(found) if found.is_compatible => Ok(Noted::Before(found)),
-        Some(found) => {
-            let way = if found.jumps {
-                "what is sealed stays so, and what is plain comes to be by `#[encrypt(dual)]`: see `Table::reencrypt`"
-            } else {
-                "declare it as it was, or keep the new declaration in another table or under another kind"
-            };
-            let because = format!(
-                "`{}` of the struct `{}` is declared otherwise than when it was last written:\n  {}\n{way}",
-                schema.kind,
-                schema.entity,
-                found.lines.join("\n  ")
-            );
-            Err(Error::new(ErrorKind::LayoutChanged).because(because))
-        }
+        Some(found) => Err(changed(&found, schema)),
     }
+}
+
+/// The error of a declaration by which rows can't be read, with the difference and what would be right.
+#[cold]
+fn changed(found: &Differences, schema: &Schema) -> Error {
+    let way = if found.jumps {
+        "what is sealed stays so, and what is plain comes to be by `#[encrypt(dual)]`: see `Table::reencrypt`"
+    } else {
+        "declare it as it was, or keep the new declaration in another table or under another kind"
+    };
+    let because = format!(
+        "`{}` of the struct `{}` is declared otherwise than when it was last written:\n  {}\n{way}",
+        schema.kind,
+        schema.entity,
+        found.lines.join("\n  ")
+    );
+    Error::new(ErrorKind::LayoutChanged).because(because)
+}
+
+/// The error of a program that can't write a kind, since it could not keep one of its indexes.
+#[cold]
+pub(crate) fn refused(schema: &Schema, noted: Option<&str>, refusal: &Refusal) -> Error {
+    let kind = schema.kind;
+    let because = match refusal {
+        Refusal::Lacks(name) => format!(
+            "`{kind}` has the index `{name}`, which the struct `{}` does not declare: its copies would be wrong; declare \
+             it, or remove it by `Table::drop_index(\"{name}\")`",
+            schema.entity
+        ),
+        Refusal::Otherwise(name) => {
+            let lines = noted.and_then(|noted| schema::differences(noted, schema)).map(|found| found.lines);
+            let of_it = |line: &&String| line.split(' ').nth(2) == Some(name);
+            let lines: Vec<_> = lines.iter().flatten().filter(of_it).map(String::as_str).collect();
+            format!(
+                "the index `{name}` of `{kind}` is declared otherwise than its copies are:\n  {}\n`Table::rebuild` makes it \
+                 anew",
+                lines.join("\n  ")
+            )
+        }
+    };
+    Error::new(ErrorKind::LayoutChanged).because(because)
+}
+
+/// The error of a read by an index that is not ready; `far` says how far its job is.
+#[cold]
+pub(crate) fn unread(schema: &Schema, name: &str, why: &Unread, far: &str) -> Error {
+    let kind = schema.kind;
+    let because = match why {
+        Unread::Otherwise => {
+            format!(
+                "the index `{name}` of `{kind}` is declared otherwise than its copies are; `Table::rebuild` makes it anew"
+            )
+        }
+        Unread::Is(state) => {
+            let way = match state {
+                IndexState::Absent => "`Table::rebuild` makes it".to_owned(),
+                IndexState::Blocked(blocked) => format!(
+                    "in partition `{}` the rows `{}` and `{}` both claim the key `{}`; change one of them and call \
+                     `Table::rebuild` again",
+                    blocked.partition.escape_debug(),
+                    blocked.has.escape_debug(),
+                    blocked.wants.escape_debug(),
+                    blocked.key.escape_debug()
+                ),
+                _ => format!("`Table::rebuild` goes on with it{far}"),
+            };
+            format!("the index `{name}` of `{kind}` {}; {way}", state.words())
+        }
+    };
+    Error::new(ErrorKind::IndexBuilding).because(because)
 }
 
 /// C7, of kinds that meet in a table: no row of the new one can have a key of a row of those known.
@@ -67,35 +125,60 @@ pub(crate) fn check_apart<'k>(
     })
 }
 
-/// Makes sure that the rows of this kind have the layout that the schema declares; notes it if there is none yet, or if
-/// nothing that was written reads otherwise under the new one.
+/// What a layout becomes when this declaration writes.
+pub(crate) fn noted_with(noted: Option<&str>, schema: &Schema) -> String {
+    noted.map_or_else(|| schema::layout(schema), |noted| schema::united(noted, schema))
+}
+
+/// Makes sure that the rows of this kind can be read by this declaration. Nothing is noted: who only reads changes nothing.
 pub fn declare(table: &dyn TableExec, noted: &dyn Layouts, schema: &'static Schema) -> Result<()> {
+    examine(table, &noted.layouts()?, schema).map(drop)
+}
+
+/// Notes the layout of a kind that is about to be written, unless what is noted says it; what its writers go by. Without jobs
+/// no index is ever in another state than that it is ready.
+pub fn note(table: &dyn TableExec, noted: &dyn Layouts, schema: &'static Schema) -> Result<Standing> {
+    loop {
+        let known = noted.layouts()?;
+        // Somebody else may be quicker. No layout comes back, so that does not go on for ever.
+        if examine(table, &known, schema)? == Noted::Same
+            || noted.note(&known, schema.kind, &noted_with(of_kind(&known, schema), schema))?
+        {
+            return Ok(Standing::NEW);
+        }
+    }
+}
+
+fn of_kind<'k>(known: &'k LayoutTexts, schema: &Schema) -> Option<&'k str> {
+    known.iter().find(|(kind, _)| kind == schema.kind).map(|(_, layout)| layout.as_str())
+}
+
+/// Compares a declaration with what is noted of its kind and of the others in the table.
+fn examine(table: &dyn TableExec, known: &LayoutTexts, schema: &'static Schema) -> Result<Noted> {
     if schema.seals() || schema.signs_some() {
         table.store().vault()?;
     }
-    loop {
-        let known = noted.layouts()?;
-        let of_kind = known.iter().find(|(kind, _)| kind == schema.kind).map(|(_, layout)| layout.as_str());
-        match compare(of_kind, schema)? {
-            Noted::Same => return Ok(()),
-            Noted::Before(found) if !found.no_longer_plain.is_empty() => {
-                return Err(Error::new(ErrorKind::Unsupported).because(format!(
-                    "the store can't tell whether some value of `{}` is still plain; declare it with `#[encrypt(dual)]`",
-                    found.no_longer_plain.join("`, `")
-                )));
-            }
-            Noted::Never | Noted::Before(_) => {}
-        }
-        // Who only reads notes nothing: what can be compared can be read.
-        if table.store().is_read_only() {
-            return Ok(());
-        }
-        check_apart(known.iter().map(|(kind, layout)| (kind.as_str(), layout.as_str())), schema)?;
-        // Somebody else may have been quicker. No layout comes back, so that does not go on for ever.
-        if noted.note(&known, schema.kind, &schema::layout(schema))? {
-            return Ok(());
-        }
+    let found = compare(of_kind(known, schema), schema)?;
+    if let Noted::Before(differences) = &found
+        && !differences.no_longer_plain.is_empty()
+    {
+        return Err(Error::new(ErrorKind::Unsupported).because(format!(
+            "the store can't tell whether some value of `{}` is still plain; declare it with `#[encrypt(dual)]`",
+            differences.no_longer_plain.join("`, `")
+        )));
     }
+    // Nothing here makes an index or removes one.
+    if let Some(layout) = of_kind(known, schema)
+        && let Some(read) = schema::read(layout, schema.kind)
+        && schema::standing(Some(&read), &Lives::default(), schema) != (Standing::NEW, None)
+    {
+        let found = schema::differences(layout, schema);
+        return Err(found.map_or_else(damaged, |found| changed(&found, schema)));
+    }
+    if found != Noted::Same {
+        check_apart(known.iter().map(|(kind, layout)| (kind.as_str(), layout.as_str())), schema)?;
+    }
+    Ok(found)
 }
 
 /// What is said to who writes by its properties a row that a struct declares: one of these entities, or a copy in one

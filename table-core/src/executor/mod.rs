@@ -8,6 +8,7 @@ mod asked;
 mod backend;
 mod batch;
 mod drawn;
+mod job;
 mod kept;
 mod lanes;
 pub(crate) mod layouts;
@@ -29,10 +30,11 @@ pub use self::batch::Batch;
 pub(crate) use self::batch::Lent;
 pub(crate) use self::drawn::page_size;
 pub use self::drawn::{Begin, page, views, walks};
+pub use self::job::{EachRow, JobRecord, JobStep, Jobs, Position, StepSize, Transition};
 pub use self::kept::Kept;
 pub use self::lanes::Lanes;
 pub(crate) use self::lanes::order;
-pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, declare};
+pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, declare, note};
 pub use self::loader::Loader;
 pub(crate) use self::merged::Merged;
 pub use self::rules::{check_entity, check_rules};
@@ -45,7 +47,7 @@ use crate::plan::RowWrite;
 use crate::query::Continuation;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
-use crate::schema::Schema;
+use crate::schema::{Schema, Standing};
 #[cfg(feature = "encrypt")]
 use crate::sealing::job::Resealing;
 
@@ -76,9 +78,13 @@ pub trait TableExec: Any + Send + Sync {
     /// Like [`get`](Self::get), for a reader that keeps the row.
     fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool>;
 
-    /// Makes sure that the rows of this kind have the layout that the schema declares; notes it if there is none yet, or
-    /// if nothing that was written reads otherwise under the new one.
+    /// Makes sure that the rows of this kind can be read by what the schema declares. Nothing is written.
     fn declare(&self, schema: &'static Schema) -> Result<()>;
+
+    /// What whoever writes, or reads, a kind by this declaration goes by. One that is about to be written has its layout
+    /// noted, unless what is noted says it already. It is called before each write, and is to be quick where there is
+    /// nothing to do.
+    fn standing(&self, schema: &'static Schema, writes: bool) -> Result<Standing>;
 
     /// Carries out the write of one row alone, if there is a shorter way than by a plan; with `is_raw`, of a row of a
     /// declared kind too.

@@ -90,7 +90,7 @@ mod tests {
             (put("b", &system), Some(ErrorKind::PropertyNameInvalid)),
         ] {
             let rows = vec![put("a", &good), second];
-            let group = Group { table: 0, partition: "p", rows, unchanged: Vec::new() };
+            let group = Group::new("p", rows);
             let refused = check_rules(&Plan { groups: group.into(), ..Plan::default() }).err();
             let found = refused.map(|refused| (refused.error.kind(), refused.row));
             assert_eq!(found, expected.map(|kind| (kind, Some(1))));

@@ -11,7 +11,7 @@ use crate::executor::TableExec;
 use crate::model::DynamicEntity;
 use crate::query::{Continuation, Explain, Query};
 use crate::row::view::RowView;
-use crate::schema::Schema;
+use crate::schema::{Schema, Standing};
 
 /// A handle on a table, to read and write entities of any shape.
 ///
@@ -109,9 +109,16 @@ impl DynamicTable {
         self.is_raw
     }
 
-    /// Makes sure that the rows of this kind have the layout that the schema declares.
+    /// Makes sure that the rows of this kind can be read by what the schema declares.
     pub(crate) fn declare(&self, schema: &'static Schema) -> Result<()> {
         self.exec.declare(schema)
+    }
+
+    /// What whoever writes, or reads, this kind goes by.
+    #[inline]
+    pub(crate) fn standing(&self, schema: &'static Schema, writes: bool) -> Result<Standing> {
+        let words = if writes { "write to" } else { "read from" };
+        self.exec.standing(schema, writes).map_err(|error| error.attempted(words).table(self.name()))
     }
 
     /// The entity of these keys, or `None`.

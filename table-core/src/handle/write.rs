@@ -81,7 +81,7 @@ impl DynamicTable {
             let words = row.act.words(row.condition);
             return done.map_err(|e| e.placed(words, self.name(), partition, Some(row.key)));
         }
-        let group = Group { table: 0, partition, rows: vec![*row], unchanged: Vec::new() };
+        let group = Group::new(partition, vec![*row]);
         self.write_group(group).map_err(|refused| refused.error)
     }
 

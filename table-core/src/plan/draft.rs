@@ -2,8 +2,8 @@
 
 use super::content::{Cause, RowContent, RowKind};
 use super::one_or_more::OneOrMore;
-use super::row_write::{Act, Condition, Content, Group, Plan, RowWrite, Version};
-use super::rows::EntityRows;
+use super::row_write::{Act, Condition, Content, Epoch, Group, Plan, RowWrite, Version};
+use super::rows::{EntityRows, Found};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::Value;
@@ -17,6 +17,8 @@ pub(crate) struct Printed<'a> {
     pub(crate) new: Option<EntityRows<'a>>,
     /// Whether the entity stays what it is, of its version: only the form changes in which its rows have it.
     pub(crate) keeps_times: bool,
+    /// The epoch of its kind in which the change was planned.
+    pub(crate) epoch: Epoch,
 }
 
 /// The rows of an entity that is there, and what was read of its own.
@@ -102,17 +104,24 @@ impl<'p> Draft<'p> {
         let old = entity.old.as_ref();
         for row in entity.new.iter().flat_map(|new| &new.rows) {
             let Some(new) = &entity.new else { break };
-            let (key, kind) = (new.key(row), row.content.kind);
-            let content = row.content.carrying(old.map_or(&[], |old| old.unknown));
+            let (key, kind, mut content) = (new.key(row), row.content.kind, row.content);
             let found = old.and_then(|old| Some((old.rows.find(key)?, old)));
+            let is_right = found.is_some_and(|(there, _)| there.content.is_same(&content));
+            // What other programs know of the entity is carried along, in whole copies of it too.
+            if kind.is_whole() {
+                content.unknown = old.map_or(&[], |old| old.unknown);
+            }
             let (condition, act) = match found {
                 Some((there, old)) => {
-                    let is_exact = old.is_exact && there.is_certain;
-                    let holds = there.content.carrying(old.unknown);
+                    let is_exact = old.is_exact && there.is_certain && there.found == Found::Unread;
                     match there.cause() {
+                        // What an index that is being filled has there is what was found.
+                        Cause::Index(_) if let Some(condition) = there.found.condition() => {
+                            (condition, Act::Put(Content::Row(content)))
+                        }
                         Cause::Entity => (Condition::Is(old.version), Act::Put(Content::Row(content))),
                         // The copy is right as it is.
-                        Cause::Index(_) if is_exact && holds.is_same(&content) => {
+                        Cause::Index(_) if is_exact && is_right => {
                             if self.is_alone {
                                 continue;
                             }
@@ -144,18 +153,26 @@ impl<'p> Draft<'p> {
                 continue;
             }
             let kind = row.content.kind;
-            let condition = match kind.cause {
-                Cause::Entity => Condition::Is(old.version),
-                Cause::Index(_) => Condition::Any,
+            let (condition, act) = match (kind.cause, row.found) {
+                (Cause::Entity, _) => (Condition::Is(old.version), Act::Remove),
+                (Cause::Index(_), Found::Unread | Found::Filling) => (Condition::Any, Act::Remove),
+                (Cause::Index(_), Found::Mine(version)) => (Condition::Is(version), Act::Remove),
+                (Cause::Index(_), Found::Missing) => (Condition::StillAbsent, Act::Keep),
+                // Another entity has it, which was there first.
+                (Cause::Index(_), Found::Others) => continue,
             };
-            let row_goes = RowWrite { key, condition, act: Act::Remove, kind: Some(kind), of };
+            let row_goes = RowWrite { key, condition, act, kind: Some(kind), of };
             if self.is_alone && row.is_certain {
                 self.rows.push(row_goes);
                 continue;
             }
+            let mut content = row.content;
+            if kind.is_whole() {
+                content.unknown = old.unknown;
+            }
             self.gone.push(Gone {
                 row: row_goes,
-                holds: (old.is_exact && row.is_certain).then(|| row.content.carrying(old.unknown)),
+                holds: (old.is_exact && row.is_certain && row.found == Found::Unread).then_some(content),
                 is_certain: row.is_certain,
             });
         }
@@ -193,7 +210,14 @@ impl<'p> Draft<'p> {
         }
         let keeps_times = self.entities.iter().all(|entity| entity.keeps_times);
         let (partition, rows) = (self.partition(), self.rows);
-        let group = Group { table: 0, partition, rows, unchanged: Vec::new() };
+        let mut epochs = OneOrMore::default();
+        for entity in self.entities.iter() {
+            let of_kind = |known: &Epoch| known.kind == entity.epoch.kind;
+            if epochs.iter().all(|known| !of_kind(known)) {
+                epochs.push(entity.epoch);
+            }
+        }
+        let group = Group { epochs, ..Group::new(partition, rows) };
         Ok(Plan { groups: group.into(), keeps_times, ..Plan::default() })
     }
 

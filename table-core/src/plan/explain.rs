@@ -74,7 +74,7 @@ impl fmt::Display for WriteExplain {
         for row in &self.rows {
             let what = match (row.act, row.condition) {
                 (Act::Keep, _) => "leave",
-                (Act::Put(()), Condition::Absent) => "insert",
+                (Act::Put(()), Condition::Absent | Condition::StillAbsent) => "insert",
                 (Act::Put(()), Condition::Any) => "put",
                 (Act::Put(()), _) => "replace",
                 (Act::Merge(()), _) => "merge",

@@ -26,6 +26,8 @@ pub struct Version {
 pub enum Condition {
     /// It is not there.
     Absent,
+    /// It was looked for, and is still not there.
+    StillAbsent,
     /// It is there, in whatever version.
     Present,
     /// It is there, with this `ETag`.
@@ -85,7 +87,7 @@ impl<C> Act<C> {
     /// What is done under this condition, as it follows "cannot " in an error.
     pub fn words(&self, condition: Condition) -> &'static str {
         match (self, condition) {
-            (Self::Put(_) | Self::Keep, Condition::Absent) => "insert into",
+            (Self::Put(_) | Self::Keep, Condition::Absent | Condition::StillAbsent) => "insert into",
             (Self::Put(_), Condition::Any) => "insert or replace in",
             (Self::Put(_), _) => "replace in",
             (Self::Merge(_), Condition::Any) => "insert or merge into",
@@ -142,12 +144,20 @@ pub struct Range<'p> {
     pub digest: u64,
 }
 
+/// The states of a kind's indexes are still those that the plan was made in: who keeps which of them has not changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Epoch {
+    /// The kind.
+    pub kind: &'static str,
+    /// Which of its epochs.
+    pub number: u64,
+}
+
 /// The rows of one partition of one table, and what must not have changed there besides. The executor looks at the rows in
 /// their order, and then at the ranges.
 ///
 /// A row that was read and is not written is one of the rows, too: it [is](Condition::Is) what it was, and is
-/// [kept](Act::Keep). The epoch of a kind, which says that its declaration still means the same to all who write it, will
-/// be a condition of the group.
+/// [kept](Act::Keep).
 #[derive(Debug)]
 pub struct Group<'p> {
     /// Which of the tables that are handed to the executor with the plan. Not its name, which would have to be looked
@@ -159,9 +169,16 @@ pub struct Group<'p> {
     pub rows: Vec<RowWrite<'p>>,
     /// What must not have changed.
     pub unchanged: Vec<Range<'p>>,
+    /// The epochs of the kinds that the rows are of, if structs have made them.
+    pub epochs: OneOrMore<Epoch>,
 }
 
-impl Group<'_> {
+impl<'p> Group<'p> {
+    /// Rows of the first table that is handed over with the plan, and nothing else that must be so.
+    pub fn new(partition: &'p str, rows: Vec<RowWrite<'p>>) -> Self {
+        Self { table: 0, partition, rows, unchanged: Vec::new(), epochs: OneOrMore::default() }
+    }
+
     /// How many rows are written.
     pub fn written(&self) -> usize {
         self.rows.iter().filter(|row| !row.act.keeps()).count()

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::content::{Cause, RowContent, RowKind};
+use super::row_write::{Condition, Version};
 use super::values::Values;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -20,6 +21,36 @@ pub(crate) struct EntityRow<'a> {
     /// Whether an entity that is stored surely has it. A sparse index that says today that the entity has no copy may
     /// have said otherwise when it was written.
     pub(crate) is_certain: bool,
+    /// What was found in its place, where copies may be missing.
+    pub(crate) found: Found,
+}
+
+/// What was found where a copy of a stored entity is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// Nobody has looked: the index has every copy that it is to have.
+    Unread,
+    /// Nobody has looked, and the copy may be missing: the index is being filled. No other entity's can be there.
+    Filling,
+    /// The entity's copy, in this version.
+    Mine(Version),
+    /// Nothing.
+    Missing,
+    /// Another entity's copy.
+    Others,
+}
+
+impl Found {
+    /// What must be so of the row when the copy is put there again.
+    pub(crate) fn condition(self) -> Option<Condition> {
+        match self {
+            Self::Unread => None,
+            Self::Filling => Some(Condition::Any),
+            Self::Mine(version) => Some(Condition::Is(version)),
+            Self::Missing => Some(Condition::StillAbsent),
+            Self::Others => Some(Condition::Absent),
+        }
+    }
 }
 
 impl EntityRow<'_> {
@@ -65,16 +96,18 @@ impl<'a> EntityRows<'a> {
         Err(error.table(schema.table()).partition(partition).row(row))
     }
 
-    /// The rows that the entity stored under this key has or may have. The key in a unique index may be another
+    /// The rows that the entity stored under this key has or may have, in the indexes that are `kept`. The key in a unique index may be another
     /// entity's by now, if this one has no row there; one in any other index is of no other entity.
     pub(crate) fn stored(
         schema: &'static Schema,
         values: &'a Values<'a>,
         key: (&str, &str),
         present: &dyn Fn(usize) -> bool,
+        kept: &dyn Fn(usize) -> bool,
     ) -> Result<Self> {
         let is_unique = |index| schema.indexes.get(index).is_some_and(|index: &Index| index.unique);
         let certain = |index| match present(index) {
+            _ if !kept(index) => None,
             true => Some(true),
             false if is_unique(index) => None,
             false => Some(false),
@@ -105,11 +138,17 @@ impl<'a> EntityRows<'a> {
             key: partition..text.len(),
             content: RowContent::new(RowKind { schema, cause: Cause::Entity }, values),
             is_certain: true,
+            found: Found::Unread,
         });
         for (number, index) in schema.indexes.iter().enumerate() {
             let Some(is_certain) = certain(number) else { continue };
             let kind = RowKind { schema, cause: Cause::Index(number) };
-            let row = |key| EntityRow { key, content: RowContent::new(kind, values), is_certain };
+            let row = |key| EntityRow {
+                key,
+                content: RowContent::new(kind, values),
+                is_certain,
+                found: Found::Unread,
+            };
             if let Some(key) = old.and_then(|(old, before)| old.key_if_same(number, before, values)) {
                 let start = text.len();
                 text.extend_from_slice(key.as_bytes());
@@ -150,6 +189,15 @@ impl<'a> EntityRows<'a> {
     /// The key of one of them.
     pub(crate) fn key(&self, row: &EntityRow<'_>) -> &str {
         self.text.get(row.key.clone()).unwrap_or_default()
+    }
+
+    /// Takes what was found in the places of copies; `found` is asked for each of them.
+    pub(crate) fn take_found(&mut self, found: impl Fn(usize, &str) -> Found) {
+        for row in &mut self.rows {
+            if let Cause::Index(index) = row.content.kind.cause {
+                row.found = found(index, self.text.get(row.key.clone()).unwrap_or_default());
+            }
+        }
     }
 
     /// The row of this key, if there is one.

@@ -53,7 +53,9 @@ impl RowWrite<'_> {
                 let kind = body::Kind::<std::iter::Empty<_>>::Delete;
                 return Some(body::operation(table, partition, self.key, kind));
             }
-            Act::Put(content) => (self.condition == Condition::Absent, content),
+            Act::Put(content) => {
+                (matches!(self.condition, Condition::Absent | Condition::StillAbsent), content)
+            }
             Act::Merge(content) => (false, content),
         };
         let written = |properties: &mut dyn Iterator<Item = RowProperty<'_>>| {

@@ -1,6 +1,6 @@
 //! What an executor's refusal means to the entities that were planned.
 
-use super::row_write::{Condition, Plan, Refused};
+use super::row_write::{Condition, Group, Plan, Refused};
 use super::size::PlanSize;
 use crate::error::{Error, ErrorKind};
 
@@ -23,13 +23,16 @@ impl Plan<'_> {
             return Failure { error, of: None, was_stale: false };
         }
         let Some(row) = row.and_then(|row| self.row(group, row)) else {
-            let has_ranges = self.groups.get(group).is_some_and(|group| !group.unchanged.is_empty());
-            let was_stale = has_ranges && error.kind() == ErrorKind::ConditionNotMet;
+            let has_others =
+                |group: &Group<'_>| !group.unchanged.is_empty() || group.epochs.first().is_some();
+            let has_others = self.groups.get(group).is_some_and(has_others);
+            let was_stale = has_others && error.kind() == ErrorKind::ConditionNotMet;
             return Failure { error, of: None, was_stale };
         };
         let kind = error.kind();
         let was_read = matches!(row.condition, Condition::Is(_));
-        let was_stale = was_read && matches!(kind, ErrorKind::ConditionNotMet | ErrorKind::EntityNotFound);
+        let was_stale = was_read && matches!(kind, ErrorKind::ConditionNotMet | ErrorKind::EntityNotFound)
+            || row.condition == Condition::StillAbsent && kind == ErrorKind::EntityAlreadyExists;
         let error = match row.index() {
             Some(name) if kind == ErrorKind::EntityAlreadyExists => {
                 if row.kind.is_some_and(|kind| kind.unique_index().is_some()) {

@@ -42,8 +42,12 @@ pub(crate) fn version_of(view: &RowView<'_>, state: usize) -> Version {
 pub(crate) fn check_condition(old: Option<&Row<'_>>, condition: Condition) -> Result<()> {
     let of_etag = |old: &Row<'_>, etag: ETag| old.timestamp() == etag.timestamp();
     match (condition, old) {
-        (Condition::Any, _) | (Condition::Absent, None) | (Condition::Present, Some(_)) => Ok(()),
-        (Condition::Absent, Some(_)) => Err(Error::new(ErrorKind::EntityAlreadyExists)),
+        (Condition::Any, _)
+        | (Condition::Absent | Condition::StillAbsent, None)
+        | (Condition::Present, Some(_)) => Ok(()),
+        (Condition::Absent | Condition::StillAbsent, Some(_)) => {
+            Err(Error::new(ErrorKind::EntityAlreadyExists))
+        }
         (Condition::Present | Condition::Tag(_) | Condition::Is(_), None) => {
             Err(Error::new(ErrorKind::EntityNotFound))
         }

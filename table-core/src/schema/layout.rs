@@ -4,13 +4,15 @@
 //! not in it, as long as properties keep theirs. People read it in errors; [`read`] makes a declaration of it again.
 
 mod differences;
+mod indexes;
 mod read;
 #[cfg(test)]
 mod tests;
 
 use std::fmt::Write;
 
-pub(crate) use differences::{Differences, differences, would_bare};
+pub(crate) use differences::{Differences, differences, same_index, united, would_bare};
+pub(crate) use indexes::{with_index, without_index};
 pub(crate) use read::read;
 
 use super::charset::CharSet;

@@ -37,6 +37,7 @@ mod key_error;
 mod key_type;
 mod keys;
 mod layout;
+mod lives;
 mod message;
 mod overlap;
 mod parse;
@@ -62,7 +63,12 @@ pub(crate) use key_error::KeyError;
 pub(crate) use key_type::{BLIND_DIGITS, edm, shard_digits};
 pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
 pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys, print_keys};
-pub(crate) use layout::{Differences, differences, layout, read, would_bare};
+pub(crate) use layout::{
+    Differences, differences, layout, read, same_index, united, with_index, without_index, would_bare,
+};
+#[doc(hidden)]
+pub use lives::{Blocked, IndexEvent, IndexState, KindEvent, KindState, Lives, Standing};
+pub(crate) use lives::{Refusal, Unread, standing, unread};
 pub(crate) use parse::{parse, parse_bytes, parse_field};
 pub use picture::Markdown;
 pub use place::{Place, TableTemplate};

@@ -112,7 +112,9 @@ fn pictures_and_layouts_say_what_can_be_looked_up() {
 
     let scratch = Scratch::new();
     let store = scratch.store();
-    store.table::<Patient>().unwrap();
+    let patient =
+        Patient { clinic: "c".into(), id: 1, card: "1".into(), note: "n".into(), phone: "5".into() };
+    store.table::<Patient>().unwrap().insert(&patient).unwrap();
     let error = store.table::<Other>().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LayoutChanged);
     let text = error.to_string();

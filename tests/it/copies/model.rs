@@ -43,6 +43,8 @@ pub(super) struct Implied {
     pub(super) etag: Option<ETag>,
     /// The row key of the entity's own row.
     pub(super) own: String,
+    /// What the entity's row has that its struct doesn't know.
+    pub(super) unknown: Vec<&'static str>,
 }
 
 /// The entities by their keys.
@@ -232,7 +234,15 @@ impl<E: Shape> Model<E> {
                     }
                 }
                 let at = (partition.clone(), row.key.clone());
-                let found = implied.insert(at, Implied { row: stored, etag, own: own.clone() });
+                let found = implied.insert(
+                    at,
+                    Implied {
+                        row: stored,
+                        etag,
+                        own: own.clone(),
+                        unknown: kept.unknown.keys().copied().collect(),
+                    },
+                );
                 assert!(found.is_none(), "two rows of one key");
             }
         }

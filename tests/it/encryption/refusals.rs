@@ -130,7 +130,8 @@ fn pictures_and_layouts_say_what_is_sealed() {
 
     let scratch = Scratch::new();
     let store = scratch.store();
-    store.table::<Open>().unwrap();
+    let open = store.table::<Open>().unwrap();
+    open.insert(&Open { department: "Sales".into(), id: 1, ssn: String::new() }).unwrap();
     let error = store.table::<Sealed>().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LayoutChanged);
     assert!(error.to_string().contains("+ property Ssn encrypted String"), "{error}");

@@ -134,6 +134,9 @@ fn what_was_plain_is_read_sealed_bit_by_bit_and_then_only_sealed() {
 
     let sealed = store.table::<Sealed>().unwrap();
     assert_eq!(*sealed.get(Sealed::key("Sales", 5)).unwrap().unwrap(), Sealed::new(5));
+    // Who opens notes nothing; who writes does.
+    store.table::<Dual>().unwrap();
+    sealed.insert(&Sealed::new(51)).unwrap();
     // Who has the table open with the former declaration still writes nothing plain.
     dual.insert(&Dual::new(50)).unwrap();
     assert_eq!(*sealed.get(Sealed::key("Sales", 50)).unwrap().unwrap(), Sealed::new(50));
@@ -152,7 +155,8 @@ fn from_either_there_is_no_way_back_to_plain() {
     let store = scratch.store();
     filled(&store, 1);
     store.table::<Dual>().unwrap();
-    store.table::<Dual>().unwrap();
+    store.table::<Plain>().unwrap();
+    store.table::<Dual>().unwrap().update(Dual::key("Sales", 0), |e| e.age = 3).unwrap();
     layout_error::<Plain>(&store);
     drop(store);
     layout_error::<Plain>(&scratch.store());
@@ -168,6 +172,7 @@ fn a_program_of_former_times_writes_nothing_plain() {
     let key = |id| Plain::key("Sales", id);
     old.update(key(0), |e| e.age = 41).unwrap();
     let dual = store.table::<Dual>().unwrap();
+    dual.update(Dual::key("Sales", 2), |e| e.age = 43).unwrap();
     let before = rows(old.dynamic());
     assert_eq!(kind(old.insert(&Plain::new(9))), ErrorKind::LayoutChanged);
     assert_eq!(kind(old.put(&Plain::new(0))), ErrorKind::LayoutChanged);

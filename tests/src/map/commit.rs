@@ -31,6 +31,8 @@ pub(super) fn commit(store: &MapStore, tables: &[&dyn TableExec], plan: &Plan<'_
             let planned = write(&state, table, (plan, group.partition), row, timestamp);
             writes.extend(planned.map_err(|error| refused((error, Some(at))))?);
         }
+        // The map has no jobs, so no kind is ever in another epoch than its first.
+        assert!(group.epochs.iter().all(|epoch| epoch.number == 0), "an epoch that never was");
         for range in &group.unchanged {
             if digest(&state.rows, table.entry.id, group.partition, range.prefix) != range.digest {
                 return Err(refused((
@@ -126,8 +128,10 @@ fn write(
 fn demand(condition: Condition, found: Option<ETag>) -> Result<(), Error> {
     let wanted = match condition {
         Condition::Any => return Ok(()),
-        Condition::Absent if found.is_none() => return Ok(()),
-        Condition::Absent => return Err(executor::error(ErrorKind::EntityAlreadyExists, "")),
+        Condition::Absent | Condition::StillAbsent if found.is_none() => return Ok(()),
+        Condition::Absent | Condition::StillAbsent => {
+            return Err(executor::error(ErrorKind::EntityAlreadyExists, ""));
+        }
         Condition::Present => None,
         Condition::Tag(etag) => Some(etag),
         Condition::Is(version) => Some(version.etag),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use table_core::__executor::{
     self as executor, Backend, LayoutTexts, Layouts, Moment, PackedRow, Read, TableExec, Take,
 };
-use table_core::schema::Schema;
+use table_core::schema::{Schema, Standing};
 use table_core::{Result, Value, ValueRef};
 
 use super::{MapStore, Row, State, TableEntry, missing};
@@ -62,6 +62,11 @@ impl TableExec for MapTable {
 
     fn declare(&self, schema: &'static Schema) -> Result<()> {
         executor::declare(self, self, schema)
+    }
+
+    fn standing(&self, schema: &'static Schema, writes: bool) -> Result<Standing> {
+        self.check_exists(&self.store.state())?;
+        if writes { executor::note(self, self, schema) } else { Ok(Standing::NEW) }
     }
 
     fn store(&self) -> &dyn Backend {

@@ -12,6 +12,9 @@ use crate::model::EdmType;
 pub(crate) struct Differences {
     /// Lines that are gone, after `-`, and lines that are new, after `+`.
     pub(crate) lines: Vec<String>,
+    /// Whether the declaration says anything that the layout does not: else the layout says what the declaration does,
+    /// and more.
+    pub(crate) adds: bool,
     /// Whether what was written under the old layout reads rightly under the new one, copies too.
     pub(crate) is_compatible: bool,
     /// Properties that rows were allowed to hold plain, and are no longer: compatible if no row does.
@@ -54,6 +57,7 @@ pub(crate) fn differences(noted: &str, schema: &Schema) -> Option<Differences> {
     let noted = read(noted, schema.kind);
     let mut found = Differences {
         lines: Vec::new(),
+        adds: false,
         is_compatible: noted.is_some(),
         no_longer_plain: Vec::new(),
         begins_to_seal: false,
@@ -70,21 +74,60 @@ pub(crate) fn differences(noted: &str, schema: &Schema) -> Option<Differences> {
     for (name, line) in &old {
         match new.get(name) {
             Some(now) if now == line => {}
+            Some(now)
+                if name.0 == "index"
+                    && !noted.as_ref().is_some_and(|noted| may_become(noted, schema, *name)) =>
+            {
+                found.lines.extend([format!("- {line}"), format!("+ {now}")]);
+            }
             Some(now) => {
+                found.adds = true;
                 found.is_compatible &= noted.as_ref().is_some_and(|noted| may_become(noted, schema, *name));
                 found.lines.extend([format!("- {line}"), format!("+ {now}")]);
             }
             None => {
-                found.is_compatible = false;
+                found.is_compatible &= noted.as_ref().is_some_and(|noted| may_lack(noted, *name));
                 found.lines.push(format!("- {line}"));
             }
         }
     }
     for (name, line) in new.iter().filter(|(name, _)| !old.contains_key(*name)) {
-        found.is_compatible &= name.0 == "property" && line.ends_with('?');
+        let is_index = name.0 == "index";
+        found.adds |= !is_index;
+        found.is_compatible &= is_index || name.0 == "property" && line.ends_with('?');
         found.lines.push(format!("+ {line}"));
     }
     Some(found)
+}
+
+/// Whether a declaration may lack what a layout says: a property that may be absent. A program that doesn't know it
+/// carries its values along, as they are; one that is sealed it could not move to another row.
+fn may_lack(noted: &Schema, (word, name): (&str, &str)) -> bool {
+    let mut fields = noted.fields.iter();
+    word == "index"
+        || word == "property"
+            && fields.any(|field| field.property == name && field.optional && !field.encrypted)
+}
+
+/// The layout that says what the one noted does and the declaration: what only the former has is left as it is. The indexes
+/// are those that are noted, since an index comes and goes by a job.
+pub(crate) fn united(noted: &str, schema: &Schema) -> String {
+    let declared = layout(schema);
+    let (old, new) = (by_name(noted), by_name(&declared));
+    let was = read(noted, schema.kind);
+    let mut lines: Vec<_> = declared.lines().filter(|line| !line.starts_with("index ")).collect();
+    lines.extend(
+        old.iter()
+            .filter(|(name, _)| name.0 == "property" && !new.contains_key(*name))
+            .map(|(_, line)| *line),
+    );
+    for line in noted.lines().filter(|line| line.starts_with("index ")) {
+        let name = ("index", line.split(' ').nth(1).unwrap_or_default());
+        // One that only prints wider values is the same.
+        let becomes = was.as_ref().is_some_and(|was| may_become(was, schema, name));
+        lines.push(new.get(&name).filter(|_| becomes).copied().unwrap_or(line));
+    }
+    lines.join("\n")
 }
 
 /// The properties that both layouts have.
@@ -126,24 +169,25 @@ fn may_become(old: &Schema, new: &Schema, (word, name): (&str, &str)) -> bool {
         }
         "index" => {
             let of = |schema: &Schema| schema.indexes.iter().find(|index| index.name == name).copied();
-            of(old).zip(of(new)).is_some_and(|(was, is)| {
-                let copied = |schema: &Schema, index: Index| match index.copies {
-                    Copies::Some(fields) => Some(
-                        fields
-                            .iter()
-                            .map(|at| schema.fields.get(*at).map(|f| f.property))
-                            .collect::<Vec<_>>(),
-                    ),
-                    Copies::All | Copies::Keys => None,
-                };
-                (was.unique, was.sparse) == (is.unique, is.sparse)
-                    && std::mem::discriminant(&was.copies) == std::mem::discriminant(&is.copies)
-                    && copied(old, was) == copied(new, is)
-                    && prints_as((old, &was.place.row), (new, &is.place.row))
-            })
+            of(old).zip(of(new)).is_some_and(|(was, is)| same_index((old, &was), (new, &is)))
         }
         _ => false,
     }
+}
+
+/// Whether the rows of an index under one declaration are those that another one makes.
+pub(crate) fn same_index((old, was): (&Schema, &Index), (new, is): (&Schema, &Index)) -> bool {
+    let copied = |schema: &Schema, index: &Index| match index.copies {
+        Copies::Some(fields) => {
+            Some(fields.iter().map(|at| schema.fields.get(*at).map(|f| f.property)).collect::<Vec<_>>())
+        }
+        Copies::All | Copies::Keys => None,
+    };
+    was.name == is.name
+        && (was.unique, was.sparse) == (is.unique, is.sparse)
+        && std::mem::discriminant(&was.copies) == std::mem::discriminant(&is.copies)
+        && copied(old, was) == copied(new, is)
+        && prints_as((old, &was.place.row), (new, &is.place.row))
 }
 
 /// Whether the second template prints every key as the first has printed it.

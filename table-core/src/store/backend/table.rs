@@ -6,7 +6,7 @@ use crate::model::ETag;
 use crate::plan::RowWrite;
 use crate::row::key::KeyBuffer;
 use crate::row::view::RowView;
-use crate::schema::Schema;
+use crate::schema::{Schema, Standing};
 #[cfg(feature = "encrypt")]
 use crate::sealing::job::Resealing;
 use crate::store::handle::bulk::LmdbLoader;
@@ -49,7 +49,15 @@ impl TableExec for LmdbTable {
     }
 
     fn declare(&self, schema: &'static Schema) -> Result<()> {
-        declare::register(&self.inner, &self.state, schema)
+        declare::compare(&self.inner, &self.state, schema)
+    }
+
+    #[inline]
+    fn standing(&self, schema: &'static Schema, writes: bool) -> Result<Standing> {
+        match self.state.standing(schema, writes) {
+            Some(standing) => Ok(standing),
+            None => declare::standing(&self.inner, &self.state, schema, writes),
+        }
     }
 
     /// No plan is made of it.

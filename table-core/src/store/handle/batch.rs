@@ -207,7 +207,7 @@ impl Batch {
                 Planned::Delete(row, condition) => plan::removal(row, *condition, index),
             });
         }
-        Group { table: 0, partition: &self.partition, rows, unchanged: Vec::new() }
+        Group::new(&self.partition, rows)
     }
 
     /// The partition of an operation's entity, if it is another than the batch's.

@@ -18,7 +18,7 @@ use crate::store::opened::Inner;
 use crate::store::records::catalog::{self, Entry};
 use crate::store::records::counts::{self, Counts};
 use crate::store::records::meta::{META_KEY, Meta};
-use crate::store::records::{inventory, layouts, names};
+use crate::store::records::{inventory, layouts, lives, names};
 use crate::store::scan::read;
 
 /// What [`Store::check`] found.
@@ -107,7 +107,7 @@ impl Store {
 struct Table {
     name: Option<Box<str>>,
     dict: Arc<Dict>,
-    /// How many kinds of entities have noted their layout.
+    /// How many layouts, states of kinds and jobs are noted.
     layouts: usize,
     /// The shapes that some row has.
     shapes: BTreeSet<u16>,
@@ -228,7 +228,9 @@ impl<'t> Check<'t> {
                 &corrupt("the table's number is not one that was given out".into()),
             );
         }
-        let layouts = match layouts::check(self.dbs, self.txn, entry.id) {
+        let records = layouts::check(self.dbs, self.txn, entry.id)
+            .and_then(|layouts| Ok(layouts + lives::check(self.dbs, self.txn, entry.id)?));
+        let layouts = match records {
             Ok(layouts) => layouts,
             Err(error) => {
                 self.problem(Some(&entry.name), &error);

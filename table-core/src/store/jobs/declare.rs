@@ -2,25 +2,60 @@
 
 use super::plain;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::layouts::Noted;
-use crate::schema::Schema;
+use crate::executor::layouts::{Noted, refused};
+use crate::schema::{self, Schema, Standing};
 use crate::sealing::missing;
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{Databases, WriteTxn};
 use crate::store::records::catalog::{self, TableState};
-use crate::store::records::layouts;
 use crate::store::records::meta::Meta;
 use crate::store::records::vouched;
+use crate::store::records::{layouts, lives};
 
-/// Makes sure that the rows of this kind have the layout that the schema declares; notes it if there is none yet, or if
-/// nothing that was written reads otherwise under the new one.
-pub(in crate::store) fn register(inner: &Shared, table: &TableState, schema: &'static Schema) -> Result<()> {
-    if table.is_registered(schema) {
+/// Makes sure that the rows of this kind can be read by what the schema declares. Writes nothing: a program that opens a
+/// table and reads locks nobody out.
+pub(in crate::store) fn compare(inner: &Shared, table: &TableState, schema: &'static Schema) -> Result<()> {
+    inner.writer.check_running()?;
+    let (txn, dbs) = (inner.environment.read_txn()?, &inner.environment.dbs);
+    table.check_exists(dbs, &txn)?;
+    if table.standing(schema, false).is_some() {
         return Ok(());
     }
-    inner.writer.check_running()?;
+    if examine(dbs, &txn, table, schema)? != Noted::Same {
+        layouts::check_apart(dbs, &txn, table, schema)?;
+        // What could never be written is told at once.
+        if !inner.writer.is_read_only() && (schema.seals() || schema.signs_some()) {
+            table.dict().vault().ok_or_else(missing::keys)?.authority()?;
+        }
+    }
+    table.set_registered(schema);
+    Ok(())
+}
+
+/// What whoever writes or reads a kind by this declaration goes by. One that is about to be written has its layout noted,
+/// unless what is noted says it already.
+#[cold]
+pub(in crate::store) fn standing(
+    inner: &Shared,
+    table: &TableState,
+    schema: &'static Schema,
+    writes: bool,
+) -> Result<Standing> {
+    if writes {
+        inner.writer.check_writable()?;
+    } else {
+        inner.writer.check_running()?;
+    }
     let mut has_changed = false;
-    while !is_registered(inner, table, schema, &mut has_changed)? {}
+    // No layout comes back, so this ends.
+    let standing = loop {
+        if let Some(standing) = look(inner, table, schema, writes, &mut has_changed)? {
+            break standing;
+        }
+    };
+    if !writes {
+        return Ok(standing);
+    }
     table.set_registered(schema);
     // Another layout may have been noted since this one was compared.
     let (txn, dbs) = (inner.environment.read_txn()?, &inner.environment.dbs);
@@ -28,41 +63,70 @@ pub(in crate::store) fn register(inner: &Shared, table: &TableState, schema: &'s
     if has_changed {
         table.forget_others(schema);
     }
-    if layouts::would_bare(dbs, &txn, table, schema)? { Err(layouts::outdated(schema)) } else { Ok(()) }
+    if layouts::would_bare(dbs, &txn, table, schema)? { Err(layouts::outdated(schema)) } else { Ok(standing) }
 }
 
-/// Compares the schema with the noted layout, and notes it where needed. `false` if somebody else has noted a layout
-/// meanwhile. No layout comes back, so this ends.
-fn is_registered(
+/// Compares the schema with the layout that is noted.
+fn examine(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    table: &TableState,
+    schema: &'static Schema,
+) -> Result<Noted> {
+    let noted = layouts::compare(dbs, txn, table, schema)?;
+    // A property is sealed for good once no row holds it plain. Rows are looked at outside the transaction that notes it,
+    // since they may be many. No plain row can come: such writes are refused since a layout was noted that has the
+    // property sealed.
+    if let Noted::Before(found) = &noted {
+        check_sealed(dbs, txn, table, schema, &found.no_longer_plain)?;
+    }
+    Ok(noted)
+}
+
+/// What a declaration goes by, if what is noted says it; else it is noted, and the caller looks again, as it does if somebody
+/// else has noted a layout meanwhile. For who only reads nothing is noted.
+fn look(
     inner: &Shared,
     table: &TableState,
     schema: &'static Schema,
+    writes: bool,
     has_changed: &mut bool,
-) -> Result<bool> {
+) -> Result<Option<Standing>> {
     let dbs = &inner.environment.dbs;
-    let noted = {
+    let found = {
         let txn = inner.environment.read_txn()?;
         table.check_exists(dbs, &txn)?;
-        let noted = layouts::compare(dbs, &txn, table, schema)?;
-        // A property is sealed for good once no row holds it plain. Rows are looked at outside the transaction that
-        // notes it, since they may be many. No plain row can come: such writes are refused since a layout was noted
-        // that has the property sealed.
-        if let Noted::Before(found) = &noted {
-            check_sealed(dbs, &txn, table, schema, &found.no_longer_plain)?;
+        let found = match examine(dbs, &txn, table, schema) {
+            // Who has written by it goes on, as long as that writes nothing plain that is sealed by now.
+            Err(changed) if changed.kind() == ErrorKind::LayoutChanged && table.has_written(schema) => {
+                if layouts::would_bare(dbs, &txn, table, schema)? {
+                    return Err(layouts::outdated(schema));
+                }
+                Noted::Same
+            }
+            found => found?,
+        };
+        if found == Noted::Same || !writes {
+            let noted = layouts::noted(dbs, &txn, table, schema.kind)?;
+            let lives = lives::lives(dbs, &txn, table.id, schema.kind)?;
+            let read = noted.map(|noted| schema::read(noted, schema.kind).ok_or_else(layouts::damaged));
+            let (standing, refusal) = schema::standing(read.transpose()?.as_ref(), &lives, schema);
+            let may_write = found == Noted::Same && refusal.is_none();
+            let generation = Meta::read(dbs.main, &txn)?.generation;
+            table.set_standing(schema, (generation, standing), may_write);
+            return match refusal {
+                Some(refusal) if writes => Err(refused(schema, noted, &refusal)),
+                _ => Ok(Some(standing)),
+            };
         }
-        noted
+        found
     };
-    // A store for reading only notes nothing: comparing is enough to read.
-    if noted == Noted::Same || inner.writer.is_read_only() {
-        return Ok(true);
-    }
-    *has_changed = matches!(noted, Noted::Before(_));
+    *has_changed = matches!(found, Noted::Before(_));
     inner.transact(|txn, dbs, meta| {
         table.check_generation(dbs, txn, meta)?;
         // Somebody else may have been quicker.
-        let now = layouts::compare(dbs, txn, table, schema)?;
-        if now != noted {
-            return Ok(false);
+        if layouts::compare(dbs, txn, table, schema)? != found {
+            return Ok(());
         }
         // Programs that have the table open look again, before they write, at their declarations and at the kinds whose
         // rows are their structs' alone.
@@ -71,9 +135,9 @@ fn is_registered(
         // The former digest is verified before a new one vouches for the table.
         table.verify(dbs, txn, meta)?;
         layouts::note(dbs, txn, table, schema)?;
-        vouch(dbs, txn, meta, table, schema)?;
-        Ok(true)
-    })
+        vouch(dbs, txn, meta, table, schema)
+    })?;
+    Ok(None)
 }
 
 /// Refuses a declaration by which properties are sealed that some row holds plain.

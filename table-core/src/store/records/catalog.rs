@@ -1,21 +1,23 @@
 //! The tables that there are, and what a process keeps of each.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use super::counts::Counts;
 use super::inventory::{Inventory, Tally};
 use super::kinds::{self, DeclaredKind};
 use super::layouts;
+use super::lives;
 use super::meta::{self, IDENTITY, Meta};
 use super::vouched;
 use crate::error::{Error, ErrorKind};
 use crate::model::names;
+use crate::plan::Epoch;
 use crate::row::Row;
 use crate::row::dict::Dict;
 use crate::row::key::NUMBERS;
 use crate::row::view;
-use crate::schema::Schema;
+use crate::schema::{Lives, Schema, Standing};
 use crate::store::lmdb::fields::Fields;
 use crate::store::lmdb::{self, Databases, WriteTxn};
 
@@ -30,8 +32,10 @@ pub(crate) struct TableState {
     generation: AtomicU64,
     /// The LMDB transaction at which it was last seen to exist: a read at the same one need not look again.
     checked_at: AtomicUsize,
-    /// The declarations that are known to be those of its rows.
+    /// The declarations that its rows are known to be read by.
     registered: RwLock<Vec<&'static Schema>>,
+    /// What writers by a declaration go by, as far as somebody has asked.
+    standings: RwLock<Vec<Known>>,
     /// Former declarations, which would write plain what another one has had sealed.
     outdated: RwLock<Vec<&'static Schema>>,
     /// Whether there are any.
@@ -39,6 +43,24 @@ pub(crate) struct TableState {
     /// The kinds of rows that structs declare, at the generation above, and whether there are any.
     declared: RwLock<Vec<DeclaredKind>>,
     has_declared: AtomicBool,
+    /// The states of the kinds that have any, at the generation above, and whether there are any.
+    lives: RwLock<Vec<(String, Lives)>>,
+    has_lives: AtomicBool,
+    /// Held by who takes in what another generation says.
+    looking: Mutex<()>,
+}
+
+/// What is known of a declaration.
+#[derive(Debug)]
+struct Known {
+    schema: &'static Schema,
+    /// The catalog's generation at which that was so.
+    generation: u64,
+    standing: Standing,
+    /// Whether it may write; else it may read.
+    may_write: bool,
+    /// Whether it might at some time.
+    has_written: bool,
 }
 
 impl TableState {
@@ -51,21 +73,64 @@ impl TableState {
             generation: AtomicU64::new(u64::MAX),
             checked_at: AtomicUsize::new(usize::MAX),
             registered: RwLock::default(),
+            standings: RwLock::default(),
             outdated: RwLock::default(),
             has_outdated: AtomicBool::new(false),
             declared: RwLock::default(),
             has_declared: AtomicBool::new(false),
+            lives: RwLock::default(),
+            has_lives: AtomicBool::new(false),
+            looking: Mutex::default(),
         }
     }
 
-    /// Whether this declaration has been compared with what the store noted.
-    pub(crate) fn is_registered(&self, schema: &'static Schema) -> bool {
-        let known = self.registered.read().unwrap_or_else(PoisonError::into_inner);
-        known.iter().any(|known| std::ptr::eq(*known, schema))
+    /// Takes note of a declaration that was compared with what the store has noted.
+    pub(crate) fn set_registered(&self, schema: &'static Schema) {
+        let mut registered = self.registered.write().unwrap_or_else(PoisonError::into_inner);
+        if !registered.iter().any(|known| std::ptr::eq(*known, schema)) {
+            registered.push(schema);
+        }
     }
 
-    pub(crate) fn set_registered(&self, schema: &'static Schema) {
-        self.registered.write().unwrap_or_else(PoisonError::into_inner).push(schema);
+    /// What a program with this declaration goes by, as far as the process has looked since the catalog's generation rose.
+    #[inline]
+    pub(crate) fn standing(&self, schema: &'static Schema, writes: bool) -> Option<Standing> {
+        let generation = self.generation.load(Ordering::Acquire);
+        let known = self.standings.read().unwrap_or_else(PoisonError::into_inner);
+        let known = known.iter().find(|known| std::ptr::eq(known.schema, schema))?;
+        (known.generation == generation && (known.may_write || !writes)).then_some(known.standing)
+    }
+
+    /// Whether this declaration has been one that may write.
+    pub(crate) fn has_written(&self, schema: &'static Schema) -> bool {
+        let known = self.standings.read().unwrap_or_else(PoisonError::into_inner);
+        known.iter().any(|known| std::ptr::eq(known.schema, schema) && known.has_written)
+    }
+
+    /// Takes note of what a program with this declaration goes by at a generation of the catalog.
+    pub(crate) fn set_standing(
+        &self,
+        schema: &'static Schema,
+        (generation, standing): (u64, Standing),
+        may_write: bool,
+    ) {
+        let mut standings = self.standings.write().unwrap_or_else(PoisonError::into_inner);
+        let is_of = |known: &Known| std::ptr::eq(known.schema, schema);
+        let has_written = may_write || standings.iter().any(|known| is_of(known) && known.has_written);
+        standings.retain(|known| !is_of(known));
+        standings.push(Known { schema, generation, standing, may_write, has_written });
+    }
+
+    /// Whether a kind is still in the epoch that a plan was made in. It is known after a
+    /// [look at the generation](Self::check_generation) in the caller's transaction.
+    #[inline]
+    pub(crate) fn is_epoch(&self, epoch: &Epoch) -> bool {
+        if !self.has_lives.load(Ordering::Acquire) {
+            return epoch.number == 0;
+        }
+        let lives = self.lives.read().unwrap_or_else(PoisonError::into_inner);
+        let now = lives.iter().find(|(kind, _)| kind == epoch.kind).map_or(0, |(_, lives)| lives.epoch);
+        now == epoch.number
     }
 
     /// Refuses rows by a former declaration, which has a property plain that is sealed now. Its program has had the table
@@ -130,6 +195,10 @@ impl TableState {
         let has_declared = !declared.is_empty();
         *self.declared.write().unwrap_or_else(PoisonError::into_inner) = declared;
         self.has_declared.store(has_declared, Ordering::Release);
+        let lives = lives::all_lives(dbs, txn, self.id)?;
+        let has_lives = !lives.is_empty();
+        *self.lives.write().unwrap_or_else(PoisonError::into_inner) = lives;
+        self.has_lives.store(has_lives, Ordering::Release);
         Ok(())
     }
 
@@ -222,9 +291,14 @@ impl TableState {
         match find(dbs, txn, meta, &self.name)? {
             Some(entry) if entry.id == self.id => {
                 self.verify_entry(dbs, txn, meta, &entry)?;
-                self.check_registered(dbs, txn)?;
-                self.find_declared(dbs, txn)?;
-                self.generation.store(meta.generation, Ordering::Release);
+                let _looking = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
+                // A reader of a former state must not bring back what was known then.
+                let known = self.generation.load(Ordering::Acquire);
+                if known == u64::MAX || known < meta.generation {
+                    self.check_registered(dbs, txn)?;
+                    self.find_declared(dbs, txn)?;
+                    self.generation.store(meta.generation, Ordering::Release);
+                }
                 Ok(())
             }
             found => {

@@ -24,19 +24,22 @@ pub(crate) struct Features {
 pub(crate) enum Feature {
     /// A reader must know it: another file has taken this one's place, and writes here would be lost.
     Superseded,
+    /// A reader must know it: some index is not ready, or has not always been; and a job may have begun.
+    Lives,
     /// Hurts nobody: values of this store are sealed, so its keys belong to it.
     #[allow(dead_code, reason = "what never seals never says so")]
     Sealed,
 }
 
 impl Feature {
-    const READER: [Self; 1] = [Self::Superseded];
+    const READER: [Self; 2] = [Self::Superseded, Self::Lives];
     const WRITER: [Self; 0] = [];
     const IGNORABLE: [Self; 1] = [Self::Sealed];
 
     fn bit(self) -> u64 {
         match self {
             Self::Superseded | Self::Sealed => 1,
+            Self::Lives => 2,
         }
     }
 
@@ -49,7 +52,7 @@ impl Feature {
 impl Features {
     pub(crate) fn has(&self, feature: Feature) -> bool {
         let word = match feature {
-            Feature::Superseded => self.reader,
+            Feature::Superseded | Feature::Lives => self.reader,
             Feature::Sealed => self.ignorable,
         };
         word & feature.bit() != 0
@@ -57,7 +60,7 @@ impl Features {
 
     pub(crate) fn set(&mut self, feature: Feature) {
         let word = match feature {
-            Feature::Superseded => &mut self.reader,
+            Feature::Superseded | Feature::Lives => &mut self.reader,
             Feature::Sealed => &mut self.ignorable,
         };
         *word |= feature.bit();
@@ -65,7 +68,7 @@ impl Features {
 
     pub(crate) fn clear(&mut self, feature: Feature) {
         let word = match feature {
-            Feature::Superseded => &mut self.reader,
+            Feature::Superseded | Feature::Lives => &mut self.reader,
             Feature::Sealed => &mut self.ignorable,
         };
         *word &= !feature.bit();
@@ -89,7 +92,7 @@ impl Features {
                 "the store uses features ({unknown:#x}) that this library does not have; open it with a newer one"
             )));
         }
-        Err(superseded())
+        if self.has(Feature::Superseded) { Err(superseded()) } else { Ok(()) }
     }
 
     /// Refuses a store that this library would miswrite.

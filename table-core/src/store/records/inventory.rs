@@ -60,9 +60,13 @@ pub(crate) struct Inventory {
     pub(crate) layouts: Tally,
     /// The checksum of the table's record in the catalog: an older one is not believed.
     pub(crate) catalog: u64,
+    /// States of kinds, and jobs that were begun: a table that has had neither has no tallies of them.
+    pub(crate) lives: Tally,
+    pub(crate) jobs: Tally,
 }
 
 const BYTES: usize = 4 + 4 + 4 + Tally::BYTES + 8;
+const LONG: usize = BYTES + 2 * Tally::BYTES;
 
 impl Inventory {
     /// Reads the inventory of a table, which has one from its creation on.
@@ -70,13 +74,17 @@ impl Inventory {
         let key = key(table);
         let read = |record| {
             let mut body = Fields(meta::opened(&key, record)?);
-            let inventory = Self {
+            let mut inventory = Self {
                 names: body.u32()?,
                 symbols: body.u32()?,
                 shapes: body.u32()?,
                 layouts: Tally::take(&mut body)?,
                 catalog: body.u64()?,
+                ..Self::default()
             };
+            if !body.0.is_empty() {
+                (inventory.lives, inventory.jobs) = (Tally::take(&mut body)?, Tally::take(&mut body)?);
+            }
             body.0.is_empty().then_some(inventory)
         };
         let record = main.get(txn, &key).map_err(lmdb::error)?;
@@ -86,14 +94,27 @@ impl Inventory {
     }
 
     pub(crate) fn write(&self, main: Db, txn: &mut WriteTxn<'_>, table: u32) -> Result<()> {
-        let mut record = Record::<{ BYTES + CHECKSUM }>::new();
+        let key = key(table);
+        let is_short = (self.lives, self.jobs) == (Tally::default(), Tally::default());
+        if is_short {
+            let record = self.begin::<{ BYTES + CHECKSUM }>();
+            return main.put(txn, &key, &record.sealed(&key)).map_err(lmdb::error);
+        }
+        let mut record = self.begin::<{ LONG + CHECKSUM }>();
+        self.lives.push(&mut record);
+        self.jobs.push(&mut record);
+        main.put(txn, &key, &record.sealed(&key)).map_err(lmdb::error)
+    }
+
+    /// A record with what every table has.
+    fn begin<const LENGTH: usize>(&self) -> Record<LENGTH> {
+        let mut record = Record::new();
         record.push(self.names.to_le_bytes());
         record.push(self.symbols.to_le_bytes());
         record.push(self.shapes.to_le_bytes());
         self.layouts.push(&mut record);
         record.push(self.catalog.to_le_bytes());
-        let key = key(table);
-        main.put(txn, &key, &record.sealed(&key)).map_err(lmdb::error)
+        record
     }
 
     pub(crate) fn remove(main: Db, txn: &mut WriteTxn<'_>, table: u32) -> Result<()> {

@@ -106,18 +106,20 @@ pub(in crate::store) fn check_apart(
     layouts::check_apart(all(dbs, txn, table.id)?.into_iter(), schema)
 }
 
+/// Notes what this declaration brings.
 pub(in crate::store) fn note(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
     table: &TableState,
     schema: &Schema,
 ) -> Result<()> {
+    let layout = layouts::noted_with(noted(dbs, txn, table, schema.kind)?, schema);
     let key = names::entry_key(table.id, LAYOUT_BY_KIND, schema.kind.as_bytes());
     let mut inventory = Inventory::read(dbs.main, txn, table.id)?;
     if let Some(former) = dbs.names.get(txn, &key).map_err(lmdb::error)? {
         inventory.layouts.subtract(former);
     }
-    let record = meta::sealed(&key, schema::layout(schema).into_bytes());
+    let record = meta::sealed(&key, layout.into_bytes());
     inventory.layouts.add(&record);
     dbs.names.put(txn, &key, &record).map_err(lmdb::error)?;
     inventory.write(dbs.main, txn, table.id)

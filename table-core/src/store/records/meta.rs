@@ -305,11 +305,11 @@ mod tests {
     #[test]
     fn an_unknown_feature_is_refused() {
         let mut bytes = Meta::initial(1_982).encode();
-        bytes[36] = 2;
+        bytes[36] = 4;
         seal(META_KEY, &mut bytes);
         let error = Meta::decode(&bytes).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Incompatible);
-        assert!(error.to_string().contains("0x2"), "{error}");
+        assert!(error.to_string().contains("0x4"), "{error}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub(crate) mod features;
 pub(crate) mod inventory;
 pub(in crate::store) mod kinds;
 pub(crate) mod layouts;
+pub(crate) mod lives;
 pub(crate) mod mark;
 pub(crate) mod meta;
 pub(crate) mod names;

@@ -112,6 +112,9 @@ impl Transaction<'_> {
             touched.known = touched.grown.as_ref().map(|grown| grown.0.len());
             let checked = touched.state.check_declarations(group.declarations.iter().copied());
             checked.map_err(|refused| plan.locate_first(refused, number))?;
+            if !group.epochs.iter().all(|epoch| touched.state.is_epoch(epoch)) {
+                return Err(plan.locate_group(another_epoch(), number));
+            }
             touched.state.check_kinds(plan, number)?;
         }
         Ok(timestamp)
@@ -260,7 +263,9 @@ impl Writing<'_, '_> {
         if writes && old_row.is_some_and(Row::is_signed) && !plan.signs(row) {
             return Err(sign::needs_its_struct());
         }
-        if let Some(old) = old_row.filter(|_| !row.act.keeps() && row.condition != Condition::Absent) {
+        if let Some(old) = old_row.filter(|_| {
+            !row.act.keeps() && !matches!(row.condition, Condition::Absent | Condition::StillAbsent)
+        }) {
             self.check_old(plan, row, old)?;
         }
         check_condition(old_row, row.condition)?;
@@ -341,4 +346,11 @@ impl Writing<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// The refusal of a plan that keeps other indexes than are to be kept now.
+#[cold]
+fn another_epoch() -> Error {
+    Error::new(ErrorKind::ConditionNotMet)
+        .because("an index of the kind has come, gone or become ready meanwhile; plan the change again")
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{Name, Value};
-use crate::plan::{Act, Condition, OneOrMore, Refused, RowKind};
+use crate::plan::{Act, Condition, Epoch, OneOrMore, Refused, RowKind};
 use crate::row::dict::Dict;
 use crate::row::view::RowView;
 use crate::row::{DIGEST, Row, key};
@@ -60,6 +60,8 @@ pub(crate) struct EncodedGroup {
     pub(super) first: usize,
     /// The declarations that its rows were made by, if it is of typed entities.
     pub(crate) declarations: OneOrMore<&'static Schema>,
+    /// The epochs of their kinds in which the rows were planned.
+    pub(crate) epochs: OneOrMore<Epoch>,
 }
 
 impl EncodedGroup {

@@ -130,6 +130,7 @@ impl Builder {
             table: table.clone(),
             first: self.plan.rows.len(),
             declarations: OneOrMore::default(),
+            epochs: OneOrMore::default(),
         });
     }
 
@@ -190,6 +191,7 @@ impl Builder {
         }
         if let Some(begun) = self.plan.groups.last_mut() {
             begun.declared_by(group.schemas());
+            begun.epochs = group.epochs.clone();
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::plan::{Draft, Printed, Seals, Values, Version};
 use crate::row::view::RowView;
-use crate::schema::KeyPair;
+use crate::schema::{KeyPair, Schema, Standing};
 
 /// A row that has to be read before a change can be planned.
 ///
@@ -22,6 +22,12 @@ pub(in crate::typed) struct Need {
 /// for it, after which it is given [back](Self::take_back); then [`make`](Self::make), and then [`plan`](Self::plan).
 /// Nothing in between is bound to a thread, but for what the user's closure is bound to.
 pub(in crate::typed) trait Attempt {
+    /// The declaration of the entity.
+    fn schema(&self) -> &'static Schema;
+
+    /// Takes what the kind's writers go by now.
+    fn stand(&mut self, standing: Standing);
+
     /// Forgets what was found.
     fn begin(&mut self);
 

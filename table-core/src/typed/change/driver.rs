@@ -16,6 +16,7 @@ use crate::handle::table::DynamicTable;
 use crate::model::ETag;
 use crate::plan::{Draft, Failure, Plan, Seals, WriteExplain};
 use crate::row::version::version_of;
+use crate::schema::{Schema, Standing};
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Key;
 
@@ -77,6 +78,7 @@ fn attempt(
     attempts: &mut [&mut (dyn Attempt + '_)],
     batch: Option<&str>,
 ) -> Result<Result<ETag, Failure>> {
+    stand(table, attempts, batch, true)?;
     read(table, attempts, batch)?;
     let sealer = table.sealer();
     planned(attempts, batch, &sealer, |plan| table.carry_out(plan, &sealer.sealed_at()))
@@ -88,6 +90,7 @@ pub(in crate::typed) fn explain(
     attempts: &mut [&mut (dyn Attempt + '_)],
     batch: Option<&str>,
 ) -> Result<WriteExplain> {
+    stand(table, attempts, batch, false)?;
     read(table, attempts, batch)?;
     planned(attempts, batch, &table.sham_sealer(), WriteExplain::of)
 }
@@ -100,6 +103,7 @@ pub(in crate::typed) fn loaded(
     loader: &mut dyn Loader,
 ) -> Result<()> {
     let attempts = &mut [attempt];
+    stand(table, attempts, None, true)?;
     read(table, attempts, None)?;
     let sealer = table.sealer();
     planned(attempts, None, &sealer, |plan| {
@@ -110,10 +114,34 @@ pub(in crate::typed) fn loaded(
 /// What `run` makes of the plan that adds an entity.
 pub(in crate::typed) fn insertion<E: Entity, T>(
     entity: &E,
+    standing: Standing,
     seals: &dyn Seals,
     run: impl FnOnce(&Plan<'_>) -> T,
 ) -> Result<T> {
-    planned(&mut [&mut EntityAttempt::new(Key::unused(), Change::Insert(entity))], None, seals, run)
+    let mut attempt = EntityAttempt::new(Key::unused(), Change::Insert(entity));
+    attempt.stand(standing);
+    planned(&mut [&mut attempt], None, seals, run)
+}
+
+/// Tells the attempts what the writers of their kinds go by. Those that are to be carried out have the layouts of their kinds
+/// noted, which a store that is only read never gets to know.
+fn stand(
+    table: &DynamicTable,
+    attempts: &mut [&mut (dyn Attempt + '_)],
+    batch: Option<&str>,
+    writes: bool,
+) -> Result<()> {
+    let mut last: Option<(&'static Schema, Standing)> = None;
+    for (number, attempt) in attempts.iter_mut().enumerate() {
+        let schema = attempt.schema();
+        let standing = match last {
+            Some((known, standing)) if std::ptr::eq(known, schema) => standing,
+            _ => table.standing(schema, writes).map_err(|error| numbered(error, number, batch))?,
+        };
+        last = Some((schema, standing));
+        attempt.stand(standing);
+    }
+    Ok(())
 }
 
 /// Reads what the changes need; of several, as it was at one moment. No transaction is open any more when it returns.

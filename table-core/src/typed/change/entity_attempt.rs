@@ -7,9 +7,9 @@ use super::before::{Before, is_closed};
 use super::{Change, Closure, values_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::IfMatch;
-use crate::plan::{Draft, EntityRows, OldRows, Printed, Seals, Values, Version};
+use crate::plan::{Draft, EntityRows, Epoch, Found, OldRows, Printed, Seals, Values, Version};
 use crate::row::view::RowView;
-use crate::schema::{self, KeyPair};
+use crate::schema::{self, KeyPair, Schema, Standing};
 use crate::typed::encrypt::{sealing, unopened};
 use crate::typed::entity::Entity;
 use crate::typed::entity::source::Source;
@@ -19,7 +19,11 @@ use crate::typed::read::key::Key;
 pub(in crate::typed) struct EntityAttempt<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
     key: Key<E>,
     change: Change<'c, E, F>,
+    /// What the kind's writers go by.
+    standing: Standing,
     asks: Asks,
+    /// The copies that it may have in unique indexes where copies may be missing, and others' may stand in their places.
+    filling: Vec<Filling>,
     /// The entity as it was found.
     before: Option<Before<E>>,
     /// The same, on its way to what it is to be, where that is made from it.
@@ -30,6 +34,14 @@ pub(in crate::typed) struct EntityAttempt<'c, E: Entity, F: ?Sized = Closure<'c,
     new: Option<E>,
     /// Set by the user's closure if nothing is to be written.
     called_off: Option<&'c AtomicBool>,
+}
+
+/// The place of a copy in an index that is being filled.
+struct Filling {
+    index: usize,
+    key: String,
+    /// What is there, once somebody has looked.
+    found: Option<Found>,
 }
 
 /// Which row an attempt asks for.
@@ -44,6 +56,8 @@ enum Asks {
     Copies(usize),
     /// The copy in this index, now.
     ForCopy(usize),
+    /// What is in this one of the places that are being filled, now.
+    ForFilling(usize),
     Nothing,
 }
 
@@ -59,7 +73,9 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         Self {
             key,
             change,
+            standing: Standing::NEW,
             asks: Asks::Own,
+            filling: Vec::new(),
             before: None,
             given: None,
             closed: None,
@@ -222,6 +238,57 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         Ok(None)
     }
 
+    /// Notes where the entity's copies are in unique indexes that are being filled. One that is not there yet must not be
+    /// taken for one that is, nor another's for its own.
+    #[cold]
+    fn ask_filling(&mut self, view: &RowView<'_>) -> Result<()> {
+        let values = unopened::read::<E>(view)?;
+        for (number, index) in E::SCHEMA.indexes.iter().enumerate() {
+            if index.unique && self.standing.keeps(number) && self.standing.is_filling(number) {
+                let keys = values.keys(&index.place.row).into_iter();
+                self.filling.extend(keys.map(|key| Filling { index: number, key, found: None }));
+            }
+        }
+        Ok(())
+    }
+
+    /// The next place of a copy that nobody has looked into.
+    fn next_filling(&mut self) -> Result<Option<Need>> {
+        let next = self.filling.iter().enumerate().find(|(_, filling)| filling.found.is_none());
+        let Some((at, filling)) = next else { return Ok(None) };
+        self.asks = Asks::ForFilling(at);
+        let (partition, _) = self.key.as_strs()?;
+        Ok(Some(Need { keys: KeyPair::of(partition, &filling.key), is_copy: true }))
+    }
+
+    /// Takes what is in the place of a copy.
+    fn found_filling(&mut self, at: usize, row: Option<(&RowView<'_>, Version)>) -> Result<()> {
+        self.asks = Asks::Nothing;
+        let (_, own) = self.key.as_strs()?;
+        if let Some(filling) = self.filling.get_mut(at) {
+            filling.found = Some(match row {
+                None => Found::Missing,
+                Some((view, version)) if unopened::is_copy(E::SCHEMA, filling.index, own, view) => {
+                    Found::Mine(version)
+                }
+                Some(_) => Found::Others,
+            });
+        }
+        Ok(())
+    }
+
+    /// What was found in the place of a copy.
+    fn found_at(&self, index: usize, key: &str) -> Found {
+        if !self.standing.is_filling(index) {
+            return Found::Unread;
+        }
+        if E::SCHEMA.indexes.get(index).is_none_or(|index| !index.unique) {
+            return Found::Filling;
+        }
+        let place = self.filling.iter().find(|filling| filling.index == index && filling.key == key);
+        place.and_then(|filling| filling.found).unwrap_or(Found::Missing)
+    }
+
     /// Takes the row under the key of a copy.
     fn found_copy(&mut self, index: usize, copy: Option<&RowView<'_>>) -> Result<()> {
         self.asks = Asks::Copies(index + 1);
@@ -255,8 +322,13 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         let rows = match (&self.before, old) {
             (Some(before), Some(values)) => {
                 let present = |index| before.has_row(index);
+                let kept = |index| self.standing.keeps(index);
+                let mut rows = EntityRows::stored(schema, values, self.key.as_strs()?, &present, &kept)?;
+                if self.standing.fills() {
+                    rows.take_found(|index, key| self.found_at(index, key));
+                }
                 Some(OldRows {
-                    rows: EntityRows::stored(schema, values, self.key.as_strs()?, &present)?,
+                    rows,
                     version: before.version,
                     is_exact: before.is_exact,
                     unknown: &before.unknown,
@@ -272,16 +344,22 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         let new = match (self.new_entity(), new) {
             (Some(entity), Some(values)) => {
                 let before = rows.as_ref().map(|rows| &rows.rows).zip(old);
-                Some(EntityRows::of(schema, values, key, before, &|index| entity.has_row(index))?)
+                Some(EntityRows::of(schema, values, key, before, &|index| {
+                    self.standing.keeps(index) && entity.has_row(index)
+                })?)
             }
             (None, Some(values)) => self
                 .before
                 .as_ref()
-                .map(|before| EntityRows::of(schema, values, key, None, &|index| before.has_row(index)))
+                .map(|before| {
+                    let present = |index| self.standing.keeps(index) && before.has_row(index);
+                    EntityRows::of(schema, values, key, None, &present)
+                })
                 .transpose()?,
             _ => None,
         };
-        Ok(Printed { schema, old: rows, new, keeps_times: self.change.reseals() })
+        let epoch = Epoch { kind: schema.kind, number: self.standing.epoch };
+        Ok(Printed { schema, old: rows, new, keeps_times: self.change.reseals(), epoch })
     }
 }
 
@@ -310,8 +388,17 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> EntityAttempt<'_, E, F> {
 }
 
 impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
+    fn schema(&self) -> &'static Schema {
+        E::SCHEMA
+    }
+
+    fn stand(&mut self, standing: Standing) {
+        self.standing = standing;
+    }
+
     fn begin(&mut self) {
         self.asks = if self.change.reads() { Asks::Own } else { Asks::Nothing };
+        self.filling.clear();
         (self.before, self.given, self.closed) = (None, None, None);
     }
 
@@ -333,8 +420,12 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
                 self.asks = Asks::ForOwn;
                 Ok(Some(Need { keys, is_copy: false }))
             }
-            Asks::Copies(from) => self.next_copy(from),
-            Asks::ForOwn | Asks::ForCopy(_) | Asks::Nothing => Ok(None),
+            Asks::Copies(from) => match self.next_copy(from)? {
+                None => self.next_filling(),
+                need => Ok(need),
+            },
+            Asks::Nothing => self.next_filling(),
+            Asks::ForOwn | Asks::ForCopy(_) | Asks::ForFilling(_) => Ok(None),
         }
     }
 
@@ -342,8 +433,11 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
         match self.asks {
             Asks::ForOwn => {
                 self.asks = Asks::Nothing;
-                row.map_or(Ok(()), |(view, version)| self.found_own(view, version))
+                let Some((view, version)) = row else { return Ok(()) };
+                self.found_own(view, version)?;
+                if self.standing.fills() { self.ask_filling(view) } else { Ok(()) }
             }
+            Asks::ForFilling(at) => self.found_filling(at, row),
             Asks::ForCopy(index) => self.found_copy(index, row.map(|(view, _)| view)),
             Asks::Own | Asks::Copies(_) | Asks::Nothing => Ok(()),
         }

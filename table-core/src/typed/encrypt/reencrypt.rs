@@ -215,6 +215,7 @@ impl<E: Entity> Reencryption<E> {
 
 /// Where a job of former times was broken off, or the start.
 fn begin<E: Entity>(table: &DynamicTable, keys: &dyn Resealing) -> Result<Begun> {
+    table.standing(E::SCHEMA, true)?;
     let name = job::name("reencrypt", table.exec().id(), E::SCHEMA.kind, &schema::layout(E::SCHEMA));
     let progress = match keys.progress(&name)? {
         // What lies before it was sealed, or found sealed, with the keys that are current.

@@ -13,6 +13,7 @@ use crate::handle::table::DynamicTable;
 use crate::model::{ETag, IfMatch};
 use crate::plan::{Plan, Refused};
 use crate::row::view::RowView;
+use crate::schema::Standing;
 use crate::typed::change::Change;
 use crate::typed::change::driver;
 use crate::typed::change::egt::Egt;
@@ -240,12 +241,13 @@ impl<E: Entity> Table<E> {
             &mut *self.table.loader(),
             entities,
             |entity, loader| {
+                let standing = self.table.standing(E::SCHEMA, true)?;
                 let sealer = self.table.sealer();
                 let add = |plan: &Plan<'_>| {
                     let added = loader.add(plan, &sealer.sealed_at());
                     added.map_err(|refused| plan.judge(refused).error)
                 };
-                driver::insertion(entity.borrow(), &sealer, add)?
+                driver::insertion(entity.borrow(), standing, &sealer, add)?
             },
             |entity, refused| {
                 // What adds a row demands no version: the keys that sealed it are no longer the current ones.
@@ -255,7 +257,8 @@ impl<E: Entity> Table<E> {
                 let shown = self.table.sham_sealer();
                 let Refused { error, group, row } = &refused;
                 let again = || Refused { error: error.again(), group: *group, row: *row };
-                let failure = driver::insertion(entity.borrow(), &shown, |plan| plan.judge(again()))?;
+                let failure =
+                    driver::insertion(entity.borrow(), Standing::NEW, &shown, |plan| plan.judge(again()))?;
                 Err(failure.error)
             },
         )

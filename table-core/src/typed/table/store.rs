@@ -13,10 +13,13 @@ use crate::typed::table::Table;
 impl Store {
     /// The table of this entity, created if there is none, for entities of this type.
     ///
-    /// The store notes how each kind of entity is laid out. One that is declared otherwise than when it was last
-    /// written is [`LayoutChanged`](crate::ErrorKind::LayoutChanged), with the difference: its rows would be read wrongly.
-    /// Some changes do no harm: a further `Option` or `#[property(default)]` field, an integer that grows, a field that
-    /// becomes an `Option`.
+    /// The store notes how each kind of entity is laid out, with the first write of a program. One that is declared
+    /// otherwise than when it was last written is [`LayoutChanged`](crate::ErrorKind::LayoutChanged), with the difference:
+    /// its rows would be read wrongly. Some changes do no harm: a further `Option` or `#[property(default)]` field, an
+    /// integer that grows, a field that becomes an `Option`.
+    ///
+    /// To open a table and to read it notes nothing, so a newer program that only looks locks no older one out. A program
+    /// that lacks an optional field of a newer one goes on: it carries the values along.
     pub fn table<E: Entity>(&self) -> Result<Table<E>> {
         self.table_of(&[E::SCHEMA]).map(Table::new)
     }

@@ -39,7 +39,7 @@ fn expect(key: &str, version: Version) -> RowWrite<'_> {
 }
 
 fn group<'p>(table: usize, partition: &'p str, rows: Vec<RowWrite<'p>>) -> Group<'p> {
-    Group { table, partition, rows, unchanged: Vec::new() }
+    Group { table, ..Group::new(partition, rows) }
 }
 
 fn prepared(groups: Vec<Group<'_>>, tables: &[&DynamicTable]) -> Result<Prepared, Refused> {

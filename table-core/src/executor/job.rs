@@ -1,0 +1,126 @@
+//! Work that goes over a table in bounded steps, beside those who read and write it.
+//!
+//! How far a job has come lies in the store, and each step writes it in the transaction of its rows: a job that is dropped or
+//! killed goes on from there, whoever takes it up, and no row is done twice.
+
+use std::fmt;
+
+use crate::error::Result;
+use crate::model::Ticks;
+use crate::plan::Epoch;
+use crate::row::view::RowView;
+use crate::schema::{IndexEvent, IndexState, Lives, Schema};
+
+/// The keys of a row, behind which a job goes on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// The partition key.
+    pub partition: String,
+    /// The row key.
+    pub row: String,
+}
+
+/// How far a job has come, as the store keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobRecord {
+    /// When it began.
+    pub begun: Ticks,
+    /// How many rows it has looked at.
+    pub done: u64,
+    /// How many there were when it began.
+    pub total: u64,
+    /// How many rows or entities it has changed.
+    pub changed: u64,
+    /// What else must be as it was for the job to go on from here: a generation, say.
+    pub stamp: u64,
+    /// Which of its parts it is in.
+    pub phase: u8,
+    /// The last row that is done; `None` at the start.
+    pub position: Option<Position>,
+    /// What it was asked for.
+    pub asked: String,
+}
+
+impl JobRecord {
+    /// A job that begins now, on so many rows.
+    pub fn new(total: u64, asked: String) -> Self {
+        let (begun, position) = (Ticks::now(), None);
+        Self { begun, done: 0, total, changed: 0, stamp: 0, phase: 0, position, asked }
+    }
+}
+
+/// A step that has been made ready: how far the job was, and how far it is with it.
+#[derive(Clone, Debug)]
+pub struct JobStep {
+    /// The job.
+    pub name: String,
+    /// What the store must say of it.
+    pub from: JobRecord,
+    /// What it says then; `None` if the job has ended.
+    pub to: Option<JobRecord>,
+    /// The epoch of the kind in which the step was made.
+    pub epoch: Option<Epoch>,
+}
+
+/// What becomes of an index and its kind's layout in one transaction.
+#[derive(Debug)]
+pub struct Transition<'t> {
+    /// The kind.
+    pub schema: &'static Schema,
+    /// The index.
+    pub index: &'t str,
+    /// What happens to it.
+    pub event: IndexEvent,
+    /// The kind's epoch in which the caller has found that it is to happen.
+    pub epoch: u64,
+    /// The job that makes it happen, and what the store is to say of it.
+    pub job: (&'t str, Option<&'t JobRecord>),
+}
+
+/// So much may be in a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepSize {
+    /// Rows that are looked at.
+    pub rows: u64,
+    /// Bytes of them.
+    pub bytes: usize,
+}
+
+/// What reads a row of a stretch, and the number of the state that it is read in.
+pub type EachRow<'c> = &'c mut dyn FnMut(&RowView<'_>, usize) -> Result<()>;
+
+/// A table over which jobs go.
+pub trait Jobs {
+    /// How far a job has come; `None` if none of this name has begun and not ended.
+    fn job(&self, name: &str) -> Result<Option<JobRecord>>;
+
+    /// The jobs of the table that were begun and have not ended.
+    fn begun(&self) -> Result<Vec<(String, JobRecord)>>;
+
+    /// Keeps how far a job has come that goes by no rows, or forgets it.
+    fn keep(&self, name: &str, job: Option<&JobRecord>) -> Result<()>;
+
+    /// How many rows the table has.
+    fn row_count(&self) -> Result<u64>;
+
+    /// Lends each of the next rows behind a position, in their order and of one moment; returns the position of the last, or
+    /// `None` if there is none, and how many there were.
+    fn rows_after(
+        &self,
+        after: Option<&Position>,
+        size: StepSize,
+        each: EachRow<'_>,
+    ) -> Result<(Option<Position>, u64)>;
+
+    /// The states of a kind, and the state of this index of it by what is noted.
+    fn lives(&self, schema: &'static Schema, index: &str) -> Result<(Lives, IndexState)>;
+
+    /// Carries out what happens to an index; `None` if the kind is in another epoch by now, or it can't happen.
+    fn transit(&self, transition: &Transition<'_>) -> Result<Option<IndexState>>;
+}
+
+impl fmt::Display for JobRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of about {} rows", self.done, self.total.max(self.done))
+    }
+}

@@ -1,0 +1,25 @@
+//! The lines of indexes in a layout: they come and go by jobs, not by writes.
+
+use super::super::Schema;
+use super::layout;
+
+/// Whether a line is of this index.
+fn is_of(line: &str, name: &str) -> bool {
+    line.strip_prefix("index ").is_some_and(|rest| rest.split(' ').next() == Some(name))
+}
+
+/// The layout with an index as it is declared, in the place of the one that it may have.
+pub(crate) fn with_index(noted: &str, schema: &Schema, name: &str) -> String {
+    let declared = layout(schema);
+    let mut text = without_index(noted, name);
+    if let Some(line) = declared.lines().find(|line| is_of(line, name)) {
+        text.push('\n');
+        text.push_str(line);
+    }
+    text
+}
+
+/// The layout without an index.
+pub(crate) fn without_index(noted: &str, name: &str) -> String {
+    noted.lines().filter(|line| !is_of(line, name)).collect::<Vec<_>>().join("\n")
+}

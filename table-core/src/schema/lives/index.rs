@@ -1,0 +1,122 @@
+//! The states of an index.
+
+/// How far an index is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IndexState {
+    /// It has no row.
+    Absent,
+    /// Rows that it may have from former times are being removed; writers leave it alone.
+    Sweep,
+    /// The copies of the entities that are there are being made; writers keep it, and what it has to be unique. A copy may
+    /// be missing.
+    Fill,
+    /// The same, and two entities claim what is to be unique: nothing is filled until one of them changes.
+    Blocked(Blocked),
+    /// Every entity has its copies there, and it is read.
+    Ready {
+        /// The executor's number of the state of the store from which on it is: readers of former states must not
+        /// read it.
+        since: u64,
+    },
+    /// Its rows are being removed; writers leave it alone.
+    Dropping,
+}
+
+/// Two entities that claim one key in an index where keys are to be unique.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blocked {
+    /// The partition key of both.
+    pub partition: String,
+    /// The row key that both claim.
+    pub key: String,
+    /// The row key of the entity that has it.
+    pub has: String,
+    /// The row key of the one that wants it.
+    pub wants: String,
+}
+
+/// What happens to an index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(
+    dead_code,
+    reason = "copies in other tables than their entities', and conversion, ask for some of them"
+)]
+pub enum IndexEvent {
+    /// It is to be made anew, maybe by another declaration.
+    Rebuild,
+    /// No row of former times is left.
+    Swept,
+    /// A second entity claims a key that is to be unique.
+    Block(Blocked),
+    /// The job goes on, whoever has changed meanwhile.
+    Unblock,
+    /// Every entity has its copies.
+    Filled {
+        /// The number of the state that says so.
+        since: u64,
+    },
+    /// It is to go.
+    Drop,
+    /// None of its rows is left.
+    Dropped,
+    /// The table of its entities was dropped, and the index lies elsewhere.
+    EntitiesDropped,
+    /// The table where it lies was dropped, and its entities lie elsewhere.
+    RowsDropped,
+    /// Its entities are being converted to another version.
+    Convert,
+}
+
+impl IndexState {
+    /// The state after an event; `None` if it can't happen in this one.
+    #[must_use]
+    pub fn next(&self, event: IndexEvent) -> Option<Self> {
+        use IndexEvent as On;
+        Some(match (self, event) {
+            // To fill it at once would be wrong: rows of former times stand where copies belong to others now.
+            (_, On::Rebuild) => Self::Sweep,
+            (Self::Sweep, On::Swept) | (Self::Blocked(_), On::Unblock) => Self::Fill,
+            (Self::Fill, On::Block(by)) => Self::Blocked(by),
+            (Self::Fill, On::Filled { since }) => Self::Ready { since },
+            (Self::Absent, On::Drop) | (_, On::Swept | On::Unblock | On::Block(_) | On::Filled { .. }) => {
+                return None;
+            }
+            (_, On::Drop) => Self::Dropping,
+            (Self::Dropping, On::Dropped) => Self::Absent,
+            (_, On::Dropped) => return None,
+            (Self::Ready { .. } | Self::Fill | Self::Blocked(_), On::EntitiesDropped | On::Convert) => {
+                Self::Sweep
+            }
+            (Self::Ready { .. } | Self::Fill | Self::Blocked(_), On::RowsDropped) => Self::Fill,
+            (
+                Self::Absent | Self::Sweep | Self::Dropping,
+                On::EntitiesDropped | On::RowsDropped | On::Convert,
+            ) => self.clone(),
+        })
+    }
+
+    /// Whether whoever writes must keep it.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        matches!(self, Self::Fill | Self::Blocked(_) | Self::Ready { .. })
+    }
+
+    /// Whether an entity may be without its copies there though it is kept.
+    #[must_use]
+    pub fn may_lack(&self) -> bool {
+        matches!(self, Self::Fill | Self::Blocked(_))
+    }
+
+    /// What is said of one that can't be read.
+    #[must_use]
+    pub fn words(&self) -> &'static str {
+        match self {
+            Self::Absent => "has not been made yet",
+            Self::Sweep => "is being made: rows of former times are being removed",
+            Self::Fill => "is being made: the copies of entities that are there are being added",
+            Self::Blocked(_) => "can't be made: two entities claim one of its keys",
+            Self::Ready { .. } => "is ready",
+            Self::Dropping => "is being dropped",
+        }
+    }
+}

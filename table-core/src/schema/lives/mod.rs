@@ -1,0 +1,124 @@
+//! How a kind of entity and its indexes live in a store: the states that they go through while programs write, and who may
+//! write and read in which.
+//!
+//! Nothing here does I/O. An executor keeps a [`Lives`] for each kind, beside the kind's layout, and carries out each
+//! transition in a transaction of its own. Each raises the kind's epoch, which every plan of a change states: a plan that was
+//! made in one epoch is not carried out in another. Without that, a writer who planned before an index began to be filled
+//! would leave an entity without its copy.
+
+mod index;
+mod standing;
+#[cfg(test)]
+mod tests;
+
+pub use index::{Blocked, IndexEvent, IndexState};
+pub use standing::Standing;
+pub(crate) use standing::{Refusal, Unread, standing, unread};
+
+use super::Schema;
+
+/// Whether the rows of a kind are of the version that its layout says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum KindState {
+    /// All of them.
+    #[default]
+    Stable,
+    /// Some may be of this former version.
+    Converting {
+        /// The version from which they are converted.
+        from: u32,
+    },
+    /// The same, and one of them can't be converted.
+    Stopped {
+        /// The version from which they are converted.
+        from: u32,
+        /// The partition key and the row key of the entity.
+        entity: (String, String),
+        /// Why.
+        why: String,
+    },
+}
+
+/// What happens to a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(dead_code, reason = "the job that converts rows asks for them")]
+pub enum KindEvent {
+    /// A declaration of a later version begins to convert the rows of this one.
+    Convert {
+        /// The version that the rows have.
+        from: u32,
+    },
+    /// An entity can't be converted.
+    Stop {
+        /// The partition key and the row key of the entity.
+        entity: (String, String),
+        /// Why.
+        why: String,
+    },
+    /// The job goes on.
+    Resume,
+    /// Every row is converted.
+    Converted,
+}
+
+/// The states of a kind and its indexes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lives {
+    /// Rises with each transition.
+    pub epoch: u64,
+    /// The rows of the entities.
+    pub kind: KindState,
+    /// The indexes of which there is something to say: one that the kind's layout has is else ready, and has been so
+    /// from the beginning.
+    pub indexes: Vec<(String, IndexState)>,
+}
+
+impl Lives {
+    /// The state of an index, if the kind's layout has it.
+    pub fn index(&self, noted: &Schema, name: &str) -> IndexState {
+        if noted.indexes.iter().all(|index| index.name != name) {
+            return IndexState::Absent;
+        }
+        self.of(name).cloned().unwrap_or(IndexState::Ready { since: 0 })
+    }
+
+    /// What there is to say of an index.
+    fn of(&self, name: &str) -> Option<&IndexState> {
+        self.indexes.iter().find(|(known, _)| known == name).map(|(_, state)| state)
+    }
+
+    /// Carries out what happens to an index that is in this state; `false` if it can't happen there.
+    pub fn transit(&mut self, name: &str, now: &IndexState, event: IndexEvent) -> bool {
+        let Some(next) = now.next(event) else { return false };
+        self.epoch += 1;
+        self.indexes.retain(|(known, _)| known != name);
+        if next != IndexState::Absent {
+            self.indexes.push((name.to_owned(), next));
+        }
+        true
+    }
+
+    /// Carries out what happens to the kind; `false` if it can't happen now. Converting may change any field, so every index
+    /// of the layout is to be made anew.
+    #[allow(dead_code, reason = "the job that converts rows asks for it")]
+    pub fn transit_kind(&mut self, noted: &Schema, event: KindEvent) -> bool {
+        let next = match (&self.kind, event) {
+            (KindState::Stable, KindEvent::Convert { from }) => KindState::Converting { from },
+            (KindState::Converting { from }, KindEvent::Stop { entity, why }) => {
+                KindState::Stopped { from: *from, entity, why }
+            }
+            (KindState::Stopped { from, .. }, KindEvent::Resume) => KindState::Converting { from: *from },
+            (KindState::Converting { .. }, KindEvent::Converted) => KindState::Stable,
+            _ => return false,
+        };
+        if matches!((&self.kind, &next), (KindState::Stable, KindState::Converting { .. })) {
+            for index in noted.indexes {
+                let now = self.index(noted, index.name);
+                self.transit(index.name, &now, IndexEvent::Convert);
+            }
+        }
+        self.kind = next;
+        self.epoch += 1;
+        true
+    }
+}

@@ -1,0 +1,152 @@
+//! What a program may do with a kind, by its own declaration and what the store says.
+
+use super::super::{Schema, same_index};
+use super::{IndexState, Lives};
+
+/// What who writes and reads a kind by one declaration goes by, as long as the kind's epoch is the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The kind's epoch.
+    pub epoch: u64,
+    /// A bit for each declared index that is kept.
+    kept: u64,
+    /// A bit for each of those in which copies may be missing.
+    filling: u64,
+    /// A bit for each declared index that is read.
+    ready: u64,
+    /// The number of the state from which on all of them are.
+    since: u64,
+}
+
+impl Standing {
+    /// Of a kind of which nothing is noted, or nothing but that it is as declared.
+    pub const NEW: Self = Self { epoch: 0, kept: u64::MAX, filling: 0, ready: u64::MAX, since: 0 };
+
+    fn bit(index: usize) -> u64 {
+        // An entity has at most 49 indexes (C19).
+        u32::try_from(index).ok().and_then(|index| 1_u64.checked_shl(index)).unwrap_or(0)
+    }
+
+    /// Whether the copies in this index are kept.
+    #[inline]
+    pub fn keeps(&self, index: usize) -> bool {
+        self.kept == u64::MAX || self.kept & Self::bit(index) != 0
+    }
+
+    /// Whether copies may be missing in an index that is kept.
+    #[inline]
+    pub fn is_filling(&self, index: usize) -> bool {
+        self.filling != 0 && self.filling & Self::bit(index) != 0
+    }
+
+    /// Whether copies may be missing in any.
+    #[inline]
+    pub fn fills(&self) -> bool {
+        self.filling != 0
+    }
+
+    /// The same, with this index alone: what a job writes that fills it.
+    #[must_use]
+    pub fn of_index(self, index: usize) -> Self {
+        Self { kept: Self::bit(index), filling: self.filling & Self::bit(index), ..self }
+    }
+
+    /// Whether the index can be read in the state of this number.
+    #[inline]
+    pub fn reads(&self, index: usize, state: usize) -> bool {
+        let is_ready = self.ready == u64::MAX || self.ready & Self::bit(index) != 0;
+        is_ready && (self.since == 0 || u64::try_from(state).is_ok_and(|state| state >= self.since))
+    }
+
+    /// Whether the index is read by whoever reads now.
+    #[inline]
+    pub fn is_ready(&self, index: usize) -> bool {
+        self.reads(index, usize::MAX)
+    }
+}
+
+/// Why a program can't write a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// It doesn't know this index, which is to be kept.
+    Lacks(String),
+    /// It declares this index otherwise.
+    Otherwise(String),
+}
+
+/// Why an index can't be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Unread {
+    /// It is not ready.
+    Is(IndexState),
+    /// It is declared otherwise than it is.
+    Otherwise,
+}
+
+/// What a program with this declaration goes by, and why it can't write, if it can't.
+pub(crate) fn standing(
+    noted: Option<&Schema>,
+    lives: &Lives,
+    declared: &Schema,
+) -> (Standing, Option<Refusal>) {
+    let Some(noted) = noted else { return (Standing { epoch: lives.epoch, ..Standing::NEW }, None) };
+    let mut found = Standing { epoch: lives.epoch, kept: 0, filling: 0, ready: 0, since: 0 };
+    let mut refusal = None;
+    for (number, index) in declared.indexes.iter().enumerate() {
+        let state = lives.index(noted, index.name);
+        let is_same = noted.indexes.iter().any(|was| same_index((noted, was), (declared, index)));
+        let bit = Standing::bit(number);
+        if state.is_kept() && !is_same {
+            refusal = refusal.or_else(|| Some(Refusal::Otherwise(index.name.to_owned())));
+            continue;
+        }
+        if state.is_kept() {
+            found.kept |= bit;
+        }
+        if state.may_lack() {
+            found.filling |= bit;
+        }
+        if let IndexState::Ready { since } = state {
+            found.ready |= bit;
+            found.since = found.since.max(since);
+        }
+    }
+    for index in noted.indexes {
+        let is_known = declared.indexes.iter().any(|known| known.name == index.name);
+        if !is_known && lives.index(noted, index.name).is_kept() {
+            refusal = refusal.or_else(|| Some(Refusal::Lacks(index.name.to_owned())));
+        }
+    }
+    let all = declared.indexes.len();
+    if (0..all).all(|index| found.kept & Standing::bit(index) != 0) {
+        found.kept = u64::MAX;
+    }
+    if (0..all).all(|index| found.ready & Standing::bit(index) != 0) {
+        found.ready = u64::MAX;
+    }
+    (found, refusal)
+}
+
+/// Why a declared index can't be read in the state of this number; `None` if it can.
+pub(crate) fn unread(
+    noted: Option<&Schema>,
+    lives: &Lives,
+    declared: &Schema,
+    name: &str,
+    state: usize,
+) -> Option<Unread> {
+    let noted = noted?;
+    let is = lives.index(noted, name);
+    let of = |schema: &Schema| schema.indexes.iter().find(|index| index.name == name).copied();
+    match (&is, of(noted).zip(of(declared))) {
+        (IndexState::Ready { .. }, Some((was, now))) if !same_index((noted, &was), (declared, &now)) => {
+            Some(Unread::Otherwise)
+        }
+        // A reader of a state before it became ready.
+        (IndexState::Ready { since }, _) if u64::try_from(state).is_ok_and(|state| state < *since) => {
+            Some(Unread::Is(IndexState::Fill))
+        }
+        (IndexState::Ready { .. }, _) => None,
+        _ => Some(Unread::Is(is)),
+    }
+}

@@ -1,0 +1,347 @@
+//! The states of the kinds of entities in a table, and the jobs that were begun there: small records beside the kinds'
+//! layouts.
+//!
+//! A kind has a record from the first transition on; before, all its indexes are ready. Both groups of records are counted
+//! in the table's inventory, so that one that is lost to damage is not taken for one that never was.
+
+use super::features::Feature;
+use super::inventory::{Inventory, Tally};
+use super::meta::{self, Meta};
+use super::names;
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::{JobRecord, Position};
+use crate::model::Ticks;
+use crate::schema::{Blocked, IndexState, KindState, Lives};
+use crate::store::lmdb::fields::Fields;
+use crate::store::lmdb::{self, Databases, WriteTxn};
+
+/// The kinds of the dictionary entries that hold states, under the names of kinds, and jobs, under theirs.
+const LIVES_BY_KIND: u8 = 6;
+const JOB_BY_NAME: u8 = 7;
+
+/// The states of a kind; as they are from the beginning, if there is no record.
+pub(in crate::store) fn lives(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    table: u32,
+    kind: &str,
+) -> Result<Lives> {
+    let all = all_lives(dbs, txn, table)?;
+    Ok(all.into_iter().find(|(known, _)| known == kind).map(|(_, lives)| lives).unwrap_or_default())
+}
+
+/// The states of every kind of a table that has any.
+pub(in crate::store) fn all_lives(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    table: u32,
+) -> Result<Vec<(String, Lives)>> {
+    let tally = Inventory::read(dbs.main, txn, table)?.lives;
+    if tally == Tally::default() {
+        return Ok(Vec::new());
+    }
+    all(dbs, txn, (table, LIVES_BY_KIND), tally, "states of kinds of entities", decode_lives)
+}
+
+/// The jobs of a table that were begun and have not ended.
+pub(in crate::store) fn all_jobs(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    table: u32,
+) -> Result<Vec<(String, JobRecord)>> {
+    let tally = Inventory::read(dbs.main, txn, table)?.jobs;
+    if tally == Tally::default() {
+        return Ok(Vec::new());
+    }
+    all(dbs, txn, (table, JOB_BY_NAME), tally, "jobs", decode_job)
+}
+
+/// How far a job is; `None` if it has not begun, or has ended.
+pub(in crate::store) fn job(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    table: u32,
+    name: &str,
+) -> Result<Option<JobRecord>> {
+    let all = all_jobs(dbs, txn, table)?;
+    Ok(all.into_iter().find(|(known, _)| known == name).map(|(_, job)| job))
+}
+
+/// Every record of one sort. What the inventory counts must be what is there.
+fn all<T>(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    (table, sort): (u32, u8),
+    tally: Tally,
+    what: &str,
+    decode: fn(&[u8]) -> Option<T>,
+) -> Result<Vec<(String, T)>> {
+    let (mut records, mut found) = (Vec::new(), Tally::default());
+    let prefix = names::entry_key(table, sort, b"");
+    for entry in dbs.names.prefix_iter(txn, &prefix).map_err(lmdb::error)? {
+        let (key, record) = entry.map_err(lmdb::error)?;
+        dbs.check_entry(key)?;
+        let name = key.get(prefix.len()..).and_then(|name| std::str::from_utf8(name).ok());
+        let body = meta::opened(key, record).and_then(decode);
+        let (Some(name), Some(body)) = (name, body) else { return Err(damaged(what)) };
+        records.push((name.to_owned(), body));
+        found.add(record);
+    }
+    tally.check(found, what)?;
+    Ok(records)
+}
+
+#[cold]
+fn damaged(what: &str) -> Error {
+    Error::new(ErrorKind::Corrupt).because(format!("a record of the {what} is damaged"))
+}
+
+/// Writes the states of a kind. Handles look again at what they know of the table: the catalog's generation rises.
+pub(in crate::store) fn write_lives(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    meta: &mut Meta,
+    table: u32,
+    (kind, lives): (&str, &Lives),
+) -> Result<()> {
+    meta.features.set(Feature::Lives);
+    meta.generation += 1;
+    let tally = |inventory: &mut Inventory, tally| inventory.lives = tally;
+    let former = Inventory::read(dbs.main, txn, table)?.lives;
+    replace(dbs, txn, (table, LIVES_BY_KIND, kind), Some(encode_lives(lives)), former, tally)
+}
+
+/// Writes how far a job is; `None` when it has ended.
+pub(in crate::store) fn write_job(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    meta: &mut Meta,
+    table: u32,
+    (name, job): (&str, Option<&JobRecord>),
+) -> Result<()> {
+    meta.features.set(Feature::Lives);
+    let tally = |inventory: &mut Inventory, tally| inventory.jobs = tally;
+    let former = Inventory::read(dbs.main, txn, table)?.jobs;
+    replace(dbs, txn, (table, JOB_BY_NAME, name), job.map(encode_job), former, tally)
+}
+
+/// Puts a record in the place of the one there, and keeps the tally of its sort.
+fn replace(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    (table, sort, name): (u32, u8, &str),
+    body: Option<Vec<u8>>,
+    mut tally: Tally,
+    set: impl FnOnce(&mut Inventory, Tally),
+) -> Result<()> {
+    let key = names::entry_key(table, sort, name.as_bytes());
+    if let Some(former) = dbs.names.get(txn, &key).map_err(lmdb::error)? {
+        tally.subtract(former);
+    }
+    match body {
+        Some(body) => {
+            let record = meta::sealed(&key, body);
+            tally.add(&record);
+            dbs.names.put(txn, &key, &record).map_err(lmdb::error)?;
+        }
+        None => {
+            dbs.names.delete(txn, &key).map_err(lmdb::error)?;
+        }
+    }
+    let mut inventory = Inventory::read(dbs.main, txn, table)?;
+    set(&mut inventory, tally);
+    inventory.write(dbs.main, txn, table)
+}
+
+/// Reads every record of both sorts; returns how many there are.
+pub(crate) fn check(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<usize> {
+    Ok(all_lives(dbs, txn, table)?.len() + all_jobs(dbs, txn, table)?.len())
+}
+
+fn push_text(body: &mut Vec<u8>, text: &str) {
+    // Names and keys are far shorter than 64 KiB, and longer words are cut.
+    let mut length = text.len().min(usize::from(u16::MAX));
+    while !text.is_char_boundary(length) {
+        length -= 1;
+    }
+    body.extend_from_slice(&u16::try_from(length).unwrap_or(u16::MAX).to_le_bytes());
+    body.extend_from_slice(text.get(..length).unwrap_or_default().as_bytes());
+}
+
+fn text(body: &mut Fields<'_>) -> Option<String> {
+    let length = usize::from(body.u16()?);
+    std::str::from_utf8(body.bytes(length)?).ok().map(str::to_owned)
+}
+
+fn encode_lives(lives: &Lives) -> Vec<u8> {
+    let mut body = Vec::new();
+    body.extend_from_slice(&lives.epoch.to_le_bytes());
+    match &lives.kind {
+        KindState::Stable => body.push(0),
+        KindState::Converting { from } => {
+            body.push(1);
+            body.extend_from_slice(&from.to_le_bytes());
+        }
+        KindState::Stopped { from, entity, why } => {
+            body.push(2);
+            body.extend_from_slice(&from.to_le_bytes());
+            for part in [&entity.0, &entity.1, why] {
+                push_text(&mut body, part);
+            }
+        }
+    }
+    body.extend_from_slice(&u16::try_from(lives.indexes.len()).unwrap_or(u16::MAX).to_le_bytes());
+    for (name, state) in &lives.indexes {
+        push_text(&mut body, name);
+        match state {
+            IndexState::Absent => body.push(0),
+            IndexState::Sweep => body.push(1),
+            IndexState::Fill => body.push(2),
+            IndexState::Blocked(Blocked { partition, key, has, wants }) => {
+                body.push(3);
+                for part in [partition, key, has, wants] {
+                    push_text(&mut body, part);
+                }
+            }
+            IndexState::Ready { since } => {
+                body.push(4);
+                body.extend_from_slice(&since.to_le_bytes());
+            }
+            IndexState::Dropping => body.push(5),
+        }
+    }
+    body
+}
+
+fn decode_lives(body: &[u8]) -> Option<Lives> {
+    let mut body = Fields(body);
+    let epoch = body.u64()?;
+    let kind = match body.take()? {
+        [0] => KindState::Stable,
+        [1] => KindState::Converting { from: body.u32()? },
+        [2] => KindState::Stopped {
+            from: body.u32()?,
+            entity: (text(&mut body)?, text(&mut body)?),
+            why: text(&mut body)?,
+        },
+        _ => return None,
+    };
+    let mut indexes = Vec::new();
+    for _ in 0..body.u16()? {
+        let name = text(&mut body)?;
+        let state = match body.take()? {
+            [0] => IndexState::Absent,
+            [1] => IndexState::Sweep,
+            [2] => IndexState::Fill,
+            [3] => {
+                let [partition, key] = [text(&mut body)?, text(&mut body)?];
+                let [has, wants] = [text(&mut body)?, text(&mut body)?];
+                IndexState::Blocked(Blocked { partition, key, has, wants })
+            }
+            [4] => IndexState::Ready { since: body.u64()? },
+            [5] => IndexState::Dropping,
+            _ => return None,
+        };
+        indexes.push((name, state));
+    }
+    body.0.is_empty().then_some(Lives { epoch, kind, indexes })
+}
+
+fn encode_job(job: &JobRecord) -> Vec<u8> {
+    let mut body = Vec::new();
+    for number in [job.begun.get(), job.done, job.total, job.changed, job.stamp] {
+        body.extend_from_slice(&number.to_le_bytes());
+    }
+    body.push(job.phase);
+    body.push(u8::from(job.position.is_some()));
+    for part in job.position.iter().flat_map(|Position { partition, row }| [partition, row]) {
+        push_text(&mut body, part);
+    }
+    push_text(&mut body, &job.asked);
+    body
+}
+
+fn decode_job(body: &[u8]) -> Option<JobRecord> {
+    let mut body = Fields(body);
+    let begun = Ticks::new(body.u64()?)?;
+    let (done, total, changed, stamp) = (body.u64()?, body.u64()?, body.u64()?, body.u64()?);
+    let [phase] = body.take()?;
+    let position = match body.take()? {
+        [0] => None,
+        [1] => Some(Position { partition: text(&mut body)?, row: text(&mut body)? }),
+        _ => return None,
+    };
+    let asked = text(&mut body)?;
+    body.0.is_empty().then_some(JobRecord { begun, done, total, changed, stamp, phase, position, asked })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn jobs() -> Vec<JobRecord> {
+        let begun = Ticks::UNIX_EPOCH;
+        let job = JobRecord {
+            begun,
+            done: 3,
+            total: 1_000,
+            changed: 2,
+            stamp: 7,
+            phase: 1,
+            position: Some(Position { partition: "Sales".into(), row: "empid_000001".into() }),
+            asked: "Age ge 3".into(),
+        };
+        vec![JobRecord { position: None, asked: String::new(), ..job.clone() }, job]
+    }
+
+    fn lives_of_every_state() -> Vec<Lives> {
+        let entity = ("p".to_owned(), "r".to_owned());
+        let kinds = [
+            KindState::Stable,
+            KindState::Converting { from: 3 },
+            KindState::Stopped { from: 1, entity, why: "it can't be".into() },
+        ];
+        let blocked = ["p", "key", "a", "b"].map(str::to_owned);
+        let [partition, key, has, wants] = blocked;
+        let states = [
+            IndexState::Absent,
+            IndexState::Sweep,
+            IndexState::Fill,
+            IndexState::Blocked(Blocked { partition, key, has, wants }),
+            IndexState::Ready { since: 1 << 40 },
+            IndexState::Dropping,
+        ];
+        let indexes: Vec<_> = states.into_iter().map(|state| ("by_email".to_owned(), state)).collect();
+        kinds.into_iter().map(|kind| Lives { epoch: 5, kind, indexes: indexes.clone() }).collect()
+    }
+
+    #[test]
+    fn records_are_read_as_they_were_written_and_no_other_bytes_are() {
+        for lives in lives_of_every_state() {
+            let body = encode_lives(&lives);
+            assert_eq!(decode_lives(&body).as_ref(), Some(&lives));
+            for length in 0..body.len() {
+                assert_eq!(decode_lives(&body[..length]), None, "{length}");
+            }
+            assert_eq!(decode_lives(&[&body[..], &[0]].concat()), None);
+        }
+        for job in jobs() {
+            let body = encode_job(&job);
+            assert_eq!(decode_job(&body).as_ref(), Some(&job));
+            for length in 0..body.len() {
+                assert_eq!(decode_job(&body[..length]), None, "{length}");
+            }
+            assert_eq!(decode_job(&[&body[..], &[0]].concat()), None);
+        }
+    }
+
+    #[test]
+    fn text_that_is_too_long_is_cut_between_letters() {
+        let why = "é".repeat(40_000);
+        let entity = (String::new(), String::new());
+        let lives = Lives { kind: KindState::Stopped { from: 1, entity, why }, ..Lives::default() };
+        let read = decode_lives(&encode_lives(&lives)).unwrap();
+        let KindState::Stopped { why, .. } = read.kind else { panic!() };
+        assert_eq!(why, "é".repeat(32_767));
+    }
+}
