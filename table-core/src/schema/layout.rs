@@ -11,7 +11,7 @@ mod tests;
 
 use std::fmt::Write;
 
-pub(crate) use differences::{Differences, differences, same_index, united, would_bare};
+pub(crate) use differences::{Differences, Outdated, differences, outdated, same_index, united};
 pub(crate) use indexes::{with_index, without_index};
 pub(crate) use read::read;
 
@@ -25,6 +25,8 @@ const DUAL: &str = "encrypted(dual) ";
 const BY_TABLE: &str = "by table ";
 const BY_PARTITION: &str = "by partition ";
 const BLIND: &str = "blind ";
+/// The word before the name that a property had.
+const WAS: &str = " was ";
 /// The line that says that every row carries a keyed digest.
 const SIGNED: &str = "signed";
 
@@ -47,6 +49,9 @@ pub(crate) fn layout(schema: &Schema) -> String {
         let _: std::fmt::Result = write!(text, "\nproperty {} ", field.property);
         sealing(&mut text, field);
         let _: std::fmt::Result = write!(text, "{:?}{absent}", field.edm);
+        if let Some(was) = field.was {
+            let _: std::fmt::Result = write!(text, "{WAS}{was}");
+        }
     }
     for index in schema.indexes {
         let Index { name, unique, copies, sparse, place, .. } = index;

@@ -2,3 +2,4 @@
 
 mod carried;
 mod defaults;
+mod renamed;

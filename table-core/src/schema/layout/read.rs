@@ -10,7 +10,7 @@ use super::super::key_type::{Format, KeyType, TimeItem};
 use super::super::{
     Blind, Copies, Field, FieldPart, Index, KeyScope, Part, Place, Schema, Template, TokenScope,
 };
-use super::{BLIND, BY_PARTITION, BY_TABLE, DUAL, ENCRYPTED, SIGNED};
+use super::{BLIND, BY_PARTITION, BY_TABLE, DUAL, ENCRYPTED, SIGNED, WAS};
 use crate::model::EdmType;
 
 /// The declaration that a layout was made of, as far as the layout tells; `None` if it is no layout.
@@ -32,11 +32,12 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
         if let Some(property) = line.strip_prefix("property ") {
             let (name, rest) = property.split_once(' ')?;
             let (mut field, edm) = sealing(name, rest);
+            let (edm, was) = edm.split_once(WAS).map_or((edm, None), |(edm, was)| (edm, Some(leaked(was))));
             let optional = edm.ends_with('?');
             let edm = edm_type(edm.trim_end_matches('?'))?;
             let name = leaked(name);
             (field.name, field.property, field.edm, field.optional) = (name, name, edm, optional);
-            field.column = ColumnType::of(edm);
+            (field.column, field.was) = (ColumnType::of(edm), was);
             fields.push(field);
         }
     }
