@@ -8,9 +8,9 @@ use std::sync::Arc;
 use crate::error::{Error, ErrorKind};
 
 pub use crate::executor::{
-    Abilities, Asked, Backend, Batch, Begin, InPlace, Kept, Lanes, LayoutTexts, Layouts, Loader, Moment,
-    Read, TableExec, Take, TakeEach, Turns, Walk, check_by_properties, check_entity, check_rules, declare,
-    note, page, views, walks,
+    Abilities, Asked, Backend, Batch, Begin, EachRow, InPlace, JobRecord, JobStep, Jobs, Kept, Lanes,
+    LayoutTexts, Layouts, Loader, Moment, Position, Read, StepSize, TableExec, Take, TakeEach, Transition,
+    Turns, Walk, check_by_properties, check_entity, check_rules, declare, note, page, views, walks,
 };
 pub use crate::handle::store::Store;
 pub use crate::plan::{

@@ -1,11 +1,11 @@
 //! The short ways: the first that a query finds, whether there is any, a change that may be called off, an entity that is
-//! made where there is none.
+//! made where there is none, rows with what they name.
 
-use std::sync::Barrier;
+use std::sync::{Arc, Barrier};
 use std::thread;
 
 use integration_tests::Scratch;
-use table_core::{Entity, Error, ErrorKind, IfMatch, Projection, Store, Stored, Table};
+use table_core::{Entity, Error, ErrorKind, IfMatch, Key, Projection, Store, Stored, Table};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "employee")]
@@ -171,9 +171,66 @@ fn an_entity_is_made_once_by_whoever_asks_first() {
     assert_eq!(staff.get_or_insert(&double).unwrap().age, 20);
 }
 
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Departments", kind = "department")]
+#[key(partition = "{region}", row = "{name}")]
+struct Department {
+    region: String,
+    name: String,
+    floor: i32,
+}
+
+#[test]
+fn rows_are_joined_with_what_they_name_at_one_moment_and_each_is_asked_for_once() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let (staff, departments) = (staff(&store), store.table::<Department>().unwrap());
+    let department = |name: &str, floor| Department { region: "west".into(), name: name.into(), floor };
+    departments.insert(&department("even", 2)).unwrap();
+    departments.insert(&department("odd", 1)).unwrap();
+    let snapshot = store.snapshot().unwrap();
+    departments.update(Department::key("west", "odd"), |odd| odd.floor = 9).unwrap();
+    departments.delete(Department::key("west", "even"), IfMatch::Any).unwrap();
+    staff.delete(Employee::key("Sales", 3), IfMatch::Any).unwrap();
+
+    let then = departments.at(&snapshot);
+    let rows = || staff.at(&snapshot).rows().department("Sales");
+    let parity =
+        |e: &Stored<Employee>| Some(Department::key("west", if e.id % 2 == 0 { "even" } else { "odd" }));
+    let joined: Vec<_> = then.join(rows(), parity).map(Result::unwrap).collect();
+    let floors: Vec<_> = joined.iter().map(|(e, found)| (e.id, found.as_ref().unwrap().floor)).collect();
+    assert_eq!(floors, [(1, 1), (2, 2), (3, 1)]);
+    let found = |at: usize| joined[at].1.as_ref().unwrap();
+    assert!(Arc::ptr_eq(found(0), found(2)), "asked for once");
+
+    // Who is named by nobody, and who is not there.
+    let none: Vec<_> = then.join(rows(), |_| None::<Key<Department>>).map(Result::unwrap).collect();
+    assert!(none.len() == 3 && none.iter().all(|(_, found)| found.is_none()));
+    let gone = then.join(rows(), |_| Some(Department::key("east", "odd"))).map(Result::unwrap);
+    assert_eq!(gone.filter(|(_, found)| found.is_none()).count(), 3);
+
+    // A key that can't be one is the error of that row alone; an error of the rows comes as it is.
+    let bad = |e: &Stored<Employee>| Some(Department::key("west", if e.id == 2 { "a/b" } else { "odd" }));
+    let kinds: Vec<_> = then.join(rows(), bad).map(|pair| pair.map(drop).map_err(|e| e.kind())).collect();
+    assert_eq!(kinds, [Ok(()), Err(ErrorKind::InvalidKey), Ok(())]);
+    let failing = staff.get(Employee::key("Sales/", 1)).map(|_| unreachable!("no key has a slash"));
+    let kinds: Vec<_> =
+        then.join([failing], parity).map(|pair| pair.map(drop).map_err(|e| e.kind())).collect();
+    assert_eq!(kinds, [Err(ErrorKind::InvalidKey)]);
+
+    // By an index, and as copies.
+    let copies = staff.at(&snapshot);
+    let by_email = then.rows().region("west");
+    let email =
+        |d: &Stored<Department>| Some(Employee::by_email("Sales", format!("{}@contoso.com", d.floor)));
+    let ids: Vec<_> = copies.join(by_email, email).map(|pair| pair.unwrap().1.unwrap().id).collect();
+    assert_eq!(ids, [2, 1]);
+}
+
 integration_tests::on_other_executors! {
     the_first_that_is_found_comes_alone_whatever_the_query
     a_change_that_is_called_off_writes_nothing
     a_change_that_may_be_called_off_sees_the_last_state_of_many_writers
     an_entity_is_made_once_by_whoever_asks_first
+    rows_are_joined_with_what_they_name_at_one_moment_and_each_is_asked_for_once
 }

@@ -26,6 +26,7 @@ mod executors;
 mod faults;
 mod hostile;
 mod hygiene;
+mod jobs;
 mod layouts;
 mod limits;
 mod lints;

@@ -125,13 +125,13 @@ fn list(of: &str, sources: &[(PathBuf, String)]) -> BTreeSet<String> {
 fn the_names_that_are_taken_are_those_of_methods() {
     let sources = sources();
     let mut of_table = methods("Table", &sources);
+    // A table in a snapshot has the methods of the indexes, too.
+    of_table.extend(methods("TableAt", &sources));
     // By a trait, and by the derive for each entity.
     of_table.extend(["clone", "rows"].map(str::to_owned));
     let taken = list("TABLE_METHODS", &sources);
     assert_eq!(taken, of_table);
     assert!(list("TABLE_RESERVED", &sources).is_disjoint(&taken));
-    // A table in a snapshot has the methods of the indexes, too.
-    assert!(methods("TableAt", &sources).is_subset(&taken));
 
     // Those of a query stand in the code that writes them.
     let (_, query) = sources.iter().find(|(path, _)| path.ends_with("expand/path/query.rs")).unwrap();

@@ -9,6 +9,7 @@ pub mod pages;
 #[cfg(unix)]
 pub mod power;
 pub mod random;
+pub mod releases;
 pub mod staff;
 pub mod vault;
 pub mod work;
@@ -98,6 +99,11 @@ pub mod readme {}
 #[cfg(doctest)]
 #[doc = include_str!("../../table-core/README.md")]
 pub mod core_readme {}
+
+/// The queries of the page on queries.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/queries.md")]
+pub mod queries {}
 
 /// The programs of the cookbook.
 #[cfg(doctest)]

@@ -112,8 +112,8 @@ pub trait Jobs {
         each: EachRow<'_>,
     ) -> Result<(Option<Position>, u64)>;
 
-    /// The states of a kind, and the state of this index of it by what is noted.
-    fn lives(&self, schema: &'static Schema, index: &str) -> Result<(Lives, IndexState)>;
+    /// The states of a kind, the state of this index of it by what is noted, and whether it is declared as it is noted.
+    fn lives(&self, schema: &'static Schema, index: &str) -> Result<(Lives, IndexState, bool)>;
 
     /// Carries out what happens to an index; `None` if the kind is in another epoch by now, or it can't happen.
     fn transit(&self, transition: &Transition<'_>) -> Result<Option<IndexState>>;

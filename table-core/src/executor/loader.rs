@@ -1,6 +1,7 @@
 //! Loads: many plans, each of which happens or fails by itself.
 
-use crate::error::Result;
+use super::JobStep;
+use crate::error::{Error, ErrorKind, Result};
 use crate::plan::{Plan, Refused};
 use crate::sealing::SealedAt;
 
@@ -8,6 +9,13 @@ use crate::sealing::SealedAt;
 pub trait Loader {
     /// Takes a plan in; or refuses what no look at the store would change.
     fn add(&mut self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<(), Refused>;
+
+    /// Takes in what becomes of a job when everything that was taken in before it has happened; else it fails, and the job
+    /// stays where it was.
+    fn add_step(&mut self, step: JobStep) -> Result<(), Refused> {
+        let because = format!("the store keeps no jobs, and can't carry out a step of `{}`", step.name);
+        Err(Refused::whole(Error::new(ErrorKind::Unsupported).because(because)))
+    }
 
     /// Whether the plans taken in are to be carried out before the next is taken.
     fn is_full(&self) -> bool;

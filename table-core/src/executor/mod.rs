@@ -39,9 +39,7 @@ pub use self::loader::Loader;
 pub(crate) use self::merged::Merged;
 pub use self::rules::{check_entity, check_rules};
 pub use self::turns::Turns;
-use crate::error::Result;
-#[cfg(feature = "encrypt")]
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::ETag;
 use crate::plan::RowWrite;
 use crate::query::Continuation;
@@ -97,6 +95,19 @@ pub trait TableExec: Any + Send + Sync {
         None
     }
 
+    /// What goes over its rows in steps; an error if nothing can.
+    fn jobs(&self) -> Result<&dyn Jobs> {
+        let because = "the store keeps no jobs: that takes a store in a directory on disk";
+        Err(Error::new(ErrorKind::Unsupported).because(because))
+    }
+
+    /// Why the rows of an index can't be read in the state of this number, when who has asked for the
+    /// [standing](Self::standing) was told so.
+    fn unread(&self, schema: &'static Schema, index: usize, state: usize) -> Error {
+        let _ = (schema, index, state);
+        Error::new(ErrorKind::IndexBuilding)
+    }
+
     /// The job that seals the table's values anew; an error if the executor has none.
     #[cfg(feature = "encrypt")]
     fn resealing(&self) -> Result<&dyn Resealing> {
@@ -133,6 +144,12 @@ pub trait Moment: Any + Send {
         keys: (&str, &str),
         trusted: bool,
     ) -> Result<Option<RowView<'s>>>;
+
+    /// Makes sure that the rows of an index can be read as they are at this moment.
+    fn check_index(&self, table: &dyn TableExec, schema: &'static Schema, index: usize) -> Result<()> {
+        let _ = (table, schema, index);
+        Ok(())
+    }
 
     /// A walk for each lane.
     fn walks(&self, table: &dyn TableExec, lanes: &Lanes) -> Result<Vec<Box<dyn Walk>>>;

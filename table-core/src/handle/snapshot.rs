@@ -12,6 +12,7 @@ use crate::model::DynamicEntity;
 use crate::query::{Continuation, Query};
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
+use crate::schema::Schema;
 
 /// All tables as they were at one moment.
 ///
@@ -104,6 +105,17 @@ impl Snapshot {
         let rows = self.moment.views(self.table(table)?, lanes);
         let rows = rows.map_err(|e| e.attempted("query").table(table.name()))?;
         Ok(Views::new(rows, table.clone()))
+    }
+
+    /// Makes sure that the rows of an index can be read in this snapshot.
+    pub(crate) fn check_index(
+        &self,
+        table: &DynamicTable,
+        schema: &'static Schema,
+        index: usize,
+    ) -> Result<()> {
+        let checked = self.moment.check_index(self.table(table)?, schema, index);
+        checked.map_err(|e| e.attempted("read from").table(table.name()))
     }
 
     /// A walk for each of the lanes.

@@ -68,8 +68,9 @@ impl RowKind {
         std::iter::once((ENTITY_TYPE, PropertyOf::Kind)).chain(fields)
     }
 
-    /// Whether it holds everything that there is of the entity.
-    pub(crate) fn is_whole(self) -> bool {
+    /// Whether it carries what the declaration doesn't know: the row of the entity, and a whole copy of it. So what a newer
+    /// program added stays in each of them when an older one writes.
+    pub(crate) fn carries_unknown(self) -> bool {
         self.index().is_none_or(|index| index.copies == Copies::All)
     }
 
@@ -108,6 +109,11 @@ pub struct RowContent<'a> {
 impl<'a> RowContent<'a> {
     pub(crate) fn new(kind: RowKind, values: &'a Values<'a>) -> Self {
         Self { kind, values, unknown: &[] }
+    }
+
+    /// The same, with what the entity's row has that no field is, as far as the row carries it.
+    pub(crate) fn carrying(self, unknown: &'a [(Box<str>, Value)]) -> Self {
+        if self.kind.carries_unknown() { Self { unknown, ..self } } else { self }
     }
 
     /// What a property holds, whether or not the row has it.

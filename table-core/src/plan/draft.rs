@@ -17,6 +17,8 @@ pub(crate) struct Printed<'a> {
     pub(crate) new: Option<EntityRows<'a>>,
     /// Whether the entity stays what it is, of its version: only the form changes in which its rows have it.
     pub(crate) keeps_times: bool,
+    /// Whether its own row stays as it is, and only copies come.
+    pub(crate) keeps_own: bool,
     /// The epoch of its kind in which the change was planned.
     pub(crate) epoch: Epoch,
 }
@@ -104,24 +106,22 @@ impl<'p> Draft<'p> {
         let old = entity.old.as_ref();
         for row in entity.new.iter().flat_map(|new| &new.rows) {
             let Some(new) = &entity.new else { break };
-            let (key, kind, mut content) = (new.key(row), row.content.kind, row.content);
+            let (key, kind) = (new.key(row), row.content.kind);
+            let content = row.content.carrying(old.map_or(&[], |old| old.unknown));
             let found = old.and_then(|old| Some((old.rows.find(key)?, old)));
-            let is_right = found.is_some_and(|(there, _)| there.content.is_same(&content));
-            // What other programs know of the entity is carried along, in whole copies of it too.
-            if kind.is_whole() {
-                content.unknown = old.map_or(&[], |old| old.unknown);
-            }
             let (condition, act) = match found {
                 Some((there, old)) => {
                     let is_exact = old.is_exact && there.is_certain && there.found == Found::Unread;
+                    let holds = there.content.carrying(old.unknown);
                     match there.cause() {
                         // What an index that is being filled has there is what was found.
                         Cause::Index(_) if let Some(condition) = there.found.condition() => {
                             (condition, Act::Put(Content::Row(content)))
                         }
+                        Cause::Entity if entity.keeps_own => (Condition::Is(old.version), Act::Keep),
                         Cause::Entity => (Condition::Is(old.version), Act::Put(Content::Row(content))),
                         // The copy is right as it is.
-                        Cause::Index(_) if is_exact && is_right => {
+                        Cause::Index(_) if is_exact && holds.is_same(&content) => {
                             if self.is_alone {
                                 continue;
                             }
@@ -166,13 +166,10 @@ impl<'p> Draft<'p> {
                 self.rows.push(row_goes);
                 continue;
             }
-            let mut content = row.content;
-            if kind.is_whole() {
-                content.unknown = old.unknown;
-            }
             self.gone.push(Gone {
                 row: row_goes,
-                holds: (old.is_exact && row.is_certain && row.found == Found::Unread).then_some(content),
+                holds: (old.is_exact && row.is_certain && row.found == Found::Unread)
+                    .then(|| row.content.carrying(old.unknown)),
                 is_certain: row.is_certain,
             });
         }

@@ -22,6 +22,7 @@
 mod change;
 mod encrypt;
 mod entity;
+mod job;
 #[cfg(feature = "json")]
 #[doc(hidden)]
 pub mod json;
@@ -37,11 +38,13 @@ pub use self::entity::column::{Blind, Column, ColumnArg, Comparable, Encrypted, 
 pub use self::entity::path::Path;
 pub use self::entity::stored::{Copied, Stored};
 pub use self::entity::{Columns, Entity, Patch};
+pub use self::job::{Job, JobInfo, JobProgress};
 pub use self::query::{
     At, Ended, InPartition, Newest, Open, OwnRows, PathQuery, Prefix, Ready, Turns, TypedRows, WholeCopies,
     prefix,
 };
 pub use self::read::TableAt;
+pub use self::read::join::Joined;
 pub use self::read::key::{BlindArg, IndexKey, Key, KeyArg, Lookup, Partition};
 pub use self::read::origin::{Origin, TableIn};
 pub use self::read::projection::Projection;

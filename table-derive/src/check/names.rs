@@ -18,9 +18,10 @@ pub(super) const KEY_UNITS: usize = 512;
 /// Most rows that one transaction changes.
 pub(super) const BATCH_ROWS: usize = 100;
 
-/// The methods of a table: those of `Table`, and `rows`, which a derive writes for each entity. An index's method of the
+/// The methods of a table: those of `Table` and `TableAt`, and `rows`, which a derive writes for each entity. An index's method of the
 /// same name would be hidden behind them.
-pub(crate) const TABLE_METHODS: [&str; 21] = [
+pub(crate) const TABLE_METHODS: [&str; 23] = [
+    "all",
     "at",
     "bulk_insert",
     "clone",
@@ -33,6 +34,7 @@ pub(crate) const TABLE_METHODS: [&str; 21] = [
     "get_many",
     "get_or_insert",
     "insert",
+    "join",
     "merge",
     "move_to",
     "put",

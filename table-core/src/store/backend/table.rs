@@ -1,7 +1,7 @@
 //! A table on LMDB.
 
-use crate::error::Result;
-use crate::executor::{Backend, Loader, Moment, Read, TableExec, Take};
+use crate::error::{Error, Result};
+use crate::executor::{Backend, Jobs, Loader, Moment, Read, TableExec, Take};
 use crate::model::ETag;
 use crate::plan::RowWrite;
 use crate::row::key::KeyBuffer;
@@ -72,6 +72,14 @@ impl TableExec for LmdbTable {
 
     fn loader(&self) -> Option<Box<dyn Loader + '_>> {
         Some(Box::new(LmdbLoader::of(self)))
+    }
+
+    fn jobs(&self) -> Result<&dyn Jobs> {
+        Ok(self)
+    }
+
+    fn unread(&self, schema: &'static Schema, index: usize, state: usize) -> Error {
+        LmdbTable::unread(self, schema, index, state)
     }
 
     #[cfg(feature = "encrypt")]

@@ -6,7 +6,7 @@ use super::batch::Batch;
 use super::lmdb_table::LmdbTable;
 use super::shared::Shared;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::Loader;
+use crate::executor::{JobStep, Loader};
 use crate::handle::bulk::{BulkFailure, BulkReport, load};
 use crate::handle::store::Store;
 use crate::plan::{Plan, Refused};
@@ -108,6 +108,15 @@ impl Loader for LmdbLoader<'_> {
         let mut prepared = prepare::plan(plan, self.table.as_slice())?;
         prepared.sealed_at = sealed_at.clone();
         self.push(prepared);
+        Ok(())
+    }
+
+    fn add_step(&mut self, step: JobStep) -> Result<(), Refused> {
+        let Some(table) = self.table else {
+            let because = "a step is of one table";
+            return Err(Refused::whole(Error::new(ErrorKind::TableNotFound).because(because)));
+        };
+        self.push(Prepared::of_step(table, step));
         Ok(())
     }
 

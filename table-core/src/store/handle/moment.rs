@@ -14,6 +14,7 @@ use crate::limits;
 use crate::query::Continuation;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
+use crate::schema::Schema;
 use crate::store::encryption::Lens;
 use crate::store::lmdb::ReadTxn;
 use crate::store::open::Living;
@@ -102,6 +103,16 @@ impl Moment for LmdbMoment {
         } else {
             read::get(&self.inner, &self.txn, state, keys)
         }
+    }
+
+    fn check_index(&self, table: &dyn TableExec, schema: &'static Schema, index: usize) -> Result<()> {
+        let table = LmdbTable::of(table)?;
+        // What the process knows of the index is then at least as new as this moment.
+        table.state().check_exists(&self.inner.environment.dbs, &self.txn)?;
+        if table.standing(schema, false)?.reads(index, self.txn.id()) {
+            return Ok(());
+        }
+        Err(table.unread(schema, index, self.txn.id()))
     }
 
     fn walks(&self, table: &dyn TableExec, lanes: &Lanes) -> Result<Vec<Box<dyn Walk>>> {

@@ -166,7 +166,7 @@ fn check_sealed(
 }
 
 /// Has the keys vouch for a kind that seals or signs.
-fn vouch(
+pub(super) fn vouch(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
     meta: &mut Meta,

@@ -7,3 +7,4 @@ pub(in crate::store) mod reclaim;
 #[cfg(feature = "encrypt")]
 pub(in crate::store) mod sealed;
 pub(in crate::store) mod stats;
+pub(in crate::store) mod steps;

@@ -121,7 +121,18 @@ pub(in crate::store) fn note(
     schema: &Schema,
 ) -> Result<()> {
     let layout = layouts::noted_with(noted(dbs, txn, table, schema.kind)?, schema);
-    let key = names::entry_key(table.id, LAYOUT_BY_KIND, schema.kind.as_bytes());
+    put(dbs, txn, table, schema.kind, layout)
+}
+
+/// Puts a layout in the place of the one that is noted.
+pub(in crate::store) fn put(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    table: &TableState,
+    kind: &str,
+    layout: String,
+) -> Result<()> {
+    let key = names::entry_key(table.id, LAYOUT_BY_KIND, kind.as_bytes());
     let mut inventory = Inventory::read(dbs.main, txn, table.id)?;
     if let Some(former) = dbs.names.get(txn, &key).map_err(lmdb::error)? {
         inventory.layouts.subtract(former);

@@ -4,7 +4,7 @@
 //! rows that are to be new are put first, with "no overwrite", and taken back if one of them is there. An error of
 //! LMDB is another matter: it spoils the transaction, and the whole group is run again without its culprit.
 
-use super::encoded::{EncodedRange, EncodedRow, Image, Prepared};
+use super::encoded::{EncodedRange, EncodedRow, EncodedStep, Image, Prepared};
 use super::numbering::encode_now;
 use super::range::{self, Ground};
 use super::transaction::{Touched, Transaction, touched};
@@ -20,6 +20,7 @@ use crate::row::{self, Row, key};
 use crate::sealing::sign;
 use crate::store::lmdb::{self, Databases, WriteTxn};
 use crate::store::open::{self, Environment, Explored, Tree};
+use crate::store::records::lives;
 use crate::store::scan::read;
 
 /// So many rows can be put before LMDB might write a changed page early: it does when it has changed 131,000, and a row
@@ -75,6 +76,9 @@ impl Transaction<'_> {
         if let Err(refused) = plan.sealed_at.check() {
             return Ok(Err(plan.locate_group(refused, 0)));
         }
+        if let Some(step) = &plan.step {
+            return Ok(self.carry_step(step)?.map_err(|error| plan.locate_group(error, 0)));
+        }
         let timestamp = match self.begin_plan(plan) {
             Ok(timestamp) => timestamp,
             Err(refused) => return Ok(Err(refused)),
@@ -100,6 +104,29 @@ impl Transaction<'_> {
             self.meta.high_water = timestamp;
             timestamp
         }))
+    }
+
+    /// Writes how far a job is, if it is where the step begins. The outer error spoils the transaction.
+    fn carry_step(&mut self, step: &EncodedStep) -> Result<Result<Ticks>> {
+        let EncodedStep { table, step } = step;
+        let timestamp = match self.next_timestamp() {
+            Ok(timestamp) => timestamp,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        if let Err(refused) = self.touch(table) {
+            return Ok(Err(refused));
+        }
+        if step.epoch.is_some_and(|epoch| !table.is_epoch(&epoch)) {
+            return Ok(Err(another_epoch()));
+        }
+        match lives::job(self.dbs, &self.txn, table.id, &step.name) {
+            Ok(found) if found.as_ref() == Some(&step.from) => {}
+            Ok(_) => return Ok(Err(overtaken(&step.name))),
+            Err(damaged) => return Ok(Err(damaged)),
+        }
+        lives::write_job(self.dbs, &mut self.txn, &mut self.meta, table.id, (&step.name, step.to.as_ref()))?;
+        self.state = None;
+        Ok(Ok(timestamp))
     }
 
     /// Looks at the tables of a plan; the time that it gets.
@@ -353,4 +380,12 @@ impl Writing<'_, '_> {
 fn another_epoch() -> Error {
     Error::new(ErrorKind::ConditionNotMet)
         .because("an index of the kind has come, gone or become ready meanwhile; plan the change again")
+}
+
+/// The refusal of a step that somebody else has carried out, or of a job that has ended meanwhile.
+#[cold]
+fn overtaken(name: &str) -> Error {
+    Error::new(ErrorKind::ConditionNotMet).because(format!(
+        "somebody else goes on with the job `{name}`, or it has ended; look again at how far it is"
+    ))
 }

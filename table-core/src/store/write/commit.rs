@@ -308,7 +308,9 @@ impl Writer {
         };
         let for_want_of_room =
             matches!(error.kind(), ErrorKind::MapFull | ErrorKind::DiskFull | ErrorKind::TransactionTooLarge);
-        if !for_want_of_room || members.len() < 2 {
+        // The step of a job is in one transaction, or in none.
+        let has_step = members.iter().any(|member| member.prepared.step.is_some());
+        if !for_want_of_room || members.len() < 2 || has_step {
             return self.answer_all(inner, members, &error);
         }
         let (first, second) = members.split_at_mut(members.len() / 2);
@@ -369,7 +371,14 @@ fn attempt(mut group: Transaction<'_>, members: &mut [Member]) -> Result<bool> {
     for member in members.iter_mut() {
         #[cfg(test)]
         tests::reach(&member.prepared);
-        results.push(group.apply(&mut member.prepared)?);
+        // A job does not go on while anything of its step has not happened.
+        let result = if member.prepared.step.is_some() && results.iter().any(Result::is_err) {
+            let because = "something of the step was refused";
+            Err(member.prepared.locate_all(Error::new(ErrorKind::ConditionNotMet).because(because)))
+        } else {
+            group.apply(&mut member.prepared)?
+        };
+        results.push(result);
     }
     let written = results.iter().any(Result::is_ok);
     if written {

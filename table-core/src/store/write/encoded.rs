@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::Error;
+use crate::executor::JobStep;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{Name, Value};
 use crate::plan::{Act, Condition, Epoch, OneOrMore, Refused, RowKind};
@@ -101,9 +102,33 @@ pub(crate) struct Prepared {
     pub(crate) sealed_at: SealedAt,
     /// Whether rows that are there keep their times: their values are sealed anew, and no entity changes.
     pub(crate) keeps_times: bool,
+    /// What becomes of a job, if all goes well that is carried out before.
+    pub(crate) step: Option<Box<EncodedStep>>,
+}
+
+/// A step of a job, in its table.
+#[derive(Debug)]
+pub(crate) struct EncodedStep {
+    pub(crate) table: Arc<TableState>,
+    pub(crate) step: JobStep,
 }
 
 impl Prepared {
+    /// A step of a job by itself.
+    pub(crate) fn of_step(table: &Arc<TableState>, step: JobStep) -> Self {
+        Self {
+            groups: OneOrMore::default(),
+            rows: Vec::new(),
+            unchanged: Vec::new(),
+            bytes: Vec::new(),
+            deferred: 0,
+            is_raw: false,
+            sealed_at: SealedAt::NOTHING,
+            keeps_times: false,
+            step: Some(Box::new(EncodedStep { table: table.clone(), step })),
+        }
+    }
+
     pub(crate) fn key(&self, row: &EncodedRow) -> &[u8] {
         self.bytes.get(row.key.clone()).unwrap_or_default()
     }

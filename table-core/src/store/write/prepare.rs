@@ -115,6 +115,7 @@ impl Builder {
                 is_raw: false,
                 sealed_at: SealedAt::NOTHING,
                 keeps_times: false,
+                step: None,
             },
             length,
             writer: RowWriter::default(),

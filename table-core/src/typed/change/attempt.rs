@@ -25,6 +25,9 @@ pub(in crate::typed) trait Attempt {
     /// The declaration of the entity.
     fn schema(&self) -> &'static Schema;
 
+    /// Whether the entity is changed, and not only where it is filed.
+    fn writes_entity(&self) -> bool;
+
     /// Takes what the kind's writers go by now.
     fn stand(&mut self, standing: Standing);
 

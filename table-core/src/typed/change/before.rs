@@ -74,6 +74,11 @@ impl<E: Entity> Before<E> {
         Self { entity, values, without, version, is_exact, unknown, sealed }
     }
 
+    /// The entity, if it was not given away.
+    pub(in crate::typed) fn entity(&self) -> Option<&E> {
+        self.entity.as_ref()
+    }
+
     /// The values of its fields.
     pub(in crate::typed) fn values(&self) -> Result<Values<'_>> {
         self.entity.as_ref().map_or_else(|| Ok(self.values.lent()), values_of)

@@ -9,7 +9,6 @@ use super::Change;
 use super::attempt::{Attempt, Desk, Need};
 use super::entity_attempt::EntityAttempt;
 use crate::error::{Error, ErrorKind, Result};
-#[cfg(feature = "encrypt")]
 use crate::executor::Loader;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
@@ -96,7 +95,6 @@ pub(in crate::typed) fn explain(
 }
 
 /// A change that a load carries out together with others.
-#[cfg(feature = "encrypt")]
 pub(in crate::typed) fn loaded(
     table: &DynamicTable,
     attempt: &mut (dyn Attempt + '_),
@@ -107,6 +105,10 @@ pub(in crate::typed) fn loaded(
     read(table, attempts, None)?;
     let sealer = table.sealer();
     planned(attempts, None, &sealer, |plan| {
+        // An entity may have no copy in an index.
+        if plan.groups.iter().all(|group| group.written() == 0) {
+            return Ok(());
+        }
         loader.add(plan, &sealer.sealed_at()).map_err(|refused| plan.judge(refused).error)
     })?
 }
@@ -136,7 +138,9 @@ fn stand(
         let schema = attempt.schema();
         let standing = match last {
             Some((known, standing)) if std::ptr::eq(known, schema) => standing,
-            _ => table.standing(schema, writes).map_err(|error| numbered(error, number, batch))?,
+            _ => table
+                .standing(schema, writes && attempt.writes_entity())
+                .map_err(|error| numbered(error, number, batch))?,
         };
         last = Some((schema, standing));
         attempt.stand(standing);

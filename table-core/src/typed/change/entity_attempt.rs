@@ -42,6 +42,8 @@ struct Filling {
     key: String,
     /// What is there, once somebody has looked.
     found: Option<Found>,
+    /// The row key of the entity whose copy it is, if it is another's.
+    has: String,
 }
 
 /// Which row an attempt asks for.
@@ -176,6 +178,7 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         match &self.change {
             Change::Insert(entity) | Change::Put(entity) | Change::Replace(entity, _) => Some(entity),
             Change::Merge(..) | Change::Set(..) | Change::Update(_) | Change::Move(_) => self.new.as_ref(),
+            Change::Fill(_) => self.before.as_ref().and_then(Before::entity),
             Change::Delete(_) => None,
             #[cfg(feature = "encrypt")]
             Change::Reseal => None,
@@ -191,9 +194,11 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
             Change::Set(changes, _) => Before::read(view, version).and_then(|before| {
                 Ok((before, Some(E::from_source(&mut Source::merged(E::SCHEMA, view, changes)?)?)))
             }),
-            Change::Insert(_) | Change::Put(_) | Change::Replace(..) | Change::Delete(_) => {
-                Before::read(view, version).map(|before| (before, None))
-            }
+            Change::Insert(_)
+            | Change::Put(_)
+            | Change::Replace(..)
+            | Change::Delete(_)
+            | Change::Fill(_) => Before::read(view, version).map(|before| (before, None)),
             #[cfg(feature = "encrypt")]
             Change::Reseal => return self.found_unopened(view, version),
         };
@@ -246,7 +251,12 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         for (number, index) in E::SCHEMA.indexes.iter().enumerate() {
             if index.unique && self.standing.keeps(number) && self.standing.is_filling(number) {
                 let keys = values.keys(&index.place.row).into_iter();
-                self.filling.extend(keys.map(|key| Filling { index: number, key, found: None }));
+                self.filling.extend(keys.map(|key| Filling {
+                    index: number,
+                    key,
+                    found: None,
+                    has: String::new(),
+                }));
             }
         }
         Ok(())
@@ -271,10 +281,19 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
                 Some((view, version)) if unopened::is_copy(E::SCHEMA, filling.index, own, view) => {
                     Found::Mine(version)
                 }
-                Some(_) => Found::Others,
+                Some((view, _)) => {
+                    filling.has = unopened::source_of(E::SCHEMA, filling.index, view).unwrap_or_default();
+                    Found::Others
+                }
             });
         }
         Ok(())
+    }
+
+    /// The key of a copy whose place is another entity's, and that entity's row key, in an index that is being filled.
+    pub(in crate::typed) fn taken(&self) -> Option<(&str, &str)> {
+        let taken = self.filling.iter().find(|filling| filling.found == Some(Found::Others))?;
+        Some((&taken.key, &taken.has))
     }
 
     /// What was found in the place of a copy.
@@ -359,7 +378,8 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
             _ => None,
         };
         let epoch = Epoch { kind: schema.kind, number: self.standing.epoch };
-        Ok(Printed { schema, old: rows, new, keeps_times: self.change.reseals(), epoch })
+        let keeps_own = matches!(self.change, Change::Fill(_));
+        Ok(Printed { schema, old: rows, new, keeps_times: self.change.reseals(), keeps_own, epoch })
     }
 }
 
@@ -380,7 +400,8 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> EntityAttempt<'_, E, F> {
             | Change::Put(_)
             | Change::Replace(..)
             | Change::Set(..)
-            | Change::Delete(_) => {}
+            | Change::Delete(_)
+            | Change::Fill(_) => {}
             #[cfg(feature = "encrypt")]
             Change::Reseal => {}
         }
@@ -392,8 +413,15 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
         E::SCHEMA
     }
 
+    fn writes_entity(&self) -> bool {
+        !matches!(self.change, Change::Fill(_))
+    }
+
     fn stand(&mut self, standing: Standing) {
-        self.standing = standing;
+        self.standing = match self.change {
+            Change::Fill(index) => standing.of_index(index),
+            _ => standing,
+        };
     }
 
     fn begin(&mut self) {

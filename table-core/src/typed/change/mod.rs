@@ -38,6 +38,8 @@ pub(in crate::typed) enum Change<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
     /// of its version.
     #[cfg(feature = "encrypt")]
     Reseal,
+    /// The copies of the one there in this index are added: the entity stays as it is.
+    Fill(usize),
 }
 
 impl<E: Entity, F: ?Sized> Change<'_, E, F> {
@@ -53,6 +55,7 @@ impl<E: Entity, F: ?Sized> Change<'_, E, F> {
             Self::Delete(_) => "delete from",
             #[cfg(feature = "encrypt")]
             Self::Reseal => "re-encrypt in",
+            Self::Fill(_) => "add copies to",
         }
     }
 
@@ -89,6 +92,7 @@ impl<E: Entity, F: ?Sized> Change<'_, E, F> {
             Self::Update(_) | Self::Move(_) => Some(IfMatch::Any),
             #[cfg(feature = "encrypt")]
             Self::Reseal => Some(IfMatch::Any),
+            Self::Fill(_) => Some(IfMatch::Any),
         }
     }
 }

@@ -63,13 +63,20 @@ pub(in crate::typed) fn is_copy(
     own: &str,
     copy: &RowView<'_>,
 ) -> bool {
-    let Some(index) = schema.indexes.get(index) else { return false };
-    if path::check_kind_name(copy, index.kind).is_err() {
-        return false;
-    }
     // One that says not whose copy it is is nobody's to remove.
-    let says = Source::new(schema, &index.place, copy).and_then(|source| source.own_row_key());
-    says.is_ok_and(|key| key == own)
+    source_of(schema, index, copy).is_some_and(|key| key == own)
+}
+
+/// The row key of the entity of which the row is a copy in an index, if it is one and says so.
+pub(in crate::typed) fn source_of(
+    schema: &'static Schema,
+    index: usize,
+    copy: &RowView<'_>,
+) -> Option<String> {
+    let index = schema.indexes.get(index)?;
+    path::check_kind_name(copy, index.kind).ok()?;
+    let source = Source::new(schema, &index.place, copy).ok()?;
+    source.own_row_key().ok().map(Into::into)
 }
 
 /// Whether a field's elements stand in keys.

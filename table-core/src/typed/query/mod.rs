@@ -23,6 +23,7 @@ use crate::handle::table::DynamicTable;
 use crate::query::{Continuation, Explain, Filter, Query};
 use crate::typed::entity::path::Path;
 use crate::typed::read::blind::{or_again, steadily};
+use crate::typed::read::check_index;
 use crate::typed::read::key::{BlindArg, KeyArg};
 use crate::typed::read::origin::Origin;
 use crate::typed::read::reading::{Entities, ReadAs, Whole};
@@ -186,20 +187,27 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
         lowering::lower(P::KEYS, &self.given, R::select(self.narrowing.clone()), self.origin.table())
     }
 
+    /// Where the query reads. An index must be ready there.
+    fn hold(&self) -> Result<O::Hold> {
+        let hold = self.origin.hold()?;
+        check_index::<P>(std::borrow::Borrow::borrow(&hold), self.origin.table())?;
+        Ok(hold)
+    }
+
     /// What the query reads, and where. By tokens it is read as if at one moment.
     fn held(&self) -> Result<(O::Hold, Lanes)> {
         if !self.given.is_blind() && !self.narrowing.has_sealed() {
-            return Ok((self.origin.hold()?, self.lower()?));
+            return Ok((self.hold()?, self.lower()?));
         }
         let mut found = None;
         let mut hold = || {
-            found = Some((self.origin.hold()?, self.lower()?));
+            found = Some((self.hold()?, self.lower()?));
             Ok(())
         };
         steadily(self.origin.table(), &mut hold)?;
         match found {
             Some(both) => Ok(both),
-            None => Ok((self.origin.hold()?, self.lower()?)),
+            None => Ok((self.hold()?, self.lower()?)),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Reads of a typed table beside its queries: by key, and in a snapshot.
 
 pub(in crate::typed) mod blind;
+pub(in crate::typed) mod join;
 pub(in crate::typed) mod key;
 pub(in crate::typed) mod origin;
 pub(in crate::typed) mod projection;
@@ -22,6 +23,7 @@ use crate::row::view::RowView;
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::Path;
 use crate::typed::entity::path::check_kind;
+use crate::typed::query::{OwnRows, PathQuery};
 use crate::typed::table::Table;
 
 #[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
@@ -90,6 +92,34 @@ impl<E: Entity> Table<E> {
         })
     }
 
+    /// A query of every entity of the table, over all its partitions: what `rows().across_partitions()` gives, for code
+    /// that is generic over entities.
+    ///
+    /// ```
+    /// use table_core::{Entity, Result, Store, Table};
+    ///
+    /// /// How many entities there are, and when the last of them was written.
+    /// fn summary<E: Entity>(table: &Table<E>) -> Result<(u64, Option<table_core::Ticks>)> {
+    ///     let mut last = None;
+    ///     for entity in table.all() {
+    ///         last = last.max(Some(table_core::Stored::timestamp(&entity?)));
+    ///     }
+    ///     Ok((table.all().count()?, last))
+    /// }
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Company", kind = "employee")]
+    /// # #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// # struct Employee { department: String, id: u32 }
+    /// # let store = Store::temporary()?;
+    /// # let staff = store.table::<Employee>()?;
+    /// # staff.insert(&Employee { department: "Sales".into(), id: 1 })?;
+    /// # assert_eq!(summary(&staff)?.0, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn all(&self) -> PathQuery<OwnRows<E>> {
+        PathQuery::<OwnRows<E>, DynamicTable>::new(self.dynamic())
+    }
+
     /// The table as it is in a snapshot, to be read together with others.
     ///
     /// ```
@@ -154,6 +184,11 @@ impl<'s, E: Entity> TableAt<'s, E> {
         Ok(Some(View::new(found)))
     }
 
+    /// A query of every entity of the table in the snapshot, over all its partitions.
+    pub fn all(&self) -> PathQuery<OwnRows<E>, TableIn<'s>> {
+        PathQuery::<OwnRows<E>, TableIn<'s>>::new(&self.table)
+    }
+
     /// The same table for entities of any shape, as it is now.
     pub fn dynamic(&self) -> &DynamicTable {
         super::Origin::table(&self.table)
@@ -169,6 +204,7 @@ fn get<E: Entity, L: Lookup<E>>(
     table: &DynamicTable,
     key: &L,
 ) -> Result<Option<L::Output>> {
+    check_index::<L::Path>(snapshot, table)?;
     if let Some(blind) = key.blind() {
         let mut found = None;
         let mut read = |view: &RowView<'_>| {
@@ -191,6 +227,40 @@ fn get_many<E: Entity, L: Lookup<E>>(
     keys.iter().map(|key| get(snapshot, table, key)).collect()
 }
 
+/// Makes sure that the path's rows can be read in the snapshot: those of an index that is being made can't.
+pub(in crate::typed) fn check_index<P: Path>(snapshot: &Snapshot, table: &DynamicTable) -> Result<()> {
+    match const { P::INDEX } {
+        None => Ok(()),
+        Some(index) => snapshot.check_index(table, P::KEYS.schema(), index),
+    }
+}
+
+/// What `read` makes of the path's rows as they are now. An index must be ready before the read and after, and in one epoch
+/// of its kind: then it was so all the time.
+pub(in crate::typed) fn while_ready<P: Path, T>(
+    table: &DynamicTable,
+    mut read: impl FnMut() -> Result<T>,
+) -> Result<T> {
+    let Some(index) = (const { P::INDEX }) else { return read() };
+    let schema = P::KEYS.schema();
+    let ready = || {
+        let standing = table.standing(schema, false)?;
+        if standing.is_ready(index) {
+            return Ok(standing.epoch);
+        }
+        let error = table.exec().unread(schema, index, usize::MAX);
+        Err(error.attempted("read from").table(table.name()))
+    };
+    loop {
+        let before = ready()?;
+        let found = read();
+        // Each round another epoch has begun.
+        if ready()? == before {
+            return found;
+        }
+    }
+}
+
 /// From the snapshot, or from the table as it is now.
 fn get_as<E: Entity, L: Lookup<E>, S: Projection<Entity = E>>(
     table: &DynamicTable,
@@ -201,6 +271,20 @@ fn get_as<E: Entity, L: Lookup<E>, S: Projection<Entity = E>>(
         check_kind(view, <L::Path as Path>::KEYS.tag())?;
         projection::read::<L::Path, S>(view)
     };
+    let Some(snapshot) = snapshot else {
+        return while_ready::<L::Path, _>(table, || get_as_by(table, None, key, &read));
+    };
+    check_index::<L::Path>(snapshot, table)?;
+    get_as_by(table, Some(snapshot), key, &read)
+}
+
+/// What `read` makes of the row of this key.
+fn get_as_by<E: Entity, L: Lookup<E>, S>(
+    table: &DynamicTable,
+    snapshot: Option<&Snapshot>,
+    key: &L,
+    read: &dyn Fn(&RowView<'_>) -> Result<S>,
+) -> Result<Option<S>> {
     let mut found = None;
     let mut keep = |view: &RowView<'_>| {
         found = Some(read(view)?);

@@ -22,6 +22,7 @@ use crate::typed::entity::Entity;
 use crate::typed::entity::stored::Stored;
 use crate::typed::read::blind::find_or_again;
 use crate::typed::read::key::{Key, Lookup, Partition};
+use crate::typed::read::while_ready;
 
 /// How often [`Table::get_or_insert`] looks, if others add and delete the entity in between.
 const ATTEMPTS: u32 = 64;
@@ -49,16 +50,18 @@ impl<E: Entity> Table<E> {
 
     /// The entity of this key, or what an index's copy holds.
     pub fn get<L: Lookup<E>>(&self, key: L) -> Result<Option<L::Output>> {
-        let mut found = None;
-        let mut read = |view: &RowView<'_>| {
-            found = Some(L::read(view)?);
-            Ok(())
-        };
-        let is_found = match key.blind() {
-            Some(blind) => blind.find(&self.table, &mut read)?,
-            None => find_or_again(&self.table, key.keys()?, &mut read)?,
-        };
-        Ok(found.filter(|_| is_found))
+        while_ready::<L::Path, _>(&self.table, || {
+            let mut found = None;
+            let mut read = |view: &RowView<'_>| {
+                found = Some(L::read(view)?);
+                Ok(())
+            };
+            let is_found = match key.blind() {
+                Some(blind) => blind.find(&self.table, &mut read)?,
+                None => find_or_again(&self.table, key.keys()?, &mut read)?,
+            };
+            Ok(found.filter(|_| is_found))
+        })
     }
 
     /// Whether there is an entity of this key, or a copy of one in the key's index. It is read as [`get`](Self::get) reads

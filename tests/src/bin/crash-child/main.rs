@@ -6,6 +6,7 @@ mod compact;
 mod fault;
 mod flips;
 mod full;
+mod jobs;
 mod key_flips;
 mod kill;
 mod peer;
@@ -58,6 +59,7 @@ fn main() {
         "read-only" => space::read_only(&arguments),
         "vault" => vault::run(&arguments),
         "destroy" => vault::destroy(&arguments),
+        "rebuild" => jobs::rebuild(&arguments),
         role => panic!("no such role: {role}"),
     }
 }

@@ -1,0 +1,169 @@
+//! Jobs over a table of LMDB: where they are, the rows that come next, and what becomes of indexes.
+
+use std::ops::Bound;
+
+use super::declare::vouch;
+use super::plain::damaged;
+use crate::error::{Error, Result};
+use crate::executor::{EachRow, JobRecord, Jobs, Position, StepSize, Transition};
+use crate::row::key::{self, StoredKey};
+use crate::row::view::{self, RowView};
+use crate::row::{self, Row};
+use crate::schema::{self, IndexEvent, IndexState, Lives, Schema};
+use crate::store::handle::lmdb_table::LmdbTable;
+use crate::store::lmdb;
+use crate::store::records::counts::Counts;
+use crate::store::records::{layouts, lives};
+
+impl Jobs for LmdbTable {
+    fn job(&self, name: &str) -> Result<Option<JobRecord>> {
+        self.inner.writer.check_running()?;
+        let (txn, dbs) = (self.inner.environment.read_txn()?, &self.inner.environment.dbs);
+        self.state.check_exists(dbs, &txn)?;
+        lives::job(dbs, &txn, self.state.id, name)
+    }
+
+    fn begun(&self) -> Result<Vec<(String, JobRecord)>> {
+        self.inner.writer.check_running()?;
+        let (txn, dbs) = (self.inner.environment.read_txn()?, &self.inner.environment.dbs);
+        self.state.check_exists(dbs, &txn)?;
+        lives::all_jobs(dbs, &txn, self.state.id)
+    }
+
+    fn keep(&self, name: &str, job: Option<&JobRecord>) -> Result<()> {
+        self.inner.transact(|txn, dbs, meta| {
+            self.state.check_generation(dbs, txn, meta)?;
+            lives::write_job(dbs, txn, meta, self.state.id, (name, job))
+        })
+    }
+
+    fn row_count(&self) -> Result<u64> {
+        let (txn, dbs) = (self.inner.environment.read_txn()?, &self.inner.environment.dbs);
+        self.state.check_exists(dbs, &txn)?;
+        Counts::read(dbs.main, &txn, self.state.id).map(|counts| counts.entities)
+    }
+
+    fn rows_after(
+        &self,
+        after: Option<&Position>,
+        size: StepSize,
+        each: EachRow<'_>,
+    ) -> Result<(Option<Position>, u64)> {
+        let (inner, state) = (&self.inner, &self.state);
+        inner.writer.check_running()?;
+        let (txn, dbs) = (inner.environment.read_txn()?, &inner.environment.dbs);
+        state.check_exists(dbs, &txn)?;
+        let start = match after {
+            Some(Position { partition, row }) => key::stored(state.id, partition, row),
+            None => key::Number::of(state.id).to_vec(),
+        };
+        let range = (Bound::Excluded(start.as_slice()), Bound::<&[u8]>::Unbounded);
+        let (mut dict, mut last, mut rows, mut bytes) = (state.dict(), None, 0, 0);
+        for pair in dbs.data.range(&txn, &range).map_err(lmdb::error)? {
+            let (key, found) = pair.map_err(lmdb::error)?;
+            if rows >= size.rows
+                || bytes >= size.bytes
+                || StoredKey::parse(key).is_none_or(|key| key.table != state.id)
+            {
+                break;
+            }
+            dbs.check_entry(key)?;
+            let located = |error: Error| key::locate(error, key);
+            let row = Row::parse(found).map_err(damaged(key))?;
+            row.verify(row::key_seed(key)).map_err(damaged(key))?;
+            if !view::covers(&dict, &row) {
+                dict = state.reload_for(dbs, &txn, &row).map_err(located)?;
+            }
+            each(&RowView::new(key, row, &*dict, true), txn.id()).map_err(located)?;
+            rows += 1;
+            bytes += key.len() + found.len();
+            last = Some(key);
+        }
+        let texts = |key| StoredKey::parse(key).and_then(|key| key.texts());
+        let last = last.and_then(texts);
+        let position = last.map(|(partition, row)| Position { partition: partition.into(), row: row.into() });
+        Ok((position, rows))
+    }
+
+    fn lives(&self, schema: &'static Schema, index: &str) -> Result<(Lives, IndexState, bool)> {
+        let (txn, dbs) = (self.inner.environment.read_txn()?, &self.inner.environment.dbs);
+        self.state.check_exists(dbs, &txn)?;
+        let lives = lives::lives(dbs, &txn, self.state.id, schema.kind)?;
+        let noted = layouts::noted(dbs, &txn, &self.state, schema.kind)?;
+        let noted = noted.map(|noted| schema::read(noted, schema.kind).ok_or_else(layouts::damaged));
+        let Some(noted) = noted.transpose()? else { return Ok((lives, IndexState::Absent, false)) };
+        let of = |schema: &Schema| schema.indexes.iter().find(|known| known.name == index).copied();
+        let both = of(&noted).zip(of(schema));
+        let is_same = both.is_some_and(|(was, is)| schema::same_index((&noted, &was), (schema, &is)));
+        let state = lives.index(&noted, index);
+        Ok((lives, state, is_same))
+    }
+
+    fn transit(&self, transition: &Transition<'_>) -> Result<Option<IndexState>> {
+        let Transition { schema, index, event, epoch, job } = transition;
+        let (table, kind) = (&self.state, schema.kind);
+        self.inner.transact(|txn, dbs, meta| {
+            table.check_generation(dbs, txn, meta)?;
+            let mut lives = lives::lives(dbs, txn, table.id, kind)?;
+            let Some(noted) = layouts::noted(dbs, txn, table, kind)?.map(str::to_owned) else {
+                return Ok(None);
+            };
+            let declared = schema::read(&noted, kind).ok_or_else(layouts::damaged)?;
+            let now = lives.index(&declared, index);
+            let event = match event {
+                // The state that this transaction makes is the first in which the index is read.
+                IndexEvent::Filled { .. } => {
+                    IndexEvent::Filled { since: u64::try_from(txn.id()).unwrap_or(u64::MAX) }
+                }
+                event => event.clone(),
+            };
+            let becomes = match event {
+                IndexEvent::Rebuild => Some(schema::with_index(&noted, schema, index)),
+                IndexEvent::Dropped => Some(schema::without_index(&noted, index)),
+                _ => None,
+            };
+            if lives.epoch != *epoch || !lives.transit(index, &now, event) {
+                return Ok(None);
+            }
+            if let Some(layout) = becomes.filter(|layout| *layout != noted) {
+                layouts::check_apart(dbs, txn, table, schema)?;
+                table.verify(dbs, txn, meta)?;
+                layouts::put(dbs, txn, table, kind, layout)?;
+                vouch(dbs, txn, meta, table, schema)?;
+            }
+            lives::write_lives(dbs, txn, meta, table.id, (kind, &lives))?;
+            let (name, record) = job;
+            lives::write_job(dbs, txn, meta, table.id, (name, *record))?;
+            Ok(Some(
+                lives
+                    .indexes
+                    .iter()
+                    .find(|(known, _)| known == index)
+                    .map_or(IndexState::Absent, |(_, state)| state.clone()),
+            ))
+        })
+    }
+}
+
+impl LmdbTable {
+    /// Why an index can't be read in the state of this number.
+    #[cold]
+    pub(in crate::store) fn unread(&self, schema: &'static Schema, index: usize, state: usize) -> Error {
+        let find = || {
+            let (txn, dbs) = (self.inner.environment.read_txn()?, &self.inner.environment.dbs);
+            self.state.check_exists(dbs, &txn)?;
+            let name = schema.indexes.get(index).map_or("", |index| index.name);
+            let lives = lives::lives(dbs, &txn, self.state.id, schema.kind)?;
+            let noted = layouts::noted(dbs, &txn, &self.state, schema.kind)?;
+            let noted = noted.map(|noted| schema::read(noted, schema.kind).ok_or_else(layouts::damaged));
+            let why = schema::unread(noted.transpose()?.as_ref(), &lives, schema, name, state);
+            // It has become ready meanwhile: whoever asked has read a former state.
+            let why = why.unwrap_or(schema::Unread::Is(IndexState::Fill));
+            let jobs = lives::all_jobs(dbs, &txn, self.state.id)?;
+            let of_it = format!("rebuild {} {name}", schema.kind);
+            let far = jobs.iter().find(|(job, _)| *job == of_it).map(|(_, job)| format!(" ({job})"));
+            Ok(crate::executor::layouts::unread(schema, name, &why, &far.unwrap_or_default()))
+        };
+        find().unwrap_or_else(|error: Error| error)
+    }
+}

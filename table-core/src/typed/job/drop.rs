@@ -1,0 +1,96 @@
+//! Removing an index that structs declare no more.
+
+use super::{Job, Made, Work, sweep};
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::{JobRecord, Loader, StepSize, Transition};
+use crate::handle::table::DynamicTable;
+use crate::plan::Epoch;
+use crate::schema::{IndexEvent, IndexState, Schema};
+use crate::typed::entity::Entity;
+use crate::typed::table::Table;
+
+impl<E: Entity> Table<E> {
+    /// A job that removes an index, its copies first: one that the struct does not declare any more, and which keeps the
+    /// program from writing until then. From its beginning on nobody keeps or reads the index.
+    ///
+    /// An index that is still declared can be dropped too; [`rebuild`](Self::rebuild) makes it again.
+    pub fn drop_index(&self, name: &str) -> Result<Job<'static>> {
+        let table = self.dynamic();
+        let work = DropIndex { schema: E::SCHEMA, index: name.to_owned() };
+        let begun = Job::new(table, vec![Box::new(work)]).begun();
+        begun.map_err(|error| error.attempted("drop an index of").table(table.name()))
+    }
+}
+
+struct DropIndex {
+    schema: &'static Schema,
+    index: String,
+}
+
+impl DropIndex {
+    fn transit(
+        &self,
+        table: &DynamicTable,
+        epoch: u64,
+        event: IndexEvent,
+        record: Option<&JobRecord>,
+    ) -> Result<Option<IndexState>> {
+        let (name, schema, index) = (self.name(), self.schema, self.index.as_str());
+        let job = (name.as_str(), record);
+        table.exec().jobs()?.transit(&Transition { schema, index, event, epoch, job })
+    }
+}
+
+impl Work for DropIndex {
+    fn name(&self) -> String {
+        format!("drop {} {}", self.schema.kind, self.index)
+    }
+
+    fn begin(&mut self, table: &DynamicTable) -> Result<bool> {
+        let jobs = table.exec().jobs()?;
+        loop {
+            let (lives, state, _) = jobs.lives(self.schema, &self.index)?;
+            let record = match state {
+                IndexState::Absent => {
+                    return Err(Error::new(ErrorKind::EntityNotFound).because(format!(
+                        "`{}` has no index `{}`, or none that was made yet",
+                        self.schema.kind,
+                        self.index.escape_debug()
+                    )));
+                }
+                IndexState::Dropping if jobs.job(&self.name())?.is_some() => return Ok(true),
+                _ => JobRecord::new(jobs.row_count()?, String::new()),
+            };
+            // What made it has ended.
+            let made = format!("rebuild {} {}", self.schema.kind, self.index);
+            if self.transit(table, lives.epoch, IndexEvent::Drop, Some(&record))?.is_some() {
+                if jobs.job(&made)?.is_some() {
+                    jobs.keep(&made, None)?;
+                }
+                return Ok(true);
+            }
+        }
+    }
+
+    fn step(
+        &mut self,
+        table: &DynamicTable,
+        at: &JobRecord,
+        size: StepSize,
+        loader: &mut dyn Loader,
+    ) -> Result<Made> {
+        let (lives, state, _) = table.exec().jobs()?.lives(self.schema, &self.index)?;
+        if state != IndexState::Dropping {
+            // It is being made again, or is gone.
+            return Ok(Made::Rows(None, None));
+        }
+        let epoch = Epoch { kind: self.schema.kind, number: lives.epoch };
+        // The kind of the rows of an index that may be declared nowhere any more.
+        let kind = format!("{}.{}", self.schema.kind, self.index);
+        if let Some(made) = sweep::step(table, &kind, (at, size), epoch, loader)? {
+            return Ok(made);
+        }
+        self.transit(table, lives.epoch, IndexEvent::Dropped, None)?;
+        Ok(Made::Moved)
+    }
+}

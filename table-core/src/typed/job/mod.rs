@@ -1,0 +1,215 @@
+//! Jobs: work that goes over a table in bounded steps, beside those who read and write it.
+//!
+//! How far a job is lies in the store, and each step writes it in the transaction of its rows. So a job that is dropped, or
+//! whose process is killed, goes on from there when anybody asks for it again, and no row is done twice.
+
+mod drop;
+mod list;
+mod rebuild;
+mod sweep;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::time::{Duration, Instant};
+
+pub use self::list::JobInfo;
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::{JobRecord, JobStep, Loader, StepSize};
+use crate::handle::table::DynamicTable;
+use crate::plan::Epoch;
+
+/// The most that a step looks at: so little that writers don't wait long for the transaction that it makes.
+const STEP: StepSize = StepSize { rows: 500, bytes: 1 << 20 };
+/// The same of a job that gives way.
+const GENTLE: StepSize = StepSize { rows: 50, bytes: 128 << 10 };
+/// How many times as long as its step a job that gives way rests after it.
+const REST: u32 = 2;
+/// So often a step is tried when others write its rows; each time it is half as large.
+const ATTEMPTS: u32 = 64;
+
+/// What a job does. The machinery around it keeps how far it is, carries out its steps and tries again.
+pub(in crate::typed) trait Work {
+    /// Under which name the store keeps how far it is.
+    fn name(&self) -> String;
+
+    /// Begins, or goes on with what somebody has begun; `false` if there is nothing to do.
+    fn begin(&mut self, table: &DynamicTable) -> Result<bool>;
+
+    /// Hands the loader the plans of the next step, behind where the job is. Nothing else is written here.
+    fn step(
+        &mut self,
+        table: &DynamicTable,
+        at: &JobRecord,
+        size: StepSize,
+        loader: &mut dyn Loader,
+    ) -> Result<Made>;
+}
+
+/// What a step has come to.
+pub(in crate::typed) enum Made {
+    /// The plans were handed over, and this is where the job is once they are carried out in this epoch of the kind; `None`
+    /// if that was all.
+    Rows(Option<JobRecord>, Option<Epoch>),
+    /// What was to happen to an index has happened, or somebody else was quicker: the store says where the job is.
+    Moved,
+}
+
+/// A job: work that goes over a table in bounded steps, while others read and write it.
+///
+/// It lies in the store from its beginning to its end: [`Store::jobs`](crate::Store::jobs) lists it, and whoever asks for it
+/// again, in this process or another, goes on from where it is. Two who do so at one time share the work.
+#[must_use = "a job does nothing until it is run"]
+pub struct Job<'j> {
+    table: DynamicTable,
+    /// What is left to do, one after another.
+    works: VecDeque<Box<dyn Work + 'j>>,
+    is_gentle: bool,
+    last: JobProgress,
+    /// When this handle began to work, and how many rows it has looked at since.
+    since: Option<(Instant, u64)>,
+}
+
+/// How far a job is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JobProgress {
+    /// How many rows were looked at, by former runs as well, in the part of the job that it is in: an index is first swept
+    /// and then filled.
+    pub done: u64,
+    /// About how many there are.
+    pub total: u64,
+    /// How many rows or entities were changed, by former runs as well.
+    pub changed: u64,
+    /// Rows that this handle has looked at in a second; 0 before the first.
+    pub rate: u64,
+}
+
+impl JobProgress {
+    /// About how long the part of the job that it is in will take from now on, at this rate; `None` before it is known.
+    pub fn left(&self) -> Option<Duration> {
+        let rows = self.total.saturating_sub(self.done);
+        rows.saturating_mul(1_000).checked_div(self.rate).map(Duration::from_millis)
+    }
+}
+
+impl fmt::Display for JobProgress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { done, total, changed, rate } = self;
+        write!(f, "{done} of about {total} rows, {changed} changed, {rate} rows a second")
+    }
+}
+
+impl<'j> Job<'j> {
+    pub(in crate::typed) fn new(table: &DynamicTable, works: Vec<Box<dyn Work + 'j>>) -> Self {
+        Self {
+            table: table.clone(),
+            works: works.into(),
+            is_gentle: false,
+            last: JobProgress::default(),
+            since: None,
+        }
+    }
+
+    /// Begins everything at once, so that the store knows of it. What there is nothing to do for is left out.
+    pub(in crate::typed) fn begun(mut self) -> Result<Self> {
+        for mut work in std::mem::take(&mut self.works) {
+            if work.begin(&self.table)? {
+                self.works.push_back(work);
+            }
+        }
+        Ok(self)
+    }
+
+    /// The same, giving way to others: smaller steps, and a rest after each.
+    pub fn gentle(mut self) -> Self {
+        self.is_gentle = true;
+        self
+    }
+
+    /// Runs to the end.
+    pub fn run(mut self) -> Result<JobProgress> {
+        while self.step()? {}
+        Ok(self.last)
+    }
+
+    /// Does some of the work, in one short transaction; returns whether there is more to do. After an error the job may go on
+    /// with the next step, or be made again.
+    pub fn step(&mut self) -> Result<bool> {
+        let began = Instant::now();
+        let more = self
+            .next_step()
+            .map_err(|error| error.attempted("go on with a job over").table(self.table.name()))?;
+        if more && self.is_gentle {
+            std::thread::sleep(began.elapsed().saturating_mul(REST));
+        }
+        Ok(more)
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> &JobProgress {
+        &self.last
+    }
+
+    fn next_step(&mut self) -> Result<bool> {
+        let Some(work) = self.works.front_mut() else { return Ok(false) };
+        let name = work.name();
+        let mut size = if self.is_gentle { GENTLE } else { STEP };
+        for attempt in 0..ATTEMPTS {
+            let Some(at) = self.table.exec().jobs()?.job(&name)? else {
+                // It has ended, maybe by somebody else.
+                self.works.pop_front();
+                return Ok(!self.works.is_empty());
+            };
+            self.since.get_or_insert((Instant::now(), 0));
+            let mut loader = self.table.loader();
+            let (to, epoch) = match work.step(&self.table, &at, size, &mut *loader)? {
+                Made::Moved => return Ok(true),
+                Made::Rows(to, epoch) => (to, epoch),
+            };
+            let step = JobStep { name: name.clone(), from: at.clone(), to: to.clone(), epoch };
+            loader.add_step(step).map_err(|refused| refused.error)?;
+            let failed = loader.carry_out()?.into_iter().find_map(Result::err);
+            let Some(failed) = failed else {
+                note(&mut self.last, &mut self.since, (&at, to.as_ref()));
+                if to.is_none() {
+                    self.works.pop_front();
+                }
+                return Ok(!self.works.is_empty());
+            };
+            let was_overtaken = matches!(
+                failed.error.kind(),
+                ErrorKind::ConditionNotMet | ErrorKind::EntityNotFound | ErrorKind::EntityAlreadyExists
+            );
+            if !was_overtaken || attempt + 1 == ATTEMPTS {
+                return Err(failed.error);
+            }
+            // Somebody wrote one of the rows meanwhile.
+            size.rows = (size.rows / 2).max(1);
+        }
+        Err(Error::new(ErrorKind::ConditionNotMet).because("others were quicker each time"))
+    }
+}
+
+/// Takes note of a step that was carried out.
+fn note(
+    last: &mut JobProgress,
+    since: &mut Option<(Instant, u64)>,
+    (at, to): (&JobRecord, Option<&JobRecord>),
+) {
+    let to = to.unwrap_or(at);
+    let rate = since.as_mut().map_or(0, |(begun, rows)| {
+        *rows += to.done.saturating_sub(at.done);
+        let millis = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX).max(1);
+        rows.saturating_mul(1_000) / millis
+    });
+    *last = JobProgress { done: to.done, total: to.total.max(to.done), changed: to.changed, rate };
+}
+
+impl fmt::Debug for Job<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Job")
+            .field("table", &self.table.name())
+            .field("progress", &self.last)
+            .finish_non_exhaustive()
+    }
+}

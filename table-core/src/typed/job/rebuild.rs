@@ -1,0 +1,228 @@
+//! Making an index: first rows of former times are removed, then the copies of the entities that are there are added.
+
+use std::marker::PhantomData;
+
+use super::{Job, Made, Work, sweep};
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::{JobRecord, Loader, StepSize, Transition};
+use crate::handle::table::DynamicTable;
+use crate::plan::Epoch;
+use crate::schema::{Blocked, IndexEvent, IndexState, Lives};
+use crate::typed::change::entity_attempt::EntityAttempt;
+use crate::typed::change::{Change, driver};
+use crate::typed::entity::Entity;
+use crate::typed::read::key::Key;
+use crate::typed::table::Table;
+
+impl<E: Entity> Table<E> {
+    /// A job that makes every index of the entity which is not ready: one that was added to the struct since the table has
+    /// entities, or that is declared otherwise now.
+    ///
+    /// Until an index is ready, what reads by it is [`IndexBuilding`](crate::ErrorKind::IndexBuilding); all else goes on as
+    /// ever, reads and writes, and a unique index already refuses a second claim. Programs that don't declare the index
+    /// can't write the kind any more once it begins to be filled. Two entities that claim one key of a unique index stop
+    /// the job with [`UniqueConflict`](crate::ErrorKind::UniqueConflict), which names both; when one of them is changed, it
+    /// goes on.
+    ///
+    /// ```
+    /// # use table_core::{Entity, ErrorKind, Store};
+    /// # mod before {
+    /// #     use table_core::Entity;
+    /// #     #[derive(Entity)]
+    /// #     #[entity(table = "Company", kind = "employee")]
+    /// #     #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// #     pub struct Employee { pub department: String, pub id: u32, pub email: String }
+    /// # }
+    /// # let dir = tempfile::tempdir()?;
+    /// # let store = Store::open(dir.path().join("company.tables"))?;
+    /// # store.table::<before::Employee>()?.bulk_insert((0..1_000).map(|id| before::Employee {
+    /// #     department: "Sales".into(), id, email: format!("{id}@contoso.com"),
+    /// # }))?;
+    /// #[derive(Entity)]
+    /// #[entity(table = "Company", kind = "employee")]
+    /// #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// #[index(by_email, row = "email_{email}", unique)] // new
+    /// struct Employee { department: String, id: u32, email: String }
+    ///
+    /// let staff = store.table::<Employee>()?;
+    /// let by_email = || staff.get(Employee::by_email("Sales", "7@contoso.com"));
+    /// assert_eq!(by_email().err().map(|e| e.kind()), Some(ErrorKind::IndexBuilding));
+    ///
+    /// let mut job = staff.rebuild()?;
+    /// while job.step()? {
+    ///     println!("{}", job.progress()); // 500 of about 1000 rows, 500 changed, 90000 rows a second
+    /// }
+    /// assert_eq!(by_email()?.unwrap().id, 7);
+    /// assert!(store.jobs()?.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn rebuild(&self) -> Result<Job<'static>> {
+        let table = self.dynamic();
+        table.standing(E::SCHEMA, false)?;
+        let works =
+            (0..E::SCHEMA.indexes.len()).map(|index| Box::new(Rebuild::<E>::of(index)) as Box<dyn Work>);
+        let begun = Job::new(table, works.collect()).begun();
+        begun.map_err(|error| error.attempted("rebuild the indexes of").table(table.name()))
+    }
+}
+
+/// The part of the job in which copies are added.
+const FILLING: u8 = 1;
+
+struct Rebuild<E> {
+    index: usize,
+    entity: PhantomData<fn() -> E>,
+}
+
+impl<E: Entity> Rebuild<E> {
+    fn of(index: usize) -> Self {
+        Self { index, entity: PhantomData }
+    }
+
+    fn index(&self) -> &'static str {
+        E::SCHEMA.indexes.get(self.index).map_or("", |index| index.name)
+    }
+
+    /// Has this happen to the index; whether it has.
+    fn transit(
+        &self,
+        table: &DynamicTable,
+        epoch: u64,
+        event: IndexEvent,
+        record: Option<&JobRecord>,
+    ) -> Result<Option<IndexState>> {
+        let (name, schema, index) = (self.name(), E::SCHEMA, self.index());
+        let job = (name.as_str(), record);
+        table.exec().jobs()?.transit(&Transition { schema, index, event, epoch, job })
+    }
+
+    fn epoch(lives: &Lives) -> Epoch {
+        Epoch { kind: E::SCHEMA.kind, number: lives.epoch }
+    }
+
+    /// Adds the copies of the next entities; `None` if no row is left to look at.
+    fn fill(
+        &self,
+        table: &DynamicTable,
+        lives: &Lives,
+        (at, size): (&JobRecord, StepSize),
+        loader: &mut dyn Loader,
+    ) -> Result<Option<Made>> {
+        let (schema, mut found) = (E::SCHEMA, Vec::new());
+        let (last, rows) = table.exec().jobs()?.rows_after(at.position.as_ref(), size, &mut |view, _| {
+            if view.kind()? == Some(schema.kind) {
+                let (partition, row) = view.keys();
+                found.push((partition.into_owned(), row.into_owned()));
+            }
+            Ok(())
+        })?;
+        if last.is_none() {
+            return Ok(None);
+        }
+        let mut changed = 0;
+        for (partition, row) in found {
+            let key = Key::<E>::stored(&partition, &row);
+            let mut attempt = EntityAttempt::new(key, Change::<E>::Fill(self.index));
+            match driver::loaded(table, &mut attempt, loader) {
+                Ok(()) => changed += 1,
+                // It is gone by now, and so are its copies.
+                Err(error) if error.kind() == ErrorKind::EntityNotFound => continue,
+                Err(error) => return Err(error),
+            }
+            if let Some((key, has)) = attempt.taken() {
+                let (partition, key, has) = (partition, key.to_owned(), has.to_owned());
+                let blocked = Blocked { partition, key, has, wants: row };
+                self.transit(table, lives.epoch, IndexEvent::Block(blocked), Some(at))?;
+                return Ok(Some(Made::Moved));
+            }
+        }
+        let to =
+            JobRecord { position: last, done: at.done + rows, changed: at.changed + changed, ..at.clone() };
+        Ok(Some(Made::Rows(Some(to), Some(Self::epoch(lives)))))
+    }
+}
+
+impl<E: Entity> Work for Rebuild<E> {
+    fn name(&self) -> String {
+        format!("rebuild {} {}", E::SCHEMA.kind, self.index())
+    }
+
+    fn begin(&mut self, table: &DynamicTable) -> Result<bool> {
+        if table.standing(E::SCHEMA, false)?.is_ready(self.index) {
+            return Ok(false);
+        }
+        // What the index is made of is noted first. Other indexes may keep the program from writing.
+        match table.standing(E::SCHEMA, true) {
+            Err(error) if error.kind() != ErrorKind::LayoutChanged => return Err(error),
+            _ => {}
+        }
+        let jobs = table.exec().jobs()?;
+        loop {
+            let (lives, state, is_same) = jobs.lives(E::SCHEMA, self.index())?;
+            if is_same && matches!(state, IndexState::Ready { .. }) {
+                return Ok(false);
+            }
+            let record = jobs.job(&self.name())?;
+            let (event, record) = match (&state, record) {
+                (IndexState::Sweep | IndexState::Fill, Some(_)) if is_same => return Ok(true),
+                (IndexState::Blocked(_), Some(record)) if is_same => (IndexEvent::Unblock, record),
+                _ => (IndexEvent::Rebuild, JobRecord::new(jobs.row_count()?, String::new())),
+            };
+            if self.transit(table, lives.epoch, event, Some(&record))?.is_some() {
+                return Ok(true);
+            }
+            // Somebody else was quicker.
+        }
+    }
+
+    fn step(
+        &mut self,
+        table: &DynamicTable,
+        at: &JobRecord,
+        size: StepSize,
+        loader: &mut dyn Loader,
+    ) -> Result<Made> {
+        let (lives, state, is_same) = table.exec().jobs()?.lives(E::SCHEMA, self.index())?;
+        let kind = E::SCHEMA.indexes.get(self.index).map_or("", |index| index.kind);
+        if !is_same && state != IndexState::Absent {
+            let because = format!(
+                "the index `{}` is being made by another declaration, which came later",
+                self.index()
+            );
+            return Err(Error::new(ErrorKind::LayoutChanged).because(because));
+        }
+        match state {
+            IndexState::Sweep => {
+                if let Some(made) = sweep::step(table, kind, (at, size), Self::epoch(&lives), loader)? {
+                    return Ok(made);
+                }
+                let begun = JobRecord { position: None, done: 0, phase: FILLING, ..at.clone() };
+                self.transit(table, lives.epoch, IndexEvent::Swept, Some(&begun))?;
+                Ok(Made::Moved)
+            }
+            IndexState::Fill => {
+                if let Some(made) = self.fill(table, &lives, (at, size), loader)? {
+                    return Ok(made);
+                }
+                self.transit(table, lives.epoch, IndexEvent::Filled { since: 0 }, None)?;
+                Ok(Made::Moved)
+            }
+            IndexState::Blocked(blocked) => {
+                let because = format!(
+                    "the index `{}` can't be made: the rows `{}` and `{}` both claim the key `{}`; change one of them and call \
+                     `Table::rebuild` again",
+                    self.index(),
+                    blocked.has.escape_debug(),
+                    blocked.wants.escape_debug(),
+                    blocked.key.escape_debug()
+                );
+                let error = Error::new(ErrorKind::UniqueConflict).because(because);
+                Err(error.partition(&blocked.partition).row(&blocked.wants))
+            }
+            // It was dropped meanwhile, or has become ready.
+            IndexState::Absent | IndexState::Ready { .. } | IndexState::Dropping => {
+                Ok(Made::Rows(None, None))
+            }
+        }
+    }
+}
