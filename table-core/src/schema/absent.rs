@@ -39,10 +39,11 @@ impl fmt::Debug for Absent {
 }
 
 pub(super) fn of_type<T: Property + Default>() -> Option<Value> {
-    value(&T::default())
+    value(T::default())
 }
 
 /// A value as a property holds it.
-pub fn value<T: Property>(value: &T) -> Option<Value> {
+#[allow(clippy::needless_pass_by_value, reason = "it is made for the purpose")]
+pub fn value<T: Property>(value: T) -> Option<Value> {
     value.to_property().ok().and_then(PropertyValue::into_value)
 }

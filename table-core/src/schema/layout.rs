@@ -3,6 +3,7 @@
 //! It has a line for each thing that the rows depend on, and nothing else. The names of the struct and of its fields are
 //! not in it, as long as properties keep theirs. People read it in errors; [`read`] makes a declaration of it again.
 
+mod advice;
 mod differences;
 mod indexes;
 mod read;
@@ -11,7 +12,8 @@ mod tests;
 
 use std::fmt::Write;
 
-pub(crate) use differences::{Differences, Outdated, differences, outdated, same_index, united};
+pub(crate) use advice::{advice, takes};
+pub(crate) use differences::{Differences, Outdated, differences, outdated, same_index, same_keys, united};
 pub(crate) use indexes::{with_index, without_index};
 pub(crate) use read::read;
 

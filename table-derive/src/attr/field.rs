@@ -1,6 +1,6 @@
 //! What stands on a field.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::quote_spanned;
 use syn::parse::ParseStream;
 use syn::{Attribute, Error, LitStr, Meta, Result, Token};
@@ -142,7 +142,22 @@ fn default(word: &Ident, input: ParseStream<'_>) -> Result<DefaultWord> {
     while !input.is_empty() && !input.peek(Token![,]) {
         expression.extend([input.parse::<TokenTree>()?]);
     }
-    if expression.is_empty() { Err(wrong(word.span())) } else { Ok(DefaultWord::Is(expression)) }
+    if expression.is_empty() { Err(wrong(word.span())) } else { Ok(DefaultWord::Is(bare(expression))) }
+}
+
+/// The expression without brackets around the whole of it, which need not stand where it is put.
+fn bare(expression: TokenStream) -> TokenStream {
+    let mut tokens = expression.clone().into_iter();
+    let (Some(TokenTree::Group(group)), None) = (tokens.next(), tokens.next()) else { return expression };
+    let is_tuple = |token: TokenTree| matches!(token, TokenTree::Punct(comma) if comma.as_char() == ',');
+    let inside = group.stream();
+    if group.delimiter() != Delimiter::Parenthesis
+        || inside.is_empty()
+        || inside.clone().into_iter().any(is_tuple)
+    {
+        return expression;
+    }
+    inside
 }
 
 impl Words for EncryptWords {

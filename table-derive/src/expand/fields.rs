@@ -55,7 +55,7 @@ fn or_default(krate: &Krate, field: &Field<'_>) -> Option<TokenStream> {
         (_, Storage::Json) => quote!(.or_default()),
         (DefaultWord::OfType, _) => quote_spanned!(ty.span()=> .or_default_of::<#ty>()),
         (DefaultWord::Is(value), _) => {
-            quote_spanned!(ty.span()=> .or(|| #krate::schema::absent_value::<#ty>(&#value)))
+            quote_spanned!(ty.span()=> .or(|| #krate::schema::absent_value::<#ty>(#value)))
         }
     })
 }

@@ -107,7 +107,7 @@ pub(crate) fn differences(noted: &str, schema: &Schema) -> Option<Differences> {
 /// Whether a declaration may lack what a layout says: a property that may be absent. A program that doesn't know it
 /// carries its values along, as they are; one that is sealed it could not move to another row.
 /// Nor may it lack one that has been renamed: it would write the former name.
-fn may_lack(noted: &Schema, (word, name): (&str, &str)) -> bool {
+pub(super) fn may_lack(noted: &Schema, (word, name): (&str, &str)) -> bool {
     let may_stay = |field: &Field| field.optional && !field.encrypted && field.was.is_none();
     word == "index" || word == "property" && of_property(noted, name).is_some_and(may_stay)
 }
@@ -117,12 +117,12 @@ fn may_come(schema: &Schema, name: &str) -> bool {
     of_property(schema, name).is_some_and(|field| field.optional && field.was.is_none())
 }
 
-fn of_property<'s>(schema: &'s Schema, name: &str) -> Option<&'s Field> {
+pub(super) fn of_property<'s>(schema: &'s Schema, name: &str) -> Option<&'s Field> {
     schema.fields.iter().find(|field| field.property == name)
 }
 
 /// What a property of a layout is called by a declaration that says what it was.
-fn renamed_to<'s>(schema: &'s Schema, (word, name): (&str, &str)) -> Option<&'s Field> {
+pub(super) fn renamed_to<'s>(schema: &'s Schema, (word, name): (&str, &str)) -> Option<&'s Field> {
     schema.fields.iter().find(|field| word == "property" && field.was == Some(name))
 }
 
@@ -222,7 +222,7 @@ fn may_become(old: &Schema, new: &Schema, (word, name): (&str, &str)) -> bool {
 }
 
 /// Whether a field reads what rows hold of another.
-fn holds_what(old: &Field, new: &Field) -> bool {
+pub(super) fn holds_what(old: &Field, new: &Field) -> bool {
     let widens = (old.edm, new.edm) == (EdmType::Int32, EdmType::Int64);
     (old.edm == new.edm || widens)
         && (new.optional || !old.optional)
@@ -256,8 +256,14 @@ pub(crate) fn same_index((old, was): (&Schema, &Index), (new, is): (&Schema, &In
         && prints_as((old, &was.place.row), (new, &is.place.row))
 }
 
+/// Whether rows of two kinds have the same keys: one may be what the other is called now.
+pub(crate) fn same_keys(old: &Schema, new: &Schema) -> bool {
+    let (was, is) = (old.place(), new.place());
+    prints_as((old, &was.partition), (new, &is.partition)) && prints_as((old, &was.row), (new, &is.row))
+}
+
 /// Whether the second template prints every key as the first has printed it.
-fn prints_as(old: (&Schema, &Template), new: (&Schema, &Template)) -> bool {
+pub(super) fn prints_as(old: (&Schema, &Template), new: (&Schema, &Template)) -> bool {
     old.1.parts.len() == new.1.parts.len()
         && old.1.parts.iter().zip(new.1.parts).all(|parts| match parts {
             (Part::Literal(was), Part::Literal(is)) => was == is,
