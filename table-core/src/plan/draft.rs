@@ -113,11 +113,8 @@ impl<'p> Draft<'p> {
                 Some((there, old)) => {
                     let is_exact = old.is_exact && there.is_certain && there.found == Found::Unread;
                     let holds = there.content.carrying(old.unknown);
+                    // What an index that is being filled has there is what was found.
                     match there.cause() {
-                        // What an index that is being filled has there is what was found.
-                        Cause::Index(_) if let Some(condition) = there.found.condition() => {
-                            (condition, Act::Put(Content::Row(content)))
-                        }
                         Cause::Entity if entity.keeps_own => (Condition::Is(old.version), Act::Keep),
                         Cause::Entity => (Condition::Is(old.version), Act::Put(Content::Row(content))),
                         // The copy is right as it is.
@@ -127,7 +124,7 @@ impl<'p> Draft<'p> {
                             }
                             (Condition::Any, Act::Keep)
                         }
-                        Cause::Index(_) => (Condition::Any, Act::Put(Content::Row(content))),
+                        Cause::Index(_) => (there.found.condition(), Act::Put(Content::Row(content))),
                     }
                 }
                 None if old.is_none() || must_be_free(kind) => {

@@ -42,13 +42,12 @@ pub(crate) enum Found {
 
 impl Found {
     /// What must be so of the row when the copy is put there again.
-    pub(crate) fn condition(self) -> Option<Condition> {
+    pub(crate) fn condition(self) -> Condition {
         match self {
-            Self::Unread => None,
-            Self::Filling => Some(Condition::Any),
-            Self::Mine(version) => Some(Condition::Is(version)),
-            Self::Missing => Some(Condition::StillAbsent),
-            Self::Others => Some(Condition::Absent),
+            Self::Unread | Self::Filling => Condition::Any,
+            Self::Mine(version) => Condition::Is(version),
+            Self::Missing => Condition::StillAbsent,
+            Self::Others => Condition::Absent,
         }
     }
 }

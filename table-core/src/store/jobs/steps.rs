@@ -122,8 +122,19 @@ impl Jobs for LmdbTable {
                 IndexEvent::Dropped => Some(schema::without_index(&noted, index)),
                 _ => None,
             };
+            // Who makes an index anew is done with removing it, and the other way round.
+            let other = match event {
+                IndexEvent::Rebuild => Some(format!("drop {kind} {index}")),
+                IndexEvent::Drop => Some(format!("rebuild {kind} {index}")),
+                _ => None,
+            };
             if lives.epoch != *epoch || !lives.transit(index, &now, event) {
                 return Ok(None);
+            }
+            if let Some(other) = other
+                && lives::job(dbs, txn, table.id, &other)?.is_some()
+            {
+                lives::write_job(dbs, txn, meta, table.id, (&other, None))?;
             }
             if let Some(layout) = becomes.filter(|layout| *layout != noted) {
                 layouts::check_apart(dbs, txn, table, schema)?;

@@ -76,7 +76,7 @@ pub(in crate::typed) fn source_of(
     let index = schema.indexes.get(index)?;
     path::check_kind_name(copy, index.kind).ok()?;
     let source = Source::new(schema, &index.place, copy).ok()?;
-    source.own_row_key().ok().map(Into::into)
+    source.own_row_key().ok()
 }
 
 /// Whether a field's elements stand in keys.

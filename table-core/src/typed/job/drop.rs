@@ -61,12 +61,7 @@ impl Work for DropIndex {
                 IndexState::Dropping if jobs.job(&self.name())?.is_some() => return Ok(true),
                 _ => JobRecord::new(jobs.row_count()?, String::new()),
             };
-            // What made it has ended.
-            let made = format!("rebuild {} {}", self.schema.kind, self.index);
             if self.transit(table, lives.epoch, IndexEvent::Drop, Some(&record))?.is_some() {
-                if jobs.job(&made)?.is_some() {
-                    jobs.keep(&made, None)?;
-                }
                 return Ok(true);
             }
         }

@@ -148,7 +148,8 @@ impl<E: Entity> Work for Rebuild<E> {
     }
 
     fn begin(&mut self, table: &DynamicTable) -> Result<bool> {
-        if table.standing(E::SCHEMA, false)?.is_ready(self.index) {
+        let jobs = table.exec().jobs()?;
+        if matches!(jobs.lives(E::SCHEMA, self.index())?, (_, IndexState::Ready { .. }, true)) {
             return Ok(false);
         }
         // What the index is made of is noted first. Other indexes may keep the program from writing.
@@ -156,7 +157,6 @@ impl<E: Entity> Work for Rebuild<E> {
             Err(error) if error.kind() != ErrorKind::LayoutChanged => return Err(error),
             _ => {}
         }
-        let jobs = table.exec().jobs()?;
         loop {
             let (lives, state, is_same) = jobs.lives(E::SCHEMA, self.index())?;
             if is_same && matches!(state, IndexState::Ready { .. }) {

@@ -248,7 +248,12 @@ pub(in crate::typed) fn while_ready<P: Path, T>(
         if standing.is_ready(index) {
             return Ok(standing.epoch);
         }
+        // What is known may be of a former state; whoever says why it is not ready looks again.
         let error = table.exec().unread(schema, index, usize::MAX);
+        let standing = table.standing(schema, false)?;
+        if standing.is_ready(index) {
+            return Ok(standing.epoch);
+        }
         Err(error.attempted("read from").table(table.name()))
     };
     loop {
@@ -272,10 +277,10 @@ fn get_as<E: Entity, L: Lookup<E>, S: Projection<Entity = E>>(
         projection::read::<L::Path, S>(view)
     };
     let Some(snapshot) = snapshot else {
-        return while_ready::<L::Path, _>(table, || get_as_by(table, None, key, &read));
+        return while_ready::<L::Path, _>(table, || get_as_by::<E, L, S>(table, None, key, &read));
     };
     check_index::<L::Path>(snapshot, table)?;
-    get_as_by(table, Some(snapshot), key, &read)
+    get_as_by::<E, L, S>(table, Some(snapshot), key, &read)
 }
 
 /// What `read` makes of the row of this key.
