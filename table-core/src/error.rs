@@ -112,9 +112,11 @@ kinds! {
     TooManyProperties = "TooManyProperties", 400, "the entity has too many properties";
     /// The entity is, or would be after a merge, larger than 1 MiB.
     EntityTooLarge = "EntityTooLarge", 400, "the entity is too large";
-    /// A batch has no operation or more than 100.
+    /// A batch has no operation or more than 100, or a store transaction none or more rows than it
+    /// [may](crate::limits::TRANSACTION_ROWS).
     BatchLength = "InvalidInput", 400, "a batch has 1 to 100 operations";
-    /// A batch comes to 4 MiB or more as the body of a request: see [`BATCH_BYTES`](crate::limits::BATCH_BYTES).
+    /// A batch comes to 4 MiB or more as the body of a request: see [`BATCH_BYTES`](crate::limits::BATCH_BYTES). Or a store
+    /// transaction comes to 64 MiB or more.
     BatchTooLarge = "RequestBodyTooLarge", 413, "the batch is too large";
     /// Two operations of a batch name one entity.
     DuplicateRow = "InvalidDuplicateRow", 400, "another operation of the batch has the same row key";
@@ -137,6 +139,8 @@ kinds! {
     DeclaredKind = "InvalidInput", 400, "the row's kind is declared by a struct";
     /// Rows of two kinds of entities in one table could have one key.
     LayoutConflict = "InvalidInput", 400, "two kinds of entities could have rows of one key";
+    /// Of two tables that are to be dropped together one was named: the one holds copies of entities in the other.
+    CopiesElsewhere = "InvalidInput", 400, "copies of the table's entities are in another table";
     /// The text of a filter can't be read; [`position`](Error::position) says where.
     InvalidFilter = "InvalidInput", 400, "the filter can't be read";
     /// A query asks for something that no query may ask: a page of no entities or of more than 1,000, say.

@@ -10,7 +10,8 @@ use crate::error::{Error, ErrorKind};
 pub use crate::executor::{
     Abilities, Asked, Backend, Batch, Begin, EachRow, InPlace, JobRecord, JobStep, Jobs, Kept, Lanes,
     LayoutTexts, Layouts, Loader, Moment, Position, Read, StepSize, TableExec, Take, TakeEach, Transition,
-    Turns, Walk, check_by_properties, check_entity, check_rules, declare, note, page, views, walks,
+    Turns, Walk, check_by_properties, check_drop, check_entity, check_rules, declare, note, page, views,
+    walks,
 };
 pub use crate::handle::store::Store;
 pub use crate::plan::{

@@ -37,7 +37,8 @@
 //! - [`Table`]: entities of one type; [`Entity`](derive@Entity) has the reference of all attributes.
 //! - [`TableAt`](typed::TableAt), [`View`] and [`Projection`](trait@Projection): reads of several tables at one moment, of
 //!   entities in place, and of some fields.
-//! - [`Egt`](typed::Egt): changes of several entities as one; [`EntitySet`](derive@EntitySet): the kinds that share a table.
+//! - [`Egt`](typed::Egt): changes of several entities of one partition as one; [`Store::transaction`]: of any partitions and
+//!   tables; [`EntitySet`](derive@EntitySet): the kinds that share a table.
 //! - [`Projection`](derive@Projection), [`Properties`](derive@Properties), [`KeyPart`](derive@KeyPart): some of the fields,
 //!   fields that entities share, types of your own in keys.
 //! - [`DynamicTable`]: entities of any shape, as [`DynamicEntity`]; [`Query`], [`Filter`] and [`Batch`].

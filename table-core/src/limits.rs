@@ -1,7 +1,8 @@
 //! The service's limits, each with the reason it stands here.
 //!
 //! Azure Table storage accepts everything that the embedded store accepts: these are the service's numbers, not LMDB's.
-//! The one number that is this store's alone is [`KEY_PAIR_BYTES`].
+//! The numbers that are this store's alone are [`KEY_PAIR_BYTES`], and those of a [store
+//! transaction](crate::Store::transaction), which the service does not have.
 
 /// Most properties that a caller may give an entity. The service allows 255 and counts
 /// `PartitionKey`, `RowKey` and `Timestamp` among them.
@@ -56,6 +57,12 @@ pub const BATCH_OPERATIONS: usize = 100;
 /// A hundred texts of 21,100 ASCII characters fit into a batch; a hundred of 20,000 Chinese ones, which take 60,000 bytes
 /// each, and 99 binary values of 40,000 bytes, which take 53,336, do not.
 pub const BATCH_BYTES: usize = 4 * 1_048_576;
+
+/// Most rows that a store transaction writes, the entities' own and their copies.
+pub const TRANSACTION_ROWS: usize = 10_000;
+
+/// What the rows come to that a store transaction writes must stay below this, in bytes as [`BATCH_BYTES`] has them.
+pub const TRANSACTION_BYTES: usize = 64 * 1_048_576;
 
 /// Most entities in one page of a query.
 pub const PAGE_ENTITIES: usize = 1_000;

@@ -42,14 +42,23 @@ pub(crate) fn entity(input: &DeriveInput, model: Option<Entity<'_>>) -> TokenStr
         TABLE_METHODS.iter().chain(&TABLE_RESERVED).copied().map(str::to_owned).collect();
     model.indexes.retain_mut(|index| {
         keep(&mut index.row);
+        if let Some(partition) = &mut index.partition {
+            keep(partition);
+            partition.parts.retain(|part| {
+                matches!(part, Part::Literal(_)) || matches!(part, Part::Field(part) if !part.each)
+            });
+        }
         index.row.parts.retain(|part| match part {
             Part::Literal(_) => true,
             Part::Field(part) => !part.each || !index.aliases.is_empty(),
         });
-        let row = &index.row;
+        let (row, partition) = (&index.row, index.partition.as_ref());
         if let Copies::Some(fields) = &mut index.copies {
             let mut seen = BTreeSet::new();
-            let is_in_key = |field| in_key.contains(&field) || row.gives_back(field);
+            let is_in_key = |field| {
+                let in_partition = partition.is_some_and(|partition| partition.gives_back(field));
+                in_key.contains(&field) || row.gives_back(field) || in_partition
+            };
             fields.retain(|field| {
                 is_stored(field.value) && !is_in_key(field.value) && seen.insert(field.value)
             });

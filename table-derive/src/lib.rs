@@ -94,7 +94,9 @@ use crate::ctxt::Ctxt;
 /// | --- | --- |
 /// | `by_email` | the index's name, which comes first. The method on the table and the function on the struct have it too (C18) |
 /// | `row = ".."` | the template of the copies' row key. Required (C30) |
-/// | `unique` | a second entity with the same key is refused |
+/// | `partition = ".."`, `table = ".."` | the template of the copies' partition key, and their table, if they lie elsewhere than the entity |
+/// | `atomic` | copies that lie elsewhere come and go in the transaction of the entity's change (C16). They hold nothing that is encrypted |
+/// | `unique` | a second entity with the same key is refused, over all partitions if the copies lie elsewhere |
 /// | `copy = all`, `copy = keys`, `copy(..)` | what a copy holds: everything, if not said; the key; or the key and these fields (C17). A row with some of the fields is a struct of its own, whose `Debug` shows all that is not encrypted |
 /// | `when = path` | a function of `&Self` that says whether the entity has a row in the index. It judges by stored fields, never by a skipped one |
 /// | `as = name`, `as(a, b)` | what queries call the parts with `[]` |
@@ -117,7 +119,7 @@ use crate::ctxt::Ctxt;
 /// | `#[encrypt(dual)]` | the same for a property that has been plain. It is written sealed; rows may hold it plain until `Table::reencrypt` has sealed them. With `blind`, filters find both; an index does not compile (C9) |
 ///
 /// `#[series]`, `#[blob]`, `#[copy_of]`, `#[index_list]`, `#[copied_into]`, `wide`, a table for each period, and
-/// indexes in another partition or table are not supported yet.
+/// `eventual` indexes are not supported yet.
 ///
 /// # Types in signatures
 ///
@@ -218,7 +220,7 @@ use crate::ctxt::Ctxt;
 /// | C13 | a table name that the service refuses |
 /// | C14 | literal text with `/`, `\`, `#`, `?` or control characters |
 /// | C15 | literal text beyond 512 UTF-16 units |
-/// | C16 | `eventual` on an index in the entity's own partition |
+/// | C16 | an index in another partition or table that does not say `atomic`; one in the entity's own partition that says `atomic` or `eventual` |
 /// | C17 | a `copy(..)` list with an unknown, repeated or skipped field, or one that the copy's keys give |
 /// | C18 | two indexes, functions or parts of one name, or one that hides a method |
 /// | C19 | more indexes than a transaction can move the copies of: 49 |

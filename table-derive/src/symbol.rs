@@ -26,6 +26,7 @@ pub(crate) const KEY_PART: &str = "key_part";
 // Words.
 pub(crate) const ALLOW: &str = "allow";
 pub(crate) const AS: &str = "as";
+pub(crate) const ATOMIC: &str = "atomic";
 pub(crate) const BLIND: &str = "blind";
 pub(crate) const COPY: &str = "copy";
 pub(crate) const CRATE: &str = "crate";

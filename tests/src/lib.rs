@@ -1,7 +1,9 @@
 //! What the integration tests share.
 
+pub mod bank;
 pub mod child;
 pub mod damage;
+pub mod elsewhere;
 pub mod executors;
 pub mod forge;
 pub mod map;

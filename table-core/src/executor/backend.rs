@@ -23,8 +23,9 @@ pub trait Backend: Any + HasVault {
     /// The names of all tables, in alphabetical order without regard to case.
     fn tables(&self) -> Result<Vec<String>>;
 
-    /// Drops a table with all its rows.
-    fn drop_table(self: Arc<Self>, table: &str) -> Result<()>;
+    /// Drops tables with all their rows, together or not at all. Those whose kinds have copies in another table, or are copies
+    /// of what is in another, [go with it](super::check_drop).
+    fn drop_tables(self: Arc<Self>, tables: &[&str]) -> Result<()>;
 
     /// What it can do with a plan.
     fn abilities(&self) -> Abilities;

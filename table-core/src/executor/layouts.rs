@@ -28,9 +28,9 @@ pub trait Layouts {
 }
 
 /// Compares the layout noted with the schema's. An error if it is another that rows can't be read by.
-pub(crate) fn compare(noted: Option<&str>, schema: &Schema) -> Result<Noted> {
+pub(crate) fn compare(table: &str, noted: Option<&str>, schema: &Schema) -> Result<Noted> {
     let Some(layout) = noted else { return Ok(Noted::Never) };
-    match schema::differences(layout, schema) {
+    match schema::differences_in(table, layout, schema) {
         None => Ok(Noted::Same),
         Some(found) if found.is_compatible && !found.adds => Ok(Noted::Same),
         Some(found) if found.is_compatible => Ok(Noted::Before(found)),
@@ -67,7 +67,9 @@ pub(crate) fn refused(schema: &Schema, noted: Option<&str>, refusal: &Refusal) -
             schema.entity
         ),
         Refusal::Otherwise(name) => {
-            let lines = noted.and_then(|noted| schema::differences(noted, schema)).map(|found| found.lines);
+            let lines = noted
+                .and_then(|noted| schema::differences_in(schema.table(), noted, schema))
+                .map(|found| found.lines);
             let of_it = |line: &&String| line.split(' ').nth(2) == Some(name);
             let lines: Vec<_> = lines.iter().flatten().filter(of_it).map(String::as_str).collect();
             format!(
@@ -111,6 +113,7 @@ pub(crate) fn unread(schema: &Schema, name: &str, why: &Unread, far: &str) -> Er
 
 /// C7, of kinds that meet in a table: no row of the new one can have a key of a row of those known.
 pub(crate) fn check_apart<'k>(
+    table: &str,
     mut known: impl Iterator<Item = (&'k str, &'k str)>,
     schema: &Schema,
 ) -> Result<()> {
@@ -119,7 +122,7 @@ pub(crate) fn check_apart<'k>(
             return Ok(());
         }
         let other = schema::read(layout, kind).ok_or_else(damaged)?;
-        match checks::kinds_that_meet(schema, &other) {
+        match checks::kinds_that_meet(table, schema, &other) {
             Some(because) => {
                 let error = Error::new(ErrorKind::LayoutConflict).because(because);
                 // A kind with another name has no rows, and leaves those that there are alone.
@@ -135,8 +138,8 @@ pub(crate) fn check_apart<'k>(
 }
 
 /// What a layout becomes when this declaration writes.
-pub(crate) fn noted_with(noted: Option<&str>, schema: &Schema) -> String {
-    noted.map_or_else(|| schema::layout(schema), |noted| schema::united(noted, schema))
+pub(crate) fn noted_with(table: &str, noted: Option<&str>, schema: &Schema) -> String {
+    noted.map_or_else(|| schema::layout_in(schema, table), |noted| schema::united(table, noted, schema))
 }
 
 /// Makes sure that the rows of this kind can be read by this declaration. Nothing is noted: who only reads changes nothing.
@@ -151,7 +154,11 @@ pub fn note(table: &dyn TableExec, noted: &dyn Layouts, schema: &'static Schema)
         let known = noted.layouts()?;
         // Somebody else may be quicker. No layout comes back, so that does not go on for ever.
         if examine(table, &known, schema)? == Noted::Same
-            || noted.note(&known, schema.kind, &noted_with(of_kind(&known, schema), schema))?
+            || noted.note(
+                &known,
+                schema.kind,
+                &noted_with(table.table_name(), of_kind(&known, schema), schema),
+            )?
         {
             return Ok(Standing::NEW);
         }
@@ -167,7 +174,8 @@ fn examine(table: &dyn TableExec, known: &LayoutTexts, schema: &'static Schema) 
     if schema.seals() || schema.signs_some() {
         table.store().vault()?;
     }
-    let found = compare(of_kind(known, schema), schema)?;
+    let name = table.table_name();
+    let found = compare(name, of_kind(known, schema), schema)?;
     if let Noted::Before(differences) = &found
         && !differences.no_longer_plain.is_empty()
     {
@@ -179,13 +187,14 @@ fn examine(table: &dyn TableExec, known: &LayoutTexts, schema: &'static Schema) 
     // Nothing here makes an index or removes one.
     if let Some(layout) = of_kind(known, schema)
         && let Some(read) = schema::read(layout, schema.kind)
+        && schema.table().eq_ignore_ascii_case(name)
         && schema::standing(Some(&read), &Lives::default(), schema) != (Standing::NEW, None)
     {
-        let found = schema::differences(layout, schema);
+        let found = schema::differences_in(name, layout, schema);
         return Err(found.map_or_else(damaged, |found| changed(layout, &found, schema)));
     }
     if found != Noted::Same {
-        check_apart(known.iter().map(|(kind, layout)| (kind.as_str(), layout.as_str())), schema)?;
+        check_apart(name, known.iter().map(|(kind, layout)| (kind.as_str(), layout.as_str())), schema)?;
     }
     Ok(found)
 }
@@ -218,6 +227,27 @@ pub fn check_by_properties(known: &LayoutTexts, kind: &str) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Refuses to drop tables, given with their layouts, without the others that hold copies of their entities, or the entities
+/// of their copies: what is left would be copies of nothing, or an index that has lost its rows.
+pub fn check_drop<'l>(
+    dropped: &[&str],
+    mut layouts: impl Iterator<Item = (&'l str, &'l str, &'l str)>,
+) -> Result<()> {
+    let goes = |table: &str| table.is_empty() || dropped.iter().any(|name| name.eq_ignore_ascii_case(table));
+    layouts.try_for_each(|(table, kind, layout)| {
+        let schema = schema::read(layout, kind).ok_or_else(damaged)?;
+        let because = if !goes(schema.table()) {
+            format!("the table holds copies of `{kind}`, whose entities are in table `{}`", schema.table())
+        } else if let Some(other) = schema.other_tables().find(|other| !goes(other)) {
+            format!("copies of `{kind}`, whose entities the table holds, are in table `{other}`")
+        } else {
+            return Ok(());
+        };
+        let because = format!("{because}: drop both by `Store::drop_tables`");
+        Err(Error::new(ErrorKind::CopiesElsewhere).because(because).table(table))
+    })
 }
 
 #[cold]

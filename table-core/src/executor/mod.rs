@@ -34,10 +34,11 @@ pub use self::job::{EachRow, JobRecord, JobStep, Jobs, Position, StepSize, Trans
 pub use self::kept::Kept;
 pub use self::lanes::Lanes;
 pub(crate) use self::lanes::order;
-pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, declare, note};
+pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, check_drop, declare, note};
 pub use self::loader::Loader;
 pub(crate) use self::merged::Merged;
 pub use self::rules::{check_entity, check_rules};
+pub(crate) use self::turns::Turn;
 pub use self::turns::Turns;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ETag;

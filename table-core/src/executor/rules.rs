@@ -11,13 +11,13 @@ use crate::row::key;
 /// Refuses what no store may hold: keys, names and values that are none, too many of them, and one row twice.
 pub fn check_rules(plan: &Plan<'_>) -> Result<(), Refused> {
     for (number, group) in plan.groups.iter().enumerate() {
-        check_group(group).map_err(|(error, row)| Refused { error, group: number, row })?;
+        check_group(group, plan.is_wide).map_err(|(error, row)| Refused { error, group: number, row })?;
     }
     Ok(())
 }
 
-fn check_group(group: &Group<'_>) -> Result<(), (Error, Option<usize>)> {
-    if group.rows.is_empty() || group.written() > limits::BATCH_OPERATIONS {
+fn check_group(group: &Group<'_>, is_wide: bool) -> Result<(), (Error, Option<usize>)> {
+    if group.rows.is_empty() || (group.written() > limits::BATCH_OPERATIONS && !is_wide) {
         let because = format!(
             "the batch has {} operations; it may have 1 to {}",
             group.written(),

@@ -6,4 +6,4 @@ pub(crate) mod rows;
 pub(crate) mod snapshot;
 pub(crate) mod store;
 pub(crate) mod table;
-mod write;
+pub(crate) mod write;

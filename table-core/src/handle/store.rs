@@ -91,10 +91,21 @@ impl Store {
     ///
     /// A table that is not there is [`TableNotFound`](ErrorKind::TableNotFound), with the
     /// [code](crate::Error::code) that the service has for it here, `ResourceNotFound`.
+    ///
+    /// One that holds entities whose copies are in another table, or such copies, goes with the other by
+    /// [`drop_tables`](Self::drop_tables); alone it is refused by [`CopiesElsewhere`](ErrorKind::CopiesElsewhere).
     pub fn drop_table(&self, name: &str) -> Result<()> {
-        self.backend.clone().drop_table(name).map_err(|e| {
+        self.backend.clone().drop_tables(&[name]).map_err(|e| {
             let e = if e.kind() == ErrorKind::TableNotFound { e.with_code("ResourceNotFound") } else { e };
             e.attempted("drop").table(name)
+        })
+    }
+
+    /// Drops tables with all their entities, together or not at all, as [`drop_table`](Self::drop_table) does.
+    pub fn drop_tables(&self, names: &[&str]) -> Result<()> {
+        self.backend.clone().drop_tables(names).map_err(|e| {
+            let e = if e.kind() == ErrorKind::TableNotFound { e.with_code("ResourceNotFound") } else { e };
+            e.attempted("drop")
         })
     }
 

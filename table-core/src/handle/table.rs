@@ -44,11 +44,41 @@ use crate::schema::{Schema, Standing};
 pub struct DynamicTable {
     exec: Arc<dyn TableExec>,
     is_raw: bool,
+    /// Itself and the other tables where rows of its kinds lie, if there are such.
+    family: Option<Arc<[DynamicTable]>>,
 }
 
 impl DynamicTable {
     pub(crate) fn new(exec: Arc<dyn TableExec>) -> Self {
-        Self { exec, is_raw: false }
+        Self { exec, is_raw: false, family: None }
+    }
+
+    /// The same table, which knows of others where copies of its entities lie.
+    pub(crate) fn with_others(self, others: Vec<Self>) -> Self {
+        if others.is_empty() {
+            return self;
+        }
+        let family = std::iter::once(self.clone()).chain(others).collect();
+        Self { family: Some(family), ..self }
+    }
+
+    /// This table and the others where rows of its kinds lie.
+    pub(crate) fn family(&self) -> &[Self] {
+        self.family.as_deref().unwrap_or(std::slice::from_ref(self))
+    }
+
+    /// The one of this name among them; this one, if there is none.
+    pub(crate) fn member(&self, name: &str) -> &Self {
+        let found = self
+            .family
+            .as_deref()
+            .and_then(|family| family.iter().find(|table| table.name().eq_ignore_ascii_case(name)));
+        found.unwrap_or(self)
+    }
+
+    /// The same, which knows of the others as this one does.
+    pub(crate) fn member_of_family(&self, name: &str) -> Self {
+        Self { family: self.family.clone(), ..self.member(name).clone() }
     }
 
     /// What carries out its reads and writes.

@@ -1,11 +1,10 @@
 //! Writes of a table, and what they are sealed with.
 
-use std::sync::MutexGuard;
 use std::time::Duration;
 
 use super::table::DynamicTable;
-use crate::error::Result;
-use crate::executor::Loader;
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::{Loader, Turn};
 use crate::model::{DynamicEntity, ETag, IfMatch, ValueRef};
 use crate::plan::{self, Act, Condition, Failure, Group, Plan, Refused, RowWrite};
 use crate::schema::{Blind, Field, TOKEN_BYTES};
@@ -91,51 +90,75 @@ impl DynamicTable {
         self.commit_plan(&plan, &SealedAt::NOTHING)
     }
 
-    /// Carries out a planned change of this table, whole or not at all; `sealed_at` is of the keys that its values were
-    /// sealed with.
-    pub(crate) fn carry_out(&self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<ETag, Failure> {
-        self.commit_plan(plan, sealed_at).map_err(|refused| {
-            let failure = plan.judge(refused);
-            Failure { was_stale: failure.was_stale || sealed_at.is_stale(), ..failure }
-        })
-    }
-
     fn commit_plan(&self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<ETag, Refused> {
-        let store = self.exec().store();
-        let done = store.abilities().check(plan).and_then(|()| store.commit(&[self.exec()], plan, sealed_at));
-        done.map_err(|refused| self.placed(plan, refused))
-    }
-
-    /// A refusal that says where; the executor leaves that to whoever has planned.
-    #[cold]
-    fn placed(&self, plan: &Plan<'_>, refused: Refused) -> Refused {
-        let Refused { error, group, row } = refused;
-        let found = row.and_then(|row| plan.row(group, row));
-        let planned = plan.groups.get(group);
-        // A write of one row is about that row, whatever is wrong.
-        let only = planned.and_then(|group| match group.rows.as_slice() {
-            [only] => Some(only),
-            _ => None,
-        });
-        let found = found.or(only);
-        let words = found.map_or("commit a batch to", |row| row.act.words(row.condition));
-        let partition = planned.map_or("", |group| group.partition);
-        let error = error.placed(words, self.name(), partition, found.map(|row| row.key));
-        Refused { error, group, row }
+        commit_plan(std::slice::from_ref(self), plan, sealed_at)
     }
 
     /// What carries out many planned changes of this table.
     pub(crate) fn loader(&self) -> Box<dyn Loader + '_> {
-        self.exec().loader().unwrap_or_else(|| Box::new(OneByOne { table: self, done: Vec::new() }))
+        let one_by_one = || Box::new(OneByOne { table: self, done: Vec::new() });
+        match self.family() {
+            [_] => self.exec().loader().unwrap_or_else(|| one_by_one()),
+            _ => one_by_one(),
+        }
     }
 
     /// The turn of a change that others have been too quick for, if it comes within so long.
-    pub(crate) fn turn(&self, patience: Duration) -> Option<MutexGuard<'_, ()>> {
+    pub(crate) fn turn(&self, patience: Duration) -> Option<Turn<'_>> {
         self.exec().store().turns().take(patience)
     }
 }
 
-/// The loader of an executor that has no quicker way than plan by plan.
+/// Carries out a planned change of these tables of one store, whole or not at all; `sealed_at` is of the keys that its
+/// values were sealed with.
+pub(crate) fn carry_out(
+    tables: &[DynamicTable],
+    plan: &Plan<'_>,
+    sealed_at: &SealedAt,
+) -> Result<ETag, Failure> {
+    commit_plan(tables, plan, sealed_at).map_err(|refused| {
+        let failure = plan.judge(refused);
+        Failure { was_stale: failure.was_stale || sealed_at.is_stale(), ..failure }
+    })
+}
+
+fn commit_plan(tables: &[DynamicTable], plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<ETag, Refused> {
+    let Some(first) = tables.first() else {
+        let because = "the plan comes with no table";
+        return Err(Refused::whole(Error::new(ErrorKind::TableNotFound).because(because)));
+    };
+    let store = first.exec().store();
+    let checked = store.abilities().check(plan);
+    let done = checked.and_then(|()| match tables {
+        [table] => store.commit(&[table.exec()], plan, sealed_at),
+        tables => {
+            let tables: Vec<_> = tables.iter().map(DynamicTable::exec).collect();
+            store.commit(&tables, plan, sealed_at)
+        }
+    });
+    done.map_err(|refused| placed(tables, plan, refused))
+}
+
+/// A refusal that says where, if the executor left that to who has planned.
+#[cold]
+fn placed(tables: &[DynamicTable], plan: &Plan<'_>, refused: Refused) -> Refused {
+    let Refused { error, group, row } = refused;
+    let found = row.and_then(|row| plan.row(group, row));
+    let planned = plan.groups.get(group);
+    // A write of one row is about that row, whatever is wrong.
+    let only = planned.and_then(|group| match group.rows.as_slice() {
+        [only] => Some(only),
+        _ => None,
+    });
+    let found = found.or(only);
+    let words = found.map_or("commit a batch to", |row| row.act.words(row.condition));
+    let (table, partition) = planned.map_or((0, ""), |group| (group.table, group.partition));
+    let table = tables.get(table).map_or("", DynamicTable::name);
+    let error = error.placed(words, table, partition, found.map(|row| row.key));
+    Refused { error, group, row }
+}
+
+/// For an executor to which many plans are no more than each of them.
 struct OneByOne<'t> {
     table: &'t DynamicTable,
     done: Vec<Result<(), Refused>>,
@@ -143,7 +166,7 @@ struct OneByOne<'t> {
 
 impl Loader for OneByOne<'_> {
     fn add(&mut self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<(), Refused> {
-        self.done.push(self.table.commit_plan(plan, sealed_at).map(drop));
+        self.done.push(commit_plan(self.table.family(), plan, sealed_at).map(drop));
         Ok(())
     }
 

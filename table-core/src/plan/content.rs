@@ -34,7 +34,7 @@ impl RowKind {
     }
 
     /// Where its rows lie.
-    fn place(self) -> &'static Place {
+    pub(super) fn place(self) -> &'static Place {
         self.index().map_or_else(|| self.schema.place(), |index| &index.place)
     }
 

@@ -1,13 +1,17 @@
 //! The rows of changed entities, on their way to a plan.
 
-use super::content::{Cause, RowContent, RowKind};
+use std::collections::HashMap;
+
+use super::content::RowKind;
 use super::one_or_more::OneOrMore;
-use super::row_write::{Act, Condition, Content, Epoch, Group, Plan, RowWrite, Version};
-use super::rows::{EntityRows, Found};
+use super::part::{Part, Place};
+use super::row_write::{Condition, Epoch, Plan, RowWrite, Version};
+use super::rows::EntityRows;
+use super::touched::touched;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::Value;
-use crate::schema::Schema;
+use crate::schema::{Index, Schema};
 
 /// The rows of an entity that is changed, printed: those that it has, and those that it is to have.
 #[derive(Debug)]
@@ -57,294 +61,245 @@ impl Printed<'_> {
     }
 }
 
-/// The rows that changes of one partition touch, until it is known which of them meet.
+/// How far changes reach that are planned together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach<'p> {
+    /// One entity's change by itself.
+    Alone,
+    /// Those of a batch, in this partition.
+    Batch(&'p str),
+    /// Those of a store transaction.
+    Store,
+}
+
+/// The rows that changes touch, until it is known which of them meet.
 ///
 /// Several entities are planned as one: what counts is the state after all of them. So two entities may exchange what
 /// an index demands to be unique, and no row is touched twice.
 #[derive(Debug)]
 pub(crate) struct Draft<'p> {
-    /// The partition of the batch, if it is one.
-    partition: Option<&'p str>,
+    reach: Reach<'p>,
+    /// The names of the tables that come with the plan, which numbers them so.
+    tables: &'p [&'p str],
     entities: OneOrMore<&'p Printed<'p>>,
-    /// The rows that are to be there. One that is right as it is stays so, whatever it is: another entity may want it.
-    rows: Vec<RowWrite<'p>>,
-    /// Where nobody may be filed: an entity is alone there with what is unique to it.
-    reserved: Vec<RowWrite<'p>>,
-    /// Rows that go. Those of an entity that is alone are among the rows, if they are there for certain.
-    gone: Vec<Gone<'p>>,
+    /// The rows of each place.
+    parts: OneOrMore<Part<'p>>,
+    /// Where a place stands among the parts, once they are many.
+    numbers: Option<HashMap<Place<'p>, usize>>,
     /// Whether there is one entity, whose rows are apart.
     is_alone: bool,
+    /// Whether the rows have the limits of a store transaction: some lie elsewhere than their entities.
+    is_wide: bool,
 }
 
-/// A row that goes, unless another entity wants it.
-#[derive(Debug)]
-struct Gone<'p> {
-    row: RowWrite<'p>,
-    /// What it holds, if that is surely known.
-    holds: Option<RowContent<'p>>,
-    /// Whether the row surely is there.
-    is_certain: bool,
-}
+/// So many parts are looked through one by one.
+const FEW: usize = 8;
 
 impl<'p> Draft<'p> {
-    /// A draft for changes of so many entities, in the partition of their batch or in that of the first.
-    pub(crate) fn new(partition: Option<&'p str>, entities: usize) -> Self {
+    /// A draft for changes of so many entities, in these tables: the entities' own, if there is one.
+    pub(crate) fn new(reach: Reach<'p>, tables: &'p [&'p str], entities: usize) -> Self {
         Self {
-            partition,
+            reach,
+            tables,
             entities: OneOrMore::default(),
-            rows: Vec::new(),
-            reserved: Vec::new(),
-            gone: Vec::new(),
+            parts: OneOrMore::default(),
+            numbers: None,
             is_alone: entities < 2,
+            is_wide: reach == Reach::Store,
         }
+    }
+
+    /// The place of a partition in a declared table.
+    fn place(&self, table: &str, partition: &'p str) -> Place<'p> {
+        let table = match self.tables {
+            [] | [_] => 0,
+            tables => tables.iter().position(|name| name.eq_ignore_ascii_case(table)).unwrap_or(usize::MAX),
+        };
+        Place { table, partition }
+    }
+
+    /// The number of the part at a place, which is made if there is none.
+    fn part(&mut self, place: Place<'p>) -> usize {
+        let count = self.parts.len();
+        let found = if count <= FEW {
+            self.parts.iter().position(|part| part.place == place)
+        } else {
+            let all = || self.parts.iter().map(|part| part.place).zip(0..).collect();
+            self.numbers.get_or_insert_with(all).get(&place).copied()
+        };
+        found.unwrap_or_else(|| {
+            self.parts.push(Part::new(place));
+            if let Some(numbers) = &mut self.numbers {
+                numbers.insert(place, count);
+            }
+            count
+        })
     }
 
     /// Adds the rows of an entity that was read, or is new.
     pub(crate) fn add(&mut self, of: usize, entity: &'p Printed<'p>) {
-        self.rows.reserve(entity.most());
         self.entities.push(entity);
-        let old = entity.old.as_ref();
-        for row in entity.new.iter().flat_map(|new| &new.rows) {
-            let Some(new) = &entity.new else { break };
-            let (key, kind) = (new.key(row), row.content.kind);
-            let content = row.content.carrying(old.map_or(&[], |old| old.unknown));
-            let found = old.and_then(|old| Some((old.rows.find(key)?, old)));
-            let (condition, act) = match found {
-                Some((there, old)) => {
-                    let is_exact = old.is_exact && there.is_certain && there.found == Found::Unread;
-                    let holds = there.content.carrying(old.unknown);
-                    // What an index that is being filled has there is what was found.
-                    match there.cause() {
-                        Cause::Entity if entity.keeps_own => (Condition::Is(old.version), Act::Keep),
-                        Cause::Entity => (Condition::Is(old.version), Act::Put(Content::Row(content))),
-                        // The copy is right as it is.
-                        Cause::Index(_) if is_exact && holds.is_same(&content) => {
-                            if self.is_alone {
-                                continue;
-                            }
-                            (Condition::Any, Act::Keep)
-                        }
-                        Cause::Index(_) => (there.found.condition(), Act::Put(Content::Row(content))),
-                    }
-                }
-                None if old.is_none() || must_be_free(kind) => {
-                    (Condition::Absent, Act::Put(Content::Row(content)))
-                }
-                None => (Condition::Any, Act::Put(Content::Row(content))),
-            };
-            self.rows.push(RowWrite { key, condition, act, kind: Some(kind), of });
+        let at = self.part(self.place(entity.schema.table(), entity.partition()));
+        let is_alone = self.is_alone;
+        if let Some(part) = self.parts.get_mut(at) {
+            part.state(entity.epoch);
         }
-        if let Some(new) = &entity.new {
-            self.reserved.extend(new.reserved.iter().map(|row| RowWrite {
-                key: new.key(row),
-                condition: Condition::Absent,
-                act: Act::Keep,
-                kind: Some(row.content.kind),
-                of,
-            }));
-        }
-        let Some(old) = old else { return };
-        for row in &old.rows.rows {
-            let key = old.rows.key(row);
-            if entity.new.as_ref().is_some_and(|new| new.find(key).is_some()) {
-                continue;
-            }
-            let kind = row.content.kind;
-            let (condition, act) = match (kind.cause, row.found) {
-                (Cause::Entity, _) => (Condition::Is(old.version), Act::Remove),
-                (Cause::Index(_), Found::Unread | Found::Filling) => (Condition::Any, Act::Remove),
-                (Cause::Index(_), Found::Mine(version)) => (Condition::Is(version), Act::Remove),
-                (Cause::Index(_), Found::Missing) => (Condition::StillAbsent, Act::Keep),
-                // Another entity has it, which was there first.
-                (Cause::Index(_), Found::Others) => continue,
-            };
-            let row_goes = RowWrite { key, condition, act, kind: Some(kind), of };
-            if self.is_alone && row.is_certain {
-                self.rows.push(row_goes);
-                continue;
-            }
-            self.gone.push(Gone {
-                row: row_goes,
-                holds: (old.is_exact && row.is_certain && row.found == Found::Unread)
-                    .then(|| row.content.carrying(old.unknown)),
-                is_certain: row.is_certain,
+        if entity.schema.indexes.iter().any(Index::is_elsewhere) {
+            return touched(of, entity, is_alone, |rows, row, touched| {
+                let at = if row.is_elsewhere() {
+                    let (table, partition) = rows.place_of(row);
+                    self.is_wide = true;
+                    self.part(self.place(table, partition))
+                } else {
+                    at
+                };
+                if let Some(part) = self.parts.get_mut(at) {
+                    part.add(touched);
+                }
             });
         }
+        let Some(part) = self.parts.get_mut(at) else { return };
+        part.rows.reserve(entity.most());
+        touched(of, entity, is_alone, |_, _, touched| part.add(touched));
     }
 
-    /// The plan of all that was added. The entities must be apart, and of one partition.
+    /// The plan of all that was added. The entities must be apart, and of the partition of their batch.
     pub(crate) fn into_plan(mut self) -> Result<Plan<'p>> {
-        check_apart(&self.entities, self.partition())?;
+        self.check_apart()?;
         if !self.is_alone {
             self.check_distinct()?;
-            self.meet();
-            let certain = self.gone.iter().filter(|gone| gone.is_certain);
-            self.rows.extend(certain.map(|gone| gone.row));
+            self.parts.iter_mut().for_each(Part::meet);
         }
-        self.reserve()?;
+        let is_wide = self.is_wide;
+        let reserve = |part: &mut Part<'p>| part.reserve().err().map(|refused| (part.place, refused));
+        let refused = self.parts.iter_mut().find_map(reserve);
+        if let Some((place, (row, other))) = refused {
+            return Err(self.conflict(place, &row, other));
+        }
         if !self.is_alone {
-            self.rows.retain(|row| !(row.act.keeps() && row.condition == Condition::Any));
+            let demands = |row: &RowWrite<'_>| !(row.act.keeps() && row.condition == Condition::Any);
+            self.parts.iter_mut().for_each(|part| part.rows.retain(demands));
         }
-        if !self.gone.is_empty() {
-            // What is most likely not there takes the room that is left: it must not stand in the way of the rest.
-            let room = limits::BATCH_OPERATIONS.saturating_sub(self.written());
-            let uncertain = self.gone.iter().filter(|gone| !gone.is_certain);
-            self.rows.extend(uncertain.take(room).map(|gone| gone.row));
+        // What is most likely not there takes the room that is left: it must not stand in the way of the rest.
+        let most = if is_wide { limits::TRANSACTION_ROWS } else { limits::BATCH_OPERATIONS };
+        let mut room = most.saturating_sub(self.parts.iter().map(Part::written).sum());
+        for part in self.parts.iter_mut() {
+            room -= part.finish(room);
         }
-        // Entities' own rows come first, since an executor looks at rows in their order: what a copy is refused for can
-        // then be no news of an entity that was written meanwhile. Stable: rows of one kind stay in the order of their
-        // entities.
-        let order = |row: &RowWrite<'_>| (!row.is_own(), matches!(row.act, Act::Remove));
-        if !self.rows.is_sorted_by_key(order) {
-            self.rows.sort_by_key(order);
-        }
-        let written = self.written();
-        if written > limits::BATCH_OPERATIONS {
-            return Err(self.too_many(written));
+        let written = self.parts.iter().map(Part::written).sum();
+        if written > most {
+            return Err(self.too_many(written, most));
         }
         let keeps_times = self.entities.iter().all(|entity| entity.keeps_times);
-        let (partition, rows) = (self.partition(), self.rows);
-        let mut epochs = OneOrMore::default();
-        for entity in self.entities.iter() {
-            let of_kind = |known: &Epoch| known.kind == entity.epoch.kind;
-            if epochs.iter().all(|known| !of_kind(known)) {
-                epochs.push(entity.epoch);
-            }
-        }
-        let group = Group { epochs, ..Group::new(partition, rows) };
-        Ok(Plan { groups: group.into(), keeps_times, ..Plan::default() })
+        let groups = self.parts.into_all().map(Part::into_group);
+        let groups = if is_wide {
+            // Those with entities' own rows come first, as those rows do in their groups. What has nothing to do goes.
+            let mut groups: Vec<_> = groups.filter(|group| !group.rows.is_empty()).collect();
+            groups.sort_by_key(|group| !group.rows.first().is_some_and(RowWrite::is_own));
+            groups.into_iter().collect()
+        } else {
+            groups.collect()
+        };
+        let plan = Plan { groups, keeps_times, is_wide, ..Plan::default() };
+        plan.check_size()?;
+        Ok(plan)
     }
 
-    fn partition(&self) -> &'p str {
-        let first = || self.entities.first().copied().map_or("", Printed::partition);
-        self.partition.unwrap_or_else(first)
-    }
-
-    fn table(&self) -> &'static str {
-        self.entities.first().map_or("", |entity| entity.schema.table())
-    }
-
-    fn written(&self) -> usize {
-        self.rows.iter().filter(|row| !row.act.keeps()).count()
+    /// The name of the table of a place.
+    fn table(&self, place: Place<'_>) -> &str {
+        self.tables.get(place.table).copied().unwrap_or_default()
     }
 
     /// Refuses two entities that want one row, though one of them may have it and keep it: no entity wants a row twice
     /// itself.
     fn check_distinct(&self) -> Result<()> {
-        let mut wanted: Vec<_> = self.rows.iter().collect();
-        wanted.sort_unstable_by(|a, b| a.key.cmp(b.key).then(a.of.cmp(&b.of)));
-        let twice = wanted.windows(2).filter_map(|pair| match pair {
-            [first, second] if first.key == second.key => Some((first, second)),
-            _ => None,
-        });
-        // Of an entity that wants several such rows its own says most.
-        let first_of = |(_, second): &(&&RowWrite<'_>, &&RowWrite<'_>)| (second.of, !second.is_own());
-        match twice.min_by_key(first_of) {
-            Some((first, second)) => Err(self.conflict(second, first.of)),
+        let twice = self.parts.iter().filter_map(|part| Some((part.place, part.wanted_twice()?)));
+        match twice.min_by_key(|(_, (_, second))| (second.of, !second.is_own())) {
+            Some((place, (first, second))) => Err(self.conflict(place, second, first.of)),
             None => Ok(()),
         }
     }
 
-    /// Lets a row that one entity wants take the place of the one that another gives up, in the version that was read.
-    fn meet(&mut self) {
-        self.gone.sort_by(|a, b| a.row.key.cmp(b.row.key));
-        let mut met = vec![false; self.gone.len()];
-        for wanted in &mut self.rows {
-            let found = self.gone.binary_search_by(|gone| gone.row.key.cmp(wanted.key)).ok();
-            let Some((at, gone)) = found.and_then(|at| Some((at, self.gone.get(at)?))) else { continue };
-            if let Some(met) = met.get_mut(at) {
-                *met = true;
-            }
-            let is_copy = gone.row.condition == Condition::Any;
-            wanted.condition = gone.row.condition;
-            if let (Act::Put(Content::Row(content)), Some(holds)) = (&wanted.act, &gone.holds)
-                && is_copy
-                && holds.is_same(content)
-            {
-                wanted.act = Act::Keep;
-            }
-        }
-        let mut met = met.into_iter();
-        self.gone.retain(|_| !met.next().unwrap_or_default());
-    }
-
-    /// Sees to it that nobody is filed where an entity of this plan must be alone.
-    fn reserve(&mut self) -> Result<()> {
-        for reserved in std::mem::take(&mut self.reserved) {
-            match self.rows.iter().find(|row| row.key == reserved.key) {
-                None => self.rows.push(reserved),
-                // It goes, with the version that was read of its entity.
-                Some(row) if matches!(row.act, Act::Remove) => {}
-                // It is another's: an entity has one row for what is unique to it.
-                Some(row) => return Err(self.conflict(&reserved, row.of)),
-            }
-        }
-        Ok(())
-    }
-
     /// What is said to an entity that wants a row which another entity of the plan has.
     #[cold]
-    fn conflict(&self, row: &RowWrite<'_>, other: usize) -> Error {
+    fn conflict(&self, place: Place<'_>, row: &RowWrite<'_>, other: usize) -> Error {
         let error = match row.kind.and_then(RowKind::unique_index) {
             Some(index) => Error::new(ErrorKind::UniqueConflict).because(format!(
-                "operation {other} of the batch wants the same key in the unique index `{index}`"
+                "operation {other} of the {} wants the same key in the unique index `{index}`",
+                self.reach.words()
             )),
             None => Error::new(ErrorKind::DuplicateRow),
         };
-        error
-            .attempted("write to")
-            .table(self.table())
-            .partition(self.partition())
-            .row(row.key)
-            .at_index(row.of)
+        let error = error.attempted("write to").table(self.table(place));
+        error.partition(place.partition).row(row.key).at_index(row.of)
     }
 
     #[cold]
-    fn too_many(&self, rows: usize) -> Error {
+    fn too_many(&self, rows: usize, most: usize) -> Error {
         let because = format!(
-            "the change touches {rows} rows, the entities' own and their copies; a transaction may touch {}",
-            limits::BATCH_OPERATIONS
+            "the change touches {rows} rows, the entities' own and their copies; a transaction may touch {most}"
         );
-        Error::new(ErrorKind::BatchLength)
-            .because(because)
-            .attempted("write to")
-            .table(self.table())
-            .partition(self.partition())
+        let error = Error::new(ErrorKind::BatchLength).because(because);
+        match self.parts.first() {
+            Some(part) if self.reach != Reach::Store => {
+                error.attempted("write to").table(self.table(part.place)).partition(part.place.partition)
+            }
+            _ => error.attempted("commit a transaction"),
+        }
+    }
+
+    /// Refuses entities of another partition than their batch's, and two changes of one entity.
+    fn check_apart(&self) -> Result<()> {
+        let refuse = |kind, entity: &Printed<'_>, index, because: String| {
+            let (table, row) = (entity.schema.table(), entity.identity());
+            let error = Error::new(kind).because(because).attempted("write to").table(table);
+            Err(error.partition(entity.partition()).row(row).at_index(index))
+        };
+        for (index, entity) in self.entities.iter().enumerate() {
+            let partition = match self.reach {
+                Reach::Batch(partition) => partition,
+                Reach::Alone | Reach::Store => entity.partition(),
+            };
+            let new = entity.new.as_ref().map_or(partition, EntityRows::partition);
+            if let Some(other) = [entity.partition(), new].into_iter().find(|other| *other != partition) {
+                let (other, partition) = (other.escape_debug(), partition.escape_debug());
+                let because = format!("the entity is of partition `{other}`, the batch of `{partition}`");
+                return refuse(ErrorKind::DifferentPartitions, entity, index, because);
+            }
+        }
+        if self.is_alone {
+            return Ok(());
+        }
+        let key = |entity: &&'p Printed<'p>| {
+            let place = self.place(entity.schema.table(), entity.partition());
+            (place.table, place.partition, entity.identity())
+        };
+        let mut order: Vec<_> = self.entities.iter().map(key).enumerate().collect();
+        order.sort_by(|(i, a), (j, b)| a.cmp(b).then(i.cmp(j)));
+        let pairs = order.iter().zip(order.iter().skip(1));
+        let twice = pairs.filter(|((_, a), (_, b))| a == b).map(|(_, (second, _))| *second).min();
+        match twice.and_then(|second| Some((second, *self.entities.get(second)?))) {
+            None => Ok(()),
+            Some((index, entity)) => {
+                let because =
+                    format!("another operation of the {} is on the same entity", self.reach.words());
+                refuse(ErrorKind::DuplicateRow, entity, index, because)
+            }
+        }
     }
 }
 
-/// Whether a row that stands there already would be another entity's.
-fn must_be_free(kind: RowKind) -> bool {
-    kind.cause == Cause::Entity || kind.unique_index().is_some()
-}
+impl Reach<'_> {
+    /// What errors call the whole of the changes.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Store => "transaction",
+            Self::Alone | Self::Batch(_) => "batch",
+        }
+    }
 
-/// Refuses entities of different partitions, and two changes of one entity.
-fn check_apart(entities: &OneOrMore<&Printed<'_>>, partition: &str) -> Result<()> {
-    let refuse = |kind, entity: &Printed<'_>, index, because: String| {
-        let (table, row) = (entity.schema.table(), entity.identity());
-        let error = Error::new(kind).because(because).attempted("write to").table(table);
-        Err(error.partition(entity.partition()).row(row).at_index(index))
-    };
-    for (index, entity) in entities.iter().enumerate() {
-        let new = entity.new.as_ref().map_or(partition, EntityRows::partition);
-        if let Some(other) = [entity.partition(), new].into_iter().find(|other| *other != partition) {
-            let (other, partition) = (other.escape_debug(), partition.escape_debug());
-            let because = format!("the entity is of partition `{other}`, the batch of `{partition}`");
-            return refuse(ErrorKind::DifferentPartitions, entity, index, because);
-        }
-    }
-    if entities.len() < 2 {
-        return Ok(());
-    }
-    let mut order: Vec<_> = entities.iter().enumerate().collect();
-    order.sort_by(|(i, a), (j, b)| a.identity().cmp(b.identity()).then(i.cmp(j)));
-    let pairs = order.iter().zip(order.iter().skip(1));
-    let twice = pairs.filter(|((_, a), (_, b))| a.identity() == b.identity()).map(|(_, second)| *second);
-    match twice.min_by(|(i, _), (j, _)| i.cmp(j)) {
-        None => Ok(()),
-        Some((index, entity)) => {
-            let because = "another operation of the batch is on the same entity".to_owned();
-            refuse(ErrorKind::DuplicateRow, entity, index, because)
-        }
+    /// Whether errors say which of the changes they are about.
+    pub(crate) fn numbers(self) -> bool {
+        self != Self::Alone
     }
 }

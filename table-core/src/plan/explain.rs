@@ -2,33 +2,40 @@
 
 use std::fmt;
 
-use super::row_write::{Act, Condition, Plan, RowWrite};
+use super::row_write::{Act, Condition, Group, Plan, RowWrite};
 use crate::limits;
 
-/// The rows that a write would touch, and how many of the hundred that a transaction may touch those are.
+/// The rows that a write would touch, by table and partition, and how many of those that a transaction may touch they are:
+/// 100, or [10,000](limits::TRANSACTION_ROWS) for one of the whole store.
 ///
 /// It prints itself: a line for each row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriteExplain {
-    pub(super) table: &'static str,
-    pub(super) partition: Box<str>,
-    pub(super) rows: Vec<WrittenRow>,
+    most: usize,
+    groups: Vec<WrittenGroup>,
+}
+
+/// The rows of one partition of one table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct WrittenGroup {
+    table: Box<str>,
+    partition: Box<str>,
+    rows: Vec<WrittenRow>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct WrittenRow {
-    pub(super) row_key: Box<str>,
-    pub(super) condition: Condition,
-    pub(super) act: Act<()>,
-    pub(super) kind: &'static str,
-    pub(super) index: Option<&'static str>,
+struct WrittenRow {
+    row_key: Box<str>,
+    condition: Condition,
+    act: Act<()>,
+    kind: &'static str,
+    index: Option<&'static str>,
 }
 
-impl WriteExplain {
-    /// The rows that a plan writes, of each entity its own first. A plan of entities has one group.
-    pub(crate) fn of(plan: &Plan<'_>) -> Self {
-        let group = plan.groups.first();
-        let mut rows: Vec<&RowWrite<'_>> = group.iter().flat_map(|group| &group.rows).collect();
+impl WrittenGroup {
+    /// The rows that are written, of each entity its own first.
+    fn of(group: &Group<'_>) -> Self {
+        let mut rows: Vec<&RowWrite<'_>> = group.rows.iter().collect();
         rows.retain(|row| !row.act.keeps());
         rows.sort_by_key(|row| row.of);
         let written = |row: &&RowWrite<'_>| WrittenRow {
@@ -39,16 +46,33 @@ impl WriteExplain {
             index: row.index(),
         };
         Self {
-            table: rows.first().and_then(|row| row.kind).map_or("", |kind| kind.schema.table()),
-            partition: group.map_or("", |group| group.partition).into(),
+            table: rows.first().map_or("", |row| row.table()).into(),
+            partition: group.partition.into(),
             rows: rows.iter().map(written).collect(),
         }
+    }
+}
+
+impl WriteExplain {
+    /// The rows that a plan writes.
+    pub(crate) fn of(plan: &Plan<'_>) -> Self {
+        let mut groups: Vec<_> = plan.groups.iter().map(WrittenGroup::of).collect();
+        if plan.is_wide {
+            groups.retain(|group| !group.rows.is_empty());
+        }
+        let most = if plan.is_wide { limits::TRANSACTION_ROWS } else { limits::BATCH_OPERATIONS };
+        Self { most, groups }
     }
 
     /// How many rows are touched.
     #[must_use]
     pub fn rows(&self) -> usize {
-        self.rows.len()
+        self.groups.iter().map(|group| group.rows.len()).sum()
+    }
+
+    /// The tables and partitions that are touched, with how many rows of each are.
+    pub fn places(&self) -> impl Iterator<Item = (&str, &str, usize)> {
+        self.groups.iter().map(|group| (&*group.table, &*group.partition, group.rows.len()))
     }
 
     /// The keys of the rows that are written.
@@ -62,15 +86,25 @@ impl WriteExplain {
     }
 
     fn keys(&self, wanted: impl Fn(Act<()>) -> bool) -> impl Iterator<Item = &str> {
-        self.rows.iter().filter(move |row| wanted(row.act)).map(|row| &*row.row_key)
+        let rows = self.groups.iter().flat_map(|group| &group.rows);
+        rows.filter(move |row| wanted(row.act)).map(|row| &*row.row_key)
     }
 }
 
 impl fmt::Display for WriteExplain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (rows, most) = (self.rows.len(), limits::BATCH_OPERATIONS);
-        let partition = self.partition.escape_debug();
-        write!(f, "{rows} of {most} rows in partition `{partition}` of `{}`:", self.table)?;
+        let (rows, most) = (self.rows(), self.most);
+        if let [group] = self.groups.as_slice() {
+            return write!(f, "{rows} of {most} rows in {group}");
+        }
+        write!(f, "{rows} of {most} rows, all or none:")?;
+        self.groups.iter().try_for_each(|group| write!(f, "\nin {group}"))
+    }
+}
+
+impl fmt::Display for WrittenGroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "partition `{}` of `{}`:", self.partition.escape_debug(), self.table)?;
         for row in &self.rows {
             let what = match (row.act, row.condition) {
                 (Act::Keep, _) => "leave",

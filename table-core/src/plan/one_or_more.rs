@@ -59,6 +59,24 @@ impl<T> OneOrMore<T> {
         self.others.last_mut().or(self.first.as_mut())
     }
 
+    /// The item of this place, to be changed.
+    pub(crate) fn get_mut(&mut self, at: usize) -> Option<&mut T> {
+        match at.checked_sub(1) {
+            None => self.first.as_mut(),
+            Some(at) => self.others.get_mut(at),
+        }
+    }
+
+    /// All items, in their order, to be changed.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.first.iter_mut().chain(&mut self.others)
+    }
+
+    /// All items, in their order, given away.
+    pub(crate) fn into_all(self) -> impl Iterator<Item = T> {
+        self.first.into_iter().chain(self.others)
+    }
+
     /// All items, in their order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.first.iter().chain(&self.others)
@@ -87,8 +105,14 @@ mod tests {
             assert!((0..count).all(|number| list.get(number) == Some(&number)));
             assert_eq!((list.first(), list.last()), (all.first(), all.last()));
             assert_eq!(list.last_mut().map(|last| *last), all.last().copied());
+            list.iter_mut().for_each(|number| *number += 1);
+            if let Some(last) = count.checked_sub(1).and_then(|at| list.get_mut(at)) {
+                *last += 1;
+            }
+            let changed: Vec<_> = (1..=count).map(|number| number + usize::from(number == count)).collect();
+            assert_eq!(list.clone().into_all().collect::<Vec<_>>(), changed);
             let collected: OneOrMore<_> = all.iter().copied().collect();
-            assert!(collected.iter().eq(list.iter()));
+            assert!(collected.iter().eq(&all));
         }
     }
 }

@@ -116,7 +116,7 @@ pub struct RowWrite<'p> {
     pub condition: Condition,
     /// What becomes of it.
     pub act: Act<Content<'p>>,
-    /// Which of an entity's rows it is, if it is known to be one.
+    /// Which of an entity's rows it is, if it is known to be one. Then its declaration's template has printed the key.
     pub kind: Option<RowKind>,
     /// Which of the changes it serves, for errors.
     pub of: usize,
@@ -206,6 +206,9 @@ pub struct Plan<'p> {
     pub keeps_times: bool,
     /// Whether rows of declared kinds may be written by their properties.
     pub is_raw: bool,
+    /// Whether it is a transaction of the whole store, whose groups are no batches: they have the transaction's limits
+    /// together, and none for each.
+    pub is_wide: bool,
 }
 
 impl<'p> Plan<'p> {

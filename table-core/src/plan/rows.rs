@@ -17,6 +17,8 @@ use crate::schema::{
 pub(crate) struct EntityRow<'a> {
     /// Where its key stands in the text of its entity's keys.
     key: Range<usize>,
+    /// And its partition key, if it lies elsewhere than its entity.
+    elsewhere: Option<Range<usize>>,
     pub(crate) content: RowContent<'a>,
     /// Whether an entity that is stored surely has it. A sparse index that says today that the entity has no copy may
     /// have said otherwise when it was written.
@@ -55,6 +57,11 @@ impl Found {
 impl EntityRow<'_> {
     pub(crate) fn cause(&self) -> Cause {
         self.content.kind.cause
+    }
+
+    /// Whether it lies in another partition than its entity, or in another table.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.elsewhere.is_some()
     }
 }
 
@@ -135,6 +142,7 @@ impl<'a> EntityRows<'a> {
         let (mut rows, mut reserved) = (Vec::with_capacity(1 + schema.indexes.len()), Vec::new());
         rows.push(EntityRow {
             key: partition..text.len(),
+            elsewhere: None,
             content: RowContent::new(RowKind { schema, cause: Cause::Entity }, values),
             is_certain: true,
             found: Found::Unread,
@@ -142,11 +150,19 @@ impl<'a> EntityRows<'a> {
         for (number, index) in schema.indexes.iter().enumerate() {
             let Some(is_certain) = certain(number) else { continue };
             let kind = RowKind { schema, cause: Cause::Index(number) };
-            let row = |key| EntityRow {
-                key,
-                content: RowContent::new(kind, values),
-                is_certain,
-                found: Found::Unread,
+            let mut elsewhere = None;
+            if index.is_elsewhere() {
+                match printer.partition(index, &mut text) {
+                    Ok(Some(partition)) => elsewhere = Some(partition),
+                    Ok(None) => continue,
+                    Err(_) if !is_certain => continue,
+                    Err(error) => return Err(error),
+                }
+            }
+            let row = |key| {
+                let elsewhere = elsewhere.clone();
+                let content = RowContent::new(kind, values);
+                EntityRow { key, elsewhere, content, is_certain, found: Found::Unread }
             };
             if let Some(key) = old.and_then(|(old, before)| old.key_if_same(number, before, values)) {
                 let start = text.len();
@@ -199,10 +215,23 @@ impl<'a> EntityRows<'a> {
         }
     }
 
-    /// The row of this key, if there is one.
-    pub(crate) fn find(&self, key: &str) -> Option<&EntityRow<'a>> {
+    /// The table and the partition key of one of them.
+    pub(crate) fn place_of(&self, row: &EntityRow<'_>) -> (&'static str, &str) {
+        let partition = row.elsewhere.clone().unwrap_or(0..self.partition);
+        (row.content.kind.place().table.source(), self.text.get(partition).unwrap_or_default())
+    }
+
+    /// The row that lies where this one of other rows of the entity does, if there is one.
+    pub(crate) fn find(&self, others: &EntityRows<'_>, other: &EntityRow<'_>) -> Option<&EntityRow<'a>> {
+        let key = others.key(other);
+        let lies_there = |row: &&EntityRow<'_>| {
+            // The entity's own partition stays what it is.
+            self.key(row) == key
+                && (row.elsewhere.is_none() && other.elsewhere.is_none()
+                    || self.place_of(row) == others.place_of(other))
+        };
         // They are few.
-        self.rows.iter().find(|row| self.key(row) == key)
+        self.rows.iter().find(lies_there)
     }
 
     /// The entity's own keys.
@@ -222,6 +251,14 @@ impl<'a> Printer<'a> {
     fn own_keys(&self, text: &mut Vec<u8>) -> Result<usize> {
         schema::print_keys(self.schema.place(), self.values, text)
             .map_err(|(template, error)| self.refused(template, error))
+    }
+
+    /// Appends the partition key of an index that lies elsewhere, and returns its place; none if an optional part is absent.
+    fn partition(&self, index: &Index, text: &mut Vec<u8>) -> Result<Option<Range<usize>>> {
+        let (template, mut found) = (&index.place.partition, None);
+        schema::print_all(template, self.values, text, &mut |place| found = Some(place))
+            .map_err(|error| self.refused(template, error))?;
+        Ok(found)
     }
 
     /// Appends the keys that the template gives with tokens of former keys, and gives `take` the place of each.

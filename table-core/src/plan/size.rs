@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::content::RowProperty;
-use super::row_write::{Act, Condition, Content, RowWrite};
+use super::row_write::{Act, Condition, Content, Plan, RowWrite};
+use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::body;
 
@@ -44,7 +45,31 @@ impl fmt::Display for PlanSize {
     }
 }
 
+impl Plan<'_> {
+    /// Refuses a transaction of the whole store that is too large.
+    pub(super) fn check_size(&self) -> Result<()> {
+        if !self.is_wide {
+            return Ok(());
+        }
+        let rows = self.groups.iter().flat_map(|group| group.rows.iter().map(|row| (group.partition, row)));
+        let bytes = rows.filter_map(|(partition, row)| row.body(row.table(), partition)).sum::<usize>();
+        if bytes < limits::TRANSACTION_BYTES {
+            return Ok(());
+        }
+        let because = format!(
+            "the transaction comes to {bytes} bytes as the body of a request; it must stay below {}",
+            limits::TRANSACTION_BYTES
+        );
+        Err(Error::new(ErrorKind::BatchTooLarge).because(because).attempted("commit a transaction"))
+    }
+}
+
 impl RowWrite<'_> {
+    /// The table that it is declared to lie in, if it is an entity's.
+    pub(super) fn table(&self) -> &'static str {
+        self.kind.map_or("", |kind| kind.place().table.source())
+    }
+
     /// How many bytes the row takes in the body of a request, if it is written.
     pub(crate) fn body(&self, table: &str, partition: &str) -> Option<usize> {
         let (is_new, content) = match &self.act {

@@ -56,8 +56,7 @@ impl Plan<'_> {
         let mut size = PlanSize::default();
         let Some(group) = self.groups.get(group) else { return size };
         for row in &group.rows {
-            let table = row.kind.map_or("", |kind| kind.schema.table());
-            if let Some(bytes) = row.body(table, group.partition) {
+            if let Some(bytes) = row.body(row.table(), group.partition) {
                 size.add(row.index(), bytes);
             }
         }

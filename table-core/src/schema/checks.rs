@@ -25,6 +25,8 @@ pub enum KeyOf {
     Row,
     /// The row key of the index at this place among [`Schema::indexes`].
     Index(usize),
+    /// The partition key of that index, if it lies elsewhere than its entities.
+    IndexPartition(usize),
 }
 
 impl KeyOf {
@@ -34,7 +36,7 @@ impl KeyOf {
 
     const fn template(self, schema: &Schema) -> &Template {
         match self {
-            Self::Partition => &self.place(schema).partition,
+            Self::Partition | Self::IndexPartition(_) => &self.place(schema).partition,
             Self::Row | Self::Index(_) => &self.place(schema).row,
         }
     }
@@ -43,7 +45,7 @@ impl KeyOf {
     const fn place(self, schema: &Schema) -> &Place {
         match self {
             Self::Partition | Self::Row => schema.place(),
-            Self::Index(at) => &index(schema, at).place,
+            Self::Index(at) | Self::IndexPartition(at) => &index(schema, at).place,
         }
     }
 
@@ -53,6 +55,9 @@ impl KeyOf {
             Self::Partition => message.text("the partition key"),
             Self::Row => message.text("the row key"),
             Self::Index(at) => message.text("the index `").text(index(schema, at).name).text("`"),
+            Self::IndexPartition(at) => {
+                message.text("the partition key of the index `").text(index(schema, at).name).text("`")
+            }
         }
     }
 
@@ -83,7 +88,7 @@ pub const fn offers_prefix(schema: &'static Schema, place: KeyOf, part: usize) -
 /// The parts of a template; none if it isn't there, as in an entity whose declaration has mistakes.
 const fn parts_of(schema: &'static Schema, place: KeyOf) -> &'static [Part] {
     match place {
-        KeyOf::Index(at) if at >= schema.indexes.len() => &[],
+        KeyOf::Index(at) | KeyOf::IndexPartition(at) if at >= schema.indexes.len() => &[],
         _ => place.template(schema).parts,
     }
 }
@@ -192,8 +197,16 @@ pub const fn row(schema: &Schema) {
 #[track_caller]
 pub const fn index_row(schema: &Schema, index: usize) {
     template(schema, KeyOf::Index(index));
+    readable_elsewhere(schema, index);
     disjoint(schema, index);
     determined(schema, index);
+}
+
+/// The partition key of an index that lies elsewhere than its entities. C3, C4, C5, C6, C14 and C15: what its template says.
+/// And what a copy elsewhere can hold: nothing that is sealed, and no token of it.
+#[track_caller]
+pub const fn index_partition(schema: &Schema, index: usize) {
+    template(schema, KeyOf::IndexPartition(index));
 }
 
 /// C3, C4, C5, C6, C14 and C15: what one key template says.
@@ -228,6 +241,15 @@ pub(super) const fn disjoint(schema: &Schema, index: usize) {
     }
 }
 
+/// A copy that lies elsewhere than its entity holds nothing that is sealed, and no token: those are bound to the entity's
+/// own table and partition.
+#[track_caller]
+const fn readable_elsewhere(schema: &Schema, index: usize) {
+    if let Some(message) = rows::sealed_elsewhere(schema, index) {
+        message.refuse();
+    }
+}
+
 /// C8: the index tells entities apart, or says `unique`.
 #[track_caller]
 pub(super) const fn determined(schema: &Schema, index: usize) {
@@ -243,7 +265,7 @@ pub const fn kinds(a: &Schema, b: &Schema) {
     if let Some(message) = rows::apart(a, b) {
         message.refuse();
     }
-    if let Some(message) = sound(a, sound(b, rows::disjoint_kinds(a, b))) {
+    if let Some(message) = sound(a, sound(b, rows::disjoint_kinds(a, b, ""))) {
         message.refuse();
     }
 }
@@ -275,10 +297,9 @@ pub const fn held(schema: &Schema, place: Option<usize>, field: usize) {
     }
 }
 
-/// C7, for kinds that meet when the program runs: the mistake, if there is one.
-#[allow(dead_code, reason = "for `Store::table`, which is not written yet")]
-pub(crate) fn kinds_that_meet(a: &Schema, b: &Schema) -> Option<String> {
-    rows::disjoint_kinds(a, b).map(|message| message.as_str().to_owned())
+/// C7, for kinds that meet in a table when the program runs: the mistake, if there is one.
+pub(crate) fn kinds_that_meet(table: &str, a: &Schema, b: &Schema) -> Option<String> {
+    rows::disjoint_kinds(a, b, table).map(|message| message.as_str().to_owned())
 }
 
 /// The mistake, if the templates have none.
@@ -290,7 +311,9 @@ const fn sound(schema: &Schema, mistake: Option<Message>) -> Option<Message> {
         && template_mistake(schema, KeyOf::Row).is_none();
     let mut at = 0;
     while is_sound && at < schema.indexes.len() {
-        is_sound = template_mistake(schema, KeyOf::Index(at)).is_none();
+        is_sound = template_mistake(schema, KeyOf::Index(at)).is_none()
+            && (!index(schema, at).is_elsewhere()
+                || template_mistake(schema, KeyOf::IndexPartition(at)).is_none());
         at += 1;
     }
     if is_sound { mistake } else { None }

@@ -13,7 +13,11 @@ mod tests;
 use std::fmt::Write;
 
 pub(crate) use advice::{advice, takes};
-pub(crate) use differences::{Differences, Outdated, differences, outdated, same_index, same_keys, united};
+#[cfg(test)]
+pub(crate) use differences::differences;
+pub(crate) use differences::{
+    Differences, Outdated, differences_in, outdated, same_index, same_keys, united,
+};
 pub(crate) use indexes::{with_index, without_index};
 pub(crate) use read::read;
 
@@ -29,11 +33,21 @@ const BY_PARTITION: &str = "by partition ";
 const BLIND: &str = "blind ";
 /// The word before the name that a property had.
 const WAS: &str = " was ";
+/// The line that says of which table the entities are, where that is another.
+const OF: &str = "of";
+/// The words before the table and the partition key of an index that lies elsewhere than its entities.
+const IN: &str = " in ";
+const PARTITION: &str = " partition";
 /// The line that says that every row carries a keyed digest.
 const SIGNED: &str = "signed";
 
-/// The layout of an entity.
+/// The layout of an entity, as it is noted in its own table.
 pub(crate) fn layout(schema: &Schema) -> String {
+    layout_in(schema, schema.table())
+}
+
+/// The layout of an entity, as it is noted in the table of this name: its own, or one where copies of it lie.
+pub(crate) fn layout_in(schema: &Schema, table: &str) -> String {
     let mut text = String::with_capacity(512);
     let property = |field: usize| schema.fields.get(field).map_or("", |field| field.property);
     // Writing to a `String` can't fail.
@@ -41,6 +55,9 @@ pub(crate) fn layout(schema: &Schema) -> String {
     if schema.signed {
         text.push('\n');
         text.push_str(SIGNED);
+    }
+    if !schema.table().eq_ignore_ascii_case(table) {
+        let _: std::fmt::Result = write!(text, "\n{OF} {}", schema.table());
     }
     text.push_str("\npartition");
     key(&mut text, &schema.place().partition, &property);
@@ -57,7 +74,16 @@ pub(crate) fn layout(schema: &Schema) -> String {
     }
     for index in schema.indexes {
         let Index { name, unique, copies, sparse, place, .. } = index;
-        let _: std::fmt::Result = write!(text, "\nindex {name} row");
+        let _: std::fmt::Result = write!(text, "\nindex {name}");
+        if index.is_elsewhere() {
+            let table = place.table.source();
+            if !schema.table().eq_ignore_ascii_case(table) {
+                let _: std::fmt::Result = write!(text, "{IN}{table}");
+            }
+            text.push_str(PARTITION);
+            key(&mut text, &place.partition, &property);
+        }
+        text.push_str(" row");
         key(&mut text, &place.row, &property);
         for word in [unique.then_some("unique"), sparse.then_some("when")].into_iter().flatten() {
             text.push(' ');

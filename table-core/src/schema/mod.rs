@@ -64,8 +64,8 @@ pub(crate) use key_type::{BLIND_DIGITS, edm, shard_digits};
 pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
 pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys, print_keys};
 pub(crate) use layout::{
-    Differences, Outdated, advice, differences, layout, outdated, read, same_index, same_keys, takes, united,
-    with_index, without_index,
+    Differences, Outdated, advice, differences_in, layout, layout_in, outdated, read, same_index, same_keys,
+    takes, united, with_index, without_index,
 };
 #[doc(hidden)]
 pub use lives::{Blocked, IndexEvent, IndexState, KindEvent, KindState, Lives, Standing};
@@ -147,6 +147,21 @@ impl Schema {
     /// The table of that row, as it is declared.
     pub(crate) const fn table(&self) -> &'static str {
         self.place().table.source()
+    }
+
+    /// The other tables in which copies of it lie, each once.
+    pub(crate) fn other_tables(&self) -> impl Iterator<Item = &'static str> {
+        let of = |at: usize| {
+            self.indexes.get(at).filter(|index| index.is_elsewhere()).map(|index| index.place.table.source())
+        };
+        let is_other = move |(at, table): &(usize, &'static str)| {
+            !table.eq_ignore_ascii_case(self.table())
+                && (0..*at).filter_map(of).all(|before| !before.eq_ignore_ascii_case(table))
+        };
+        (0..self.indexes.len())
+            .filter_map(move |at| Some((at, of(at)?)))
+            .filter(is_other)
+            .map(|(_, table)| table)
     }
 
     /// Whether it has fields that are sealed.
@@ -407,13 +422,24 @@ pub struct Index {
     pub copies: Copies,
     /// Whether a function of the entity says if it has a row at all.
     pub sparse: bool,
+    /// When its rows come, if they lie in another partition than the entity or in another table. In the entity's
+    /// partition they come with the entity.
+    pub arrival: Option<Arrival>,
+}
+
+/// When the rows of an index come that lie elsewhere than their entity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Arrival {
+    /// With the entity's change, in one transaction.
+    Atomic,
 }
 
 impl Index {
     /// An index of whole copies: its name, the kind of its rows, and where they lie.
     #[must_use]
     pub const fn new(name: &'static str, kind: &'static str, place: Place) -> Self {
-        Self { name, kind, place, unique: false, copies: Copies::All, sparse: false }
+        Self { name, kind, place, unique: false, copies: Copies::All, sparse: false, arrival: None }
     }
 
     /// The same index, which refuses a second entity with the same key.
@@ -435,6 +461,18 @@ impl Index {
     pub const fn sparse(mut self) -> Self {
         self.sparse = true;
         self
+    }
+
+    /// The same index, which lies elsewhere than its entities: its rows come in the transaction of their change.
+    #[must_use]
+    pub const fn atomic(mut self) -> Self {
+        self.arrival = Some(Arrival::Atomic);
+        self
+    }
+
+    /// Whether its rows lie in another partition than their entities, or in another table.
+    pub(crate) const fn is_elsewhere(&self) -> bool {
+        self.arrival.is_some()
     }
 }
 

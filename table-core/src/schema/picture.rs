@@ -5,7 +5,7 @@
 use std::fmt;
 
 use super::layout::sealing;
-use super::{Index, Place, Schema, holds};
+use super::{Arrival, Index, Place, Schema, holds};
 
 /// The picture's columns.
 const TITLES: [&str; 4] = ["Row", "PartitionKey", "RowKey", "Properties"];
@@ -30,10 +30,17 @@ impl Schema {
             let properties = self.properties(|field| !place.gives_back(field));
             lines.push(line(self.kind.to_owned(), place, properties));
         }
-        for (number, Index { kind, place, unique, sparse, .. }) in self.indexes.iter().enumerate() {
+        for (number, Index { kind, place, unique, sparse, arrival, .. }) in self.indexes.iter().enumerate() {
             let mut name = (*kind).to_owned();
             let words = [(*unique, ", unique"), (*sparse, ", not of every entity")];
             name.extend(words.into_iter().filter(|(is_so, _)| *is_so).map(|(_, word)| word));
+            let table = place.table.source();
+            if !table.eq_ignore_ascii_case(self.table()) {
+                name.extend([", in table ", table]);
+            }
+            if let Some(Arrival::Atomic) = arrival {
+                name.push_str(", atomic");
+            }
             let properties =
                 self.properties(|field| holds(self, Some(number), field) && !place.gives_back(field));
             lines.push(line(name, place, properties));

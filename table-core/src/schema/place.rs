@@ -68,6 +68,11 @@ pub(super) const fn meet(a: &Place, b: &Place) -> bool {
         && super::overlap::meet(&a.partition, &b.partition)
 }
 
+/// Whether rows of the place may lie in the table of this name.
+pub(super) const fn may_lie_in(place: &Place, table: &str) -> bool {
+    is_one_table(place.table.source(), table)
+}
+
 /// Whether both names are of one table, whatever their case. A layout that was noted names none, since it is of the table
 /// where it was noted.
 const fn is_one_table(a: &str, b: &str) -> bool {

@@ -20,6 +20,12 @@ impl SealedAt {
     /// Of a plan without sealed values.
     pub const NOTHING: Self = Self(None);
 
+    /// Of a plan whose values several have sealed with the keys of one store: the earliest of theirs.
+    pub(crate) fn earliest(all: impl Iterator<Item = Self>) -> Self {
+        let sealed = all.filter_map(|Self(sealed)| sealed);
+        Self(sealed.min_by_key(|(_, generation)| *generation))
+    }
+
     /// Refuses values that were sealed with keys that may be about to go.
     ///
     /// Asked inside the transaction: a job that counts what is left under a key begins after a transaction that came

@@ -32,6 +32,7 @@ mod set;
 mod table;
 
 pub use self::change::egt::{Egt, MemberOf};
+pub use self::change::transaction::StoreTransaction;
 #[cfg(feature = "encrypt")]
 pub use self::encrypt::reencrypt::{ReencryptReport, Reencryption};
 pub use self::entity::column::{Blind, Column, ColumnArg, Comparable, Encrypted, Equatable, Plain};

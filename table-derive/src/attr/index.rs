@@ -7,7 +7,7 @@ use syn::{Attribute, Error, LitStr, Path, Result, Token, token};
 
 use super::{Fill, Slot, Words, value};
 use crate::ctxt::Ctxt;
-use crate::symbol::{ALL, AS, COPY, EVENTUAL, KEYS, NAME, PARTITION, ROW, TABLE, UNIQUE, WHEN};
+use crate::symbol::{ALL, AS, ATOMIC, COPY, EVENTUAL, KEYS, NAME, PARTITION, ROW, TABLE, UNIQUE, WHEN};
 
 /// The words of an index.
 pub(crate) struct IndexWords {
@@ -19,6 +19,7 @@ pub(crate) struct IndexWords {
     pub(crate) unique: Slot<()>,
     pub(crate) copy: Slot<CopyWord>,
     pub(crate) when: Slot<Path>,
+    pub(crate) atomic: Slot<()>,
     pub(crate) eventual: Slot<()>,
     pub(crate) as_: Slot<Vec<Ident>>,
     pub(crate) name: Slot<Ident>,
@@ -43,6 +44,7 @@ impl IndexWords {
             unique: Slot::new(value::flag),
             copy: Slot::new(copy),
             when: Slot::new(value::path),
+            atomic: Slot::new(value::flag),
             eventual: Slot::new(value::flag),
             as_: Slot::new(value::name_or_names),
             name: Slot::new(value::name),
@@ -100,7 +102,8 @@ fn copy(word: &Ident, input: ParseStream<'_>) -> Result<CopyWord> {
 }
 
 impl Words for IndexWords {
-    const KNOWN: &'static [&'static str] = &[ROW, PARTITION, TABLE, UNIQUE, COPY, WHEN, EVENTUAL, AS, NAME];
+    const KNOWN: &'static [&'static str] =
+        &[ROW, PARTITION, TABLE, UNIQUE, COPY, WHEN, ATOMIC, EVENTUAL, AS, NAME];
     const EXAMPLE: &'static str = "#[index(by_name, row = \"..\")]";
 
     fn slot(&mut self, word: &str) -> Option<&mut dyn Fill> {
@@ -111,6 +114,7 @@ impl Words for IndexWords {
             UNIQUE => &mut self.unique,
             COPY => &mut self.copy,
             WHEN => &mut self.when,
+            ATOMIC => &mut self.atomic,
             EVENTUAL => &mut self.eventual,
             AS => &mut self.as_,
             NAME => &mut self.name,

@@ -1,11 +1,17 @@
 //! Rules about the entity as a whole.
 
 use crate::ctxt::Ctxt;
-use crate::model::Entity;
+use crate::model::{Entity, Spanned};
 
 /// C13: the service takes the table's name: 3 to 63 ASCII letters and digits, a letter first, and not `tables`.
 pub(super) fn c13_the_service_takes_the_table(cx: &Ctxt, entity: &Entity<'_>) {
-    let table = &entity.table;
+    the_service_takes(cx, &entity.table);
+    for table in entity.indexes.iter().filter_map(|index| index.table.as_ref()) {
+        the_service_takes(cx, table);
+    }
+}
+
+fn the_service_takes(cx: &Ctxt, table: &Spanned<String>) {
     let name = table.value.as_str();
     if name.contains('{') {
         cx.error(table.span, "a table for each period is not supported yet");

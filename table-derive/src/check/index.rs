@@ -3,17 +3,62 @@
 use syn::ext::IdentExt;
 
 use super::names;
+use crate::attr;
 use crate::ctxt::Ctxt;
-use crate::model::{Copies, Entity, Storage};
+use crate::model::{Copies, Entity, Storage, Template};
 
-/// C16: an index in the entity's partition is always in step, and says nothing else.
-pub(super) fn c16_nothing_is_eventual_without_need(cx: &Ctxt, entity: &Entity<'_>) {
+/// C16: an index that lies elsewhere than the entity says when its copies come; one in the entity's partition is always
+/// in step, and says nothing.
+pub(super) fn c16_a_copy_elsewhere_says_when_it_comes(cx: &Ctxt, entity: &Entity<'_>) {
     for index in &entity.indexes {
-        if let Some(word) = &index.eventual {
-            cx.error(
+        // One that couldn't be read has its message.
+        if index.partition.as_ref().is_some_and(|partition| !partition.sound) {
+            continue;
+        }
+        let name = &index.name;
+        if !entity.lies_elsewhere(index) {
+            if let Some(word) = &index.eventual {
+                cx.error(
+                    word.span(),
+                    format!("`{name}` is in the entity's partition, where copies are never `eventual`"),
+                );
+            }
+            if let Some(word) = &index.atomic {
+                cx.error(
+                    word.span(),
+                    format!("`{name}` is in the entity's partition, where every copy comes with its entity: leave out `atomic`"),
+                );
+            }
+            continue;
+        }
+        match (&index.atomic, &index.eventual) {
+            (Some(_), None) => {}
+            (Some(_), Some(word)) => cx.error(
                 word.span(),
-                format!("`{}` is in the entity's partition, where copies are never `eventual`", index.name),
-            );
+                format!(
+                    "`{name}` is `atomic` already: its copies come with the entity's change, and not later"
+                ),
+            ),
+            (None, Some(word)) => attr::unsupported(cx, word, "an `eventual` index"),
+            (None, None) => {
+                let at = index.place.as_ref().unwrap_or(&index.ident);
+                cx.error(
+                    at.span(),
+                    format!(
+                        "`{name}` lies elsewhere than its entity: say `atomic`, so that its copies come with the entity's change"
+                    ),
+                );
+            }
+        }
+    }
+}
+
+/// C3, of an index's partition key: it has one text.
+pub(super) fn c3_a_copy_lies_in_one_partition(cx: &Ctxt, entity: &Entity<'_>) {
+    for template in entity.indexes.iter().filter_map(|index| index.partition.as_ref()) {
+        for part in template.fields().filter(|part| part.each) {
+            let place = part.place();
+            cx.error(template.span(), format!("{place}: only a row key can have a row for each element"));
         }
     }
 }
@@ -34,6 +79,11 @@ pub(super) fn c17_a_copy_names_what_it_adds(cx: &Ctxt, entity: &Entity<'_>) {
                 cx.error(
                     place.span,
                     format!("`{name}` is in the row key of `{}`, which gives it back", index.name),
+                );
+            } else if entity.partition_of(index).gives_back(place.value) {
+                cx.error(
+                    place.span,
+                    format!("`{name}` is in the partition key of `{}`, which gives it back", index.name),
                 );
             } else if field.storage == Storage::Skipped {
                 cx.error(place.span, format!("`{name}` is skipped: there is nothing to copy"));
@@ -101,9 +151,9 @@ pub(super) fn c18_parts_leave_queries_their_methods(cx: &Ctxt, entity: &Entity<'
         let is_part =
             entity.key.partition.fields().chain(entity.key.row.fields()).any(|part| part.field == place)
                 || entity.indexes.iter().any(|index| {
-                    index
-                        .row
-                        .fields()
+                    let partition = index.partition.iter().flat_map(Template::fields);
+                    partition
+                        .chain(index.row.fields())
                         .any(|part| part.field == place && (!part.each || index.aliases.is_empty()))
                 });
         if is_part && names::QUERY_METHODS.contains(&name) {
@@ -139,8 +189,7 @@ pub(super) fn every_row_has_its_name(cx: &Ctxt, entity: &Entity<'_>) {
             );
         }
         let mut seen: Vec<String> = entity
-            .key
-            .partition
+            .partition_of(index)
             .fields()
             .chain(index.row.fields().filter(|part| !part.each))
             .filter_map(|part| entity.field(part.field).map(|field| field.name.clone()))

@@ -9,7 +9,6 @@
 //! | --- | --- |
 //! | C1, C2 | [`template`](crate::template) |
 //! | C5 | `template::format` |
-//! | C16 | here, and [`model::Index`](crate::model::Index): another partition or table is not supported yet |
 //! | C17 | here, and unknown fields in [`model::Index`](crate::model::Index) |
 //! | C23, C29 | [`model`](crate::model) |
 //! | C24 | [`attr`](crate::attr); words that contradict each other in [`model::Field`](crate::model::Field) |
@@ -39,7 +38,8 @@ pub(crate) fn entity(cx: &Ctxt, entity: &Entity<'_>) {
     key::c20_no_partition_of_time_alone(cx, entity);
     key::c22_a_primary_key_is_not_lossy(cx, entity);
 
-    index::c16_nothing_is_eventual_without_need(cx, entity);
+    index::c3_a_copy_lies_in_one_partition(cx, entity);
+    index::c16_a_copy_elsewhere_says_when_it_comes(cx, entity);
     index::c17_a_copy_names_what_it_adds(cx, entity);
     index::c18_indexes_have_names_of_their_own(cx, entity);
     index::c18_functions_have_names_of_their_own(cx, entity);

@@ -108,16 +108,16 @@ pub(super) fn c12_a_row_holds_the_properties(cx: &Ctxt, entity: &Entity<'_>) {
     }
     let most = names::PROPERTIES - 1;
     // A field that has a token counts twice.
-    let stored = |row: &Template| {
+    let stored = |partition: &Template, row: &Template| {
         let places = entity.fields.iter().enumerate().filter(|(place, field)| {
             // The generated code counts the fields of flattened structs, which are another derive's.
-            field.is_property() && !entity.gives_back(row, *place)
+            field.is_property() && !partition.gives_back(*place) && !row.gives_back(*place)
         });
         places
             .flat_map(|(_, field)| iter::repeat_n(field, 1 + usize::from(field.blind().is_some())))
             .collect::<Vec<_>>()
     };
-    let fields = stored(&entity.key.row);
+    let fields = stored(&entity.key.partition, &entity.key.row);
     let limit = format!("a row holds at most {most} beside its `EntityType`");
     if let Some(first) = fields.get(most) {
         cx.error(
@@ -127,7 +127,7 @@ pub(super) fn c12_a_row_holds_the_properties(cx: &Ctxt, entity: &Entity<'_>) {
         return;
     }
     for index in entity.indexes.iter().filter(|index| matches!(index.copies, Copies::All)) {
-        let count = stored(&index.row).len();
+        let count = stored(entity.partition_of(index), &index.row).len();
         if count > most {
             cx.error(
                 index.ident.span(),

@@ -20,6 +20,9 @@ pub(crate) fn assertions(model: &Entity<'_>) -> TokenStream {
     all.push(whole(model, key.partition.span(), &quote!(partition), &quote!(, #may_be_hot)));
     all.push(whole(model, key.row.span(), &quote!(row), &TokenStream::new()));
     for (number, index) in model.indexes.iter().enumerate() {
+        if let Some(partition) = index.partition.as_ref().filter(|_| model.lies_elsewhere(index)) {
+            all.push(whole(model, partition.span(), &quote!(index_partition), &quote!(, #number)));
+        }
         all.push(whole(model, index.row.span(), &quote!(index_row), &quote!(, #number)));
     }
     if let Some(field) = model.fields.iter().find(|field| field.storage == Storage::Flattened) {

@@ -58,7 +58,7 @@ fn index(model: &Entity<'_>, names: &Names<'_>, (number, index): (usize, &Index)
     // An element of a list says which row is meant: the list has no one key.
     let (krate, vis, name) = (&model.krate, model.vis, index.function());
     let path = path::of_index(model, names, (number, index));
-    let (partition, row) = (model.key.partition.source(), index.row.source());
+    let (partition, row) = (model.partition_of(index).source(), index.row.source());
     let cost = if index.row.fields().any(|part| part.format == Format::Blind) {
         "Reading it is a point query for each of the store's keys that is alive."
     } else {
@@ -68,7 +68,7 @@ fn index(model: &Entity<'_>, names: &Names<'_>, (number, index): (usize, &Index)
         "The key of the entity's copy in `{}`: PartitionKey `{partition}`, RowKey `{row}`. {cost}",
         index.name
     );
-    let (parameters, given) = parameters(model, &[&model.key.partition, &index.row]);
+    let (parameters, given) = parameters(model, &[model.partition_of(index), &index.row]);
     quote! {
         #[doc = #doc]
         #[must_use]

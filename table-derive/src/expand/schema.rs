@@ -17,17 +17,38 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
         Some(model.version).filter(|version| *version != 1).map(|version| quote!(.version(#version)));
     let signed = model.signed.is_some().then(|| quote!(.signed()));
     let fields = fields::declared(krate, &model.fields);
-    let own = [&model.key.partition, &model.key.row];
-    let templates: Vec<_> = own.into_iter().chain(model.indexes.iter().map(|index| &index.row)).collect();
+    // The partition keys of the indexes that lie elsewhere come behind all others.
+    let own = [&model.key.partition, &model.key.row].into_iter();
+    let elsewhere = model.indexes.iter().filter(|index| model.lies_elsewhere(index));
+    let templates: Vec<_> = own
+        .chain(model.indexes.iter().map(|index| &index.row))
+        .chain(elsewhere.map(|index| model.partition_of(index)))
+        .collect();
     let parts = templates.iter().map(|template| parts(model, template));
     let count = templates.len();
-    let mut templates = templates.iter().enumerate().map(|(at, template)| {
+    let mut partitions = 2 + model.indexes.len();
+    let mut templates = templates.iter().take(partitions).enumerate().map(|(at, template)| {
         let source = template.source();
         quote!(#krate::schema::Template::new(#source, PARTS[#at]))
     });
     let (partition, row) = (templates.next(), templates.next());
-    let indexes: Vec<_> =
-        model.indexes.iter().zip(templates).map(|(index, row)| self::index(model, index, &row)).collect();
+    let indexes: Vec<_> = model
+        .indexes
+        .iter()
+        .zip(templates)
+        .map(|(index, row)| {
+            let place = if model.lies_elsewhere(index) {
+                let (source, table) = (model.partition_of(index).source(), index.table.as_ref());
+                let table = table.map_or(&model.table.value, |table| &table.value);
+                let partition = quote!(#krate::schema::Template::new(#source, PARTS[#partitions]));
+                partitions += 1;
+                quote!(#krate::schema::Place::new(#table, #partition, #row))
+            } else {
+                quote!(ROW.beside(#row))
+            };
+            self::index(model, index, &place)
+        })
+        .collect();
     let with_indexes = (!indexes.is_empty()).then(|| quote!(.indexes(INDEXES)));
     let indexes =
         (!indexes.is_empty()).then(|| quote!(const INDEXES: &[#krate::schema::Index] = &[#(#indexes),*];));
@@ -50,11 +71,12 @@ pub(crate) fn place(model: &Entity<'_>, field: usize) -> usize {
     model.fields.iter().take(field).filter(|field| field.is_property()).count()
 }
 
-fn index(model: &Entity<'_>, index: &Index, row: &TokenStream) -> TokenStream {
+fn index(model: &Entity<'_>, index: &Index, lies: &TokenStream) -> TokenStream {
     let krate = &model.krate;
     let (name, kind) = (&index.name, format!("{}.{}", model.kind.value, index.name));
     let unique = index.unique.is_some().then(|| quote!(.unique()));
     let sparse = index.when.is_some().then(|| quote!(.sparse()));
+    let atomic = model.lies_elsewhere(index).then(|| quote!(.atomic()));
     let copies = match &index.copies {
         Copies::All => None,
         Copies::Keys => Some(quote!(Keys)),
@@ -64,7 +86,7 @@ fn index(model: &Entity<'_>, index: &Index, row: &TokenStream) -> TokenStream {
         }
     };
     let copies = copies.map(|copies| quote!(.copies(#krate::schema::Copies::#copies)));
-    quote!(#krate::schema::Index::new(#name, #kind, ROW.beside(#row)) #unique #copies #sparse)
+    quote!(#krate::schema::Index::new(#name, #kind, #lies) #unique #copies #sparse #atomic)
 }
 
 /// The parts of a template.

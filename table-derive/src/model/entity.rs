@@ -106,7 +106,7 @@ impl<'a> Entity<'a> {
 
     /// The fields that make up a key of this index, in the order of its constructor's arguments.
     pub(crate) fn index_arguments(&self, index: &Index) -> Vec<usize> {
-        template::arguments(&[&self.key.partition, &index.row])
+        template::arguments(&[self.partition_of(index), &index.row])
     }
 
     /// What the function `key` on the struct is called.
@@ -126,7 +126,21 @@ impl<'a> Entity<'a> {
 
     /// Every template with what it is a key of.
     pub(crate) fn templates(&self) -> impl Iterator<Item = &Template> {
-        [&self.key.partition, &self.key.row].into_iter().chain(self.indexes.iter().map(|index| &index.row))
+        let of_indexes = self.indexes.iter().flat_map(|index| index.partition.iter().chain([&index.row]));
+        [&self.key.partition, &self.key.row].into_iter().chain(of_indexes)
+    }
+
+    /// The partition key of an index.
+    pub(crate) fn partition_of<'m>(&'m self, index: &'m Index) -> &'m Template {
+        index.partition.as_ref().unwrap_or(&self.key.partition)
+    }
+
+    /// Whether the rows of an index lie in another partition than their entity, or in another table.
+    pub(crate) fn lies_elsewhere(&self, index: &Index) -> bool {
+        let other_table =
+            index.table.as_ref().is_some_and(|table| !table.value.eq_ignore_ascii_case(&self.table.value));
+        let other_partition = |partition: &Template| partition.source() != self.key.partition.source();
+        other_table || index.partition.as_ref().is_some_and(other_partition)
     }
 
     /// Whether a key of this partition and row gives the field back, as far as formats tell.

@@ -5,11 +5,11 @@ use syn::Path;
 use syn::ext::IdentExt;
 
 use super::{Field, Spanned, Template};
-use crate::attr::{self, CopyWord, IndexWords};
+use crate::attr::{CopyWord, IndexWords};
 use crate::ctxt::Ctxt;
 use crate::suggest;
 
-/// A copy of the entity under another row key of its partition.
+/// A copy of the entity under another key: in its partition, or elsewhere.
 pub(crate) struct Index {
     /// Its name as the user wrote it, which the method on the table has.
     pub(crate) ident: Ident,
@@ -17,6 +17,12 @@ pub(crate) struct Index {
     pub(crate) name: String,
     /// `name = ..`: what the function on the struct is called, if not like the index.
     pub(crate) function: Option<Ident>,
+    /// `table`: its table, if it says one.
+    pub(crate) table: Option<Spanned<String>>,
+    /// `partition`: its partition key, if it says one.
+    pub(crate) partition: Option<Template>,
+    /// The word that says that its rows may lie elsewhere.
+    pub(crate) place: Option<Ident>,
     /// Its row key.
     pub(crate) row: Template,
     /// `unique`, the word itself.
@@ -27,7 +33,8 @@ pub(crate) struct Index {
     pub(crate) when: Option<Path>,
     /// `as`: what queries call the `[]` parts, in order. Either as many as there are `[]` parts, or none.
     pub(crate) aliases: Vec<Ident>,
-    /// `eventual`, the word itself. No index may say it yet.
+    /// `atomic` and `eventual`, the words themselves: when a copy that lies elsewhere comes.
+    pub(crate) atomic: Option<Ident>,
     pub(crate) eventual: Option<Ident>,
 }
 
@@ -52,14 +59,10 @@ impl Index {
                 format!("the index `{ident}` has no row key: `#[index({ident}, row = \"..\")]`"),
             );
         }
-        // C16: an index in another place is kept by and by; an index in the entity's partition never is.
-        let elsewhere = !words.partition.is_missing() || !words.table.is_missing();
-        if let Some(word) = words.table.word() {
-            attr::unsupported(cx, word, "an index in another table");
-        } else if let Some(word) = words.partition.word() {
-            attr::unsupported(cx, word, "an index in another partition");
-        }
-        let eventual = if elsewhere { None } else { words.eventual.word().cloned() };
+        let place = words.table.word().or_else(|| words.partition.word()).cloned();
+        let table = words.table.into_value().map(|text| Spanned { value: text.value(), span: text.span() });
+        let partition = (!words.partition.is_missing())
+            .then(|| Template::read(cx, words.partition.into_value(), entity, fields));
         let copies = match words.copy.into_value() {
             None | Some(CopyWord::All) => Copies::All,
             Some(CopyWord::Keys) => Copies::Keys,
@@ -73,7 +76,11 @@ impl Index {
             copies,
             when: words.when.into_value(),
             aliases: words.as_.into_value().unwrap_or_default(),
-            eventual,
+            atomic: words.atomic.word().cloned(),
+            eventual: words.eventual.word().cloned(),
+            table,
+            partition,
+            place,
             ident,
         })
     }

@@ -1,6 +1,8 @@
 //! Processes that die, disks that are full or fail, bits that flip: `docs/testing.md` says how to run the long forms.
 
+mod bank;
 mod destroying;
+mod elsewhere;
 mod faults;
 mod flips;
 mod full;

@@ -341,7 +341,7 @@ const CASES: &[Case] = &[
     Case("partition changed", |at| at.parts.move_to(key(1), |part| part.depot = "south".into()).map(drop),
         KeyChanged, None,
         "cannot move in table `Parts`, partition `north`, row `part_001`: the change makes it partition \
-         `south`, row `part_001`; no one transaction changes two partitions"),
+         `south`, row `part_001`; to change the partition, delete the entity and insert it in a `Store::transaction`"),
     Case("move onto another", |at| at.parts.move_to(key(1), |part| part.number = 2).map(drop),
         EntityAlreadyExists, None,
         "cannot insert into table `Parts`, partition `north`, row `part_002`: the entity exists already"),

@@ -137,12 +137,20 @@ impl Backend for MapStore {
         Ok(self.state().tables.values().map(|table| table.name.clone()).collect())
     }
 
-    fn drop_table(self: Arc<Self>, table: &str) -> Result<()> {
+    fn drop_tables(self: Arc<Self>, tables: &[&str]) -> Result<()> {
         let mut state = self.state();
-        let entry = state.tables.remove(&table.to_ascii_lowercase()).ok_or_else(missing)?;
-        state.layouts.remove(&entry.id);
-        let prefix = executor::stored_table(entry.id);
-        Arc::make_mut(&mut state.rows).retain(|key, _| !key.starts_with(&prefix));
+        let found = tables.iter().map(|table| state.tables.get(&table.to_ascii_lowercase()).cloned());
+        let found = found.collect::<Option<Vec<_>>>().ok_or_else(missing)?;
+        for (entry, table) in found.iter().zip(tables) {
+            let layouts = state.layouts.get(&entry.id).cloned().unwrap_or_default();
+            executor::check_drop(tables, layouts.iter().map(|(kind, layout)| (*table, &**kind, &**layout)))?;
+        }
+        for entry in found {
+            state.tables.remove(&entry.name.to_ascii_lowercase());
+            state.layouts.remove(&entry.id);
+            let prefix = executor::stored_table(entry.id);
+            Arc::make_mut(&mut state.rows).retain(|key, _| !key.starts_with(&prefix));
+        }
         Ok(())
     }
 
@@ -151,6 +159,7 @@ impl Backend for MapStore {
     }
 
     fn commit(&self, tables: &[&dyn TableExec], plan: &Plan<'_>, _: &SealedAt) -> Result<ETag, Refused> {
+        self.turns.pass();
         commit::commit(self, tables, plan)
     }
 

@@ -51,14 +51,4 @@ struct Partition {
     email: String,
 }
 
-#[derive(Entity)]
-#[entity(table = "Company", kind = "employee")]
-#[key(partition = "{department}", row = "empid_{id:06}")]
-#[index(by_email, table = "Emails", partition = "{email}", row = "{id}")]
-struct Table {
-    department: String,
-    id: u32,
-    email: String,
-}
-
 fn main() {}

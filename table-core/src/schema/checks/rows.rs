@@ -1,7 +1,8 @@
 //! Rules about the rows of an entity among themselves, and beside rows of other kinds.
 
+use super::super::holds;
 use super::super::message::Message;
-use super::super::place::meet;
+use super::super::place::{may_lie_in, meet};
 use super::super::{Field, Part, Place, Schema, Template};
 use super::{KeyOf, field_at, field_name, index};
 use crate::limits;
@@ -25,13 +26,55 @@ pub(super) const fn disjoint(schema: &Schema, at: usize) -> Option<Message> {
     }
 }
 
-/// C7: kinds that share a table have partitions of their own, or no row of one has the key of a row of the other.
-pub(super) const fn disjoint_kinds(a: &Schema, b: &Schema) -> Option<Message> {
+/// What a copy that lies elsewhere than its entity can't hold yet: sealed values, and tokens in its keys.
+pub(super) const fn sealed_elsewhere(schema: &Schema, at: usize) -> Option<Message> {
+    if !index(schema, at).is_elsewhere() {
+        return None;
+    }
+    let place = &index(schema, at).place;
+    let mut field = 0;
+    while field < schema.fields.len() {
+        let of = field_at(schema, field);
+        if of.encrypted
+            && (holds(schema, Some(at), field)
+                || stands_in(&place.partition, field)
+                || stands_in(&place.row, field))
+        {
+            let message = Message::new("the index `").text(index(schema, at).name);
+            let message = message.text("` lies elsewhere than its entity, where `").text(of.name);
+            return Some(message.text(
+                "` can't be opened: an index elsewhere holds neither encrypted fields nor tokens yet; name what it copies \
+                 by `copy(..)`, or leave out `partition` and `table`",
+            ));
+        }
+        field += 1;
+    }
+    None
+}
+
+/// Whether the field stands in the template, in whatever form.
+const fn stands_in(template: &Template, field: usize) -> bool {
+    let mut parts = template.parts;
+    while let [part, rest @ ..] = parts {
+        if let Part::Field(part) = part
+            && part.field == field
+        {
+            return true;
+        }
+        parts = rest;
+    }
+    false
+}
+
+/// C7: kinds that share a table have partitions of their own, or no row of one has the key of a row of the other. Rows in
+/// other tables than this one don't count, if it has a name.
+pub(super) const fn disjoint_kinds(a: &Schema, b: &Schema, table: &str) -> Option<Message> {
     let (mut of_a, mut next_of_a) = (KeyOf::Row, 0);
     loop {
         let (mut of_b, mut next_of_b) = (KeyOf::Row, 0);
         loop {
-            if meet(of_a.place(a), of_b.place(b)) {
+            let (here, there) = (of_a.place(a), of_b.place(b));
+            if may_lie_in(here, table) && may_lie_in(there, table) && meet(here, there) {
                 let message = of_a.drawn(a, Message::new("")).text(" of `").text(a.entity);
                 let message = of_b.drawn(b, message.text("` and ")).text(" of `").text(b.entity);
                 return Some(message.text("` could print one key: start each with literal text of its own"));

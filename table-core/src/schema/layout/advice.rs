@@ -1,7 +1,7 @@
 //! What a difference between a layout and a declaration takes, in words: for errors, and for tests that keep layouts.
 
 use super::super::key_type::KeyType;
-use super::super::{Field, Part, Schema, Template};
+use super::super::{Field, Index, Part, Schema, Template};
 use super::differences::{holds_what, may_lack, of_property, prints_as, renamed_to, same_index};
 use super::read;
 
@@ -25,6 +25,7 @@ pub(crate) fn advice(noted: &str, schema: &Schema) -> Vec<String> {
         lines.extend(key(what, (&noted, old), (schema, new)));
     }
     properties(&noted, schema, &mut lines);
+    elsewhere(&noted, schema, &mut lines);
     lines
 }
 
@@ -43,11 +44,12 @@ pub(crate) fn takes(noted: &str, schema: &Schema) -> Vec<String> {
             ));
         }
     }
-    for index in schema.indexes {
+    // The advice has those that lie elsewhere.
+    for index in schema.indexes.iter().filter(|index| !index.is_elsewhere()) {
         let name = index.name;
         match noted.indexes.iter().find(|known| known.name == name) {
             None => lines.push(format!("the index `{name}` is new: `Table::rebuild` makes its copies")),
-            Some(known) if !same_index((&noted, known), (schema, index)) => {
+            Some(known) if !known.is_elsewhere() && !same_index((&noted, known), (schema, index)) => {
                 lines.push(format!(
                     "the copies of the index `{name}` change: `Table::rebuild` makes them anew"
                 ));
@@ -55,9 +57,8 @@ pub(crate) fn takes(noted: &str, schema: &Schema) -> Vec<String> {
             Some(_) => {}
         }
     }
-    for index in
-        noted.indexes.iter().filter(|known| schema.indexes.iter().all(|index| index.name != known.name))
-    {
+    let is_gone = |known: &&Index| schema.indexes.iter().all(|index| index.name != known.name);
+    for index in noted.indexes.iter().filter(is_gone).filter(|index| !index.is_elsewhere()) {
         lines.push(format!(
             "the index `{0}` is gone: `Table::drop_index(\"{0}\")` removes its copies",
             index.name
@@ -67,6 +68,28 @@ pub(crate) fn takes(noted: &str, schema: &Schema) -> Vec<String> {
         lines.push("nothing: rows that are there are read as they are".to_owned());
     }
     lines
+}
+
+/// What indexes take that lie elsewhere than their entities, where no job makes or removes copies.
+fn elsewhere(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
+    let of = |schema: &Schema, name: &str| schema.indexes.iter().find(|index| index.name == name).copied();
+    for known in noted.indexes {
+        let now = of(schema, known.name);
+        let is_same = now.is_some_and(|now| same_index((noted, known), (schema, &now)));
+        if !is_same && (known.is_elsewhere() || now.is_some_and(|now| now.is_elsewhere())) {
+            lines.push(format!(
+                "the copies of the index `{}` lie in another partition or table, where none is made anew: keep it as it was",
+                known.name
+            ));
+        }
+    }
+    let new = schema.indexes.iter().filter(|index| index.is_elsewhere() && of(noted, index.name).is_none());
+    lines.extend(new.map(|index| {
+        format!(
+            "the index `{}` lies in another partition or table, where no copies are made of rows that are there: leave it out",
+            index.name
+        )
+    }));
 }
 
 /// What a template that prints other keys takes.

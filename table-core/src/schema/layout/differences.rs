@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::key_type::{Format, KeyType, lengths};
 use super::super::{Copies, Field, Index, Part, Schema, Template};
-use super::{layout, read};
+use super::{layout_in, read};
 use crate::model::EdmType;
 
 /// The changes from one layout to another.
@@ -48,8 +48,14 @@ fn sealing(old: &Field, new: &Field) -> Sealing {
 }
 
 /// Compares a layout that was noted with that of a declaration; `None` if they are the same.
+#[cfg(test)]
 pub(crate) fn differences(noted: &str, schema: &Schema) -> Option<Differences> {
-    let declared = layout(schema);
+    differences_in(schema.table(), noted, schema)
+}
+
+/// The same of a layout that was noted in the table of this name.
+pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Option<Differences> {
+    let declared = layout_in(schema, table);
     if noted == declared {
         return None;
     }
@@ -76,6 +82,8 @@ pub(crate) fn differences(noted: &str, schema: &Schema) -> Option<Differences> {
             Some(now) if now == line => {}
             Some(now)
                 if name.0 == "index"
+                    && is_beside(schema, name.1)
+                    && noted.as_ref().is_some_and(|noted| is_beside(noted, name.1))
                     && !noted.as_ref().is_some_and(|noted| may_become(noted, schema, *name)) =>
             {
                 found.lines.extend([format!("- {line}"), format!("+ {now}")]);
@@ -95,7 +103,7 @@ pub(crate) fn differences(noted: &str, schema: &Schema) -> Option<Differences> {
         }
     }
     for (name, line) in new.iter().filter(|(name, _)| !old.contains_key(*name)) {
-        let is_index = name.0 == "index";
+        let is_index = name.0 == "index" && is_beside(schema, name.1);
         found.adds |= !is_index;
         let is_renamed = || noted.as_ref().is_some_and(|noted| may_become_renamed(noted, schema, *name));
         found.is_compatible &= is_index || name.0 == "property" && may_come(schema, name.1) || is_renamed();
@@ -109,7 +117,8 @@ pub(crate) fn differences(noted: &str, schema: &Schema) -> Option<Differences> {
 /// Nor may it lack one that has been renamed: it would write the former name.
 pub(super) fn may_lack(noted: &Schema, (word, name): (&str, &str)) -> bool {
     let may_stay = |field: &Field| field.optional && !field.encrypted && field.was.is_none();
-    word == "index" || word == "property" && of_property(noted, name).is_some_and(may_stay)
+    word == "index" && is_beside(noted, name)
+        || word == "property" && of_property(noted, name).is_some_and(may_stay)
 }
 
 /// Whether a declaration may have a property that no layout says: rows may lack it.
@@ -157,10 +166,15 @@ pub(crate) fn outdated(noted: &str, schema: &Schema) -> Option<Outdated> {
     Some(Outdated::Misnamed { is, was })
 }
 
+/// Whether an index lies in the partition of its entities: then it can be made and removed while they are there.
+fn is_beside(schema: &Schema, name: &str) -> bool {
+    schema.indexes.iter().any(|index| index.name == name && !index.is_elsewhere())
+}
+
 /// The layout that says what the one noted does and the declaration: what only the former has is left as it is. The indexes
 /// are those that are noted, since an index comes and goes by a job.
-pub(crate) fn united(noted: &str, schema: &Schema) -> String {
-    let declared = layout(schema);
+pub(crate) fn united(table: &str, noted: &str, schema: &Schema) -> String {
+    let declared = layout_in(schema, table);
     let (old, new) = (by_name(noted), by_name(&declared));
     let was = read(noted, schema.kind);
     let mut lines: Vec<_> = declared.lines().filter(|line| !line.starts_with("index ")).collect();
@@ -248,8 +262,16 @@ pub(crate) fn same_index((old, was): (&Schema, &Index), (new, is): (&Schema, &In
         }
     }
     let (before, now) = (copied(old, was), copied(new, is));
+    // The name of the entities' own table is none in a layout.
+    let other_table = |schema: &Schema, index: &Index| {
+        let table = index.place.table.source();
+        if table.eq_ignore_ascii_case(schema.table()) { String::new() } else { table.to_ascii_lowercase() }
+    };
     was.name == is.name
         && (was.unique, was.sparse) == (is.unique, is.sparse)
+        && was.arrival == is.arrival
+        && other_table(old, was) == other_table(new, is)
+        && (!is.is_elsewhere() || prints_as((old, &was.place.partition), (new, &is.place.partition)))
         && std::mem::discriminant(&was.copies) == std::mem::discriminant(&is.copies)
         && before.len() == now.len()
         && before.into_iter().zip(now).all(|(was, is)| is_one(was, is))

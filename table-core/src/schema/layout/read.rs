@@ -8,9 +8,10 @@ use super::super::column_type::ColumnType;
 use super::super::encrypted::TOKEN;
 use super::super::key_type::{Format, KeyType, TimeItem};
 use super::super::{
-    Blind, Copies, Field, FieldPart, Index, KeyScope, Part, Place, Schema, Template, TokenScope,
+    Arrival, Blind, Copies, Field, FieldPart, Index, KeyScope, Part, Place, Schema, TableTemplate, Template,
+    TokenScope,
 };
-use super::{BLIND, BY_PARTITION, BY_TABLE, DUAL, ENCRYPTED, SIGNED, WAS};
+use super::{BLIND, BY_PARTITION, BY_TABLE, DUAL, ENCRYPTED, IN, OF, PARTITION, SIGNED, WAS};
 use crate::model::EdmType;
 
 /// The declaration that a layout was made of, as far as the layout tells; `None` if it is no layout.
@@ -47,6 +48,7 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
         let mut reader = Reader { rest: line, fields: schema.fields };
         match reader.word() {
             SIGNED => schema.signed = true,
+            OF => place.table = TableTemplate::Fixed(leaked(reader.rest.trim())),
             "version" => schema.version = reader.rest.trim().parse().ok()?,
             "partition" => place.partition = reader.template()?,
             "row" => place.row = reader.template()?,
@@ -55,9 +57,14 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
             _ => return None,
         }
     }
-    // The lines of indexes tell row keys alone: copies lie in their entity's partition.
+    // The lines of most indexes tell row keys alone: copies lie in their entity's partition.
     for index in &mut indexes {
-        index.place.partition = place.partition;
+        if !index.is_elsewhere() {
+            index.place.partition = place.partition;
+        }
+        if index.place.table.source().is_empty() {
+            index.place.table = place.table;
+        }
     }
     schema.places = vec![place].leak();
     schema.indexes = indexes.leak();
@@ -141,14 +148,27 @@ impl<'t> Reader<'t> {
     }
 
     fn field(&self, property: &str) -> Option<usize> {
-        self.fields.iter().position(|field| field.property == property)
+        // An index whose copies are older has the name that the property had then.
+        let position = |is_it: &dyn Fn(&Field) -> bool| self.fields.iter().position(is_it);
+        position(&|field| field.property == property)
+            .or_else(|| position(&|field| field.was == Some(property)))
     }
 
     fn index(&mut self, kind: &str) -> Option<Index> {
         self.takes(" ").then_some(())?;
         let name = leaked(self.word());
-        (self.takes(" row")).then_some(())?;
-        let place = Place { row: self.template()?, ..Place::NOWHERE };
+        let mut place = Place::NOWHERE;
+        if self.takes(IN) {
+            place.table = TableTemplate::Fixed(leaked(self.word()));
+        }
+        let arrival = if self.takes(PARTITION) {
+            place.partition = self.template()?;
+            Some(Arrival::Atomic)
+        } else {
+            None
+        };
+        self.takes(" row").then_some(())?;
+        place.row = self.template()?;
         let (unique, sparse) = (self.takes(" unique"), self.takes(" when"));
         self.takes(" copy").then_some(())?;
         let mut words = Vec::new();
@@ -163,7 +183,7 @@ impl<'t> Reader<'t> {
                 Copies::Some(fields?.leak())
             }
         };
-        Some(Index { name, kind: leaked(&format!("{kind}.{name}")), place, unique, copies, sparse })
+        Some(Index { name, kind: leaked(&format!("{kind}.{name}")), place, unique, copies, sparse, arrival })
     }
 
     /// A key, up to a word that is no part of it.

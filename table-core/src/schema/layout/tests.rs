@@ -3,9 +3,10 @@
 use super::super::key_type::{Format, KeyType, TimeItem};
 use super::super::tests::{EMPLOYEE, employee, with_row};
 use super::super::{
-    Blind, CharSet, Copies, Field, FieldPart, Index, KeyScope, Part, Schema, Template, TokenScope,
+    Blind, CharSet, Copies, Field, FieldPart, Index, KeyPart, KeyScope, Part, Place, Schema, Template,
+    TokenScope,
 };
-use super::{Outdated, differences, layout, outdated, read, united};
+use super::{Outdated, differences, differences_in, layout, layout_in, outdated, read, united};
 use crate::model::EdmType;
 
 const EMPLOYEES: &str = "\
@@ -25,6 +26,49 @@ index by_name row \"name_\" LastName:text \"_\" Id:u32:\"06\" copy FirstName";
 fn a_layout_is_text_for_people() {
     assert_eq!(layout(&EMPLOYEE), EMPLOYEES);
     assert_eq!(differences(EMPLOYEES, &EMPLOYEE), None);
+}
+
+/// The employee with copies in another partition and another table.
+fn spread() -> Schema {
+    const ALL: Template = Template { source: "all", parts: &[Part::Literal("all")] };
+    const NAME: Template = Template {
+        source: "{last_name}",
+        parts: &[Part::Field(FieldPart::new(3, String::KEY, Format::Plain))],
+    };
+    let by_email =
+        Index { place: Place { partition: ALL, ..employee::BY_EMAIL.place }, ..employee::BY_EMAIL }.atomic();
+    let by_name =
+        Index { place: Place::new("Names", NAME, employee::BY_NAME.place.row), ..employee::BY_NAME }.atomic();
+    Schema { indexes: Vec::leak(vec![by_email, by_name]), ..EMPLOYEE }
+}
+
+#[test]
+fn a_layout_says_which_copies_lie_elsewhere_and_in_their_table_of_which_entities_they_are() {
+    let schema = spread();
+    assert_eq!(schema.other_tables().collect::<Vec<_>>(), ["Names"]);
+    let (own, there) = (layout(&schema), layout_in(&schema, "NAMES"));
+    let lines = "index by_email partition \"all\" row \"email_\" Email:text unique copy all\n\
+                 index by_name in Names partition LastName:text row \"name_\" LastName:text \"_\" Id:u32:\"06\" copy FirstName";
+    assert!(own.ends_with(lines), "{own}");
+    assert_eq!(there, own.replace("version 1\n", "version 1\nof Company\n"));
+    for (text, table, tables) in [(&own, "", ["", "Names"]), (&there, "Company", ["Company", "Names"])] {
+        let back = read(text, "employee").unwrap();
+        assert_eq!((back.table(), back.indexes.iter().all(Index::is_elsewhere)), (table, true));
+        assert!(back.indexes.iter().map(|index| index.place.table.source()).eq(tables));
+        let partitions = back.indexes.iter().map(|index| index.place.partition.parts);
+        assert!(partitions.eq(schema.indexes.iter().map(|index| index.place.partition.parts)));
+    }
+    assert_eq!((differences(&own, &schema), differences_in("Names", &there, &schema)), (None, None));
+    // Rows that would lie elsewhere than they do are no small change.
+    for noted in [EMPLOYEES, &own.replace("Names", "Others"), &own.replace("\"all\"", "\"every\"")] {
+        assert!(!differences(noted, &schema).unwrap().is_compatible, "{noted}");
+    }
+    assert!(!differences_in("Names", &there.replace("Company", "Branch"), &schema).unwrap().is_compatible);
+    assert!(!differences_in("Names", &own, &schema).unwrap().is_compatible);
+    // An optional field is, in both.
+    let without = |text: &str| text.replace("\nproperty Age Int32?", "");
+    assert!(differences(&without(&own), &schema).unwrap().is_compatible);
+    assert!(differences_in("Names", &without(&there), &schema).unwrap().is_compatible);
 }
 
 fn one(key: KeyType, format: Format, each: bool) -> Part {
@@ -282,7 +326,7 @@ fn a_property_that_was_renamed_is_compared_with_what_it_was() {
     for new in [&now, &maybe] {
         let found = compared(&before, new);
         assert!(found.is_compatible && found.adds, "{found:?}");
-        assert_eq!(united(&layout(&before), new), layout(new));
+        assert_eq!(united("Club", &layout(&before), new), layout(new));
     }
     // Nobody may go back, or forget what it was, as long as that is noted.
     for former in [&before, &later, &other] {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Abilities, Backend, Moment, TableExec, Turns};
+use crate::executor::{Abilities, Backend, Moment, TableExec, Turns, check_drop};
 use crate::model::ETag;
 use crate::plan::{Plan, Refused};
 use crate::sealing::{HasVault, SealedAt, Sealing};
@@ -13,6 +13,7 @@ use crate::store::handle::moment::LmdbMoment;
 use crate::store::handle::shared::Shared;
 use crate::store::jobs::reclaim;
 use crate::store::records::catalog::{self, Entry, TableState};
+use crate::store::records::layouts;
 use crate::store::records::meta::Meta;
 use crate::store::write::prepare;
 
@@ -66,15 +67,26 @@ impl Backend for Shared {
     }
 
     /// One small transaction; the space comes back in the background.
-    fn drop_table(self: Arc<Self>, table: &str) -> Result<()> {
-        let entry = self.transact(|txn, dbs, meta| {
+    fn drop_tables(self: Arc<Self>, tables: &[&str]) -> Result<()> {
+        let dropped = self.transact(|txn, dbs, meta| {
+            for table in tables {
+                let Some(entry) = catalog::find(dbs, txn, meta, table)? else { continue };
+                // A table whose layouts are damaged can be dropped: there is no other way to be rid of it.
+                let Ok(layouts) = layouts::all(dbs, txn, entry.id) else { continue };
+                let layouts = layouts.into_iter().map(|(kind, layout)| (*table, kind, layout));
+                check_drop(tables, layouts)?;
+            }
             // What is vouched for anew was vouched for before.
             self.verify_tables(txn, meta)?;
-            let entry = catalog::bury(dbs, txn, meta, table)?;
-            self.forget_vouched(txn, meta, &entry)?;
-            Ok(entry)
+            let mut dropped = Vec::with_capacity(tables.len());
+            for table in tables {
+                let entry = catalog::bury(dbs, txn, meta, table).map_err(|e| e.table(table))?;
+                self.forget_vouched(txn, meta, &entry)?;
+                dropped.push(entry.id);
+            }
+            Ok(dropped)
         })?;
-        self.forget(entry.id);
+        dropped.into_iter().for_each(|table| self.forget(table));
         reclaim::start(&self);
         Ok(())
     }
@@ -101,7 +113,7 @@ impl Backend for Shared {
     }
 
     fn turns(&self) -> &Turns {
-        &self.turns
+        &self.writer.turns
     }
 
     fn moment(self: Arc<Self>) -> Result<Box<dyn Moment>> {

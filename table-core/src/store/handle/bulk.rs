@@ -126,6 +126,7 @@ impl Loader for LmdbLoader<'_> {
 
     fn carry_out(&mut self) -> Result<Vec<Result<(), Refused>>> {
         self.bytes = 0;
+        self.inner.writer.turns.pass();
         let lead = self.inner.writer.lead()?;
         let done = self.inner.writer.run_all(self.inner, &lead, std::mem::take(&mut self.prepared));
         Ok(done.into_iter().map(|done| done.map(drop)).collect())

@@ -6,7 +6,6 @@ use std::sync::OnceLock;
 use super::reclaimer::Reclaimer;
 use super::temporary::TemporaryDirectory;
 use crate::error::Result;
-use crate::executor::Turns;
 use crate::store::lmdb::{Databases, WriteTxn};
 use crate::store::opened::Inner;
 use crate::store::records::meta::Meta;
@@ -17,7 +16,6 @@ pub(crate) struct Shared {
     inner: Inner,
     pub(in crate::store) writer: Writer,
     pub(in crate::store) reclaimer: Reclaimer,
-    pub(in crate::store) turns: Turns,
     /// The directory of a store that goes with its last handle. Last of the fields, so that LMDB has closed its files
     /// when they are removed.
     temporary: OnceLock<TemporaryDirectory>,
@@ -29,7 +27,6 @@ impl Shared {
             inner,
             writer: Writer::new(read_only),
             reclaimer: Reclaimer::default(),
-            turns: Turns::default(),
             temporary: OnceLock::new(),
         }
     }

@@ -114,6 +114,8 @@ fn look(
             let lives = lives::lives(dbs, &txn, table.id, schema.kind)?;
             let read = noted.map(|noted| schema::read(noted, schema.kind).ok_or_else(layouts::damaged));
             let (standing, refusal) = schema::standing(read.transpose()?.as_ref(), &lives, schema);
+            // What becomes of indexes is said in the table of their entities.
+            let refusal = refusal.filter(|_| schema.table().eq_ignore_ascii_case(&table.name));
             let may_write = found == Noted::Same && refusal.is_none();
             let generation = Meta::read(dbs.main, &txn)?.generation;
             table.set_standing(schema, (generation, standing), may_write);

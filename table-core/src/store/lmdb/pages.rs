@@ -94,7 +94,7 @@ impl Pages {
         // SAFETY: The bytes lie in the map, and in the file, which never becomes shorter, so none of them is missing. The
         // map is LMDB's and foreign to Rust, hence exposed; the environment keeps it, and the transaction keeps the
         // environment. Nothing is written through it, and what a transaction reads is not written at all while the
-        // transaction lives. A number that a damaged page gives may lead to a page that LMDB is about to take, as it
+        // transaction lives; the header's two pages are asked for under the write lock alone, while nobody commits. A number that a damaged page gives may lead to a page that LMDB is about to take, as it
         // may lead LMDB itself there; whatever bytes are found, each is a `u8`, and nothing that they say is believed.
         Some(unsafe { std::slice::from_raw_parts(first, length) })
     }
@@ -159,21 +159,23 @@ fn is_filled(page: &[u8], kind: u16, value: impl Fn(u64) -> Option<usize>) -> bo
         }
         let offsets = page.get(HEADER..lower)?.as_chunks::<2>();
         // Entries that lie side by side have these sums; with one of them elsewhere, or left out, one of the two is
-        // another.
-        let (mut length, mut squares) = (0, 0);
+        // another. All start at even places.
+        let (mut length, mut squares, mut starts) = (0, 0, 0);
         for offset in offsets.0 {
             let start = usize::from(u16::from_le_bytes(*offset));
             let node = u64::from_le_bytes(*page.get(start..start + NODE)?.first_chunk()?);
             let key = usize::try_from(node >> 48).ok()?;
-            let end = start + (NODE + key).checked_add(value(node)?)?.next_multiple_of(2);
+            // Of two bytes, of two and of four: their sum is no large number.
+            let end = (start + NODE + key + value(node)? + 1) & !1;
             if end > page.len() {
                 return None;
             }
             length += end - start;
             squares += (end - start) * (end + start);
+            starts |= start;
         }
         let fills = length == page.len() - upper && squares == page.len() * page.len() - upper * upper;
-        (offsets.1.is_empty() && fills).then_some(())
+        (offsets.1.is_empty() && fills && starts % 2 == 0).then_some(())
     };
     filled().is_some()
 }

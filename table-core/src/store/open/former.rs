@@ -7,7 +7,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::Instant;
 
 use super::header::Header;
@@ -43,6 +43,8 @@ pub(super) struct Former {
     length: AtomicU64,
     /// The rows' tree in the state that somebody last asked for.
     tree: RwLock<Option<Tree>>,
+    /// The header of the state that this process last began to write in.
+    header: Mutex<Option<Header>>,
 }
 
 /// The pages that were free in a state.
@@ -75,8 +77,13 @@ impl Filter {
 
     /// Takes other pages in, and lets the former ones go: each bit at once.
     fn take(&self, pages: &[u64]) {
-        for (place, word) in self.0.iter().enumerate() {
-            let bits = pages.iter().skip(place).step_by(FILTER_WORDS).fold(0, |all, bits| all | bits);
+        let mut bits = [0; FILTER_WORDS];
+        for words in pages.chunks(FILTER_WORDS) {
+            for (all, word) in bits.iter_mut().zip(words) {
+                *all |= word;
+            }
+        }
+        for (word, bits) in self.0.iter().zip(bits) {
             word.store(bits, Ordering::Relaxed);
         }
     }
@@ -116,6 +123,7 @@ impl Former {
             asked: AtomicU64::new(0),
             length: AtomicU64::new(0),
             tree: RwLock::default(),
+            header: Mutex::default(),
         }
     }
 }
@@ -261,7 +269,22 @@ impl Environment {
         Ok(())
     }
 
+    /// The header of the state that a write transaction begins with, as LMDB itself sees it. Nobody writes a header page
+    /// while the transaction lives.
+    pub(super) fn header_of_write(&self, pages: Pages, txn: &heed::RwTxn<'_>) -> Option<Header> {
+        let state = u64::try_from(state_of_write(txn)).ok()?;
+        // Commits alternate between the two pages.
+        let page = self.span(pages, txn, state % 2, pages.size())?;
+        let header = Header::parse(page).ok().flatten().filter(|header| header.transaction == state)?;
+        *self.former.header.lock().unwrap_or_else(PoisonError::into_inner) = Some(header);
+        Some(header)
+    }
+
     pub(super) fn header(&self, pages: Pages, state: u64) -> Option<Header> {
+        let known = *self.former.header.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.is_some_and(|known| known.transaction == state) {
+            return known;
+        }
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         Header::of_commit(&mut *file, u64::try_from(pages.size()).ok()?, state).ok().flatten()
     }

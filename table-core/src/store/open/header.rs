@@ -182,7 +182,7 @@ impl Header {
     }
 
     /// `None`: not a header page. An error: one that can't be used.
-    fn parse(page: &[u8]) -> Result<Option<Self>, Flaw> {
+    pub(super) fn parse(page: &[u8]) -> Result<Option<Self>, Flaw> {
         let mut fields = Fields(page);
         let Some((flags, magic, version)) = (|| {
             fields.bytes(8 + 2)?;

@@ -8,6 +8,7 @@ mod gaps;
 mod leaves;
 mod living;
 mod paths;
+mod records;
 
 pub(crate) use self::gaps::Explored;
 #[cfg(feature = "fuzzing")]
@@ -25,6 +26,8 @@ use crate::store::lmdb::pages::{BIG_DATA, BRANCH, KINDS, LEAF, Pages, damaged, i
 /// Bytes of a page before its entries' offsets, and of an entry before its key.
 const HEADER: usize = 16;
 const NODE: usize = 8;
+/// Where in an entry the length of its key stands; the key follows.
+const KEY_SIZE: usize = 6;
 /// As many levels as LMDB can follow.
 pub(super) const LEVELS: usize = 32;
 /// The root of a database that holds nothing.
@@ -104,6 +107,14 @@ impl<'p> Page<'p> {
         Some(Node { size: u32::from_le_bytes([a, b, c, d]), flags: u16::from_le_bytes([e, f]), key, rest })
     }
 
+    /// The key of an entry.
+    #[inline]
+    fn key(&self, at: usize) -> Option<&'p [u8]> {
+        let start = usize::from(u16::from_le_bytes(*self.offsets.get(at)?));
+        let (size, rest) = self.bytes.get(start + KEY_SIZE..)?.split_first_chunk()?;
+        rest.get(..usize::from(u16::from_le_bytes(*size)))
+    }
+
     /// Of a branch: the entry that leads to a key.
     #[inline]
     fn step(&self, key: &[u8]) -> Option<(usize, Node<'p>)> {
@@ -120,7 +131,7 @@ impl<'p> Page<'p> {
             // The first key of a branch stands for none; but the two are not one entry.
             return self.offsets.first() != self.offsets.get(at);
         }
-        matches!((self.node(before), self.node(at)), (Some(before), Some(node)) if before.key < node.key)
+        matches!((self.key(before), self.key(at)), (Some(before), Some(key)) if before < key)
     }
 
     /// The first entry from `from` on whose key is not below this one, and whether it has this key.
@@ -132,7 +143,7 @@ impl<'p> Page<'p> {
         let (mut low, mut beyond) = (from, self.len());
         while low < beyond {
             let middle = (low + beyond - 1) / 2;
-            match self.node(middle)?.key.cmp(key) {
+            match self.key(middle)?.cmp(key) {
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Equal => return Some((middle, true)),
                 std::cmp::Ordering::Greater => beyond = middle,
@@ -148,6 +159,18 @@ struct Way<'t> {
     number: u64,
     /// The pages on the way, the leaf the last of them.
     passed: [u64; LEVELS],
+    /// Of each branch the entry that is taken.
+    taken: [u16; LEVELS],
+    /// How many branches there are.
+    height: usize,
+}
+
+impl Way<'_> {
+    /// The branches on the way, each with the entry that is taken.
+    fn branches(&self) -> impl Iterator<Item = (u64, usize)> {
+        let taken = self.taken.iter().map(|at| usize::from(*at));
+        self.passed.iter().copied().zip(taken).take(self.height)
+    }
 }
 
 /// The surroundings of a leaf, as the branches on the way to a key give them.
@@ -192,7 +215,7 @@ impl Tree {
         key: &[u8],
         mut at_branch: impl FnMut(Page<'t>, u64, usize) -> Result<()>,
     ) -> Result<Way<'t>> {
-        let (mut number, mut passed) = (self.root, [0; LEVELS]);
+        let (mut number, mut passed, mut taken) = (self.root, [0; LEVELS], [0; LEVELS]);
         for place in 0..passed.len() {
             let page = self.page(environment, txn, number)?;
             if let Some(passed) = passed.get_mut(place) {
@@ -201,24 +224,29 @@ impl Tree {
             if !page.is_branch() {
                 environment.check_pages_in_use(txn, self.state, passed.get(..=place).unwrap_or_default())?;
                 let right = u32::try_from(place + 1) == Ok(self.depth);
-                return if right { Ok(Way { leaf: page, number, passed }) } else { Err(damaged()) };
+                let way = Way { leaf: page, number, passed, taken, height: place };
+                return if right { Ok(way) } else { Err(damaged()) };
             }
             let (at, node) = page.step(key).ok_or_else(damaged)?;
+            if let (Some(taken), Ok(at)) = (taken.get_mut(place), u16::try_from(at)) {
+                *taken = at;
+            }
             at_branch(page, number, at)?;
             number = node.child();
         }
         Err(damaged())
     }
 
-    /// What is around the leaf of a key, to which there is a way.
+    /// What is around the leaf of a way.
     fn around<'t>(
         &self,
         environment: &Environment,
         txn: &'t heed::RoTxn<'_>,
-        key: &[u8],
+        way: &Way<'_>,
     ) -> Result<Around<'t>> {
         let (mut bounds, mut beside) = ((None, None), (None, None));
-        self.descend(environment, txn, key, |branch, _, at| {
+        for (number, at) in way.branches() {
+            let branch = self.page(environment, txn, number)?;
             let entry = |at| branch.node(at).ok_or_else(damaged);
             // An entry that damage has made another's leads to a leaf that is sound: here, and beside it.
             let mut beside_it = at.saturating_sub(1)..(at + 3).min(branch.len());
@@ -237,8 +265,7 @@ impl Tree {
                 // A hidden row would stand here.
                 return Err(damaged());
             }
-            Ok(())
-        })?;
+        }
         Ok(Around { bounds, beside })
     }
 
@@ -259,6 +286,7 @@ impl Tree {
         self.descend(environment, txn, key, whole).map(drop)
     }
 
+    #[inline]
     fn page<'t>(&self, environment: &Environment, txn: &'t heed::RoTxn<'_>, number: u64) -> Result<Page<'t>> {
         let bytes = environment.page(self.pages, txn, number);
         bytes.and_then(|bytes| Page::parse(bytes, number)).ok_or_else(damaged)

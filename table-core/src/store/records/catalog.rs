@@ -278,6 +278,12 @@ impl TableState {
         Ok(())
     }
 
+    /// Notes that the table exists in the state of this number, which this process has made: it has just written the
+    /// record that a read would look at.
+    pub(crate) fn exists_at(&self, state: usize) {
+        self.checked_at.store(state, Ordering::Release);
+    }
+
     /// Checks in a transaction with this record that the table has not been dropped, and that its declarations are
     /// still those that may write.
     pub(crate) fn check_generation(

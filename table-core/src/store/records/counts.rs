@@ -33,13 +33,16 @@ impl Counts {
 
     /// Reads the counts of a table, which has them from its creation on.
     pub(crate) fn read(main: Db, txn: &heed::RoTxn<'_>, table: u32) -> Result<Self, Error> {
-        let key = key(table);
+        Self::of_record(main.get(txn, &key(table)).map_err(lmdb::error)?, table)
+    }
+
+    /// The counts of a table, of its record as it has been found.
+    pub(crate) fn of_record(record: Option<&[u8]>, table: u32) -> Result<Self, Error> {
         let read = |record| {
-            let mut body = Fields(meta::opened(&key, record)?);
+            let mut body = Fields(meta::opened(&key(table), record)?);
             let counts = Self { entities: body.u64()?, bytes: body.u64()?, digest: body.u64()? };
             body.0.is_empty().then_some(counts)
         };
-        let record = main.get(txn, &key).map_err(lmdb::error)?;
         record.and_then(read).ok_or_else(|| {
             Error::new(ErrorKind::Corrupt).because("the table's counts are missing or damaged")
         })

@@ -21,7 +21,7 @@ pub(in crate::store) fn compare(
     table: &TableState,
     schema: &Schema,
 ) -> Result<Noted> {
-    layouts::compare(noted(dbs, txn, table, schema.kind)?, schema)
+    layouts::compare(&table.name, noted(dbs, txn, table, schema.kind)?, schema)
 }
 
 /// The kinds that seal or sign, in order, with their layouts.
@@ -48,7 +48,11 @@ pub(crate) fn all_declared(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -
 
 /// Every kind in a table and its layout. The count and the digest in the table's inventory tell that a layout is missing,
 /// or is a former one.
-fn all<'t>(dbs: &Databases, txn: &'t heed::RoTxn<'_>, table: u32) -> Result<Vec<(&'t str, &'t str)>> {
+pub(in crate::store) fn all<'t>(
+    dbs: &Databases,
+    txn: &'t heed::RoTxn<'_>,
+    table: u32,
+) -> Result<Vec<(&'t str, &'t str)>> {
     let (mut layouts, mut found) = (Vec::new(), Tally::default());
     let prefix = names::entry_key(table, LAYOUT_BY_KIND, b"");
     for entry in dbs.names.prefix_iter(txn, &prefix).map_err(lmdb::error)? {
@@ -110,7 +114,7 @@ pub(in crate::store) fn check_apart(
     table: &TableState,
     schema: &Schema,
 ) -> Result<()> {
-    layouts::check_apart(all(dbs, txn, table.id)?.into_iter(), schema)
+    layouts::check_apart(&table.name, all(dbs, txn, table.id)?.into_iter(), schema)
 }
 
 /// Notes what this declaration brings.
@@ -120,7 +124,7 @@ pub(in crate::store) fn note(
     table: &TableState,
     schema: &Schema,
 ) -> Result<()> {
-    let layout = layouts::noted_with(noted(dbs, txn, table, schema.kind)?, schema);
+    let layout = layouts::noted_with(&table.name, noted(dbs, txn, table, schema.kind)?, schema);
     put(dbs, txn, table, schema.kind, layout)
 }
 

@@ -73,9 +73,14 @@ impl Meta {
 
     /// Reads the record at the beginning of a write transaction.
     pub(crate) fn begin(main: OpeningDb<'_>, txn: &WriteTxn<'_>) -> Result<Self, Error> {
+        Self::begin_with(main.get(txn, META_KEY).map_err(lmdb::error)?, txn)
+    }
+
+    /// The same with the record as it has been found.
+    pub(crate) fn begin_with(record: Option<&[u8]>, txn: &WriteTxn<'_>) -> Result<Self, Error> {
         // A write transaction has the number of the state that it will make.
         let state = txn.id().wrapping_sub(1);
-        let meta = Self::found(main, txn)?;
+        let meta = Self::decode(record.ok_or_else(missing)?)?;
         if usize::try_from(meta.transaction) != Ok(state) {
             return Err(meta.of_another_state(state));
         }

@@ -91,6 +91,7 @@ impl Transaction<'_> {
             state,
             tables: &mut self.tables,
             scratch: &mut self.scratch,
+            records: self.records,
             tree: &mut self.tree,
             explored: &mut self.explored,
         };
@@ -157,6 +158,7 @@ pub(super) struct Writing<'g, 'e> {
     pub(super) state: Option<usize>,
     pub(super) tables: &'g mut [Touched],
     pub(super) scratch: &'g mut Scratch,
+    pub(super) records: Option<Tree>,
     pub(super) tree: &'g mut Option<Tree>,
     pub(super) explored: &'g mut Explored,
 }

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use super::encoded::Prepared;
 use super::transaction::Transaction;
 use crate::error::{Error, ErrorKind, Result};
+use crate::executor::Turns;
 use crate::model::Ticks;
 use crate::plan::Refused;
 use crate::store::open::read_only;
@@ -29,10 +30,12 @@ const LONGEST_WAIT: Duration = Duration::from_micros(500);
 pub(crate) struct Writer {
     /// Whether the store was opened for reading only.
     read_only: bool,
+    /// The turn of a change that others have been too quick for, while which plans don't come to the queue.
+    pub(crate) turns: Turns,
     queue: Mutex<Queue>,
     /// Signalled when somebody joins the queue while a leader waits for company.
     joined: Condvar,
-    /// Writes in the last group, and the microseconds its transaction took.
+    /// Writes in the last group, and the microseconds that the transaction of the last one of several took.
     last_group: AtomicUsize,
     last_commit_micros: AtomicU64,
     transactions: AtomicU64,
@@ -179,6 +182,7 @@ impl Writer {
     /// Carries out one prepared write, alone or in company.
     pub(crate) fn submit(&self, inner: &Inner, prepared: Prepared) -> Result<Ticks, Refused> {
         self.check_writable().map_err(Refused::whole)?;
+        self.turns.pass();
         match self.join(Some(prepared)) {
             Outcome::Done(result) => result,
             Outcome::Leads(None) => panicked(),
@@ -289,9 +293,13 @@ impl Writer {
                 self.run_in(inner, group, &mut members.0, most == ALONE);
             }
         }
-        self.last_group.store(if most == ALONE { 0 } else { members.0.len() }, Ordering::Relaxed);
-        let micros = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
-        self.last_commit_micros.store(micros, Ordering::Relaxed);
+        let group = if most == ALONE { 0 } else { members.0.len() };
+        self.last_group.store(group, Ordering::Relaxed);
+        // Nobody waits for company where there was none.
+        if group > 1 {
+            let micros = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
+            self.last_commit_micros.store(micros, Ordering::Relaxed);
+        }
     }
 
     /// Runs the members in this transaction; if it fails for want of room, again in halves, so that the one that

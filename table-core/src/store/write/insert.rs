@@ -10,7 +10,6 @@ use crate::model::Ticks;
 use crate::plan::Refused;
 use crate::row;
 use crate::store::lmdb;
-use crate::store::open::{self, Tree};
 use crate::store::scan::read;
 
 impl Writing<'_, '_> {
@@ -59,12 +58,10 @@ impl Writing<'_, '_> {
     /// Whether the store had no row of this key when the transaction began. An error if that can't be told, since a page
     /// is damaged: LMDB might not find a row that is there, and put another of its key beside it.
     pub(super) fn lacked(&mut self, key: &[u8], length: usize) -> Result<bool> {
-        let tree = match *self.tree {
-            Some(tree) => tree,
-            None => match Tree::find(self.environment, self.txn, open::state_of_write(self.txn))? {
-                Some(tree) => *self.tree.insert(tree),
-                None => return read::verify_miss(self.environment, self.txn, key).map(|()| true),
-            },
+        let tree = match (*self.tree, self.records) {
+            (Some(tree), _) => tree,
+            (None, Some(records)) => *self.tree.insert(records.of_rows(self.environment, self.txn)?),
+            (None, None) => return read::verify_miss(self.environment, self.txn, key).map(|()| true),
         };
         tree.lacks_for(self.environment, self.txn, (key, length), self.explored, read::verify_alone)
     }

@@ -33,8 +33,8 @@ pub(crate) fn single(
     Ok(builder.plan)
 }
 
-/// Checks the rows of a plan against each of the service's rules for a batch, of which each group is one. The groups'
-/// places refer to these tables.
+/// Checks the rows of a plan against each of the service's rules for a batch, of which each group is one unless the plan is
+/// of the whole store. The groups' places refer to these tables.
 pub(crate) fn plan(plan: &Plan<'_>, tables: &[&Arc<TableState>]) -> Result<Prepared, Refused> {
     let rows = plan.groups.iter().map(|group| group.rows.len()).sum();
     let mut builder = Builder::new(rows);
@@ -48,7 +48,9 @@ pub(crate) fn plan(plan: &Plan<'_>, tables: &[&Arc<TableState>]) -> Result<Prepa
                 Error::new(ErrorKind::TableNotFound).because("the plan is of a table that was not given");
             return Err(Refused { error, group: number, row: None });
         };
-        builder.add_group(table, group, &|_| None).map_err(|refused| Refused { group: number, ..refused })?;
+        builder
+            .add_group(table, group, plan.is_wide, &|_| None)
+            .map_err(|refused| Refused { group: number, ..refused })?;
     }
     builder.plan.keeps_times = plan.keeps_times;
     builder.plan.is_raw = plan.is_raw;
@@ -62,7 +64,7 @@ pub(crate) fn batch<'a>(
     stray: &dyn Fn(usize) -> Option<&'a str>,
 ) -> Result<Prepared, Refused> {
     let mut builder = Builder::new(group.rows.len());
-    builder.add_group(table, group, stray)?;
+    builder.add_group(table, group, false, stray)?;
     builder.finish()
 }
 
@@ -135,11 +137,13 @@ impl Builder {
         });
     }
 
-    /// Adds a group as the service takes it: at most 100 rows, and less than 4 MiB.
+    /// Adds a group as the service takes it: at most 100 rows, and less than 4 MiB; or one of a transaction of the whole
+    /// store, which has been measured.
     fn add_group<'a>(
         &mut self,
         table: &Arc<TableState>,
         group: &Group<'_>,
+        is_wide: bool,
         stray: &dyn Fn(usize) -> Option<&'a str>,
     ) -> Result<(), Refused> {
         let partition = group.partition;
@@ -149,7 +153,7 @@ impl Builder {
         let length = group.written();
         // A group of conditions alone makes sense beside others.
         let is_empty = length == 0 && group.rows.len() == self.length;
-        if is_empty || length > limits::BATCH_OPERATIONS {
+        if is_empty || (length > limits::BATCH_OPERATIONS && !is_wide) {
             let because =
                 format!("the batch has {length} operations; it may have 1 to {}", limits::BATCH_OPERATIONS);
             return Err(whole(Error::new(ErrorKind::BatchLength).because(because)));
@@ -173,7 +177,7 @@ impl Builder {
             let size = self.add(&dict, partition, write).map_err(|error| placed(error, partition))?;
             entities += if write.act.keeps() { 0 } else { size };
         }
-        if body::most(length, &table.name, entities) >= limits::BATCH_BYTES {
+        if !is_wide && body::most(length, &table.name, entities) >= limits::BATCH_BYTES {
             let rows = group.rows.iter().filter_map(|row| row.body(&table.name, partition));
             let bytes = body::BATCH + rows.sum::<usize>();
             if bytes >= limits::BATCH_BYTES {
@@ -211,7 +215,11 @@ impl Builder {
         if self.plan.groups.last().is_none_or(|group| group.first == self.plan.rows.len()) {
             key::check_partition(partition)?;
         }
-        key::check_row(partition, write.key)?;
+        if write.kind.is_some() {
+            key::check_printed_row(partition, write.key)?;
+        } else {
+            key::check_row(partition, write.key)?;
+        }
         let keys = (partition, write.key);
         match write.act.content() {
             None => {

@@ -11,8 +11,8 @@ use crate::store::lmdb::{self, Databases, WriteTxn};
 use crate::store::open::{Environment, Explored, Tree};
 use crate::store::opened::Inner;
 use crate::store::records::catalog::TableState;
-use crate::store::records::counts::Counts;
-use crate::store::records::meta::Meta;
+use crate::store::records::counts::{self, Counts};
+use crate::store::records::meta::{META_KEY, Meta};
 
 /// A write transaction and what it will leave in the small records.
 pub(crate) struct Transaction<'e> {
@@ -26,7 +26,9 @@ pub(crate) struct Transaction<'e> {
     pub(super) state: Option<usize>,
     pub(super) tables: Vec<Touched>,
     pub(super) scratch: Scratch,
-    /// The tree that the transaction began with, once it has been asked for.
+    /// The tree of the small records that the transaction began with. `None` where the layout of pages is not known.
+    pub(super) records: Option<Tree>,
+    /// That of the rows, once it has been asked for.
     pub(super) tree: Option<Tree>,
     pub(super) explored: Explored,
     /// How many rows LMDB counted at the beginning.
@@ -51,14 +53,20 @@ impl<'e> Transaction<'e> {
     pub(crate) fn begin(inner: &'e Inner) -> Result<Self> {
         let txn = inner.environment.write_txn()?;
         let dbs = &inner.environment.dbs;
-        let meta = Meta::begin(dbs.main, &txn)?;
+        let environment = &inner.environment;
+        // The small records are read off their pages: that takes half of what LMDB's search does.
+        let records = Tree::of_records(environment, &txn);
+        let meta = match &records {
+            Some(records) => Meta::begin_with(records.record(environment, &txn, META_KEY)?, &txn)?,
+            None => Meta::begin(dbs.main, &txn)?,
+        };
+        let rows = dbs.data.len(&txn).map_err(lmdb::error)?;
         // A write transaction has the number of the state that it will make.
         let state = txn.id().checked_sub(1);
         let (tables, scratch) = (Vec::new(), Scratch::default());
-        let environment = &inner.environment;
         let (tree, explored) = (None, Explored::default());
-        let rows = dbs.data.len(&txn).map_err(lmdb::error)?;
-        Ok(Self { environment, dbs, txn, meta, now: clock(), state, tables, scratch, tree, explored, rows })
+        let now = clock();
+        Ok(Self { environment, dbs, txn, meta, now, state, tables, scratch, records, tree, explored, rows })
     }
 
     /// The time that the next plan gets: the clock's, or one tick more than the last where the clock is behind.
@@ -76,7 +84,7 @@ impl<'e> Transaction<'e> {
             return Ok(at);
         }
         state.check_generation(self.dbs, &self.txn, &self.meta)?;
-        let counts = Counts::read(self.dbs.main, &self.txn, state.id).map_err(|e| e.table(&state.name))?;
+        let counts = self.counts(state.id).map_err(|e| e.table(&state.name))?;
         self.tables.push(Touched {
             state: state.clone(),
             counts,
@@ -86,6 +94,17 @@ impl<'e> Transaction<'e> {
             grown: None,
         });
         Ok(self.tables.len() - 1)
+    }
+
+    /// The counts of a table as they were at the beginning: no record is written before the transaction ends.
+    fn counts(&self, table: u32) -> Result<Counts> {
+        match &self.records {
+            Some(records) => {
+                let record = records.record(self.environment, &self.txn, &counts::key(table))?;
+                Counts::of_record(record, table)
+            }
+            None => Counts::read(self.dbs.main, &self.txn, table),
+        }
     }
 
     /// Whether LMDB counts as many rows as have come and gone: one that did not find what it was to replace has put a
@@ -109,8 +128,10 @@ impl<'e> Transaction<'e> {
                 dict.write_new(*on_disk, self.dbs, &mut self.txn, id)?;
             }
         }
+        let state = self.txn.id();
         self.environment.commit(self.txn)?;
         for touched in self.tables {
+            touched.state.exists_at(state);
             if let Some(grown) = touched.grown {
                 touched.state.learn(Arc::new(grown.0));
             }

@@ -11,6 +11,8 @@ use crate::schema::{KeyPair, Schema, Standing};
 /// takes what is found.
 #[derive(Debug)]
 pub(in crate::typed) struct Need {
+    /// The table, if it is another than the entity's.
+    pub(in crate::typed) table: Option<&'static str>,
     pub(in crate::typed) keys: KeyPair,
     /// Whether it is asked only if the row is there, and whose it is: nobody looks at its keyed digest.
     pub(in crate::typed) is_copy: bool,

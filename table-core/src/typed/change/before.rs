@@ -89,10 +89,16 @@ impl<E: Entity> Before<E> {
         if self.entity.is_none() { Some(&self.values) } else { None }
     }
 
-    /// The key of its copy in an index, if nothing of it was opened.
-    pub(in crate::typed) fn copy_key(&self, index: usize) -> Option<String> {
+    /// The key of its copy in an index, if nothing of it was opened; with its table and partition, if it lies elsewhere.
+    pub(in crate::typed) fn copy_key(
+        &self,
+        index: usize,
+    ) -> Option<(Option<(&'static str, String)>, String)> {
         let index = E::SCHEMA.indexes.get(index)?;
-        self.values.keys(&index.place.row).into_iter().next()
+        let first = |template| self.values.keys(template).into_iter().next();
+        let partition = if index.is_elsewhere() { Some(first(&index.place.partition)?) } else { None };
+        let elsewhere = partition.map(|partition| (index.place.table.source(), partition));
+        Some((elsewhere, first(&index.place.row)?))
     }
 
     /// Notes that a sparse index has no row for it.

@@ -12,39 +12,87 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Loader;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
+use crate::handle::write::carry_out;
 use crate::model::ETag;
-use crate::plan::{Draft, Failure, Plan, Seals, WriteExplain};
+use crate::plan::{Draft, Failure, Plan, Reach, Seals, WriteExplain};
 use crate::row::version::version_of;
 use crate::schema::{Schema, Standing};
+use crate::sealing::{SealedAt, Sealer};
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Key;
 
 /// How often a change is tried when others write the entity at the same time.
 const ATTEMPTS: u32 = 64;
 
-/// How often it may lose before it asks for a turn, which one in the process has at a time: whoever has it gives way to
-/// nobody, and those who wait for it don't contend.
+/// How often it may lose before it asks for a turn, which one in the process has at a time: for whoever has it the plans of
+/// others are held, for a second at most.
 const LOSSES_BORNE: u32 = 8;
 
 /// The longest wait between two of them.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
+/// How changes are made together.
+#[derive(Clone, Copy)]
+pub(in crate::typed) struct Scope<'t> {
+    pub(in crate::typed) reach: Reach<'t>,
+    /// For each of the changes the number of its table; of those of one table nothing.
+    pub(in crate::typed) of: &'t [usize],
+}
+
+impl Scope<'_> {
+    /// A change of one entity by itself.
+    pub(in crate::typed) const ALONE: Self = Self { reach: Reach::Alone, of: &[] };
+
+    /// The number of the table of a change.
+    fn table(&self, change: usize) -> usize {
+        self.of.get(change).copied().unwrap_or_default()
+    }
+
+    /// An error of one of the changes.
+    fn numbered(&self, error: Error, change: usize) -> Error {
+        if self.reach.numbers() { error.at_index(change) } else { error }
+    }
+}
+
+/// The tables of changes that are made together or not at all.
+#[derive(Clone, Copy)]
+pub(in crate::typed) struct Together<'t> {
+    pub(in crate::typed) tables: &'t [DynamicTable],
+    pub(in crate::typed) scope: Scope<'t>,
+}
+
+impl<'t> Together<'t> {
+    /// Of a change of one entity of this table by itself.
+    pub(in crate::typed) fn alone(table: &'t DynamicTable) -> Self {
+        Self { tables: table.family(), scope: Scope::ALONE }
+    }
+
+    /// The one of this name among the tables.
+    fn table(self, name: &str) -> Option<&'t DynamicTable> {
+        self.tables.iter().find(|table| table.name().eq_ignore_ascii_case(name))
+    }
+
+    /// Of changes of entities of one partition of this table.
+    pub(in crate::typed) fn batch(table: &'t DynamicTable, partition: &'t str) -> Self {
+        let scope = Scope { reach: Reach::Batch(partition), ..Scope::ALONE };
+        Self { scope, ..Self::alone(table) }
+    }
+}
+
 /// Carries out the changes as one, from the start again if somebody else wrote one of the entities meanwhile.
-///
-/// `batch` is the partition of a batch, whose errors say which of the changes they are about.
 pub(in crate::typed) fn commit(
-    table: &DynamicTable,
+    together: Together<'_>,
     attempts: &mut [&mut (dyn Attempt + '_)],
-    batch: Option<&str>,
 ) -> Result<ETag> {
-    let (mut last, mut turn) = (None, None);
+    let (mut last, mut turn, mut had_turn) = (None, None, false);
     for losses in 0..ATTEMPTS {
-        if losses >= LOSSES_BORNE && turn.is_none() {
-            turn = table.turn(LONGEST_WAIT);
+        if losses >= LOSSES_BORNE && !had_turn {
+            turn = together.tables.first().and_then(|table| table.turn(LONGEST_WAIT));
+            had_turn = turn.is_some();
         }
         // Nobody waits after the first loss, so nothing is timed before it.
         let begun = (losses > 0).then(Instant::now);
-        let failure = match attempt(table, attempts, batch) {
+        let failure = match attempt(together, attempts) {
             // A key that was destroyed with nothing left under it: the row was read before it was sealed anew.
             Err(error) if error.kind() == ErrorKind::KeySuperseded && losses == 0 => continue,
             Err(error) => return Err(error),
@@ -54,7 +102,7 @@ pub(in crate::typed) fn commit(
         let has_turned_up = failure.error.kind() == ErrorKind::EntityAlreadyExists
             && failure.of.and_then(|of| attempts.get(of)).is_some_and(|of| of.takes_what_it_finds());
         let error = match failure.of {
-            Some(of) => numbered(failure.error, of, batch),
+            Some(of) => together.scope.numbered(failure.error, of),
             None => failure.error,
         };
         if !failure.was_stale && !has_turned_up {
@@ -73,25 +121,44 @@ pub(in crate::typed) fn commit(
 
 /// One attempt. The inner failure is one of the plan, and another may succeed.
 fn attempt(
-    table: &DynamicTable,
+    together: Together<'_>,
     attempts: &mut [&mut (dyn Attempt + '_)],
-    batch: Option<&str>,
 ) -> Result<Result<ETag, Failure>> {
-    stand(table, attempts, batch, true)?;
-    read(table, attempts, batch)?;
-    let sealer = table.sealer();
-    planned(attempts, batch, &sealer, |plan| table.carry_out(plan, &sealer.sealed_at()))
+    stand(together, attempts, true)?;
+    read(together, attempts)?;
+    if let [table] = together.tables {
+        let sealer = table.sealer();
+        return planned(together.scope, &[table.name()], attempts, &[&sealer], |plan| {
+            carry_out(together.tables, plan, &sealer.sealed_at())
+        });
+    }
+    let sealers: Vec<_> = together.tables.iter().map(DynamicTable::sealer).collect();
+    let seals: Vec<_> = sealers.iter().map(|sealer| -> &dyn Seals { sealer }).collect();
+    let run = |plan: &Plan<'_>| {
+        let sealed_at = SealedAt::earliest(sealers.iter().map(Sealer::sealed_at));
+        carry_out(together.tables, plan, &sealed_at)
+    };
+    named(together, |names| planned(together.scope, names, attempts, &seals, run))
 }
 
 /// The rows that the changes would touch.
 pub(in crate::typed) fn explain(
-    table: &DynamicTable,
+    together: Together<'_>,
     attempts: &mut [&mut (dyn Attempt + '_)],
-    batch: Option<&str>,
 ) -> Result<WriteExplain> {
-    stand(table, attempts, batch, false)?;
-    read(table, attempts, batch)?;
-    planned(attempts, batch, &table.sham_sealer(), WriteExplain::of)
+    stand(together, attempts, false)?;
+    read(together, attempts)?;
+    let sealers: Vec<_> = together.tables.iter().map(DynamicTable::sham_sealer).collect();
+    let seals: Vec<_> = sealers.iter().map(|sealer| -> &dyn Seals { sealer }).collect();
+    named(together, |names| planned(together.scope, names, attempts, &seals, WriteExplain::of))
+}
+
+/// What `run` makes of the names of the tables.
+fn named<T>(together: Together<'_>, run: impl FnOnce(&[&str]) -> T) -> T {
+    match together.tables {
+        [table] => run(&[table.name()]),
+        tables => run(&tables.iter().map(DynamicTable::name).collect::<Vec<_>>()),
+    }
 }
 
 /// A change that a load carries out together with others.
@@ -100,21 +167,24 @@ pub(in crate::typed) fn loaded(
     attempt: &mut (dyn Attempt + '_),
     loader: &mut dyn Loader,
 ) -> Result<()> {
-    let attempts = &mut [attempt];
-    stand(table, attempts, None, true)?;
-    read(table, attempts, None)?;
+    let (attempts, alone) = (&mut [attempt], Together::alone(table));
+    stand(alone, attempts, true)?;
+    read(alone, attempts)?;
     let sealer = table.sealer();
-    planned(attempts, None, &sealer, |plan| {
-        // An entity may have no copy in an index.
-        if plan.groups.iter().all(|group| group.written() == 0) {
-            return Ok(());
-        }
-        loader.add(plan, &sealer.sealed_at()).map_err(|refused| plan.judge(refused).error)
+    named(alone, |names| {
+        planned(alone.scope, names, attempts, &[&sealer], |plan| {
+            // An entity may have no copy in an index.
+            if plan.groups.iter().all(|group| group.written() == 0) {
+                return Ok(());
+            }
+            loader.add(plan, &sealer.sealed_at()).map_err(|refused| plan.judge(refused).error)
+        })
     })?
 }
 
 /// What `run` makes of the plan that adds an entity.
 pub(in crate::typed) fn insertion<E: Entity, T>(
+    table: &DynamicTable,
     entity: &E,
     standing: Standing,
     seals: &dyn Seals,
@@ -122,45 +192,64 @@ pub(in crate::typed) fn insertion<E: Entity, T>(
 ) -> Result<T> {
     let mut attempt = EntityAttempt::new(Key::unused(), Change::Insert(entity));
     attempt.stand(standing);
-    planned(&mut [&mut attempt], None, seals, run)
+    named(Together::alone(table), |names| planned(Scope::ALONE, names, &mut [&mut attempt], &[seals], run))
 }
 
-/// Tells the attempts what the writers of their kinds go by. Those that are to be carried out have the layouts of their kinds
-/// noted, which a store that is only read never gets to know.
-fn stand(
-    table: &DynamicTable,
-    attempts: &mut [&mut (dyn Attempt + '_)],
-    batch: Option<&str>,
+/// What the writers of a kind go by. If it is to be written, its layout is noted in each table where its rows lie: a store that
+/// is only read never gets to know it.
+pub(in crate::typed) fn standing(
+    together: Together<'_>,
+    schema: &'static Schema,
     writes: bool,
-) -> Result<()> {
+) -> Result<Standing> {
+    if let [table] = together.tables {
+        return table.standing(schema, writes);
+    }
+    for other in schema.other_tables() {
+        if let Some(table) = together.table(other) {
+            table.standing(schema, writes)?;
+        }
+    }
+    match together.table(schema.table()) {
+        Some(table) => table.standing(schema, writes),
+        None => Err(Error::new(ErrorKind::TableNotFound).table(schema.table())),
+    }
+}
+
+/// Tells the attempts what the writers of their kinds go by.
+fn stand(together: Together<'_>, attempts: &mut [&mut (dyn Attempt + '_)], writes: bool) -> Result<()> {
     let mut last: Option<(&'static Schema, Standing)> = None;
     for (number, attempt) in attempts.iter_mut().enumerate() {
         let schema = attempt.schema();
-        let standing = match last {
-            Some((known, standing)) if std::ptr::eq(known, schema) => standing,
-            _ => table
-                .standing(schema, writes && attempt.writes_entity())
-                .map_err(|error| numbered(error, number, batch))?,
+        let found = match last {
+            Some((known, found)) if std::ptr::eq(known, schema) => found,
+            _ => standing(together, schema, writes && attempt.writes_entity())
+                .map_err(|error| together.scope.numbered(error, number))?,
         };
-        last = Some((schema, standing));
-        attempt.stand(standing);
+        last = Some((schema, found));
+        attempt.stand(found);
     }
     Ok(())
 }
 
 /// Reads what the changes need; of several, as it was at one moment. No transaction is open any more when it returns.
-fn read(table: &DynamicTable, attempts: &mut [&mut (dyn Attempt + '_)], batch: Option<&str>) -> Result<()> {
+fn read(together: Together<'_>, attempts: &mut [&mut (dyn Attempt + '_)]) -> Result<()> {
     let readers = attempts.iter().filter(|attempt| attempt.reads()).count();
-    let mut moment = if readers > 1 { Some(table.snapshot()?) } else { None };
+    let mut moment = match together.tables.first() {
+        Some(table) if readers > 1 => Some(table.snapshot()?),
+        _ => None,
+    };
     for (number, attempt) in attempts.iter_mut().enumerate() {
-        read_for(table, &mut moment, *attempt).map_err(|error| numbered(error, number, batch))?;
+        let table = together.tables.get(together.scope.table(number)).ok_or_else(no_table)?;
+        read_for((together, table), &mut moment, *attempt)
+            .map_err(|error| together.scope.numbered(error, number))?;
     }
     Ok(())
 }
 
 /// Reads what one change needs: one row as it is now, or several of one moment.
 fn read_for(
-    table: &DynamicTable,
+    (together, table): (Together<'_>, &DynamicTable),
     moment: &mut Option<Snapshot>,
     attempt: &mut (dyn Attempt + '_),
 ) -> Result<()> {
@@ -176,7 +265,8 @@ fn read_for(
             continue;
         }
         is_first = false;
-        let found = find(table, moment.as_ref(), &need, attempt);
+        let there = need.table.and_then(|name| together.table(name)).unwrap_or(table);
+        let found = find(there, moment.as_ref(), &need, attempt);
         attempt.take_back(need);
         found?;
     }
@@ -209,35 +299,39 @@ fn find(
     if found.is_none() { attempt.found(None) } else { Ok(()) }
 }
 
-/// What `run` makes of the plan of the changes, for which everything has been found. `batch` is the partition of a batch,
-/// whose errors say which of the changes they are about.
+/// What `run` makes of the plan of the changes, for which everything has been found; `tables` are the names of their
+/// tables, and `seals` those who seal for each.
 pub(in crate::typed) fn planned<T>(
+    scope: Scope<'_>,
+    tables: &[&str],
     attempts: &mut [&mut (dyn Attempt + '_)],
-    batch: Option<&str>,
-    seals: &dyn Seals,
+    seals: &[&dyn Seals],
     run: impl FnOnce(&Plan<'_>) -> T,
 ) -> Result<T> {
     for (number, attempt) in attempts.iter_mut().enumerate() {
-        attempt.make().map_err(|error| numbered(error, number, batch))?;
+        attempt.make().map_err(|error| scope.numbered(error, number))?;
     }
+    let seals = |number| seals.get(scope.table(number)).copied().ok_or_else(no_table);
     if let [attempt] = attempts {
         // Most are alone, and need no list.
         let mut desk = Desk::default();
-        let mut draft = Draft::new(batch, 1);
-        attempt.plan(0, seals, &mut desk, &mut draft).map_err(|error| numbered(error, 0, batch))?;
+        let mut draft = Draft::new(scope.reach, tables, 1);
+        let planned = attempt.plan(0, seals(0)?, &mut desk, &mut draft);
+        planned.map_err(|error| scope.numbered(error, 0))?;
         return Ok(run(&draft.into_plan()?));
     }
     let mut desks: Vec<_> = attempts.iter().map(|_| Desk::default()).collect();
-    let mut draft = Draft::new(batch, attempts.len());
+    let mut draft = Draft::new(scope.reach, tables, attempts.len());
     for ((number, attempt), desk) in attempts.iter().enumerate().zip(&mut desks) {
-        attempt.plan(number, seals, desk, &mut draft).map_err(|error| numbered(error, number, batch))?;
+        let planned = attempt.plan(number, seals(number)?, desk, &mut draft);
+        planned.map_err(|error| scope.numbered(error, number))?;
     }
     Ok(run(&draft.into_plan()?))
 }
 
-/// An error of the change that has this place in its batch.
-fn numbered(error: Error, number: usize, batch: Option<&str>) -> Error {
-    if batch.is_some() { error.at_index(number) } else { error }
+#[cold]
+fn no_table() -> Error {
+    Error::new(ErrorKind::TableNotFound).because("the change comes without its table")
 }
 
 /// Waits by chance, longer from loss to loss: then those who contend for an entity come one after another, and not all

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::attempt::Attempt;
-use super::driver;
+use super::driver::{self, Together};
 use super::entity_attempt::EntityAttempt;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::table::DynamicTable;
@@ -140,7 +140,7 @@ impl<'c, Set> Egt<'c, Set> {
 
     fn run<T>(
         self,
-        run: impl FnOnce(&DynamicTable, &mut [&mut (dyn Attempt + '_)], Option<&str>) -> Result<T>,
+        run: impl FnOnce(Together<'_>, &mut [&mut (dyn Attempt + '_)]) -> Result<T>,
     ) -> Result<T> {
         let (table, partition) = (self.table?, self.partition?);
         let refuse = |kind| {
@@ -166,7 +166,7 @@ impl<'c, Set> Egt<'c, Set> {
         for operation in &mut boxed {
             operations.push(&mut **operation);
         }
-        run(&table, &mut operations, Some(&partition))
+        run(Together::batch(&table, &partition), &mut operations)
     }
 }
 

@@ -154,7 +154,7 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         let why = if partition == old_partition {
             "an update keeps its primary key, and `move_to` can change the row key"
         } else {
-            "no one transaction changes two partitions"
+            "to change the partition, delete the entity and insert it in a `Store::transaction`"
         };
         let (partition, row) = (partition.escape_debug(), row.escape_debug());
         let because = format!("the change makes it partition `{partition}`, row `{row}`; {why}");
@@ -238,7 +238,11 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
             };
             self.asks = Asks::ForCopy(number);
             let (partition, _) = self.key.as_strs()?;
-            return Ok(Some(Need { keys: KeyPair::of(partition, &key), is_copy: true }));
+            let (table, keys) = match key {
+                (None, key) => (None, KeyPair::of(partition, &key)),
+                (Some((table, partition)), key) => (Some(table), KeyPair::of(&partition, &key)),
+            };
+            return Ok(Some(Need { table, keys, is_copy: true }));
         }
         Ok(None)
     }
@@ -268,13 +272,13 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         let Some((at, filling)) = next else { return Ok(None) };
         self.asks = Asks::ForFilling(at);
         let (partition, _) = self.key.as_strs()?;
-        Ok(Some(Need { keys: KeyPair::of(partition, &filling.key), is_copy: true }))
+        Ok(Some(Need { table: None, keys: KeyPair::of(partition, &filling.key), is_copy: true }))
     }
 
     /// Takes what is in the place of a copy.
     fn found_filling(&mut self, at: usize, row: Option<(&RowView<'_>, Version)>) -> Result<()> {
         self.asks = Asks::Nothing;
-        let (_, own) = self.key.as_strs()?;
+        let own = self.key.as_strs()?;
         if let Some(filling) = self.filling.get_mut(at) {
             filling.found = Some(match row {
                 None => Found::Missing,
@@ -311,7 +315,7 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
     /// Takes the row under the key of a copy.
     fn found_copy(&mut self, index: usize, copy: Option<&RowView<'_>>) -> Result<()> {
         self.asks = Asks::Copies(index + 1);
-        let (_, own) = self.key.as_strs()?;
+        let own = self.key.as_strs()?;
         let is_there = copy.is_some_and(|copy| unopened::is_copy(E::SCHEMA, index, own, copy));
         if let (Some(before), false) = (&mut self.before, is_there) {
             before.lacks(index);
@@ -446,7 +450,7 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
             Asks::Own => {
                 let keys = self.key.lend().map_err(|error| self.place(error))?;
                 self.asks = Asks::ForOwn;
-                Ok(Some(Need { keys, is_copy: false }))
+                Ok(Some(Need { table: None, keys, is_copy: false }))
             }
             Asks::Copies(from) => match self.next_copy(from)? {
                 None => self.next_filling(),

@@ -7,6 +7,7 @@ pub(in crate::typed) mod egt;
 pub(in crate::typed) mod entity_attempt;
 #[cfg(test)]
 mod tests;
+pub(in crate::typed) mod transaction;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, IfMatch};

@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use super::attempt::Attempt;
-use super::driver::planned;
+use super::driver::{Scope, planned};
 use super::entity_attempt::EntityAttempt;
 use super::{Change, values_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, IfMatch, Ticks, ValueRef};
 use crate::plan::{
-    Act, Cause, Condition, FoundTokens, Plan, Resealed, RowContent, RowKind, RowWrite, Seals, Version,
+    Act, Cause, Condition, FoundTokens, Plan, Reach, Resealed, RowContent, RowKind, RowWrite, Seals, Version,
 };
 use crate::row::named::{Names, PackedRow};
 use crate::schema::{Blind, Field};
@@ -59,6 +59,9 @@ impl Seals for NoKeys {
         Err(Error::new(ErrorKind::KeyUnavailable))
     }
 }
+
+/// Of a batch.
+const IN_SALES: Scope<'_> = Scope { reach: Reach::Batch("Sales"), ..Scope::ALONE };
 
 const FIRST: Version = version(1);
 const SECOND: Version = version(2);
@@ -146,7 +149,8 @@ fn each_step_may_run_on_another_thread() {
         assert_eq!(runs.load(Ordering::Relaxed), 0, "the closure ran where a row was lent");
         let (attempt, planned) = scope
             .spawn(move || {
-                let rows = planned(&mut [&mut attempt], None, &NoKeys, rows).unwrap();
+                let rows =
+                    planned(Scope::ALONE, &["Company"], &mut [&mut attempt], &[&NoKeys], rows).unwrap();
                 (attempt, rows)
             })
             .join()
@@ -178,7 +182,7 @@ fn another_attempt_knows_nothing_of_the_one_before() {
         stored.badge = badge;
         attempt.begin();
         answer(&mut attempt, "empid_000007", Some((&own(&names, &stored), version)));
-        let planned = planned(&mut [&mut attempt], None, &NoKeys, rows).unwrap();
+        let planned = planned(Scope::ALONE, &["Company"], &mut [&mut attempt], &[&NoKeys], rows).unwrap();
         let number = version.etag.timestamp().get();
         assert_eq!(planned[0], format!("0 put empid_000007 if is {number}"));
         assert_eq!(planned[1], format!("0 put {key} if any"));
@@ -189,7 +193,7 @@ fn another_attempt_knows_nothing_of_the_one_before() {
     attempt.take_back(need);
     attempt.begin();
     answer(&mut attempt, "empid_000007", None);
-    let error = planned(&mut [&mut attempt], None, &NoKeys, rows).unwrap_err();
+    let error = planned(Scope::ALONE, &["Company"], &mut [&mut attempt], &[&NoKeys], rows).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::EntityNotFound);
     assert!(
         error
@@ -209,7 +213,7 @@ fn a_patch_is_given_back_to_the_next_attempt() {
     for email in ["ann@contoso.com", "beth@contoso.com"] {
         attempt.begin();
         answer(&mut attempt, "empid_000007", Some((&own(&names, &Employee::new(7, email)), FIRST)));
-        let planned = planned(&mut [&mut attempt], None, &NoKeys, rows).unwrap();
+        let planned = planned(Scope::ALONE, &["Company"], &mut [&mut attempt], &[&NoKeys], rows).unwrap();
         assert!(planned.contains(&"0 put email_jones@contoso.com if absent".to_owned()), "{planned:?}");
         assert!(planned.contains(&format!("0 remove email_{email} if any")), "{planned:?}");
     }
@@ -227,7 +231,7 @@ fn what_is_of_another_version_is_refused_before_it_is_changed() {
         let mut attempt = EntityAttempt::new(key(), change);
         attempt.begin();
         answer(&mut attempt, "empid_000007", Some((&row, FIRST)));
-        let error = planned(&mut [&mut attempt], None, &NoKeys, rows).unwrap_err();
+        let error = planned(Scope::ALONE, &["Company"], &mut [&mut attempt], &[&NoKeys], rows).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ConditionNotMet);
         assert_eq!(error.row_key(), Some("empid_000007"));
     }
@@ -265,7 +269,7 @@ fn several_changes_are_planned_as_one() {
     third.begin();
     assert!(third.need().unwrap().is_none(), "what is new needs nothing");
     let attempts: &mut [&mut dyn Attempt] = &mut [&mut first, &mut second, &mut third];
-    let planned = planned(attempts, Some("Sales"), &NoKeys, rows).unwrap();
+    let planned = planned(IN_SALES, &["Company"], attempts, &[&NoKeys], rows).unwrap();
     assert_eq!(
         planned,
         [
@@ -291,7 +295,7 @@ fn of_several_errors_say_which() {
     answer(&mut first, "empid_000001", Some((&own(&names, &ann), FIRST)));
     let mut second = EntityAttempt::new(Key::unused(), Change::Insert(&moved));
     let attempts: &mut [&mut dyn Attempt] = &mut [&mut first, &mut second];
-    let error = planned(attempts, Some("Sales"), &NoKeys, rows).unwrap_err();
+    let error = planned(IN_SALES, &["Company"], attempts, &[&NoKeys], rows).unwrap_err();
     assert_eq!((error.kind(), error.index()), (ErrorKind::DifferentPartitions, Some(1)));
 }
 
@@ -302,7 +306,7 @@ fn properties_are_set_on_what_was_found() {
     let mut attempt = EntityAttempt::new(Employee::key("Sales", 7), Change::Set(&changes, IfMatch::Any));
     attempt.begin();
     answer(&mut attempt, "empid_000007", Some((&own(&names, &Employee::new(7, "ann")), FIRST)));
-    let planned = planned(&mut [&mut attempt], None, &NoKeys, rows).unwrap();
+    let planned = planned(Scope::ALONE, &["Company"], &mut [&mut attempt], &[&NoKeys], rows).unwrap();
     assert_eq!(
         planned,
         [
@@ -379,7 +383,9 @@ mod unopened {
                 attempt.take_back(asked);
             }
             assert!(attempt.need().unwrap().is_none());
-            let seen = planned(&mut [&mut attempt], None, &Anew, |plan| (rows(plan), plan.keeps_times));
+            let seen = planned(Scope::ALONE, &["Company"], &mut [&mut attempt], &[&Anew], |plan| {
+                (rows(plan), plan.keeps_times)
+            });
             let (planned, keeps_times) = seen.unwrap();
             assert!(keeps_times);
             // Where there is no copy, one is removed in case there is.

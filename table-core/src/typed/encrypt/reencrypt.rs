@@ -7,8 +7,9 @@ use crate::handle::bulk::load;
 use crate::handle::table::DynamicTable;
 use crate::schema;
 use crate::sealing::job::{self, Progress, Resealing, SealedRow, SealedValue};
+use crate::typed::change::Change;
+use crate::typed::change::driver::{self, Together};
 use crate::typed::change::entity_attempt::EntityAttempt;
-use crate::typed::change::{Change, driver};
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Key;
 use crate::typed::table::Table;
@@ -197,7 +198,7 @@ impl<E: Entity> Reencryption<E> {
             |row, _| {
                 // Somebody wrote it while it was being sealed.
                 let mut attempt = EntityAttempt::new(key(row), Change::<E>::Reseal);
-                driver::commit(table, &mut [&mut attempt], None).map(drop)
+                driver::commit(Together::alone(table), &mut [&mut attempt]).map(drop)
             },
         )?;
         for failure in done.failures {

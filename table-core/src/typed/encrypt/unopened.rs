@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::ValueRef;
 use crate::plan::{FieldToken, Values};
 use crate::row::view::RowView;
-use crate::schema::{self, FieldPart, Format, Part, PropertyValue, Schema, Template};
+use crate::schema::{self, FieldPart, Format, KeyPair, Part, PropertyValue, Schema, Template};
 use crate::sealing::looks_sealed;
 use crate::typed::entity::source::Source;
 use crate::typed::entity::{Entity, path};
@@ -60,11 +60,21 @@ fn is_in_key(schema: &Schema, field: usize) -> bool {
 pub(in crate::typed) fn is_copy(
     schema: &'static Schema,
     index: usize,
-    own: &str,
+    own: (&str, &str),
     copy: &RowView<'_>,
 ) -> bool {
     // One that says not whose copy it is is nobody's to remove.
-    source_of(schema, index, copy).is_some_and(|key| key == own)
+    let Some(found) = schema.indexes.get(index) else { return false };
+    if path::check_kind_name(copy, found.kind).is_err() {
+        return false;
+    }
+    let says = Source::new(schema, &found.place, copy).and_then(|source| {
+        if found.is_elsewhere() {
+            return source.own_keys();
+        }
+        Ok(KeyPair::of(own.0, &source.own_row_key()?))
+    });
+    says.is_ok_and(|keys| keys.as_strs() == own)
 }
 
 /// The row key of the entity of which the row is a copy in an index, if it is one and says so.

@@ -3,11 +3,12 @@
 use super::source::Source;
 use super::stored::{Copied, Stored};
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::table::DynamicTable;
 use crate::model::{ETag, Value, ValueRef};
 use crate::query::{KeyProperties, Kind, Query, StoredRow};
 use crate::row::view::RowView;
 use crate::schema::{
-    self, Blind, Field, FieldPart, Format, KeyValues, Place, PropertyValue, RowTag, Schema, Template,
+    self, Blind, Field, FieldPart, Format, Index, KeyValues, Place, PropertyValue, RowTag, Schema, Template,
     ValueError,
 };
 use crate::sealing::sign::check_signed;
@@ -54,6 +55,16 @@ pub struct PathKeys {
 impl PathKeys {
     pub(crate) fn schema(&self) -> &'static Schema {
         self.schema
+    }
+
+    /// Whether its rows lie in another partition than their entities, or in another table.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.index.and_then(|index| self.schema.indexes.get(index)).is_some_and(Index::is_elsewhere)
+    }
+
+    /// The table of its rows, of those that a handle of the entity's table knows.
+    pub(crate) fn table<'t>(&self, of: &'t DynamicTable) -> &'t DynamicTable {
+        if self.is_elsewhere() { of.member(self.place().table.source()) } else { of }
     }
 
     /// Where its rows lie.

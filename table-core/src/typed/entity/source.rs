@@ -11,7 +11,9 @@ use crate::plan::Values;
 use crate::row::numbers::PropertyNumber;
 use crate::row::shaped::QuickRow;
 use crate::row::view::RowView;
-use crate::schema::{self, Field, FieldPart, KeyValues, Place, PropertyValue, Schema, Template, ValueError};
+use crate::schema::{
+    self, Field, FieldPart, KeyPair, KeyValues, Place, PropertyValue, Schema, Template, ValueError,
+};
 use crate::sealing::{looks_sealed, open as open_sealed};
 use crate::typed::entity::Entity;
 
@@ -477,6 +479,19 @@ impl<'v> Source<'v> {
         }
         let (partition, row) = self.row.keys();
         error.partition(&partition).row(&row)
+    }
+
+    /// Both keys that the entity has itself, of which this row may be a copy that lies elsewhere.
+    pub(crate) fn own_keys(&self) -> Result<KeyPair> {
+        let mut keys = [String::new(), String::new()];
+        let place = self.schema.place();
+        for (template, key) in [&place.partition, &place.row].into_iter().zip(&mut keys) {
+            if !matches!(schema::print(template, &FromRow(self), key), Ok(true)) {
+                return Err(self.error("the copy lacks a part of its entity's key".to_owned()));
+            }
+        }
+        let [partition, row] = keys;
+        Ok(KeyPair::of(&partition, &row))
     }
 
     /// The row key that the entity has itself, of which this row may be a copy.

@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, Loader, StepSize, Transition};
 use crate::handle::table::DynamicTable;
 use crate::plan::Epoch;
-use crate::schema::{Blocked, IndexEvent, IndexState, Lives};
+use crate::schema::{Blocked, Index, IndexEvent, IndexState, Lives};
 use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::change::{Change, driver};
 use crate::typed::entity::Entity;
@@ -149,6 +149,10 @@ impl<E: Entity> Work for Rebuild<E> {
 
     fn begin(&mut self, table: &DynamicTable) -> Result<bool> {
         let jobs = table.exec().jobs()?;
+        // What lies elsewhere is of the layout from the first entity on.
+        if E::SCHEMA.indexes.get(self.index).is_none_or(Index::is_elsewhere) {
+            return Ok(false);
+        }
         if matches!(jobs.lives(E::SCHEMA, self.index())?, (_, IndexState::Ready { .. }, true)) {
             return Ok(false);
         }

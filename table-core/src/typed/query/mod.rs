@@ -7,6 +7,7 @@ mod paths;
 mod rows;
 mod steps;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -143,7 +144,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     /// What running the query will read, and why.
     pub fn explain(&self) -> Result<Explain> {
         let explain = self.lower().and_then(|lanes| lanes.explain());
-        let explain = explain.map_err(|e| e.table(self.origin.table().name()))?;
+        let explain = explain.map_err(|e| e.table(self.table().name()))?;
         Ok(if R::LOOKS_UP { explain.looking_up() } else { explain })
     }
 
@@ -163,7 +164,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     }
 
     fn counted(&self) -> Result<u64> {
-        rows::refilling(&self.origin, self.held())?.count_rest()
+        rows::refilling::<O>(&self.table(), self.held())?.count_rest()
     }
 
     /// A page: at most `size` of what the query finds, 1,000 at most, from the start or from where another page of the
@@ -176,7 +177,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     }
 
     fn page_of(&self, size: usize, after: Option<&Continuation>) -> Result<Page<R::Item>> {
-        let table = self.origin.table();
+        let table = &*self.table();
         let query = |e: crate::Error| e.attempted("query").table(table.name());
         let (hold, lanes) = self.held().map_err(query)?;
         let snapshot = std::borrow::Borrow::borrow(&hold);
@@ -184,7 +185,17 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     }
 
     fn lower(&self) -> Result<Lanes> {
-        lowering::lower(P::KEYS, &self.given, R::select(self.narrowing.clone()), self.origin.table())
+        lowering::lower(P::KEYS, &self.given, R::select(self.narrowing.clone()), &self.table())
+    }
+
+    /// The table of the rows that it reads.
+    fn table(&self) -> Cow<'_, DynamicTable> {
+        let table = self.origin.table();
+        if P::KEYS.is_elsewhere() {
+            Cow::Owned(table.member_of_family(P::KEYS.place().table.source()))
+        } else {
+            Cow::Borrowed(table)
+        }
     }
 
     /// Where the query reads. An index must be ready there.
@@ -234,7 +245,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> IntoIterator for PathQuery<P, O, R,
     type IntoIter = TypedRows<P, O, R>;
 
     fn into_iter(self) -> TypedRows<P, O, R> {
-        TypedRows::new(&self.origin, self.held())
+        TypedRows::new(&self.table(), self.held())
     }
 }
 

@@ -6,28 +6,32 @@ use std::marker::PhantomData;
 use crate::error::{Error, Result};
 use crate::executor::Lanes;
 use crate::handle::rows::Refilling;
+use crate::handle::table::DynamicTable;
 use crate::typed::entity::path::Path;
 use crate::typed::read::origin::Origin;
 use crate::typed::read::reading::{ReadAs, Whole};
 
 /// The rows of a query, to be decoded by the caller.
-pub(super) fn refilling<O: Origin>(origin: &O, held: Result<(O::Hold, Lanes)>) -> Result<Refilling<O::Hold>> {
-    let (snapshot, lanes) = held.map_err(|e| e.attempted("query").table(origin.table().name()))?;
-    Refilling::new(snapshot, origin.table(), lanes)
+pub(super) fn refilling<O: Origin>(
+    table: &DynamicTable,
+    held: Result<(O::Hold, Lanes)>,
+) -> Result<Refilling<O::Hold>> {
+    let (snapshot, lanes) = held.map_err(|e| e.attempted("query").table(table.name()))?;
+    Refilling::new(snapshot, table, lanes)
 }
 
 /// What a typed query finds, in order: an iterator that owns its snapshot, or reads the caller's.
 ///
 /// An error, of the query itself too, comes as an item, and ends it.
 #[must_use = "an iterator does nothing until it is used"]
-pub struct TypedRows<P: Path, O: Origin = crate::DynamicTable, R: ReadAs<P> = Whole>(
+pub struct TypedRows<P: Path, O: Origin = DynamicTable, R: ReadAs<P> = Whole>(
     Result<Refilling<O::Hold>, Option<Error>>,
     PhantomData<fn() -> (P, R)>,
 );
 
 impl<P: Path, O: Origin, R: ReadAs<P>> TypedRows<P, O, R> {
-    pub(super) fn new(origin: &O, held: Result<(O::Hold, Lanes)>) -> Self {
-        Self(refilling(origin, held).map_err(Some), PhantomData)
+    pub(super) fn new(table: &DynamicTable, held: Result<(O::Hold, Lanes)>) -> Self {
+        Self(refilling::<O>(table, held).map_err(Some), PhantomData)
     }
 }
 

@@ -205,6 +205,7 @@ fn get<E: Entity, L: Lookup<E>>(
     key: &L,
 ) -> Result<Option<L::Output>> {
     check_index::<L::Path>(snapshot, table)?;
+    let table = <L::Path as Path>::KEYS.table(table);
     if let Some(blind) = key.blind() {
         let mut found = None;
         let mut read = |view: &RowView<'_>| {
@@ -272,15 +273,16 @@ fn get_as<E: Entity, L: Lookup<E>, S: Projection<Entity = E>>(
     snapshot: Option<&Snapshot>,
     key: &L,
 ) -> Result<Option<S>> {
+    let lies_in = <L::Path as Path>::KEYS.table(table);
     let read = |view: &RowView<'_>| {
         check_kind(view, <L::Path as Path>::KEYS.tag())?;
         projection::read::<L::Path, S>(view)
     };
     let Some(snapshot) = snapshot else {
-        return while_ready::<L::Path, _>(table, || get_as_by::<E, L, S>(table, None, key, &read));
+        return while_ready::<L::Path, _>(table, || get_as_by::<E, L, S>(lies_in, None, key, &read));
     };
     check_index::<L::Path>(snapshot, table)?;
-    get_as_by::<E, L, S>(table, Some(snapshot), key, &read)
+    get_as_by::<E, L, S>(lies_in, Some(snapshot), key, &read)
 }
 
 /// What `read` makes of the row of this key.

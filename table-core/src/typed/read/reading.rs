@@ -7,6 +7,7 @@ use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::query::Query;
 use crate::row::view::RowView;
+use crate::schema::KeyPair;
 use crate::typed::entity::path::{self, Path};
 use crate::typed::entity::source::Source;
 use crate::typed::entity::stored::Stored;
@@ -64,26 +65,33 @@ impl<P: Path> ReadAs<P> for Entities {
         if P::INDEX.is_none() {
             return path::read_stored(view);
         }
-        let row = Source::of::<P>(view)?.own_row_key()?;
-        let partition = view.partition_key();
-        match snapshot.view(table, &partition, &row)? {
+        let source = Source::of::<P>(view)?;
+        let keys = if P::KEYS.is_elsewhere() {
+            source.own_keys()?
+        } else {
+            KeyPair::of(&view.partition_key(), &source.own_row_key()?)
+        };
+        let (partition, row) = keys.as_strs();
+        match snapshot.view(table.member(P::KEYS.schema().table()), partition, row)? {
             Some(own) => {
                 path::check_kind(&own, P::KEYS.schema().tag(None))?;
                 path::read_stored(&own)
             }
-            None => Err(orphan(view, &row)),
+            None => Err(orphan(view, partition, row)),
         }
     }
 }
 
 /// A copy whose entity is not there, in one and the same snapshot.
 #[cold]
-fn orphan(view: &RowView<'_>, row: &str) -> Error {
-    let row = row.escape_debug();
-    Error::new(ErrorKind::Corrupt)
-        .because(format!("the row is a copy of the entity in row `{row}`, which is not there"))
-        .partition(&view.partition_key())
-        .row(&view.row_key())
+fn orphan(view: &RowView<'_>, partition: &str, row: &str) -> Error {
+    let (partition, row, of) = (partition.escape_debug(), row.escape_debug(), view.partition_key());
+    let because = if *of == *partition.to_string() {
+        format!("the row is a copy of the entity in row `{row}`, which is not there")
+    } else {
+        format!("the row is a copy of the entity in partition `{partition}`, row `{row}`, which is not there")
+    };
+    Error::new(ErrorKind::Corrupt).because(because).partition(&view.partition_key()).row(&view.row_key())
 }
 
 /// Each row as some of its fields.

@@ -5,8 +5,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, IfMatch};
 use crate::schema;
+use crate::typed::change::Change;
+use crate::typed::change::driver::{self, Together};
 use crate::typed::change::entity_attempt::EntityAttempt;
-use crate::typed::change::{Change, driver};
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::check_kind_name;
 use crate::typed::entity::source::Source;
@@ -124,7 +125,7 @@ impl<Set> Visitor<Set> for Run<'_, Set> {
     fn visit<E: Entity>(self, _: fn(E) -> Set) -> Result<Option<ETag>> {
         let Self { set, entity, what } = self;
         let commit = |key, change: Change<'_, E>| {
-            driver::commit(&set.table, &mut [&mut EntityAttempt::new(key, change)], None).map(Some)
+            driver::commit(Together::alone(&set.table), &mut [&mut EntityAttempt::new(key, change)]).map(Some)
         };
         let key = || Key::<E>::verbatim(entity.partition_key(), entity.row_key());
         match what {

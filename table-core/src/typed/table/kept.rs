@@ -103,7 +103,8 @@ fn compare(folder: &Path, schemas: &[&Schema], updates: bool) -> Result<(), Stri
 
 /// A layout that is kept and what is declared, line by line, and what the difference takes.
 fn difference(kept: &str, schema: &Schema, path: &Path) -> String {
-    let lines = schema::differences(kept, schema).map(|found| found.lines).unwrap_or_default();
+    let lines =
+        schema::differences_in(schema.table(), kept, schema).map(|found| found.lines).unwrap_or_default();
     let takes = schema::takes(kept, schema);
     format!(
         "`{}` of the struct `{}` is declared otherwise than in {} (- kept, + declared):\n  {}\nit takes:\n  {}",

@@ -18,10 +18,11 @@ use crate::plan::{Plan, Refused};
 use crate::row::view::RowView;
 use crate::schema::Standing;
 use crate::typed::change::Change;
-use crate::typed::change::driver;
+use crate::typed::change::driver::{self, Together};
 use crate::typed::change::egt::Egt;
 use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::entity::Entity;
+use crate::typed::entity::path::Path;
 use crate::typed::entity::stored::Stored;
 use crate::typed::read::blind::find_or_again;
 use crate::typed::read::key::{Key, Lookup, Partition};
@@ -59,9 +60,10 @@ impl<E: Entity> Table<E> {
                 found = Some(L::read(view)?);
                 Ok(())
             };
+            let table = <L::Path as Path>::KEYS.table(&self.table);
             let is_found = match key.blind() {
-                Some(blind) => blind.find(&self.table, &mut read)?,
-                None => find_or_again(&self.table, key.keys()?, &mut read)?,
+                Some(blind) => blind.find(table, &mut read)?,
+                None => find_or_again(table, key.keys()?, &mut read)?,
             };
             Ok(found.filter(|_| is_found))
         })
@@ -164,7 +166,7 @@ impl<E: Entity> Table<E> {
             called_off.store(why.is_some(), Ordering::Relaxed);
         };
         let mut attempt = EntityAttempt::new(key, Change::Update(Box::new(change))).unless(&called_off);
-        let done = driver::commit(&self.table, &mut [&mut attempt], None);
+        let done = driver::commit(Together::alone(&self.table), &mut [&mut attempt]);
         let new = attempt.into_new();
         match (done, why) {
             (Err(_), Some(why)) => Err(why),
@@ -247,13 +249,13 @@ impl<E: Entity> Table<E> {
             &mut *self.table.loader(),
             entities,
             |entity, loader| {
-                let standing = self.table.standing(E::SCHEMA, true)?;
+                let standing = driver::standing(Together::alone(&self.table), E::SCHEMA, true)?;
                 let sealer = self.table.sealer();
                 let add = |plan: &Plan<'_>| {
                     let added = loader.add(plan, &sealer.sealed_at());
                     added.map_err(|refused| plan.judge(refused).error)
                 };
-                driver::insertion(entity.borrow(), standing, &sealer, add)?
+                driver::insertion(&self.table, entity.borrow(), standing, &sealer, add)?
             },
             |entity, refused| {
                 // What adds a row demands no version: the keys that sealed it are no longer the current ones.
@@ -264,7 +266,9 @@ impl<E: Entity> Table<E> {
                 let Refused { error, group, row } = &refused;
                 let again = || Refused { error: error.again(), group: *group, row: *row };
                 let failure =
-                    driver::insertion(entity.borrow(), Standing::NEW, &shown, |plan| plan.judge(again()))?;
+                    driver::insertion(&self.table, entity.borrow(), Standing::NEW, &shown, |plan| {
+                        plan.judge(again())
+                    })?;
                 Err(failure.error)
             },
         )
@@ -293,7 +297,7 @@ impl<E: Entity> Table<E> {
 
     fn commit(&self, key: Key<E>, change: Change<'_, E>) -> Result<(ETag, Option<E>)> {
         let mut attempt = EntityAttempt::new(key, change);
-        let etag = driver::commit(&self.table, &mut [&mut attempt], None)?;
+        let etag = driver::commit(Together::alone(&self.table), &mut [&mut attempt])?;
         Ok((etag, attempt.into_new()))
     }
 }

@@ -5,6 +5,7 @@ use crate::handle::store::Store;
 use crate::handle::table::DynamicTable;
 use crate::schema::Schema;
 use crate::typed::change::egt::{Egt, MemberOf};
+use crate::typed::change::transaction::StoreTransaction;
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Partition;
 use crate::typed::set::{EntitySet, SetTable};
@@ -25,14 +26,34 @@ impl Store {
     }
 
     /// The table of these kinds, created if there is none.
-    fn table_of(&self, kinds: &[&'static Schema]) -> Result<DynamicTable> {
+    pub(in crate::typed) fn table_of(&self, kinds: &[&'static Schema]) -> Result<DynamicTable> {
         let name = kinds.first().map_or("", |schema| schema.table());
-        let table =
-            if self.is_read_only() { self.dynamic_table(name)? } else { self.create_table_if_missing(name)? };
+        let table = self.table_named(name)?;
         for schema in kinds {
             table.declare(schema).map_err(|e| e.attempted("open").table(name))?;
         }
-        Ok(table)
+        let mut others: Vec<DynamicTable> = Vec::new();
+        for (schema, other) in
+            kinds.iter().flat_map(|schema| schema.other_tables().map(move |other| (schema, other)))
+        {
+            let known = others.iter().position(|known| known.name().eq_ignore_ascii_case(other));
+            let known = match known {
+                Some(known) => known,
+                None => {
+                    others.push(self.table_named(other)?);
+                    others.len() - 1
+                }
+            };
+            if let Some(table) = others.get(known) {
+                table.declare(schema).map_err(|e| e.attempted("open").table(other))?;
+            }
+        }
+        Ok(table.with_others(others))
+    }
+
+    /// The table of this name, created if there is none and it may be.
+    fn table_named(&self, name: &str) -> Result<DynamicTable> {
+        if self.is_read_only() { self.dynamic_table(name) } else { self.create_table_if_missing(name) }
     }
 
     /// The table of this set's kinds, created if there is none.
@@ -44,5 +65,11 @@ impl Store {
     /// [`Egt`]. If the table can't be opened, committing says so.
     pub fn egt<'c, Set: EntitySet>(&self, partition: Partition<impl MemberOf<Set>>) -> Egt<'c, Set> {
         Egt::new(self.table_of(Set::KINDS), partition)
+    }
+
+    /// Changes of entities of any partitions and tables, to be made together or not at all; see [`StoreTransaction`]. If a
+    /// table can't be opened, committing says so.
+    pub fn transaction<'c>(&self) -> StoreTransaction<'c> {
+        StoreTransaction::new(self.clone())
     }
 }

@@ -98,6 +98,10 @@ impl<'m> Path<'m> {
         }
     }
 
+    fn partition(&self) -> &'m Template {
+        self.index.map_or(&self.model.key.partition, |(_, index)| self.model.partition_of(index))
+    }
+
     fn row(&self) -> &'m Template {
         self.index.map_or(&self.model.key.row, |(_, index)| &index.row)
     }
@@ -176,7 +180,8 @@ impl<'m> Path<'m> {
         let key = &self.model.key;
         let mut held = arguments(&[&key.partition, &key.row]);
         if let Some((_, index)) = self.index {
-            for part in index.row.fields().filter(|part| part.is_held()) {
+            let partition = index.partition.iter().flat_map(Template::fields);
+            for part in partition.chain(index.row.fields()).filter(|part| part.is_held()) {
                 if !held.contains(&part.field) {
                     held.push(part.field);
                 }

@@ -159,7 +159,7 @@ fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
 /// The methods that take the parts of one path's keys, and what can be done at which step.
 pub(super) fn parts(path: &Path<'_>, query: &Ident) -> TokenStream {
     let (krate, this, from) = (&path.model.krate, &path.ty, &path.from);
-    let steps = steps(path.model, path.row());
+    let steps = steps(path.partition(), path.row());
     let methods = (0..).zip(&steps).filter_map(|(at, step)| {
         let method = method(path, query, &steps, step.next.as_ref()?)?;
         let at = step_type(krate, &steps, at);
@@ -272,7 +272,7 @@ fn offers(path: &Path<'_>, next: &Next) -> TokenStream {
     if next.is_number {
         return quote!(#krate::Offers<true, false>);
     }
-    let part = next.place - path.model.key.partition.fields().count();
+    let part = next.place - path.partition().fields().count();
     if next.is_plain && path.model.fields.get(next.field).is_some_and(Field::is_string) {
         let is_last = part + 1 == path.row().fields().count()
             && matches!(path.row().parts.last(), Some(Part::Field(_)));
@@ -295,10 +295,10 @@ fn offers(path: &Path<'_>, next: &Next) -> TokenStream {
 /// The method of the table that begins a query of the path.
 pub(super) fn start(path: &Path<'_>, query: &Ident) -> TokenStream {
     let (krate, vis, this, from) = (&path.model.krate, path.model.vis, &path.ty, &path.from);
-    let first = steps(path.model, path.row());
+    let first = steps(path.partition(), path.row());
     let first = step_type(krate, &first, 0);
     let name = path.index.map_or_else(|| format_ident!("rows"), |(_, index)| index.ident.clone());
-    let (partition, row) = (path.model.key.partition.source(), path.row().source());
+    let (partition, row) = (path.partition().source(), path.row().source());
     let doc = format!(
         "Queries by PartitionKey `{partition}`, RowKey `{row}`: the parts are given from left to right."
     );

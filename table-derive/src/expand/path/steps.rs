@@ -1,6 +1,6 @@
 //! The steps of a query, from part to part: what can come next, and where that leads.
 
-use crate::model::{Entity, Template};
+use crate::model::Template;
 use crate::template::{FieldPart, Format};
 
 /// A step at which a query can be.
@@ -60,9 +60,9 @@ struct Place {
 
 /// Every step that a query of this path can be at. Giving one field after another leads from the first to the second
 /// and so on.
-pub(super) fn steps(model: &Entity<'_>, row: &Template) -> Vec<Step> {
-    let all: Vec<_> = model.key.partition.fields().chain(row.fields()).collect();
-    let parts = Parts { all, width: model.key.partition.fields().count() };
+pub(super) fn steps(partition: &Template, row: &Template) -> Vec<Step> {
+    let all: Vec<_> = partition.fields().chain(row.fields()).collect();
+    let parts = Parts { all, width: partition.fields().count() };
     let mut places = vec![parts.skip(Place { part: 0, given: Vec::new() })];
     let mut steps = Vec::new();
     // The way by fields comes first, and so has the first numbers.

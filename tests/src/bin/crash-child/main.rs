@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails panics")]
 
+mod bank;
 mod compact;
+mod elsewhere;
 mod fault;
 mod flips;
 mod full;
@@ -31,6 +33,7 @@ fn main() {
         std::process::abort();
     });
     match role.as_str() {
+        "bank" => bank::forever(&arguments),
         "write" => kill::write(&arguments),
         "increment" => peer::increment(&arguments),
         "old-handle" => peer::old_handle(&arguments),
@@ -42,6 +45,7 @@ fn main() {
         "come-and-go" => peer::come_and_go(&arguments),
         "flips" => flips::run(&arguments),
         "key-flips" => key_flips::run(&arguments),
+        "elsewhere" => elsewhere::forever(&arguments),
         "fill" => full::fill(&arguments),
         "crowd" => full::crowd(&arguments),
         "bulk" => full::bulk(&arguments),

@@ -90,7 +90,7 @@ fn c7_kinds_in_a_table_have_keys_of_their_own() {
     );
     let review = Schema { indexes: Vec::leak(vec![by_id]), ..review };
     assert_eq!(
-        checks::kinds_that_meet(&review, &EMPLOYEE).unwrap(),
+        checks::kinds_that_meet("", &review, &EMPLOYEE).unwrap(),
         "the index `by_name` (`empid_{id:06}`) of `Review` and the row key (`empid_{id:06}`) of `Employee` \
          could print one key: start each with literal text of its own"
     );
@@ -98,8 +98,8 @@ fn c7_kinds_in_a_table_have_keys_of_their_own() {
     let elsewhere = |text| template(vec![Part::Literal(text), employee::text(0)]);
     let a = with_partition(elsewhere("a_"));
     let b = with_partition(elsewhere("b_"));
-    assert_eq!(checks::kinds_that_meet(&a, &b), None);
-    assert!(checks::kinds_that_meet(&a, &a).is_some());
+    assert_eq!(checks::kinds_that_meet("", &a, &b), None);
+    assert!(checks::kinds_that_meet("", &a, &a).is_some());
 }
 
 #[test]

@@ -37,6 +37,7 @@ pub(in crate::schema) mod employee {
         unique: true,
         copies: Copies::All,
         sparse: false,
+        arrival: None,
     };
 
     pub(in crate::schema) const BY_NAME: Index = Index {
@@ -49,6 +50,7 @@ pub(in crate::schema) mod employee {
         unique: false,
         copies: Copies::Some(&[2]),
         sparse: false,
+        arrival: None,
     };
 }
 

@@ -7,20 +7,24 @@ use std::collections::BTreeSet;
 
 use super::super::Environment;
 use super::paths::is_last;
-use super::{Around, LEVELS, NODE, Tree, Way};
+use super::{Around, LEVELS, NODE, Page, Tree, Way};
 use crate::error::Result;
 use crate::store::lmdb::pages::{damaged, is_whole};
 
 /// The findings of a write transaction about the tree that it began with, which does not change while it lasts.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Explored {
     /// Branches whose keys rise.
     branches: BTreeSet<u64>,
     leaves: Vec<Leaf>,
-    /// The places where rows were missed last, the latest first: rows that are written one after the other often stand
-    /// there, too.
-    gaps: [Option<Gap>; 4],
+    /// The places where rows were missed last: rows that are written one after the other often stand there, too.
+    gaps: [Option<Gap>; GAPS],
+    /// Which of them was met when, the latest first.
+    order: [u8; GAPS],
 }
+
+/// How many gaps are remembered.
+const GAPS: usize = 4;
 
 /// The number of leaves that are remembered one by one.
 const FEW_LEAVES: usize = 32;
@@ -48,8 +52,26 @@ struct Gap {
     after: Option<Spot>,
 }
 
-/// The place of an entry: its leaf, and which of its entries it is.
-type Spot = (u64, usize);
+/// The place of a row's key.
+#[derive(Clone, Copy, Debug)]
+struct Spot {
+    leaf: u64,
+    start: usize,
+    end: usize,
+}
+
+impl Spot {
+    fn of(leaf: u64, page: &Page<'_>, key: &[u8]) -> Self {
+        let start = key.as_ptr().addr().wrapping_sub(page.bytes.as_ptr().addr());
+        Self { leaf, start, end: start.wrapping_add(key.len()) }
+    }
+}
+
+impl Default for Explored {
+    fn default() -> Self {
+        Self { branches: BTreeSet::new(), leaves: Vec::new(), gaps: [None; GAPS], order: [0, 1, 2, 3] }
+    }
+}
 
 impl Leaf {
     fn of(way: &Way<'_>) -> Result<Self> {
@@ -94,11 +116,24 @@ impl Explored {
         Ok(self.leaves.len() - 1)
     }
 
+    /// Remembers a gap in the place of the one that was met longest ago.
     fn learn_gap(&mut self, gap: Gap) {
-        self.gaps.rotate_right(1);
-        if let Some(first) = self.gaps.first_mut() {
-            *first = Some(gap);
+        let [a, b, c, last] = self.order;
+        if let Some(oldest) = self.gaps.get_mut(usize::from(last)) {
+            *oldest = Some(gap);
         }
+        self.order = [last, a, b, c];
+    }
+
+    /// Notes that the gap of this place in the order has been met.
+    fn meet(&mut self, place: usize) {
+        let [a, b, c, d] = self.order;
+        self.order = match place {
+            0 => return,
+            1 => [b, a, c, d],
+            2 => [c, a, b, d],
+            _ => [d, a, b, c],
+        };
     }
 }
 
@@ -157,18 +192,17 @@ impl Tree {
         if explored.leaves.len() < explored.gaps.len() {
             return false;
         }
-        for place in 0..explored.gaps.len() {
-            let Some(Some(gap)) = explored.gaps.get(place).copied() else { break };
-            let key_at = |(leaf, at)| {
-                let page = self.page(environment, txn, leaf)?;
-                page.node(at).map(|node| node.key).ok_or_else(damaged)
-            };
-            let is_in = gap.before.is_none_or(|spot| key_at(spot).is_ok_and(|before| before < key))
-                && gap.after.is_none_or(|spot| key_at(spot).is_ok_and(|after| key < after));
+        let key_at = |spot: Spot| {
+            let page = environment.span(self.pages, txn, spot.leaf, self.pages.size());
+            page.and_then(|page| page.get(spot.start..spot.end))
+        };
+        for place in 0..GAPS {
+            let Some(number) = explored.order.get(place) else { break };
+            let Some(Some(gap)) = explored.gaps.get(usize::from(*number)).copied() else { break };
+            let is_in = gap.before.is_none_or(|spot| key_at(spot).is_some_and(|before| before < key))
+                && gap.after.is_none_or(|spot| key_at(spot).is_some_and(|after| key < after));
             if is_in {
-                if let Some(recent) = explored.gaps.get_mut(..=place) {
-                    recent.rotate_right(1);
-                }
+                explored.meet(place);
                 let leaf = explored.leaves.iter_mut().find(|known| known.number == gap.leaf);
                 return leaf.is_some_and(|leaf| length == 0 || !leaf.may_split(length));
             }
@@ -189,23 +223,26 @@ impl Tree {
         if found {
             return Ok(None);
         }
-        for beside in [at.checked_sub(1), Some(at).filter(|at| *at < way.leaf.len())].into_iter().flatten() {
+        // The search has found the key of the one below this, and that of the other above it.
+        let mut spots = [None; 2];
+        for (beside, spot) in
+            [at.checked_sub(1), Some(at).filter(|at| *at < way.leaf.len())].into_iter().zip(&mut spots)
+        {
+            let Some(beside) = beside else { continue };
             let node = way.leaf.node(beside).ok_or_else(damaged)?;
             if !leaf.is_sound(beside) {
                 let value = environment.value(self.pages, txn, &node).ok_or_else(damaged)?;
                 verify(node.key, value)?;
                 leaf.learn_sound(beside);
             }
-            // A leaf whose order is damaged just here leads astray.
-            if (node.key < key) != (beside < at) {
-                return Err(damaged());
-            }
+            *spot = Some(Spot::of(way.number, &way.leaf, node.key));
         }
-        let is_edge = at == 0 || at == way.leaf.len();
-        let beyond =
-            if is_edge { self.check_edge(environment, txn, way, key, at == 0, verify)? } else { None };
-        let before = at.checked_sub(1).map_or(beyond, |before| Some((way.number, before)));
-        let after = if at < way.leaf.len() { Some((way.number, at)) } else { beyond };
+        let [before, after] = spots;
+        let (before, after) = match (before, after) {
+            (Some(_), Some(_)) => (before, after),
+            (None, _) => (self.check_edge(environment, txn, way, key, true, verify)?, after),
+            (_, None) => (before, self.check_edge(environment, txn, way, key, false, verify)?),
+        };
         Ok(Some(Gap { leaf: way.number, before, after }))
     }
 
@@ -219,18 +256,15 @@ impl Tree {
         way: &Way<'_>,
         known: &mut BTreeSet<u64>,
     ) -> Result<()> {
-        for number in &way.passed {
-            if *number == way.number {
-                break;
-            }
-            if !known.insert(*number) {
+        for (number, _) in way.branches() {
+            if !known.insert(number) {
                 continue;
             }
-            let branch = self.page(environment, txn, *number)?;
+            let branch = self.page(environment, txn, number)?;
             let mut last: Option<&[u8]> = None;
             // The first key of a branch stands for none.
             for at in 1..branch.len() {
-                let key = branch.node(at).ok_or_else(damaged)?.key;
+                let key = branch.key(at).ok_or_else(damaged)?;
                 if last.is_some_and(|last| last >= key) {
                     return Err(damaged());
                 }
@@ -252,9 +286,9 @@ impl Tree {
         is_first: bool,
         verify: impl Fn(&[u8], &[u8]) -> Result<()>,
     ) -> Result<Option<Spot>> {
-        let ends = || Some((way.leaf.node(0)?.key, way.leaf.node(way.leaf.len() - 1)?.key));
+        let ends = || Some((way.leaf.key(0)?, way.leaf.key(way.leaf.len() - 1)?));
         let (first, last) = ends().ok_or_else(damaged)?;
-        let Around { bounds: (low, high), beside } = self.around(environment, txn, key)?;
+        let Around { bounds: (low, high), beside } = self.around(environment, txn, way)?;
         if low.is_some_and(|low| first < low) || high.is_some_and(|high| last >= high) {
             return Err(damaged());
         }
@@ -275,7 +309,7 @@ impl Tree {
             let value = environment.value(self.pages, txn, &node).ok_or_else(damaged)?;
             verify(node.key, value)?;
             let right = if is_first { node.key < key } else { node.key > key };
-            return if right { Ok(Some((number, at))) } else { Err(damaged()) };
+            return if right { Ok(Some(Spot::of(number, &page, node.key))) } else { Err(damaged()) };
         }
         Err(damaged())
     }

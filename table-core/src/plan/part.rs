@@ -1,0 +1,128 @@
+//! The rows that changes touch in one place.
+
+use super::one_or_more::OneOrMore;
+use super::row_write::{Act, Condition, Content, Epoch, Group, RowWrite};
+use super::touched::{Gone, Touched};
+
+/// A partition of one of the tables that come with a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Place<'p> {
+    pub(super) table: usize,
+    pub(super) partition: &'p str,
+}
+
+/// The rows of one partition of one table, until it is known which of them meet.
+#[derive(Debug)]
+pub(super) struct Part<'p> {
+    pub(super) place: Place<'p>,
+    /// The rows that are to be there. One that is right as it is stays so, whatever it is: another entity may want it.
+    pub(super) rows: Vec<RowWrite<'p>>,
+    /// Where nobody may be filed: an entity is alone there with what is unique to it.
+    reserved: Vec<RowWrite<'p>>,
+    /// Rows that go. Those of an entity that is alone are among the rows, if they are there for certain.
+    gone: Vec<Gone<'p>>,
+    /// The epochs of the kinds whose own rows are among them.
+    epochs: OneOrMore<Epoch>,
+}
+
+impl<'p> Part<'p> {
+    pub(super) fn new(place: Place<'p>) -> Self {
+        Self { place, rows: Vec::new(), reserved: Vec::new(), gone: Vec::new(), epochs: OneOrMore::default() }
+    }
+
+    /// States the epoch of a kind.
+    pub(super) fn state(&mut self, epoch: Epoch) {
+        if self.epochs.iter().all(|known| known.kind != epoch.kind) {
+            self.epochs.push(epoch);
+        }
+    }
+
+    /// Adds what becomes of a row.
+    pub(super) fn add(&mut self, touched: Touched<'p>) {
+        match touched {
+            Touched::Wanted(row) => self.rows.push(row),
+            Touched::Reserved(row) => self.reserved.push(row),
+            Touched::Gone(gone) => self.gone.push(gone),
+        }
+    }
+
+    /// How many rows are written.
+    pub(super) fn written(&self) -> usize {
+        self.rows.iter().filter(|row| !row.act.keeps()).count()
+    }
+
+    /// The first row that two entities want, with both.
+    pub(super) fn wanted_twice(&self) -> Option<(&RowWrite<'p>, &RowWrite<'p>)> {
+        let mut wanted: Vec<_> = self.rows.iter().collect();
+        wanted.sort_unstable_by(|a, b| a.key.cmp(b.key).then(a.of.cmp(&b.of)));
+        let twice = wanted.windows(2).filter_map(|pair| match pair {
+            [first, second] if first.key == second.key => Some((*first, *second)),
+            _ => None,
+        });
+        // Of an entity that wants several such rows its own says most.
+        twice.min_by_key(|(_, second)| (second.of, !second.is_own()))
+    }
+
+    /// Lets a row that one entity wants take the place of the one that another gives up, in the version that was read.
+    pub(super) fn meet(&mut self) {
+        self.gone.sort_by(|a, b| a.row.key.cmp(b.row.key));
+        let mut met = vec![false; self.gone.len()];
+        for wanted in &mut self.rows {
+            let found = self.gone.binary_search_by(|gone| gone.row.key.cmp(wanted.key)).ok();
+            let Some((at, gone)) = found.and_then(|at| Some((at, self.gone.get(at)?))) else { continue };
+            if let Some(met) = met.get_mut(at) {
+                *met = true;
+            }
+            let is_copy = gone.row.condition == Condition::Any;
+            wanted.condition = gone.row.condition;
+            if let (Act::Put(Content::Row(content)), Some(holds)) = (&wanted.act, &gone.holds)
+                && is_copy
+                && holds.is_same(content)
+            {
+                wanted.act = Act::Keep;
+            }
+        }
+        let mut met = met.into_iter();
+        self.gone.retain(|_| !met.next().unwrap_or_default());
+        let certain = self.gone.iter().filter(|gone| gone.is_certain);
+        self.rows.extend(certain.map(|gone| gone.row));
+    }
+
+    /// Sees to it that nobody is filed where an entity of this plan must be alone. An error is the row that is wanted, and
+    /// who has it.
+    pub(super) fn reserve(&mut self) -> Result<(), (RowWrite<'p>, usize)> {
+        for reserved in std::mem::take(&mut self.reserved) {
+            match self.rows.iter().find(|row| row.key == reserved.key) {
+                None => self.rows.push(reserved),
+                // It goes, with the version that was read of its entity.
+                Some(row) if matches!(row.act, Act::Remove) => {}
+                // It is another's: an entity has one row for what is unique to it.
+                Some(row) => return Err((reserved, row.of)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the rows in the order in which they are looked at, with as many of those that are most likely not there as have
+    /// room. Returns how many those are.
+    pub(super) fn finish(&mut self, room: usize) -> usize {
+        let before = self.rows.len();
+        let uncertain = self.gone.iter().filter(|gone| !gone.is_certain);
+        self.rows.extend(uncertain.take(room).map(|gone| gone.row));
+        let taken = self.rows.len() - before;
+        // Entities' own rows come first, since an executor looks at rows in their order: what a copy is refused for can
+        // then be no news of an entity that was written meanwhile. Stable: rows of one kind stay in the order of their
+        // entities.
+        let order = |row: &RowWrite<'_>| (!row.is_own(), matches!(row.act, Act::Remove));
+        if !self.rows.is_sorted_by_key(order) {
+            self.rows.sort_by_key(order);
+        }
+        taken
+    }
+
+    /// Its rows as they are planned.
+    pub(super) fn into_group(self) -> Group<'p> {
+        let Self { place: Place { table, partition }, rows, epochs, .. } = self;
+        Group { table, partition, rows, unchanged: Vec::new(), epochs }
+    }
+}

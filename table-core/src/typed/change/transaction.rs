@@ -1,0 +1,209 @@
+//! Store transactions: changes of entities of any partitions and tables, as one.
+
+use std::fmt;
+
+use super::Change;
+use super::attempt::Attempt;
+use super::driver::{self, Scope, Together};
+use super::entity_attempt::EntityAttempt;
+use crate::error::{Error, ErrorKind, Result};
+use crate::handle::store::Store;
+use crate::handle::table::DynamicTable;
+use crate::limits;
+use crate::model::{ETag, IfMatch};
+use crate::plan::{Reach, WriteExplain};
+use crate::schema::Schema;
+use crate::typed::entity::Entity;
+use crate::typed::read::key::Key;
+
+/// Changes of entities in whatever partitions and tables that happen together or not at all.
+///
+/// An entity's type says its table. It is planned whole, as an [entity group transaction](crate::typed::Egt) is: what counts
+/// is the state after all changes, and each entity is changed once. The entities that it changes are read as they were at
+/// one moment, and it is made again if somebody else was quicker with one of them. With their copies the changes may touch
+/// [10,000 rows](limits::TRANSACTION_ROWS), which must come to less than [64 MiB](limits::TRANSACTION_BYTES);
+/// [`explain`](Self::explain) says which. An error says [which change](crate::Error::index) it is about, and nothing has
+/// happened.
+///
+/// Azure Table storage has no such thing: there, what spans partitions is done in steps, each of which may be the last. A
+/// store that is no better refuses it by [`Unsupported`](ErrorKind::Unsupported).
+///
+/// ```
+/// # use table_core::{Entity, IfMatch, Store};
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[entity(table = "Company", kind = "employee")]
+/// # #[key(partition = "{department}", row = "empid_{id:06}")]
+/// # struct Employee { department: String, id: u32, name: String }
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[entity(table = "Company", kind = "department")]
+/// # #[key(partition = "{name}", row = "department")]
+/// # struct Department { name: String, head_count: u32 }
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[entity(table = "Former", kind = "former")]
+/// # #[key(partition = "{year:04}", row = "{id:06}")]
+/// # struct Former { year: u16, id: u32, name: String }
+/// # let dir = tempfile::tempdir()?;
+/// # let store = Store::open(dir.path().join("company.tables"))?;
+/// # store.table::<Department>()?.insert(&Department { name: "Sales".into(), head_count: 1 })?;
+/// # let etag = store.table::<Employee>()?.insert(&Employee { department: "Sales".into(), id: 7, name: "Ann".into() })?;
+/// // An employee leaves: one entity goes, one comes in another table, and one counts.
+/// let former = Former { year: 2026, id: 7, name: "Ann".into() };
+/// store
+///     .transaction()
+///     .insert(&former)
+///     .delete(Employee::key("Sales", 7), etag)
+///     .update(Department::key("Sales"), |department| department.head_count -= 1)
+///     .commit()?;
+/// assert_eq!(store.table::<Department>()?.get(Department::key("Sales"))?.unwrap().head_count, 0);
+/// # assert_eq!(*store.table::<Former>()?.get(Former::key(2026, 7))?.unwrap(), former);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "a transaction does nothing until it is committed"]
+pub struct StoreTransaction<'c> {
+    store: Store,
+    tables: Vec<DynamicTable>,
+    /// The declarations whose tables are open, with the number of each.
+    kinds: Vec<(&'static Schema, usize)>,
+    operations: Vec<Box<dyn Attempt + 'c>>,
+    /// For each of them the number of its table.
+    of: Vec<usize>,
+    /// Why a table can't be opened, of the first that can't.
+    refused: Option<Error>,
+}
+
+impl<'c> StoreTransaction<'c> {
+    pub(in crate::typed) fn new(store: Store) -> Self {
+        let (tables, kinds, operations, of) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { store, tables, kinds, operations, of, refused: None }
+    }
+
+    fn with<E: Entity>(mut self, key: Key<E>, change: Change<'c, E>) -> Self {
+        match self.table(E::SCHEMA) {
+            Ok(number) => self.of.push(number),
+            Err(error) => {
+                let index = self.operations.len();
+                self.refused.get_or_insert_with(|| error.at_index(index));
+            }
+        }
+        self.operations.push(Box::new(EntityAttempt::new(key, change)));
+        self
+    }
+
+    /// The number of the table of a declaration, which is opened if it is not yet.
+    fn table(&mut self, schema: &'static Schema) -> Result<usize> {
+        let known = self.kinds.iter().find(|(known, _)| std::ptr::eq(*known, schema));
+        if let Some((_, number)) = known {
+            return Ok(*number);
+        }
+        let table = self.store.table_of(&[schema])?;
+        // The entity's own comes first.
+        let mut number = None;
+        for table in table.family() {
+            let found = self.tables.iter().position(|known| known.exec().id() == table.exec().id());
+            let found = found.unwrap_or_else(|| {
+                self.tables.push(table.clone());
+                self.tables.len() - 1
+            });
+            number.get_or_insert(found);
+        }
+        let number = number.unwrap_or_default();
+        self.kinds.push((schema, number));
+        Ok(number)
+    }
+
+    /// Adds an entity and its copies; there must be none of its key.
+    pub fn insert<E: Entity>(self, entity: &'c E) -> Self {
+        self.with(Key::unused(), Change::Insert(entity))
+    }
+
+    /// Adds an entity, or puts it in the place of the one there.
+    pub fn put<E: Entity>(self, entity: &'c E) -> Self {
+        self.with(Key::of(entity), Change::Put(entity))
+    }
+
+    /// Puts an entity in the place of the one there.
+    pub fn replace<E: Entity>(self, entity: &'c E, condition: impl Into<IfMatch>) -> Self {
+        self.with(Key::of(entity), Change::Replace(entity, condition.into()))
+    }
+
+    /// Sets what the patch sets on the entity there.
+    pub fn merge<E: Entity>(self, key: Key<E>, patch: E::Patch, condition: impl Into<IfMatch>) -> Self
+    where
+        E::Patch: 'c,
+    {
+        self.with(key, Change::Merge(patch, condition.into()))
+    }
+
+    /// Changes the entity there. The closure may run several times, and can't change the primary key.
+    pub fn update<E: Entity>(self, key: Key<E>, change: impl FnMut(&mut E) + 'c) -> Self {
+        self.with(key, Change::Update(Box::new(change)))
+    }
+
+    /// Changes the entity there, its row key too. The closure may run several times. To another partition an entity comes
+    /// by a [`delete`](Self::delete) and an [`insert`](Self::insert).
+    pub fn move_to<E: Entity>(self, key: Key<E>, change: impl FnMut(&mut E) + 'c) -> Self {
+        self.with(key, Change::Move(Box::new(change)))
+    }
+
+    /// Removes the entity there with its copies.
+    pub fn delete<E: Entity>(self, key: Key<E>, condition: impl Into<IfMatch>) -> Self {
+        self.with(key, Change::Delete(condition.into()))
+    }
+
+    /// How many changes there are.
+    pub fn len(&self) -> usize {
+        self.operations.len()
+    }
+
+    /// Whether there is no change yet.
+    pub fn is_empty(&self) -> bool {
+        self.operations.is_empty()
+    }
+
+    /// Makes every change, or none. The version is that of every entity written.
+    pub fn commit(self) -> Result<ETag> {
+        self.run(driver::commit)
+    }
+
+    /// The rows that committing would touch, by table and partition: nothing is written.
+    pub fn explain(self) -> Result<WriteExplain> {
+        self.run(driver::explain)
+    }
+
+    fn run<T>(
+        self,
+        run: impl FnOnce(Together<'_>, &mut [&mut (dyn Attempt + '_)]) -> Result<T>,
+    ) -> Result<T> {
+        if let Some(error) = self.refused {
+            return Err(error);
+        }
+        let mut boxed = self.operations;
+        let because = match boxed.len() {
+            0 => Some("the transaction has no operation".to_owned()),
+            1..=limits::TRANSACTION_ROWS => None,
+            many => Some(format!(
+                "the transaction has {many} operations; it may touch {} rows",
+                limits::TRANSACTION_ROWS
+            )),
+        };
+        if let Some(because) = because {
+            let error = Error::new(ErrorKind::BatchLength).because(because);
+            return Err(error.attempted("commit a transaction"));
+        }
+        let mut operations: Vec<&mut dyn Attempt> = Vec::with_capacity(boxed.len());
+        for operation in &mut boxed {
+            operations.push(&mut **operation);
+        }
+        let scope = Scope { reach: Reach::Store, of: &self.of };
+        run(Together { tables: &self.tables, scope }, &mut operations)
+    }
+}
+
+impl fmt::Debug for StoreTransaction<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoreTransaction")
+            .field("tables", &self.tables)
+            .field("changes", &self.operations.len())
+            .finish_non_exhaustive()
+    }
+}

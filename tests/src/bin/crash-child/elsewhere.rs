@@ -1,0 +1,26 @@
+//! Processes that write entities with copies in other partitions and tables.
+
+use integration_tests::elsewhere::Worker;
+use table_core::Store;
+
+use crate::say;
+
+/// `elsewhere STORE SEED THREADS`: says `done` after each step that was made, until the process is killed.
+pub fn forever(arguments: &[&str]) {
+    let [path, seed, threads] = arguments else { panic!("arguments") };
+    let store = Store::open(path).unwrap();
+    let (seed, threads): (u64, u64) = (seed.parse().unwrap(), threads.parse().unwrap());
+    say("ready");
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            let mut worker = Worker::new(&store, seed * 100 + thread).unwrap();
+            scope.spawn(move || {
+                loop {
+                    if worker.step() {
+                        say("done");
+                    }
+                }
+            });
+        }
+    });
+}
