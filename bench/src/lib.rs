@@ -1,7 +1,7 @@
 //! table-core beside what one would use instead, in one run in which all take turns.
 //!
 //! ```text
-//! cargo run --release -p table-bench -- [company|ops|properties|threads|drop|open|all|tidy] [--rows N] [--rounds N]
+//! cargo run --release -p table-bench -- [company|ops|properties|threads|drop|open|forms|all|tidy] [--rows N] [--rounds N]
 //! ```
 //!
 //! - [`company`]: the workload that every engine can do: typed employees with a unique and a plain index.
@@ -20,6 +20,7 @@ mod digest;
 mod dropping;
 mod engine;
 mod floor;
+mod forms;
 mod measure;
 mod opening;
 mod ops;
@@ -64,6 +65,8 @@ fn parts(arguments: &Arguments, peers: &[company::Maker], wide_peers: &[wide::Wi
         "threads" => threads::run(arguments),
         "drop" => dropping::run(arguments),
         "open" => opening::run(arguments),
+        "forms" => forms::run(arguments),
+        "forms-profile" => forms::profile(arguments),
         "profile" => profile::run(arguments),
         "tidy" => Ok(place::tidy()?),
         "all" => {
@@ -71,7 +74,8 @@ fn parts(arguments: &Arguments, peers: &[company::Maker], wide_peers: &[wide::Wi
             properties::run(arguments, wide_peers)?;
             threads::run(arguments)?;
             dropping::run(arguments)?;
-            opening::run(arguments)
+            opening::run(arguments)?;
+            forms::run(arguments)
         }
         other => Err(format!("there is no part `{other}`").into()),
     }

@@ -28,7 +28,7 @@ use crate::row::slots::SlotRow;
 use crate::row::value::{self, Decoded};
 use crate::row::view::{self, RowView};
 use crate::row::{self, Body, DIGEST, HEADER, INLINE, Row};
-use crate::schema::{ColumnType, Field};
+use crate::schema::{ColumnType, Field, FieldPart, Format, KeyPart, Part, Place, Template};
 use crate::store::open::Image;
 use crate::store::records::meta::{self, META_KEY, Meta};
 
@@ -207,7 +207,7 @@ fn read_through(row: &Row<'_>) {
         for id in [0, 1, 3, 20, INLINE] {
             seen(view.get_by_id(id));
         }
-        if let Some(quick) = view.quick(FIELDS) {
+        if let Some(quick) = view.quick(FIELDS, None) {
             for (at, field) in FIELDS.iter().enumerate() {
                 let (by_place, by_name) = (quick.get(at), view.get(field.property));
                 let agree = match (by_place, &by_name) {
@@ -219,6 +219,28 @@ fn read_through(row: &Row<'_>) {
                     (Some(_), _) => false,
                 };
                 assert!(agree, "a field holds another value by its place: {by_place:?} and {by_name:?}");
+            }
+        }
+        // The same in a path whose keys give two fields back.
+        let in_path = view.quick(FIELDS, Some(&PLACE));
+        let without_keys = view.quick(FIELDS, None);
+        assert_eq!(
+            in_path.is_some(),
+            without_keys.is_some(),
+            "keys that fit are no reason for the longer way"
+        );
+        if let (Some(in_path), Some(without_keys)) = (in_path, without_keys) {
+            for at in 0..FIELDS.len() {
+                let expected = match at {
+                    0 => Some(ValueRef::String("Sales")),
+                    4 => Some(ValueRef::Int64(1)),
+                    _ => without_keys.get(at),
+                };
+                let right = match (in_path.get(at), expected) {
+                    (Some(a), Some(b)) => same(a, b),
+                    (a, b) => a.is_none() && b.is_none(),
+                };
+                assert!(right, "field {at} holds another value in a path");
             }
         }
         seen(view.get("EntityType").map(|value| value.map(ValueRef::edm_type)));
@@ -237,6 +259,16 @@ const FIELDS: &[Field] = &[
     Field::PLAIN.named("n22", "N22"),
     Field::PLAIN.named("n7", "N7"),
 ];
+
+/// Where a row under [`KEY`] lies, whose keys give back the first of the fields and the fifth.
+static PLACE: Place = Place::new(
+    "Table",
+    Template::new("{n0}", &[Part::Field(FieldPart::new(0, String::KEY, Format::Plain))]),
+    Template::new(
+        "empid_{n22:06}",
+        &[Part::Literal("empid_"), Part::Field(FieldPart::new(4, u32::KEY, Format::Pad(6)))],
+    ),
+);
 
 /// Everything that a row with slots holds, or `None` where some value can't be read.
 fn slot_properties<'a>(row: &SlotRow<'a>) -> Option<Vec<Property<'a>>> {

@@ -9,14 +9,15 @@ use std::sync::{Arc, OnceLock};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::numbers::{self, FieldNumbers, Known, PropertyNumber, RowForm, RowNumbers};
+use super::numbers::{self, FieldNumbers, Known, PropertyNumber, RowForm, RowNumbers, StepsByShape};
+use super::quick::FieldSteps;
 use super::shape::{Column, MAX_SHAPES, Shape};
-use super::shaped::{QuickRow, ShapedRow};
+use super::shaped::ShapedRow;
 use super::vault::Vault;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{Name, ValueRef};
 use crate::plan::{Cause, RowKind};
-use crate::schema::{Field, Schema};
+use crate::schema::{Field, Place, Schema};
 
 /// Names that a table numbers; those that come later stand in the rows themselves, so that data used as names
 /// can't grow the dictionary without end.
@@ -117,11 +118,24 @@ impl Dict {
         self.structs.of(fields, |fields| numbers::numbers(self, fields))
     }
 
-    /// A row as these fields are read from it by their places; `None` where it takes the longer way.
+    /// How these fields are read from a row by the short way, if there is one: from a row that lies in a place, or from one
+    /// whose keys are not looked at.
     #[inline]
-    pub(crate) fn quick<'v>(&'v self, row: &ShapedRow<'v>, fields: &'static [Field]) -> Option<QuickRow<'v>> {
-        let shape = self.shape(row.shape())?;
-        QuickRow::new(row, shape, self.known_of(fields).places(fields, row.shape(), shape)?)
+    pub(crate) fn steps(
+        &self,
+        row: &ShapedRow<'_>,
+        fields: &'static [Field],
+        place: Option<&'static Place>,
+    ) -> Option<(&Shape, &FieldSteps)> {
+        let number = row.shape();
+        let shape = self.shape(number)?;
+        let find = || FieldSteps::find((fields, self.numbers_of(fields)), shape, place);
+        let known = self.known_of(fields);
+        let known = match place {
+            Some(place) => known.paths.of(place, |_| StepsByShape::new(self)),
+            None => &known.stored,
+        };
+        Some((shape, known.of(number, find)?))
     }
 
     /// What one of these fields holds in a row, by its place; `None` where it takes the longer way.
@@ -132,8 +146,8 @@ impl Dict {
         fields: &'static [Field],
         field: usize,
     ) -> Option<ValueRef<'v>> {
-        let shape = self.shape(row.shape())?;
-        self.known_of(fields).places(fields, row.shape(), shape)?.get(row, shape, field)
+        let (shape, steps) = self.steps(row, fields, None)?;
+        steps.get(row, shape, field)
     }
 
     /// How rows of this kind are written by their shape; `None` if they have none, or not yet.

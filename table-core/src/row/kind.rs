@@ -26,6 +26,11 @@ impl KindTest {
         Self { text: kind.name, property: dict.entity_type(), symbol, shape }
     }
 
+    /// The latest shape of the kind's rows.
+    pub(crate) fn shape(&self) -> Option<u16> {
+        self.shape
+    }
+
     /// Whether the row says first that it is of the kind, by its shape or by the text's number: most that are say so.
     #[inline]
     pub(crate) fn stands_first(&self, row: &Row<'_>) -> bool {

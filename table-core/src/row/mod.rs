@@ -16,6 +16,7 @@ pub(crate) mod named;
 pub(crate) mod numbers;
 pub(crate) mod partition;
 pub(crate) mod properties;
+pub(crate) mod quick;
 pub(crate) mod row_write;
 pub(crate) mod selection;
 pub(crate) mod shape;
@@ -124,6 +125,43 @@ fn hash_runs(covered: &[u8], large: impl Iterator<Item = (usize, usize)>, seed: 
     Some(xxh3_64_with_seed(covered.get(from..)?, hash))
 }
 
+/// The header of a row that has a shape, small values and no digest.
+struct NarrowHead<'a> {
+    timestamp: Ticks,
+    shape: u16,
+    /// What lies between the header and the checksum.
+    body: &'a [u8],
+}
+
+impl<'a> NarrowHead<'a> {
+    #[inline]
+    fn of(bytes: &'a [u8]) -> Option<Self> {
+        let (word, rest) = bytes.split_first_chunk::<8>()?;
+        let (number, rest) = rest.split_first_chunk::<2>()?;
+        let (body, _) = rest.split_last_chunk::<CHECKSUM>()?;
+        let (word, shape) = (u64::from_le_bytes(*word), u16::from_le_bytes(*number));
+        // Of form 0, the word is the time.
+        let timestamp = Ticks::new(word)?;
+        (word >> FORM_BITS == NARROW_SHAPE && shape & SIGNED_SHAPE == 0).then_some(Self {
+            timestamp,
+            shape,
+            body,
+        })
+    }
+}
+
+/// Whether the bytes are those of a row of this shape whose values are all small, which carries no digest. With a key, its
+/// checksum is compared too. Where it is not so, nothing is known of the row.
+#[inline]
+pub(crate) fn is_plainly(bytes: &[u8], shape: u16, key: Option<&[u8]>) -> bool {
+    let is_right = |key: &[u8]| {
+        bytes.split_last_chunk::<CHECKSUM>().is_some_and(|(covered, sum)| {
+            xxh3_64_with_seed(covered, key_seed(key)) == u64::from_le_bytes(*sum)
+        })
+    };
+    NarrowHead::of(bytes).is_some_and(|head| head.shape == shape) && key.is_none_or(is_right)
+}
+
 /// The bytes of a row; only the header has been looked at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row<'a> {
@@ -144,6 +182,18 @@ impl<'a> Row<'a> {
     /// Reads the header. Checksums are for [`verify`](Self::verify).
     #[inline]
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, Damaged> {
+        // Most rows are so.
+        match NarrowHead::of(bytes) {
+            Some(NarrowHead { timestamp, shape, body }) => {
+                let body = Body::Shaped(ShapedRow::narrow(shape, body));
+                Ok(Self { bytes, timestamp, is_signed: false, body })
+            }
+            None => Self::parse_any(bytes),
+        }
+    }
+
+    #[inline(never)]
+    fn parse_any(bytes: &'a [u8]) -> Result<Self, Damaged> {
         let (header, rest) = bytes.split_first_chunk::<HEADER>().ok_or(SHORT)?;
         let [a, b, c, d, e, f, g, h, low, high] = *header;
         let word = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
@@ -151,11 +201,6 @@ impl<'a> Row<'a> {
         let form = word >> FORM_BITS;
         let (mut rest, _) = rest.split_last_chunk::<CHECKSUM>().ok_or(SHORT)?;
         let number = u16::from_le_bytes([low, high]);
-        if form == NARROW_SHAPE && number & SIGNED_SHAPE == 0 {
-            // Most rows are so.
-            let body = Body::Shaped(ShapedRow::narrow(number, rest));
-            return Ok(Self { bytes, timestamp, is_signed: false, body });
-        }
         let is_signed = if form == SLOTS { low & SIGNED != 0 } else { number & SIGNED_SHAPE != 0 };
         if is_signed {
             (rest, _) = rest.split_last_chunk::<DIGEST>().ok_or(SHORT)?;

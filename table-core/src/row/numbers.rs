@@ -3,10 +3,10 @@
 use std::sync::OnceLock;
 
 use super::dict::Dict;
+use super::quick::FieldSteps;
 use super::shape::{Column, Shape};
-use super::shaped::FieldPlaces;
 use crate::plan::{Cause, PropertyOf, RowKind};
-use crate::schema::{ColumnType, Field, Schema};
+use crate::schema::{ColumnType, Field, Place, Schema};
 
 /// Where a property is to be found in rows.
 #[derive(Clone, Copy, Debug)]
@@ -109,26 +109,26 @@ impl RowForm {
 #[derive(Debug)]
 pub(crate) struct FieldNumbers {
     pub(crate) numbers: Vec<PropertyNumber>,
-    /// By shape, once it has been asked for.
-    shapes: Box<[OnceLock<FieldPlaces>]>,
+    /// In rows whose keys are not looked at.
+    pub(super) stored: StepsByShape,
+    /// In rows of a path, by where they lie. Two structs may share a place, which is why it is not known by that alone.
+    pub(super) paths: Known<Place, StepsByShape>,
 }
 
-impl FieldNumbers {
-    /// Where the fields are in rows of a shape.
-    #[inline]
-    pub(super) fn places(&self, fields: &[Field], number: u16, shape: &Shape) -> Option<&FieldPlaces> {
-        Some(self.shapes.get(usize::from(number))?.get_or_init(|| self.find_places(fields, shape)))
+/// Where the fields of a struct are in rows of each shape.
+#[derive(Debug)]
+pub(crate) struct StepsByShape(Box<[OnceLock<Option<FieldSteps>>]>);
+
+impl StepsByShape {
+    /// None is known yet.
+    pub(super) fn new(dict: &Dict) -> Self {
+        Self(dict.shapes.iter().map(|_| OnceLock::new()).collect())
     }
 
-    #[cold]
-    fn find_places(&self, fields: &[Field], shape: &Shape) -> FieldPlaces {
-        let place = |(number, field): (&PropertyNumber, &Field)| {
-            let find = |id: Option<u16>| shape.find(id?);
-            let (_, place) = find(number.id).or_else(|| find(number.was))?;
-            // What is sealed, or has to be, takes the longer way.
-            (!field.encrypted).then_some(*place)
-        };
-        FieldPlaces { places: self.numbers.iter().zip(fields).map(place).collect() }
+    /// Where the fields are in rows of the shape of this number; `find` finds it the first time.
+    #[inline]
+    pub(super) fn of(&self, number: u16, find: impl FnOnce() -> Option<FieldSteps>) -> Option<&FieldSteps> {
+        self.0.get(usize::from(number))?.get_or_init(find).as_ref()
     }
 }
 
@@ -185,6 +185,6 @@ pub(crate) fn numbers(dict: &Dict, fields: &[Field]) -> FieldNumbers {
         was: field.was.and_then(|was| dict.id(was)),
         place: id.map_or(0, before),
     };
-    let shapes = dict.shapes.iter().map(|_| OnceLock::new()).collect();
-    FieldNumbers { numbers: ids.iter().zip(fields).map(number).collect(), shapes }
+    let numbers = ids.iter().zip(fields).map(number).collect();
+    FieldNumbers { numbers, stored: StepsByShape::new(dict), paths: Known::default() }
 }

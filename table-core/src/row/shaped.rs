@@ -129,10 +129,10 @@ impl<'a> ShapedRow<'a> {
 
 /// Where the values in a heap end.
 #[derive(Clone, Copy, Debug)]
-struct Ends<'a> {
-    said: &'a [u8],
-    heap: &'a [u8],
-    is_wide: bool,
+pub(super) struct Ends<'a> {
+    pub(super) said: &'a [u8],
+    pub(super) heap: &'a [u8],
+    pub(super) is_wide: bool,
 }
 
 impl<'a> Ends<'a> {
@@ -170,7 +170,7 @@ impl<'a> Ends<'a> {
 
 /// The presence bits of a row, and its values of fixed width.
 #[derive(Clone, Copy, Debug)]
-struct Fixed<'a>(&'a [u8]);
+pub(super) struct Fixed<'a>(&'a [u8]);
 
 impl<'a> Fixed<'a> {
     #[inline]
@@ -180,7 +180,7 @@ impl<'a> Fixed<'a> {
 
     /// Whether the row has the value of this place.
     #[inline]
-    fn has(&self, place: Place) -> bool {
+    pub(super) fn has(&self, place: Place) -> bool {
         place.bit == Place::ALWAYS || self.has_bit(usize::from(place.bit))
     }
 
@@ -190,8 +190,12 @@ impl<'a> Fixed<'a> {
     }
 
     /// A value of fixed width that the row has.
-    #[inline]
-    fn get(&self, place: Place) -> Option<ValueRef<'a>> {
+    #[expect(
+        clippy::inline_always,
+        reason = "for each field of each row, a call costs as much as what it does"
+    )]
+    #[inline(always)]
+    pub(super) fn get(&self, place: Place) -> Option<ValueRef<'a>> {
         let at = place.at;
         Some(match place.of {
             ColumnType::Bool => match self.at(at)? {
@@ -217,8 +221,8 @@ impl<'a> Fixed<'a> {
 /// The parts of a row of a shape.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parts<'a> {
-    fixed: Fixed<'a>,
-    ends: Ends<'a>,
+    pub(super) fixed: Fixed<'a>,
+    pub(super) ends: Ends<'a>,
 }
 
 impl<'a> Parts<'a> {
@@ -252,91 +256,6 @@ impl<'a> Parts<'a> {
         match place.of {
             ColumnType::Text => std::str::from_utf8(stored).map(ValueRef::String).map(Some).map_err(|_| BAD),
             _ => Ok(Some(ValueRef::Binary(stored))),
-        }
-    }
-}
-
-/// The fields of a struct in rows of one shape; [`None`] for one that no such row has, or that takes a longer way.
-#[derive(Clone, Debug)]
-pub(crate) struct FieldPlaces {
-    pub(super) places: Box<[Option<Place>]>,
-}
-
-impl FieldPlaces {
-    /// What one field holds, if it has a place, the row has it, and it is small.
-    #[inline]
-    pub(super) fn get<'v>(&self, row: &ShapedRow<'v>, shape: &Shape, field: usize) -> Option<ValueRef<'v>> {
-        let place = (*self.places.get(field)?)?;
-        let parts = row.open(shape).ok()?;
-        if parts.ends.is_wide {
-            return None;
-        }
-        parts.value(place, || None).ok()?
-    }
-}
-
-/// A row of which fields are read by their places.
-///
-/// All strings are looked at together: that they are text is found out once for each row.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct QuickRow<'v> {
-    places: &'v [Option<Place>],
-    fixed: Fixed<'v>,
-    /// Ends of one byte: no value is large.
-    ends: &'v [u8],
-    strings: &'v str,
-    heap: &'v [u8],
-}
-
-impl<'v> QuickRow<'v> {
-    /// `None` where the row takes the longer way: some value may be large, or it is damaged.
-    #[inline]
-    pub(super) fn new(row: &ShapedRow<'v>, shape: &Shape, places: &'v FieldPlaces) -> Option<Self> {
-        if !row.is_narrow() {
-            return None;
-        }
-        let Parts { fixed, ends: Ends { said: ends, heap, .. } } = row.open(shape).ok()?;
-        let end = |n: usize| ends.get(n).map_or(heap.len(), |end| usize::from(*end));
-        // Only the last value could be large; by who writes such a row it is not.
-        let last = ends.last().map_or(0, |end| usize::from(*end));
-        if heap.len() > last + SMALL {
-            return None;
-        }
-        let text = shape.strings().checked_sub(1).map_or(0, end);
-        let strings = std::str::from_utf8(heap.get(..text)?).ok()?;
-        Some(Self { places: &places.places, fixed, ends, strings, heap })
-    }
-
-    #[inline]
-    fn span(&self, n: u16) -> std::ops::Range<usize> {
-        let n = usize::from(n);
-        let start = match n.checked_sub(1) {
-            None => 0,
-            Some(before) => self.ends.get(before).map_or(usize::MAX, |end| usize::from(*end)),
-        };
-        start..self.ends.get(n).map_or(self.heap.len(), |end| usize::from(*end))
-    }
-
-    /// Whether the field has a place, and the row nothing there.
-    pub(crate) fn lacks(&self, field: usize) -> bool {
-        self.places.get(field).copied().flatten().is_some_and(|place| !self.fixed.has(place))
-    }
-
-    /// What the field holds, if it has a place and the row has it.
-    #[expect(
-        clippy::inline_always,
-        reason = "for each field of each row, a call costs as much as what it does"
-    )]
-    #[inline(always)]
-    pub(crate) fn get(&self, field: usize) -> Option<ValueRef<'v>> {
-        let place = (*self.places.get(field)?)?;
-        if !self.fixed.has(place) {
-            return None;
-        }
-        match place.of {
-            ColumnType::Text => self.strings.get(self.span(place.at)).map(ValueRef::String),
-            ColumnType::Bytes => self.heap.get(self.span(place.at)).map(ValueRef::Binary),
-            _ => self.fixed.get(place),
         }
     }
 }

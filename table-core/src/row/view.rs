@@ -11,14 +11,14 @@ use super::merge::Numbered;
 use super::numbers::PropertyNumber;
 use super::partition::{self, Partition};
 use super::properties::{Entry, Packed};
-use super::shaped::QuickRow;
+use super::quick::{FromKeys, QuickRow};
 use super::value::{self, Decoded};
 use crate::error::Result;
 use crate::model::{DynamicEntity, ETag, Name, Ticks, Value, ValueRef};
 use crate::query::StoredRow;
 use crate::row::key::StoredKey;
 use crate::row::{Body, Damaged, INLINE, Row};
-use crate::schema::{Field, Template};
+use crate::schema::{self, Field, Place, Template};
 
 /// An entity in place: its bytes lie in the store's memory map, and a property is decoded when it is asked for.
 ///
@@ -220,13 +220,40 @@ impl<'a> RowView<'a> {
         self.small_at(number.place, number.unsealed?)
     }
 
-    /// The row as these fields are read from it by their places; `None` where it takes the longer way.
+    /// The row as these fields are read from it by the short way, without its keys or with what those of its place give
+    /// back; `None` where it takes the longer way.
     #[inline]
-    pub(crate) fn quick(&self, fields: &'static [Field]) -> Option<QuickRow<'_>> {
-        match self.row.body() {
-            Body::Shaped(shaped) => self.dict.quick(shaped, fields),
-            Body::Slots(_) => None,
+    pub(crate) fn quick(
+        &self,
+        fields: &'static [Field],
+        place: Option<&'static Place>,
+    ) -> Option<QuickRow<'_>> {
+        let Body::Shaped(shaped) = self.row.body() else { return None };
+        let (shape, steps) = self.dict.steps(shaped, fields, place)?;
+        let mut keys = FromKeys::default();
+        if let Some(place) = place {
+            self.take_keys(place, &mut keys)?;
         }
+        QuickRow::new(shaped, shape, steps, keys)
+    }
+
+    /// Takes what the keys give back, which stand as they are and fit their templates.
+    #[inline]
+    fn take_keys<'v>(&'v self, place: &'static Place, keys: &mut FromKeys<'v>) -> Option<()> {
+        let row_key = if let Some((fields, row_key)) = self.known_partition(&place.partition) {
+            for (_, value) in fields {
+                keys.push_kept(value);
+            }
+            row_key
+        } else {
+            let (partition, row_key) = self.plain_keys()?;
+            let fits = schema::parse_bytes(&place.partition, partition, |_, value| keys.push(&value));
+            if !fits {
+                return None;
+            }
+            row_key
+        };
+        schema::parse_bytes(&place.row, row_key, |_, value| keys.push(&value)).then_some(())
     }
 
     /// The numbers of the fields' properties.
@@ -302,6 +329,14 @@ impl<'a> RowView<'a> {
     /// The text of `EntityType`: what the row is.
     pub(crate) fn kind(&self) -> Result<Option<&str>> {
         self.packed().kind()
+    }
+
+    /// Whether the row has a shape of this kind.
+    #[inline]
+    pub(crate) fn is_shaped_as(&self, kind: &str) -> bool {
+        let Body::Shaped(shaped) = self.row.body() else { return false };
+        let symbol = self.dict.shape(shaped.shape()).and_then(|shape| self.dict.symbol(shape.symbol()));
+        symbol.is_some_and(|symbol| **symbol == *kind)
     }
 
     /// The properties, in the order in which the table first saw their names.

@@ -1,7 +1,7 @@
 //! Where rows lie: the table, the partition and the row key of each kind of row.
 
 use super::Template;
-use super::keys::gives_back;
+use super::keys::{fields, gives_back};
 
 /// Where the rows of one kind lie: an entity's own, or those of an index.
 ///
@@ -32,6 +32,12 @@ impl Place {
 
     /// The place of an entity that is not declared.
     pub(crate) const NOWHERE: Self = Self::new("", Template::NOTHING, Template::NOTHING);
+
+    /// The fields that the keys of a row there give back, in the order in which they are [read](super::parse).
+    pub(crate) fn given_back(&self) -> impl Iterator<Item = usize> {
+        let parts = [&self.partition, &self.row].into_iter().flat_map(fields);
+        parts.filter(|part| part.is_lossless()).map(|part| part.field)
+    }
 
     /// Whether the keys of a row there give the field back.
     pub(crate) const fn gives_back(&self, field: usize) -> bool {

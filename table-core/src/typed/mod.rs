@@ -39,7 +39,7 @@ pub use self::entity::column::{Blind, Column, ColumnArg, Comparable, Encrypted, 
 pub use self::entity::path::Path;
 pub use self::entity::stored::{Copied, Stored};
 pub use self::entity::{Columns, Entity, Patch};
-pub use self::job::{Job, JobInfo, JobProgress};
+pub use self::job::{CopyProblem, CopyReport, Job, JobInfo, JobProgress};
 pub use self::query::{
     At, Ended, InPartition, Newest, Open, OwnRows, PathQuery, Prefix, Ready, Turns, TypedRows, WholeCopies,
     prefix,

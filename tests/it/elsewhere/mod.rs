@@ -2,6 +2,7 @@
 
 mod declared;
 mod dropped;
+mod sealed;
 
 use std::sync::Barrier;
 

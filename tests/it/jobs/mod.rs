@@ -1,6 +1,7 @@
 //! Indexes that come and go while programs write, and the jobs that make and remove them.
 
 mod beside;
+mod check;
 mod random;
 
 use integration_tests::releases::{Copies, Staff, assert_rows, first, second, third};

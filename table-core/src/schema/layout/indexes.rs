@@ -1,7 +1,7 @@
 //! The lines of indexes in a layout: they come and go by jobs, not by writes.
 
 use super::super::Schema;
-use super::layout;
+use super::layout_in;
 
 /// Whether a line is of this index.
 fn is_of(line: &str, name: &str) -> bool {
@@ -10,7 +10,7 @@ fn is_of(line: &str, name: &str) -> bool {
 
 /// The layout with an index as it is declared, in the place of the one that it may have.
 pub(crate) fn with_index(noted: &str, schema: &Schema, name: &str) -> String {
-    let declared = layout(schema);
+    let declared = layout_in(schema, schema.table());
     let mut text = without_index(noted, name);
     if let Some(line) = declared.lines().find(|line| is_of(line, name)) {
         text.push('\n');

@@ -51,6 +51,12 @@ impl Standing {
         Self { kept: Self::bit(index), filling: self.filling & Self::bit(index), ..self }
     }
 
+    /// The same, with copies that may be missing in any index: what mends them looks before it writes.
+    #[must_use]
+    pub fn refiling(self) -> Self {
+        Self { filling: self.kept, ..self }
+    }
+
     /// Whether the index can be read in the state of this number.
     #[inline]
     pub fn reads(&self, index: usize, state: usize) -> bool {

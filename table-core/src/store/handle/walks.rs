@@ -85,7 +85,8 @@ impl Leaves {
             batch.lend_page(leaf.number, leaf.length());
             while let Some(row) = walk.next_of(pages, leaf) {
                 let Entry { key, bytes, apart } = row?;
-                if self.scan.take(inner, txn, (key, bytes))?.is_none() {
+                if !self.scan.takes_plainly(key, bytes) && self.scan.take(inner, txn, (key, bytes))?.is_none()
+                {
                     continue;
                 }
                 let row = match apart {

@@ -9,6 +9,8 @@ mod leaves;
 mod living;
 mod paths;
 mod records;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use self::gaps::Explored;
 #[cfg(feature = "fuzzing")]
@@ -198,6 +200,36 @@ impl Tree {
         let tree = Self { pages, state, root, depth, entries };
         environment.learn_tree(tree);
         Ok(Some(tree))
+    }
+
+    /// The bytes of the row of a key, as far as a search finds one. That there is none is not proved, and neither is the row
+    /// verified, nor that it lies on a page that is in use.
+    pub(crate) fn row<'t>(
+        &self,
+        environment: &Environment,
+        txn: &'t heed::RoTxn<'_>,
+        key: &[u8],
+    ) -> Result<Option<&'t [u8]>> {
+        if self.is_empty()? {
+            return Ok(None);
+        }
+        let mut page = self.page(environment, txn, self.root)?;
+        for _ in 1..self.depth {
+            if !page.is_branch() {
+                return Err(damaged());
+            }
+            let (_, node) = page.step(key).ok_or_else(damaged)?;
+            page = self.page(environment, txn, node.child())?;
+        }
+        if page.is_branch() {
+            return Err(damaged());
+        }
+        let (at, found) = page.search(0, key).ok_or_else(damaged)?;
+        if !found {
+            return Ok(None);
+        }
+        let row = page.node(at).and_then(|node| environment.value(self.pages, txn, &node));
+        row.map(Some).ok_or_else(damaged)
     }
 
     /// The way to the leaf of a key.

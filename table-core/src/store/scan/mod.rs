@@ -34,6 +34,8 @@ pub(crate) struct Scan {
     dict: Arc<Dict>,
     /// For queries of one kind of rows.
     kind: Option<KindTest>,
+    /// The shape of rows that are wanted whatever they hold.
+    plain_shape: Option<u16>,
     /// The filter's properties.
     columns: Vec<Column>,
     selection: Arc<Selection>,
@@ -76,6 +78,7 @@ impl Scan {
             range,
             dict: table.dict(),
             kind: None,
+            plain_shape: None,
             columns: Vec::new(),
             selection: Arc::default(),
             remaining,
@@ -98,6 +101,8 @@ impl Scan {
     fn number_columns(&mut self) {
         let dict = &*self.dict;
         self.kind = self.plan.kind.map(|kind| KindTest::new(dict, kind));
+        let is_plain = !self.plan.is_filtered() && self.plan.kind.is_some_and(|kind| !kind.is_signed);
+        self.plain_shape = self.kind.as_ref().and_then(KindTest::shape).filter(|_| is_plain);
         let keys = self.plan.kind.map(|kind| kind.keys);
         let names = self.plan.predicate.as_ref().map_or(&[][..], Predicate::names);
         self.columns = names.iter().map(|name| Column::given(keys, dict, name)).collect();
@@ -121,6 +126,22 @@ impl Scan {
             }
         }
         Ok(None)
+    }
+
+    /// Takes the next row of the range if there is nothing to look at but its shape and its checksum, and says whether it did.
+    /// Otherwise [`take`](Self::take) does.
+    #[inline]
+    pub(in crate::store) fn takes_plainly(&mut self, key: &[u8], bytes: &[u8]) -> bool {
+        let Some(shape) = self.plain_shape else { return false };
+        if !row::is_plainly(bytes, shape, self.verify.then_some(key)) {
+            return false;
+        }
+        if self.expected.is_some() {
+            let sum = bytes.last_chunk().map_or(0, |sum| u64::from_le_bytes(*sum));
+            self.seen.add(key.len() + bytes.len(), sum);
+        }
+        self.remaining -= 1;
+        true
     }
 
     /// Takes the next row of the range, and gives it back if the query wants it.

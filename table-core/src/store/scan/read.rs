@@ -9,7 +9,7 @@ use crate::row::view::{self, RowView};
 use crate::row::{self, Row};
 use crate::sealing::sign;
 use crate::store::lmdb;
-use crate::store::open::{Environment, Tree};
+use crate::store::open::{Environment, Living, Tree};
 use crate::store::opened::Inner;
 use crate::store::records::catalog::TableState;
 
@@ -59,7 +59,7 @@ fn check_genuine(view: &RowView<'_>) -> Result<()> {
     if view.row().is_signed() { sign::verify(view) } else { Ok(()) }
 }
 
-/// The row of these keys, which are stored as `key`, and the dictionary that covers it.
+/// The row of these keys, which are stored as `key`, and the dictionary that covers it. For a transaction that reads.
 fn find<'t>(
     inner: &Inner,
     txn: &'t heed::RoTxn<'_>,
@@ -74,7 +74,11 @@ fn find<'t>(
         return Ok(None);
     }
     let verify = environment.options.verify_reads;
-    let Some(bytes) = environment.dbs.data.get(txn, key).map_err(lmdb::error)? else {
+    let found = match Living::tree(environment, txn)? {
+        Some(tree) => tree.row(environment, txn, key)?,
+        None => environment.dbs.data.get(txn, key).map_err(lmdb::error)?,
+    };
+    let Some(bytes) = found else {
         return if verify && !lacks(environment, txn, txn.id(), key)? {
             Err(out_of_order())
         } else {

@@ -173,7 +173,7 @@ fn has_former_name(view: &RowView<'_>, schema: &Schema) -> Result<bool> {
 }
 
 /// The properties of a row that are of no field.
-fn unknown(view: &RowView<'_>, schema: &Schema) -> Result<Vec<(Box<str>, Value)>> {
+pub(in crate::typed) fn unknown(view: &RowView<'_>, schema: &Schema) -> Result<Vec<(Box<str>, Value)>> {
     let mut unknown = Vec::new();
     for property in view.properties() {
         let (name, value) = property?;

@@ -178,7 +178,7 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         match &self.change {
             Change::Insert(entity) | Change::Put(entity) | Change::Replace(entity, _) => Some(entity),
             Change::Merge(..) | Change::Set(..) | Change::Update(_) | Change::Move(_) => self.new.as_ref(),
-            Change::Fill(_) => self.before.as_ref().and_then(Before::entity),
+            Change::Fill(_) | Change::Refile => self.before.as_ref().and_then(Before::entity),
             Change::Delete(_) => None,
             #[cfg(feature = "encrypt")]
             Change::Reseal => None,
@@ -198,7 +198,8 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
             | Change::Put(_)
             | Change::Replace(..)
             | Change::Delete(_)
-            | Change::Fill(_) => Before::read(view, version).map(|before| (before, None)),
+            | Change::Fill(_)
+            | Change::Refile => Before::read(view, version).map(|before| (before, None)),
             #[cfg(feature = "encrypt")]
             Change::Reseal => return self.found_unopened(view, version),
         };
@@ -382,7 +383,7 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
             _ => None,
         };
         let epoch = Epoch { kind: schema.kind, number: self.standing.epoch };
-        let keeps_own = matches!(self.change, Change::Fill(_));
+        let keeps_own = matches!(self.change, Change::Fill(_) | Change::Refile);
         Ok(Printed { schema, old: rows, new, keeps_times: self.change.reseals(), keeps_own, epoch })
     }
 }
@@ -405,7 +406,8 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> EntityAttempt<'_, E, F> {
             | Change::Replace(..)
             | Change::Set(..)
             | Change::Delete(_)
-            | Change::Fill(_) => {}
+            | Change::Fill(_)
+            | Change::Refile => {}
             #[cfg(feature = "encrypt")]
             Change::Reseal => {}
         }
@@ -424,6 +426,7 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
     fn stand(&mut self, standing: Standing) {
         self.standing = match self.change {
             Change::Fill(index) => standing.of_index(index),
+            Change::Refile => standing.refiling(),
             _ => standing,
         };
     }

@@ -1,7 +1,7 @@
 //! Changes of entities: what is stored is read, what is to be is seen, and the rows of both are planned.
 
 pub(in crate::typed) mod attempt;
-mod before;
+pub(in crate::typed) mod before;
 pub(in crate::typed) mod driver;
 pub(in crate::typed) mod egt;
 pub(in crate::typed) mod entity_attempt;
@@ -41,6 +41,8 @@ pub(in crate::typed) enum Change<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
     Reseal,
     /// The copies of the one there in this index are added: the entity stays as it is.
     Fill(usize),
+    /// The copies of the one there are put where they are to be, whatever is there: the entity stays as it is.
+    Refile,
 }
 
 impl<E: Entity, F: ?Sized> Change<'_, E, F> {
@@ -57,6 +59,7 @@ impl<E: Entity, F: ?Sized> Change<'_, E, F> {
             #[cfg(feature = "encrypt")]
             Self::Reseal => "re-encrypt in",
             Self::Fill(_) => "add copies to",
+            Self::Refile => "mend copies in",
         }
     }
 
@@ -93,7 +96,7 @@ impl<E: Entity, F: ?Sized> Change<'_, E, F> {
             Self::Update(_) | Self::Move(_) => Some(IfMatch::Any),
             #[cfg(feature = "encrypt")]
             Self::Reseal => Some(IfMatch::Any),
-            Self::Fill(_) => Some(IfMatch::Any),
+            Self::Fill(_) | Self::Refile => Some(IfMatch::Any),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::model::{DynamicEntity, Value, ValueRef};
 use crate::opened::Opened;
 use crate::plan::Values;
 use crate::row::numbers::PropertyNumber;
-use crate::row::shaped::QuickRow;
+use crate::row::quick::QuickRow;
 use crate::row::view::RowView;
 use crate::schema::{
     self, Field, FieldPart, KeyPair, KeyValues, Place, PropertyValue, Schema, Template, ValueError,
@@ -25,15 +25,52 @@ type FromProperty<T> = fn(Option<ValueRef<'_>>) -> Result<T, ValueError>;
 pub struct Source<'v> {
     schema: &'static Schema,
     row: Row<'v>,
-    /// The fields by their places, in a row that is stored and has a shape.
-    quick: Option<QuickRow<'v>>,
-    /// The fields' numbers in a row that is stored.
-    numbers: &'v [PropertyNumber],
-    from_keys: Known<'v>,
+    way: Way<'v>,
     /// The field to be taken next.
     next: usize,
-    /// Where its property stands in the row, as far as fields and properties are in one order.
+}
+
+/// How fields are found.
+#[derive(Debug)]
+enum Way<'v> {
+    /// By what is known of all rows of a path that have one shape.
+    Short(QuickRow<'v>),
+    /// By their properties' numbers or names, in any row.
+    Long(Long<'v>),
+}
+
+/// What is known of a row's fields where each is looked for.
+#[derive(Debug)]
+struct Long<'v> {
+    /// Their numbers in a row that is stored.
+    numbers: &'v [PropertyNumber],
+    from_keys: Known<'v>,
+    /// Where the next field's property stands in the row, as far as fields and properties are in one order.
     place: Cell<usize>,
+}
+
+impl<'v> Long<'v> {
+    fn of(row: Row<'v>, schema: &'static Schema) -> Self {
+        let numbers = match row {
+            Row::Stored(view) | Row::Merged(view, _) => view.numbers(schema.fields),
+            Row::Given(_) | Row::Planned(_) => &[],
+        };
+        // What a row says first is its kind.
+        Self { numbers, from_keys: Known::default(), place: Cell::new(1) }
+    }
+
+    /// What the field holds, if its key gives it back, or it is next in the row, small, and not sealed.
+    #[inline(never)]
+    fn near(&self, row: Row<'v>, field: usize) -> Option<ValueRef<'_>> {
+        if self.from_keys.may_have(field) {
+            return self.from_keys.get(field);
+        }
+        let (Row::Stored(view), Some(number)) = (row, self.numbers.get(field)) else { return None };
+        let place = self.place.get();
+        let value = view.small_at(place, number.unsealed?)?;
+        self.place.set(place + 1);
+        Some(value)
+    }
 }
 
 /// Where fields come from.
@@ -147,7 +184,9 @@ impl<'v> Source<'v> {
     /// A row that lies in this place.
     #[inline]
     pub(crate) fn new(schema: &'static Schema, place: &'static Place, view: &'v RowView<'v>) -> Result<Self> {
-        Self::with_keys(schema, place, Row::Stored(view))
+        let mut source = Self::begin(schema, place, view);
+        source.take_keys(place)?;
+        Ok(source)
     }
 
     /// An entity's own row, with some properties set anew.
@@ -164,22 +203,42 @@ impl<'v> Source<'v> {
         Self::with_keys(schema, schema.place(), Row::Given(entity))
     }
 
-    /// A row, before its keys are taken apart: what is made is large, and is better not moved.
+    /// A row that lies in this place, before its keys are [taken apart](Self::take_keys): what is made is large, and is
+    /// better not moved.
     #[inline]
-    pub(crate) fn begin(schema: &'static Schema, view: &'v RowView<'v>) -> Self {
-        Self::from_row(schema, Row::Stored(view))
+    pub(crate) fn begin(schema: &'static Schema, place: &'static Place, view: &'v RowView<'v>) -> Self {
+        Self::short(schema, Some(place), view)
     }
 
+    /// By the short way, if there is one; else by the long one, for which keys are not taken apart yet.
     #[inline]
+    fn short(schema: &'static Schema, place: Option<&'static Place>, view: &'v RowView<'v>) -> Self {
+        let way = match view.quick(schema.fields, place) {
+            Some(quick) => Way::Short(quick),
+            None => Way::Long(Long::of(Row::Stored(view), schema)),
+        };
+        Self { schema, row: Row::Stored(view), way, next: 0 }
+    }
+
     fn with_keys(schema: &'static Schema, place: &'static Place, row: Row<'v>) -> Result<Self> {
-        let mut source = Self::from_row(schema, row);
+        let mut source = Self::long(schema, row);
         source.take_keys(place)?;
         Ok(source)
     }
 
-    /// Takes what the keys give back.
+    fn long(schema: &'static Schema, row: Row<'v>) -> Self {
+        Self { schema, row, way: Way::Long(Long::of(row, schema)), next: 0 }
+    }
+
+    /// Takes what the keys give back, where that is not known yet.
+    #[inline]
     pub(crate) fn take_keys(&mut self, place: &'static Place) -> Result<()> {
-        let found = &mut self.from_keys;
+        if let Way::Long(_) = self.way { self.take_keys_long(place) } else { Ok(()) }
+    }
+
+    #[inline(never)]
+    fn take_keys_long(&mut self, place: &'static Place) -> Result<()> {
+        let Way::Long(Long { from_keys: found, .. }) = &mut self.way else { return Ok(()) };
         if let Row::Stored(view) = self.row
             && let Some((fields, row_key)) = view.known_partition(&place.partition)
         {
@@ -203,7 +262,9 @@ impl<'v> Source<'v> {
     /// The same of keys that don't stand in the row as they are, or don't fit.
     #[cold]
     fn take_any_keys(&mut self, place: &Place) -> Result<()> {
-        self.from_keys = Known::default();
+        if let Way::Long(long) = &mut self.way {
+            long.from_keys = Known::default();
+        }
         let (partition, row_key) = self.row.keys();
         self.parse(&place.partition, partition)?;
         self.parse(&place.row, row_key)
@@ -211,28 +272,12 @@ impl<'v> Source<'v> {
 
     /// A row none of whose wanted fields its keys give back.
     pub(crate) fn without_keys(schema: &'static Schema, view: &'v RowView<'v>) -> Self {
-        Self::from_row(schema, Row::Stored(view))
+        Self::short(schema, None, view)
     }
 
     /// What will be stored of an entity with these values.
     pub(crate) fn given(schema: &'static Schema, values: &'v Values<'v>) -> Self {
-        Self::from_row(schema, Row::Planned(values))
-    }
-
-    #[inline]
-    fn from_row(schema: &'static Schema, row: Row<'v>) -> Self {
-        let quick = match row {
-            Row::Stored(view) => view.quick(schema.fields),
-            _ => None,
-        };
-        let numbers = match row {
-            // Few of its fields ask for them.
-            Row::Stored(_) if quick.is_some() => &[],
-            Row::Stored(view) | Row::Merged(view, _) => view.numbers(schema.fields),
-            Row::Given(_) | Row::Planned(_) => &[],
-        };
-        // What a row says first is its kind.
-        Self { schema, row, quick, numbers, from_keys: Known::default(), next: 0, place: Cell::new(1) }
+        Self::long(schema, Row::Planned(values))
     }
 
     /// The same, of which this field is taken next.
@@ -242,7 +287,7 @@ impl<'v> Source<'v> {
     }
 
     fn parse(&mut self, template: &Template, key: Cow<'v, str>) -> Result<()> {
-        let found = &mut self.from_keys;
+        let Way::Long(Long { from_keys: found, .. }) = &mut self.way else { return Ok(()) };
         match key {
             Cow::Borrowed(key) => {
                 let fits = schema::parse(template, key, |field, value| found.push(field, value));
@@ -331,7 +376,11 @@ impl<'v> Source<'v> {
     )]
     pub fn field<T>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
         // A value that comes by the short way stays in registers, where the processor need not wait for it.
-        match self.short(field) {
+        let found = match &self.way {
+            Way::Short(quick) => quick.get(field),
+            Way::Long(long) => long.near(self.row, field),
+        };
+        match found {
             None => self.field_of_any(field, from),
             found => from(found).map_err(|error| self.refused(field, &error)),
         }
@@ -340,7 +389,9 @@ impl<'v> Source<'v> {
     /// The same where the field may be absent, sealed, or anywhere.
     #[inline(never)]
     fn field_of_any<T>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
-        if self.quick.is_some_and(|quick| quick.lacks(field)) {
+        if let Way::Short(quick) = &self.way
+            && quick.lacks(field)
+        {
             return from(None).map_err(|error| self.refused(field, &error));
         }
         match self.value(field)? {
@@ -359,8 +410,13 @@ impl<'v> Source<'v> {
 
     /// Takes the field at this place; what `default` makes if it is absent.
     pub fn field_or<T>(&self, field: usize, from: FromProperty<T>, default: fn() -> T) -> Result<T> {
-        if self.quick.is_some()
-            && let Some(found) = self.short(field)
+        if let Way::Short(quick) = &self.way
+            && quick.lacks(field)
+        {
+            return Ok(default());
+        }
+        if let Way::Short(quick) = &self.way
+            && let Some(found) = quick.get(field)
         {
             return from(Some(found)).map_err(|error| self.refused(field, &error));
         }
@@ -405,33 +461,14 @@ impl<'v> Source<'v> {
         }
     }
 
-    /// What the field holds, if its key gives it back, or it is next in the row, small, and not sealed.
-    #[cfg_attr(
-        not(debug_assertions),
-        expect(
-            clippy::inline_always,
-            reason = "for each field of each row, a call costs as much as what it does"
-        ),
-        inline(always)
-    )]
-    fn short(&self, field: usize) -> Option<ValueRef<'_>> {
-        if self.from_keys.may_have(field) {
-            return self.from_keys.get(field);
-        }
-        if let Some(quick) = &self.quick {
-            return quick.get(field);
-        }
-        let (Row::Stored(view), Some(number)) = (self.row, self.numbers.get(field)) else { return None };
-        let place = self.place.get();
-        let value = view.small_at(place, number.unsealed?)?;
-        self.place.set(place + 1);
-        Some(value)
-    }
-
     /// What the field holds.
     fn value(&self, field: usize) -> Result<Option<ValueRef<'_>>> {
-        if let Some(known) = self.from_keys.get(field) {
-            return Ok(Some(known));
+        let known = match &self.way {
+            Way::Short(quick) => quick.of_keys(field),
+            Way::Long(long) => long.from_keys.get(field),
+        };
+        if known.is_some() {
+            return Ok(known);
         }
         let given = |entity: &'v DynamicEntity| entity.get(self.property(field)).map(Value::as_value_ref);
         match self.row {
@@ -446,9 +483,15 @@ impl<'v> Source<'v> {
     }
 
     fn stored(&self, view: &'v RowView<'v>, field: usize) -> Result<Option<ValueRef<'v>>> {
-        let numbers = if self.quick.is_some() { view.numbers(self.schema.fields) } else { self.numbers };
-        let found = match numbers.get(field) {
-            Some(PropertyNumber { id: Some(id), .. }) => view.seek(*id, &self.place),
+        let number = match &self.way {
+            Way::Short(_) => view.numbers(self.schema.fields).get(field),
+            Way::Long(long) => long.numbers.get(field),
+        };
+        let found = match number {
+            Some(PropertyNumber { id: Some(id), .. }) => match &self.way {
+                Way::Short(_) => view.get_by_id(*id),
+                Way::Long(long) => view.seek(*id, &long.place),
+            },
             Some(PropertyNumber { id: None, .. }) => view.get_unnumbered(self.schema.fields, field),
             None => Ok(None),
         }?;

@@ -3,6 +3,8 @@
 //! How far a job is lies in the store, and each step writes it in the transaction of its rows. So a job that is dropped, or
 //! whose process is killed, goes on from there when anybody asks for it again, and no row is done twice.
 
+mod check;
+mod delete;
 mod drop;
 mod list;
 mod rebuild;
@@ -12,6 +14,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::time::{Duration, Instant};
 
+pub use self::check::{CopyProblem, CopyReport};
 pub use self::list::JobInfo;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, JobStep, Loader, StepSize};

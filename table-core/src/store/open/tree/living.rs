@@ -30,6 +30,12 @@ impl<'p> Living<'p> {
         Some(Self { environment, txn, pages, verify })
     }
 
+    /// The tree that a read transaction sees. `None` where reads go by LMDB's own search.
+    #[inline]
+    pub(crate) fn tree(environment: &Environment, txn: &heed::RoTxn<'_>) -> Result<Option<Tree>> {
+        if environment.walks_leaves { Tree::find(environment, txn, txn.id()) } else { Ok(None) }
+    }
+
     /// So many bytes from the start of a page on.
     pub(crate) fn lent(self, page: u64, length: usize) -> Option<&'p [u8]> {
         self.environment.span(self.pages, self.txn, page, length)

@@ -1,0 +1,363 @@
+//! Copies compared with their entities, and made right again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::handle::snapshot::Snapshot;
+use crate::handle::table::DynamicTable;
+use crate::handle::write::carry_out;
+use crate::model::ValueRef;
+use crate::plan::{
+    Act, Cause, Condition, EntityRows, Epoch, Group, OneOrMore, Plan, RowContent, RowWrite, Version,
+};
+use crate::query::Query;
+use crate::row::version::version_of;
+use crate::row::view::RowView;
+use crate::schema::{Schema, Standing};
+use crate::sealing::SealedAt;
+use crate::typed::change::Change;
+use crate::typed::change::before::unknown;
+use crate::typed::change::driver::{self, Together};
+use crate::typed::change::entity_attempt::EntityAttempt;
+use crate::typed::encrypt::unopened;
+use crate::typed::entity::Entity;
+use crate::typed::entity::source::Source;
+use crate::typed::read::key::Key;
+use crate::typed::table::Table;
+
+/// Rows that are looked at in one snapshot.
+const ROWS: usize = 500;
+/// The most that a report names.
+const NAMED: usize = 1_000;
+/// So often a repair goes over the table: what a first pass has removed makes room for the second.
+const PASSES: usize = 3;
+
+/// What a check of a table's copies has found, or a repair has mended; see [`Table::check`].
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct CopyReport {
+    /// How many entities there are.
+    pub entities: u64,
+    /// How many copies of them were looked at.
+    pub copies: u64,
+    /// Copies that an entity is to have, and that are not there.
+    pub missing: u64,
+    /// Copies that say something else than their entity, or are another's.
+    pub stale: u64,
+    /// Copies of no entity.
+    pub orphans: u64,
+    /// How many of all these were mended.
+    pub mended: u64,
+    /// The first thousand of what is wrong, each as partition key, row key and what it is.
+    pub problems: Vec<CopyProblem>,
+}
+
+/// A copy that is not as its entity says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CopyProblem {
+    /// The partition key.
+    pub partition: String,
+    /// The row key of the copy.
+    pub row: String,
+    /// The index.
+    pub index: &'static str,
+    /// What is wrong.
+    pub what: &'static str,
+}
+
+impl CopyReport {
+    /// Whether every copy is as its entity says, and none is missing.
+    pub fn is_sound(&self) -> bool {
+        self.wrong() == 0
+    }
+
+    /// How many copies are not.
+    pub fn wrong(&self) -> u64 {
+        self.missing + self.stale + self.orphans
+    }
+
+    fn add(&mut self, what: &'static str, index: &'static str, (partition, row): (&str, &str)) {
+        let counter = match what {
+            MISSING => &mut self.missing,
+            STALE => &mut self.stale,
+            _ => &mut self.orphans,
+        };
+        *counter += 1;
+        if self.problems.len() < NAMED {
+            let (partition, row) = (partition.to_owned(), row.to_owned());
+            self.problems.push(CopyProblem { partition, row, index, what });
+        }
+    }
+}
+
+const MISSING: &str = "the copy is missing";
+const STALE: &str = "the copy is not what its entity says";
+const ORPHAN: &str = "the copy is of no entity that has one there";
+
+impl fmt::Display for CopyReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { entities, copies, missing, stale, orphans, mended, .. } = self;
+        write!(
+            f,
+            "{entities} entities, {copies} copies; {missing} missing, {stale} stale, {orphans} orphaned, {mended} mended"
+        )
+    }
+}
+
+/// A copy that is to go, and the entity that it says it is of.
+struct Orphan {
+    partition: String,
+    row: String,
+    version: Version,
+    owner: Option<(String, Option<Version>)>,
+}
+
+/// What is to be mended of some rows.
+#[derive(Default)]
+struct Wrong {
+    entities: BTreeSet<(String, String)>,
+    orphans: Vec<Orphan>,
+}
+
+impl<E: Entity> Table<E> {
+    /// Compares every copy of the entities with the entity that it is of, in the indexes that are ready and lie in
+    /// the entities' own partition: none may be missing, none may say anything else, and none may be of no entity. A raw write of a row may break that, or a program that did
+    /// not know an index.
+    ///
+    /// It goes over the table once, a few hundred rows in each snapshot, and holds up no writer.
+    ///
+    /// ```
+    /// # use table_core::{DynamicEntity, Entity, IfMatch, Store};
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Company", kind = "employee")]
+    /// # #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// # #[index(by_email, row = "email_{email}", unique)]
+    /// # struct Employee { department: String, id: u32, email: String }
+    /// # let dir = tempfile::tempdir()?;
+    /// # let store = Store::open(dir.path().join("company.tables"))?;
+    /// let staff = store.table::<Employee>()?;
+    /// staff.insert(&Employee { department: "Sales".into(), id: 7, email: "jun@contoso.com".into() })?;
+    /// assert!(staff.check()?.is_sound());
+    ///
+    /// // A raw write changes the one row, and its copies stay as they are.
+    /// let change = DynamicEntity::new("Sales", "empid_000007").with("Email", "cao@contoso.com");
+    /// staff.dynamic().raw().merge(&change, IfMatch::Any)?;
+    /// let report = staff.check()?;
+    /// assert_eq!((report.missing, report.orphans), (1, 1));
+    ///
+    /// assert_eq!(staff.repair()?.mended, 2);
+    /// assert!(staff.get(Employee::by_email("Sales", "cao@contoso.com"))?.is_some());
+    /// assert!(staff.check()?.is_sound());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn check(&self) -> Result<CopyReport> {
+        let mut report = CopyReport::default();
+        self.go_over(&mut report, false)?;
+        Ok(report)
+    }
+
+    /// Makes every copy right again that [`check`](Self::check) finds wrong: what is missing or stale is written as the entity
+    /// says, and orphans go. The report has what was found first, and how much of it was mended; what two entities both
+    /// claim in a unique index stays wrong.
+    pub fn repair(&self) -> Result<CopyReport> {
+        let (mut first, mut mended) = (None, 0);
+        for _ in 0..PASSES {
+            let mut report = CopyReport::default();
+            let done = self.go_over(&mut report, true)?;
+            mended += done;
+            let is_sound = report.is_sound();
+            first.get_or_insert(report);
+            if is_sound || done == 0 {
+                break;
+            }
+        }
+        Ok(CopyReport { mended, ..first.unwrap_or_default() })
+    }
+
+    /// Goes over the table once; returns how many rows were mended.
+    fn go_over(&self, report: &mut CopyReport, mends: bool) -> Result<u64> {
+        let table = self.dynamic();
+        let (mut after, mut mended) = (None, 0);
+        loop {
+            let standing = driver::standing(Together::alone(table), E::SCHEMA, mends)?;
+            let snapshot = table.snapshot()?;
+            let mut wrong = Wrong::default();
+            let found = std::cell::RefCell::new((&mut wrong, &mut *report));
+            let page = snapshot.page_by(table, Query::new().into(), ROWS, after.as_ref(), |_, view| {
+                let (wrong, report) = &mut *found.borrow_mut();
+                let at = At { table, snapshot: &snapshot, standing };
+                at.look::<E>(view, report, wrong)
+            })?;
+            drop(snapshot);
+            if mends {
+                mended += self.mend(standing, wrong)?;
+            }
+            after = page.next;
+            if after.is_none() {
+                return Ok(mended);
+            }
+        }
+    }
+
+    /// Mends what was found; what somebody has written meanwhile is left as it is.
+    fn mend(&self, standing: Standing, wrong: Wrong) -> Result<u64> {
+        let (table, mut mended) = (self.dynamic(), 0);
+        for orphan in &wrong.orphans {
+            let removal = |condition, act, key| RowWrite { key, condition, act, kind: None, of: 0 };
+            let mut rows = vec![removal(Condition::Is(orphan.version), Act::Remove, orphan.row.as_str())];
+            if let Some((owner, version)) = &orphan.owner {
+                let is = version.map_or(Condition::Absent, Condition::Is);
+                rows.push(removal(is, Act::Keep, owner));
+            }
+            let mut epochs = OneOrMore::default();
+            epochs.push(Epoch { kind: E::SCHEMA.kind, number: standing.epoch });
+            let group = Group { epochs, ..Group::new(&orphan.partition, rows) };
+            let plan = Plan { groups: group.into(), is_raw: true, ..Plan::default() };
+            match carry_out(std::slice::from_ref(table), &plan, &SealedAt::NOTHING) {
+                Ok(_) => mended += 1,
+                Err(failure) if is_another_s(failure.error.kind()) => {}
+                Err(failure) => return Err(failure.error),
+            }
+        }
+        for (partition, row) in &wrong.entities {
+            let mut attempt = EntityAttempt::new(Key::<E>::stored(partition, row), Change::<E>::Refile);
+            match driver::commit(Together::alone(table), &mut [&mut attempt]) {
+                Ok(_) => mended += 1,
+                Err(error) if is_another_s(error.kind()) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(mended)
+    }
+}
+
+/// Whether a refusal says that others have written the rows, or claim them.
+fn is_another_s(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::ConditionNotMet
+            | ErrorKind::EntityNotFound
+            | ErrorKind::EntityAlreadyExists
+            | ErrorKind::UniqueConflict
+    )
+}
+
+/// Where rows are looked at.
+struct At<'a> {
+    table: &'a DynamicTable,
+    snapshot: &'a Snapshot,
+    standing: Standing,
+}
+
+impl At<'_> {
+    /// Looks at one row: an entity's copies must be there, and a copy's entity must say it.
+    fn look<E: Entity>(&self, view: &RowView<'_>, report: &mut CopyReport, wrong: &mut Wrong) -> Result<()> {
+        let schema = E::SCHEMA;
+        let Some(kind) = view.kind()? else { return Ok(()) };
+        let (partition, row) = view.keys();
+        if kind == schema.kind {
+            report.entities += 1;
+            return self.look_at_entity::<E>(view, (&partition, &row), report, wrong);
+        }
+        let index = schema.indexes.iter().position(|index| index.kind == kind);
+        let Some(number) = index.filter(|number| self.is_looked_at(schema, *number)) else { return Ok(()) };
+        report.copies += 1;
+        let name = schema.indexes.get(number).map_or("", |index| index.name);
+        let owner = unopened::source_of(schema, number, view);
+        let own = match &owner {
+            Some(owner) => self.snapshot.view(self.table, &partition, owner)?,
+            None => None,
+        };
+        let own = own.filter(|own| own.kind().is_ok_and(|kind| kind == Some(schema.kind)));
+        let is_said = match &own {
+            Some(own) => self.with_rows::<E, _>(own, |rows| {
+                rows.rows.iter().any(|wants| wants.cause() == Cause::Index(number) && rows.key(wants) == row)
+            })?,
+            None => false,
+        };
+        if !is_said {
+            report.add(ORPHAN, name, (&partition, &row));
+            let state = self.snapshot.state();
+            let version = own.as_ref().map(|own| version_of(own, state));
+            let (partition, row) = (partition.into_owned(), row.into_owned());
+            let owner = owner.filter(|owner| *owner != row).map(|owner| (owner, version));
+            wrong.orphans.push(Orphan { partition, row, version: version_of(view, state), owner });
+        }
+        Ok(())
+    }
+
+    /// Whether the copies of an index are compared: it is ready, and they lie beside their entities.
+    fn is_looked_at(&self, schema: &Schema, index: usize) -> bool {
+        self.standing.is_ready(index) && schema.indexes.get(index).is_some_and(|index| !index.is_elsewhere())
+    }
+
+    fn look_at_entity<E: Entity>(
+        &self,
+        view: &RowView<'_>,
+        (partition, row): (&str, &str),
+        report: &mut CopyReport,
+        wrong: &mut Wrong,
+    ) -> Result<()> {
+        let unknown = unknown(view, E::SCHEMA)?;
+        let mut is_wrong = false;
+        self.with_rows::<E, _>(view, |rows| {
+            for wants in rows.rows.iter().filter(|row| row.cause() != Cause::Entity) {
+                let key = rows.key(wants);
+                let name = wants.content.kind.index().map_or("", |index| index.name);
+                let found = self.snapshot.view_unverified(self.table, partition, key)?;
+                let what = match &found {
+                    None => MISSING,
+                    Some(copy) if holds(copy, &wants.content.carrying(&unknown))? => continue,
+                    Some(_) => STALE,
+                };
+                is_wrong = true;
+                report.add(what, name, (partition, key));
+            }
+            Ok::<(), Error>(())
+        })??;
+        if is_wrong {
+            wrong.entities.insert((partition.to_owned(), row.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// What `read` makes of the rows that an entity is to have, by its own row. Nothing sealed is opened, but where a
+    /// function of the user's says whether there is a copy.
+    fn with_rows<E: Entity, T>(
+        &self,
+        own: &RowView<'_>,
+        read: impl FnOnce(&EntityRows<'_>) -> T,
+    ) -> Result<T> {
+        let schema = E::SCHEMA;
+        let values = unopened::read::<E>(own)?;
+        let entity = if schema.indexes.iter().any(|index| index.sparse) {
+            Some(E::from_source(&mut Source::new(schema, schema.place(), own)?)?)
+        } else {
+            None
+        };
+        let has_row = |index| {
+            self.is_looked_at(schema, index) && entity.as_ref().is_none_or(|entity| entity.has_row(index))
+        };
+        let (partition, row) = own.keys();
+        let rows = EntityRows::of(schema, &values, Some((&partition, &row)), None, &has_row)?;
+        Ok(read(&rows))
+    }
+}
+
+/// Whether a row holds what it is to hold, and nothing else.
+fn holds(row: &RowView<'_>, content: &RowContent<'_>) -> Result<bool> {
+    let mut wanted: BTreeMap<&str, ValueRef<'_>> = content.properties().collect();
+    for property in row.properties() {
+        let (name, value) = property?;
+        // A number that was written before its field grew says the same.
+        let is_same = |wanted: ValueRef<'_>| {
+            wanted == value || wanted.as_i64().is_some_and(|wanted| value.as_i64() == Some(wanted))
+        };
+        if !wanted.remove(name).is_some_and(is_same) {
+            return Ok(false);
+        }
+    }
+    Ok(wanted.is_empty())
+}
