@@ -42,7 +42,6 @@ const PARTITION: &str = " partition";
 const SIGNED: &str = "signed";
 
 /// The layout of an entity, as it is noted in its own table.
-#[cfg(any(test, feature = "encrypt"))]
 pub(crate) fn layout(schema: &Schema) -> String {
     layout_in(schema, schema.table())
 }
