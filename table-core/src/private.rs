@@ -18,7 +18,7 @@ pub use crate::typed::{
     Offers, OffersPrefix, OffersRange, Open, Origin, OwnRows, PartArg, Partition, Path, PathQuery, Plain,
     Projection, Properties, ReadAs, Ready, Selected, ShownRow, Source, TableIn, Turns, TypedRows, TypedViews,
     Visitor, Whole, WholeCopies, as_bytes, as_bytes_option, as_text, as_text_option, elements, exchange,
-    read_copied, read_stored, side_by_side, token_key,
+    kept_layouts, read_copied, read_stored, side_by_side, token_key,
 };
 
 /// Shows a value by its type's name.

@@ -50,6 +50,7 @@ pub(crate) const TYPES: &str = "types";
 pub(crate) const UNIQUE: &str = "unique";
 pub(crate) const UNKNOWN: &str = "unknown";
 pub(crate) const VERSION: &str = "version";
+pub(crate) const WAS: &str = "was";
 pub(crate) const WHEN: &str = "when";
 pub(crate) const WIDE: &str = "wide";
 

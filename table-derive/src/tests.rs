@@ -45,6 +45,7 @@ const MOVIE: &str = r#"
         genres: Vec<String>,
         #[property(skip)]
         seen: bool,
+        #[property(was = "Producer", default = nobody())]
         maker: Option<String>,
         #[flatten]
         rights: Rights,
@@ -66,6 +67,11 @@ fn every_word_is_understood() {
     assert_eq!(storage[4..6], [Storage::Value, Storage::Json]);
     assert_eq!(storage[7..], [Storage::Skipped, Storage::Value, Storage::Flattened]);
     assert!(movie.fields[6].default.is_some() && movie.fields[5].renamed);
+    let maker = &movie.fields[8];
+    assert_eq!(maker.was.as_ref().map(|was| was.value.as_str()), Some("Producer"));
+    assert!(
+        matches!(&maker.default, Some(crate::attr::DefaultWord::Is(value)) if value.to_string() == "nobody ()")
+    );
     assert_eq!(movie.key_arguments(), [0, 1, 2]);
     // The month does not give the time back; the maker's index does.
     assert!(!movie.gives_back(&movie.key.row, 0) && movie.gives_back(&movie.indexes[2].row, 0));

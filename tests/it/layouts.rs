@@ -94,7 +94,7 @@ fn another_layout_is_refused_with_the_difference() {
     assert_eq!(
         error.to_string(),
         "cannot open table `Company`: `employee` of the struct `Moved` is declared otherwise than when it was last \
-         written:\n  \
+         written (- stored, + declared):\n  \
          - index by_email row \"email_\" Email:text unique copy all\n  \
          - row \"empid_\" Id:u32:\"06\"\n  \
          + row \"employee_\" Id:u32:\"06\"\n\

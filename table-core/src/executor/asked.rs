@@ -77,7 +77,12 @@ impl Fields for ByName<'_> {
     }
 
     fn property(&self, slot: usize) -> Result<Option<ValueRef<'_>>> {
-        self.names.get(slot).map_or(Ok(None), |name| self.row.get(name))
+        let Some(name) = self.names.get(slot) else { return Ok(None) };
+        let found = self.row.get(name)?;
+        match self.plan.kind.and_then(|kind| kind.keys.was(name)) {
+            Some(was) if found.is_none() => self.row.get(was),
+            _ => Ok(found),
+        }
     }
 
     fn property_holds(&self, slot: usize, test: impl FnOnce(Option<ValueRef<'_>>) -> bool) -> Result<bool> {

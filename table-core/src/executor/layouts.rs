@@ -34,23 +34,24 @@ pub(crate) fn compare(table: &str, noted: Option<&str>, schema: &Schema) -> Resu
         None => Ok(Noted::Same),
         Some(found) if found.is_compatible && !found.adds => Ok(Noted::Same),
         Some(found) if found.is_compatible => Ok(Noted::Before(found)),
-        Some(found) => Err(changed(&found, schema)),
+        Some(found) => Err(changed(layout, &found, schema)),
     }
 }
 
 /// The error of a declaration by which rows can't be read, with the difference and what would be right.
 #[cold]
-fn changed(found: &Differences, schema: &Schema) -> Error {
-    let way = if found.jumps {
-        "what is sealed stays so, and what is plain comes to be by `#[encrypt(dual)]`: see `Table::reencrypt`"
-    } else {
-        "declare it as it was, or keep the new declaration in another table or under another kind"
-    };
+fn changed(noted: &str, found: &Differences, schema: &Schema) -> Error {
+    let mut advice = schema::advice(noted, schema);
+    if advice.is_empty() {
+        let way = "declare it as it was, or keep the new declaration in another table or under another kind";
+        advice.push(way.to_owned());
+    }
     let because = format!(
-        "`{}` of the struct `{}` is declared otherwise than when it was last written:\n  {}\n{way}",
+        "`{}` of the struct `{}` is declared otherwise than when it was last written (- stored, + declared):\n  {}\n{}",
         schema.kind,
         schema.entity,
-        found.lines.join("\n  ")
+        found.lines.join("\n  "),
+        advice.join("\n")
     );
     Error::new(ErrorKind::LayoutChanged).because(because)
 }
@@ -122,7 +123,15 @@ pub(crate) fn check_apart<'k>(
         }
         let other = schema::read(layout, kind).ok_or_else(damaged)?;
         match checks::kinds_that_meet(table, schema, &other) {
-            Some(because) => Err(Error::new(ErrorKind::LayoutConflict).because(because)),
+            Some(because) => {
+                let error = Error::new(ErrorKind::LayoutConflict).because(because);
+                // A kind with another name has no rows, and leaves those that there are alone.
+                let hint = format!(
+                    "; if `{}` is what `{kind}` is called now, keep `kind = \"{kind}\"`",
+                    schema.kind
+                );
+                Err(if schema::same_keys(&other, schema) { error.and(&hint) } else { error })
+            }
             None => Ok(()),
         }
     })
@@ -182,7 +191,7 @@ fn examine(table: &dyn TableExec, known: &LayoutTexts, schema: &'static Schema) 
         && schema::standing(Some(&read), &Lives::default(), schema) != (Standing::NEW, None)
     {
         let found = schema::differences_in(name, layout, schema);
-        return Err(found.map_or_else(damaged, |found| changed(&found, schema)));
+        return Err(found.map_or_else(damaged, |found| changed(layout, &found, schema)));
     }
     if found != Noted::Same {
         check_apart(name, known.iter().map(|(kind, layout)| (kind.as_str(), layout.as_str())), schema)?;

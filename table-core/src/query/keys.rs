@@ -16,14 +16,17 @@ pub(crate) struct Kind {
     pub(crate) keys: &'static dyn KeyProperties,
 }
 
-/// Properties that the keys of rows give back. Such a property isn't stored in the row, and a filter can speak of it all
-/// the same.
+/// Properties that rows don't hold under their names: keys give them back, or rows have them as they were called before.
+/// Filters can speak of them all the same.
 pub(crate) trait KeyProperties: fmt::Debug + Sync {
     /// Whether the keys give the property back.
     fn gives(&self, property: &str) -> bool;
 
     /// Its value on the row of these keys; `None` where they are none of such a row.
     fn value(&self, property: &str, partition: &str, row: &str) -> Option<Value>;
+
+    /// What the property was called before: rows may have it under either name.
+    fn was(&self, property: &str) -> Option<&'static str>;
 
     /// The row key of the entity itself, of which this row may be a copy. Its sealed properties are bound to that key.
     fn own_row_key(&self, row: &dyn StoredRow) -> Result<String, Error>;

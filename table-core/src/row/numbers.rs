@@ -15,6 +15,8 @@ pub(crate) struct PropertyNumber {
     pub(crate) id: Option<u16>,
     /// The number, but `None` where rows have the property sealed.
     pub(crate) unsealed: Option<u16>,
+    /// The number of the name that the property had before.
+    pub(crate) was: Option<u16>,
     /// Its place among the slots of a row that has all properties and gives none of them back by its keys.
     pub(crate) place: usize,
 }
@@ -180,6 +182,7 @@ pub(crate) fn numbers(dict: &Dict, fields: &[Field]) -> FieldNumbers {
     let number = |(id, field): (&Option<u16>, &Field)| PropertyNumber {
         id: *id,
         unsealed: id.filter(|_| !field.encrypted),
+        was: field.was.and_then(|was| dict.id(was)),
         place: id.map_or(0, before),
     };
     let numbers = ids.iter().zip(fields).map(number).collect();

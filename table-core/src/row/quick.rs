@@ -49,7 +49,9 @@ impl FieldSteps {
             if let Some(key) = given.iter().position(|given| *given == at) {
                 return u8::try_from(key).map_or(Step::Elsewhere, Step::Key);
             }
-            match number.id.and_then(|id| shape.find(id)) {
+            // A row that is older has the name that the property had then.
+            let find = |id: Option<u16>| shape.find(id?);
+            match find(number.id).or_else(|| find(number.was)) {
                 // What is sealed, or has to be, takes the longer way.
                 Some((_, place)) if !field.encrypted => Step::Column(*place),
                 _ => Step::Elsewhere,

@@ -193,11 +193,17 @@ impl<'a> RowView<'a> {
 
     /// The value of a field's property.
     pub(crate) fn get_field(&self, fields: &'static [Field], field: usize) -> Result<Option<ValueRef<'_>>> {
-        match self.numbers(fields).get(field) {
+        let found = match self.numbers(fields).get(field) {
             Some(PropertyNumber { id: Some(id), place, .. }) => self.packed().find(*id, *place),
             Some(PropertyNumber { id: None, .. }) => self.get_unnumbered(fields, field),
             None => Ok(None),
-        }
+        }?;
+        if found.is_some() { Ok(found) } else { self.get_renamed(fields, field) }
+    }
+
+    /// The field by the name that its property had before.
+    pub(crate) fn get_renamed(&self, fields: &'static [Field], field: usize) -> Result<Option<ValueRef<'_>>> {
+        fields.get(field).and_then(|field| field.was).map_or(Ok(None), |was| self.get(was))
     }
 
     /// The value of a property that stands where it mostly does, is small, and is not sealed.

@@ -3,6 +3,7 @@
 //! It has a line for each thing that the rows depend on, and nothing else. The names of the struct and of its fields are
 //! not in it, as long as properties keep theirs. People read it in errors; [`read`] makes a declaration of it again.
 
+mod advice;
 mod differences;
 mod indexes;
 mod read;
@@ -11,9 +12,12 @@ mod tests;
 
 use std::fmt::Write;
 
+pub(crate) use advice::{advice, takes};
 #[cfg(test)]
 pub(crate) use differences::differences;
-pub(crate) use differences::{Differences, differences_in, same_index, united, would_bare};
+pub(crate) use differences::{
+    Differences, Outdated, differences_in, outdated, same_index, same_keys, united,
+};
 pub(crate) use indexes::{with_index, without_index};
 pub(crate) use read::read;
 
@@ -27,6 +31,8 @@ const DUAL: &str = "encrypted(dual) ";
 const BY_TABLE: &str = "by table ";
 const BY_PARTITION: &str = "by partition ";
 const BLIND: &str = "blind ";
+/// The word before the name that a property had.
+const WAS: &str = " was ";
 /// The line that says of which table the entities are, where that is another.
 const OF: &str = "of";
 /// The words before the table and the partition key of an index that lies elsewhere than its entities.
@@ -36,7 +42,6 @@ const PARTITION: &str = " partition";
 const SIGNED: &str = "signed";
 
 /// The layout of an entity, as it is noted in its own table.
-#[cfg(any(test, feature = "encrypt"))]
 pub(crate) fn layout(schema: &Schema) -> String {
     layout_in(schema, schema.table())
 }
@@ -63,6 +68,9 @@ pub(crate) fn layout_in(schema: &Schema, table: &str) -> String {
         let _: std::fmt::Result = write!(text, "\nproperty {} ", field.property);
         sealing(&mut text, field);
         let _: std::fmt::Result = write!(text, "{:?}{absent}", field.edm);
+        if let Some(was) = field.was {
+            let _: std::fmt::Result = write!(text, "{WAS}{was}");
+        }
     }
     for index in schema.indexes {
         let Index { name, unique, copies, sparse, place, .. } = index;

@@ -63,10 +63,10 @@ pub(crate) use key_error::KeyError;
 pub(crate) use key_type::{BLIND_DIGITS, edm, shard_digits};
 pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
 pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys, print_keys};
-#[cfg(any(test, feature = "encrypt"))]
 pub(crate) use layout::layout;
 pub(crate) use layout::{
-    Differences, differences_in, layout_in, read, same_index, united, with_index, without_index, would_bare,
+    Differences, Outdated, advice, differences_in, layout_in, outdated, read, same_index, same_keys, takes,
+    united, with_index, without_index,
 };
 #[doc(hidden)]
 pub use lives::{Blocked, IndexEvent, IndexState, KindEvent, KindState, Lives, Standing};
@@ -232,6 +232,8 @@ pub struct Field {
     /// What stands for it where a row lacks it.
     #[doc(hidden)]
     pub absent: Option<Absent>,
+    /// What its property was called: rows may still have it under this name. It is written under the other.
+    pub was: Option<&'static str>,
 }
 
 impl Field {
@@ -249,6 +251,7 @@ impl Field {
         secret: false,
         column: ColumnType::Text,
         absent: None,
+        was: None,
     };
 
     /// The same field with a name in the struct and one in the store.
@@ -263,6 +266,13 @@ impl Field {
     #[must_use]
     pub const fn or_default(mut self) -> Self {
         self.optional = true;
+        self
+    }
+
+    /// The same field, which rows may still have under this name.
+    #[must_use]
+    pub const fn was(mut self, property: &'static str) -> Self {
+        self.was = Some(property);
         self
     }
 

@@ -67,4 +67,5 @@ pub use self::{
     read::shown::ShownRow,
     read::view::{EntityView, FieldViews, as_bytes, as_bytes_option, as_text, as_text_option},
     set::Visitor,
+    table::kept_layouts,
 };

@@ -9,7 +9,7 @@ use super::{Fill, Slot, Words, value};
 use crate::ctxt::Ctxt;
 use crate::symbol::{
     BLIND, BLOB, COPIED_INTO, COPY_OF, DEFAULT, DUAL, ENCRYPT, ENTITY, FLATTEN, INDEX, INDEX_LIST, JSON, KEY,
-    PROPERTY, RENAME, SCOPE, SERIES, SKIP, TOKENS,
+    PROPERTY, RENAME, SCOPE, SERIES, SKIP, TOKENS, WAS,
 };
 
 /// The attributes on a field.
@@ -61,6 +61,7 @@ pub(crate) struct PropertyWords {
     pub(crate) json: Slot<()>,
     pub(crate) skip: Slot<()>,
     pub(crate) default: Slot<DefaultWord>,
+    pub(crate) was: Slot<LitStr>,
 }
 
 impl FieldAttrs {
@@ -71,6 +72,7 @@ impl FieldAttrs {
             json: Slot::new(value::flag),
             skip: Slot::new(value::flag),
             default: Slot::new(default),
+            was: Slot::new(value::text),
         };
         let sealing = EncryptWords {
             dual: Slot::new(value::flag),
@@ -174,7 +176,7 @@ impl Words for EncryptWords {
 }
 
 impl Words for PropertyWords {
-    const KNOWN: &'static [&'static str] = &[RENAME, JSON, SKIP, DEFAULT];
+    const KNOWN: &'static [&'static str] = &[RENAME, JSON, SKIP, DEFAULT, WAS];
     const EXAMPLE: &'static str = "#[property(rename = \"..\")]";
 
     fn slot(&mut self, word: &str) -> Option<&mut dyn Fill> {
@@ -183,6 +185,7 @@ impl Words for PropertyWords {
             JSON => &mut self.json,
             SKIP => &mut self.skip,
             DEFAULT => &mut self.default,
+            WAS => &mut self.was,
             _ => return None,
         })
     }

@@ -26,7 +26,8 @@ pub(crate) fn declared(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
         };
         let or_default = or_default(krate, field);
         let sealing = sealing(krate, field);
-        quote!(#of_type.named(#name, #property) #or_default #sealing)
+        let was = field.was.as_ref().map(|was| &was.value).map(|was| quote!(.was(#was)));
+        quote!(#of_type.named(#name, #property) #or_default #was #sealing)
     });
     let own = quote!(&[#(#own),*]);
     let others: Vec<_> = flattened(fields)

@@ -27,6 +27,8 @@ pub(crate) struct Field<'a> {
     pub(crate) renamed: bool,
     /// `default`: what an absent property is.
     pub(crate) default: Option<DefaultWord>,
+    /// `was`: the name that the property had before, and where it stands.
+    pub(crate) was: Option<Spanned<String>>,
     /// `encrypt`, and where: the property holds the value sealed.
     pub(crate) encrypted: Option<Encrypted>,
 }
@@ -99,6 +101,7 @@ impl<'a> Field<'a> {
             property,
             renamed: rename.get().is_some(),
             default: attrs.property.default.get().cloned(),
+            was: was(cx, &attrs),
             encrypted: encrypted(cx, &attrs),
         })
     }
@@ -153,6 +156,23 @@ fn encrypted(cx: &Ctxt, attrs: &FieldAttrs) -> Option<Encrypted> {
     Some(Encrypted { span, scope, dual: words.dual.get().is_some(), blind })
 }
 
+/// The name that the property had before.
+// C24: words that contradict each other.
+fn was(cx: &Ctxt, attrs: &FieldAttrs) -> Option<Spanned<String>> {
+    let (word, literal) = (attrs.property.was.word()?, attrs.property.was.get()?);
+    if attrs.encrypt.is_some() {
+        let name = literal.value();
+        cx.error(
+            word.span(),
+            format!(
+                "`was` is not for `#[encrypt]`: a sealed value opens under the name alone that it was sealed for; \
+                 `#[property(rename = \"{name}\")]` keeps that name"
+            ),
+        );
+    }
+    Some(Spanned { value: literal.value(), span: literal.span() })
+}
+
 /// What the words of a field say together.
 // C24: words that contradict each other.
 fn storage(cx: &Ctxt, attrs: &FieldAttrs) -> Storage {
@@ -165,7 +185,7 @@ fn storage(cx: &Ctxt, attrs: &FieldAttrs) -> Storage {
     if let (Some(word), Some(why)) = (&attrs.encrypt, unsealed) {
         cx.error(word.span(), format!("`#[encrypt]` says nothing here: {why}"));
     }
-    let given = [words.rename.word(), words.json.word(), words.default.word()];
+    let given = [words.rename.word(), words.json.word(), words.default.word(), words.was.word()];
     if attrs.flatten.is_some() {
         if let Some(word) = given.into_iter().chain([words.skip.word()]).flatten().next() {
             cx.error(

@@ -51,9 +51,14 @@ impl<'a> Projection<'a> {
                 let words = FieldAttrs::read(cx, &field.attrs, false);
                 let property = &words.property;
                 // C24: the names are the entity's, and what is left out needs no field.
-                for word in [property.rename.word(), property.skip.word(), words.flatten.as_ref()]
-                    .into_iter()
-                    .flatten()
+                for word in [
+                    property.rename.word(),
+                    property.skip.word(),
+                    property.was.word(),
+                    words.flatten.as_ref(),
+                ]
+                .into_iter()
+                .flatten()
                 {
                     cx.error(
                         word.span(),

@@ -2,3 +2,6 @@
 
 mod carried;
 mod defaults;
+mod kept;
+mod messages;
+mod renamed;

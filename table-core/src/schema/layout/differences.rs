@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::key_type::{Format, KeyType, lengths};
-use super::super::{Copies, Field, FieldPart, Index, Part, Schema, Template};
+use super::super::{Copies, Field, Index, Part, Schema, Template};
 use super::{layout_in, read};
 use crate::model::EdmType;
 
@@ -94,7 +94,10 @@ pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Optio
                 found.lines.extend([format!("- {line}"), format!("+ {now}")]);
             }
             None => {
-                found.is_compatible &= noted.as_ref().is_some_and(|noted| may_lack(noted, *name));
+                // A property that has another name now is compared with what it has become.
+                found.is_compatible &= noted
+                    .as_ref()
+                    .is_some_and(|noted| may_lack(noted, *name) || renamed_to(schema, *name).is_some());
                 found.lines.push(format!("- {line}"));
             }
         }
@@ -102,7 +105,8 @@ pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Optio
     for (name, line) in new.iter().filter(|(name, _)| !old.contains_key(*name)) {
         let is_index = name.0 == "index" && is_beside(schema, name.1);
         found.adds |= !is_index;
-        found.is_compatible &= is_index || name.0 == "property" && line.ends_with('?');
+        let is_renamed = || noted.as_ref().is_some_and(|noted| may_become_renamed(noted, schema, *name));
+        found.is_compatible &= is_index || name.0 == "property" && may_come(schema, name.1) || is_renamed();
         found.lines.push(format!("+ {line}"));
     }
     Some(found)
@@ -110,11 +114,56 @@ pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Optio
 
 /// Whether a declaration may lack what a layout says: a property that may be absent. A program that doesn't know it
 /// carries its values along, as they are; one that is sealed it could not move to another row.
-fn may_lack(noted: &Schema, (word, name): (&str, &str)) -> bool {
-    let mut fields = noted.fields.iter();
+/// Nor may it lack one that has been renamed: it would write the former name.
+pub(super) fn may_lack(noted: &Schema, (word, name): (&str, &str)) -> bool {
+    let may_stay = |field: &Field| field.optional && !field.encrypted && field.was.is_none();
     word == "index" && is_beside(noted, name)
-        || word == "property"
-            && fields.any(|field| field.property == name && field.optional && !field.encrypted)
+        || word == "property" && of_property(noted, name).is_some_and(may_stay)
+}
+
+/// Whether a declaration may have a property that no layout says: rows may lack it.
+fn may_come(schema: &Schema, name: &str) -> bool {
+    of_property(schema, name).is_some_and(|field| field.optional && field.was.is_none())
+}
+
+pub(super) fn of_property<'s>(schema: &'s Schema, name: &str) -> Option<&'s Field> {
+    schema.fields.iter().find(|field| field.property == name)
+}
+
+/// What a property of a layout is called by a declaration that says what it was.
+pub(super) fn renamed_to<'s>(schema: &'s Schema, (word, name): (&str, &str)) -> Option<&'s Field> {
+    schema.fields.iter().find(|field| word == "property" && field.was == Some(name))
+}
+
+/// Whether a property that has another name now holds what it held. A name that no row of the layout has renames nothing:
+/// such a property may be absent, as any new one.
+fn may_become_renamed(noted: &Schema, schema: &Schema, (word, name): (&str, &str)) -> bool {
+    let Some(new) = of_property(schema, name).filter(|_| word == "property") else { return false };
+    match new.was.and_then(|was| of_property(noted, was)) {
+        Some(old) => holds_what(old, new),
+        None => new.optional,
+    }
+}
+
+/// Why a program with a former declaration can't go on, though it has written by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outdated {
+    /// It would write plain what is sealed by now.
+    Bare,
+    /// It would write, under its former name, a property that has been renamed.
+    Misnamed { is: &'static str, was: &'static str },
+}
+
+/// Why a program with this declaration can't write under a layout that another one has noted, if it can't.
+pub(crate) fn outdated(noted: &str, schema: &Schema) -> Option<Outdated> {
+    let noted = read(noted, schema.kind)?;
+    if both(&noted, schema).any(|(old, new)| old.encrypted && !new.encrypted) {
+        return Some(Outdated::Bare);
+    }
+    let renamed = noted.fields.iter().filter_map(|field| Some((field.property, field.was?)));
+    let is_known = |is, was| of_property(schema, is).is_some_and(|field| field.was == Some(was));
+    let (is, was) = renamed.filter(|(is, was)| !is_known(*is, *was)).min()?;
+    Some(Outdated::Misnamed { is, was })
 }
 
 /// Whether an index lies in the partition of its entities: then it can be made and removed while they are there.
@@ -132,6 +181,7 @@ pub(crate) fn united(table: &str, noted: &str, schema: &Schema) -> String {
     lines.extend(
         old.iter()
             .filter(|(name, _)| name.0 == "property" && !new.contains_key(*name))
+            .filter(|(name, _)| renamed_to(schema, **name).is_none())
             .map(|(_, line)| *line),
     );
     for line in noted.lines().filter(|line| line.starts_with("index ")) {
@@ -145,14 +195,11 @@ pub(crate) fn united(table: &str, noted: &str, schema: &Schema) -> String {
 
 /// The properties that both layouts have.
 fn both<'s>(old: &'s Schema, new: &'s Schema) -> impl Iterator<Item = (&'s Field, &'s Field)> {
-    let of_old = |property| old.fields.iter().find(move |field| field.property == property);
-    new.fields.iter().filter_map(move |field| Some((of_old(field.property)?, field)))
-}
-
-/// Whether the schema has a property plain that a layout seals: its rows would give the values away.
-pub(crate) fn would_bare(noted: &str, schema: &Schema) -> bool {
-    read(noted, schema.kind)
-        .is_some_and(|noted| both(&noted, schema).any(|(old, new)| old.encrypted && !new.encrypted))
+    let of_old = |field: &Field| {
+        let former = || of_property(old, field.was?);
+        of_property(old, field.property).or_else(former)
+    };
+    new.fields.iter().filter_map(move |field| Some((of_old(field)?, field)))
 }
 
 /// The lines by their subject: their first word, and the second where there are several.
@@ -171,13 +218,13 @@ fn may_become(old: &Schema, new: &Schema, (word, name): (&str, &str)) -> bool {
         "partition" => prints_as((old, &old.place().partition), (new, &new.place().partition)),
         "row" => prints_as((old, &old.place().row), (new, &new.place().row)),
         "property" => {
-            let of = |schema: &Schema| schema.fields.iter().find(|field| field.property == name).copied();
-            of(old).zip(of(new)).is_some_and(|(old, new)| {
-                let widens = (old.edm, new.edm) == (EdmType::Int32, EdmType::Int64);
-                (old.edm == new.edm || widens)
-                    && (new.optional || !old.optional)
-                    && sealing(&old, &new) != Sealing::Jumps
-                    && (!old.encrypted || (old.scope, old.blind) == (new.scope, new.blind))
+            let (was, is) = (of_property(old, name), of_property(new, name));
+            // Two properties can't become one.
+            let meets = |was: &str| of_property(old, was).is_some();
+            was.zip(is).is_some_and(|(was, is)| {
+                let renames = is.was.filter(|former| was.was != Some(former));
+                // While rows may have the former name, each writer has to know it.
+                holds_what(was, is) && (was.was.is_none() || was.was == is.was) && !renames.is_some_and(meets)
             })
         }
         "index" => {
@@ -188,14 +235,33 @@ fn may_become(old: &Schema, new: &Schema, (word, name): (&str, &str)) -> bool {
     }
 }
 
+/// Whether a field reads what rows hold of another.
+pub(super) fn holds_what(old: &Field, new: &Field) -> bool {
+    let widens = (old.edm, new.edm) == (EdmType::Int32, EdmType::Int64);
+    (old.edm == new.edm || widens)
+        && (new.optional || !old.optional)
+        && sealing(old, new) != Sealing::Jumps
+        && (!old.encrypted || (old.scope, old.blind) == (new.scope, new.blind))
+}
+
+/// Whether two declarations mean one property, which the later one may have renamed.
+fn is_one(old: Option<&Field>, new: Option<&Field>) -> bool {
+    match (old, new) {
+        (Some(old), Some(new)) => old.property == new.property || new.was == Some(old.property),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
 /// Whether the rows of an index under one declaration are those that another one makes.
 pub(crate) fn same_index((old, was): (&Schema, &Index), (new, is): (&Schema, &Index)) -> bool {
-    let copied = |schema: &Schema, index: &Index| match index.copies {
-        Copies::Some(fields) => {
-            Some(fields.iter().map(|at| schema.fields.get(*at).map(|f| f.property)).collect::<Vec<_>>())
+    fn copied<'s>(schema: &'s Schema, index: &Index) -> Vec<Option<&'s Field>> {
+        match index.copies {
+            Copies::Some(fields) => fields.iter().map(|at| schema.fields.get(*at)).collect(),
+            Copies::All | Copies::Keys => Vec::new(),
         }
-        Copies::All | Copies::Keys => None,
-    };
+    }
+    let (before, now) = (copied(old, was), copied(new, is));
     // The name of the entities' own table is none in a layout.
     let other_table = |schema: &Schema, index: &Index| {
         let table = index.place.table.source();
@@ -207,18 +273,24 @@ pub(crate) fn same_index((old, was): (&Schema, &Index), (new, is): (&Schema, &In
         && other_table(old, was) == other_table(new, is)
         && (!is.is_elsewhere() || prints_as((old, &was.place.partition), (new, &is.place.partition)))
         && std::mem::discriminant(&was.copies) == std::mem::discriminant(&is.copies)
-        && copied(old, was) == copied(new, is)
+        && before.len() == now.len()
+        && before.into_iter().zip(now).all(|(was, is)| is_one(was, is))
         && prints_as((old, &was.place.row), (new, &is.place.row))
 }
 
+/// Whether rows of two kinds have the same keys: one may be what the other is called now.
+pub(crate) fn same_keys(old: &Schema, new: &Schema) -> bool {
+    let (was, is) = (old.place(), new.place());
+    prints_as((old, &was.partition), (new, &is.partition)) && prints_as((old, &was.row), (new, &is.row))
+}
+
 /// Whether the second template prints every key as the first has printed it.
-fn prints_as(old: (&Schema, &Template), new: (&Schema, &Template)) -> bool {
-    let property = |schema: &Schema, part: &FieldPart| schema.fields.get(part.field).map(|f| f.property);
+pub(super) fn prints_as(old: (&Schema, &Template), new: (&Schema, &Template)) -> bool {
     old.1.parts.len() == new.1.parts.len()
         && old.1.parts.iter().zip(new.1.parts).all(|parts| match parts {
             (Part::Literal(was), Part::Literal(is)) => was == is,
             (Part::Field(was), Part::Field(is)) => {
-                property(old.0, was) == property(new.0, is)
+                is_one(old.0.fields.get(was.field), new.0.fields.get(is.field))
                     && (was.each, was.format) == (is.each, is.format)
                     && values_print_as(was.key, is.key, was.format)
             }

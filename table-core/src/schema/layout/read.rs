@@ -11,7 +11,7 @@ use super::super::{
     Arrival, Blind, Copies, Field, FieldPart, Index, KeyScope, Part, Place, Schema, TableTemplate, Template,
     TokenScope,
 };
-use super::{BLIND, BY_PARTITION, BY_TABLE, DUAL, ENCRYPTED, IN, OF, PARTITION, SIGNED};
+use super::{BLIND, BY_PARTITION, BY_TABLE, DUAL, ENCRYPTED, IN, OF, PARTITION, SIGNED, WAS};
 use crate::model::EdmType;
 
 /// The declaration that a layout was made of, as far as the layout tells; `None` if it is no layout.
@@ -33,11 +33,12 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
         if let Some(property) = line.strip_prefix("property ") {
             let (name, rest) = property.split_once(' ')?;
             let (mut field, edm) = sealing(name, rest);
+            let (edm, was) = edm.split_once(WAS).map_or((edm, None), |(edm, was)| (edm, Some(leaked(was))));
             let optional = edm.ends_with('?');
             let edm = edm_type(edm.trim_end_matches('?'))?;
             let name = leaked(name);
             (field.name, field.property, field.edm, field.optional) = (name, name, edm, optional);
-            field.column = ColumnType::of(edm);
+            (field.column, field.was) = (ColumnType::of(edm), was);
             fields.push(field);
         }
     }
@@ -147,7 +148,10 @@ impl<'t> Reader<'t> {
     }
 
     fn field(&self, property: &str) -> Option<usize> {
-        self.fields.iter().position(|field| field.property == property)
+        // An index whose copies are older has the name that the property had then.
+        let position = |is_it: &dyn Fn(&Field) -> bool| self.fields.iter().position(is_it);
+        position(&|field| field.property == property)
+            .or_else(|| position(&|field| field.was == Some(property)))
     }
 
     fn index(&mut self, kind: &str) -> Option<Index> {

@@ -6,7 +6,7 @@ use super::super::{
     Blind, CharSet, Copies, Field, FieldPart, Index, KeyPart, KeyScope, Part, Place, Schema, Template,
     TokenScope,
 };
-use super::{differences, differences_in, layout, layout_in, read, would_bare};
+use super::{Outdated, differences, differences_in, layout, layout_in, outdated, read, united};
 use crate::model::EdmType;
 
 const EMPLOYEES: &str = "\
@@ -252,7 +252,7 @@ fn what_is_plain_comes_to_be_sealed_in_two_steps_and_never_back() {
     fields[2].edm = EdmType::Binary;
     assert!(!step(&plain, &changed(&fields)).is_compatible);
 
-    let bares = |noted: &Schema, schema: &Schema| would_bare(&layout(noted), schema);
+    let bares = |noted: &Schema, schema: &Schema| outdated(&layout(noted), schema) == Some(Outdated::Bare);
     assert!(bares(&dual, &plain) && bares(&sealed, &plain));
     assert!(
         !bares(&dual, &dual) && !bares(&dual, &sealed) && !bares(&sealed, &dual) && !bares(&plain, &dual)
@@ -295,4 +295,51 @@ fn a_changed_index_is_no_longer_the_same() {
     let found = differences(EMPLOYEES, &Schema { indexes: &[], version: 2, ..EMPLOYEE }).unwrap();
     assert_eq!(found.lines.len(), 4);
     assert!(!found.is_compatible);
+}
+
+#[test]
+fn a_property_that_was_renamed_is_compared_with_what_it_was() {
+    const TEXT: Field = Field { column: super::super::ColumnType::Text, ..Field::PLAIN };
+    const BEFORE: &[Field] = &[TEXT.named("team", "Team"), TEXT.named("mail", "Email")];
+    const NOW: &[Field] = &[TEXT.named("team", "Team"), TEXT.named("mail", "Mail").was("Email")];
+    const LATER: &[Field] = &[TEXT.named("team", "Team"), TEXT.named("mail", "Mail")];
+    const OTHER: &[Field] = &[TEXT.named("team", "Team"), TEXT.named("mail", "Mail").was("Address")];
+    const MAYBE: &[Field] =
+        &[TEXT.named("team", "Team"), TEXT.named("mail", "Mail").was("Email").or_default()];
+    let of = |fields: &'static [Field]| {
+        let part = |field| Part::Field(FieldPart::new(field, KeyType::Text(CharSet::ALL), Format::Plain));
+        let template = |field| Template::new("{}", vec![part(field)].leak());
+        let place = super::super::Place::new("Club", template(0), template(1));
+        let index = Index::new("by_mail", "member.by_mail", place).copies(Copies::Some(&[1]));
+        Schema::new(["Member", "member"], fields, vec![place].leak()).indexes(vec![index].leak())
+    };
+    let (before, now, later, other, maybe) = (of(BEFORE), of(NOW), of(LATER), of(OTHER), of(MAYBE));
+    assert!(layout(&now).contains("\nproperty Mail String was Email\n"));
+    assert_eq!(read(&layout(&now), "member").unwrap().fields[1].was, Some("Email"));
+    assert_eq!(layout(&read(&layout(&now), "member").unwrap()), layout(&now));
+    assert_eq!(
+        read(&layout(&maybe), "member").map(|read| (read.fields[1].optional, read.fields[1].was)),
+        Some((true, Some("Email")))
+    );
+
+    let compared = |noted: &Schema, schema: &Schema| differences(&layout(noted), schema).unwrap();
+    for new in [&now, &maybe] {
+        let found = compared(&before, new);
+        assert!(found.is_compatible && found.adds, "{found:?}");
+        assert_eq!(united("Club", &layout(&before), new), layout(new));
+    }
+    // Nobody may go back, or forget what it was, as long as that is noted.
+    for former in [&before, &later, &other] {
+        assert!(!compared(&now, former).is_compatible);
+        assert!(!compared(&maybe, former).is_compatible);
+        assert_eq!(outdated(&layout(&now), former), Some(Outdated::Misnamed { is: "Mail", was: "Email" }));
+    }
+    assert!(!compared(&later, &before).is_compatible);
+    assert!(!compared(&before, &other).is_compatible);
+    assert_eq!(outdated(&layout(&before), &now), None);
+    assert_eq!(outdated(&layout(&now), &maybe), None);
+    // Two properties can't become one.
+    const BOTH: &[Field] =
+        &[TEXT.named("team", "Team"), TEXT.named("mail", "Mail"), TEXT.named("old", "Email").or_default()];
+    assert!(!compared(&of(BOTH), &now).is_compatible);
 }

@@ -63,7 +63,10 @@ pub(in crate::store) fn standing(
     if has_changed {
         table.forget_others(schema);
     }
-    if layouts::would_bare(dbs, &txn, table, schema)? { Err(layouts::outdated(schema)) } else { Ok(standing) }
+    match layouts::is_outdated(dbs, &txn, table, schema)? {
+        Some(why) => Err(layouts::outdated(schema, why)),
+        None => Ok(standing),
+    }
 }
 
 /// Compares the schema with the layout that is noted.
@@ -99,8 +102,8 @@ fn look(
         let found = match examine(dbs, &txn, table, schema) {
             // Who has written by it goes on, as long as that writes nothing plain that is sealed by now.
             Err(changed) if changed.kind() == ErrorKind::LayoutChanged && table.has_written(schema) => {
-                if layouts::would_bare(dbs, &txn, table, schema)? {
-                    return Err(layouts::outdated(schema));
+                if let Some(why) = layouts::is_outdated(dbs, &txn, table, schema)? {
+                    return Err(layouts::outdated(schema, why));
                 }
                 Noted::Same
             }

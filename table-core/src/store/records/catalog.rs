@@ -17,7 +17,7 @@ use crate::row::Row;
 use crate::row::dict::Dict;
 use crate::row::key::NUMBERS;
 use crate::row::view;
-use crate::schema::{Lives, Schema, Standing};
+use crate::schema::{Lives, Outdated, Schema, Standing};
 use crate::store::lmdb::fields::Fields;
 use crate::store::lmdb::{self, Databases, WriteTxn};
 
@@ -36,8 +36,8 @@ pub(crate) struct TableState {
     registered: RwLock<Vec<&'static Schema>>,
     /// What writers by a declaration go by, as far as somebody has asked.
     standings: RwLock<Vec<Known>>,
-    /// Former declarations, which would write plain what another one has had sealed.
-    outdated: RwLock<Vec<&'static Schema>>,
+    /// Former declarations, which would write what another one has had sealed or renamed.
+    outdated: RwLock<Vec<(&'static Schema, Outdated)>>,
     /// Whether there are any.
     has_outdated: AtomicBool,
     /// The kinds of rows that structs declare, at the generation above, and whether there are any.
@@ -133,7 +133,8 @@ impl TableState {
         now == epoch.number
     }
 
-    /// Refuses rows by a former declaration, which has a property plain that is sealed now. Its program has had the table
+    /// Refuses rows by a former declaration, which has a property plain that is sealed now, or under the name that it had. Its
+    /// program has had the table
     /// open since then.
     #[inline]
     pub(crate) fn check_declarations(
@@ -146,8 +147,8 @@ impl TableState {
         let outdated = self.outdated.read().unwrap_or_else(PoisonError::into_inner);
         for schema in declarations {
             // They are compared by their contents: a constant may lie in several places.
-            if outdated.contains(&schema) {
-                return Err(layouts::outdated(schema));
+            if let Some((_, why)) = outdated.iter().find(|(former, _)| *former == schema) {
+                return Err(layouts::outdated(schema, *why));
             }
         }
         Ok(())
@@ -212,10 +213,10 @@ impl TableState {
     pub(crate) fn check_registered(&self, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<(), Error> {
         let registered = self.registered.read().unwrap_or_else(PoisonError::into_inner).clone();
         for schema in registered {
-            if layouts::would_bare(dbs, txn, self, schema)? {
+            if let Some(why) = layouts::is_outdated(dbs, txn, self, schema)? {
                 let mut outdated = self.outdated.write().unwrap_or_else(PoisonError::into_inner);
-                if !outdated.contains(&schema) {
-                    outdated.push(schema);
+                if !outdated.iter().any(|(former, _)| *former == schema) {
+                    outdated.push((schema, why));
                 }
                 self.has_outdated.store(true, Ordering::Release);
                 drop(outdated);

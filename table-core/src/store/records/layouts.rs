@@ -8,7 +8,7 @@ use super::{meta, names};
 use crate::error::{Error, ErrorKind, Result};
 pub(in crate::store) use crate::executor::layouts::damaged;
 use crate::executor::layouts::{self, Noted};
-use crate::schema::{self, Schema};
+use crate::schema::{self, Outdated, Schema};
 use crate::store::lmdb::{self, Databases, WriteTxn};
 
 /// The kind of the dictionary entries that hold layouts, as text, under the names of kinds.
@@ -79,25 +79,32 @@ pub(in crate::store) fn noted<'t>(
     Ok(layouts.into_iter().find(|(known, _)| *known == kind).map(|(_, layout)| layout))
 }
 
-/// Whether rows by this declaration would hold plain what the noted layout has sealed.
-pub(crate) fn would_bare(
+/// Why nobody may write by this declaration any more, under the layout that is noted.
+pub(crate) fn is_outdated(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
     table: &TableState,
     schema: &Schema,
-) -> Result<bool> {
+) -> Result<Option<Outdated>> {
     let noted = noted(dbs, txn, table, schema.kind)?;
-    Ok(noted.is_some_and(|layout| schema::would_bare(layout, schema)))
+    Ok(noted.and_then(|layout| schema::outdated(layout, schema)))
 }
 
 /// The error of a program with a former declaration.
 #[cold]
-pub(crate) fn outdated(schema: &Schema) -> Error {
-    Error::new(ErrorKind::LayoutChanged).because(format!(
-        "`{}` of the struct `{}` has something plain that another program has had sealed since this one opened the \
-         table; declare it with `#[encrypt]` here too",
-        schema.kind, schema.entity
-    ))
+pub(crate) fn outdated(schema: &Schema, why: Outdated) -> Error {
+    let (kind, entity) = (schema.kind, schema.entity);
+    let because = match why {
+        Outdated::Bare => format!(
+            "`{kind}` of the struct `{entity}` has something plain that another program has had sealed since this one opened \
+             the table; declare it with `#[encrypt]` here too"
+        ),
+        Outdated::Misnamed { is, was } => format!(
+            "the property `{was}` of `{kind}` is called `{is}` by another program, and rows have the one name or the other; \
+             declare it in the struct `{entity}` with `#[property(rename = \"{is}\", was = \"{was}\")]` too"
+        ),
+    };
+    Error::new(ErrorKind::LayoutChanged).because(because)
 }
 
 /// Refuses a kind whose rows could have a key of a row of those that are declared.

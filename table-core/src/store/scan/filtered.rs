@@ -25,12 +25,21 @@ pub(crate) enum Column {
     Key(Box<str>),
     /// No row of the table has it.
     Absent,
+    /// Rows have it under a name, or under the one that it had before.
+    Renamed(Box<[Self; 2]>),
 }
 
 impl Column {
     /// A property of rows whose keys may give it back.
     pub(crate) fn given(keys: Option<&'static dyn KeyProperties>, dict: &Dict, name: &str) -> Self {
-        if keys.is_some_and(|keys| keys.gives(name)) { Self::Key(name.into()) } else { Self::of(dict, name) }
+        match keys {
+            Some(keys) if keys.gives(name) => Self::Key(name.into()),
+            Some(keys) => match keys.was(name) {
+                Some(was) => Self::Renamed(Box::new([Self::of(dict, name), Self::of(dict, was)])),
+                None => Self::of(dict, name),
+            },
+            None => Self::of(dict, name),
+        }
     }
 
     pub(crate) fn of(dict: &Dict, name: &str) -> Self {
@@ -38,6 +47,22 @@ impl Column {
             Some(id) => Self::Id(id),
             None if dict.names_full() => Self::Inline(name.into()),
             None => Self::Absent,
+        }
+    }
+}
+
+impl Filtered<'_, '_> {
+    fn column(&self, column: &Column) -> Result<Option<ValueRef<'_>>> {
+        match column {
+            Column::Id(id) => self.view.get_by_id(*id),
+            Column::Inline(name) => self.view.get(name),
+            Column::Renamed(names) => {
+                let [is, was] = &**names;
+                let found = self.column(is)?;
+                if found.is_some() { Ok(found) } else { self.column(was) }
+            }
+            // Made of the key when it is asked for, so there is nothing to lend; see below.
+            Column::Key(_) | Column::Absent => Ok(None),
         }
     }
 }
@@ -56,12 +81,7 @@ impl Fields for Filtered<'_, '_> {
     }
 
     fn property(&self, slot: usize) -> Result<Option<ValueRef<'_>>> {
-        match self.slots.get(slot) {
-            Some(Column::Id(id)) => self.view.get_by_id(*id),
-            Some(Column::Inline(name)) => self.view.get(name),
-            // Made of the key when it is asked for, so there is nothing to lend; see below.
-            Some(Column::Key(_) | Column::Absent) | None => Ok(None),
-        }
+        self.slots.get(slot).map_or(Ok(None), |column| self.column(column))
     }
 
     fn property_holds(&self, slot: usize, test: impl FnOnce(Option<ValueRef<'_>>) -> bool) -> Result<bool> {

@@ -155,11 +155,21 @@ impl Row {
                 same += usize::from(sealed.push_token(at, token));
             }
         }
-        let is_exact = same == plan::stored_fields(schema, values);
+        let is_exact = same == plan::stored_fields(schema, values) && !has_former_name(view, schema)?;
         // Every row says what it is; what else there is no field has.
         let unknown = if view.len() > stored + 1 { unknown(view, schema)? } else { Vec::new() };
         Ok(Self { is_exact, unknown, sealed: Some(sealed) })
     }
+}
+
+/// Whether a row has a property under the name that it had before.
+fn has_former_name(view: &RowView<'_>, schema: &Schema) -> Result<bool> {
+    for was in schema.fields.iter().filter_map(|field| field.was) {
+        if view.get(was)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The properties of a row that are of no field.
@@ -167,8 +177,11 @@ pub(in crate::typed) fn unknown(view: &RowView<'_>, schema: &Schema) -> Result<V
     let mut unknown = Vec::new();
     for property in view.properties() {
         let (name, value) = property?;
-        let is_of =
-            |field: &Field| field.property == name || field.blind.is_some_and(|blind| blind.property == name);
+        let is_of = |field: &Field| {
+            field.property == name
+                || field.was == Some(name)
+                || field.blind.is_some_and(|blind| blind.property == name)
+        };
         if name != ENTITY_TYPE && !schema.fields.iter().any(is_of) {
             unknown.push((name.into(), value.to_value()));
         }

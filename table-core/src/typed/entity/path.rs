@@ -4,7 +4,7 @@ use super::source::Source;
 use super::stored::{Copied, Stored};
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::table::DynamicTable;
-use crate::model::{ETag, Value};
+use crate::model::{ETag, Value, ValueRef};
 use crate::query::{KeyProperties, Kind, Query, StoredRow};
 use crate::row::view::RowView;
 use crate::schema::{
@@ -142,6 +142,10 @@ impl KeyProperties for PathKeys {
         schema::parse_field(template, key, wanted)?.into_value()
     }
 
+    fn was(&self, property: &str) -> Option<&'static str> {
+        self.schema.fields.iter().find(|field| field.property == property)?.was
+    }
+
     fn own_row_key(&self, row: &dyn StoredRow) -> Result<String> {
         let (partition, row_key) = row.keys();
         if self.index.is_none() {
@@ -165,7 +169,7 @@ impl KeyProperties for PathKeys {
         for part in schema::fields(&own.row) {
             if known.0.iter().all(|(field, _)| *field != part.field)
                 && let Some(field) = self.schema.fields.get(part.field)
-                && let Some(value) = row.stored(field.property)?
+                && let Some(value) = stored(row, field)?
             {
                 known.0.push((part.field, value.to_value()));
             }
@@ -175,6 +179,14 @@ impl KeyProperties for PathKeys {
             Ok(true) => Ok(key),
             _ => Err(mismatch()),
         }
+    }
+}
+
+/// What a row has of a field, under either name.
+fn stored<'r>(row: &'r dyn StoredRow, field: &Field) -> Result<Option<ValueRef<'r>>> {
+    match (row.stored(field.property)?, field.was) {
+        (None, Some(was)) => row.stored(was),
+        (found, _) => Ok(found),
     }
 }
 

@@ -487,14 +487,15 @@ impl<'v> Source<'v> {
             Way::Short(_) => view.numbers(self.schema.fields).get(field),
             Way::Long(long) => long.numbers.get(field),
         };
-        match number {
+        let found = match number {
             Some(PropertyNumber { id: Some(id), .. }) => match &self.way {
                 Way::Short(_) => view.get_by_id(*id),
                 Way::Long(long) => view.seek(*id, &long.place),
             },
             Some(PropertyNumber { id: None, .. }) => view.get_unnumbered(self.schema.fields, field),
             None => Ok(None),
-        }
+        }?;
+        if found.is_some() { Ok(found) } else { view.get_renamed(self.schema.fields, field) }
     }
 
     /// What the row or its keys hold of the field, sealed where it is sealed.

@@ -197,7 +197,6 @@ pub struct Key<E> {
 
 impl<E: Entity> Key<E> {
     /// The key of an entity that was met in the table.
-    #[cfg(feature = "encrypt")]
     pub(in crate::typed) fn stored(partition: &str, row: &str) -> Self {
         Self { keys: Ok(KeyPair::of(partition, row)), entity: PhantomData }
     }

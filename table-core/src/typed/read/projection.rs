@@ -41,7 +41,8 @@ where
 
     fn select(query: Query) -> Query {
         let fields = P::KEYS.schema().fields;
-        query.select(S::FIELDS.iter().filter_map(|field| Some(fields.get(*field)?.property)))
+        let names = |field: &usize| fields.get(*field).map(|field| [Some(field.property), field.was]);
+        query.select(S::FIELDS.iter().filter_map(names).flatten().flatten())
     }
 
     fn read(_: &Snapshot, _: &DynamicTable, view: &RowView<'_>) -> Result<S> {

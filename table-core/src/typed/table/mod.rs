@@ -1,5 +1,6 @@
 //! A table of entities of one type.
 
+mod kept;
 mod store;
 
 use std::borrow::Borrow;
@@ -7,6 +8,8 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+#[doc(hidden)]
+pub use self::kept::kept_layouts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::bulk::{BulkReport, load};
 use crate::handle::table::DynamicTable;

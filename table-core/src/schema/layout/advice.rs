@@ -1,0 +1,239 @@
+//! What a difference between a layout and a declaration takes, in words: for errors, and for tests that keep layouts.
+
+use super::super::key_type::KeyType;
+use super::super::{Field, Index, Part, Schema, Template};
+use super::differences::{holds_what, may_lack, of_property, prints_as, renamed_to, same_index};
+use super::read;
+
+/// The lines that would mend a declaration by which stored rows can't be read, one for each difference that hinders.
+pub(crate) fn advice(noted: &str, schema: &Schema) -> Vec<String> {
+    let Some(noted) = read(noted, schema.kind) else { return Vec::new() };
+    let mut lines = Vec::new();
+    if noted.version != schema.version {
+        lines.push(format!(
+            "rows are of version {}, and no other version of them is read: `version = {}`",
+            noted.version, noted.version
+        ));
+    }
+    if noted.signed && !schema.signed {
+        lines.push("each row is signed: keep `signed`".to_owned());
+    } else if schema.signed && !noted.signed {
+        lines.push("rows that are there are not signed: leave `signed` out".to_owned());
+    }
+    let (old, new) = (noted.place(), schema.place());
+    for (what, old, new) in [("partition", &old.partition, &new.partition), ("row", &old.row, &new.row)] {
+        lines.extend(key(what, (&noted, old), (schema, new)));
+    }
+    properties(&noted, schema, &mut lines);
+    elsewhere(&noted, schema, &mut lines);
+    lines
+}
+
+/// What it takes to go on with a declaration where rows have a layout: the advice, the indexes that are to be made, and the
+/// names that other programs have to know.
+pub(crate) fn takes(noted: &str, schema: &Schema) -> Vec<String> {
+    let mut lines = advice(noted, schema);
+    let Some(noted) = read(noted, schema.kind) else {
+        return vec!["the text is no layout: write it anew".to_owned()];
+    };
+    for field in schema.fields {
+        if let Some(old) = field.was.and_then(|was| of_property(&noted, was)) {
+            lines.push(format!(
+                "`{}` is called `{}`: both names are read; programs that don't know the new one can write no more",
+                old.property, field.property
+            ));
+        }
+    }
+    // The advice has those that lie elsewhere.
+    for index in schema.indexes.iter().filter(|index| !index.is_elsewhere()) {
+        let name = index.name;
+        match noted.indexes.iter().find(|known| known.name == name) {
+            None => lines.push(format!("the index `{name}` is new: `Table::rebuild` makes its copies")),
+            Some(known) if !known.is_elsewhere() && !same_index((&noted, known), (schema, index)) => {
+                lines.push(format!(
+                    "the copies of the index `{name}` change: `Table::rebuild` makes them anew"
+                ));
+            }
+            Some(_) => {}
+        }
+    }
+    let is_gone = |known: &&Index| schema.indexes.iter().all(|index| index.name != known.name);
+    for index in noted.indexes.iter().filter(is_gone).filter(|index| !index.is_elsewhere()) {
+        lines.push(format!(
+            "the index `{0}` is gone: `Table::drop_index(\"{0}\")` removes its copies",
+            index.name
+        ));
+    }
+    if lines.is_empty() {
+        lines.push("nothing: rows that are there are read as they are".to_owned());
+    }
+    lines
+}
+
+/// What indexes take that lie elsewhere than their entities, where no job makes or removes copies.
+fn elsewhere(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
+    let of = |schema: &Schema, name: &str| schema.indexes.iter().find(|index| index.name == name).copied();
+    for known in noted.indexes {
+        let now = of(schema, known.name);
+        let is_same = now.is_some_and(|now| same_index((noted, known), (schema, &now)));
+        if !is_same && (known.is_elsewhere() || now.is_some_and(|now| now.is_elsewhere())) {
+            lines.push(format!(
+                "the copies of the index `{}` lie in another partition or table, where none is made anew: keep it as it was",
+                known.name
+            ));
+        }
+    }
+    let new = schema.indexes.iter().filter(|index| index.is_elsewhere() && of(noted, index.name).is_none());
+    lines.extend(new.map(|index| {
+        format!(
+            "the index `{}` lies in another partition or table, where no copies are made of rows that are there: leave it out",
+            index.name
+        )
+    }));
+}
+
+/// What a template that prints other keys takes.
+fn key(
+    what: &str,
+    (noted, old): (&Schema, &Template),
+    (schema, new): (&Schema, &Template),
+) -> Option<String> {
+    if prints_as((noted, old), (schema, new)) {
+        return None;
+    }
+    if let Some(line) = variant(old, new) {
+        return Some(line);
+    }
+    // The property says what it was called, or the advice on it does.
+    let names = |schema: &Schema, template: &Template| -> Vec<Option<&'static str>> {
+        template.parts.iter().map(|part| property_of(schema, part)).collect()
+    };
+    let is_renamed = |name: &&Option<&str>| name.is_some_and(|name| of_property(schema, name).is_none());
+    if names(noted, old).iter().any(|name| is_renamed(&name)) && old.parts.len() == new.parts.len() {
+        return None;
+    }
+    Some(format!(
+        "a row keeps the {what} key that it was written with, by the template `{}`: keep that template, or give the new \
+         declaration a table or a kind of its own",
+        old.source
+    ))
+}
+
+fn property_of(schema: &Schema, part: &Part) -> Option<&'static str> {
+    match part {
+        Part::Field(part) => schema.fields.get(part.field).map(|field| field.property),
+        Part::Literal(_) => None,
+    }
+}
+
+/// A name in keys that no variant has any more.
+fn variant(old: &Template, new: &Template) -> Option<String> {
+    let names = |part: &Part| match part {
+        Part::Field(part) => match part.key {
+            KeyType::Names(names) => Some(names),
+            _ => None,
+        },
+        Part::Literal(_) => None,
+    };
+    old.parts.iter().zip(new.parts).find_map(|(was, is)| {
+        let (was, is) = (names(was)?, names(is)?);
+        let gone = was.iter().find(|name| !is.contains(name))?;
+        Some(format!(
+            "keys of rows have the name `{gone}`: `#[key_part(rename = \"{gone}\")]` on the variant keeps it"
+        ))
+    })
+}
+
+fn properties(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
+    // A property that came where another one went may be the same.
+    let mut came: Vec<&Field> = schema
+        .fields
+        .iter()
+        .filter(|field| of_property(noted, field.property).is_none())
+        .filter(|field| field.was.is_none_or(|was| of_property(noted, was).is_none()))
+        .collect();
+    for old in noted.fields {
+        let name = old.property;
+        if let Some(new) = of_property(schema, name).or_else(|| renamed_to(schema, ("property", name))) {
+            lines.extend(changed(old, new));
+            continue;
+        }
+        if let Some(was) = old.was {
+            came.retain(|field| field.property != was);
+            lines.push(format!(
+                "`{was}` is called `{name}`, and rows have either name: `#[property(rename = \"{name}\", was = \"{was}\")]`"
+            ));
+            continue;
+        }
+        let same = |field: &&Field| field.edm == old.edm && field.encrypted == old.encrypted;
+        match came.iter().position(|field| same(field)) {
+            Some(at) if !old.encrypted => {
+                let new = came.remove(at);
+                lines.push(format!(
+                    "if `{name}` is what `{}` holds now: `#[property(was = \"{name}\")]` reads rows under both names, and \
+                     `#[property(rename = \"{name}\")]` keeps the name",
+                    new.name
+                ));
+            }
+            Some(at) => {
+                let new = came.remove(at);
+                lines.push(format!(
+                    "if `{name}` is what `{}` holds now: `#[property(rename = \"{name}\")]` keeps the name, under which alone \
+                     sealed values open",
+                    new.name
+                ));
+            }
+            None if may_lack(noted, ("property", name)) => {}
+            None if old.encrypted => {
+                lines.push(format!("programs that seal `{name}` could not move what they don't know: keep the field"));
+            }
+            None => lines.push(format!(
+                "programs that know `{name}` can't read rows without it: keep the field as an `Option` until no program \
+                 declares it otherwise"
+            )),
+        }
+    }
+    for new in came.into_iter().filter(|field| !field.optional) {
+        lines.push(format!(
+            "rows that are there have no `{}`: make the field `{}` an `Option`, or give it `#[property(default)]`",
+            new.property, new.name
+        ));
+    }
+}
+
+/// What a property that both have takes.
+fn changed(old: &Field, new: &Field) -> Option<String> {
+    let name = old.property;
+    if old.was.is_some() && old.was != new.was && of_one(old, new) {
+        let was = old.was.unwrap_or_default();
+        return Some(format!("rows may still have `{name}` as `{was}`: `#[property(was = \"{was}\")]`"));
+    }
+    if holds_what(old, new) {
+        return None;
+    }
+    if old.encrypted || new.encrypted {
+        return Some(match (old.encrypted, new.encrypted) {
+            (false, _) => format!(
+                "`{name}` is stored plain: `#[encrypt(dual)]` seals what is written from now on, and `Table::reencrypt` the \
+                 rest"
+            ),
+            (_, false) => format!("`{name}` is stored sealed: keep `#[encrypt]`"),
+            _ => format!("`{name}` is sealed otherwise: keep the words of its `#[encrypt(..)]`"),
+        });
+    }
+    if old.edm == new.edm {
+        return Some(format!(
+            "rows may lack `{name}`: make the field `{}` an `Option`, or give it `#[property(default)]`",
+            new.name
+        ));
+    }
+    Some(format!(
+        "rows hold `{name}` as {}, which is not read as {}: keep the type; a field of another type is another property, \
+         `#[property(rename = \"..\", default)]`",
+        old.edm, new.edm
+    ))
+}
+
+fn of_one(old: &Field, new: &Field) -> bool {
+    old.property == new.property
+}
