@@ -37,6 +37,7 @@ struct Inner {
     /// The service's code for the operation, where it is another than the kind's.
     code: Option<&'static str>,
     attempted: &'static str,
+    queue: Option<Box<str>>,
     table: Option<Box<str>>,
     partition: Option<Box<str>>,
     row: Option<Box<str>>,
@@ -139,6 +140,15 @@ kinds! {
     DeclaredKind = "InvalidInput", 400, "the row's kind is declared by a struct";
     /// Rows of two kinds of entities in one table could have one key.
     LayoutConflict = "InvalidInput", 400, "two kinds of entities could have rows of one key";
+    /// There is no queue of this name, or the handle's queue was dropped.
+    QueueNotFound = "QueueNotFound", 404, "there is no such queue";
+    /// The queue's name is not one that the service takes.
+    InvalidQueueName = "InvalidResourceName", 400, "not a queue's name";
+    /// A message is larger than 64 KiB as JSON.
+    MessageTooLarge = "MessageTooLarge", 400, "the message is too large";
+    /// Whoever has received the message holds it no more: it was completed, or hidden for so long that somebody else has
+    /// received it.
+    StaleReceipt = "PopReceiptMismatch", 400, "the message is held no more";
     /// Of two tables that are to be dropped together one was named: the one holds copies of entities in the other.
     CopiesElsewhere = "InvalidInput", 400, "copies of the table's entities are in another table";
     /// The text of a filter can't be read; [`position`](Error::position) says where.
@@ -231,6 +241,7 @@ impl Error {
             kind,
             code: None,
             attempted: "",
+            queue: None,
             table: None,
             partition: None,
             row: None,
@@ -266,6 +277,11 @@ impl Error {
     /// The HTTP status that the service sends with it.
     pub fn status(&self) -> u16 {
         self.0.kind.status()
+    }
+
+    /// The queue concerned, if there is one.
+    pub fn queue_name(&self) -> Option<&str> {
+        self.0.queue.as_deref()
     }
 
     /// The table concerned, if there is one.
@@ -335,6 +351,13 @@ impl Error {
         }
     }
 
+    #[cfg(feature = "queue")]
+    #[must_use]
+    pub(crate) fn queue(mut self, name: &str) -> Self {
+        self.0.queue = Some(shown(name));
+        self
+    }
+
     #[must_use]
     pub(crate) fn table(mut self, name: &str) -> Self {
         self.0.table = Some(shown(name));
@@ -391,6 +414,7 @@ impl Error {
         let inner = &*self.0;
         let mut error = self.duplicate();
         error.0.attempted = inner.attempted;
+        error.0.queue.clone_from(&inner.queue);
         error.0.table.clone_from(&inner.table);
         error.0.partition.clone_from(&inner.partition);
         error.0.row.clone_from(&inner.row);
@@ -426,7 +450,12 @@ impl fmt::Display for Error {
         let inner = &*self.0;
         if !inner.attempted.is_empty() {
             write!(f, "cannot {}", inner.attempted)?;
-            let places = [("table", &inner.table), ("partition", &inner.partition), ("row", &inner.row)];
+            let places = [
+                ("queue", &inner.queue),
+                ("table", &inner.table),
+                ("partition", &inner.partition),
+                ("row", &inner.row),
+            ];
             let mut separator = " ";
             for (what, name) in places {
                 if let Some(name) = name {

@@ -42,6 +42,7 @@
 //! - [`Projection`](derive@Projection), [`Properties`](derive@Properties), [`KeyPart`](derive@KeyPart): some of the fields,
 //!   fields that entities share, types of your own in keys.
 //! - [`DynamicTable`]: entities of any shape, as [`DynamicEntity`]; [`Query`], [`Filter`] and [`Batch`].
+//! - `queue`, with the feature of that name: durable messages, sent and completed in the transaction of a change.
 //! - [`Error`]: one type, with a [kind](ErrorKind) to match on and the service's own code for each.
 //! - [`limits`]: the service's numbers, which hold here too.
 //!
@@ -76,11 +77,16 @@ mod executor;
 #[doc(hidden)]
 pub mod fuzzing;
 mod handle;
+#[cfg(feature = "json")]
+mod json;
 pub mod limits;
+mod messages;
 pub mod model;
 mod opened;
 mod plan;
 pub mod query;
+#[cfg(feature = "queue")]
+pub mod queue;
 mod row;
 pub mod schema;
 mod sealing;

@@ -76,3 +76,9 @@ pub const TABLE_NAME_MAX: usize = 63;
 /// Deepest nesting of a filter. The service gives no number; this one keeps evaluation off the end of the
 /// stack, whatever text arrives.
 pub const FILTER_DEPTH: usize = 64;
+
+/// The most bytes of a message in a queue, as JSON.
+pub const MESSAGE_BYTES: usize = 64 * 1024;
+
+/// The longest that a message may be hidden at a time.
+pub const MESSAGE_HIDDEN: std::time::Duration = std::time::Duration::from_secs(7 * 24 * 60 * 60);

@@ -35,6 +35,7 @@ mod model;
 mod operations;
 mod power;
 mod queries;
+mod queues;
 mod ranges;
 mod reads;
 mod root;

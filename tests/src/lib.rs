@@ -10,6 +10,7 @@ pub mod map;
 pub mod pages;
 #[cfg(unix)]
 pub mod power;
+pub mod queued;
 pub mod random;
 pub mod releases;
 pub mod staff;
@@ -101,6 +102,11 @@ pub mod readme {}
 #[cfg(doctest)]
 #[doc = include_str!("../../table-core/README.md")]
 pub mod core_readme {}
+
+/// The program of the page on queues.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/queues.md")]
+pub mod queues {}
 
 /// The queries of the page on queries.
 #[cfg(doctest)]

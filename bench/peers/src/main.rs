@@ -4,10 +4,12 @@
 //! cargo run --release --manifest-path bench/peers/Cargo.toml -- company [--rows N] [--rounds N] [--engines a,b]
 //!     [--only load,get,..] [--large] [--wait SECONDS] [--out DIRECTORY]
 //! cargo run --release --manifest-path bench/peers/Cargo.toml -- properties [--rows N] [--rounds N]
+//! cargo run --release --manifest-path bench/peers/Cargo.toml -- queue [--messages N] [--rounds N] [--dir DIRECTORY]
 //! ```
 
 mod fjall;
 mod native_db;
+mod queue;
 mod record;
 mod redb;
 mod sqlite;
@@ -23,6 +25,16 @@ const PEERS: [Maker; 4] = [native_db::MAKER, redb::MAKER, sqlite::MAKER, fjall::
 const WIDE_PEERS: [WideMaker; 4] = [wide_models::NATIVE_DB, wide::REDB, wide::SQLITE, wide::FJALL];
 
 fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(("queue", rest)) = arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+        return match queue::run(rest) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("{error}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     table_bench::run(&PEERS, &WIDE_PEERS)
 }
 

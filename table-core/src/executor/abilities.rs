@@ -20,11 +20,14 @@ pub struct Abilities {
     pub range: bool,
     /// `times`: it writes rows and leaves them their times.
     pub times: bool,
+    /// `queues`: it has queues, and sends and completes messages with the rows.
+    pub queues: bool,
 }
 
 impl Abilities {
     /// Every ability.
-    pub const ALL: Self = Self { groups: true, rows: usize::MAX, expect: true, range: true, times: true };
+    pub const ALL: Self =
+        Self { groups: true, rows: usize::MAX, expect: true, range: true, times: true, queues: true };
 
     /// The abilities of the service.
     pub const SERVICE: Self = Self {
@@ -33,6 +36,7 @@ impl Abilities {
         expect: false,
         range: false,
         times: false,
+        queues: false,
     };
 
     /// Refuses a plan that asks for more, and names the ability that is missing.
@@ -54,6 +58,9 @@ impl Abilities {
             let because =
                 "the store writes no row without giving it a new time: that takes the ability `times`";
             return Err(refused(because.into(), 0, None));
+        }
+        if !self.queues && !plan.errands.is_empty() {
+            return Err(Refused::whole(no_queues()));
         }
         for (at, group) in plan.groups.iter().enumerate() {
             if group.written() > self.rows {
@@ -81,6 +88,13 @@ impl Abilities {
     }
 }
 
+/// What an executor without queues says of them.
+#[cold]
+pub(crate) fn no_queues() -> Error {
+    let because = "the store has no queues: that takes the ability `queues`";
+    Error::new(ErrorKind::Unsupported).because(because)
+}
+
 #[cold]
 fn refused(because: String, group: usize, row: Option<usize>) -> Refused {
     Refused { error: Error::new(ErrorKind::Unsupported).because(because), group, row }
@@ -89,6 +103,7 @@ fn refused(because: String, group: usize, row: Option<usize>) -> Refused {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::messages::{Errand, QueueId, Task};
     use crate::plan::{Act, Content, Group, Range, RowWrite};
 
     fn write<'p>(key: &'p str, condition: Condition, act: Act<Content<'p>>) -> RowWrite<'p> {
@@ -110,11 +125,13 @@ mod tests {
         let range = Range { prefix: "a", digest: 1 };
         let many: Vec<_> = (0..101).map(|at| format!("{at}")).collect();
         let rows = |count: usize| many.iter().take(count).map(|key| removal(key)).collect();
+        let errand = Errand { queue: QueueId { store: 1, number: 1 }, task: Task::Pause(true) };
         let refused = [
             ("`groups`", 1, None, plan(vec![group("p", rows(1)), group("q", rows(1))])),
             ("`rows`", 0, None, plan(vec![group("p", rows(101))])),
             ("`expect`", 0, Some(1), plan(vec![group("p", vec![removal("a"), kept(Condition::Absent)])])),
             ("`range`", 0, None, plan(vec![Group { unchanged: vec![range], ..group("p", rows(1)) }])),
+            ("`queues`", 0, None, Plan { errands: vec![errand], ..plan(vec![group("p", rows(1))]) }),
             ("`times`", 0, None, Plan { keeps_times: true, ..plan(vec![group("p", rows(1))]) }),
         ];
         for (ability, group, row, plan) in refused {

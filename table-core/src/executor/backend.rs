@@ -4,7 +4,8 @@ use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Abilities, Moment, TableExec, Turns};
+use super::abilities::no_queues;
+use super::{Abilities, Moment, Queues, TableExec, Turns};
 use crate::error::Result;
 use crate::model::ETag;
 use crate::plan::{Plan, Refused};
@@ -44,6 +45,11 @@ pub trait Backend: Any + HasVault {
 
     /// A moment: all tables as they are now.
     fn moment(self: Arc<Self>) -> Result<Box<dyn Moment>>;
+
+    /// Its queues; [`Unsupported`](crate::ErrorKind::Unsupported) if it has not that ability.
+    fn queues(&self) -> Result<&dyn Queues> {
+        Err(no_queues())
+    }
 
     /// Whether nothing can be written.
     fn is_read_only(&self) -> bool;

@@ -14,6 +14,7 @@ mod lanes;
 pub(crate) mod layouts;
 mod loader;
 mod merged;
+mod queues;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -37,6 +38,7 @@ pub(crate) use self::lanes::order;
 pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, check_drop, declare, note};
 pub use self::loader::Loader;
 pub(crate) use self::merged::Merged;
+pub use self::queues::Queues;
 pub use self::rules::{check_entity, check_rules};
 pub(crate) use self::turns::Turn;
 pub use self::turns::Turns;

@@ -10,6 +10,7 @@ use super::rows::EntityRows;
 use super::touched::touched;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
+use crate::messages::Errand;
 use crate::model::Value;
 use crate::schema::{Index, Schema};
 
@@ -86,6 +87,8 @@ pub(crate) struct Draft<'p> {
     parts: OneOrMore<Part<'p>>,
     /// Where a place stands among the parts, once they are many.
     numbers: Option<HashMap<Place<'p>, usize>>,
+    /// What is done with messages besides.
+    errands: Vec<Errand>,
     /// Whether there is one entity, whose rows are apart.
     is_alone: bool,
     /// Whether the rows have the limits of a store transaction: some lie elsewhere than their entities.
@@ -104,6 +107,7 @@ impl<'p> Draft<'p> {
             entities: OneOrMore::default(),
             parts: OneOrMore::default(),
             numbers: None,
+            errands: Vec::new(),
             is_alone: entities < 2,
             is_wide: reach == Reach::Store,
         }
@@ -163,6 +167,11 @@ impl<'p> Draft<'p> {
         touched(of, entity, is_alone, |_, _, touched| part.add(touched));
     }
 
+    /// Adds what is done with messages.
+    pub(crate) fn add_errands(&mut self, errands: &[Errand]) {
+        self.errands.extend_from_slice(errands);
+    }
+
     /// The plan of all that was added. The entities must be apart, and of the partition of their batch.
     pub(crate) fn into_plan(mut self) -> Result<Plan<'p>> {
         self.check_apart()?;
@@ -190,7 +199,9 @@ impl<'p> Draft<'p> {
         if written > most {
             return Err(self.too_many(written, most));
         }
-        let keeps_times = self.entities.iter().all(|entity| entity.keeps_times);
+        // Messages alone change no times.
+        let keeps_times =
+            self.entities.first().is_some() && self.entities.iter().all(|entity| entity.keeps_times);
         let groups = self.parts.into_all().map(Part::into_group);
         let groups = if is_wide {
             // Those with entities' own rows come first, as those rows do in their groups. What has nothing to do goes.
@@ -200,7 +211,7 @@ impl<'p> Draft<'p> {
         } else {
             groups.collect()
         };
-        let plan = Plan { groups, keeps_times, is_wide, ..Plan::default() };
+        let plan = Plan { groups, keeps_times, is_wide, errands: self.errands, ..Plan::default() };
         plan.check_size()?;
         Ok(plan)
     }

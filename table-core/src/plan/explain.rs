@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::row_write::{Act, Condition, Group, Plan, RowWrite};
 use crate::limits;
+use crate::messages::Task;
 
 /// The rows that a write would touch, by table and partition, and how many of those that a transaction may touch they are:
 /// 100, or [10,000](limits::TRANSACTION_ROWS) for one of the whole store.
@@ -13,6 +14,9 @@ use crate::limits;
 pub struct WriteExplain {
     most: usize,
     groups: Vec<WrittenGroup>,
+    /// How many messages are sent, and how many completed.
+    sent: usize,
+    completed: usize,
 }
 
 /// The rows of one partition of one table.
@@ -61,7 +65,11 @@ impl WriteExplain {
             groups.retain(|group| !group.rows.is_empty());
         }
         let most = if plan.is_wide { limits::TRANSACTION_ROWS } else { limits::BATCH_OPERATIONS };
-        Self { most, groups }
+        let of_kind =
+            |wanted: fn(&Task) -> bool| plan.errands.iter().filter(|errand| wanted(&errand.task)).count();
+        let sent = of_kind(|task| matches!(task, Task::Send(_)));
+        let completed = of_kind(|task| matches!(task, Task::Complete(_)));
+        Self { most, groups, sent, completed }
     }
 
     /// How many rows are touched.
@@ -73,6 +81,18 @@ impl WriteExplain {
     /// The tables and partitions that are touched, with how many rows of each are.
     pub fn places(&self) -> impl Iterator<Item = (&str, &str, usize)> {
         self.groups.iter().map(|group| (&*group.table, &*group.partition, group.rows.len()))
+    }
+
+    /// How many messages are sent with the rows.
+    #[must_use]
+    pub fn messages_sent(&self) -> usize {
+        self.sent
+    }
+
+    /// How many messages are completed with the rows.
+    #[must_use]
+    pub fn messages_completed(&self) -> usize {
+        self.completed
     }
 
     /// The keys of the rows that are written.
@@ -95,10 +115,17 @@ impl fmt::Display for WriteExplain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (rows, most) = (self.rows(), self.most);
         if let [group] = self.groups.as_slice() {
-            return write!(f, "{rows} of {most} rows in {group}");
+            write!(f, "{rows} of {most} rows in {group}")?;
+        } else {
+            write!(f, "{rows} of {most} rows, all or none:")?;
+            self.groups.iter().try_for_each(|group| write!(f, "\nin {group}"))?;
         }
-        write!(f, "{rows} of {most} rows, all or none:")?;
-        self.groups.iter().try_for_each(|group| write!(f, "\nin {group}"))
+        for (what, messages) in [("send", self.sent), ("complete", self.completed)] {
+            if messages > 0 {
+                write!(f, "\n  {what} {messages} of the queues' messages")?;
+            }
+        }
+        Ok(())
     }
 }
 

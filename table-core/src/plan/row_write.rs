@@ -6,6 +6,7 @@
 use super::content::{Cause, RowContent, RowKind, RowProperty};
 use super::one_or_more::OneOrMore;
 use crate::error::Error;
+use crate::messages::Errand;
 use crate::model::{ETag, IfMatch};
 use crate::schema::Schema;
 
@@ -202,6 +203,8 @@ pub struct Plan<'p> {
     pub groups: OneOrMore<Group<'p>>,
     /// What it leaves to be done.
     pub intents: Vec<Intent>,
+    /// What it does with messages of queues, with its rows or not at all.
+    pub errands: Vec<Errand>,
     /// Whether rows that are there keep their times: values are sealed anew, and no entity changes.
     pub keeps_times: bool,
     /// Whether rows of declared kinds may be written by their properties.

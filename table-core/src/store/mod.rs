@@ -9,6 +9,7 @@ mod jobs;
 pub(crate) mod lmdb;
 pub(crate) mod open;
 mod opened;
+mod queues;
 pub(crate) mod records;
 mod scan;
 mod write;
@@ -49,6 +50,7 @@ pub use crate::handle::rows::{Rows, SnapshotRows, Views};
 pub use crate::handle::snapshot::Snapshot;
 pub use crate::handle::store::Store;
 pub use crate::handle::table::DynamicTable;
+pub use crate::messages::QueueStats;
 pub use crate::row::view::RowView;
 
 impl Store {
@@ -69,7 +71,10 @@ impl Store {
     /// A store does this by itself in the background, and [`stats`](Self::stats) tell if it can't. Other writers get
     /// their turns in between.
     pub fn reclaim(&self) -> Result<u64> {
-        reclaim::run(self.lmdb().map_err(|e| e.attempted(reclaim::ATTEMPTED))?)
+        let attempted = |e: Error| e.attempted(reclaim::ATTEMPTED);
+        let inner = self.lmdb().map_err(attempted)?;
+        inner.sweep_queues().map_err(attempted)?;
+        reclaim::run(inner)
     }
 
     /// Writes a compacted copy of the store, as it is at this moment, into a new directory. Writers go on meanwhile. After

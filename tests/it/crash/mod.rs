@@ -10,6 +10,7 @@ mod group;
 mod key_flips;
 mod kill;
 mod processes;
+mod queues;
 mod staff;
 mod vault;
 

@@ -58,6 +58,7 @@ pub(super) fn commit(store: &MapStore, tables: &[&dyn TableExec], plan: &Plan<'_
 fn demand_ability(abilities: Abilities, plan: &Plan<'_>) {
     assert!(abilities.groups || plan.groups.iter().count() <= 1, "several groups");
     assert!(abilities.times || !plan.keeps_times, "times are to be kept");
+    assert!(abilities.queues || plan.errands.is_empty(), "messages are sent or completed");
     for group in plan.groups.iter() {
         let kept: Vec<_> = group.rows.iter().filter(|row| matches!(row.act, Act::Keep)).collect();
         assert!(group.rows.len() - kept.len() <= abilities.rows, "too many rows");

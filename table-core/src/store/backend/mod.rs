@@ -1,4 +1,5 @@
 //! LMDB as an executor: what the traits of the seam ask of it.
 
+mod queues;
 mod store;
 mod table;

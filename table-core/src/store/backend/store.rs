@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::queues::strange_queue;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Abilities, Backend, Moment, TableExec, Turns, check_drop};
+use crate::executor::{Abilities, Backend, Moment, Queues, TableExec, Turns, check_drop};
 use crate::model::ETag;
 use crate::plan::{Plan, Refused};
 use crate::sealing::{HasVault, SealedAt, Sealing};
@@ -101,6 +102,9 @@ impl Backend for Shared {
         plan: &Plan<'_>,
         sealed_at: &SealedAt,
     ) -> Result<ETag, Refused> {
+        if let Some(errand) = plan.errands.iter().find(|errand| errand.queue.store != self.number) {
+            return Err(Refused::whole(strange_queue(errand)));
+        }
         let mut prepared = match tables {
             [table] => prepare::plan(plan, &[self.own(*table)?])?,
             tables => {
@@ -109,7 +113,15 @@ impl Backend for Shared {
             }
         };
         prepared.sealed_at = sealed_at.clone();
-        self.writer.submit(self, prepared).map(ETag::from_timestamp)
+        let done = self.writer.submit(self, prepared).map(ETag::from_timestamp);
+        if done.is_ok() && !plan.errands.is_empty() {
+            self.arrivals.tell();
+        }
+        done
+    }
+
+    fn queues(&self) -> Result<&dyn Queues> {
+        Ok(self)
     }
 
     fn turns(&self) -> &Turns {

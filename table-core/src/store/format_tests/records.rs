@@ -177,6 +177,7 @@ fn small_records_are_these_bytes() {
         shapes: 4,
         layouts: Tally { count: 1, digest: 0xfedc_ba98_7654_3210 },
         catalog: 5,
+        ..Inventory::default()
     };
     let mut txn = env.write_txn().unwrap();
     inventory.write(dbs.main, &mut txn, 7).unwrap();

@@ -1,5 +1,6 @@
 //! What the user holds: tables, snapshots, what reads give, and batches of changes.
 
+mod arrivals;
 pub(in crate::store) mod batch;
 pub(in crate::store) mod bulk;
 pub(in crate::store) mod lmdb_table;

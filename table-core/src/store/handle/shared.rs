@@ -2,20 +2,29 @@
 
 use std::ops::Deref;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::arrivals::Arrivals;
 use super::reclaimer::Reclaimer;
 use super::temporary::TemporaryDirectory;
 use crate::error::Result;
-use crate::store::lmdb::{Databases, WriteTxn};
+use crate::store::lmdb::{Databases, Db, WriteTxn};
 use crate::store::opened::Inner;
 use crate::store::records::meta::Meta;
 use crate::store::write::commit::Writer;
+
+/// How many stores the process has opened.
+static OPENED: AtomicU64 = AtomicU64::new(1);
 
 /// An opened store with those who write to it; one for each store that the process has open.
 pub(crate) struct Shared {
     inner: Inner,
     pub(in crate::store) writer: Writer,
     pub(in crate::store) reclaimer: Reclaimer,
+    /// Which of the stores it is that the process has opened since it began.
+    pub(in crate::store) number: u64,
+    /// Tells those who wait for messages that some have come.
+    pub(in crate::store) arrivals: Arrivals,
     /// The directory of a store that goes with its last handle. Last of the fields, so that LMDB has closed its files
     /// when they are removed.
     temporary: OnceLock<TemporaryDirectory>,
@@ -27,6 +36,8 @@ impl Shared {
             inner,
             writer: Writer::new(read_only),
             reclaimer: Reclaimer::default(),
+            number: OPENED.fetch_add(1, Ordering::Relaxed),
+            arrivals: Arrivals::default(),
             temporary: OnceLock::new(),
         }
     }
@@ -40,6 +51,21 @@ impl Shared {
     /// The directory that goes with the store, to be kept by another handle.
     pub(in crate::store) fn take_temporary(&mut self) -> Option<TemporaryDirectory> {
         self.temporary.take()
+    }
+
+    /// The queues' database, if there is one.
+    pub(in crate::store) fn queues_database(&self) -> Result<Option<Db>> {
+        self.writer.check_running()?;
+        if let Some(known) = self.environment.known_queues() {
+            return Ok(Some(known));
+        }
+        // Nobody waits for writers where there is nothing to be opened.
+        if !self.environment.has_queues()? {
+            return Ok(None);
+        }
+        // A transaction that is open meanwhile could not use it.
+        let _lead = if self.writer.is_read_only() { None } else { Some(self.writer.lead()?) };
+        self.environment.open_queues()
     }
 
     /// Runs a change of the small records in a transaction of its own.

@@ -15,8 +15,10 @@ use crate::sealing::sign;
 use crate::store::lmdb::{self, Databases};
 use crate::store::open;
 use crate::store::opened::Inner;
+use crate::store::queues::check;
 use crate::store::records::catalog::{self, Entry};
 use crate::store::records::counts::{self, Counts};
+use crate::store::records::features::Feature;
 use crate::store::records::meta::{META_KEY, Meta};
 use crate::store::records::{inventory, layouts, lives, names};
 use crate::store::scan::read;
@@ -34,6 +36,10 @@ pub struct CheckReport {
     pub shapes: u64,
     /// Those of them that no row has any more. They stay: rows are read by their numbers.
     pub unused_shapes: u64,
+    /// How many queues there are.
+    pub queues: u64,
+    /// How many messages there are in the queues.
+    pub messages: u64,
     /// What is wrong; nothing, if the store is sound.
     pub problems: Vec<Problem>,
 }
@@ -72,7 +78,7 @@ impl Store {
     /// Reads the whole store and tells everything that is wrong with it.
     ///
     /// Every checksum is compared; rows must stand in order, and a search for each row's key must find it; each
-    /// table's counts and dictionary must fit its rows; each page is used once, and is not among the free ones. It reads
+    /// table's counts and dictionary must fit its rows; each message of a queue has its entry, and its queue counts it; each page is used once, and is not among the free ones. It reads
     /// one snapshot and holds up no writer.
     ///
     /// ```
@@ -90,10 +96,13 @@ impl Store {
         let run = || {
             let inner = self.lmdb()?;
             inner.writer.check_running()?;
+            // Before the snapshot is taken, which could not look into a database that is opened after it.
+            let queues = inner.queues_database();
             let txn = inner.environment.read_txn()?;
             let mut check = Check::new(inner, &txn);
             check.noted(inner.environment.check_pages(&txn));
             check.run();
+            check.queues(queues);
             let of_keys = inner.keys.check(&inner.environment);
             let problem = |what| Problem { table: None, row: None, what };
             check.report.problems.extend(of_keys.into_iter().map(problem));
@@ -326,6 +335,22 @@ impl<'t> Check<'t> {
         }
     }
 
+    /// Looks at the queues.
+    fn queues(&mut self, database: Result<Option<lmdb::Db>>) {
+        let Some(Some(database)) = self.noted(database) else { return };
+        let mut problems = Vec::new();
+        let counted = check::check(&self.inner.environment, self.txn, database, |queue, error| {
+            if problems.len() < MOST_PROBLEMS {
+                let queue = queue.map(|queue| format!("queue `{queue}`: ")).unwrap_or_default();
+                problems.push(Problem { table: None, row: None, what: format!("{queue}{error}") });
+            }
+        });
+        self.report.problems.extend(problems);
+        if let Some((queues, messages)) = self.noted(counted) {
+            (self.report.queues, self.report.messages) = (queues, messages);
+        }
+    }
+
     /// Whether the unnamed database holds nothing but the store's record, the tables' and LMDB's own. A feature that this
     /// library does not know may have databases.
     fn main(&mut self, meta: &Meta, entries: &[Entry]) -> Result<()> {
@@ -337,6 +362,9 @@ impl<'t> Check<'t> {
             known.insert(inventory::key(entry.id).to_vec());
         }
         known.extend(open::NAMES.map(|name| name.as_bytes().to_vec()));
+        if meta.features.has(Feature::Queues) {
+            known.insert(open::QUEUES.as_bytes().to_vec());
+        }
         for key in self.dbs.main.iter(self.txn).map_err(lmdb::error)? {
             let (key, _) = key.map_err(lmdb::error)?;
             if !known.remove(key) && !may_be_named(key) {

@@ -2,11 +2,14 @@
 
 use crate::error::Result;
 use crate::handle::store::Store;
+use crate::messages::QueueStats;
 use crate::store::handle::reclaimer::ReclaimFailure;
 use crate::store::opened::space::OldestSnapshot;
+use crate::store::queues::View;
 use crate::store::records::catalog;
 use crate::store::records::counts::Counts;
 use crate::store::records::meta::Meta;
+use crate::store::write::transaction::clock;
 
 /// How much a store holds; see [`Store::stats`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +17,8 @@ use crate::store::records::meta::Meta;
 pub struct StoreStats {
     /// Each table, in alphabetical order.
     pub tables: Vec<TableStats>,
+    /// Each queue, in the order in which they were made.
+    pub queues: Vec<QueueStats>,
     /// Dropped tables whose space is still to be freed.
     pub dropped: u64,
     /// The error that keeps this process from freeing it, if it has tried: for want of room, say, which a long-lived
@@ -98,6 +103,8 @@ impl Store {
     fn read_stats(&self) -> Result<StoreStats> {
         let inner = self.lmdb()?;
         inner.writer.check_running()?;
+        // The snapshot can look into a database only that was opened before it.
+        let database = inner.queues_database()?;
         let txn = inner.environment.read_txn()?;
         let dbs = &inner.environment.dbs;
         let mut tables = Vec::new();
@@ -106,6 +113,14 @@ impl Store {
             let counts = Counts::read(dbs.main, &txn, entry.id).map_err(|e| e.table(&entry.name))?;
             let name = entry.name.into();
             tables.push(TableStats { name, entities: counts.entities, bytes: counts.bytes });
+        }
+        let mut queues = Vec::new();
+        if let Some(database) = database {
+            let view = View::of_snapshot(&inner.environment, &txn, database);
+            let now = clock();
+            for queue in view.directory()?.queues.iter().filter(|queue| !queue.is_dropped) {
+                queues.push(view.stats(queue.number, now)?);
+            }
         }
         let dropped = u64::from(meta.graves.count);
         // Another process may have freed what this one could not.
@@ -120,6 +135,7 @@ impl Store {
         let (commits, batches) = inner.writer.totals();
         Ok(StoreStats {
             tables,
+            queues,
             dropped,
             reclaim_failure,
             file_bytes: usage.file,

@@ -30,6 +30,7 @@ mod options;
 mod page_walk;
 mod pinned;
 mod place;
+mod queues;
 mod readers;
 mod registry;
 #[cfg(feature = "encrypt")]
@@ -53,7 +54,7 @@ pub(crate) use self::compact::compact;
 #[cfg(test)]
 pub(crate) use self::copy::copy_to;
 pub(crate) use self::copy::copy_with;
-pub(crate) use self::create::NAMES;
+pub(crate) use self::create::{NAMES, QUEUES};
 use self::former::Former;
 pub(crate) use self::former::state_of_write;
 use self::header::{Flaw, Header, LAYOUT_KNOWN};
@@ -62,6 +63,7 @@ use self::on_disk::OnDisk;
 pub use self::options::{Durability, OpenOptions};
 use self::pinned::pinned;
 use self::place::DATA;
+use self::queues::QueuesDatabase;
 use self::registry::Identity;
 pub(crate) use self::space::Usage;
 #[cfg(feature = "fuzzing")]
@@ -85,6 +87,7 @@ pub(crate) struct Environment {
     /// The data file once more, to look at what LMDB does not tell.
     file: Mutex<File>,
     former: Former,
+    queues: QueuesDatabase,
     /// Whether walks read leaves in place, where the layout of pages is known.
     walks_leaves: bool,
 }
@@ -243,6 +246,7 @@ impl Environment {
             on_disk: OnDisk::default(),
             file: Mutex::new(file),
             former: Former::new(),
+            queues: QueuesDatabase::default(),
             walks_leaves: !(cfg!(debug_assertions) && std::env::var_os(BY_CURSOR).is_some()),
         };
         environment.learn_former()?;

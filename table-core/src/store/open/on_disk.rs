@@ -61,10 +61,14 @@ impl OnDisk {
 
     /// Commits it. After an error nobody can tell what is on the disk.
     pub(super) fn commit(&self, txn: WriteTxn<'_>) -> Result<()> {
-        txn.commit().map_err(|error| {
-            self.0.store(false, Ordering::Release);
-            lmdb::error(error)
-        })
+        txn.commit().map_err(|error| self.failed(error))
+    }
+
+    /// The error of a commit, after which the header pages are to be written again.
+    #[cold]
+    pub(super) fn failed(&self, error: heed::Error) -> Error {
+        self.0.store(false, Ordering::Release);
+        lmdb::error(error)
     }
 }
 

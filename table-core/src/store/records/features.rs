@@ -3,7 +3,7 @@
 //! A library sets a feature's bit in the transaction that first writes what the bit stands for, and the bit stays. Every
 //! write keeps the bits that the store has, those that this library does not know among them. The same transaction makes
 //! the feature's databases, by `create_databases_and_commit`. A library that finds the bit opens them; without the bit it
-//! never asks for them. No bit has one yet.
+//! never asks for them. Queues have one.
 
 use super::meta::Meta;
 use crate::error::{Error, ErrorKind, Result};
@@ -29,17 +29,19 @@ pub(crate) enum Feature {
     /// Hurts nobody: values of this store are sealed, so its keys belong to it.
     #[allow(dead_code, reason = "what never seals never says so")]
     Sealed,
+    /// Hurts nobody: the store has queues, in a database of their own.
+    Queues,
 }
 
 impl Feature {
     const READER: [Self; 2] = [Self::Superseded, Self::Lives];
     const WRITER: [Self; 0] = [];
-    const IGNORABLE: [Self; 1] = [Self::Sealed];
+    const IGNORABLE: [Self; 2] = [Self::Sealed, Self::Queues];
 
     fn bit(self) -> u64 {
         match self {
             Self::Superseded | Self::Sealed => 1,
-            Self::Lives => 2,
+            Self::Lives | Self::Queues => 2,
         }
     }
 
@@ -53,7 +55,7 @@ impl Features {
     pub(crate) fn has(&self, feature: Feature) -> bool {
         let word = match feature {
             Feature::Superseded | Feature::Lives => self.reader,
-            Feature::Sealed => self.ignorable,
+            Feature::Sealed | Feature::Queues => self.ignorable,
         };
         word & feature.bit() != 0
     }
@@ -61,7 +63,7 @@ impl Features {
     pub(crate) fn set(&mut self, feature: Feature) {
         let word = match feature {
             Feature::Superseded | Feature::Lives => &mut self.reader,
-            Feature::Sealed => &mut self.ignorable,
+            Feature::Sealed | Feature::Queues => &mut self.ignorable,
         };
         *word |= feature.bit();
     }
@@ -69,7 +71,7 @@ impl Features {
     pub(crate) fn clear(&mut self, feature: Feature) {
         let word = match feature {
             Feature::Superseded | Feature::Lives => &mut self.reader,
-            Feature::Sealed => &mut self.ignorable,
+            Feature::Sealed | Feature::Queues => &mut self.ignorable,
         };
         *word &= !feature.bit();
     }

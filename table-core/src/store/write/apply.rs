@@ -25,7 +25,7 @@ use crate::store::scan::read;
 
 /// So many rows can be put before LMDB might write a changed page early: it does when it has changed 131,000, and a row
 /// changes at most two for each level of its tree, and those of its own.
-const FEW_PUTS: usize = 2_048;
+pub(super) const FEW_PUTS: usize = 2_048;
 
 #[derive(Default)]
 pub(super) struct Scratch {
@@ -83,6 +83,10 @@ impl Transaction<'_> {
             Ok(timestamp) => timestamp,
             Err(refused) => return Ok(Err(refused)),
         };
+        let drafted = match self.draft_errands(plan, timestamp) {
+            Ok(drafted) => drafted,
+            Err(error) => return Ok(Err(plan.locate_group(error, 0))),
+        };
         let state = self.state;
         let mut writing = Writing {
             environment: self.environment,
@@ -100,6 +104,9 @@ impl Transaction<'_> {
         } else {
             writing.change(plan, timestamp)?
         };
+        if done.is_ok() {
+            self.carry_out(drafted, plan)?;
+        }
         Ok(done.map(|()| {
             self.state = None;
             self.meta.high_water = timestamp;

@@ -1,10 +1,11 @@
 //! The encoded form of a plan: keys and rows in bytes, owned, on its way to the thread that leads.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crate::error::Error;
 use crate::executor::JobStep;
+use crate::messages::Task;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{Name, Value};
 use crate::plan::{Act, Condition, Epoch, OneOrMore, Refused, RowKind};
@@ -13,6 +14,7 @@ use crate::row::view::RowView;
 use crate::row::{DIGEST, Row, key};
 use crate::schema::Schema;
 use crate::sealing::SealedAt;
+use crate::store::queues::{Outcome, Work};
 use crate::store::records::catalog::TableState;
 
 /// The image of a row to be written.
@@ -104,13 +106,40 @@ pub(crate) struct Prepared {
     pub(crate) keeps_times: bool,
     /// What becomes of a job, if all goes well that is carried out before.
     pub(crate) step: Option<Box<EncodedStep>>,
+    /// What is done with queues in the same transaction.
+    pub(in crate::store) errands: Option<Box<Errands>>,
 }
-
 /// A step of a job, in its table.
 #[derive(Debug)]
 pub(crate) struct EncodedStep {
     pub(crate) table: Arc<TableState>,
     pub(crate) step: JobStep,
+}
+
+/// What a plan does with queues, and where what comes of it is put.
+#[derive(Debug, Default)]
+pub(in crate::store) struct Errands {
+    pub(in crate::store) work: Vec<Work>,
+    /// What comes of each, once the plan has been carried out. It is to be believed only if the plan was not refused.
+    pub(in crate::store) outcomes: Arc<Mutex<Vec<Outcome>>>,
+}
+
+impl Errands {
+    /// About how many bytes they write.
+    fn weight(&self) -> usize {
+        let bytes = |work: &Work| match work {
+            Work::Task(_, Task::Send(sending)) => sending.body.len(),
+            Work::Task(_, Task::Update(_, text, _)) => text.len(),
+            Work::Task(_, Task::CompleteEach(receipts) | Task::ExtendEach(receipts, _)) => {
+                receipts.len() * 64
+            }
+            Work::Task(_, Task::Receive { most, .. } | Task::Clear { most, .. }) | Work::Sweep(_, most) => {
+                most * 256
+            }
+            _ => 0,
+        };
+        self.work.iter().map(|work| bytes(work) + 256).sum()
+    }
 }
 
 impl Prepared {
@@ -126,6 +155,7 @@ impl Prepared {
             sealed_at: SealedAt::NOTHING,
             keeps_times: false,
             step: Some(Box::new(EncodedStep { table: table.clone(), step })),
+            errands: None,
         }
     }
 
@@ -209,7 +239,8 @@ impl Prepared {
 
     /// About how many bytes the plan writes; what one transaction takes in is bounded by it.
     pub(crate) fn weight(&self) -> usize {
-        self.bytes.len() + self.deferred + self.rows.len() * 64
+        let errands = self.errands.as_ref().map_or(0, |errands| errands.weight());
+        self.bytes.len() + self.deferred + self.rows.len() * 64 + errands
     }
 
     /// About how many bytes a row has with its key.

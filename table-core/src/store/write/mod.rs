@@ -5,12 +5,13 @@ mod apply;
 pub(in crate::store) mod commit;
 mod declared;
 pub(in crate::store) mod encoded;
+mod errands;
 mod insert;
 mod merging;
 mod numbering;
 pub(in crate::store) mod prepare;
 pub(in crate::store) mod range;
-mod transaction;
+pub(in crate::store) mod transaction;
 
 #[cfg(test)]
 mod tests;

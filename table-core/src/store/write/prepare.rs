@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::encoded::{Deferred, EncodedGroup, EncodedRange, EncodedRow, Image, Prepared};
+use super::encoded::{Deferred, EncodedGroup, EncodedRange, EncodedRow, Errands, Image, Prepared};
 use crate::error::{Error, ErrorKind};
 use crate::limits;
 use crate::model::{self, Name, body};
@@ -18,6 +18,7 @@ use crate::row::row_write::RowWriter;
 use crate::row::{self, DIGEST};
 use crate::sealing::SealedAt;
 use crate::sealing::sign;
+use crate::store::queues::Work;
 use crate::store::records::catalog::TableState;
 
 /// Checks the write of one row that stands alone.
@@ -54,7 +55,21 @@ pub(crate) fn plan(plan: &Plan<'_>, tables: &[&Arc<TableState>]) -> Result<Prepa
     }
     builder.plan.keeps_times = plan.keeps_times;
     builder.plan.is_raw = plan.is_raw;
+    if !plan.errands.is_empty() {
+        builder.plan.errands = Some(Box::new(errands(plan)));
+    }
     builder.finish()
+}
+
+/// What a plan does with queues. That they are the store's has been seen to.
+fn errands(plan: &Plan<'_>) -> Errands {
+    let work = plan.errands.iter().map(|errand| Work::Task(errand.queue.number, errand.task.clone()));
+    Errands { work: work.collect(), ..Errands::default() }
+}
+
+/// A plan of nothing but work on queues.
+pub(in crate::store) fn of_queues(errands: Errands) -> Prepared {
+    Prepared { errands: Some(Box::new(errands)), ..Builder::new(0).plan }
 }
 
 /// Checks the rows of a batch, which are of this partition; `stray` gives the partition of one that is not.
@@ -118,6 +133,7 @@ impl Builder {
                 sealed_at: SealedAt::NOTHING,
                 keeps_times: false,
                 step: None,
+                errands: None,
             },
             length,
             writer: RowWriter::default(),

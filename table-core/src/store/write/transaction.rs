@@ -7,9 +7,10 @@ use super::encoded::EncodedGroup;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Ticks;
 use crate::row::dict::{Dict, Length};
-use crate::store::lmdb::{self, Databases, WriteTxn};
+use crate::store::lmdb::{self, Databases, Db, WriteTxn};
 use crate::store::open::{Environment, Explored, Tree};
 use crate::store::opened::Inner;
+use crate::store::queues::Books;
 use crate::store::records::catalog::TableState;
 use crate::store::records::counts::{self, Counts};
 use crate::store::records::meta::{META_KEY, Meta};
@@ -21,7 +22,7 @@ pub(crate) struct Transaction<'e> {
     pub(crate) txn: WriteTxn<'e>,
     pub(crate) meta: Meta,
     /// The clock when it began: one look serves every plan in it.
-    now: Ticks,
+    pub(super) now: Ticks,
     /// The number of the state that the transaction began with, until something is written.
     pub(super) state: Option<usize>,
     pub(super) tables: Vec<Touched>,
@@ -33,6 +34,9 @@ pub(crate) struct Transaction<'e> {
     pub(super) explored: Explored,
     /// How many rows LMDB counted at the beginning.
     rows: u64,
+    /// The queues' database, if the process had opened it when the transaction began, and what was done to queues.
+    pub(super) queues: Option<Db>,
+    pub(super) books: Option<Box<Books>>,
 }
 
 /// A table that the transaction has written to.
@@ -51,6 +55,7 @@ pub(super) struct Touched {
 
 impl<'e> Transaction<'e> {
     pub(crate) fn begin(inner: &'e Inner) -> Result<Self> {
+        let queues = inner.environment.known_queues();
         let txn = inner.environment.write_txn()?;
         let dbs = &inner.environment.dbs;
         let environment = &inner.environment;
@@ -66,7 +71,22 @@ impl<'e> Transaction<'e> {
         let (tables, scratch) = (Vec::new(), Scratch::default());
         let (tree, explored) = (None, Explored::default());
         let now = clock();
-        Ok(Self { environment, dbs, txn, meta, now, state, tables, scratch, records, tree, explored, rows })
+        Ok(Self {
+            environment,
+            dbs,
+            txn,
+            meta,
+            now,
+            state,
+            tables,
+            scratch,
+            records,
+            tree,
+            explored,
+            rows,
+            queues,
+            books: None,
+        })
     }
 
     /// The time that the next plan gets: the clock's, or one tick more than the last where the clock is behind.
@@ -128,6 +148,9 @@ impl<'e> Transaction<'e> {
                 dict.write_new(*on_disk, self.dbs, &mut self.txn, id)?;
             }
         }
+        if let Some(books) = self.books.take() {
+            books.close(&mut self.txn)?;
+        }
         let state = self.txn.id();
         self.environment.commit(self.txn)?;
         for touched in self.tables {
@@ -148,6 +171,16 @@ pub(super) fn touched<'t>(tables: &'t mut [Touched], group: &EncodedGroup) -> Op
 
 /// The time by the system's clock. One that is set beyond the calendar is no clock: a store that took its word could
 /// never give a later time.
-fn clock() -> Ticks {
+pub(in crate::store) fn clock() -> Ticks {
+    #[cfg(test)]
+    if let Some(set) = CLOCK.get() {
+        return set;
+    }
     Ticks::try_from(std::time::SystemTime::now()).unwrap_or(Ticks::MIN)
+}
+
+#[cfg(test)]
+thread_local! {
+    /// What this thread takes for the system's clock, if not that.
+    pub(in crate::store) static CLOCK: std::cell::Cell<Option<Ticks>> = const { std::cell::Cell::new(None) };
 }

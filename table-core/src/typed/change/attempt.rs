@@ -24,14 +24,18 @@ pub(in crate::typed) struct Need {
 /// for it, after which it is given [back](Self::take_back); then [`make`](Self::make), and then [`plan`](Self::plan).
 /// Nothing in between is bound to a thread, but for what the user's closure is bound to.
 pub(in crate::typed) trait Attempt {
-    /// The declaration of the entity.
-    fn schema(&self) -> &'static Schema;
+    /// The declaration of the entity; `None` if the attempt is of none.
+    fn schema(&self) -> Option<&'static Schema> {
+        None
+    }
 
     /// Whether the entity is changed, and not only where it is filed.
-    fn writes_entity(&self) -> bool;
+    fn writes_entity(&self) -> bool {
+        true
+    }
 
     /// Takes what the kind's writers go by now.
-    fn stand(&mut self, standing: Standing);
+    fn stand(&mut self, _standing: Standing) {}
 
     /// Forgets what was found.
     fn begin(&mut self);

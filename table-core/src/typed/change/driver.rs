@@ -220,7 +220,7 @@ pub(in crate::typed) fn standing(
 fn stand(together: Together<'_>, attempts: &mut [&mut (dyn Attempt + '_)], writes: bool) -> Result<()> {
     let mut last: Option<(&'static Schema, Standing)> = None;
     for (number, attempt) in attempts.iter_mut().enumerate() {
-        let schema = attempt.schema();
+        let Some(schema) = attempt.schema() else { continue };
         let found = match last {
             Some((known, found)) if std::ptr::eq(known, schema) => found,
             _ => standing(together, schema, writes && attempt.writes_entity())

@@ -6,11 +6,14 @@ use std::marker::PhantomData;
 use super::attempt::Attempt;
 use super::driver::{self, Together};
 use super::entity_attempt::EntityAttempt;
+use super::errands::ErrandsAttempt;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::table::DynamicTable;
 use crate::limits;
 use crate::model::{ETag, IfMatch};
 use crate::plan::WriteExplain;
+#[cfg(feature = "queue")]
+use crate::queue::{Message, Queue, Received};
 use crate::typed::change::Change;
 use crate::typed::entity::Entity;
 use crate::typed::read::key::{Key, Partition};
@@ -61,13 +64,20 @@ pub struct Egt<'c, Set> {
     table: Result<DynamicTable>,
     partition: Result<String>,
     operations: Vec<Box<dyn Attempt + 'c>>,
+    errands: ErrandsAttempt,
     set: PhantomData<fn() -> Set>,
 }
 
 impl<'c, Set> Egt<'c, Set> {
     /// The partition is one of an entity of the set.
     pub(crate) fn new<E: MemberOf<Set>>(table: Result<DynamicTable>, partition: Partition<E>) -> Self {
-        Self { table, partition: partition.into_key(), operations: Vec::new(), set: PhantomData }
+        Self {
+            table,
+            partition: partition.into_key(),
+            operations: Vec::new(),
+            errands: ErrandsAttempt::default(),
+            set: PhantomData,
+        }
     }
 
     fn with<E: Entity>(mut self, key: Key<E>, change: Change<'c, E>) -> Self {
@@ -118,12 +128,36 @@ impl<'c, Set> Egt<'c, Set> {
         self.with(key, Change::Delete(condition.into()))
     }
 
-    /// How many changes there are.
+    /// Sends a message with the changes: both happen, or neither. Nobody receives it before the changes are there. The
+    /// queue is of the same store.
+    #[cfg(feature = "queue")]
+    pub fn send<T: serde::Serialize>(self, queue: &Queue<T>, message: &T) -> Self {
+        self.send_message(queue.message(message))
+    }
+
+    /// The same of a message with more to say of it: when it shows, how long it lives, a unique key.
+    #[cfg(feature = "queue")]
+    #[expect(clippy::needless_pass_by_value, reason = "it is given as it is made")]
+    pub fn send_message<T: serde::Serialize>(mut self, message: Message<'_, T>) -> Self {
+        self.errands.add(message.errand());
+        self
+    }
+
+    /// Completes a message with the changes: both happen, or neither. So what a message asks for is done once, however
+    /// often it is received. If it is held no more, nothing happens, and the error is
+    /// [`StaleReceipt`](ErrorKind::StaleReceipt). A message may be completed without any change, too.
+    #[cfg(feature = "queue")]
+    pub fn complete<T>(mut self, received: &Received<T>) -> Self {
+        self.errands.add(Ok(received.errand()));
+        self
+    }
+
+    /// How many changes there are, messages aside.
     pub fn len(&self) -> usize {
         self.operations.len()
     }
 
-    /// Whether there is no change yet.
+    /// Whether there is no change yet, messages aside.
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()
     }
@@ -147,7 +181,8 @@ impl<'c, Set> Egt<'c, Set> {
             Err(Error::new(kind).attempted("commit a batch to").table(table.name()).partition(&partition))
         };
         let mut boxed = self.operations;
-        if boxed.is_empty() {
+        let mut errands = self.errands.checked()?;
+        if boxed.is_empty() && errands.is_none() {
             return refuse(ErrorKind::BatchLength).map_err(|e| e.because("the batch has no operation"));
         }
         for (index, operation) in boxed.iter().enumerate() {
@@ -165,6 +200,10 @@ impl<'c, Set> Egt<'c, Set> {
             Vec::with_capacity(boxed.len().min(limits::BATCH_OPERATIONS));
         for operation in &mut boxed {
             operations.push(&mut **operation);
+        }
+        // Behind the changes, whose numbers errors tell.
+        if let Some(errands) = &mut errands {
+            operations.push(errands);
         }
         run(Together::batch(&table, &partition), &mut operations)
     }

@@ -415,8 +415,8 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> EntityAttempt<'_, E, F> {
 }
 
 impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
-    fn schema(&self) -> &'static Schema {
-        E::SCHEMA
+    fn schema(&self) -> Option<&'static Schema> {
+        Some(E::SCHEMA)
     }
 
     fn writes_entity(&self) -> bool {

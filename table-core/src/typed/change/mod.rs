@@ -5,6 +5,7 @@ pub(in crate::typed) mod before;
 pub(in crate::typed) mod driver;
 pub(in crate::typed) mod egt;
 pub(in crate::typed) mod entity_attempt;
+pub(in crate::typed) mod errands;
 #[cfg(test)]
 mod tests;
 pub(in crate::typed) mod transaction;

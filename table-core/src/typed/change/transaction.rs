@@ -6,12 +6,15 @@ use super::Change;
 use super::attempt::Attempt;
 use super::driver::{self, Scope, Together};
 use super::entity_attempt::EntityAttempt;
+use super::errands::ErrandsAttempt;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::store::Store;
 use crate::handle::table::DynamicTable;
 use crate::limits;
 use crate::model::{ETag, IfMatch};
 use crate::plan::{Reach, WriteExplain};
+#[cfg(feature = "queue")]
+use crate::queue::{Message, Queue, Received};
 use crate::schema::Schema;
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Key;
@@ -69,12 +72,14 @@ pub struct StoreTransaction<'c> {
     of: Vec<usize>,
     /// Why a table can't be opened, of the first that can't.
     refused: Option<Error>,
+    errands: ErrandsAttempt,
 }
 
 impl<'c> StoreTransaction<'c> {
     pub(in crate::typed) fn new(store: Store) -> Self {
         let (tables, kinds, operations, of) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { store, tables, kinds, operations, of, refused: None }
+        let errands = ErrandsAttempt::default();
+        Self { store, tables, kinds, operations, of, refused: None, errands }
     }
 
     fn with<E: Entity>(mut self, key: Key<E>, change: Change<'c, E>) -> Self {
@@ -150,12 +155,35 @@ impl<'c> StoreTransaction<'c> {
         self.with(key, Change::Delete(condition.into()))
     }
 
-    /// How many changes there are.
+    /// Sends a message with the changes: both happen, or neither. Nobody receives it before the changes are there. The
+    /// queue is of the same store.
+    #[cfg(feature = "queue")]
+    pub fn send<T: serde::Serialize>(self, queue: &Queue<T>, message: &T) -> Self {
+        self.send_message(queue.message(message))
+    }
+
+    /// The same of a message with more to say of it: when it shows, how long it lives, a unique key.
+    #[cfg(feature = "queue")]
+    #[expect(clippy::needless_pass_by_value, reason = "it is given as it is made")]
+    pub fn send_message<T: serde::Serialize>(mut self, message: Message<'_, T>) -> Self {
+        self.errands.add(message.errand());
+        self
+    }
+
+    /// Completes a message with the changes: both happen, or neither. If it is held no more, nothing happens, and the error
+    /// is [`StaleReceipt`](ErrorKind::StaleReceipt).
+    #[cfg(feature = "queue")]
+    pub fn complete<T>(mut self, received: &Received<T>) -> Self {
+        self.errands.add(Ok(received.errand()));
+        self
+    }
+
+    /// How many changes there are, messages aside.
     pub fn len(&self) -> usize {
         self.operations.len()
     }
 
-    /// Whether there is no change yet.
+    /// Whether there is no change yet, messages aside.
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()
     }
@@ -193,6 +221,11 @@ impl<'c> StoreTransaction<'c> {
         let mut operations: Vec<&mut dyn Attempt> = Vec::with_capacity(boxed.len());
         for operation in &mut boxed {
             operations.push(&mut **operation);
+        }
+        let mut errands = self.errands.checked()?;
+        // Behind the changes, whose numbers errors tell.
+        if let Some(errands) = &mut errands {
+            operations.push(errands);
         }
         let scope = Scope { reach: Reach::Store, of: &self.of };
         run(Together { tables: &self.tables, scope }, &mut operations)

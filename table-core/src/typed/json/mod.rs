@@ -1,26 +1,18 @@
 //! Fields of any type that serde knows, kept as text.
 
-mod finite;
-
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::Result;
+use crate::json;
 use crate::model::{EdmType, Value};
 use crate::schema::{PropertyValue, ValueError};
 use crate::typed::entity::source::Text;
 
 /// The field's value as text.
 pub fn give<T: Serialize>(value: &T) -> Result<PropertyValue<'static>, ValueError> {
-    match serde_json::to_string(value) {
-        // Only a text with `null` in it can have lost a float, so no other is looked at again.
-        Ok(text) if text.contains("null") && !finite::is_finite(value) => Err(ValueError::invalid(
-            EdmType::String,
-            "a float in it is NaN or infinite, which JSON can't say; use an `Option` for a number that may be missing",
-        )),
-        Ok(text) => Ok(PropertyValue::Owned(Value::String(text))),
-        Err(_) => Err(ValueError::invalid(EdmType::String, "the value can't be written as JSON")),
-    }
+    let text = json::text(value).map_err(|because| ValueError::invalid(EdmType::String, because))?;
+    Ok(PropertyValue::Owned(Value::String(text)))
 }
 
 /// The field's value from its text.

@@ -12,6 +12,7 @@ mod jobs;
 mod key_flips;
 mod kill;
 mod peer;
+mod queues;
 mod space;
 mod staff;
 mod vault;
@@ -53,6 +54,7 @@ fn main() {
         "batches" => fault::batches(&arguments),
         "steps" => fault::steps(&arguments),
         "hold" => space::hold(&arguments),
+        "queue-work" => queues::work(&arguments),
         "staff" => staff::work(&arguments),
         "staff-forever" => staff::forever(&arguments),
         "verify" => verify::run(&arguments),

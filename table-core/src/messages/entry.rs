@@ -1,0 +1,201 @@
+//! Where a message stands, and what becomes of it.
+//!
+//! A message is hidden only from one time until another. A clock that is set back to before the first shows it, so nothing
+//! is hidden for longer than it was to be. What holds a message is the number of the turn in which it was received, never
+//! a time: two turns may end at one time, when a clock is set back.
+
+use std::time::Duration;
+
+use super::bytes::Fields;
+use super::task::Receipt;
+use super::{ERROR_BYTES, keys};
+use crate::model::Ticks;
+
+/// What time it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Clock {
+    /// By the system's clock, which may be set back.
+    pub(crate) now: Ticks,
+    /// By the store, whose times rise: the order in which messages are received.
+    pub(crate) store: Ticks,
+}
+
+/// Where a message stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spot {
+    /// Anybody may receive it; since when.
+    Ready(Ticks),
+    /// Nobody may, from the one time until the other.
+    Hidden {
+        from: Ticks,
+        until: Ticks,
+        /// Whether somebody has received it and holds it.
+        is_held: bool,
+    },
+}
+
+/// The entry of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) spot: Spot,
+    /// How many turns there were: the last one's holder may speak of the message.
+    pub(crate) turn: u32,
+    /// How often it was received and tried.
+    pub(crate) count: u32,
+    /// Why it was given back last.
+    pub(crate) error: Box<str>,
+}
+
+/// What becomes of a message that is to be received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// Its time is over.
+    Expire,
+    /// It was received too often.
+    SetAside,
+    Deliver,
+}
+
+const HELD: u8 = 1;
+
+fn later(time: Ticks, by: Duration) -> Ticks {
+    time.checked_add(by).unwrap_or(Ticks::MAX)
+}
+
+fn earlier(time: Ticks, by: Duration) -> Ticks {
+    time.checked_sub(by).unwrap_or(Ticks::MIN)
+}
+
+impl Entry {
+    /// That of a message that is sent, and hidden for so long first.
+    pub(crate) fn sent(clock: Clock, after: Duration) -> Self {
+        Self { spot: Spot::waiting(clock, after), turn: 0, count: 0, error: Box::default() }
+    }
+
+    /// Whether anybody may receive the message.
+    pub(crate) fn is_visible(&self, now: Ticks) -> bool {
+        match self.spot {
+            Spot::Ready(_) => true,
+            Spot::Hidden { from, until, .. } => !(from <= now && now < until),
+        }
+    }
+
+    /// Whether who has this receipt holds the message.
+    pub(crate) fn is_held_by(&self, receipt: Receipt) -> bool {
+        matches!(self.spot, Spot::Hidden { is_held: true, .. }) && self.turn == receipt.turn
+    }
+
+    /// What becomes of it now that somebody is to receive it.
+    pub(crate) fn fate(&self, expires: Option<Ticks>, now: Ticks, dequeues: u32) -> Fate {
+        if expires.is_some_and(|expires| expires <= now) {
+            Fate::Expire
+        } else if self.count >= dequeues {
+            Fate::SetAside
+        } else {
+            Fate::Deliver
+        }
+    }
+
+    /// The same once it has been received.
+    pub(crate) fn received(self, clock: Clock, visibility: Duration) -> Self {
+        let (turn, count) = (self.turn.wrapping_add(1), self.count.saturating_add(1));
+        Self { spot: Spot::held(clock, visibility), turn, count, ..self }
+    }
+
+    /// The same held for so long from now on.
+    pub(crate) fn extended(self, clock: Clock, visibility: Duration) -> Self {
+        Self { spot: Spot::held(clock, visibility), ..self }
+    }
+
+    /// The same given back.
+    pub(crate) fn released(
+        self,
+        clock: Clock,
+        delay: Duration,
+        error: Option<&str>,
+        is_untried: bool,
+    ) -> Self {
+        let count = self.count.saturating_sub(u32::from(is_untried));
+        let error = error.map_or(self.error, |error| shortened(error).into());
+        Self { spot: Spot::waiting(clock, delay), count, error, ..self }
+    }
+
+    /// The key under which it stands.
+    pub(crate) fn key(&self, queue: u32, id: u64) -> Vec<u8> {
+        match self.spot {
+            Spot::Ready(since) => keys::ready(queue, since, id),
+            Spot::Hidden { .. } => keys::lease(queue, id),
+        }
+    }
+
+    /// Until when the message is hidden.
+    pub(crate) fn until(&self) -> Option<Ticks> {
+        match self.spot {
+            Spot::Ready(_) => None,
+            Spot::Hidden { until, .. } => Some(until),
+        }
+    }
+
+    /// By what it is held.
+    pub(crate) fn receipt(&self, id: u64) -> Receipt {
+        Receipt { id, turn: self.turn, until: self.until().unwrap_or(Ticks::MIN) }
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut body = Vec::with_capacity(33 + self.error.len());
+        body.extend_from_slice(&self.turn.to_le_bytes());
+        body.extend_from_slice(&self.count.to_le_bytes());
+        if let Spot::Hidden { from, until, is_held } = self.spot {
+            body.extend_from_slice(&from.get().to_le_bytes());
+            body.extend_from_slice(&until.get().to_le_bytes());
+            body.push(if is_held { HELD } else { 0 });
+        }
+        body.extend_from_slice(self.error.as_bytes());
+        body
+    }
+
+    /// The entry of a message that is ready since this time.
+    pub(crate) fn ready(since: Ticks, body: &[u8]) -> Option<Self> {
+        let mut body = Fields(body);
+        let (turn, count) = (body.u32()?, body.u32()?);
+        Some(Self { spot: Spot::Ready(since), turn, count, error: body.rest()?.into() })
+    }
+
+    /// The entry of a message that is hidden.
+    pub(crate) fn hidden(body: &[u8]) -> Option<Self> {
+        let mut body = Fields(body);
+        let (turn, count) = (body.u32()?, body.u32()?);
+        let (from, until, flags) = (body.ticks()?, body.ticks()?, body.u8()?);
+        let spot = Spot::Hidden { from, until, is_held: flags == HELD };
+        let is_right = flags <= HELD && from <= until;
+        is_right.then_some(Self { spot, turn, count, error: body.rest()?.into() })
+    }
+}
+
+impl Spot {
+    /// Held for so long from now on.
+    fn held(clock: Clock, visibility: Duration) -> Self {
+        Self::Hidden { from: clock.now, until: later(clock.now, visibility), is_held: true }
+    }
+
+    /// Held by nobody, and hidden for so long.
+    ///
+    /// A clock that is set back by less than that makes the wait longer by as much; it doesn't show at once what was to
+    /// come in a month.
+    fn waiting(clock: Clock, delay: Duration) -> Self {
+        if delay.is_zero() {
+            return Self::Ready(clock.store);
+        }
+        Self::Hidden { from: earlier(clock.now, delay), until: later(clock.now, delay), is_held: false }
+    }
+}
+
+/// As much of an error as is kept.
+pub(super) fn shortened(error: &str) -> &str {
+    let end = (0..=ERROR_BYTES.min(error.len())).rev().find(|end| error.is_char_boundary(*end));
+    end.and_then(|end| error.get(..end)).unwrap_or_default()
+}
+
+#[cfg(test)]
+#[path = "entry_tests.rs"]
+mod tests;

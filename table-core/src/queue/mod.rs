@@ -1,0 +1,325 @@
+//! Queues: durable messages of a type that serde knows, and the workers that deal with them.
+//!
+//! A message is sent, received, and completed. Who receives it has it hidden from all others for a while; if nobody
+//! completes it by then, it shows again. So each message is dealt with at least once, whoever dies when. What is done in
+//! the transaction that completes the message ([`Egt::complete`](crate::typed::Egt::complete)) is done exactly once.
+//!
+//! The store's `docs/queues.md` has the whole story.
+
+mod asking;
+mod received;
+mod sending;
+mod worker;
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use self::asking::{check_many, check_visibility, damaged};
+pub use self::received::{Peeked, Received};
+pub use self::sending::Message;
+pub use self::worker::{Failure, Worker, Workers};
+use crate::error::{Error, Result};
+use crate::executor::Queues;
+use crate::handle::store::Store;
+pub use crate::messages::QueueStats;
+use crate::messages::{Answer, Errand, QueueId, Task, name};
+
+/// How often a message may be received before it is set aside.
+const DEQUEUES: u32 = 5;
+
+/// How long a thread that waits looks away at first, and at most, from what other processes may have sent.
+const LOOKS_AWAY: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(100)];
+
+/// A queue of messages of one type; [`Store::queue`] gives it.
+///
+/// A handle is cheap to clone and may be shared between threads; several processes may use one queue.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use serde::{Deserialize, Serialize};
+/// use table_core::queue::Queue;
+/// use table_core::Store;
+///
+/// #[derive(Serialize, Deserialize)]
+/// struct Hire {
+///     department: String,
+///     id: u32,
+/// }
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let store = Store::open(dir.path().join("company.tables"))?;
+/// let hires: Queue<Hire> = store.queue("hires")?;
+/// hires.send(&Hire { department: "Sales".into(), id: 7 })?;
+///
+/// // Others don't see it for half a minute.
+/// let hire = hires.receive(Duration::from_secs(30))?.unwrap();
+/// assert_eq!((hire.id, hire.count()), (7, 1));
+/// assert!(hires.receive(Duration::from_secs(30))?.is_none());
+///
+/// // Done: it is gone.
+/// hire.delete()?;
+/// assert_eq!(hires.stats()?.completed, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Queue<T> {
+    store: Store,
+    name: Arc<str>,
+    id: QueueId,
+    dequeues: u32,
+    messages: PhantomData<fn() -> T>,
+}
+
+impl Store {
+    /// The queue of this name, made if there is none.
+    ///
+    /// A name has 3 to 56 small letters, digits and hyphens, as the service has it, with room for `-poison` behind it.
+    /// Messages that are received too often go to the queue `{name}-poison`, which is made when it is needed.
+    pub fn queue<T>(&self, name: &str) -> Result<Queue<T>> {
+        let open = || {
+            name::check(name)?;
+            self.backend().queues()?.open(name)
+        };
+        let id = open().map_err(|error| error.attempted("open").queue(name))?;
+        let (store, name) = (self.clone(), name.into());
+        Ok(Queue { store, name, id, dequeues: DEQUEUES, messages: PhantomData })
+    }
+
+    /// The names of all queues, in alphabetical order.
+    pub fn queues(&self) -> Result<Vec<String>> {
+        let names = self.backend().queues().and_then(Queues::names);
+        names.map_err(|error| error.attempted("list the queues"))
+    }
+
+    /// Drops a queue with all its messages. Who still has a handle of it gets
+    /// [`QueueNotFound`](crate::ErrorKind::QueueNotFound).
+    ///
+    /// It is gone at once, in one small transaction. Its records go in steps before this returns, and others write in
+    /// between; where a crash comes between, [`reclaim`](Self::reclaim) and the next drop remove them.
+    pub fn drop_queue(&self, name: &str) -> Result<()> {
+        let drop = || {
+            name::check(name)?;
+            self.backend().queues()?.drop_queue(name)
+        };
+        drop().map_err(|error| error.attempted("drop").queue(name))
+    }
+}
+
+impl<T> Queue<T> {
+    /// The same queue, from which a message is set aside when it was received so often without being completed; usually
+    /// 5 times. At least once.
+    #[must_use]
+    pub fn max_dequeues(self, dequeues: u32) -> Self {
+        Self { dequeues: dequeues.max(1), ..self }
+    }
+
+    /// The queue's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How much it holds, and what has become of its messages so far. The counts are kept with every change.
+    pub fn stats(&self) -> Result<QueueStats> {
+        self.asked("read the counts of", |queues| queues.stats(self.id))
+    }
+
+    /// Has nobody receive anything, in whatever process, until it is [resumed](Self::resume). Messages are sent, and those
+    /// that are held are completed, as before.
+    pub fn pause(&self) -> Result<()> {
+        self.ask("pause", Task::Pause(true)).map(drop)
+    }
+
+    /// Takes a [pause](Self::pause) back.
+    pub fn resume(&self) -> Result<()> {
+        self.ask("resume", Task::Pause(false)).map(drop)
+    }
+
+    /// Removes every message that is there when it begins, those that are held as well; returns how many. It goes in steps,
+    /// and others write in between.
+    pub fn clear(&self) -> Result<u64> {
+        let (mut all, mut first) = (0_u64, None);
+        loop {
+            let task = Task::Clear { below: first, most: crate::messages::MOST_AT_ONCE };
+            let Answer::Cleared { gone, below, is_all } = self.ask("clear", task)? else {
+                return Err(damaged());
+            };
+            all = all.saturating_add(gone);
+            first = Some(below);
+            if is_all {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// Asks one thing of the queue.
+    fn ask(&self, attempted: &'static str, task: Task) -> Result<Answer> {
+        self.ask_all(attempted, vec![task])?.pop().ok_or_else(damaged)
+    }
+
+    /// Asks several things of the queue, which are done as one.
+    fn ask_all(&self, attempted: &'static str, tasks: Vec<Task>) -> Result<Vec<Answer>> {
+        let errands = tasks.into_iter().map(|task| Errand { queue: self.id, task }).collect();
+        self.asked(attempted, |queues| queues.carry_out(errands))
+    }
+
+    fn asked<R>(&self, attempted: &'static str, ask: impl FnOnce(&dyn Queues) -> Result<R>) -> Result<R> {
+        self.store.backend().queues().and_then(ask).map_err(|error| self.named(attempted, error))
+    }
+
+    #[cold]
+    fn named(&self, attempted: &'static str, error: Error) -> Error {
+        error.attempted(attempted).queue(&self.name)
+    }
+}
+
+impl<T: Serialize> Queue<T> {
+    /// Sends a message; returns its number. When this returns, the message is on disk.
+    pub fn send(&self, message: &T) -> Result<u64> {
+        self.message(message).send().map(|(id, _)| id)
+    }
+
+    /// Sends a message that nobody receives before so long.
+    pub fn send_after(&self, message: &T, delay: Duration) -> Result<u64> {
+        self.message(message).after(delay).send().map(|(id, _)| id)
+    }
+
+    /// Sends a message unless one of the same key is in the queue, waiting or being dealt with; whether it did.
+    pub fn send_unique(&self, key: &str, message: &T) -> Result<bool> {
+        self.message(message).unique(key).send().map(|(_, is_new)| is_new)
+    }
+
+    /// Sends up to 1,000 messages as one: all of them, or none. Returns their numbers.
+    pub fn send_all<'m>(&self, messages: impl IntoIterator<Item = &'m T>) -> Result<Vec<u64>>
+    where
+        T: 'm,
+    {
+        const SEND: &str = "send to";
+        let tasks = || {
+            let sending = |message| Ok(Task::Send(self.message(message).sending()?));
+            let tasks = messages.into_iter().map(sending).collect::<Result<Vec<_>>>()?;
+            check_many(tasks.len())?;
+            Ok(tasks)
+        };
+        let tasks = tasks().map_err(|error| self.named(SEND, error))?;
+        if tasks.is_empty() {
+            return Ok(Vec::new());
+        }
+        let sent = self.ask_all(SEND, tasks)?.into_iter().map(|answer| match answer {
+            Answer::Sent { id, .. } => Ok(id),
+            _ => Err(damaged()),
+        });
+        sent.collect()
+    }
+
+    /// A message with more to say of it: when it shows, how long it lives, a unique key.
+    pub fn message<'m>(&'m self, message: &'m T) -> Message<'m, T> {
+        Message::new(self, message)
+    }
+}
+
+impl<T: DeserializeOwned> Queue<T> {
+    /// Receives the next message, which nobody else does for so long; `None` if there is none, or the queue is paused.
+    ///
+    /// Messages come in the order in which they were sent, as far as they are neither given back nor sent for later.
+    /// Those are next when their time has come.
+    pub fn receive(&self, visibility: Duration) -> Result<Option<Received<T>>> {
+        self.receive_many(1, visibility).map(|mut received| received.pop())
+    }
+
+    /// Receives up to so many messages in one transaction, 1,000 at most.
+    ///
+    /// A message that is not of the queue's type is given back with that error, and set aside in the end as any other that
+    /// nobody can deal with. It is [`SchemaMismatch`](crate::ErrorKind::SchemaMismatch) only where nothing else was received.
+    pub fn receive_many(&self, most: usize, visibility: Duration) -> Result<Vec<Received<T>>> {
+        const RECEIVE: &str = "receive from";
+        let checked = check_many(most).and_then(|()| check_visibility(visibility));
+        checked.map_err(|error| self.named(RECEIVE, error))?;
+        if most == 0 {
+            return Ok(Vec::new());
+        }
+        let task = Task::Receive { most, visibility, dequeues: self.dequeues };
+        let Answer::Received(deliveries) = self.ask(RECEIVE, task)? else { return Err(damaged()) };
+        self.received(deliveries)
+    }
+
+    /// Receives a message; if there is none, waits for one for so long at most.
+    ///
+    /// What this process sends is received at once. For what others send, and for what shows when its time has come, the
+    /// queue is looked at again and again, every tenth of a second at the latest; a look takes no lock and writes nothing.
+    pub fn wait(&self, timeout: Duration, visibility: Duration) -> Result<Option<Received<T>>> {
+        self.wait_for(1, timeout, visibility).map(|mut received| received.pop())
+    }
+
+    /// The same of up to so many messages: those that are there as soon as one is.
+    pub fn wait_for(&self, most: usize, timeout: Duration, visibility: Duration) -> Result<Vec<Received<T>>> {
+        let begun = Instant::now();
+        let [mut looks_away, longest] = LOOKS_AWAY;
+        loop {
+            let seen = self.arrivals(0, Duration::ZERO)?;
+            let received = self.receive_many(most, visibility)?;
+            let left = timeout.saturating_sub(begun.elapsed());
+            if !received.is_empty() || most == 0 || left.is_zero() {
+                return Ok(received);
+            }
+            self.arrivals(seen, looks_away.min(left))?;
+            looks_away = (looks_away * 2).min(longest);
+        }
+    }
+
+    /// The next messages that would be received, 1,000 at most: they stay where they are, and whoever looks holds none.
+    pub fn peek(&self, most: usize) -> Result<Vec<Peeked<T>>> {
+        const PEEK: &str = "look into";
+        check_many(most).map_err(|error| self.named(PEEK, error))?;
+        let found = self.asked(PEEK, |queues| queues.peek(self.id, most))?;
+        let peeked = found.into_iter().map(|delivery| {
+            let read = asking::read(&delivery.body);
+            Ok(Peeked::new(delivery, read?))
+        });
+        peeked.collect::<Result<_>>().map_err(|error: Error| self.named(PEEK, error))
+    }
+
+    fn arrivals(&self, seen: u64, most: Duration) -> Result<u64> {
+        self.asked("wait for", |queues| Ok(queues.arrivals(seen, most)))
+    }
+}
+
+impl<T> Queue<T> {
+    /// Deletes messages that were received from this queue, in one transaction; how many were still held. The others are
+    /// gone already, or somebody else's now.
+    pub fn delete_all<'m>(&self, received: impl IntoIterator<Item = &'m Received<T>>) -> Result<usize>
+    where
+        T: 'm,
+    {
+        let receipts: Vec<_> = received
+            .into_iter()
+            .filter(|received| received.queue().id == self.id)
+            .map(Received::receipt)
+            .collect();
+        check_many(receipts.len()).map_err(|error| self.named("delete from", error))?;
+        if receipts.is_empty() {
+            return Ok(0);
+        }
+        match self.ask("delete from", Task::CompleteEach(receipts))? {
+            Answer::Each(each) => Ok(each.iter().flatten().count()),
+            _ => Err(damaged()),
+        }
+    }
+}
+
+impl<T> Clone for Queue<T> {
+    fn clone(&self) -> Self {
+        let (store, name) = (self.store.clone(), self.name.clone());
+        Self { store, name, id: self.id, dequeues: self.dequeues, messages: PhantomData }
+    }
+}
+
+impl<T> fmt::Debug for Queue<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queue").field("name", &self.name).finish_non_exhaustive()
+    }
+}

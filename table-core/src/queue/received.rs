@@ -1,0 +1,280 @@
+//! Messages as they are received, or looked at.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::asking::{self, check_hidden, check_visibility, damaged};
+use super::worker::growing;
+use super::{Queue, sending};
+use crate::error::{ErrorKind, Result};
+use crate::messages::{Answer, Delivery, Errand, Receipt, Release, Task};
+use crate::model::Ticks;
+
+/// A message that was received, and is held: nobody else receives it until its time is over.
+///
+/// It is the message's value (it derefs to it) with what is known of the message. Dropping it does nothing: the message
+/// shows again when its time is over. Whoever holds a message no more, since it was hidden for too short a time or given
+/// back, is refused by [`StaleReceipt`](crate::ErrorKind::StaleReceipt), and nothing happens.
+pub struct Received<T> {
+    queue: Queue<T>,
+    value: T,
+    known: Known,
+    receipt: Mutex<Receipt>,
+}
+
+/// A message that was looked at, and is held by nobody who looked.
+pub struct Peeked<T> {
+    value: T,
+    known: Known,
+}
+
+/// What is known of a message besides its value.
+struct Known {
+    id: u64,
+    count: u32,
+    sent: Ticks,
+    expires: Option<Ticks>,
+    error: Option<Box<str>>,
+}
+
+impl Known {
+    fn of(delivery: Delivery) -> Self {
+        let Delivery { receipt, count, sent, expires, error, .. } = delivery;
+        Self { id: receipt.id, count, sent, expires, error }
+    }
+}
+
+impl<T> Received<T> {
+    /// The message's number, which no other of its queue has or had.
+    pub fn id(&self) -> u64 {
+        self.known.id
+    }
+
+    /// How often it has been received, this time included.
+    pub fn count(&self) -> u32 {
+        self.known.count
+    }
+
+    /// When it was sent.
+    pub fn sent(&self) -> Ticks {
+        self.known.sent
+    }
+
+    /// When it is gone if nobody has received it; `None` if it stays for ever.
+    pub fn expires(&self) -> Option<Ticks> {
+        self.known.expires
+    }
+
+    /// Until when nobody else receives it.
+    pub fn hidden_until(&self) -> Ticks {
+        self.receipt().until
+    }
+
+    /// Why it was given back last, or set aside.
+    pub fn last_error(&self) -> Option<&str> {
+        self.known.error.as_deref()
+    }
+
+    /// Its value by itself. The message stays held, and can't be spoken of any more.
+    pub fn into_inner(self) -> T {
+        self.value
+    }
+
+    /// Completes the message: it is gone.
+    pub fn delete(&self) -> Result<()> {
+        self.ask("delete from", Task::Complete(self.receipt())).map(drop)
+    }
+
+    /// Hides it for so long from now on.
+    pub fn extend(&self, visibility: Duration) -> Result<()> {
+        const EXTEND: &str = "extend a message of";
+        check_visibility(visibility).map_err(|error| self.queue.named(EXTEND, error))?;
+        self.hold(EXTEND, Task::Extend(self.receipt(), visibility))
+    }
+
+    /// Gives it back: it shows after so long. It stays counted as received, and is set aside if that was the last time.
+    pub fn release(&self, delay: Duration) -> Result<()> {
+        self.give_back(Release { delay, ..Release::default() })
+    }
+
+    /// The same, and says why: the error stays with the message, in the clear, as far as it has 1,024 bytes. Whoever
+    /// receives the message next can [ask](Self::last_error) for it, and it goes to the poison queue with the message.
+    pub fn fail(&self, error: impl fmt::Display, delay: Duration) -> Result<()> {
+        self.give_back(Release { delay, error: Some(error.to_string().into()), ..Release::default() })
+    }
+
+    fn give_back(&self, release: Release) -> Result<()> {
+        const RELEASE: &str = "give a message back to";
+        check_hidden(release.delay).map_err(|error| self.queue.named(RELEASE, error))?;
+        let release = Release { dequeues: self.queue.dequeues, ..release };
+        self.ask(RELEASE, Task::Release(self.receipt(), release)).map(drop)
+    }
+
+    pub(super) fn queue(&self) -> &Queue<T> {
+        &self.queue
+    }
+
+    pub(super) fn receipt(&self) -> Receipt {
+        *self.receipt.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn hold_by(&self, receipt: Receipt) {
+        *self.receipt.lock().unwrap_or_else(PoisonError::into_inner) = receipt;
+    }
+
+    /// Completing it in a transaction.
+    pub(crate) fn errand(&self) -> Errand {
+        Errand { queue: self.queue.id, task: Task::Complete(self.receipt()) }
+    }
+
+    fn ask(&self, attempted: &'static str, task: Task) -> Result<Answer> {
+        self.queue.ask(attempted, task)
+    }
+
+    fn hold(&self, attempted: &'static str, task: Task) -> Result<()> {
+        let Answer::Held(receipt) = self.ask(attempted, task)? else { return Err(damaged()) };
+        self.hold_by(receipt);
+        Ok(())
+    }
+}
+
+impl<T: Serialize> Received<T> {
+    /// Has the message say something else from now on, and hides it for so long. A job of several steps notes so how far
+    /// it has come: whoever receives the message next goes on from there.
+    pub fn update(&mut self, value: T, visibility: Duration) -> Result<()> {
+        const UPDATE: &str = "update a message of";
+        let text = check_visibility(visibility).and_then(|()| sending::text(&value));
+        let text = text.map_err(|error| self.queue.named(UPDATE, error))?;
+        self.hold(UPDATE, Task::Update(self.receipt(), text.into(), visibility))?;
+        self.value = value;
+        Ok(())
+    }
+}
+
+impl<T: DeserializeOwned> Received<T> {
+    /// Completes the message and receives the next one, in one transaction: half of what it costs one after the other.
+    /// `None` if there is none, or if the next one is not of the queue's type, which is then given back.
+    pub fn complete_and_receive(&self, visibility: Duration) -> Result<Option<Self>> {
+        const NEXT: &str = "go on to the next message of";
+        let queue = &self.queue;
+        check_visibility(visibility).map_err(|error| queue.named(NEXT, error))?;
+        let receive = Task::Receive { most: 1, visibility, dequeues: queue.dequeues };
+        let answers = queue.ask_all(NEXT, vec![Task::Complete(self.receipt()), receive])?;
+        match answers.into_iter().next_back() {
+            Some(Answer::Received(deliveries)) => match queue.received(deliveries) {
+                // The message is completed, whatever the next one is.
+                Err(error) if error.kind() == ErrorKind::SchemaMismatch => Ok(None),
+                received => received.map(|mut next| next.pop()),
+            },
+            _ => Err(damaged()),
+        }
+    }
+}
+
+impl<T: DeserializeOwned> Queue<T> {
+    /// Messages as they are received. One that is not of this type is given back with that error.
+    pub(super) fn received(&self, deliveries: Vec<Delivery>) -> Result<Vec<Received<T>>> {
+        let (mut received, mut wrong) = (Vec::with_capacity(deliveries.len()), None);
+        for delivery in deliveries {
+            match asking::read(&delivery.body) {
+                Ok(value) => received.push(Received::new(self.clone(), value, delivery)),
+                Err(error) => {
+                    let text: String = error.to_string();
+                    let release = Release {
+                        delay: growing(delivery.count),
+                        error: Some(text.into()),
+                        is_untried: false,
+                        dequeues: self.dequeues,
+                    };
+                    // Whether that succeeds or not, it is the message that is spoken of.
+                    drop(self.ask("receive from", Task::Release(delivery.receipt, release)));
+                    wrong.get_or_insert(error);
+                }
+            }
+        }
+        match wrong {
+            Some(error) if received.is_empty() => Err(self.named("receive from", error)),
+            _ => Ok(received),
+        }
+    }
+}
+
+impl<T> Received<T> {
+    fn new(queue: Queue<T>, value: T, delivery: Delivery) -> Self {
+        let receipt = Mutex::new(delivery.receipt);
+        Self { queue, value, known: Known::of(delivery), receipt }
+    }
+}
+
+impl<T> Peeked<T> {
+    pub(super) fn new(delivery: Delivery, value: T) -> Self {
+        Self { value, known: Known::of(delivery) }
+    }
+
+    /// The message's number.
+    pub fn id(&self) -> u64 {
+        self.known.id
+    }
+
+    /// How often it has been received.
+    pub fn count(&self) -> u32 {
+        self.known.count
+    }
+
+    /// When it was sent.
+    pub fn sent(&self) -> Ticks {
+        self.known.sent
+    }
+
+    /// When it is gone if nobody has received it; `None` if it stays for ever.
+    pub fn expires(&self) -> Option<Ticks> {
+        self.known.expires
+    }
+
+    /// Why it was given back last, or set aside.
+    pub fn last_error(&self) -> Option<&str> {
+        self.known.error.as_deref()
+    }
+
+    /// Its value by itself.
+    pub fn into_inner(self) -> T {
+        self.value
+    }
+}
+
+impl<T> Deref for Received<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> Deref for Peeked<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Received<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Received");
+        shown.field("queue", &self.queue.name()).field("id", &self.id()).field("count", &self.count());
+        shown.field("value", &self.value).finish_non_exhaustive()
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Peeked<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Peeked");
+        shown.field("id", &self.id()).field("count", &self.count());
+        shown.field("value", &self.value).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,184 @@
+//! The queues of a store on LMDB.
+
+use std::ops::ControlFlow;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::Queues;
+use crate::messages::{Answer, Delivery, Errand, Fate, QueueId, QueueStats, Task};
+use crate::store::handle::shared::Shared;
+use crate::store::lmdb::{Db, ReadTxn};
+use crate::store::queues::{Outcome, View, Work, delivery};
+use crate::store::write::encoded::Errands;
+use crate::store::write::prepare;
+use crate::store::write::transaction::clock;
+
+/// Records of a dropped queue that go in one transaction.
+const SWEPT_AT_ONCE: usize = 1_000;
+
+/// The error of an errand to a queue of another store.
+#[cold]
+pub(super) fn strange_queue(errand: &Errand) -> Error {
+    let number = errand.queue.number;
+    Error::new(ErrorKind::QueueNotFound).because(format!(
+        "queue number {number} is another store's, or of this one before it was opened anew; get a new handle"
+    ))
+}
+
+impl Shared {
+    /// The queues' database, made if there is none.
+    fn made_queues(&self) -> Result<Db> {
+        if let Some(known) = self.queues_database()? {
+            return Ok(known);
+        }
+        let _lead = self.writer.lead()?;
+        self.environment.make_queues().map_err(|error| self.writer.judge(self, error))
+    }
+
+    /// Does this work in one transaction, together with whoever else writes.
+    fn work(&self, work: Vec<Work>) -> Result<Vec<Outcome>> {
+        let errands = Errands { work, ..Errands::default() };
+        let outcomes = errands.outcomes.clone();
+        self.writer.submit(self, prepare::of_queues(errands)).map_err(|refused| refused.error)?;
+        let mut outcomes = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(std::mem::take(&mut *outcomes))
+    }
+
+    /// Reads queues in a snapshot; `None` if there is none.
+    fn look<T>(&self, look: impl FnOnce(View<'_>, &ReadTxn<'_>) -> Result<T>) -> Result<Option<T>> {
+        let Some(db) = self.queues_database()? else { return Ok(None) };
+        let txn = self.environment.read_txn()?;
+        look(View::of_snapshot(&self.environment, &txn, db), &txn).map(Some)
+    }
+
+    /// Has a queue be no more. Its records go later.
+    pub(in crate::store) fn bury_queue(&self, name: &str) -> Result<()> {
+        self.work(vec![Work::Bury(name.into())]).map(drop)
+    }
+
+    /// Removes the records of queues that were dropped, by whomever.
+    pub(in crate::store) fn sweep_queues(&self) -> Result<()> {
+        let dropped = self.look(|view, _| {
+            let directory = view.directory()?;
+            Ok(directory.queues.iter().filter(|queue| queue.is_dropped).map(|queue| queue.number).collect())
+        })?;
+        let dropped: Vec<u32> = dropped.unwrap_or_default();
+        for queue in dropped {
+            while self.work(vec![Work::Sweep(queue, SWEPT_AT_ONCE)])? == [Outcome::Swept(false)] {}
+        }
+        Ok(())
+    }
+
+    fn own_queue(&self, queue: QueueId) -> Result<u32> {
+        if queue.store == self.number {
+            return Ok(queue.number);
+        }
+        Err(strange_queue(&Errand { queue, task: Task::Pause(false) }))
+    }
+}
+
+#[cold]
+fn no_such_queue() -> Error {
+    Error::new(ErrorKind::QueueNotFound)
+}
+
+impl Queues for Shared {
+    fn open(&self, name: &str) -> Result<QueueId> {
+        let id = |number| QueueId { store: self.number, number };
+        let found = self.look(|view, _| Ok(view.directory()?.find(name).map(|queue| queue.number)))?;
+        if let Some(Some(number)) = found {
+            return Ok(id(number));
+        }
+        self.made_queues()?;
+        match *self.work(vec![Work::Create(name.into())])? {
+            [Outcome::Queue(number)] => Ok(id(number)),
+            _ => Err(no_such_queue()),
+        }
+    }
+
+    fn names(&self) -> Result<Vec<String>> {
+        let names = self.look(|view, _| {
+            let directory = view.directory()?;
+            let queues = directory.queues.iter().filter(|queue| !queue.is_dropped);
+            Ok(queues.map(|queue| queue.name.to_string()).collect::<Vec<_>>())
+        })?;
+        let mut names = names.unwrap_or_default();
+        names.sort();
+        Ok(names)
+    }
+
+    fn drop_queue(&self, name: &str) -> Result<()> {
+        if self.queues_database()?.is_none() {
+            self.writer.check_writable()?;
+            return Err(no_such_queue());
+        }
+        self.bury_queue(name)?;
+        self.sweep_queues()
+    }
+
+    fn carry_out(&self, errands: Vec<Errand>) -> Result<Vec<Answer>> {
+        // Sends, and what is given back, may be what somebody waits for.
+        let comes = |errand: &Errand| {
+            matches!(errand.task, Task::Send(_) | Task::Release(..) | Task::Pause(false) | Task::Update(..))
+        };
+        let may_show = errands.iter().any(comes);
+        if let [Errand { queue, task: Task::Receive { .. } }] = *errands {
+            // Whoever asks often, and in vain, holds up no writer.
+            let number = self.own_queue(queue)?;
+            if self.look(|view, _| view.shows_some(number, clock()))? != Some(true) {
+                return Ok(vec![Answer::Received(Vec::new())]);
+            }
+        }
+        let mut work = Vec::with_capacity(errands.len());
+        for errand in errands {
+            work.push(Work::Task(self.own_queue(errand.queue)?, errand.task));
+        }
+        let outcomes = self.work(work)?;
+        if may_show {
+            self.arrivals.tell();
+        }
+        let answers = outcomes.into_iter().filter_map(|outcome| match outcome {
+            Outcome::Answer(answer) => Some(answer),
+            _ => None,
+        });
+        Ok(answers.collect())
+    }
+
+    fn peek(&self, queue: QueueId, most: usize) -> Result<Vec<Delivery>> {
+        let number = self.own_queue(queue)?;
+        let now = clock();
+        let found = self.look(|view, _| {
+            let mut found = Vec::new();
+            if view.state(number)?.is_paused {
+                return Ok(found);
+            }
+            let mut each = |id, entry: &crate::messages::Entry| {
+                if found.len() == most {
+                    return Ok(ControlFlow::Break(()));
+                }
+                let (_, message) = view.message(number, id)?;
+                // What would not be given out is not there any more.
+                if entry.fate(message.expires, now, u32::MAX) == Fate::Deliver {
+                    found.push(delivery(id, entry, &message));
+                }
+                Ok(ControlFlow::Continue(()))
+            };
+            let is_end = view.shown(number, now, None, |_, id, (_, entry)| each(id, &entry))?;
+            if is_end {
+                view.ready(number, None, |_, id, (_, entry)| each(id, &entry))?;
+            }
+            Ok(found)
+        })?;
+        found.ok_or_else(no_such_queue)
+    }
+
+    fn stats(&self, queue: QueueId) -> Result<QueueStats> {
+        let number = self.own_queue(queue)?;
+        self.look(|view, _| view.stats(number, clock()))?.ok_or_else(no_such_queue)
+    }
+
+    fn arrivals(&self, seen: u64, most: Duration) -> u64 {
+        self.arrivals.wait(seen, most)
+    }
+}

@@ -1,0 +1,30 @@
+//! Messages that have come, told to the threads of this process that wait for some.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How often this process has changed queues.
+#[derive(Debug, Default)]
+pub(in crate::store) struct Arrivals {
+    changes: Mutex<u64>,
+    changed: Condvar,
+}
+
+impl Arrivals {
+    /// Says that messages may have come.
+    pub(in crate::store) fn tell(&self) {
+        let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        *changes = changes.wrapping_add(1);
+        self.changed.notify_all();
+    }
+
+    /// How often that was said; waits until it is more often than `seen`, for so long at most.
+    pub(in crate::store) fn wait(&self, seen: u64, most: Duration) -> u64 {
+        let changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        if most.is_zero() {
+            return *changes;
+        }
+        let waited = self.changed.wait_timeout_while(changes, most, |changes| *changes == seen);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}

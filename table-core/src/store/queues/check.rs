@@ -1,0 +1,195 @@
+//! The check of queues: each record is looked at once, and what a queue counts is what it has.
+
+use std::collections::BTreeMap;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::view::{self, View};
+use crate::error::{Error, ErrorKind, Result};
+use crate::messages::keys::{self, Key, Kind};
+use crate::messages::{Directory, Entry, Message, State, Tally};
+use crate::store::lmdb::{self, Db};
+use crate::store::open::Environment;
+use crate::store::records::meta;
+
+/// The records of a queue as they were found.
+#[derive(Default)]
+struct Found {
+    tallies: [Tally; 5],
+    bytes: u64,
+    /// Of the messages' numbers, and of those of the entries: each message has one.
+    messages: Tally,
+    entries: Tally,
+    /// The same of messages with a unique key, and of unique keys.
+    named: Tally,
+    names: Tally,
+    /// Of what leases say until when messages are hidden, and of the records by that time.
+    leases: Tally,
+    hidden: Tally,
+    /// The highest number of a message.
+    last: u64,
+}
+
+/// Looks at every record of the queues. `problem` is told what is wrong, and of which queue. How many queues and messages
+/// there are.
+pub(in crate::store) fn check(
+    environment: &Environment,
+    txn: &heed::RoTxn<'_>,
+    db: Db,
+    mut problem: impl FnMut(Option<&str>, Error),
+) -> Result<(u64, u64)> {
+    let view = View::of_snapshot(environment, txn, db);
+    let directory = view.directory()?;
+    let name = |queue: u32| directory.get(queue).map(|queue| &*queue.name);
+    let mut found: BTreeMap<u32, Found> = BTreeMap::new();
+    let mut states: BTreeMap<u32, State> = BTreeMap::new();
+    let (mut seen, mut last): (u64, Option<&[u8]>) = (0, None);
+    for pair in db.iter(txn).map_err(lmdb::error)? {
+        let (key, record) = pair.map_err(lmdb::error)?;
+        seen += 1;
+        if last.is_some_and(|last| last >= key) {
+            return Err(lmdb::damaged_page());
+        }
+        last = Some(key);
+        let checked = view.record(key).and_then(|same| match same {
+            Some(same) if std::ptr::eq(same, record) => look(key, record, &mut found, &mut states),
+            _ => Err(view::missing(key)),
+        });
+        if let Err(error) = checked {
+            problem(queue_of(key).and_then(name), error);
+        }
+    }
+    if db.len(txn).map_err(lmdb::error)? != seen {
+        problem(None, lmdb::damaged_page());
+    }
+    let mut messages = 0;
+    for listed in &directory.queues {
+        let found = found.remove(&listed.number).unwrap_or_default();
+        messages += found.messages.count;
+        let Some(state) = states.remove(&listed.number) else {
+            problem(Some(&listed.name), view::missing(&keys::state(listed.number)));
+            continue;
+        };
+        compare(&found, &state, listed.is_dropped, &mut |what| {
+            problem(Some(&listed.name), Error::new(ErrorKind::Corrupt).because(what));
+        });
+    }
+    for queue in found.into_keys().chain(states.into_keys()) {
+        let because = format!("there are records of queue number {queue}, which is no queue's");
+        problem(None, Error::new(ErrorKind::Corrupt).because(because));
+    }
+    Ok((count(&directory), messages))
+}
+
+fn count(directory: &Directory) -> u64 {
+    let queues = directory.queues.iter().filter(|queue| !queue.is_dropped).count();
+    u64::try_from(queues).unwrap_or(u64::MAX)
+}
+
+fn queue_of(key: &[u8]) -> Option<u32> {
+    match Key::parse(key)? {
+        Key::Directory => None,
+        Key::State(queue)
+        | Key::Message(queue, _)
+        | Key::Ready(queue, ..)
+        | Key::Hidden(queue, ..)
+        | Key::Lease(queue, _)
+        | Key::Unique(queue, _) => Some(queue),
+    }
+}
+
+/// Takes a record in.
+fn look(
+    key: &[u8],
+    record: &[u8],
+    all: &mut BTreeMap<u32, Found>,
+    states: &mut BTreeMap<u32, State>,
+) -> Result<()> {
+    let body = view::body(record);
+    let damaged = || view::damaged(key);
+    let kind = match Key::parse(key).ok_or_else(damaged)? {
+        Key::Directory => return Ok(()),
+        Key::State(queue) => {
+            states.insert(queue, State::decode(body).ok_or_else(damaged)?);
+            return Ok(());
+        }
+        Key::Message(queue, id) => {
+            let message = Message::decode(body).ok_or_else(damaged)?;
+            let found = all.entry(queue).or_default();
+            found.last = found.last.max(id);
+            found.messages.add(digest(&[&id.to_be_bytes()]));
+            found.bytes = found.bytes.wrapping_add(u64::try_from(message.text.len()).unwrap_or(u64::MAX));
+            if let Some(unique) = message.unique {
+                found.named.add(digest(&[&id.to_le_bytes(), unique.as_bytes()]));
+            }
+            Kind::Message
+        }
+        Key::Ready(queue, since, id) => {
+            Entry::ready(since, body).ok_or_else(damaged)?;
+            all.entry(queue).or_default().entries.add(digest(&[&id.to_be_bytes()]));
+            Kind::Ready
+        }
+        Key::Lease(queue, id) => {
+            let until = Entry::hidden(body).and_then(|entry| entry.until()).ok_or_else(damaged)?;
+            let found = all.entry(queue).or_default();
+            found.entries.add(digest(&[&id.to_be_bytes()]));
+            found.leases.add(digest(&[&until.get().to_be_bytes(), &id.to_be_bytes()]));
+            Kind::Lease
+        }
+        Key::Hidden(queue, until, id) => {
+            if !body.is_empty() {
+                return Err(damaged());
+            }
+            let found = all.entry(queue).or_default();
+            found.hidden.add(digest(&[&until.get().to_be_bytes(), &id.to_be_bytes()]));
+            Kind::Hidden
+        }
+        Key::Unique(queue, text) => {
+            let id = <[u8; 8]>::try_from(body).map_err(|_| damaged())?;
+            all.entry(queue).or_default().names.add(digest(&[&id, text.as_bytes()]));
+            Kind::Unique
+        }
+    };
+    if let (Some(queue), Some(at)) = (queue_of(key), kind.tally())
+        && let Some(tally) = all.entry(queue).or_default().tallies.get_mut(at)
+    {
+        tally.add(meta::checksum_of(record));
+    }
+    Ok(())
+}
+
+/// Bytes as one number: those who come to the same sum are the same.
+fn digest(parts: &[&[u8]]) -> u64 {
+    xxh3_64(&parts.concat())
+}
+
+/// Compares what a queue counts with what it has.
+fn compare(found: &Found, state: &State, is_dropped: bool, wrong: &mut dyn FnMut(String)) {
+    let words = ["messages", "entries that are ready", "times", "entries that are hidden", "unique keys"];
+    for ((counted, found), words) in state.tallies.iter().zip(&found.tallies).zip(words) {
+        if counted != found {
+            wrong(format!(
+                "the queue counts {} {words}, and {} were found, or not the same ones",
+                counted.count, found.count
+            ));
+        }
+    }
+    if found.messages != found.entries {
+        wrong("not each message has its entry, or an entry has no message".into());
+    }
+    if found.leases != found.hidden {
+        wrong("not each hidden message is found by its time".into());
+    }
+    if found.named != found.names {
+        wrong("not each unique key is that of its message".into());
+    }
+    if found.bytes != state.bytes {
+        wrong(format!("the queue counts {} bytes, and has {}", state.bytes, found.bytes));
+    }
+    if found.last >= state.next {
+        wrong(format!("the queue has message {}, and its next one is {}", found.last, state.next));
+    }
+    if is_dropped != state.is_dropped {
+        wrong("the directory says otherwise than the queue whether it was dropped".into());
+    }
+}

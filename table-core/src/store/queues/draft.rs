@@ -1,0 +1,209 @@
+//! What a plan is to do to queues: found out whole before anything of it is written, so that a plan which is refused
+//! leaves the transaction as it was.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::books::Books;
+use super::view::{self, View};
+use crate::error::Result;
+use crate::messages::keys::{self, Kind};
+use crate::messages::{Clock, Directory, Entry, Message, State};
+use crate::store::open::Environment;
+use crate::store::records::meta;
+
+/// What becomes of a record.
+pub(in crate::store) enum Write {
+    /// It is new.
+    Add(Vec<u8>),
+    Replace(Vec<u8>),
+    Remove,
+}
+
+/// The writes of a plan, and the counts that they leave.
+pub(in crate::store) struct Drafted {
+    pub(super) writes: BTreeMap<Vec<u8>, Write>,
+    pub(super) states: BTreeMap<u32, Option<State>>,
+    pub(super) directory: Option<Directory>,
+}
+
+/// A plan's changes of queues, drafted over what the transaction sees.
+pub(in crate::store) struct Draft<'b> {
+    pub(super) view: View<'b>,
+    books: &'b Books,
+    pub(super) clock: Clock,
+    drafted: Drafted,
+}
+
+impl<'b> Draft<'b> {
+    /// Begins one in a transaction. `is_settled` says that it has changed little so far.
+    pub(in crate::store) fn begin(
+        environment: &'b Environment,
+        txn: &'b heed::RwTxn<'b>,
+        books: &'b Books,
+        clock: Clock,
+        is_settled: bool,
+    ) -> Self {
+        let view = View::of_write(environment, txn, books.db, (books.writes() > 0, is_settled));
+        let drafted = Drafted { writes: BTreeMap::new(), states: BTreeMap::new(), directory: None };
+        Self { view, books, clock, drafted }
+    }
+
+    /// What is to be written.
+    pub(in crate::store) fn end(self) -> Drafted {
+        self.drafted
+    }
+
+    /// What a queue counts, to be changed; an error if it was dropped.
+    pub(super) fn state(&mut self, queue: u32) -> Result<&mut State> {
+        self.state_of(queue, false)
+    }
+
+    /// The same; of a queue that was dropped, if it is to go.
+    pub(super) fn state_of(&mut self, queue: u32, may_be_dropped: bool) -> Result<&mut State> {
+        let known = self.drafted.states.get(&queue).or_else(|| self.books.states.get(&queue));
+        let state = match known {
+            Some(Some(state)) if may_be_dropped || !state.is_dropped => state.clone(),
+            Some(_) => return Err(view::dropped()),
+            None => self.view.state_of(queue, may_be_dropped)?,
+        };
+        Ok(self.drafted.states.entry(queue).or_insert(None).insert(state))
+    }
+
+    /// What a queue counted before the plan, which is what its records are that a walk meets.
+    pub(super) fn state_before(&self, queue: u32) -> Result<State> {
+        match self.books.states.get(&queue) {
+            Some(Some(state)) => Ok(state.clone()),
+            Some(None) => Err(view::dropped()),
+            None => self.view.state_of(queue, true),
+        }
+    }
+
+    /// Has the record of a queue removed, of which no other is left.
+    pub(super) fn remove_state(&mut self, queue: u32) {
+        self.drafted.states.insert(queue, None);
+    }
+
+    pub(super) fn directory(&mut self) -> Result<Directory> {
+        match self.drafted.directory.as_ref().or(self.books.directory.as_ref()) {
+            Some(known) => Ok(known.clone()),
+            None => self.view.directory(),
+        }
+    }
+
+    pub(super) fn set_directory(&mut self, directory: Directory) {
+        self.drafted.directory = Some(directory);
+    }
+
+    /// Adds a queue's record.
+    pub(super) fn add_state(&mut self, queue: u32) {
+        self.drafted.states.insert(queue, Some(State::default()));
+    }
+
+    /// Whether the draft has a record removed.
+    pub(super) fn is_removed(&self, key: &[u8]) -> bool {
+        matches!(self.drafted.writes.get(key), Some(Write::Remove))
+    }
+
+    /// The record of a key as the draft leaves it.
+    pub(super) fn find(&self, key: &[u8]) -> Result<Option<Cow<'b, [u8]>>> {
+        match self.drafted.writes.get(key) {
+            Some(Write::Add(record) | Write::Replace(record)) => Ok(Some(Cow::Owned(record.clone()))),
+            Some(Write::Remove) => Ok(None),
+            None => Ok(self.view.record(key)?.map(Cow::Borrowed)),
+        }
+    }
+
+    /// Adds a record, which is not there.
+    pub(super) fn add(&mut self, (kind, queue): (Kind, u32), key: Vec<u8>, body: Vec<u8>) -> Result<()> {
+        let record = meta::sealed(&key, body);
+        let checksum = meta::checksum_of(&record);
+        if let Some(tally) = self.state_of(queue, true)?.tally_mut(kind) {
+            tally.add(checksum);
+        }
+        let is_there = self.is_removed(&key);
+        let write = if is_there { Write::Replace(record) } else { Write::Add(record) };
+        self.drafted.writes.insert(key, write);
+        Ok(())
+    }
+
+    /// Removes a record that was found.
+    pub(super) fn remove(&mut self, (kind, queue): (Kind, u32), key: Vec<u8>, record: &[u8]) -> Result<()> {
+        let checksum = meta::checksum_of(record);
+        if let Some(tally) = self.state_of(queue, true)?.tally_mut(kind) {
+            tally.subtract(checksum);
+        }
+        if matches!(self.drafted.writes.get(&key), Some(Write::Add(_))) {
+            self.drafted.writes.remove(&key);
+        } else {
+            self.drafted.writes.insert(key, Write::Remove);
+        }
+        Ok(())
+    }
+
+    /// Adds the entry of a message, which has none.
+    pub(super) fn add_entry(&mut self, queue: u32, id: u64, entry: &Entry) -> Result<()> {
+        let kind = if let Some(until) = entry.until() {
+            self.add((Kind::Hidden, queue), keys::hidden(queue, until, id), Vec::new())?;
+            let state = self.state_of(queue, true)?;
+            if let crate::messages::Spot::Hidden { from, .. } = entry.spot {
+                state.latest_from = state.latest_from.max(from);
+            }
+            Kind::Lease
+        } else {
+            Kind::Ready
+        };
+        self.add((kind, queue), entry.key(queue, id), entry.encode())
+    }
+
+    /// Removes the entry of a message, whose record was found.
+    pub(super) fn remove_entry(&mut self, queue: u32, id: u64, entry: &Entry, record: &[u8]) -> Result<()> {
+        let kind = if let Some(until) = entry.until() {
+            let key = keys::hidden(queue, until, id);
+            let Some(hidden) = self.find(&key)? else { return Err(view::missing(&key)) };
+            self.remove((Kind::Hidden, queue), key, &hidden)?;
+            Kind::Lease
+        } else {
+            Kind::Ready
+        };
+        self.remove((kind, queue), entry.key(queue, id), record)
+    }
+
+    /// Adds a message.
+    pub(super) fn add_message(&mut self, queue: u32, id: u64, message: &Message<'_>) -> Result<()> {
+        let state = self.state_of(queue, true)?;
+        state.bytes = state.bytes.wrapping_add(length(message));
+        if let Some(unique) = message.unique {
+            let body = id.to_le_bytes().to_vec();
+            self.add((Kind::Unique, queue), keys::unique(queue, unique), body)?;
+        }
+        self.add((Kind::Message, queue), keys::message(queue, id), message.encode())
+    }
+
+    /// Removes a message with its unique key. Its entry goes besides.
+    pub(super) fn remove_message(&mut self, queue: u32, id: u64) -> Result<()> {
+        let (key, record) = self.message(queue, id)?;
+        let message = Message::decode(view::body(&record)).ok_or_else(|| view::damaged(&key))?;
+        let state = self.state_of(queue, true)?;
+        state.bytes = state.bytes.wrapping_sub(length(&message));
+        if let Some(unique) = message.unique {
+            let key = keys::unique(queue, unique);
+            let Some(record) = self.find(&key)? else { return Err(view::missing(&key)) };
+            self.remove((Kind::Unique, queue), key, &record)?;
+        }
+        self.remove((Kind::Message, queue), key, &record)
+    }
+
+    /// The key and the record of a message, which must be there.
+    pub(super) fn message(&self, queue: u32, id: u64) -> Result<(Vec<u8>, Cow<'b, [u8]>)> {
+        let key = keys::message(queue, id);
+        match self.find(&key)? {
+            Some(record) => Ok((key, record)),
+            None => Err(view::missing(&key)),
+        }
+    }
+}
+
+fn length(message: &Message<'_>) -> u64 {
+    u64::try_from(message.text.len()).unwrap_or(u64::MAX)
+}
