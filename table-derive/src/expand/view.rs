@@ -96,9 +96,10 @@ fn method(model: &Entity<'_>, at: usize, field: &Field<'_>, stub: bool) -> Token
         _ if in_key => (quote!(#ty), quote!(self.fields.key(#place, #from_property))),
         // A value that is made for the purpose can't be lent.
         _ if is_made => {
-            let taken = match &field.default {
-                Some(DefaultWord::Is(value)) => quote!(stored_or(#place, #from_property, || #value)),
-                _ => quote!(stored(#place, #from_property)),
+            let taken = if let Some(DefaultWord::Is(value)) = &field.default {
+                quote!(stored_or(#place, #from_property, || #value))
+            } else {
+                quote!(stored(#place, #from_property))
             };
             (quote!(#ty), quote!(self.fields.#taken))
         }

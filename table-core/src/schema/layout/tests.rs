@@ -309,7 +309,7 @@ fn a_property_that_was_renamed_is_compared_with_what_it_was() {
     let of = |fields: &'static [Field]| {
         let part = |field| Part::Field(FieldPart::new(field, KeyType::Text(CharSet::ALL), Format::Plain));
         let template = |field| Template::new("{}", vec![part(field)].leak());
-        let place = super::super::Place::new("Club", template(0), template(1));
+        let place = Place::new("Club", template(0), template(1));
         let index = Index::new("by_mail", "member.by_mail", place).copies(Copies::Some(&[1]));
         Schema::new(["Member", "member"], fields, vec![place].leak()).indexes(vec![index].leak())
     };
