@@ -195,8 +195,9 @@ fn rows_are_joined_with_what_they_name_at_one_moment_and_each_is_asked_for_once(
 
     let then = departments.at(&snapshot);
     let rows = || staff.at(&snapshot).rows().department("Sales");
-    let parity =
-        |e: &Stored<Employee>| Some(Department::key("west", if e.id % 2 == 0 { "even" } else { "odd" }));
+    let parity = |e: &Stored<Employee>| {
+        Some(Department::key("west", if e.id.is_multiple_of(2) { "even" } else { "odd" }))
+    };
     let joined: Vec<_> = then.join(rows(), parity).map(Result::unwrap).collect();
     let floors: Vec<_> = joined.iter().map(|(e, found)| (e.id, found.as_ref().unwrap().floor)).collect();
     assert_eq!(floors, [(1, 1), (2, 2), (3, 1)]);

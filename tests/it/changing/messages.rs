@@ -321,6 +321,7 @@ fn ten_edits_and_what_is_said() {
             #[key(partition = "{department}", row = "empid_{role}_{id:06}")]
             #[index(by_email, row = "email_{email}", unique)]
             #[index(by_phone, row = "phone_{phone}", unique)]
+            #[expect(clippy::duplicated_attributes, reason = "each index says for itself that it is unique")]
             struct Employee {
                 department: String,
                 role: Role,

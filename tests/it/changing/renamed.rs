@@ -67,7 +67,7 @@ struct Contact {
 }
 
 fn former(id: u32) -> Former {
-    let phone = (id % 2 == 0).then(|| format!("555-{id:04}"));
+    let phone = id.is_multiple_of(2).then(|| format!("555-{id:04}"));
     let age = u8::try_from(20 + id).unwrap();
     let level = i32::try_from(id % 3).unwrap();
     Former { department: "Sales".into(), id, email: format!("{id}@contoso.com"), age, phone, level }

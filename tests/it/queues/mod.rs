@@ -47,5 +47,5 @@ fn hires(store: &Store) -> Queue<Hire> {
 }
 
 fn numbers(received: &[table_core::queue::Received<Hire>]) -> Vec<u32> {
-    received.iter().map(|hire| (**hire).id).collect()
+    received.iter().map(|hire| hire.id).collect()
 }

@@ -108,8 +108,8 @@ fn key(
     let names = |schema: &Schema, template: &Template| -> Vec<Option<&'static str>> {
         template.parts.iter().map(|part| property_of(schema, part)).collect()
     };
-    let is_renamed = |name: &&Option<&str>| name.is_some_and(|name| of_property(schema, name).is_none());
-    if names(noted, old).iter().any(|name| is_renamed(&name)) && old.parts.len() == new.parts.len() {
+    let is_renamed = |name: Option<&str>| name.is_some_and(|name| of_property(schema, name).is_none());
+    if names(noted, old).iter().any(|name| is_renamed(*name)) && old.parts.len() == new.parts.len() {
         return None;
     }
     Some(format!(
@@ -166,7 +166,7 @@ fn properties(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
             continue;
         }
         let same = |field: &&Field| field.edm == old.edm && field.encrypted == old.encrypted;
-        match came.iter().position(|field| same(field)) {
+        match came.iter().position(same) {
             Some(at) if !old.encrypted => {
                 let new = came.remove(at);
                 lines.push(format!(

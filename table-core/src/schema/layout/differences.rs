@@ -9,6 +9,7 @@ use crate::model::EdmType;
 
 /// The changes from one layout to another.
 #[derive(Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each says another thing of the same lines")]
 pub(crate) struct Differences {
     /// Lines that are gone, after `-`, and lines that are new, after `+`.
     pub(crate) lines: Vec<String>,

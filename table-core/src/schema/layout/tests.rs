@@ -299,6 +299,8 @@ fn a_changed_index_is_no_longer_the_same() {
 
 #[test]
 fn a_property_that_was_renamed_is_compared_with_what_it_was() {
+    const BOTH: &[Field] =
+        &[TEXT.named("team", "Team"), TEXT.named("mail", "Mail"), TEXT.named("old", "Email").or_default()];
     const TEXT: Field = Field { column: super::super::ColumnType::Text, ..Field::PLAIN };
     const BEFORE: &[Field] = &[TEXT.named("team", "Team"), TEXT.named("mail", "Email")];
     const NOW: &[Field] = &[TEXT.named("team", "Team"), TEXT.named("mail", "Mail").was("Email")];
@@ -339,7 +341,5 @@ fn a_property_that_was_renamed_is_compared_with_what_it_was() {
     assert_eq!(outdated(&layout(&before), &now), None);
     assert_eq!(outdated(&layout(&now), &maybe), None);
     // Two properties can't become one.
-    const BOTH: &[Field] =
-        &[TEXT.named("team", "Team"), TEXT.named("mail", "Mail"), TEXT.named("old", "Email").or_default()];
     assert!(!compared(&of(BOTH), &now).is_compatible);
 }

@@ -75,7 +75,9 @@ impl IndexState {
         Some(match (self, event) {
             // To fill it at once would be wrong: rows of former times stand where copies belong to others now.
             (_, On::Rebuild) => Self::Sweep,
-            (Self::Sweep, On::Swept) | (Self::Blocked(_), On::Unblock) => Self::Fill,
+            (Self::Sweep, On::Swept)
+            | (Self::Blocked(_), On::Unblock)
+            | (Self::Ready { .. } | Self::Fill | Self::Blocked(_), On::RowsDropped) => Self::Fill,
             (Self::Fill, On::Block(by)) => Self::Blocked(by),
             (Self::Fill, On::Filled { since }) => Self::Ready { since },
             (Self::Absent, On::Drop) | (_, On::Swept | On::Unblock | On::Block(_) | On::Filled { .. }) => {
@@ -87,7 +89,6 @@ impl IndexState {
             (Self::Ready { .. } | Self::Fill | Self::Blocked(_), On::EntitiesDropped | On::Convert) => {
                 Self::Sweep
             }
-            (Self::Ready { .. } | Self::Fill | Self::Blocked(_), On::RowsDropped) => Self::Fill,
             (
                 Self::Absent | Self::Sweep | Self::Dropping,
                 On::EntitiesDropped | On::RowsDropped | On::Convert,

@@ -160,6 +160,7 @@ struct World {
 
 /// Which steps of the protocol are left in.
 #[derive(Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each step is left in or out by itself")]
 struct Steps {
     sweeps: bool,
     epochs: bool,

@@ -97,6 +97,10 @@ impl Turn {
     }
 }
 
+#[allow(
+    clippy::large_enum_variant,
+    reason = "it is moved once, to who waits; how large it is hangs on features"
+)]
 enum Outcome {
     Done(Result<Ticks, Refused>),
     Leads(Option<Prepared>),

@@ -192,7 +192,7 @@ impl<E: Entity> Table<E> {
             })?;
             drop(snapshot);
             if mends {
-                mended += self.mend(standing, wrong)?;
+                mended += self.mend(standing, &wrong)?;
             }
             after = page.next;
             if after.is_none() {
@@ -202,7 +202,7 @@ impl<E: Entity> Table<E> {
     }
 
     /// Mends what was found; what somebody has written meanwhile is left as it is.
-    fn mend(&self, standing: Standing, wrong: Wrong) -> Result<u64> {
+    fn mend(&self, standing: Standing, wrong: &Wrong) -> Result<u64> {
         let (table, mut mended) = (self.dynamic(), 0);
         for orphan in &wrong.orphans {
             let removal = |condition, act, key| RowWrite { key, condition, act, kind: None, of: 0 };

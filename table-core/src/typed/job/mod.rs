@@ -163,7 +163,7 @@ impl<'j> Job<'j> {
                 self.works.pop_front();
                 return Ok(!self.works.is_empty());
             };
-            self.since.get_or_insert((Instant::now(), 0));
+            self.since.get_or_insert_with(|| (Instant::now(), 0));
             let mut loader = self.table.loader();
             let (to, epoch) = match work.step(&self.table, &at, size, &mut *loader)? {
                 Made::Moved => return Ok(true),

@@ -59,9 +59,9 @@ impl<E: Entity> Table<E> {
     pub fn rebuild(&self) -> Result<Job<'static>> {
         let table = self.dynamic();
         table.standing(E::SCHEMA, false)?;
-        let works =
-            (0..E::SCHEMA.indexes.len()).map(|index| Box::new(Rebuild::<E>::of(index)) as Box<dyn Work>);
-        let begun = Job::new(table, works.collect()).begun();
+        let work = |index| -> Box<dyn Work> { Box::new(Rebuild::<E>::of(index)) };
+        let works = (0..E::SCHEMA.indexes.len()).map(work).collect();
+        let begun = Job::new(table, works).begun();
         begun.map_err(|error| error.attempted("rebuild the indexes of").table(table.name()))
     }
 }

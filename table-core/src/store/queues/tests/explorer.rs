@@ -22,6 +22,10 @@ impl Random {
     }
 }
 
+fn number_of(found: usize) -> u64 {
+    found.try_into().unwrap()
+}
+
 /// A message as the model has it.
 #[derive(Clone, Debug)]
 struct Known {
@@ -199,7 +203,7 @@ fn explore(seed: u64, steps: u64) {
                 held.extend(found.iter().map(|d| Held { receipt: d.receipt, turn: turns }));
             }
             13..=20 if !held.is_empty() => {
-                let at = usize::try_from(random.below(held.len() as u64)).unwrap();
+                let at = usize::try_from(random.below(number_of(held.len()))).unwrap();
                 // Some receipts are kept after they were used, and used again.
                 let Held { receipt, turn } =
                     if random.below(4) == 0 { held[at].clone() } else { held.swap_remove(at) };
@@ -260,7 +264,7 @@ fn explore(seed: u64, steps: u64) {
             }
             23 if random.below(40) == 0 => {
                 let answer = ask(&store, queue, vec![Task::Clear { below: None, most: 1_000 }]).unwrap();
-                let gone = model.messages.len() as u64;
+                let gone = number_of(model.messages.len());
                 assert_eq!(answer, [Answer::Cleared { gone, below: model.next, is_all: true }], "{moment}");
                 model.messages.clear();
             }
@@ -280,9 +284,9 @@ fn explore(seed: u64, steps: u64) {
         }
     }
     let stats = queues(&store).stats(queue).unwrap();
-    let ready = model.shown(now).len() as u64;
-    assert_eq!((stats.ready, stats.ready + stats.hidden), (ready, model.messages.len() as u64));
-    let poisoned = model.poison.len() as u64;
+    let ready = number_of(model.shown(now).len());
+    assert_eq!((stats.ready, stats.ready + stats.hidden), (ready, number_of(model.messages.len())));
+    let poisoned = number_of(model.poison.len());
     assert_eq!(
         (stats.sent, stats.completed, stats.poisoned, stats.expired),
         (model.sent, model.completed, poisoned, model.expired)
