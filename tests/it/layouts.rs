@@ -98,7 +98,8 @@ fn another_layout_is_refused_with_the_difference() {
          - index by_email row \"email_\" Email:text unique copy all\n  \
          - row \"empid_\" Id:u32:\"06\"\n  \
          + row \"employee_\" Id:u32:\"06\"\n\
-         declare it as it was, or keep the new declaration in another table or under another kind"
+         a row keeps the row key that it was written with, by the template `empid_{Id:06}`: keep that template, or \
+         give the new declaration a table or a kind of its own"
     );
     // Nothing has changed, in this process or the next.
     assert_eq!(staff.dynamic().query(&Query::new()).unwrap().count(), 2);

@@ -20,12 +20,16 @@ pub(super) const BATCH_ROWS: usize = 100;
 
 /// The methods of a table: those of `Table` and `TableAt`, and `rows`, which a derive writes for each entity. An index's method of the
 /// same name would be hidden behind them.
-pub(crate) const TABLE_METHODS: [&str; 23] = [
+pub(crate) const TABLE_METHODS: [&str; 29] = [
     "all",
     "at",
     "bulk_insert",
+    "check",
     "clone",
     "delete",
+    "delete_partition",
+    "delete_where",
+    "drop_index",
     "dynamic",
     "egt",
     "exists",
@@ -38,7 +42,9 @@ pub(crate) const TABLE_METHODS: [&str; 23] = [
     "merge",
     "move_to",
     "put",
+    "rebuild",
     "reencrypt",
+    "repair",
     "replace",
     "rows",
     "try_update",

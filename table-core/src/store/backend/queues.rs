@@ -10,6 +10,7 @@ use crate::messages::{Answer, Delivery, Errand, Fate, QueueId, QueueStats, Task}
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{Db, ReadTxn};
 use crate::store::queues::{Outcome, View, Work, delivery};
+use crate::store::records::features::Feature;
 use crate::store::write::encoded::Errands;
 use crate::store::write::prepare;
 use crate::store::write::transaction::clock;
@@ -62,8 +63,16 @@ impl Shared {
         let dropped = self.look(|view, _| {
             let directory = view.directory()?;
             Ok(directory.queues.iter().filter(|queue| queue.is_dropped).map(|queue| queue.number).collect())
-        })?;
-        let dropped: Vec<u32> = dropped.unwrap_or_default();
+        });
+        let dropped: Option<Vec<u32>> = match dropped {
+            // Writers need no reader's slot where there is nothing to sweep.
+            Err(full) if full.kind() == ErrorKind::TooManyReaders => {
+                let has_queues = self.transact(|_, _, meta| Ok(meta.features.has(Feature::Queues)))?;
+                if has_queues { Err(full) } else { Ok(None) }
+            }
+            dropped => dropped,
+        }?;
+        let dropped = dropped.unwrap_or_default();
         for queue in dropped {
             while self.work(vec![Work::Sweep(queue, SWEPT_AT_ONCE)])? == [Outcome::Swept(false)] {}
         }
