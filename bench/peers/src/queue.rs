@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 
-use table_core::queue::Queue;
 use table_core::Store;
+use table_core::queue::Queue;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -137,7 +137,11 @@ impl Worker for Connection {
             let mut rows = receive.query(params![until, now, i64::try_from(many)?])?;
             while let Some(row) = rows.next()? {
                 let body: String = row.get(2)?;
-                found.push((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, serde_json::from_str::<Message>(&body)?));
+                found.push((
+                    row.get::<_, i64>(0)?,
+                    row.get::<_, i64>(1)?,
+                    serde_json::from_str::<Message>(&body)?,
+                ));
             }
         }
         transaction.commit()?;
@@ -221,7 +225,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let number = |name, usual: usize| value(name).map_or(Ok(usual), |text| text.parse());
     let (messages, rounds) = (number("--messages", 2_000)?, number("--rounds", 5)?);
     let base = value("--dir").map_or_else(std::env::temp_dir, PathBuf::from);
-    println!("| threads | in one transaction | send: table-core | SQLite | receive and complete: table-core | SQLite |");
+    println!(
+        "| threads | in one transaction | send: table-core | SQLite | receive and complete: table-core | SQLite |"
+    );
     println!("| ---: | ---: | ---: | ---: | ---: | ---: |");
     for threads in THREADS {
         for batch in BATCHES {
@@ -242,7 +248,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
                 drop((ours, store));
                 std::fs::remove_dir_all(&dir)?;
             }
-            let cell = |engine: usize, what: usize| median(rates[engine].iter().map(|rates| rates[what]).collect());
+            let cell =
+                |engine: usize, what: usize| median(rates[engine].iter().map(|rates| rates[what]).collect());
             println!(
                 "| {threads} | {batch} | {:.0} | {:.0} | {:.0} | {:.0} |",
                 cell(0, 0),
