@@ -202,6 +202,9 @@ pub(in crate::typed) fn standing(
     schema: &'static Schema,
     writes: bool,
 ) -> Result<Standing> {
+    // The commit refuses a write of what is only read, and says which row it would have been.
+    let is_read_only = together.tables.first().is_some_and(|table| table.exec().store().is_read_only());
+    let writes = writes && !is_read_only;
     if let [table] = together.tables {
         return table.standing(schema, writes);
     }
