@@ -5,7 +5,7 @@ use std::path::Path;
 
 use integration_tests::pages::{self, PAGE, Place};
 use integration_tests::{Scratch, relaxed};
-use table_core::{DynamicEntity, DynamicTable, ErrorKind, IfMatch, Query, Store};
+use table_core::{DynamicEntity, DynamicTable, ErrorKind, IfMatch, Query, Store, Value};
 
 const ROWS: u32 = 300;
 
@@ -252,4 +252,42 @@ fn an_entry_of_a_branch_that_is_another_s_is_an_error_and_never_an_answer() {
         assert!(!store.check().unwrap().problems.is_empty());
     }
     assert!(refused > 0);
+}
+
+#[test]
+fn a_row_that_is_changed_through_an_entry_that_is_another_s_is_not_read_as_it_was() {
+    let scratch = Scratch::new();
+    let file = built(&scratch);
+    let branch = branch(&file);
+    let count = entries(&file, branch).len();
+    let changed = |number: u32| row(number).with("Number", -1).with("Text", "x".repeat(700));
+    let (mut refused, mut done) = (0, 0);
+    for (at, of) in (0..count).flat_map(|at| (0..count).map(move |of| (at, of))).filter(|(at, of)| at != of) {
+        let mut damaged = file.clone();
+        damaged.copy_within(branch + 16 + 2 * of..branch + 18 + 2 * of, branch + 16 + 2 * at);
+        let (_store, table) = opened(&scratch, &format!("{at} changed as {of}"), &damaged);
+        for number in (0..ROWS).step_by(5) {
+            let name = format!("row {number:04}");
+            let goes = number % 2 == 1;
+            let written = if goes {
+                table.delete("p", &name, IfMatch::Any)
+            } else {
+                table.insert_or_replace(&changed(number)).map(drop)
+            };
+            let found = table.get("p", &name).map(|row| row.and_then(|row| row.get("Number").cloned()));
+            match (written, found) {
+                (_, Err(error)) => assert_eq!(error.kind(), ErrorKind::Corrupt, "{name}"),
+                (Ok(()), Ok(found)) => {
+                    done += 1;
+                    assert_eq!(found, (!goes).then_some(Value::Int32(-1)), "{name}: {at} as {of}");
+                }
+                (Err(error), Ok(found)) => {
+                    refused += 1;
+                    assert_eq!(error.kind(), ErrorKind::Corrupt, "{name}");
+                    assert_eq!(found, row(number).get("Number").cloned(), "{name}: {at} as {of}");
+                }
+            }
+        }
+    }
+    assert!(done > 0, "{refused} refused");
 }
