@@ -135,6 +135,12 @@ kinds! {
     /// The copies of an index are not all there: it is new, or declared otherwise than they are, and is being made.
     /// `Table::rebuild` makes it; all else of the table can be read meanwhile.
     IndexBuilding = "ServerBusy", 503, "the index is not ready";
+    /// The rows of the entity are of another version than the struct's, and what was asked for takes them to be converted
+    /// first: [`Store::migration`](crate::Store::migration).
+    MigrationPending = "ServerBusy", 503, "the rows are still to be converted";
+    /// An entity of a former version of the struct can't become what the struct is now: the conversion refuses it, or gives
+    /// it another key.
+    NotConverted = "InvalidInput", 400, "the entity can't be converted";
     /// A write by properties, or a delete by keys, is of a row that a struct declares: the struct's table changes it and
     /// its copies; a handle by [`DynamicTable::raw`](crate::DynamicTable::raw) writes that row alone.
     DeclaredKind = "InvalidInput", 400, "the row's kind is declared by a struct";

@@ -76,7 +76,9 @@ use crate::ctxt::Ctxt;
 /// | --- | --- |
 /// | `table = "T"` | the table. Required: 3 to 63 ASCII letters and digits, a letter first (C13, C30) |
 /// | `kind = "k"` | the type tag on its rows. Required, so that renaming the struct changes nothing that is stored |
-/// | `version = 2` | the version of the layout; 1 if not said |
+/// | `version = 2` | the version of the layout; 1 if not said. From 2 on rows say it: `employee@2` (C31) |
+/// | `from = EmployeeV1` | the version before. Its rows are read as well: `impl From<EmployeeV1>`, or `TryFrom`, says what they become, and `Store::migration` writes them anew |
+/// | `former` | a version before: it has no table and no indexes, and is read and nothing else (C31) |
 /// | `rename_all = "camelCase"` | the case of property names; `PascalCase` if not said |
 /// | `allow(hot_partition)` | switches a design warning off (C20) |
 /// | `signed` | every row carries a keyed digest over its contents and its place. A row that somebody without the store's keys has changed is refused. Copies that hold an encrypted field are signed even without this word |
@@ -233,6 +235,7 @@ use crate::ctxt::Ctxt;
 /// | C28 | `json` or `flatten` on a type that doesn't fit |
 /// | C29 | a struct without named fields |
 /// | C30 | an entity without table, kind, partition key or row key |
+/// | C31 | version 0; a version that is not one later than the one it is made from, of another kind, or the first to seal or sign; a former version with a table, an index, or another word for what only a live entity has |
 #[proc_macro_derive(
     Entity,
     attributes(

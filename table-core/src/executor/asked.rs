@@ -44,7 +44,7 @@ impl Asked {
         if let Some(kind) = self.plan.kind
             && row.kind()? != Some(kind.name)
         {
-            return Ok(false);
+            return self.plan.accepts_other(kind, row);
         }
         let names = self.plan.predicate.as_ref().map_or(&[][..], Predicate::names);
         self.plan.accepts(&ByName { row, names, plan: &self.plan })

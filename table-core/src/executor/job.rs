@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::model::Ticks;
 use crate::plan::Epoch;
 use crate::row::view::RowView;
-use crate::schema::{IndexEvent, IndexState, Lives, Schema};
+use crate::schema::{IndexEvent, IndexState, KindEvent, Lives, Schema};
 
 /// The keys of a row, behind which a job goes on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,6 +77,19 @@ pub struct Transition<'t> {
     pub job: (&'t str, Option<&'t JobRecord>),
 }
 
+/// What becomes of the versions of a kind's rows in one transaction.
+#[derive(Debug)]
+pub struct Conversion<'t> {
+    /// The declaration that the rows become.
+    pub schema: &'static Schema,
+    /// What happens.
+    pub event: KindEvent,
+    /// The kind's epoch in which the caller has found that it is to happen.
+    pub epoch: u64,
+    /// The job that makes it happen, and what the store is to say of it.
+    pub job: (&'t str, Option<&'t JobRecord>),
+}
+
 /// So much may be in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepSize {
@@ -102,6 +115,16 @@ pub trait Jobs {
 
     /// How many rows the table has.
     fn row_count(&self) -> Result<u64>;
+
+    /// The bytes of the table's rows and their keys.
+    fn byte_count(&self) -> Result<u64>;
+
+    /// The states of a kind, and the version that is noted of it, if any.
+    fn version(&self, schema: &'static Schema) -> Result<(Lives, Option<u32>)>;
+
+    /// Carries out what happens to a kind's versions; whether it did: not if the kind is in another epoch by now, or it can't
+    /// happen. When the rows begin to be converted, what is declared is noted.
+    fn convert(&self, conversion: &Conversion<'_>) -> Result<bool>;
 
     /// Lends each of the next rows behind a position, in their order and of one moment; returns the position of the last, or
     /// `None` if there is none, and how many there were.

@@ -16,6 +16,8 @@ pub(crate) enum Noted {
     Same,
     /// Another, which may become the one that is declared.
     Before(Differences),
+    /// That of a former version, of which the declaration knows what it becomes.
+    Former,
 }
 
 /// Where a table's layouts are noted, for an executor that keeps texts and no more.
@@ -28,8 +30,17 @@ pub trait Layouts {
 }
 
 /// Compares the layout noted with the schema's. An error if it is another that rows can't be read by.
-pub(crate) fn compare(table: &str, noted: Option<&str>, schema: &Schema) -> Result<Noted> {
+pub(crate) fn compare(table: &str, noted: Option<&str>, schema: &'static Schema) -> Result<Noted> {
     let Some(layout) = noted else { return Ok(Noted::Never) };
+    let version = schema::read(layout, schema.kind).ok_or_else(damaged)?.version;
+    if version < schema.version
+        && let Some(former) = schema.of_version(version)
+    {
+        return match schema::differences_in(table, layout, former) {
+            Some(found) if !found.is_compatible => Err(changed(layout, &found, former)),
+            _ => Ok(Noted::Former),
+        };
+    }
     match schema::differences_in(table, layout, schema) {
         None => Ok(Noted::Same),
         Some(found) if found.is_compatible && !found.adds => Ok(Noted::Same),
@@ -40,7 +51,7 @@ pub(crate) fn compare(table: &str, noted: Option<&str>, schema: &Schema) -> Resu
 
 /// The error of a declaration by which rows can't be read, with the difference and what would be right.
 #[cold]
-fn changed(noted: &str, found: &Differences, schema: &Schema) -> Error {
+fn changed(noted: &str, found: &Differences, schema: &'static Schema) -> Error {
     let mut advice = schema::advice(noted, schema);
     if advice.is_empty() {
         let way = "declare it as it was, or keep the new declaration in another table or under another kind";
@@ -66,6 +77,8 @@ pub(crate) fn refused(schema: &Schema, noted: Option<&str>, refusal: &Refusal) -
              it, or remove it by `Table::drop_index(\"{name}\")`",
             schema.entity
         ),
+        Refusal::Pending(version) => return pending(schema, *version, "written"),
+        Refusal::Outdated(version) => outdated_version(schema, *version),
         Refusal::Otherwise(name) => {
             let lines = noted
                 .and_then(|noted| schema::differences_in(schema.table(), noted, schema))
@@ -82,11 +95,50 @@ pub(crate) fn refused(schema: &Schema, noted: Option<&str>, refusal: &Refusal) -
     Error::new(ErrorKind::LayoutChanged).because(because)
 }
 
+/// The error of what takes the rows of a kind to be converted first; `what` is what they can't be yet.
+#[cold]
+pub(crate) fn pending(schema: &Schema, version: u32, what: &str) -> Error {
+    let Schema { kind, entity, version: now, .. } = schema;
+    Error::new(ErrorKind::MigrationPending).because(format!(
+        "rows of `{kind}` are of version {version}, and can't be {what} by version {now}, the struct `{entity}`, before \
+         `store.migration::<{entity}>()?.run()` has converted them"
+    ))
+}
+
+/// What is said to a program of an earlier version than rows are of.
+#[cold]
+pub(crate) fn outdated_version(schema: &Schema, version: u32) -> String {
+    format!(
+        "`{}` is kept in version {version} by another program, which version {}, the struct `{}`, knows nothing of",
+        schema.kind, schema.version, schema.entity
+    )
+}
+
+/// The error of a row of a version that the declaration knows nothing of.
+#[cold]
+pub(crate) fn unknown_version(schema: &Schema, version: u32) -> Error {
+    Error::new(ErrorKind::LayoutChanged).because(if version > schema.version {
+        outdated_version(schema, version)
+    } else {
+        format!(
+            "rows of `{0}` are of version {version}, and the struct `{1}` of version {2} does not say what they become: \
+             `from = ..` names the struct of the version before",
+            schema.kind, schema.entity, schema.version
+        )
+    })
+}
+
 /// The error of a read by an index that is not ready; `far` says how far its job is.
 #[cold]
 pub(crate) fn unread(schema: &Schema, name: &str, why: &Unread, far: &str) -> Error {
     let kind = schema.kind;
     let because = match why {
+        Unread::Pending(version) if *version > schema.version => {
+            return Error::new(ErrorKind::LayoutChanged).because(outdated_version(schema, *version));
+        }
+        Unread::Pending(version) => {
+            return pending(schema, *version, &format!("read by the index `{name}`"));
+        }
         Unread::Otherwise => {
             format!(
                 "the index `{name}` of `{kind}` is declared otherwise than its copies are; `Table::rebuild` makes it anew"
@@ -153,7 +205,12 @@ pub fn note(table: &dyn TableExec, noted: &dyn Layouts, schema: &'static Schema)
     loop {
         let known = noted.layouts()?;
         // Somebody else may be quicker. No layout comes back, so that does not go on for ever.
-        if examine(table, &known, schema)? == Noted::Same
+        let found = examine(table, &known, schema)?;
+        if found == Noted::Former {
+            let version = of_kind(&known, schema).and_then(|layout| schema::read(layout, schema.kind));
+            return Err(pending(schema, version.map_or(1, |noted| noted.version), "written"));
+        }
+        if found == Noted::Same
             || noted.note(
                 &known,
                 schema.kind,
@@ -185,10 +242,12 @@ fn examine(table: &dyn TableExec, known: &LayoutTexts, schema: &'static Schema) 
         )));
     }
     // Nothing here makes an index or removes one.
-    if let Some(layout) = of_kind(known, schema)
+    if found != Noted::Former
+        && let Some(layout) = of_kind(known, schema)
         && let Some(read) = schema::read(layout, schema.kind)
         && schema.table().eq_ignore_ascii_case(name)
-        && schema::standing(Some(&read), &Lives::default(), schema) != (Standing::NEW, None)
+        && let (standing, refusal) = schema::standing(Some(&read), &Lives::default(), schema)
+        && (!standing.is_whole() || refusal.is_some())
     {
         let found = schema::differences_in(name, layout, schema);
         return Err(found.map_or_else(damaged, |found| changed(layout, &found, schema)));

@@ -1,7 +1,7 @@
 //! Walks merged: the rows of several in one order.
 
 use super::{Batch, Lanes, Moment, Walk, order};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::row::named::PackedRow;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
@@ -69,7 +69,7 @@ impl Merged {
             Ok(Lane { walk, batch, .. }) => batch.next(&**walk, moment, read),
             Err(error) => Some(Err(error)),
         };
-        if !matches!(next, Some(Ok(_))) {
+        if !matches!(&next, Some(read) if goes_on(read)) {
             self.remaining = 0;
         }
         next
@@ -105,6 +105,15 @@ impl Merged {
         let lane = self.walks.get_mut(first).filter(|lane| !lane.batch.is_empty());
         self.remaining = if lane.is_some() { self.remaining - 1 } else { 0 };
         lane.map(Ok)
+    }
+}
+
+/// Whether more rows come behind one that was read so: an entity that can't be converted is one error among the others.
+#[inline]
+fn goes_on<T>(read: &Result<T>) -> bool {
+    match read {
+        Ok(_) => true,
+        Err(error) => error.kind() == ErrorKind::NotConverted,
     }
 }
 

@@ -8,6 +8,7 @@ mod asked;
 mod backend;
 mod batch;
 mod drawn;
+mod former;
 mod job;
 mod kept;
 mod lanes;
@@ -31,9 +32,11 @@ pub use self::batch::Batch;
 pub(crate) use self::batch::Lent;
 pub(crate) use self::drawn::page_size;
 pub use self::drawn::{Begin, page, views, walks};
+pub(crate) use self::job::Conversion;
 pub use self::job::{EachRow, JobRecord, JobStep, Jobs, Position, StepSize, Transition};
 pub use self::kept::Kept;
 pub use self::lanes::Lanes;
+pub(crate) use self::former::FormerRows;
 pub(crate) use self::lanes::order;
 pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, check_drop, declare, note};
 pub use self::loader::Loader;
@@ -151,6 +154,13 @@ pub trait Moment: Any + Send {
     /// Makes sure that the rows of an index can be read as they are at this moment.
     fn check_index(&self, table: &dyn TableExec, schema: &'static Schema, index: usize) -> Result<()> {
         let _ = (table, schema, index);
+        Ok(())
+    }
+
+    /// Makes sure that the entities' own rows can be read as they are at this moment, where their keys say; `as_stored`: and
+    /// that none of them is of a former version.
+    fn check_rows(&self, table: &dyn TableExec, schema: &'static Schema, as_stored: bool) -> Result<()> {
+        let _ = (table, schema, as_stored);
         Ok(())
     }
 

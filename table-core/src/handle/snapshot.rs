@@ -118,6 +118,18 @@ impl Snapshot {
         checked.map_err(|e| e.attempted("read from").table(table.name()))
     }
 
+    /// Makes sure that the entities' own rows can be read in this snapshot, where their keys say.
+    pub(crate) fn check_rows(&self, table: &DynamicTable, schema: &'static Schema) -> Result<()> {
+        let checked = self.moment.check_rows(self.table(table)?, schema, false);
+        checked.map_err(|e| e.attempted("read from").table(table.name()))
+    }
+
+    /// The same, and that none of them is of a former version: what looks at them as they are stored would misread it.
+    pub(crate) fn check_rows_as_stored(&self, table: &DynamicTable, schema: &'static Schema) -> Result<()> {
+        let checked = self.moment.check_rows(self.table(table)?, schema, true);
+        checked.map_err(|e| e.attempted("read from").table(table.name()))
+    }
+
     /// A walk for each of the lanes.
     pub(crate) fn walks(&self, table: &DynamicTable, lanes: &Lanes) -> Result<Vec<Box<dyn Walk>>> {
         self.moment.walks(self.table(table)?, lanes)

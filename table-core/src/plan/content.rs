@@ -54,7 +54,7 @@ impl RowKind {
 
     /// The text of its `EntityType`.
     pub(crate) fn name(self) -> &'static str {
-        self.index().map_or(self.schema.kind, |index| index.kind)
+        self.index().map_or(self.schema.entity_type, |index| index.kind)
     }
 
     /// The properties that it has, if the entity has a value for them, with their names: what it is, and the fields

@@ -40,7 +40,7 @@ pub(crate) struct OldRows<'a> {
     pub(crate) unknown: &'a [(Box<str>, Value)],
 }
 
-impl Printed<'_> {
+impl<'a> Printed<'a> {
     /// The partition of the entity that is changed.
     pub(crate) fn partition(&self) -> &str {
         self.rows().map_or("", EntityRows::partition)
@@ -49,6 +49,20 @@ impl Printed<'_> {
     /// Its row key.
     fn identity(&self) -> &str {
         self.rows().map_or("", |rows| rows.primary_key().1)
+    }
+
+    /// Takes out the rows that the entity is to have, if they lie in another partition than those that it has.
+    pub(crate) fn take_if_moved(&mut self) -> Option<EntityRows<'a>> {
+        let old = self.old.as_ref()?.rows.partition();
+        self.new.take_if(|new| new.partition() != old)
+    }
+
+    /// The same entity as if it were new, with these rows, which carry what its row had that no field is.
+    pub(crate) fn with_new(&self, mut new: EntityRows<'a>, unknown: &'a [(Box<str>, Value)]) -> Self {
+        for row in &mut new.rows {
+            row.content = row.content.carrying(unknown);
+        }
+        Self { old: None, new: Some(new), ..*self }
     }
 
     fn rows(&self) -> Option<&EntityRows<'_>> {

@@ -39,7 +39,7 @@ pub(super) fn touched<'p>(
     if let Some(new) = &entity.new {
         for row in &new.rows {
             let kind = row.content.kind;
-            let content = row.content.carrying(old.map_or(&[], |old| old.unknown));
+            let content = old.map_or(row.content, |old| row.content.carrying(old.unknown));
             let found = old.and_then(|old| Some((old.rows.find(new, row)?, old)));
             let (condition, act) = match found {
                 Some((there, old)) => {

@@ -262,7 +262,7 @@ fn absent_of(schema: &'static Schema, comparison: &Comparison) -> Option<Filter>
         Filter::compare(property, operator, constant, Rule::Named)
     };
     let is_there = compare(Operator::Eq) | compare(Operator::Ne);
-    Some(prop(ENTITY_TYPE).eq(schema.kind) & !is_there)
+    Some(prop(ENTITY_TYPE).eq(schema.entity_type) & !is_there)
 }
 
 pub(super) fn too_deep() -> String {

@@ -1,9 +1,11 @@
 //! Rows of one kind, and the properties that their keys give back.
 
+use std::any::Any;
 use std::fmt;
 
 use crate::error::Error;
 use crate::model::{Value, ValueRef};
+use crate::schema::{Schema, Kinship};
 
 /// The rows of one kind among those of a table.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +29,15 @@ pub(crate) trait KeyProperties: fmt::Debug + Sync {
 
     /// What the property was called before: rows may have it under either name.
     fn was(&self, property: &str) -> Option<&'static str>;
+
+    /// The declaration of the rows' entity.
+    fn declared(&self) -> &'static Schema;
+
+    /// What a row of another kind is.
+    fn kinship(&self, kind: &str) -> Kinship;
+
+    /// What reads rows of former versions, for who knows rows.
+    fn former_rows(&self) -> Option<&dyn Any>;
 
     /// The row key of the entity itself, of which this row may be a copy. Its sealed properties are bound to that key.
     fn own_row_key(&self, row: &dyn StoredRow) -> Result<String, Error>;

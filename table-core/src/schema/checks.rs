@@ -192,6 +192,15 @@ pub const fn row(schema: &Schema) {
     identity(schema);
 }
 
+/// C31: a version is one later than the one that it is made from, of the same kind, and no value and no row begins to be sealed
+/// or signed with it: rows of the version before would be taken from anybody.
+#[track_caller]
+pub const fn follows(schema: &Schema, former: &Schema) {
+    if let Some(message) = rows::follows(schema, former) {
+        message.refuse();
+    }
+}
+
 /// An index. C3, C4, C5, C6, C14 and C15: what its template says. C7: no row of it can have the key of another row of
 /// the entity's. C8: it tells entities apart, or says `unique`.
 #[track_caller]

@@ -56,7 +56,8 @@ pub(crate) fn layout_in(schema: &Schema, table: &str) -> String {
         text.push('\n');
         text.push_str(SIGNED);
     }
-    if !schema.table().eq_ignore_ascii_case(table) {
+    // A former version is of the table of the entity that it has become.
+    if !schema.table().is_empty() && !schema.table().eq_ignore_ascii_case(table) {
         let _: std::fmt::Result = write!(text, "\n{OF} {}", schema.table());
     }
     text.push_str("\npartition");

@@ -47,6 +47,7 @@ mod print;
 mod properties;
 mod signing;
 mod value;
+mod version;
 
 #[doc(hidden)]
 pub use absent::{Absent, value as absent_value};
@@ -70,13 +71,15 @@ pub(crate) use layout::{
 };
 #[doc(hidden)]
 pub use lives::{Blocked, IndexEvent, IndexState, KindEvent, KindState, Lives, Standing};
-pub(crate) use lives::{Refusal, Unread, standing, unread};
+pub(crate) use lives::{Refusal, Rows, Unread, rows, standing, unread};
 pub(crate) use parse::{parse, parse_bytes, parse_field};
 pub use picture::Markdown;
+pub(crate) use place::meet as places_meet;
 pub use place::{Place, TableTemplate};
 pub(crate) use print::{KEY_BYTES, KeyValues, into_text, print, print_all};
 pub(crate) use signing::RowTag;
 pub use value::{Property, PropertyValue, ValueError};
+pub(crate) use version::{Kinship, entity_type, kind_of, other_version};
 
 use self::form::Form;
 use crate::model::{EdmType, Value};
@@ -90,10 +93,14 @@ mod tests;
 pub struct Schema {
     /// The name of the struct.
     pub entity: &'static str,
-    /// Its type tag: the text of `EntityType` on its rows.
+    /// Its kind, which is the same in every version.
     pub kind: &'static str,
+    /// Its type tag: the text of `EntityType` on its rows, the kind and from version 2 on the version, `employee@2`.
+    pub entity_type: &'static str,
     /// The version of its layout.
     pub version: u32,
+    /// The version before, of which rows are read as well.
+    pub former: Option<&'static Self>,
     /// Whether every row of it carries a keyed digest.
     pub signed: bool,
     /// Every field, in order.
@@ -112,7 +119,17 @@ impl Schema {
         fields: &'static [Field],
         places: &'static [Place],
     ) -> Self {
-        Self { entity, kind, version: 1, signed: false, fields, places, indexes: &[] }
+        Self {
+            entity,
+            kind,
+            entity_type: kind,
+            version: 1,
+            former: None,
+            signed: false,
+            fields,
+            places,
+            indexes: &[],
+        }
     }
 
     /// The same entity with these copies.
@@ -126,6 +143,20 @@ impl Schema {
     #[must_use]
     pub const fn version(mut self, version: u32) -> Self {
         self.version = version;
+        self
+    }
+
+    /// The same entity with this text on its rows, which says the version.
+    #[must_use]
+    pub const fn entity_type(mut self, entity_type: &'static str) -> Self {
+        self.entity_type = entity_type;
+        self
+    }
+
+    /// The same entity, which is also read from rows of the version before.
+    #[must_use]
+    pub const fn from_former(mut self, former: &'static Self) -> Self {
+        self.former = Some(former);
         self
     }
 

@@ -67,7 +67,7 @@ impl Template {
 }
 
 /// Whether rows of both places could have one key in one table.
-pub(super) const fn meet(a: &Place, b: &Place) -> bool {
+pub(crate) const fn meet(a: &Place, b: &Place) -> bool {
     is_one_table(a.table.source(), b.table.source())
         // Row keys mostly tell, and are compared first.
         && super::overlap::meet(&a.row, &b.row)

@@ -59,8 +59,8 @@ impl Schema {
     pub(crate) const fn tag(&self, index: Option<usize>) -> RowTag {
         let is_signed = matches!(self.signing(index), Signing::Always);
         let kind = match index {
-            Some(at) => nth(self.indexes, at, self.kind),
-            None => self.kind,
+            Some(at) => nth(self.indexes, at, self.entity_type),
+            None => self.entity_type,
         };
         RowTag { kind, is_signed }
     }

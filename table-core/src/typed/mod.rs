@@ -36,10 +36,11 @@ pub use self::change::transaction::StoreTransaction;
 #[cfg(feature = "encrypt")]
 pub use self::encrypt::reencrypt::{ReencryptReport, Reencryption};
 pub use self::entity::column::{Blind, Column, ColumnArg, Comparable, Encrypted, Equatable, Plain};
+pub use self::entity::former::{Former, MadeFrom};
 pub use self::entity::path::Path;
 pub use self::entity::stored::{Copied, Stored};
 pub use self::entity::{Columns, Entity, Patch};
-pub use self::job::{CopyProblem, CopyReport, Job, JobInfo, JobProgress};
+pub use self::job::{CopyProblem, CopyReport, Job, JobInfo, JobProgress, Migration};
 pub use self::query::{
     At, Ended, InPartition, Newest, Open, OwnRows, PathQuery, Prefix, Ready, Turns, TypedRows, WholeCopies,
     prefix,
@@ -58,6 +59,7 @@ pub use crate::plan::WriteExplain;
 // What generated code names, by `__private`.
 #[doc(hidden)]
 pub use self::{
+    entity::former::converted,
     entity::path::{read_copied, read_stored},
     entity::properties::{FlatColumns, Properties, side_by_side},
     entity::source::Source,

@@ -8,9 +8,10 @@ use super::types::{TypeWord, types};
 use super::{Fill, IndexWords, Slot, Words, value};
 use crate::case::Case;
 use crate::ctxt::Ctxt;
+use crate::model::Spanned;
 use crate::suggest;
 use crate::symbol::{
-    ALLOW, BLOB, COPIED_INTO, COPY_OF, CRATE, ENCRYPT, ENTITY, FLATTEN, HOT_PARTITION, INDEX, INDEX_LIST,
+    ALLOW, BLOB, COPIED_INTO, COPY_OF, CRATE, ENCRYPT, ENTITY, FLATTEN, FORMER, FROM, HOT_PARTITION, INDEX, INDEX_LIST,
     KEY, KIND, NAME, PARTITION, PARTITION_NAME, PATCH_NAME, PROPERTY, RENAME_ALL, ROW, SERIES, SIGNED, TABLE,
     TYPES, VERSION, WIDE,
 };
@@ -28,7 +29,9 @@ pub(crate) struct EntityAttrs {
 pub(crate) struct EntityWords {
     pub(crate) table: Slot<LitStr>,
     pub(crate) kind: Slot<LitStr>,
-    pub(crate) version: Slot<u32>,
+    pub(crate) version: Slot<Spanned<u32>>,
+    pub(crate) former: Slot<()>,
+    pub(crate) from: Slot<Path>,
     pub(crate) rename_all: Slot<Case>,
     pub(crate) krate: Slot<Path>,
     pub(crate) patch_name: Slot<Ident>,
@@ -77,6 +80,8 @@ impl EntityWords {
             table: Slot::new(value::text),
             kind: Slot::new(value::text),
             version: Slot::new(value::number),
+            former: Slot::new(value::flag),
+            from: Slot::new(value::path),
             rename_all: Slot::new(value::property_case),
             krate: Slot::new(value::path),
             patch_name: Slot::new(value::name),
@@ -90,7 +95,7 @@ impl EntityWords {
 
 impl Words for EntityWords {
     const KNOWN: &'static [&'static str] =
-        &[TABLE, KIND, VERSION, RENAME_ALL, CRATE, PATCH_NAME, ALLOW, WIDE, SIGNED, TYPES];
+        &[TABLE, KIND, VERSION, FORMER, FROM, RENAME_ALL, CRATE, PATCH_NAME, ALLOW, WIDE, SIGNED, TYPES];
     const EXAMPLE: &'static str = "#[entity(table = \"..\", kind = \"..\")]";
 
     fn slot(&mut self, word: &str) -> Option<&mut dyn Fill> {
@@ -98,6 +103,8 @@ impl Words for EntityWords {
             TABLE => &mut self.table,
             KIND => &mut self.kind,
             VERSION => &mut self.version,
+            FORMER => &mut self.former,
+            FROM => &mut self.from,
             RENAME_ALL => &mut self.rename_all,
             CRATE => &mut self.krate,
             PATCH_NAME => &mut self.patch_name,

@@ -8,6 +8,7 @@ use syn::{Error, LitInt, LitStr, Path, Result, Token, token};
 
 use super::{KeyScope, TokenScope};
 use crate::case::{CASES, Case};
+use crate::model::Spanned;
 use crate::suggest;
 use crate::symbol::{PARTITION, TABLE};
 
@@ -28,12 +29,13 @@ pub(super) fn text(word: &Ident, input: ParseStream<'_>) -> Result<LitStr> {
 }
 
 /// `version = 2`.
-pub(super) fn number(word: &Ident, input: ParseStream<'_>) -> Result<u32> {
+pub(super) fn number(word: &Ident, input: ParseStream<'_>) -> Result<Spanned<u32>> {
     equals(word, input, "1")?;
     let wrong = |span| Error::new(span, format!("`{word}` is a number: `{word} = 1`"));
     let at = input.span();
     let literal: LitInt = input.parse().map_err(|_| wrong(at))?;
-    literal.base10_parse().map_err(|_| wrong(literal.span()))
+    let value = literal.base10_parse().map_err(|_| wrong(literal.span()))?;
+    Ok(Spanned { value, span: literal.span() })
 }
 
 /// `crate = path`, `when = path`.

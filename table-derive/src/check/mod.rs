@@ -1,7 +1,7 @@
 //! The rules that the macro alone can see: one rule, one function, its number and its English above it.
 //!
 //! The generated code checks what needs a type's constant or a trait: C3, C4, C6, C7, C8, C21, C22, C26, C27, C28, and
-//! what of C25 needs two entities. The part of such a rule that the macro sees stands here.
+//! what of C25 and C31 needs two entities. The part of such a rule that the macro sees stands here.
 //!
 //! Some rules are about how a declaration is read, and stand where it is read:
 //!
@@ -21,14 +21,18 @@ mod key_part;
 pub(crate) mod names;
 mod property;
 mod set;
+mod version;
 
 use crate::ctxt::Ctxt;
 use crate::model::{Entity, EntitySet, KeyPart, Properties};
 
 /// Every rule about an entity.
 pub(crate) fn entity(cx: &Ctxt, entity: &Entity<'_>) {
-    entity::c13_the_service_takes_the_table(cx, entity);
+    if entity.former.is_none() {
+        entity::c13_the_service_takes_the_table(cx, entity);
+    }
     entity::kind_is_a_word(cx, entity);
+    version::c31_versions_follow_one_another(cx, entity);
 
     key::c3_a_primary_key_has_one_row(cx, entity);
     key::c3_a_key_holds_what_is_stored(cx, entity);

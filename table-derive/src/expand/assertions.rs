@@ -3,7 +3,7 @@
 //! Each stands outside every impl: a constant of a trait is evaluated only where it is used. Each of its tokens has the
 //! user's own span, so that the message points there and nowhere else.
 
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Type;
 use syn::spanned::Spanned;
@@ -27,6 +27,12 @@ pub(crate) fn assertions(model: &Entity<'_>) -> TokenStream {
     }
     if let Some(field) = model.fields.iter().find(|field| field.storage == Storage::Flattened) {
         all.push(whole(model, field.ident.span(), &quote!(properties), &TokenStream::new()));
+    }
+    if let Some(from) = &model.from {
+        let span = from.span();
+        let krate = model.krate.at(span);
+        let former = respanned(from, span);
+        all.push(whole(model, span, &quote!(follows), &quote!(, <#former as #krate::Former>::SCHEMA)));
     }
     if let Some(word) = &model.signed {
         let in_core = model.krate.at(word.span());
@@ -81,7 +87,9 @@ fn whole(model: &Entity<'_>, span: Span, rule: &TokenStream, more: &TokenStream)
     let krate = model.krate.at(span);
     let ident = respanned(model.ident, span);
     let (rule, more) = (respanned(rule, span), respanned(more, span));
+    let of = if model.former.is_some() { "Former" } else { "Entity" };
+    let of = Ident::new(of, span);
     quote_spanned! {span=>
-        const _: () = #krate::checks::#rule(<#ident as #krate::Entity>::SCHEMA #more);
+        const _: () = #krate::checks::#rule(<#ident as #krate::#of>::SCHEMA #more);
     }
 }

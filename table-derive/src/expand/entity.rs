@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::names::Names;
-use super::{exact, fields, patch, path, schema};
+use super::{exact, fields, former, patch, path, schema};
 use crate::model::Entity;
 
 pub(crate) fn implementation(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
@@ -16,7 +16,7 @@ pub(crate) fn implementation(model: &Entity<'_>, names: &Names<'_>) -> TokenStre
     );
     let exact = exact::exact(krate, &model.fields);
     let (exchange, has_row) = (patch::exchange(model, names), has_row(model));
-    let elements = elements(model);
+    let (elements, former) = (elements(model), former::from_former(model));
     quote! {
         #[automatically_derived]
         impl #krate::Entity for #ident {
@@ -33,6 +33,8 @@ pub(crate) fn implementation(model: &Entity<'_>, names: &Names<'_>) -> TokenStre
             fn from_source(source: &mut #krate::Source<'_>) -> #krate::Result<Self> {
                 ::core::result::Result::Ok(Self { #taken })
             }
+
+            #former
 
             #elements
 

@@ -10,6 +10,7 @@ mod debug;
 mod entity;
 mod exact;
 mod fields;
+mod former;
 mod key;
 mod key_part;
 mod names;
@@ -31,6 +32,10 @@ use beside::Beside;
 use names::Names;
 
 pub(crate) fn entity(model: &Entity<'_>) -> TokenStream {
+    if model.former.is_some() {
+        let (implementation, assertions) = (former::implementation(model), assertions::assertions(model));
+        return in_a_block(&model.krate, &quote!(#implementation #assertions));
+    }
     let names = Names::of(model);
     let mut beside = Beside::new(&model.types, &model.krate);
     let implementation = entity::implementation(model, &names);
@@ -44,6 +49,9 @@ pub(crate) fn entity(model: &Entity<'_>) -> TokenStream {
 
 /// What the uses of an entity need, if its declaration is wrong: the same types and functions, and no assertions.
 pub(crate) fn entity_stub(model: &Entity<'_>) -> TokenStream {
+    if model.former.is_some() {
+        return in_a_block(&model.krate, &former::stub(model));
+    }
     let names = Names::of(model);
     let mut beside = Beside::new(&model.types, &model.krate);
     let (implementation, surroundings) =

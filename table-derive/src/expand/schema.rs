@@ -13,8 +13,16 @@ use crate::template::{Format, Part, TimeItem};
 pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
     let krate = &model.krate;
     let (entity, table, kind) = (model.ident.to_string(), &model.table.value, &model.kind.value);
-    let version =
-        Some(model.version).filter(|version| *version != 1).map(|version| quote!(.version(#version)));
+    let version = Some(model.version).filter(|version| *version != 1).map(|version| {
+        let entity_type = model.entity_type();
+        quote!(.version(#version).entity_type(#entity_type))
+    });
+    let former = model.from.as_ref().map(|from| {
+        let former = quote_spanned!(from.span()=> <#from as #krate::Former>::SCHEMA);
+        quote!(.from_former(#former))
+    });
+    // A former version is of the table of the one that it has become.
+    let table = if model.former.is_some() { "" } else { table.as_str() };
     let signed = model.signed.is_some().then(|| quote!(.signed()));
     let fields = fields::declared(krate, &model.fields);
     // The partition keys of the indexes that lie elsewhere come behind all others.
@@ -62,6 +70,7 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
         &#krate::schema::Schema::new([#entity, #kind], FIELDS, &[ROW])
             #with_indexes
             #version
+            #former
             #signed
     }}
 }
@@ -73,7 +82,7 @@ pub(crate) fn place(model: &Entity<'_>, field: usize) -> usize {
 
 fn index(model: &Entity<'_>, index: &Index, lies: &TokenStream) -> TokenStream {
     let krate = &model.krate;
-    let (name, kind) = (&index.name, format!("{}.{}", model.kind.value, index.name));
+    let (name, kind) = (&index.name, format!("{}.{}", model.entity_type(), index.name));
     let unique = index.unique.is_some().then(|| quote!(.unique()));
     let sparse = index.when.is_some().then(|| quote!(.sparse()));
     let atomic = model.lies_elsewhere(index).then(|| quote!(.atomic()));

@@ -18,7 +18,7 @@ pub(crate) fn implementation(model: &EntitySet<'_>) -> TokenStream {
         let schema = quote_spanned!(ty.span()=> <#ty as #krate::Entity>::SCHEMA);
         let visit = quote_spanned!(ty.span()=> #krate::Visitor::visit::<#ty>);
         quote! {
-            if kind == #schema.kind {
+            if kind == #schema.entity_type {
                 return ::core::option::Option::Some(#visit(visitor, Self::#variant));
             }
         }

@@ -1,7 +1,7 @@
 //! An entity.
 
 use proc_macro2::{Ident, Span};
-use syn::{DeriveInput, Visibility};
+use syn::{DeriveInput, Path, Visibility};
 
 use super::{Field, Index, Krate, Spanned, Template, Types, named_fields, no_generics, template};
 use crate::attr::{self, EntityAttrs};
@@ -23,6 +23,14 @@ pub(crate) struct Entity<'a> {
     pub(crate) kind: Spanned<String>,
     /// The version of its layout: 1 if the user says nothing.
     pub(crate) version: u32,
+    /// Where the user says the version.
+    pub(crate) version_span: Option<Span>,
+    /// `former`, the word itself: it is read, and nothing else.
+    pub(crate) former: Option<Ident>,
+    /// `from`: the version before, of which it is made.
+    pub(crate) from: Option<Path>,
+    /// The words that a former version has no use for.
+    pub(crate) idle: Vec<Ident>,
     /// `patch_name`: what the function `patch` on the struct is called.
     pub(crate) patch_name: Option<Ident>,
     /// The design warnings that are switched off.
@@ -63,6 +71,15 @@ impl<'a> Entity<'a> {
         if let Some(word) = entity.wide.word() {
             attr::unsupported(cx, word, "`wide`");
         }
+        let words = [
+            entity.table.word(),
+            entity.patch_name.word(),
+            entity.types.word(),
+            key.name.word(),
+            key.partition_name.word(),
+        ];
+        let idle = words.into_iter().flatten().cloned().collect();
+        let version = entity.version.into_value();
         let key = Key {
             partition: Template::read(cx, key.partition.into_value(), &input.ident, &fields),
             row: Template::read(cx, key.row.into_value(), &input.ident, &fields),
@@ -83,7 +100,11 @@ impl<'a> Entity<'a> {
             signed: entity.signed.word().cloned(),
             table: text(entity.table.into_value()),
             kind: text(entity.kind.into_value()),
-            version: entity.version.into_value().unwrap_or(1),
+            version: version.as_ref().map_or(1, |version| version.value),
+            version_span: version.map(|version| version.span),
+            former: entity.former.word().cloned(),
+            from: entity.from.into_value(),
+            idle,
             patch_name: entity.patch_name.into_value(),
             allow: entity.allow.into_value().unwrap_or_default(),
             krate: Krate::new(entity.krate.into_value()),
@@ -92,6 +113,12 @@ impl<'a> Entity<'a> {
             key,
             indexes,
         })
+    }
+
+    /// What its rows call it: its kind, and from version 2 on the version.
+    pub(crate) fn entity_type(&self) -> String {
+        let (kind, version) = (&self.kind.value, self.version);
+        if version < 2 { kind.clone() } else { format!("{kind}@{version}") }
     }
 
     /// The field at this place.
@@ -162,7 +189,8 @@ fn named(given: Option<&Ident>, otherwise: &str) -> Ident {
 fn must_have(cx: &Ctxt, attrs: &EntityAttrs, ident: &Ident) {
     let EntityAttrs { entity, key, key_attr, .. } = attrs;
     let kind = case::snake(&ident.to_string());
-    match (entity.table.is_missing(), entity.kind.is_missing()) {
+    // The rows of a former version are those of the table of the one that it has become.
+    match (entity.table.is_missing() && entity.former.is_missing(), entity.kind.is_missing()) {
         (true, true) => cx.error(
             ident.span(),
             format!("an entity says its table and its kind: `#[entity(table = \"..\", kind = \"{kind}\")]`"),

@@ -5,3 +5,4 @@ mod defaults;
 mod kept;
 mod messages;
 mod renamed;
+mod versions;

@@ -145,6 +145,38 @@ pub(super) const fn apart(a: &Schema, b: &Schema) -> Option<Message> {
     None
 }
 
+/// C31: a version follows the one that it is made from.
+pub(super) const fn follows(schema: &Schema, former: &Schema) -> Option<Message> {
+    // A declaration with mistakes has its messages.
+    if schema.version == 0 || former.version == 0 {
+        return None;
+    }
+    let both = Message::new("`").text(schema.entity).text("` is ");
+    if !same(schema.kind, former.kind) {
+        let message = both.text("of the kind `").text(schema.kind).text("`, and `").text(former.entity);
+        return Some(message.text("` of `").text(former.kind).text("`: a version is made from one of its own kind"));
+    }
+    if schema.version - 1 != former.version {
+        let message = both.text("version ").number(widened(schema.version)).text(", and `").text(former.entity);
+        let message = message.text("` version ").number(widened(former.version));
+        return Some(message.text(": a version is made from the one before"));
+    }
+    if schema.signed && !former.signed {
+        let message = both.text("signed, and `").text(former.entity).text("` is not");
+        return Some(message.text(": a row of that version would be taken from anybody"));
+    }
+    if schema.seals() && !former.seals() {
+        let message = both.text("sealed in part, and `").text(former.entity).text("` is not");
+        return Some(message.text(": first seal its values, by `#[encrypt(dual)]` and `Table::reencrypt`"));
+    }
+    None
+}
+
+#[expect(clippy::cast_lossless, reason = "`From` can't be called in a const fn")]
+const fn widened(number: u32) -> u64 {
+    number as u64
+}
+
 /// C10: no two properties have one name. C12: a row holds them all, and `EntityType`.
 pub(super) const fn properties(schema: &Schema) -> Option<Message> {
     let (mut row, mut next) = (KeyOf::Row, 0);

@@ -9,11 +9,21 @@ use super::read;
 pub(crate) fn advice(noted: &str, schema: &Schema) -> Vec<String> {
     let Some(noted) = read(noted, schema.kind) else { return Vec::new() };
     let mut lines = Vec::new();
-    if noted.version != schema.version {
+    if noted.version > schema.version {
         lines.push(format!(
-            "rows are of version {}, and no other version of them is read: `version = {}`",
+            "rows are of version {}, which the struct does not know: declare what it became, `version = {}`",
             noted.version, noted.version
         ));
+        return lines;
+    }
+    if noted.version < schema.version {
+        let (version, kind) = (noted.version, schema.kind);
+        lines.push(format!(
+            "rows are of version {version}: keep the struct that they were written by, with `#[entity(kind = \"{kind}\", \
+             version = {version}, former)]`, and declare the next one with `version = {}, from = ..`",
+            version + 1
+        ));
+        return lines;
     }
     if noted.signed && !schema.signed {
         lines.push("each row is signed: keep `signed`".to_owned());
@@ -31,11 +41,23 @@ pub(crate) fn advice(noted: &str, schema: &Schema) -> Vec<String> {
 
 /// What it takes to go on with a declaration where rows have a layout: the advice, the indexes that are to be made, and the
 /// names that other programs have to know.
-pub(crate) fn takes(noted: &str, schema: &Schema) -> Vec<String> {
+pub(crate) fn takes(noted: &str, schema: &'static Schema) -> Vec<String> {
     let mut lines = advice(noted, schema);
     let Some(noted) = read(noted, schema.kind) else {
         return vec!["the text is no layout: write it anew".to_owned()];
     };
+    if let Some(version) = Some(noted.version).filter(|version| schema.of_version(*version).is_some())
+        && version < schema.version
+    {
+        return vec![format!(
+            "version {version} becomes version {}: rows are converted when they are read, and `Store::migration` writes them \
+             anew; programs of version {version} can write no more from then on",
+            schema.version
+        )];
+    }
+    if noted.version != schema.version {
+        return lines;
+    }
     for field in schema.fields {
         if let Some(old) = field.was.and_then(|was| of_property(&noted, was)) {
             lines.push(format!(

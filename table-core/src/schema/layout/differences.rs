@@ -153,11 +153,16 @@ pub(crate) enum Outdated {
     Bare,
     /// It would write, under its former name, a property that has been renamed.
     Misnamed { is: &'static str, was: &'static str },
+    /// It is of an earlier version than this one.
+    Former(u32),
 }
 
 /// Why a program with this declaration can't write under a layout that another one has noted, if it can't.
 pub(crate) fn outdated(noted: &str, schema: &Schema) -> Option<Outdated> {
     let noted = read(noted, schema.kind)?;
+    if noted.version > schema.version {
+        return Some(Outdated::Former(noted.version));
+    }
     if both(&noted, schema).any(|(old, new)| old.encrypted && !new.encrypted) {
         return Some(Outdated::Bare);
     }

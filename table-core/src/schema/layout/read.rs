@@ -9,7 +9,7 @@ use super::super::encrypted::TOKEN;
 use super::super::key_type::{Format, KeyType, TimeItem};
 use super::super::{
     Arrival, Blind, Copies, Field, FieldPart, Index, KeyScope, Part, Place, Schema, TableTemplate, Template,
-    TokenScope,
+    TokenScope, entity_type,
 };
 use super::{BLIND, BY_PARTITION, BY_TABLE, DUAL, ENCRYPTED, IN, OF, PARTITION, SIGNED, WAS};
 use crate::model::EdmType;
@@ -43,17 +43,20 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
         }
     }
     schema.fields = fields.leak();
+    let version = layout.lines().find_map(|line| line.strip_prefix("version "));
+    schema.version = version.map_or(Some(schema.version), |version| version.trim().parse().ok())?;
+    schema.entity_type = leaked(&entity_type(kind, schema.version));
     let mut indexes = Vec::new();
     for line in layout.lines() {
         let mut reader = Reader { rest: line, fields: schema.fields };
         match reader.word() {
             SIGNED => schema.signed = true,
             OF => place.table = TableTemplate::Fixed(leaked(reader.rest.trim())),
-            "version" => schema.version = reader.rest.trim().parse().ok()?,
+            "version" => {}
             "partition" => place.partition = reader.template()?,
             "row" => place.row = reader.template()?,
             "property" => {}
-            "index" => indexes.push(reader.index(kind)?),
+            "index" => indexes.push(reader.index(schema.entity_type)?),
             _ => return None,
         }
     }

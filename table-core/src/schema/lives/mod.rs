@@ -13,7 +13,7 @@ mod tests;
 
 pub use index::{Blocked, IndexEvent, IndexState};
 pub use standing::Standing;
-pub(crate) use standing::{Refusal, Unread, standing, unread};
+pub(crate) use standing::{Refusal, Rows, Unread, rows, standing, unread};
 
 use super::Schema;
 
@@ -41,9 +41,9 @@ pub enum KindState {
 
 /// What happens to a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(dead_code, reason = "the job that converts rows asks for them")]
 pub enum KindEvent {
-    /// A declaration of a later version begins to convert the rows of this one.
+    /// A declaration of a later version begins to convert the rows of this one. It also takes over from one that has begun
+    /// and is earlier than itself.
     Convert {
         /// The version that the rows have.
         from: u32,
@@ -99,11 +99,16 @@ impl Lives {
     }
 
     /// Carries out what happens to the kind; `false` if it can't happen now. Converting may change any field, so every index
-    /// of the layout is to be made anew.
-    #[allow(dead_code, reason = "the job that converts rows asks for it")]
+    /// of the layout, which is that of the later version, is to be made anew.
     pub fn transit_kind(&mut self, noted: &Schema, event: KindEvent) -> bool {
+        let begins = matches!(event, KindEvent::Convert { .. });
         let next = match (&self.kind, event) {
             (KindState::Stable, KindEvent::Convert { from }) => KindState::Converting { from },
+            // Rows of the earliest version may still be there.
+            (
+                KindState::Converting { from } | KindState::Stopped { from, .. },
+                KindEvent::Convert { from: _ },
+            ) => KindState::Converting { from: *from },
             (KindState::Converting { from }, KindEvent::Stop { entity, why }) => {
                 KindState::Stopped { from: *from, entity, why }
             }
@@ -111,10 +116,12 @@ impl Lives {
             (KindState::Converting { .. }, KindEvent::Converted) => KindState::Stable,
             _ => return false,
         };
-        if matches!((&self.kind, &next), (KindState::Stable, KindState::Converting { .. })) {
-            for index in noted.indexes {
+        if begins {
+            // What earlier versions had and this one has not is removed with their rows.
+            self.indexes.retain(|(known, _)| noted.indexes.iter().any(|index| index.name == known));
+            for index in noted.indexes.iter().filter(|index| !index.is_elsewhere()) {
                 let now = self.index(noted, index.name);
-                self.transit(index.name, &now, IndexEvent::Convert);
+                self.transit(index.name, &now, IndexEvent::Rebuild);
             }
         }
         self.kind = next;

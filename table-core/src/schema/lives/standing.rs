@@ -1,7 +1,7 @@
 //! What a program may do with a kind, by its own declaration and what the store says.
 
 use super::super::{Schema, same_index};
-use super::{IndexState, Lives};
+use super::{IndexState, KindState, Lives};
 
 /// What who writes and reads a kind by one declaration goes by, as long as the kind's epoch is the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,11 +16,14 @@ pub struct Standing {
     ready: u64,
     /// The number of the state from which on all of them are.
     since: u64,
+    /// Whether the entities' own rows may be of several versions, or may have been at the moment that a reader sees.
+    looks: bool,
 }
 
 impl Standing {
     /// Of a kind of which nothing is noted, or nothing but that it is as declared.
-    pub const NEW: Self = Self { epoch: 0, kept: u64::MAX, filling: 0, ready: u64::MAX, since: 0 };
+    pub const NEW: Self = 
+        Self { epoch: 0, kept: u64::MAX, filling: 0, ready: u64::MAX, since: 0, looks: false };
 
     fn bit(index: usize) -> u64 {
         // An entity has at most 49 indexes (C19).
@@ -64,6 +67,17 @@ impl Standing {
         is_ready && (self.since == 0 || u64::try_from(state).is_ok_and(|state| state >= self.since))
     }
 
+    /// Whether who reads the entities' own rows has to look at what the store says of them at that moment.
+    #[inline]
+    pub fn looks_at_rows(&self) -> bool {
+        self.looks
+    }
+
+    /// Whether every index is kept, lacks nothing, and is read.
+    pub(crate) fn is_whole(&self) -> bool {
+        (self.kept, self.filling, self.ready) == (u64::MAX, 0, u64::MAX)
+    }
+
     /// Whether the index is read by whoever reads now.
     #[inline]
     pub fn is_ready(&self, index: usize) -> bool {
@@ -78,6 +92,41 @@ pub(crate) enum Refusal {
     Lacks(String),
     /// It declares this index otherwise.
     Otherwise(String),
+    /// Rows of this former version are to be converted first.
+    Pending(u32),
+    /// It is of an earlier version than this one, by which the kind is written now.
+    Outdated(u32),
+}
+
+/// What the entities' own rows are to who reads them by a declaration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rows {
+    /// All are of the declaration's own version.
+    Own,
+    /// All can be read where their keys say; some may be of this former version, or of one after it.
+    Readable(u32),
+    /// Those from this version on can be read, and some lie where the keys of that version say.
+    Pending(u32),
+    /// Some are of this version, which the declaration knows nothing of.
+    Unknown(u32),
+}
+
+/// What the entities' own rows are to who reads them by this declaration.
+pub(crate) fn rows(noted: Option<&Schema>, lives: &Lives, declared: &'static Schema) -> Rows {
+    let Some(noted) = noted else { return Rows::Own };
+    if noted.version > declared.version {
+        return Rows::Unknown(noted.version);
+    }
+    let first = match lives.kind {
+        KindState::Stable => noted.version,
+        KindState::Converting { from } | KindState::Stopped { from, .. } => from.min(noted.version),
+    };
+    match (first..declared.version).find(|version| declared.of_version(*version).is_none()) {
+        Some(version) => Rows::Unknown(version),
+        None if first == declared.version => Rows::Own,
+        None if declared.keeps_keys_since(first) => Rows::Readable(first),
+        None => Rows::Pending(first),
+    }
 }
 
 /// Why an index can't be read.
@@ -87,17 +136,30 @@ pub(crate) enum Unread {
     Is(IndexState),
     /// It is declared otherwise than it is.
     Otherwise,
+    /// The entities are still to be converted from this version.
+    Pending(u32),
 }
 
 /// What a program with this declaration goes by, and why it can't write, if it can't.
 pub(crate) fn standing(
     noted: Option<&Schema>,
     lives: &Lives,
-    declared: &Schema,
+    declared: &'static Schema,
 ) -> (Standing, Option<Refusal>) {
     let Some(noted) = noted else { return (Standing { epoch: lives.epoch, ..Standing::NEW }, None) };
-    let mut found = Standing { epoch: lives.epoch, kept: 0, filling: 0, ready: 0, since: 0 };
-    let mut refusal = None;
+    let looks = declared.version > 1 || noted.version > 1;
+    let mut found = Standing { epoch: lives.epoch, kept: 0, filling: 0, ready: 0, since: 0, looks };
+    // What its indexes hold is of another version.
+    if noted.version < declared.version {
+        return (found, Some(Refusal::Pending(noted.version)));
+    }
+    if noted.version > declared.version {
+        return (found, Some(Refusal::Outdated(noted.version)));
+    }
+    let mut refusal = match rows(Some(noted), lives, declared) {
+        Rows::Pending(version) | Rows::Unknown(version) => Some(Refusal::Pending(version)),
+        Rows::Own | Rows::Readable(_) => None,
+    };
     for (number, index) in declared.indexes.iter().enumerate() {
         let state = lives.index(noted, index.name);
         let is_same = noted.indexes.iter().any(|was| same_index((noted, was), (declared, index)));
@@ -142,6 +204,13 @@ pub(crate) fn unread(
     state: usize,
 ) -> Option<Unread> {
     let noted = noted?;
+    match lives.kind {
+        _ if noted.version != declared.version => return Some(Unread::Pending(noted.version)),
+        KindState::Converting { from } | KindState::Stopped { from, .. } => {
+            return Some(Unread::Pending(from));
+        }
+        KindState::Stable => {}
+    }
     let is = lives.index(noted, name);
     let of = |schema: &Schema| schema.indexes.iter().find(|index| index.name == name).copied();
     match (&is, of(noted).zip(of(declared))) {

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-use super::{Blocked, IndexEvent, IndexState, KindEvent, KindState, Lives};
+use super::{Blocked, IndexEvent, IndexState, KindEvent, KindState, Lives, Rows};
 use crate::schema::{Field, FieldPart, Format, Index, KeyPart, Part, Place, Property, Schema, Template};
 
 const FIELDS: &[Field] = &[String::FIELD.named("team", "Team"), u32::FIELD.named("id", "Id")];
@@ -126,7 +126,6 @@ fn converting_a_kind_sends_each_index_to_be_swept_and_raises_the_epoch() {
     assert_eq!(lives.index(&MEMBER, "by_team"), IndexState::Sweep);
     let entity = ("p".to_owned(), "r".to_owned());
     assert!(lives.transit_kind(&MEMBER, KindEvent::Stop { entity, why: "why".into() }));
-    assert!(!lives.transit_kind(&MEMBER, KindEvent::Convert { from: 1 }));
     assert!(lives.transit_kind(&MEMBER, KindEvent::Resume));
     assert_eq!(lives.kind, KindState::Converting { from: 1 });
     assert!(lives.transit_kind(&MEMBER, KindEvent::Converted));
@@ -134,6 +133,67 @@ fn converting_a_kind_sends_each_index_to_be_swept_and_raises_the_epoch() {
     let (index, name) = (lives.index(&MEMBER, "by_team"), "by_team");
     assert!(!lives.transit(name, &index, IndexEvent::Dropped));
     assert_eq!(lives.epoch, 5);
+}
+
+const FIRST: Schema = Schema::new(["MemberV1", "member"], FIELDS, &[ROW]);
+const SECOND: Schema =
+    Schema::new(["MemberV2", "member"], FIELDS, &[ROW]).version(2).entity_type("member@2").from_former(&FIRST);
+const MOVED: Schema = Schema::new(["Member", "member"], FIELDS, &[BY_TEAM])
+    .version(3)
+    .entity_type("member@3")
+    .from_former(&SECOND);
+const ALONE: Schema = Schema::new(["Member", "member"], FIELDS, &[ROW]).version(3).entity_type("member@3");
+
+#[test]
+fn rows_are_readable_as_far_as_the_versions_are_known_and_keep_their_keys() {
+    let stable = Lives::default();
+    let converting = |from| Lives { kind: KindState::Converting { from }, ..Lives::default() };
+    let entity = ("p".to_owned(), "r".to_owned());
+    let stopped = Lives { kind: KindState::Stopped { from: 1, entity, why: "why".into() }, ..stable.clone() };
+    let noted = |version| Some(Schema { version, ..BARE });
+    for (noted, lives, declared, expected) in [
+        (None, &stable, &SECOND, Rows::Own),
+        (noted(1), &stable, &FIRST, Rows::Own),
+        (noted(1), &stable, &SECOND, Rows::Readable(1)),
+        (noted(2), &stable, &SECOND, Rows::Own),
+        (noted(2), &converting(1), &SECOND, Rows::Readable(1)),
+        (noted(2), &stopped, &SECOND, Rows::Readable(1)),
+        (noted(2), &stable, &FIRST, Rows::Unknown(2)),
+        (noted(2), &converting(1), &FIRST, Rows::Unknown(2)),
+        (noted(1), &stable, &MOVED, Rows::Pending(1)),
+        (noted(3), &converting(2), &MOVED, Rows::Pending(2)),
+        (noted(3), &stable, &MOVED, Rows::Own),
+        (noted(3), &stable, &ALONE, Rows::Own),
+        (noted(3), &converting(2), &ALONE, Rows::Unknown(2)),
+        (noted(2), &stable, &ALONE, Rows::Unknown(2)),
+    ] {
+        assert_eq!(super::rows(noted.as_ref(), lives, declared), expected, "{noted:?} {lives:?}");
+        // Who writes has to know every row, and to find it where its key says.
+        let (standing, refusal) = super::standing(noted.as_ref(), lives, declared);
+        let is_own = noted.is_none_or(|noted| noted.version == declared.version);
+        let may_write = is_own && matches!(expected, Rows::Own | Rows::Readable(_));
+        assert_eq!(refusal.is_none(), may_write, "{noted:?} {lives:?} {refusal:?}");
+        assert!(is_own || !standing.keeps(0) && !standing.is_ready(0));
+        // Who may see rows of another version looks at his own snapshot.
+        assert!(standing.looks_at_rows() || expected == Rows::Own);
+    }
+}
+
+#[test]
+fn a_later_version_takes_over_and_knows_where_the_first_rows_are() {
+    let mut lives = Lives::default();
+    assert!(lives.transit_kind(&MEMBER, KindEvent::Convert { from: 1 }));
+    lives.transit("by_team", &IndexState::Sweep, IndexEvent::Swept);
+    let epoch = lives.epoch;
+    assert!(lives.transit_kind(&BARE, KindEvent::Convert { from: 2 }));
+    // What it has not is forgotten: its rows go with those of the versions before.
+    assert_eq!((lives.kind.clone(), lives.indexes.len()), (KindState::Converting { from: 1 }, 0));
+    assert!(lives.epoch > epoch);
+    let entity = ("p".to_owned(), "r".to_owned());
+    assert!(lives.transit_kind(&BARE, KindEvent::Stop { entity, why: "why".into() }));
+    assert!(lives.transit_kind(&MEMBER, KindEvent::Convert { from: 3 }));
+    assert_eq!(lives.kind, KindState::Converting { from: 1 });
+    assert_eq!(lives.index(&MEMBER, "by_team"), IndexState::Sweep);
 }
 
 /// Entities of which each has a key by the old template and one by the new; two of them, and two keys.

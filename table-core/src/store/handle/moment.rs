@@ -16,6 +16,7 @@ use crate::row::selection::Selection;
 use crate::row::view::RowView;
 use crate::schema::Schema;
 use crate::store::encryption::Lens;
+use crate::store::jobs::declare;
 use crate::store::lmdb::ReadTxn;
 use crate::store::open::Living;
 use crate::store::opened::Inner;
@@ -113,6 +114,17 @@ impl Moment for LmdbMoment {
             return Ok(());
         }
         Err(table.unread(schema, index, self.txn.id()))
+    }
+
+    fn check_rows(&self, table: &dyn TableExec, schema: &'static Schema, as_stored: bool) -> Result<()> {
+        let table = LmdbTable::of(table)?;
+        let dbs = &self.inner.environment.dbs;
+        // What the process knows of the kind is then at least as new as this moment.
+        table.state().check_exists(dbs, &self.txn)?;
+        if !table.standing(schema, false)?.looks_at_rows() {
+            return Ok(());
+        }
+        declare::check_rows(dbs, &self.txn, table.state(), (schema, as_stored))
     }
 
     fn walks(&self, table: &dyn TableExec, lanes: &Lanes) -> Result<Vec<Box<dyn Walk>>> {

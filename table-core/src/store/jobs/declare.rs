@@ -2,8 +2,8 @@
 
 use super::plain;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::layouts::{Noted, refused};
-use crate::schema::{self, Schema, Standing};
+use crate::executor::layouts::{Noted, pending, refused, unknown_version};
+use crate::schema::{self, Rows, Schema, Standing};
 use crate::sealing::missing;
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{Databases, WriteTxn};
@@ -69,6 +69,26 @@ pub(in crate::store) fn standing(
     }
 }
 
+/// Makes sure that the entities' own rows can be read by a declaration as they are in this snapshot; `as_stored`: without
+/// being converted.
+#[cold]
+pub(in crate::store) fn check_rows(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    table: &TableState,
+    (schema, as_stored): (&'static Schema, bool),
+) -> Result<()> {
+    let lives = lives::lives(dbs, txn, table.id, schema.kind)?;
+    let noted = layouts::noted(dbs, txn, table, schema.kind)?;
+    let noted = noted.map(|noted| schema::read(noted, schema.kind).ok_or_else(layouts::damaged)).transpose()?;
+    match schema::rows(noted.as_ref(), &lives, schema) {
+        Rows::Readable(version) if as_stored => Err(pending(schema, version, "asked for as they are stored")),
+        Rows::Own | Rows::Readable(_) => Ok(()),
+        Rows::Pending(version) => Err(pending(schema, version, "read where the keys of that version say")),
+        Rows::Unknown(version) => Err(unknown_version(schema, version)),
+    }
+}
+
 /// Compares the schema with the layout that is noted.
 fn examine(
     dbs: &Databases,
@@ -109,7 +129,7 @@ fn look(
             }
             found => found?,
         };
-        if found == Noted::Same || !writes {
+        if matches!(found, Noted::Same | Noted::Former) || !writes {
             let noted = layouts::noted(dbs, &txn, table, schema.kind)?;
             let lives = lives::lives(dbs, &txn, table.id, schema.kind)?;
             let read = noted.map(|noted| schema::read(noted, schema.kind).ok_or_else(layouts::damaged));

@@ -1,6 +1,7 @@
 //! Jobs, which go over a whole store or a whole table.
 
 pub(in crate::store) mod check;
+mod convert;
 pub(in crate::store) mod declare;
 mod plain;
 pub(in crate::store) mod reclaim;

@@ -38,7 +38,7 @@ pub(in crate::store) fn plain_values(
         }
         let view = RowView::new(key, row, &*dict, true);
         let kind = view.kind()?.unwrap_or_default();
-        if kind != schema.kind && schema.indexes.iter().all(|index| index.kind != kind) {
+        if kind != schema.entity_type && schema.indexes.iter().all(|index| index.kind != kind) {
             continue;
         }
         for property in properties {

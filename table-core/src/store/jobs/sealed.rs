@@ -173,7 +173,7 @@ impl Looked {
                 blind.map(|(field, blind)| (blind.property, blind.tokens.key_scope(field.scope))).collect();
             if !tokens.is_empty() {
                 kinds.extend(schema.indexes.iter().map(|index| (index.kind, tokens.clone())));
-                kinds.insert(schema.kind, tokens);
+                kinds.insert(schema.entity_type, tokens);
             }
         }
         let dict = table.dict();

@@ -2,10 +2,11 @@
 
 use std::ops::Bound;
 
+use super::convert;
 use super::declare::vouch;
 use super::plain::damaged;
 use crate::error::{Error, Result};
-use crate::executor::{EachRow, JobRecord, Jobs, Position, StepSize, Transition};
+use crate::executor::{Conversion, EachRow, JobRecord, Jobs, Position, StepSize, Transition};
 use crate::row::key::{self, StoredKey};
 use crate::row::view::{self, RowView};
 use crate::row::{self, Row};
@@ -41,6 +42,20 @@ impl Jobs for LmdbTable {
         let (txn, dbs) = (self.inner.environment.read_txn()?, &self.inner.environment.dbs);
         self.state.check_exists(dbs, &txn)?;
         Counts::read(dbs.main, &txn, self.state.id).map(|counts| counts.entities)
+    }
+
+    fn byte_count(&self) -> Result<u64> {
+        let (txn, dbs) = (self.inner.environment.read_txn()?, &self.inner.environment.dbs);
+        self.state.check_exists(dbs, &txn)?;
+        Counts::read(dbs.main, &txn, self.state.id).map(|counts| counts.bytes)
+    }
+
+    fn version(&self, schema: &'static Schema) -> Result<(Lives, Option<u32>)> {
+        convert::version(self, schema)
+    }
+
+    fn convert(&self, conversion: &Conversion<'_>) -> Result<bool> {
+        convert::convert(self, conversion)
     }
 
     fn rows_after(

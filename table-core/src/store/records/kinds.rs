@@ -4,7 +4,7 @@ use super::catalog::TableState;
 use super::layouts;
 use crate::error::{Error, Result};
 pub(in crate::store) use crate::executor::layouts::needs_its_struct;
-use crate::schema::Schema;
+use crate::schema::{self, Schema};
 use crate::store::lmdb::Databases;
 
 /// A kind of rows that some struct has declared in a table.
@@ -55,6 +55,12 @@ impl TableState {
         kind: &str,
         read: impl FnOnce(&DeclaredKind) -> T,
     ) -> Option<T> {
-        self.declared_kinds().iter().find(|known| *known.kind == *kind).map(read)
+        let declared = self.declared_kinds();
+        // Rows of other versions are the struct's as well.
+        let is_version = |known: &&DeclaredKind| {
+            schema::other_version(&known.kind, kind).is_some() && known.index.is_none()
+        };
+        let known = declared.iter().find(|known| *known.kind == *kind);
+        known.or_else(|| declared.iter().find(is_version)).map(read)
     }
 }

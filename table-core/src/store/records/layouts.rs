@@ -19,7 +19,7 @@ pub(in crate::store) fn compare(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
     table: &TableState,
-    schema: &Schema,
+    schema: &'static Schema,
 ) -> Result<Noted> {
     layouts::compare(&table.name, noted(dbs, txn, table, schema.kind)?, schema)
 }
@@ -99,6 +99,7 @@ pub(crate) fn outdated(schema: &Schema, why: Outdated) -> Error {
             "`{kind}` of the struct `{entity}` has something plain that another program has had sealed since this one opened \
              the table; declare it with `#[encrypt]` here too"
         ),
+        Outdated::Former(version) => layouts::outdated_version(schema, version),
         Outdated::Misnamed { is, was } => format!(
             "the property `{was}` of `{kind}` is called `{is}` by another program, and rows have the one name or the other; \
              declare it in the struct `{entity}` with `#[property(rename = \"{is}\", was = \"{was}\")]` too"

@@ -173,13 +173,25 @@ impl Scan {
             && !of_kind
             && !kind.holds(&row, &self.dict).map_err(|e| key::locate(e.into(), key))?
         {
-            return Ok(None);
+            return self.take_other(Found { key, row });
         }
         let found = Found { key, row };
         if self.plan.kind.is_some_and(|kind| kind.is_signed) && !row.is_signed() {
             return Err(sign::unsigned(&self.lend(found)));
         }
         if self.plan.is_filtered() && !self.accepts(inner, txn, found)? {
+            return Ok(None);
+        }
+        self.remaining -= 1;
+        Ok(Some(found))
+    }
+
+    /// The same of a row of another kind, or of another version of the kind.
+    #[cold]
+    #[inline(never)]
+    fn take_other<'t>(&mut self, found: Found<'t>) -> Result<Option<Found<'t>>> {
+        let Some(kind) = self.plan.kind else { return Ok(None) };
+        if !self.plan.accepts_other(kind, &self.lend(found))? {
             return Ok(None);
         }
         self.remaining -= 1;

@@ -82,4 +82,6 @@ pub(in crate::typed) struct Desk<'p> {
     pub(in crate::typed) new: Option<Values<'p>>,
     /// The keys of its rows.
     pub(in crate::typed) printed: Option<Printed<'p>>,
+    /// The keys of the row that takes the place of its own, if that lies in another partition.
+    pub(in crate::typed) moved: Option<Printed<'p>>,
 }

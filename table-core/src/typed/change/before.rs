@@ -6,13 +6,14 @@ use crate::model::{Value, ValueRef};
 use crate::plan::{self, Cause, RowContent, RowKind, Values, Version};
 use crate::row::encode::is_as_written;
 use crate::row::view::RowView;
-use crate::schema::{Field, Schema};
+use crate::schema::{Field, Kinship, Schema};
 use crate::sealing::looks_sealed;
 use crate::typed::change::values_of;
 use crate::typed::encrypt::sealing::SealedFields;
 use crate::typed::encrypt::unopened;
 use crate::typed::entity::Entity;
-use crate::typed::entity::path::check_kind;
+use crate::typed::entity::former;
+use crate::typed::entity::path::{check_kind, check_own, of_kin};
 use crate::typed::entity::source::Source;
 
 /// An entity as it was read, with what its struct does not know.
@@ -34,6 +35,9 @@ pub(in crate::typed) struct Before<E> {
 impl<E: Entity> Before<E> {
     /// Reads what is stored.
     pub(in crate::typed) fn read(view: &RowView<'_>, version: Version) -> Result<Self> {
+        if let Some((entity, row)) = former::<E>(view)? {
+            return Ok(Self::of(row, version, Some(entity), Values::default(), Vec::new()));
+        }
         let entity = decode::<E>(view)?;
         let row = Row::read(view, E::SCHEMA, &values_of(&entity)?)?;
         Ok(Self::of(row, version, Some(entity), Values::default(), Vec::new()))
@@ -41,9 +45,15 @@ impl<E: Entity> Before<E> {
 
     /// Reads what is stored, and gives away the entity, to be changed.
     pub(in crate::typed) fn read_to_change(view: &RowView<'_>, version: Version) -> Result<(Self, E)> {
-        let entity = decode::<E>(view)?;
+        let (entity, row) = match former::<E>(view)? {
+            Some(former) => former,
+            None => {
+                let entity = decode::<E>(view)?;
+                let row = Row::read(view, E::SCHEMA, &values_of(&entity)?)?;
+                (entity, row)
+            }
+        };
         let values = values_of(&entity)?;
-        let row = Row::read(view, E::SCHEMA, &values)?;
         let indexes = 0..E::SCHEMA.indexes.len();
         let without = indexes.filter(|index| !entity.has_row(*index)).collect();
         let values = values.into_owned();
@@ -57,10 +67,29 @@ impl<E: Entity> Before<E> {
         version: Version,
         is_exact: bool,
     ) -> Result<Self> {
+        if const { E::SCHEMA.former.is_some() } && Self::is_former(view)? {
+            return Err(of_kin(view, E::SCHEMA));
+        }
         check_kind(view, const { E::SCHEMA.tag(None) })?;
         let values = unopened::read::<E>(view)?;
         let row = Row { is_exact, unknown: unknown(view, E::SCHEMA)?, sealed: None };
         Ok(Self::of(row, version, None, values, Vec::new()))
+    }
+
+    /// Whether the row is of a former version, and can't become what it would be now.
+    pub(in crate::typed) fn is_unconverted(view: &RowView<'_>, error: &Error) -> Result<bool> {
+        Ok((error.kind() == ErrorKind::NotConverted || is_closed(error)) && Self::is_former(view)?)
+    }
+
+    /// Whether the row is of a former version.
+    pub(in crate::typed) fn is_former(view: &RowView<'_>) -> Result<bool> {
+        Ok(matches!(E::SCHEMA.kinship(view.kind()?.unwrap_or_default()), Kinship::Former(_)))
+    }
+
+    /// An entity of which nothing is known but that it is there: in no index that is kept it has a copy.
+    pub(in crate::typed) fn unconverted(version: Version) -> Self {
+        let row = Row { is_exact: false, unknown: Vec::new(), sealed: None };
+        Self::of(row, version, None, Values::default(), (0..E::SCHEMA.indexes.len()).collect())
     }
 
     fn of(
@@ -113,6 +142,21 @@ impl<E: Entity> Before<E> {
             None => !self.without.contains(&index),
         }
     }
+}
+
+/// Reads what a row of a former version becomes; `None` if it is of the entity's own.
+fn former<E: Entity>(view: &RowView<'_>) -> Result<Option<(E, Row)>> {
+    if const { E::SCHEMA.former.is_none() } || view.is_shaped_as(E::SCHEMA.entity_type) {
+        return Ok(None);
+    }
+    check_own::<E>(view)?;
+    let Some(entity) = former::read::<E>(view)? else { return Ok(None) };
+    let Kinship::Former(schema) = E::SCHEMA.kinship(view.kind()?.unwrap_or_default()) else { return Ok(None) };
+    let is_known = |name: &str| E::SCHEMA.fields.iter().any(|field| field.property == name);
+    let mut unknown = unknown(view, schema)?;
+    unknown.retain(|(name, _)| !is_known(name));
+    // What it had sealed is sealed anew.
+    Ok(Some((entity, Row { is_exact: false, unknown, sealed: Some(SealedFields::default()) })))
 }
 
 fn decode<E: Entity>(view: &RowView<'_>) -> Result<E> {

@@ -12,6 +12,7 @@ use crate::row::view::RowView;
 use crate::schema::{self, KeyPair, Schema, Standing};
 use crate::typed::encrypt::{sealing, unopened};
 use crate::typed::entity::Entity;
+use crate::typed::entity::path::of_kin;
 use crate::typed::entity::source::Source;
 use crate::typed::read::key::Key;
 
@@ -178,7 +179,7 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         match &self.change {
             Change::Insert(entity) | Change::Put(entity) | Change::Replace(entity, _) => Some(entity),
             Change::Merge(..) | Change::Set(..) | Change::Update(_) | Change::Move(_) => self.new.as_ref(),
-            Change::Fill(_) | Change::Refile => self.before.as_ref().and_then(Before::entity),
+            Change::Fill(_) | Change::Refile | Change::Rewrite => self.before.as_ref().and_then(Before::entity),
             Change::Delete(_) => None,
             #[cfg(feature = "encrypt")]
             Change::Reseal => None,
@@ -191,6 +192,8 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
             Change::Merge(..) | Change::Update(_) | Change::Move(_) => {
                 Before::read_to_change(view, version).map(|(before, entity)| (before, Some(entity)))
             }
+            // The properties would be set of what the row says, and not of what it becomes.
+            Change::Set(..) if Before::<E>::is_former(view)? => Err(of_kin(view, E::SCHEMA)),
             Change::Set(changes, _) => Before::read(view, version).and_then(|before| {
                 Ok((before, Some(E::from_source(&mut Source::merged(E::SCHEMA, view, changes)?)?)))
             }),
@@ -199,13 +202,19 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
             | Change::Replace(..)
             | Change::Delete(_)
             | Change::Fill(_)
-            | Change::Refile => Before::read(view, version).map(|before| (before, None)),
+            | Change::Refile
+            | Change::Rewrite => Before::read(view, version).map(|before| (before, None)),
             #[cfg(feature = "encrypt")]
             Change::Reseal => return self.found_unopened(view, version),
         };
         match read {
             Ok((before, given)) => {
                 (self.before, self.given) = (Some(before), given);
+                Ok(())
+            }
+            // It can't become what it would be now, and need not.
+            Err(error) if self.change.goes_unopened() && Before::<E>::is_unconverted(view, &error)? => {
+                self.before = Some(Before::unconverted(version));
                 Ok(())
             }
             // Its keys are lost, or its values were tampered with: what doesn't need them goes on without.
@@ -362,7 +371,7 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         };
         // What is not new and does not move has the key that it is looked for by.
         let key = match self.change {
-            Change::Insert(_) | Change::Move(_) => None,
+            Change::Insert(_) | Change::Move(_) | Change::Rewrite => None,
             _ => Some(self.key.as_strs()?),
         };
         let new = match (self.new_entity(), new) {
@@ -384,7 +393,8 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         };
         let epoch = Epoch { kind: schema.kind, number: self.standing.epoch };
         let keeps_own = matches!(self.change, Change::Fill(_) | Change::Refile);
-        Ok(Printed { schema, old: rows, new, keeps_times: self.change.reseals(), keeps_own, epoch })
+        let keeps_times = self.change.reseals() || matches!(self.change, Change::Rewrite);
+        Ok(Printed { schema, old: rows, new, keeps_times, keeps_own, epoch })
     }
 }
 
@@ -407,7 +417,8 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> EntityAttempt<'_, E, F> {
             | Change::Set(..)
             | Change::Delete(_)
             | Change::Fill(_)
-            | Change::Refile => {}
+            | Change::Refile
+            | Change::Rewrite => {}
             #[cfg(feature = "encrypt")]
             Change::Reseal => {}
         }
@@ -420,7 +431,7 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
     }
 
     fn writes_entity(&self) -> bool {
-        !matches!(self.change, Change::Fill(_))
+        !matches!(self.change, Change::Fill(_) | Change::Rewrite)
     }
 
     fn stand(&mut self, standing: Standing) {
@@ -513,8 +524,14 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
         draft: &mut Draft<'p>,
     ) -> Result<()> {
         self.lay_out(seals, desk).map_err(|error| self.place(error))?;
-        let Desk { old, new, printed } = desk;
-        let rows = self.print(old.as_ref(), new.as_ref()).map_err(|error| self.place(error))?;
+        let Desk { old, new, printed, moved } = desk;
+        let mut rows = self.print(old.as_ref(), new.as_ref()).map_err(|error| self.place(error))?;
+        if matches!(self.change, Change::Rewrite)
+            && let Some((new, before)) = rows.take_if_moved().zip(self.before.as_ref())
+        {
+            let moved = moved.insert(rows.with_new(new, &before.unknown));
+            draft.add(number, moved);
+        }
         draft.add(number, printed.insert(rows));
         Ok(())
     }

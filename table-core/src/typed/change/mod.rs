@@ -42,6 +42,9 @@ pub(in crate::typed) enum Change<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
     Reseal,
     /// The copies of the one there in this index are added: the entity stays as it is.
     Fill(usize),
+    /// The rows of the one there are written as they would be written today: it stays as it is, and of its version. One that
+    /// is of a former version of its struct is converted.
+    Rewrite,
     /// The copies of the one there are put where they are to be, whatever is there: the entity stays as it is.
     Refile,
 }
@@ -61,6 +64,7 @@ impl<E: Entity, F: ?Sized> Change<'_, E, F> {
             Self::Reseal => "re-encrypt in",
             Self::Fill(_) => "add copies to",
             Self::Refile => "mend copies in",
+            Self::Rewrite => "write anew in",
         }
     }
 
@@ -97,7 +101,7 @@ impl<E: Entity, F: ?Sized> Change<'_, E, F> {
             Self::Update(_) | Self::Move(_) => Some(IfMatch::Any),
             #[cfg(feature = "encrypt")]
             Self::Reseal => Some(IfMatch::Any),
-            Self::Fill(_) | Self::Refile => Some(IfMatch::Any),
+            Self::Fill(_) | Self::Refile | Self::Rewrite => Some(IfMatch::Any),
         }
     }
 }

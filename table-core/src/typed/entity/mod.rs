@@ -2,6 +2,7 @@
 
 pub(in crate::typed) mod column;
 mod comparisons;
+pub(in crate::typed) mod former;
 pub(in crate::typed) mod path;
 pub(in crate::typed) mod properties;
 pub(in crate::typed) mod source;
@@ -10,6 +11,7 @@ pub(in crate::typed) mod stored;
 use crate::error::Result;
 use crate::model::Value;
 use crate::plan::Values;
+use crate::row::view::RowView;
 use crate::schema::{Field, KeyElements, Property, PropertyValue, Schema};
 
 use self::source::Source;
@@ -52,6 +54,13 @@ pub trait Entity: Sized + 'static {
     /// Takes the fields in the schema's order.
     #[doc(hidden)]
     fn from_source(source: &mut Source<'_>) -> Result<Self>;
+
+    /// Reads the entity from a row of this kind, which is that of a former version; `None` if it knows no such version.
+    #[doc(hidden)]
+    fn former(view: &RowView<'_>, kind: &str) -> Result<Option<Self>> {
+        let _ = (view, kind);
+        Ok(None)
+    }
 
     /// The elements of a field that stand in keys one by one, of a row whose sealed fields need not open.
     #[doc(hidden)]

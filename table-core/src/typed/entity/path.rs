@@ -1,14 +1,19 @@
 //! The ways in which an entity can be reached: its own rows, and each index.
 
+use std::any::Any;
+
+use super::former::{self, Formers};
 use super::source::Source;
 use super::stored::{Copied, Stored};
 use crate::error::{Error, ErrorKind, Result};
+use crate::executor::FormerRows;
+use crate::executor::layouts::{pending, unknown_version};
 use crate::handle::table::DynamicTable;
 use crate::model::{ETag, Value, ValueRef};
 use crate::query::{KeyProperties, Kind, Query, StoredRow};
 use crate::row::view::RowView;
 use crate::schema::{
-    self, Blind, Field, FieldPart, Format, Index, KeyValues, Place, PropertyValue, RowTag, Schema, Template,
+    self, Blind, Field, FieldPart, Format, Index, KeyValues, Kinship, Place, PropertyValue, RowTag, Schema, Template,
     ValueError,
 };
 use crate::sealing::sign::check_signed;
@@ -36,6 +41,7 @@ pub trait Path: 'static {
         schema: Self::Entity::SCHEMA,
         index: Self::INDEX,
         tag: Self::Entity::SCHEMA.tag(Self::INDEX),
+        former: if Self::INDEX.is_none() { Formers::<Self::Entity>::ROWS } else { None },
     };
 
     #[doc(hidden)]
@@ -50,6 +56,8 @@ pub struct PathKeys {
     index: Option<usize>,
     /// What its rows say of themselves.
     tag: RowTag,
+    /// What reads rows of former versions.
+    former: Option<&'static FormerRows>,
 }
 
 impl PathKeys {
@@ -146,6 +154,21 @@ impl KeyProperties for PathKeys {
         self.schema.fields.iter().find(|field| field.property == property)?.was
     }
 
+    fn declared(&self) -> &'static Schema {
+        self.schema
+    }
+
+    fn kinship(&self, kind: &str) -> Kinship {
+        if self.index.is_none() {
+            return self.schema.kinship(kind);
+        }
+        schema::other_version(self.tag.kind, kind).map_or(Kinship::Foreign, Kinship::Other)
+    }
+
+    fn former_rows(&self) -> Option<&dyn Any> {
+        self.former.map(|rows| -> &dyn Any { rows })
+    }
+
     fn own_row_key(&self, row: &dyn StoredRow) -> Result<String> {
         let (partition, row_key) = row.keys();
         if self.index.is_none() {
@@ -216,8 +239,45 @@ pub(crate) fn check_kind_name(view: &RowView<'_>, kind: &str) -> Result<()> {
     }
 }
 
+/// Makes sure that a row which a key led to is an entity's own, of its version or of a former one that it knows.
+pub(crate) fn check_own<E: Entity>(view: &RowView<'_>) -> Result<()> {
+    let tag = const { E::SCHEMA.tag(None) };
+    if const { E::SCHEMA.former.is_none() } || view.is_shaped_as(tag.kind) {
+        return check_kind(view, tag);
+    }
+    match E::SCHEMA.kinship(view.kind()?.unwrap_or_default()) {
+        Kinship::Mine => check_signed(view, tag),
+        Kinship::Former(former) => check_signed(view, former.tag(None)),
+        Kinship::Other(_) | Kinship::Foreign => Err(of_kin(view, E::SCHEMA)),
+    }
+}
+
+/// The error of an entity's row that it can't be read from: it is of another version, or of another kind.
+#[cold]
+pub(in crate::typed) fn of_kin(view: &RowView<'_>, schema: &'static Schema) -> Error {
+    let found = match view.kind() {
+        Ok(found) => found,
+        Err(error) => return error,
+    };
+    match found.map(|found| schema.kinship(found)) {
+        Some(Kinship::Other(version)) => unknown_version(schema, version),
+        Some(Kinship::Former(former)) => pending(schema, former.version, "seen as they are"),
+        _ => return of_another_kind(view, schema.entity_type, found),
+    }
+    .partition(&view.partition_key())
+    .row(&view.row_key())
+}
+
 #[cold]
 fn of_another_kind(view: &RowView<'_>, kind: &str, found: Option<&str>) -> Error {
+    if let Some(version) = found.and_then(|found| schema::other_version(kind, found)) {
+        let because = format!(
+            "the row is of version {version}, `{}`, and not `{kind}`, which is the one that the struct knows",
+            found.unwrap_or_default().escape_debug()
+        );
+        let error = Error::new(ErrorKind::LayoutChanged).because(because);
+        return error.partition(&view.partition_key()).row(&view.row_key());
+    }
     let because = match found {
         Some(found) => format!("the row is of the kind `{}`, not `{kind}`", found.escape_debug()),
         None => format!("the row says not of which kind it is: `EntityType` would be `{kind}`"),
@@ -231,6 +291,12 @@ fn of_another_kind(view: &RowView<'_>, kind: &str, found: Option<&str>) -> Error
 /// Reads an entity from its own row.
 #[doc(hidden)]
 pub fn read_stored<E: Entity>(view: &RowView<'_>) -> Result<Stored<E>> {
+    if const { E::SCHEMA.former.is_some() }
+        && !view.is_shaped_as(E::SCHEMA.entity_type)
+        && let Some(entity) = former::read::<E>(view)?
+    {
+        return Ok(Stored::new(entity, ETag::from_timestamp(view.timestamp())));
+    }
     let place = const { E::SCHEMA.place() };
     let mut source = Source::begin(E::SCHEMA, place, view);
     source.take_keys(place)?;

@@ -455,7 +455,7 @@ impl<'v> Source<'v> {
                 .with_kind(ErrorKind::DecryptionFailed));
         };
         // Copies hold the bytes of their entity's own row, sealed for its key.
-        if view.kind()? == Some(self.schema.kind) {
+        if view.kind()? == Some(self.schema.entity_type) {
             open_sealed(view, &view.row_key(), self.property(field), sealed)
         } else {
             open_sealed(view, &self.own_row_key()?, self.property(field), sealed)

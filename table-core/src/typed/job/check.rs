@@ -179,6 +179,7 @@ impl<E: Entity> Table<E> {
     /// Goes over the table once; returns how many rows were mended.
     fn go_over(&self, report: &mut CopyReport, mends: bool) -> Result<u64> {
         let table = self.dynamic();
+        super::check_converted::<E>(table)?;
         let (mut after, mut mended) = (None, 0);
         loop {
             let standing = driver::standing(Together::alone(table), E::SCHEMA, mends)?;
@@ -257,7 +258,7 @@ impl At<'_> {
         let schema = E::SCHEMA;
         let Some(kind) = view.kind()? else { return Ok(()) };
         let (partition, row) = view.keys();
-        if kind == schema.kind {
+        if kind == schema.entity_type {
             report.entities += 1;
             return self.look_at_entity::<E>(view, (&partition, &row), report, wrong);
         }
@@ -270,7 +271,7 @@ impl At<'_> {
             Some(owner) => self.snapshot.view(self.table, &partition, owner)?,
             None => None,
         };
-        let own = own.filter(|own| own.kind().is_ok_and(|kind| kind == Some(schema.kind)));
+        let own = own.filter(|own| own.kind().is_ok_and(|kind| kind == Some(schema.entity_type)));
         let is_said = match &own {
             Some(own) => self.with_rows::<E, _>(own, |rows| {
                 rows.rows.iter().any(|wants| wants.cause() == Cause::Index(number) && rows.key(wants) == row)

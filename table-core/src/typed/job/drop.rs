@@ -16,6 +16,7 @@ impl<E: Entity> Table<E> {
     /// An index that is still declared can be dropped too; [`rebuild`](Self::rebuild) makes it again.
     pub fn drop_index(&self, name: &str) -> Result<Job<'static>> {
         let table = self.dynamic();
+        super::check_converted::<E>(table)?;
         let work = DropIndex { schema: E::SCHEMA, index: name.to_owned() };
         let begun = Job::new(table, vec![Box::new(work)]).begun();
         begun.map_err(|error| error.attempted("drop an index of").table(table.name()))
@@ -88,7 +89,7 @@ impl Work for DropIndex {
         }
         let epoch = Epoch { kind: self.schema.kind, number: lives.epoch };
         // The kind of the rows of an index that may be declared nowhere any more.
-        let kind = format!("{}.{}", self.schema.kind, self.index);
+        let kind = format!("{}.{}", self.schema.entity_type, self.index);
         if let Some(made) = sweep::step(table, &kind, (at, size), epoch, loader)? {
             return Ok(made);
         }

@@ -4,9 +4,11 @@
 //! whose process is killed, goes on from there when anybody asks for it again, and no row is done twice.
 
 mod check;
+mod convert;
 mod delete;
 mod drop;
 mod list;
+mod migration;
 mod rebuild;
 mod sweep;
 
@@ -16,10 +18,12 @@ use std::time::{Duration, Instant};
 
 pub use self::check::{CopyProblem, CopyReport};
 pub use self::list::JobInfo;
+pub use self::migration::Migration;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, JobStep, Loader, StepSize};
 use crate::handle::table::DynamicTable;
 use crate::plan::Epoch;
+use crate::typed::entity::Entity;
 
 /// The most that a step looks at: so little that writers don't wait long for the transaction that it makes.
 const STEP: StepSize = StepSize { rows: 500, bytes: 1 << 20 };
@@ -46,6 +50,12 @@ pub(in crate::typed) trait Work {
         size: StepSize,
         loader: &mut dyn Loader,
     ) -> Result<Made>;
+
+    /// Is told of a step that can't be carried out, however small it is, and says why.
+    fn refused(&mut self, table: &DynamicTable, at: &JobRecord, error: Error) -> Error {
+        let _ = (table, at);
+        error
+    }
 }
 
 /// What a step has come to.
@@ -55,6 +65,15 @@ pub(in crate::typed) enum Made {
     Rows(Option<JobRecord>, Option<Epoch>),
     /// What was to happen to an index has happened, or somebody else was quicker: the store says where the job is.
     Moved,
+}
+
+/// Makes sure that every entity is of the version that its struct declares: what is made of its rows as they are stored would
+/// be wrong otherwise.
+fn check_converted<E: Entity>(table: &DynamicTable) -> Result<()> {
+    if !table.standing(E::SCHEMA, false)?.looks_at_rows() {
+        return Ok(());
+    }
+    table.snapshot()?.check_rows_as_stored(table, E::SCHEMA)
 }
 
 /// A job: work that goes over a table in bounded steps, while others read and write it.
@@ -184,7 +203,7 @@ impl<'j> Job<'j> {
                 ErrorKind::ConditionNotMet | ErrorKind::EntityNotFound | ErrorKind::EntityAlreadyExists
             );
             if !was_overtaken || attempt + 1 == ATTEMPTS {
-                return Err(failed.error);
+                return Err(work.refused(&self.table, &at, failed.error));
             }
             // Somebody wrote one of the rows meanwhile.
             size.rows = (size.rows / 2).max(1);

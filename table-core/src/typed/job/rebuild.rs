@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, Loader, StepSize, Transition};
 use crate::handle::table::DynamicTable;
 use crate::plan::Epoch;
-use crate::schema::{Blocked, Index, IndexEvent, IndexState, Lives};
+use crate::schema::{Blocked, Index, IndexEvent, IndexState, KindState, Lives};
 use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::change::{Change, driver};
 use crate::typed::entity::Entity;
@@ -58,7 +58,7 @@ impl<E: Entity> Table<E> {
     /// ```
     pub fn rebuild(&self) -> Result<Job<'static>> {
         let table = self.dynamic();
-        table.standing(E::SCHEMA, false)?;
+        super::check_converted::<E>(table)?;
         let work = |index| -> Box<dyn Work> { Box::new(Rebuild::<E>::of(index)) };
         let works = (0..E::SCHEMA.indexes.len()).map(work).collect();
         let begun = Job::new(table, works).begun();
@@ -69,13 +69,13 @@ impl<E: Entity> Table<E> {
 /// The part of the job in which copies are added.
 const FILLING: u8 = 1;
 
-struct Rebuild<E> {
+pub(super) struct Rebuild<E> {
     index: usize,
     entity: PhantomData<fn() -> E>,
 }
 
 impl<E: Entity> Rebuild<E> {
-    fn of(index: usize) -> Self {
+    pub(super) fn of(index: usize) -> Self {
         Self { index, entity: PhantomData }
     }
 
@@ -110,7 +110,7 @@ impl<E: Entity> Rebuild<E> {
     ) -> Result<Option<Made>> {
         let (schema, mut found) = (E::SCHEMA, Vec::new());
         let (last, rows) = table.exec().jobs()?.rows_after(at.position.as_ref(), size, &mut |view, _| {
-            if view.kind()? == Some(schema.kind) {
+            if view.kind()? == Some(schema.entity_type) {
                 let (partition, row) = view.keys();
                 found.push((partition.into_owned(), row.into_owned()));
             }
@@ -158,7 +158,11 @@ impl<E: Entity> Work for Rebuild<E> {
         }
         // What the index is made of is noted first. Other indexes may keep the program from writing.
         match table.standing(E::SCHEMA, true) {
-            Err(error) if error.kind() != ErrorKind::LayoutChanged => return Err(error),
+            Err(error)
+                if !matches!(error.kind(), ErrorKind::LayoutChanged | ErrorKind::MigrationPending) =>
+            {
+                return Err(error);
+            }
             _ => {}
         }
         loop {
@@ -187,6 +191,9 @@ impl<E: Entity> Work for Rebuild<E> {
         loader: &mut dyn Loader,
     ) -> Result<Made> {
         let (lives, state, is_same) = table.exec().jobs()?.lives(E::SCHEMA, self.index())?;
+        if lives.kind != KindState::Stable {
+            super::check_converted::<E>(table)?;
+        }
         let kind = E::SCHEMA.indexes.get(self.index).map_or("", |index| index.kind);
         if !is_same && state != IndexState::Absent {
             let because = format!(

@@ -22,6 +22,7 @@ use crate::executor::Lanes;
 use crate::handle::page::Page;
 use crate::handle::table::DynamicTable;
 use crate::query::{Continuation, Explain, Filter, Query};
+use crate::typed::entity::Entity;
 use crate::typed::entity::path::Path;
 use crate::typed::read::blind::{or_again, steadily};
 use crate::typed::read::check_index;
@@ -164,6 +165,10 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     }
 
     fn counted(&self) -> Result<u64> {
+        if const { P::INDEX.is_none() && P::Entity::SCHEMA.former.is_some() } {
+            // What can't be converted must not be counted by what it was.
+            return self.clone().into_iter().try_fold(0, |count, row| row.map(|_| count + 1));
+        }
         rows::refilling::<O>(&self.table(), self.held())?.count_rest()
     }
 
@@ -201,7 +206,12 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     /// Where the query reads. An index must be ready there.
     fn hold(&self) -> Result<O::Hold> {
         let hold = self.origin.hold()?;
-        check_index::<P>(std::borrow::Borrow::borrow(&hold), self.origin.table())?;
+        let (snapshot, table) = (std::borrow::Borrow::borrow(&hold), self.origin.table());
+        if const { P::INDEX.is_none() } {
+            snapshot.check_rows(table, P::Entity::SCHEMA)?;
+        } else {
+            check_index::<P>(snapshot, table)?;
+        }
         Ok(hold)
     }
 

@@ -355,7 +355,7 @@ impl<E: Entity> Lookup<E> for Key<E> {
     }
 
     fn read(view: &RowView<'_>) -> Result<Self::Output> {
-        path::check_kind(view, const { E::SCHEMA.tag(None) })?;
+        path::check_own::<E>(view)?;
         path::read_stored(view)
     }
 }

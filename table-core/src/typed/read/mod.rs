@@ -3,6 +3,7 @@
 pub(in crate::typed) mod blind;
 pub(in crate::typed) mod join;
 pub(in crate::typed) mod key;
+pub(in crate::typed) mod missed;
 pub(in crate::typed) mod origin;
 pub(in crate::typed) mod projection;
 pub(in crate::typed) mod reading;
@@ -23,7 +24,7 @@ use crate::row::view::RowView;
 use crate::schema::Index;
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::Path;
-use crate::typed::entity::path::check_kind;
+use crate::typed::entity::path::{check_kind, check_own, of_kin};
 use crate::typed::query::{OwnRows, PathQuery};
 use crate::typed::table::Table;
 
@@ -87,10 +88,21 @@ impl<E: Entity> Table<E> {
     /// ```
     pub fn view<T>(&self, key: Key<E>, read: impl FnOnce(View<'_, E>) -> Result<T>) -> Result<Option<T>> {
         let (partition, row) = key.as_strs()?;
-        self.dynamic().view_by(partition, row, |row| {
-            check_kind(&row, const { E::SCHEMA.tag(None) })?;
-            read(View::new(row))
-        })
+        let (table, mut read) = (self.dynamic(), Some(read));
+        let mut show = |view: RowView<'_>| {
+            check_seen::<E>(&view)?;
+            read.take().map(|read| read(View::new(view))).transpose()
+        };
+        if let Some(shown) = table.view_by(partition, row, &mut show)? {
+            return Ok(shown);
+        }
+        if !table.standing(E::SCHEMA, false)?.looks_at_rows() {
+            return Ok(None);
+        }
+        let snapshot = table.snapshot()?;
+        snapshot.check_rows(table, E::SCHEMA)?;
+        let found = snapshot.view(table, partition, row)?;
+        Ok(found.map(show).transpose().map_err(located(table, partition, row))?.flatten())
     }
 
     /// A query of every entity of the table, over all its partitions: what `rows().across_partitions()` gives, for code
@@ -179,9 +191,9 @@ impl<'s, E: Entity> TableAt<'s, E> {
     pub fn view(&self, key: Key<E>) -> Result<Option<View<'s, E>>> {
         let (partition, row) = key.as_strs()?;
         let Some(found) = self.table.snapshot().view(self.dynamic(), partition, row)? else {
-            return Ok(None);
+            return self.table.snapshot().check_rows(self.dynamic(), E::SCHEMA).map(|()| None);
         };
-        check_kind(&found, const { E::SCHEMA.tag(None) }).map_err(located(self.dynamic(), partition, row))?;
+        check_seen::<E>(&found).map_err(located(self.dynamic(), partition, row))?;
         Ok(Some(View::new(found)))
     }
 
@@ -194,6 +206,15 @@ impl<'s, E: Entity> TableAt<'s, E> {
     pub fn dynamic(&self) -> &DynamicTable {
         super::Origin::table(&self.table)
     }
+}
+
+/// Makes sure that a row can be seen in place: one of a former version would have to be converted.
+fn check_seen<E: Entity>(view: &RowView<'_>) -> Result<()> {
+    let tag = const { E::SCHEMA.tag(None) };
+    if const { E::SCHEMA.former.is_some() } && view.kind()? != Some(tag.kind) {
+        return Err(of_kin(view, E::SCHEMA));
+    }
+    check_kind(view, tag)
 }
 
 fn located(table: &DynamicTable, partition: &str, row: &str) -> impl FnOnce(Error) -> Error {
@@ -218,7 +239,18 @@ fn get<E: Entity, L: Lookup<E>>(
     }
     let (partition, row) = key.keys()?;
     let found = snapshot.view(table, partition, row)?;
-    found.map(|view| L::read(&view)).transpose().map_err(located(table, partition, row))
+    let found = found.map(|view| L::read(&view)).transpose().map_err(located(table, partition, row))?;
+    if found.is_some() || const { L::Path::INDEX.is_some() } {
+        return Ok(found);
+    }
+    let mut found = None;
+    let mut read = |view: &RowView<'_>| {
+        found = Some(L::read(view)?);
+        Ok(())
+    };
+    let looked = missed::look_again::<E>(table, Some(snapshot), (partition, row), &mut read);
+    looked.map_err(located(table, partition, row))?;
+    Ok(found)
 }
 
 fn get_many<E: Entity, L: Lookup<E>>(
@@ -240,8 +272,10 @@ pub(in crate::typed) fn check_index<P: Path>(snapshot: &Snapshot, table: &Dynami
 /// The path's index, if it has states: one that lies elsewhere than its entities is of the layout from the first of them on.
 fn states_of<P: Path>() -> Option<usize> {
     let index = const { P::INDEX }?;
-    let lies_elsewhere = P::KEYS.schema().indexes.get(index).is_none_or(Index::is_elsewhere);
-    (!lies_elsewhere).then_some(index)
+    let schema = P::KEYS.schema();
+    let lies_elsewhere = schema.indexes.get(index).is_none_or(Index::is_elsewhere);
+    // Of a later version it is from the end of the conversion on.
+    (!lies_elsewhere || schema.version > 1).then_some(index)
 }
 
 /// What `read` makes of the path's rows as they are now. An index must be ready before the read and after, and in one epoch
@@ -283,7 +317,10 @@ fn get_as<E: Entity, L: Lookup<E>, S: Projection<Entity = E>>(
 ) -> Result<Option<S>> {
     let lies_in = <L::Path as Path>::KEYS.table(table);
     let read = |view: &RowView<'_>| {
-        check_kind(view, <L::Path as Path>::KEYS.tag())?;
+        match const { L::Path::INDEX } {
+            None => check_own::<E>(view)?,
+            Some(_) => check_kind(view, <L::Path as Path>::KEYS.tag())?,
+        }
         projection::read::<L::Path, S>(view)
     };
     let Some(snapshot) = snapshot else {
@@ -319,6 +356,15 @@ fn get_as_by<E: Entity, L: Lookup<E>, S>(
             true
         }
     };
+    if found.is_none() && const { L::Path::INDEX.is_none() } {
+        let (partition, row) = key.keys()?;
+        let mut keep = |view: &RowView<'_>| {
+            found = Some(read(view)?);
+            Ok(())
+        };
+        let looked = missed::look_again::<E>(table, snapshot, (partition, row), &mut keep);
+        looked.map_err(located(table, partition, row))?;
+    }
     Ok(found.filter(|_| is_found))
 }
 

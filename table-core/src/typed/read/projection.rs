@@ -8,6 +8,8 @@ use crate::query::Query;
 use crate::row::view::RowView;
 use crate::schema;
 use crate::typed::entity::Entity;
+use crate::typed::change::values_of;
+use crate::typed::entity::former;
 use crate::typed::entity::path::Path;
 use crate::typed::entity::source::Source;
 use crate::typed::query::PathQuery;
@@ -53,6 +55,12 @@ where
 /// Reads the projection from a row of the path.
 pub(crate) fn read<P: Path, S: Projection<Entity = P::Entity>>(view: &RowView<'_>) -> Result<S> {
     const { assert_holds::<P, S>() };
+    if const { P::INDEX.is_none() && P::Entity::SCHEMA.former.is_some() }
+        && !view.is_shaped_as(P::Entity::SCHEMA.entity_type)
+        && let Some(entity) = former::read::<P::Entity>(view)?
+    {
+        return S::from_source(&Source::given(P::Entity::SCHEMA, &values_of(&entity)?));
+    }
     // Taking the keys apart costs more than most fields.
     let needs_keys = |field: &usize| P::KEYS.gives_field(*field) || P::KEYS.opens_by_keys(*field);
     let source = if S::FIELDS.iter().any(needs_keys) {

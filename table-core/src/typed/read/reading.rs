@@ -74,7 +74,7 @@ impl<P: Path> ReadAs<P> for Entities {
         let (partition, row) = keys.as_strs();
         match snapshot.view(table.member(P::KEYS.schema().table()), partition, row)? {
             Some(own) => {
-                path::check_kind(&own, P::KEYS.schema().tag(None))?;
+                path::check_own::<P::Entity>(&own)?;
                 path::read_stored(&own)
             }
             None => Err(orphan(view, partition, row)),

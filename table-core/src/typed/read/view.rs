@@ -283,7 +283,9 @@ impl<'s, E: Entity, Step> PathQuery<OwnRows<E>, TableIn<'s>, Whole, Step> {
     pub fn views(self) -> TypedViews<'s, E> {
         let table = Origin::table(self.origin());
         let lanes = lowered(&self).map_err(|e| e.attempted("query").table(table.name()));
-        let views = lanes.and_then(|lanes| self.origin().snapshot().views_of(table, lanes));
+        let snapshot = self.origin().snapshot();
+        let checked = snapshot.check_rows(table, E::SCHEMA);
+        let views = checked.and(lanes).and_then(|lanes| snapshot.views_of(table, lanes));
         TypedViews { views: views.map_err(Some), entity: std::marker::PhantomData }
     }
 }
@@ -293,7 +295,10 @@ impl<'s, E: Entity> Iterator for TypedViews<'s, E> {
 
     fn next(&mut self) -> Option<Result<View<'s, E>>> {
         match &mut self.views {
-            Ok(views) => views.next().map(|row| row.map(View::new)),
+            Ok(views) => {
+                let row = views.next()?;
+                Some(row.and_then(|row| super::check_seen::<E>(&row).map(|()| View::new(row))))
+            }
             Err(error) => error.take().map(Err),
         }
     }

@@ -106,6 +106,11 @@ impl<Set: EntitySet> SetTable<Set> {
                 _ => Some(given.unwrap_or_default().to_owned()),
             };
             let kind = stored.ok_or_else(|| Error::new(ErrorKind::EntityNotFound))?;
+            // What is given says its version; a row of another one is of the kind all the same.
+            let kind = match what {
+                What::Merge(_) | What::Delete(_) => super::visited::<Set>(&kind).to_owned(),
+                What::Check | What::Insert | What::Put => kind,
+            };
             let visited = Set::visit(&kind, Run { set: self, entity, what });
             visited.unwrap_or_else(|| Err(unknown_kind::<Set>(&kind, "")))
         };

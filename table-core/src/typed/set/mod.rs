@@ -13,13 +13,13 @@ use crate::handle::table::DynamicTable;
 use crate::model::DynamicEntity;
 use crate::query::Query;
 use crate::row::view::RowView;
-use crate::schema::Schema;
-use crate::sealing::sign::check_signed;
+use crate::schema::{self, Schema};
 use crate::typed::change::egt::{Egt, MemberOf};
 use crate::typed::entity::Entity;
-use crate::typed::entity::path::{check_kind, read_stored};
+use crate::typed::entity::path::{check_own, read_stored};
 use crate::typed::entity::stored::Stored;
 use crate::typed::read::key::{Key, Partition};
+use crate::typed::read::missed::look_again;
 
 /// An enum of the kinds of entities in one table. Derived, not written by hand.
 ///
@@ -101,15 +101,21 @@ impl<Set> Visitor<Set> for Read<'_> {
     type Output = Result<Stored<Set>>;
 
     fn visit<E: Entity>(self, variant: fn(E) -> Set) -> Self::Output {
-        check_signed(self.0, const { E::SCHEMA.tag(None) })?;
+        check_own::<E>(self.0)?;
         read_stored::<E>(self.0).map(|stored| stored.map(variant))
     }
 }
 
 /// Reads whatever a row holds.
+/// The kind by which a set visits a row of this one: a row of another version is of the kind all the same.
+fn visited<Set: EntitySet>(kind: &str) -> &str {
+    let known = Set::KINDS.iter().find(|schema| schema.kind == schema::kind_of(kind));
+    known.map_or(kind, |schema| schema.entity_type)
+}
+
 fn read_any<Set: EntitySet>(view: &RowView<'_>) -> Result<Stored<Set>> {
     let kind = view.kind()?.unwrap_or_default();
-    if let Some(read) = Set::visit(kind, Read(view)) {
+    if let Some(read) = Set::visit(visited::<Set>(kind), Read(view)) {
         return read;
     }
     if let Some(entity) = Set::unknown(view.to_entity()?) {
@@ -122,7 +128,7 @@ fn read_any<Set: EntitySet>(view: &RowView<'_>) -> Result<Stored<Set>> {
 
 #[cold]
 fn unknown_kind<Set: EntitySet>(kind: &str, hint: &str) -> Error {
-    let known: Vec<_> = Set::KINDS.iter().map(|schema| schema.kind).collect();
+    let known: Vec<_> = Set::KINDS.iter().map(|schema| schema.entity_type).collect();
     let (kind, known) = (kind.escape_debug(), known.join(", "));
     Error::new(ErrorKind::SchemaMismatch)
         .because(format!("the row's kind is `{kind}`, which is none of the set's: {known}{hint}"))
@@ -151,16 +157,41 @@ impl<Set: EntitySet> SetTable<Set> {
     #[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
     pub fn get<E: Entity + MemberOf<Set>>(&self, key: Key<E>) -> Result<Option<Stored<E>>> {
         let (partition, row) = key.as_strs()?;
-        self.table.get_by(partition, row, |view| {
-            check_kind(view, const { E::SCHEMA.tag(None) })?;
+        let mut read = |view: &RowView<'_>| {
+            check_own::<E>(view)?;
             read_stored(view)
-        })
+        };
+        if let Some(found) = self.table.get_by(partition, row, &mut read)? {
+            return Ok(Some(found));
+        }
+        let mut found = None;
+        let mut keep = |view: &RowView<'_>| {
+            found = Some(read(view)?);
+            Ok(())
+        };
+        look_again::<E>(&self.table, None, (partition, row), &mut keep)?;
+        Ok(found)
+    }
+
+    /// Makes sure that the entities of all kinds lie where their keys say.
+    fn check_rows(&self) -> Result<()> {
+        let kinds = Set::KINDS.iter();
+        let looks = kinds.map(|schema| Ok(self.table.standing(schema, false)?.looks_at_rows()));
+        if !looks.collect::<Result<Vec<_>>>()?.contains(&true) {
+            return Ok(());
+        }
+        let snapshot = self.table.snapshot()?;
+        Set::KINDS.iter().try_for_each(|schema| snapshot.check_rows(&self.table, schema))
     }
 
     /// The entity of these keys, whatever its kind.
     ///
     /// The row of a copy is of no kind of the set.
     pub fn get_any(&self, partition_key: &str, row_key: &str) -> Result<Option<Stored<Set>>> {
+        if let Some(found) = self.table.get_by(partition_key, row_key, read_any)? {
+            return Ok(Some(found));
+        }
+        self.check_rows()?;
         self.table.get_by(partition_key, row_key, read_any)
     }
 

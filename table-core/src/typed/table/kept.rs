@@ -50,7 +50,7 @@ const UPDATE: &str = "UPDATE_LAYOUTS";
 ///
 /// `package` is the folder of the package, and `source` the file as the compiler names it: from the package or from a
 /// folder above it, whichever the compiler was started in.
-pub fn kept_layouts(package: &str, source: &str, folder: &str, schemas: &[&Schema]) -> Result<(), String> {
+pub fn kept_layouts(package: &str, source: &str, folder: &str, schemas: &[&'static Schema]) -> Result<(), String> {
     let folder = beside(Path::new(package), Path::new(source)).join(folder);
     let updates = std::env::var_os(UPDATE).is_some_and(|value| !value.is_empty() && value != "0");
     compare(&folder, schemas, updates)
@@ -62,7 +62,7 @@ fn beside(package: &Path, source: &Path) -> PathBuf {
     found.and_then(|path| path.parent().map(Path::to_path_buf)).unwrap_or_else(|| package.to_path_buf())
 }
 
-fn compare(folder: &Path, schemas: &[&Schema], updates: bool) -> Result<(), String> {
+fn compare(folder: &Path, schemas: &[&'static Schema], updates: bool) -> Result<(), String> {
     let mut told = String::new();
     for schema in schemas {
         let path = folder.join(schema.kind).with_extension("layout");
@@ -102,7 +102,7 @@ fn compare(folder: &Path, schemas: &[&Schema], updates: bool) -> Result<(), Stri
 }
 
 /// A layout that is kept and what is declared, line by line, and what the difference takes.
-fn difference(kept: &str, schema: &Schema, path: &Path) -> String {
+fn difference(kept: &str, schema: &'static Schema, path: &Path) -> String {
     let lines =
         schema::differences_in(schema.table(), kept, schema).map(|found| found.lines).unwrap_or_default();
     let takes = schema::takes(kept, schema);

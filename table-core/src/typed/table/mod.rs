@@ -26,6 +26,7 @@ use crate::typed::entity::path::Path;
 use crate::typed::entity::stored::Stored;
 use crate::typed::read::blind::find_or_again;
 use crate::typed::read::key::{Key, Lookup, Partition};
+use crate::typed::read::missed::look_again;
 use crate::typed::read::while_ready;
 
 /// How often [`Table::get_or_insert`] looks, if others add and delete the entity in between.
@@ -65,8 +66,23 @@ impl<E: Entity> Table<E> {
                 Some(blind) => blind.find(table, &mut read)?,
                 None => find_or_again(table, key.keys()?, &mut read)?,
             };
+            if const { L::Path::INDEX.is_none() } && found.is_none() {
+                self.look_again(&key, &mut found)?;
+            }
             Ok(found.filter(|_| is_found))
         })
+    }
+
+    /// Looks again for what was not found under its key.
+    #[inline(never)]
+    fn look_again<L: Lookup<E>>(&self, key: &L, found: &mut Option<L::Output>) -> Result<()> {
+        let keys = key.keys()?;
+        let mut read = |view: &RowView<'_>| {
+            *found = Some(L::read(view)?);
+            Ok(())
+        };
+        let looked = look_again::<E>(&self.table, None, keys, &mut read);
+        looked.map_err(|e| e.attempted("read from").table(self.table.name()).partition(keys.0).row(keys.1))
     }
 
     /// Whether there is an entity of this key, or a copy of one in the key's index. It is read as [`get`](Self::get) reads

@@ -57,6 +57,8 @@ pub(in crate::schema) mod employee {
 pub(in crate::schema) const EMPLOYEE: Schema = Schema {
     entity: "Employee",
     kind: "employee",
+    entity_type: "employee",
+    former: None,
     version: 1,
     signed: false,
     fields: &[

@@ -1,0 +1,134 @@
+//! Entities in rows of former versions: read as what they were, and made into what they are.
+
+use std::fmt::Display;
+
+use super::Entity;
+use super::path::of_kin;
+use super::source::Source;
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::FormerRows;
+use crate::plan::Values;
+use crate::row::view::RowView;
+use crate::schema::{self, Kinship, Schema};
+use crate::sealing::sign::check_signed;
+use crate::typed::change::values_of;
+
+/// A former version of an entity: `#[entity(kind = "..", version = 1, former)]`. It is read, and nothing else.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a former version of an entity",
+    label = "this struct has no `former`",
+    note = "the struct of a former version says so: `#[entity(kind = \"..\", version = 1, former)]`"
+)]
+pub trait Former: Sized + 'static {
+    /// The declaration, as a constant.
+    const SCHEMA: &'static Schema;
+
+    /// Takes the fields in the schema's order.
+    #[doc(hidden)]
+    fn from_source(source: &mut Source<'_>) -> Result<Self>;
+
+    /// Reads one from a row of this kind, which is that of a version before its own, if it knows that.
+    #[doc(hidden)]
+    fn former(view: &RowView<'_>, kind: &str) -> Result<Option<Self>> {
+        let _ = (view, kind);
+        Ok(None)
+    }
+}
+
+/// What the next version of an entity is made of; for every type with the `From` or the `TryFrom`.
+#[diagnostic::on_unimplemented(
+    message = "nothing says how `{F}` becomes `{Self}`",
+    label = "this struct is not made from `{F}`",
+    note = "write `impl From<{F}> for {Self}`, or `impl TryFrom<{F}> for {Self}` if not each can be converted"
+)]
+pub trait MadeFrom<F>: Sized {
+    #[doc(hidden)]
+    fn made_from(former: F) -> Result<Self, String>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<F, T: TryFrom<F>> MadeFrom<F> for T
+where
+    T::Error: Display,
+{
+    fn made_from(former: F) -> Result<Self, String> {
+        Self::try_from(former).map_err(|error| error.to_string())
+    }
+}
+
+/// What a row of this kind becomes, if it is of the former version `F` or of one that this is made from.
+pub fn converted<F: Former, T: MadeFrom<F>>(view: &RowView<'_>, kind: &str) -> Result<Option<T>> {
+    let former = if kind == F::SCHEMA.entity_type {
+        check_signed(view, const { F::SCHEMA.tag(None) })?;
+        F::from_source(&mut Source::new(F::SCHEMA, F::SCHEMA.place(), view)?)?
+    } else {
+        match F::former(view, kind)? {
+            Some(former) => former,
+            None => return Ok(None),
+        }
+    };
+    T::made_from(former).map(Some).map_err(|why| not_converted(view, &why))
+}
+
+#[cold]
+fn not_converted(view: &RowView<'_>, why: &str) -> Error {
+    let error = Error::new(ErrorKind::NotConverted).because(format!("it can't be converted: {why}"));
+    error.partition(&view.partition_key()).row(&view.row_key())
+}
+
+/// The entity that a row of a former version becomes, as it will be read when it is written anew; `None` if the row is of the
+/// entity's own version.
+#[cold]
+pub(in crate::typed) fn read<E: Entity>(view: &RowView<'_>) -> Result<Option<E>> {
+    let kind = view.kind()?.unwrap_or_default();
+    if kind == E::SCHEMA.entity_type {
+        return Ok(None);
+    }
+    let Some(entity) = E::former(view, kind)? else { return Err(of_kin(view, E::SCHEMA)) };
+    let values = values_of(&entity).map_err(|error| not_converted(view, &error.to_string()))?;
+    check_key(view, E::SCHEMA, &values)?;
+    if E::EXACT {
+        drop(values);
+        return Ok(Some(entity));
+    }
+    E::from_source(&mut Source::given(E::SCHEMA, &values)).map(Some)
+}
+
+/// Refuses an entity that has become one of another key than its row's, where the templates say that it keeps its own: it
+/// would be looked for where it is not.
+fn check_key(view: &RowView<'_>, schema: &'static Schema, values: &Values<'_>) -> Result<()> {
+    let keys = schema::own_keys(schema, values).map_err(|error| not_converted(view, &error.to_string()))?;
+    let (partition, row) = view.keys();
+    let Kinship::Former(former) = view.kind()?.map_or(Kinship::Foreign, |kind| schema.kinship(kind)) else {
+        return Ok(());
+    };
+    if keys.as_strs() == (&*partition, &*row) || !schema.keeps_keys_since(former.version) {
+        return Ok(());
+    }
+    let (partition, row) = keys.as_strs();
+    let why = format!(
+        "it would be partition `{}`, row `{}`, and an entity whose key has the same template as before keeps its key",
+        partition.escape_debug(),
+        row.escape_debug()
+    );
+    Err(not_converted(view, &why))
+}
+
+/// What tells a filter of an entity's rows what those of former versions become.
+pub(in crate::typed) struct Formers<E>(std::marker::PhantomData<fn() -> E>);
+
+impl<E: Entity> Formers<E> {
+    pub(in crate::typed) const ROWS: Option<&'static FormerRows> = if E::SCHEMA.former.is_some() {
+        Some(&FormerRows { schema: E::SCHEMA, convert: convert::<E> })
+    } else {
+        None
+    };
+}
+
+/// Gives `take` the fields of what a row of a former version becomes.
+fn convert<E: Entity>(view: &RowView<'_>, take: &mut dyn FnMut(&Values<'_>) -> Result<()>) -> Result<()> {
+    match read::<E>(view)? {
+        Some(entity) => take(&values_of(&entity)?),
+        None => Err(of_kin(view, E::SCHEMA)),
+    }
+}

@@ -1,0 +1,269 @@
+//! Converting the entities of a kind to the version that a struct declares, and writing anew what has a former name.
+
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+
+use super::{Made, Work};
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::layouts::unknown_version;
+use crate::executor::{Conversion, JobRecord, Loader, StepSize};
+use crate::handle::table::DynamicTable;
+use crate::limits;
+use crate::plan::{Act, Condition, Epoch, Group, OneOrMore, Plan, RowWrite};
+use crate::row::view::RowView;
+use crate::schema::{KindEvent, KindState, Kinship, Lives, Schema};
+use crate::sealing::SealedAt;
+use crate::typed::change::entity_attempt::EntityAttempt;
+use crate::typed::change::{Change, driver};
+use crate::typed::entity::Entity;
+use crate::typed::read::key::Key;
+
+/// Rows of former versions are written anew, and what of their copies is left is removed.
+const CONVERTING: u8 = 0;
+/// Rows that have something under a former name are written anew.
+const RENEWING: u8 = 1;
+
+/// Converts the entities of a kind.
+pub(super) struct Convert<E> {
+    /// Of which the last step was made, if that was one entity.
+    last: Option<(String, String)>,
+    entity: PhantomData<fn() -> E>,
+}
+
+/// What a step has found.
+#[derive(Default)]
+struct Found {
+    entities: Vec<(String, String)>,
+    copies: BTreeMap<String, Vec<String>>,
+}
+
+impl<E: Entity> Convert<E> {
+    pub(super) fn new() -> Self {
+        Self { last: None, entity: PhantomData }
+    }
+
+    /// Has this happen to the kind; whether it has.
+    fn transit(
+        &self,
+        table: &DynamicTable,
+        lives: &Lives,
+        event: KindEvent,
+        record: Option<&JobRecord>,
+    ) -> Result<bool> {
+        let (schema, epoch, name) = (E::SCHEMA, lives.epoch, self.name());
+        table.exec().jobs()?.convert(&Conversion { schema, event, epoch, job: (&name, record) })
+    }
+
+    /// Stops at an entity that can't be converted.
+    fn stop(
+        &self,
+        table: &DynamicTable,
+        at: &JobRecord,
+        (partition, row): (&str, &str),
+        error: Error,
+    ) -> Error {
+        let why = error.to_string();
+        let stop = || {
+            let (lives, _) = table.exec().jobs()?.version(E::SCHEMA)?;
+            let entity = (partition.to_owned(), row.to_owned());
+            self.transit(table, &lives, KindEvent::Stop { entity, why: why.clone() }, Some(at))
+        };
+        match stop() {
+            Err(error) => error,
+            Ok(_) => stopped(E::SCHEMA, (partition, row), &why),
+        }
+    }
+
+    /// What is to be done of a row.
+    fn look(view: &RowView<'_>, phase: u8, found: &mut Found) -> Result<()> {
+        let (schema, Some(kind)) = (E::SCHEMA, view.kind()?) else { return Ok(()) };
+        let is_asked_for = match schema.kinship(kind) {
+            Kinship::Former(_) => phase == CONVERTING,
+            Kinship::Mine => phase == RENEWING && has_former_name(view, schema)?,
+            Kinship::Other(version) if version < schema.version => {
+                return Err(unknown_version(schema, version));
+            }
+            Kinship::Other(_) | Kinship::Foreign => false,
+        };
+        let is_copy = phase == CONVERTING && schema.is_former_copy(kind);
+        if !is_asked_for && !is_copy {
+            return Ok(());
+        }
+        let (partition, row) = view.keys();
+        if is_copy {
+            found.copies.entry(partition.into_owned()).or_default().push(row.into_owned());
+        } else {
+            found.entities.push((partition.into_owned(), row.into_owned()));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a row has a property under the name that it had before.
+fn has_former_name(view: &RowView<'_>, schema: &Schema) -> Result<bool> {
+    for was in schema.fields.iter().filter_map(|field| field.was) {
+        if view.get(was)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether something of an entity's rows is to be written anew though their version is right.
+pub(super) fn renews(schema: &Schema) -> bool {
+    schema.fields.iter().any(|field| field.was.is_some())
+}
+
+/// The error of an entity that can't be converted.
+#[cold]
+pub(super) fn stopped(schema: &Schema, (partition, row): (&str, &str), why: &str) -> Error {
+    let because = format!(
+        "an entity of `{}` stops the conversion: {why}; mend it, or how it is converted, and run the migration again",
+        schema.kind
+    );
+    Error::new(ErrorKind::NotConverted).because(because).partition(partition).row(row)
+}
+
+/// Whether an error is one of the entity that was to be converted, which would be the same each time.
+fn is_its_own(error: &Error) -> bool {
+    use ErrorKind as Is;
+    let kinds = [
+        Is::NotConverted,
+        Is::SchemaMismatch,
+        Is::ValueOutOfRange,
+        Is::PropertyValueTooLarge,
+        Is::EntityTooLarge,
+        Is::TooManyProperties,
+        Is::KeyTooLong,
+        Is::InvalidKey,
+        Is::DecryptionFailed,
+        Is::KeyUnavailable,
+    ];
+    kinds.contains(&error.kind()) || error.kind().is_destroyed()
+}
+
+impl<E: Entity> Work for Convert<E> {
+    fn name(&self) -> String {
+        format!("convert {}", E::SCHEMA.kind)
+    }
+
+    fn begin(&mut self, table: &DynamicTable) -> Result<bool> {
+        let (schema, jobs) = (E::SCHEMA, table.exec().jobs()?);
+        loop {
+            // What is noted must be what the declaration says of that version.
+            table.standing(schema, false)?;
+            let (lives, noted) = jobs.version(schema)?;
+            let record = jobs.job(&self.name())?;
+            let (event, record) = match (&lives.kind, noted) {
+                (_, None) => return Ok(false),
+                (_, Some(version)) if version > schema.version => {
+                    return Err(unknown_version(schema, version));
+                }
+                (_, Some(from)) if from < schema.version => {
+                    (KindEvent::Convert { from }, JobRecord::new(jobs.row_count()?, String::new()))
+                }
+                (KindState::Stable, _) if !renews(schema) => return Ok(false),
+                (KindState::Stable, _) => {
+                    table.standing(schema, true)?;
+                    if record.is_none() {
+                        let begun = JobRecord::new(jobs.row_count()?, String::new());
+                        jobs.keep(&self.name(), Some(&JobRecord { phase: RENEWING, ..begun }))?;
+                    }
+                    return Ok(true);
+                }
+                (KindState::Converting { .. }, _) => return Ok(true),
+                (KindState::Stopped { .. }, _) => {
+                    let begun = || Ok::<_, Error>(JobRecord::new(jobs.row_count()?, String::new()));
+                    (KindEvent::Resume, record.map_or_else(begun, Ok)?)
+                }
+            };
+            if self.transit(table, &lives, event, Some(&record))? {
+                return Ok(true);
+            }
+            // Somebody else was quicker.
+        }
+    }
+
+    fn step(
+        &mut self,
+        table: &DynamicTable,
+        at: &JobRecord,
+        size: StepSize,
+        loader: &mut dyn Loader,
+    ) -> Result<Made> {
+        let jobs = table.exec().jobs()?;
+        let (lives, noted) = jobs.version(E::SCHEMA)?;
+        if let Some(version) = noted.filter(|version| *version > E::SCHEMA.version) {
+            return Err(unknown_version(E::SCHEMA, version));
+        }
+        if let KindState::Stopped { entity: (partition, row), why, .. } = &lives.kind {
+            return Err(stopped(E::SCHEMA, (partition, row), why));
+        }
+        if at.phase == RENEWING {
+            table.standing(E::SCHEMA, true)?;
+        }
+        let epoch = Epoch { kind: E::SCHEMA.kind, number: lives.epoch };
+        let mut found = Found::default();
+        let (last, rows) = jobs.rows_after(at.position.as_ref(), size, &mut |view, _| {
+            Self::look(view, at.phase, &mut found)
+        })?;
+        if last.is_none() {
+            if at.phase == CONVERTING {
+                self.transit(table, &lives, KindEvent::Converted, None)?;
+                return Ok(Made::Moved);
+            }
+            return Ok(Made::Rows(None, Some(epoch)));
+        }
+        self.last = match &found.entities[..] {
+            [one] => Some(one.clone()),
+            _ => None,
+        };
+        let mut changed = 0;
+        for (partition, row) in &found.entities {
+            let mut attempt = EntityAttempt::new(Key::<E>::stored(partition, row), Change::<E>::Rewrite);
+            match driver::loaded(table, &mut attempt, loader) {
+                Ok(()) => changed += 1,
+                // Somebody was quicker.
+                Err(error) if error.kind() == ErrorKind::EntityNotFound => {}
+                Err(error) if at.phase == CONVERTING && is_its_own(&error) => {
+                    return Err(self.stop(table, at, (partition, row), error));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        for (partition, keys) in &found.copies {
+            remove(partition, keys, epoch, loader)?;
+        }
+        let to =
+            JobRecord { position: last, done: at.done + rows, changed: at.changed + changed, ..at.clone() };
+        Ok(Made::Rows(Some(to), Some(epoch)))
+    }
+
+    /// Another entity has the key that one would get.
+    fn refused(&mut self, table: &DynamicTable, at: &JobRecord, error: Error) -> Error {
+        match self.last.take() {
+            Some((partition, row))
+                if at.phase == CONVERTING && error.kind() == ErrorKind::EntityAlreadyExists =>
+            {
+                self.stop(table, at, (&partition, &row), error)
+            }
+            _ => error,
+        }
+    }
+}
+
+/// Removes copies of a former version, which nobody keeps.
+fn remove(partition: &str, keys: &[String], epoch: Epoch, loader: &mut dyn Loader) -> Result<()> {
+    for keys in keys.chunks(limits::BATCH_OPERATIONS) {
+        let rows = keys
+            .iter()
+            .map(|key| RowWrite { key, condition: Condition::Any, act: Act::Remove, kind: None, of: 0 })
+            .collect();
+        let mut epochs = OneOrMore::default();
+        epochs.push(epoch);
+        let group = Group { epochs, ..Group::new(partition, rows) };
+        let plan = Plan { groups: group.into(), is_raw: true, ..Plan::default() };
+        loader.add(&plan, &SealedAt::NOTHING).map_err(|refused| refused.error)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! Point reads that found nothing where the key says: a row of a former version may lie where that had it.
+
+use crate::error::{ErrorKind, Result};
+use crate::handle::snapshot::Snapshot;
+use crate::handle::table::DynamicTable;
+use crate::model::Value;
+use crate::row::view::RowView;
+use crate::schema::{
+    self, FieldPart, KeyPair, KeyValues, Kinship, Place, PropertyValue, Schema, ValueError,
+};
+use crate::typed::change::values_of;
+use crate::typed::entity::{Entity, former};
+
+/// What reads the row that is found.
+type ReadRow<'r> = dyn FnMut(&RowView<'_>) -> Result<()> + 'r;
+
+/// Looks again for an entity of which nothing was found under its key, in this snapshot or in the table as it is now, and
+/// gives `read` its row, wherever it lies.
+///
+/// While entities whose key changes are being converted, one that is still to be is looked for under the key that it had: if
+/// its new key tells that. Otherwise nobody can say that it is not there.
+pub(in crate::typed) fn look_again<E: Entity>(
+    table: &DynamicTable,
+    snapshot: Option<&Snapshot>,
+    keys: (&str, &str),
+    read: &mut ReadRow<'_>,
+) -> Result<()> {
+    let now;
+    let snapshot = match snapshot {
+        Some(snapshot) => snapshot,
+        // The read that has found nothing has seen to it that what is known of the kind is as new.
+        None if !table.standing(E::SCHEMA, false)?.looks_at_rows() => return Ok(()),
+        None => {
+            now = table.snapshot()?;
+            &now
+        }
+    };
+    let checked = snapshot.check_rows(table, E::SCHEMA);
+    if let Some(row) = snapshot.view(table, keys.0, keys.1)? {
+        return read(&row);
+    }
+    match checked {
+        Err(error) if error.kind() == ErrorKind::MigrationPending => {
+            let Some(places) = places_of(E::SCHEMA, keys) else { return Err(error) };
+            for place in &places {
+                let (partition, row) = place.as_strs();
+                let Some(found) = snapshot.view(table, partition, row)? else { continue };
+                if becomes::<E>(&found, keys)? {
+                    return read(&found);
+                }
+            }
+            Ok(())
+        }
+        checked => checked,
+    }
+}
+
+/// Whether a row is of a former version, and what it becomes has this key.
+fn becomes<E: Entity>(row: &RowView<'_>, keys: (&str, &str)) -> Result<bool> {
+    let Some(kind) = row.kind()? else { return Ok(false) };
+    if !matches!(E::SCHEMA.kinship(kind), Kinship::Former(_)) {
+        return Ok(false);
+    }
+    let Some(entity) = former::read::<E>(row)? else { return Ok(false) };
+    Ok(schema::own_keys(E::SCHEMA, &values_of(&entity)?)?.as_strs() == keys)
+}
+
+/// Where the entity of this key would lie in each former version; `None` if the key doesn't tell for one of them.
+fn places_of(schema: &'static Schema, keys: (&str, &str)) -> Option<Vec<KeyPair>> {
+    let mut known = Vec::new();
+    let place = schema.place();
+    for (template, key) in [(&place.partition, keys.0), (&place.row, keys.1)] {
+        let mut found = |field: usize, value: PropertyValue<'_>| {
+            let property = schema.fields.get(field).map(|field| field.property);
+            known.extend(property.zip(value.into_value()));
+        };
+        if !schema::parse(template, key, &mut found) {
+            return None;
+        }
+    }
+    schema.formers().map(|former| place_of(former, former.place(), &known)).collect()
+}
+
+fn place_of(former: &'static Schema, place: &Place, known: &[(&'static str, Value)]) -> Option<KeyPair> {
+    let values = ByName { former, known };
+    let mut parts = [&place.partition, &place.row].into_iter().flat_map(schema::fields);
+    if !parts.all(|part| values.of(part).is_some()) {
+        return None;
+    }
+    schema::keys(former, place, &values, "make a key for").ok()
+}
+
+/// The values of a former version's fields, as far as a key tells them.
+struct ByName<'k> {
+    former: &'static Schema,
+    known: &'k [(&'static str, Value)],
+}
+
+impl ByName<'_> {
+    fn of(&self, part: &FieldPart) -> Option<&Value> {
+        let field = self.former.fields.get(part.field)?;
+        let (_, value) = self.known.iter().find(|(property, _)| *property == field.property)?;
+        (value.edm_type() == field.edm).then_some(value)
+    }
+}
+
+impl KeyValues for ByName<'_> {
+    fn value(&self, part: &FieldPart) -> Result<PropertyValue<'_>, ValueError> {
+        Ok(self.of(part).map_or(PropertyValue::Absent, |value| PropertyValue::Borrowed(value.as_value_ref())))
+    }
+}

@@ -1,0 +1,33 @@
+//! Rules about versions of an entity.
+
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+
+use crate::ctxt::Ctxt;
+use crate::model::Entity;
+
+/// C31, the part that one struct shows: versions are counted from 1, a former version is read and nothing else, and what is
+/// made from one says its own. Whether a version follows the one that it is made from, the generated code finds.
+pub(super) fn c31_versions_follow_one_another(cx: &Ctxt, entity: &Entity<'_>) {
+    if let (0, Some(span)) = (entity.version, entity.version_span) {
+        cx.error(span, "versions are counted from 1");
+    }
+    if let (Some(from), 0 | 1) = (&entity.from, entity.version)
+        && entity.version_span.is_none_or(|_| entity.version == 1)
+    {
+        let span = entity.version_span.unwrap_or_else(|| from.span());
+        let message = "what is made `from` a former version is one later: `version = 2`, if that was the first";
+        cx.error(span, message);
+    }
+    let Some(former) = &entity.former else { return };
+    if entity.version_span.is_none() {
+        cx.error(former.span(), "a former version says which it was: `version = 1`");
+    }
+    for word in &entity.idle {
+        cx.error(word.span(), format!("a former version is read, and nothing else: leave out `{word}`"));
+    }
+    for index in &entity.indexes {
+        let span: Span = index.ident.span();
+        cx.error(span, "a former version is read, and nothing else: leave out its indexes");
+    }
+}

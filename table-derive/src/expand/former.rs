@@ -1,0 +1,56 @@
+//! `impl Former`, and what an entity is made of that is read from a row of a former version.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+
+use super::{fields, schema};
+use crate::model::Entity;
+
+/// A former version is read, and nothing else.
+pub(crate) fn implementation(model: &Entity<'_>) -> TokenStream {
+    let (krate, ident) = (&model.krate, model.ident);
+    let (schema, taken) = (schema::schema(model), fields::taken(krate, &model.fields));
+    let former = from_former(model);
+    quote! {
+        #[automatically_derived]
+        impl #krate::Former for #ident {
+            const SCHEMA: &'static #krate::schema::Schema = #schema;
+
+            fn from_source(source: &mut #krate::Source<'_>) -> #krate::Result<Self> {
+                ::core::result::Result::Ok(Self { #taken })
+            }
+
+            #former
+        }
+    }
+}
+
+/// An `impl` that does not claim that the fields' types are properties.
+pub(crate) fn stub(model: &Entity<'_>) -> TokenStream {
+    let (krate, ident) = (&model.krate, model.ident);
+    quote! {
+        #[automatically_derived]
+        impl #krate::Former for #ident {
+            const SCHEMA: &'static #krate::schema::Schema = #krate::NOTHING;
+
+            fn from_source(source: &mut #krate::Source<'_>) -> #krate::Result<Self> {
+                source.nothing()
+            }
+        }
+    }
+}
+
+/// What a row of the version that it is made from becomes.
+pub(crate) fn from_former(model: &Entity<'_>) -> Option<TokenStream> {
+    let (krate, from) = (&model.krate, model.from.as_ref()?);
+    let converted = quote_spanned!(from.span()=> #krate::converted::<#from, Self>);
+    Some(quote! {
+        fn former(
+            view: &#krate::RowView<'_>,
+            kind: &::core::primitive::str,
+        ) -> #krate::Result<::core::option::Option<Self>> {
+            #converted(view, kind)
+        }
+    })
+}
