@@ -2,6 +2,7 @@
 
 mod jobs;
 mod keys;
+mod random;
 mod reads;
 mod sealed;
 mod sets;
