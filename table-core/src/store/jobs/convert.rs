@@ -39,7 +39,7 @@ pub(super) fn convert(table: &LmdbTable, conversion: &Conversion<'_>) -> Result<
             check_places(&noted, schema)?;
             layouts::check_apart(dbs, txn, state, schema)?;
             state.verify(dbs, txn, meta)?;
-            layouts::put(dbs, txn, state, kind, schema::layout(schema))?;
+            layouts::put(dbs, txn, state.id, kind, schema::layout(schema))?;
             vouch(dbs, txn, meta, state, schema)?;
             // The jobs that are begun are of indexes of the version before.
             for (name, _) in lives::all_jobs(dbs, txn, state.id)? {

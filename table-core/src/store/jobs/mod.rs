@@ -3,6 +3,7 @@
 pub(in crate::store) mod check;
 mod convert;
 pub(in crate::store) mod declare;
+pub(in crate::store) mod elsewhere;
 mod plain;
 pub(in crate::store) mod reclaim;
 #[cfg(feature = "encrypt")]
