@@ -15,6 +15,7 @@ pub mod random;
 pub mod releases;
 pub mod staff;
 pub mod vault;
+pub mod versions;
 pub mod work;
 
 use std::path::{Path, PathBuf};

@@ -9,7 +9,7 @@ use crate::model::{Name, Ticks, ValueRef};
 use crate::plan::Values;
 use crate::query::{Fields, Kind, Predicate, QueryPlan, SealedEq};
 use crate::row::view::RowView;
-use crate::schema::{Schema, Kinship};
+use crate::schema::{Kinship, Schema};
 use crate::sealing::sign;
 
 /// What is given the fields of an entity that a row of a former version becomes.

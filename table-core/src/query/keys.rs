@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::error::Error;
 use crate::model::{Value, ValueRef};
-use crate::schema::{Schema, Kinship};
+use crate::schema::{Kinship, Schema};
 
 /// The rows of one kind among those of a table.
 #[derive(Clone, Copy, Debug)]

@@ -16,7 +16,8 @@ pub(super) fn c31_versions_follow_one_another(cx: &Ctxt, entity: &Entity<'_>) {
         && entity.version_span.is_none_or(|_| entity.version == 1)
     {
         let span = entity.version_span.unwrap_or_else(|| from.span());
-        let message = "what is made `from` a former version is one later: `version = 2`, if that was the first";
+        let message =
+            "what is made `from` a former version is one later: `version = 2`, if that was the first";
         cx.error(span, message);
     }
     let Some(former) = &entity.former else { return };

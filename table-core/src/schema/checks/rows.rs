@@ -154,10 +154,13 @@ pub(super) const fn follows(schema: &Schema, former: &Schema) -> Option<Message>
     let both = Message::new("`").text(schema.entity).text("` is ");
     if !same(schema.kind, former.kind) {
         let message = both.text("of the kind `").text(schema.kind).text("`, and `").text(former.entity);
-        return Some(message.text("` of `").text(former.kind).text("`: a version is made from one of its own kind"));
+        return Some(
+            message.text("` of `").text(former.kind).text("`: a version is made from one of its own kind"),
+        );
     }
     if schema.version - 1 != former.version {
-        let message = both.text("version ").number(widened(schema.version)).text(", and `").text(former.entity);
+        let message =
+            both.text("version ").number(widened(schema.version)).text(", and `").text(former.entity);
         let message = message.text("` version ").number(widened(former.version));
         return Some(message.text(": a version is made from the one before"));
     }

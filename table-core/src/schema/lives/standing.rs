@@ -22,7 +22,7 @@ pub struct Standing {
 
 impl Standing {
     /// Of a kind of which nothing is noted, or nothing but that it is as declared.
-    pub const NEW: Self = 
+    pub const NEW: Self =
         Self { epoch: 0, kept: u64::MAX, filling: 0, ready: u64::MAX, since: 0, looks: false };
 
     fn bit(index: usize) -> u64 {

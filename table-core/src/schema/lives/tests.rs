@@ -136,8 +136,10 @@ fn converting_a_kind_sends_each_index_to_be_swept_and_raises_the_epoch() {
 }
 
 const FIRST: Schema = Schema::new(["MemberV1", "member"], FIELDS, &[ROW]);
-const SECOND: Schema =
-    Schema::new(["MemberV2", "member"], FIELDS, &[ROW]).version(2).entity_type("member@2").from_former(&FIRST);
+const SECOND: Schema = Schema::new(["MemberV2", "member"], FIELDS, &[ROW])
+    .version(2)
+    .entity_type("member@2")
+    .from_former(&FIRST);
 const MOVED: Schema = Schema::new(["Member", "member"], FIELDS, &[BY_TEAM])
     .version(3)
     .entity_type("member@3")

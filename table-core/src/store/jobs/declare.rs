@@ -80,7 +80,8 @@ pub(in crate::store) fn check_rows(
 ) -> Result<()> {
     let lives = lives::lives(dbs, txn, table.id, schema.kind)?;
     let noted = layouts::noted(dbs, txn, table, schema.kind)?;
-    let noted = noted.map(|noted| schema::read(noted, schema.kind).ok_or_else(layouts::damaged)).transpose()?;
+    let noted =
+        noted.map(|noted| schema::read(noted, schema.kind).ok_or_else(layouts::damaged)).transpose()?;
     match schema::rows(noted.as_ref(), &lives, schema) {
         Rows::Readable(version) if as_stored => Err(pending(schema, version, "asked for as they are stored")),
         Rows::Own | Rows::Readable(_) => Ok(()),

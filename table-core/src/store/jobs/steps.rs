@@ -8,9 +8,8 @@ use super::declare::{lived, vouch};
 use super::elsewhere;
 use super::plain::damaged;
 use crate::error::{Error, Result};
-use crate::executor::{
-    Conversion, EachRow, JobRecord, Jobs, Position, StepSize, TableExec, Transition,
-};
+use crate::executor::layouts::unknown_version;
+use crate::executor::{Conversion, EachRow, JobRecord, Jobs, Position, StepSize, TableExec, Transition};
 use crate::row::key::{self, StoredKey};
 use crate::row::view::{self, RowView};
 use crate::row::{self, Row};
@@ -122,7 +121,8 @@ impl Jobs for LmdbTable {
         let Some(noted) = noted else { return Ok((lives, IndexState::Absent, false)) };
         let of = |schema: &Schema| schema.indexes.iter().find(|known| known.name == index).copied();
         let both = of(&noted).zip(of(schema));
-        let is_same = both.is_some_and(|(was, is)| schema::same_index((&noted, &was), (schema, &is)));
+        let is_same = noted.version == schema.version
+            && both.is_some_and(|(was, is)| schema::same_index((&noted, &was), (schema, &is)));
         let state = lives.index(&noted, index);
         Ok((lives, state, is_same))
     }
@@ -137,6 +137,9 @@ impl Jobs for LmdbTable {
                 return Ok(None);
             };
             let declared = schema::read(&noted, kind).ok_or_else(layouts::damaged)?;
+            if declared.version != schema.version {
+                return Err(unknown_version(schema, declared.version));
+            }
             let now = lives.index(&declared, index);
             let event = match event {
                 // The state that this transaction makes is the first in which the index is read.

@@ -151,7 +151,9 @@ fn former<E: Entity>(view: &RowView<'_>) -> Result<Option<(E, Row)>> {
     }
     check_own::<E>(view)?;
     let Some(entity) = former::read::<E>(view)? else { return Ok(None) };
-    let Kinship::Former(schema) = E::SCHEMA.kinship(view.kind()?.unwrap_or_default()) else { return Ok(None) };
+    let Kinship::Former(schema) = E::SCHEMA.kinship(view.kind()?.unwrap_or_default()) else {
+        return Ok(None);
+    };
     let is_known = |name: &str| E::SCHEMA.fields.iter().any(|field| field.property == name);
     let mut unknown = unknown(view, schema)?;
     unknown.retain(|(name, _)| !is_known(name));

@@ -181,7 +181,9 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         match &self.change {
             Change::Insert(entity) | Change::Put(entity) | Change::Replace(entity, _) => Some(entity),
             Change::Merge(..) | Change::Set(..) | Change::Update(_) | Change::Move(_) => self.new.as_ref(),
-            Change::Fill(_) | Change::Refile | Change::Rewrite => self.before.as_ref().and_then(Before::entity),
+            Change::Fill(_) | Change::Refile | Change::Rewrite => {
+                self.before.as_ref().and_then(Before::entity)
+            }
             Change::Delete(_) => None,
             #[cfg(feature = "encrypt")]
             Change::Reseal => None,

@@ -13,8 +13,8 @@ use crate::model::{ETag, Value, ValueRef};
 use crate::query::{KeyProperties, Kind, Query, StoredRow};
 use crate::row::view::RowView;
 use crate::schema::{
-    self, Blind, Field, FieldPart, Format, Index, KeyValues, Kinship, Place, PropertyValue, RowTag, Schema, Template,
-    ValueError,
+    self, Blind, Field, FieldPart, Format, Index, KeyValues, Kinship, Place, PropertyValue, RowTag, Schema,
+    Template, ValueError,
 };
 use crate::sealing::sign::check_signed;
 use crate::typed::entity::Entity;

@@ -204,9 +204,8 @@ impl<E: Entity> Work for Convert<E> {
         }
         let epoch = Epoch { kind: E::SCHEMA.kind, number: lives.epoch };
         let mut found = Found::default();
-        let (last, rows) = jobs.rows_after(at.position.as_ref(), size, &mut |view, _| {
-            Self::look(view, at.phase, &mut found)
-        })?;
+        let (last, rows) = jobs
+            .rows_after(at.position.as_ref(), size, &mut |view, _| Self::look(view, at.phase, &mut found))?;
         if last.is_none() {
             if at.phase == CONVERTING {
                 self.transit(table, &lives, KindEvent::Converted, None)?;

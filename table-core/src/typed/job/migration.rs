@@ -66,7 +66,8 @@ impl Store {
     /// ```
     pub fn migration<E: Entity>(&self) -> Result<Migration<E>> {
         let table = self.table::<E>()?.dynamic().clone();
-        Migration::of(table).map_err(|error| error.attempted("plan the migration of").table(E::SCHEMA.table()))
+        Migration::of(table)
+            .map_err(|error| error.attempted("plan the migration of").table(E::SCHEMA.table()))
     }
 }
 
@@ -146,7 +147,9 @@ impl<E: Entity> Migration<E> {
     /// The same as a job, step by step. It is begun with that: from here on programs of former versions write no more.
     pub fn steps(self) -> Result<Job<'static>> {
         let mut works: Vec<Box<dyn Work>> = vec![Box::new(Convert::<E>::new())];
-        works.extend((0..E::SCHEMA.indexes.len()).map(|index| -> Box<dyn Work> { Box::new(Rebuild::<E>::of(index)) }));
+        works.extend(
+            (0..E::SCHEMA.indexes.len()).map(|index| -> Box<dyn Work> { Box::new(Rebuild::<E>::of(index)) }),
+        );
         let begun = Job::new(&self.table, works).begun();
         begun.map_err(|error| error.attempted("begin the migration of").table(self.table.name()))
     }
@@ -204,6 +207,9 @@ impl<E: Entity> fmt::Display for Migration<E> {
 
 impl<E: Entity> fmt::Debug for Migration<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Migration").field("kind", &E::SCHEMA.kind).field("from", &self.from).finish_non_exhaustive()
+        f.debug_struct("Migration")
+            .field("kind", &E::SCHEMA.kind)
+            .field("from", &self.from)
+            .finish_non_exhaustive()
     }
 }

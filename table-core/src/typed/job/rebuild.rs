@@ -154,9 +154,7 @@ impl<E: Entity> Work for Rebuild<E> {
         }
         // What the index is made of is noted first. Other indexes may keep the program from writing.
         match table.standing(E::SCHEMA, true) {
-            Err(error)
-                if !matches!(error.kind(), ErrorKind::LayoutChanged | ErrorKind::MigrationPending) =>
-            {
+            Err(error) if !matches!(error.kind(), ErrorKind::LayoutChanged | ErrorKind::MigrationPending) => {
                 return Err(error);
             }
             _ => {}

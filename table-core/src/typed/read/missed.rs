@@ -5,9 +5,7 @@ use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::Value;
 use crate::row::view::RowView;
-use crate::schema::{
-    self, FieldPart, KeyPair, KeyValues, Kinship, Place, PropertyValue, Schema, ValueError,
-};
+use crate::schema::{self, FieldPart, KeyPair, KeyValues, Kinship, Place, PropertyValue, Schema, ValueError};
 use crate::typed::change::values_of;
 use crate::typed::entity::{Entity, former};
 

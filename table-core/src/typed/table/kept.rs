@@ -50,7 +50,12 @@ const UPDATE: &str = "UPDATE_LAYOUTS";
 ///
 /// `package` is the folder of the package, and `source` the file as the compiler names it: from the package or from a
 /// folder above it, whichever the compiler was started in.
-pub fn kept_layouts(package: &str, source: &str, folder: &str, schemas: &[&'static Schema]) -> Result<(), String> {
+pub fn kept_layouts(
+    package: &str,
+    source: &str,
+    folder: &str,
+    schemas: &[&'static Schema],
+) -> Result<(), String> {
     let folder = beside(Path::new(package), Path::new(source)).join(folder);
     let updates = std::env::var_os(UPDATE).is_some_and(|value| !value.is_empty() && value != "0");
     compare(&folder, schemas, updates)

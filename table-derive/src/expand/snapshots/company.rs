@@ -15,13 +15,13 @@ const _: () = {
             kind: &::core::primitive::str,
             visitor: Member,
         ) -> ::core::option::Option<Member::Output> {
-            if kind == <Department as __table::Entity>::SCHEMA.kind {
+            if kind == <Department as __table::Entity>::SCHEMA.entity_type {
                 return ::core::option::Option::Some(__table::Visitor::visit::<Department>(
                     visitor,
                     Self::Department,
                 ));
             }
-            if kind == <Employee as __table::Entity>::SCHEMA.kind {
+            if kind == <Employee as __table::Entity>::SCHEMA.entity_type {
                 return ::core::option::Option::Some(__table::Visitor::visit::<Employee>(
                     visitor,
                     Self::Employee,

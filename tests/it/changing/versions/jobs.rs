@@ -25,7 +25,8 @@ impl TryFrom<super::EmployeeV1> for EmployeeV2 {
     type Error = String;
 
     fn try_from(former: super::EmployeeV1) -> Result<Self, String> {
-        let Employee { department, id, first_name, last_name, age, email, level } = Employee::try_from(former)?;
+        let Employee { department, id, first_name, last_name, age, email, level } =
+            Employee::try_from(former)?;
         Ok(Self { department, id, first_name, last_name, age, email, level })
     }
 }
@@ -105,7 +106,10 @@ fn rows_of_every_version_become_the_last_one() {
     let staff = store.table::<Employee>().unwrap();
     staff.insert(&second(2_000)).unwrap();
     let kinds = super::kinds(&store);
-    assert!(kinds.iter().any(|(kind, _)| kind == "employee") && kinds.iter().any(|(kind, _)| kind == "employee@2"));
+    assert!(
+        kinds.iter().any(|(kind, _)| kind == "employee")
+            && kinds.iter().any(|(kind, _)| kind == "employee@2")
+    );
 
     let thirds = store.table::<Third>().unwrap();
     assert_eq!(thirds.get(Third::key("Sales", 0)).unwrap().unwrap(), third(0));
@@ -122,10 +126,10 @@ fn rows_of_every_version_become_the_last_one() {
     }
     thirds.update(Third::key("Sales", 1_398), |e| e.level = 7).unwrap();
     later.run().unwrap();
-    assert_eq!(super::kinds(&store), [
-        ("employee@3".to_owned(), 1_401),
-        ("employee@3.by_initials".to_owned(), 1_401)
-    ]);
+    assert_eq!(
+        super::kinds(&store),
+        [("employee@3".to_owned(), 1_401), ("employee@3.by_initials".to_owned(), 1_401)]
+    );
     assert_eq!(thirds.get(Third::key("Sales", 1_398)).unwrap().unwrap().level, 7);
     assert_eq!(thirds.by_initials().department("Sales").initials("JC").count().unwrap(), 1_401);
     assert!(thirds.check().unwrap().is_sound() && store.jobs().unwrap().is_empty());

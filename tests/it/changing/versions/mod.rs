@@ -2,6 +2,7 @@
 
 mod jobs;
 mod keys;
+mod killed;
 mod random;
 mod reads;
 mod sealed;

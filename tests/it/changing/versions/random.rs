@@ -225,8 +225,7 @@ impl World {
         match found {
             Ok(found) => Some(found),
             Err(error) => {
-                let kinds =
-                    [ErrorKind::LayoutChanged, ErrorKind::MigrationPending, ErrorKind::IndexBuilding];
+                let kinds = [ErrorKind::LayoutChanged, ErrorKind::MigrationPending, ErrorKind::IndexBuilding];
                 assert!(kinds.contains(&error.kind()), "{what} by {release}: {error}");
                 None
             }
@@ -244,7 +243,8 @@ impl World {
             })
         });
         if let Some(found) = self.judge("get", release, own) {
-            assert_eq!(found, self.staff.get(&id).map(|one| (id, one.clone())), "by {release}");
+            let expected = self.staff.get(&id).map(|one| (id, one.clone()));
+            assert_eq!(found, expected, "by {release}: {}", self.stored(id));
         }
         let found = with_release!(release, |Of| <Of as Release>::of_age(&store, age));
         if let Some(mut found) = self.judge("scan", release, found) {
@@ -259,11 +259,19 @@ impl World {
         }
     }
 
+    /// The rows of one as they are stored, and how far they are converted.
+    fn stored(&self, id: u32) -> String {
+        let rows = self.store.dynamic_table("Company").unwrap().query(&table_core::Query::new()).unwrap();
+        let of_it = rows.map(Result::unwrap).filter(|row| row.row_key().ends_with(&format!("{id:06}")));
+        let rows: Vec<_> = of_it.map(|row| format!("{row:?}")).collect();
+        let state = self.store.migration::<v3::Employee>().map(|migration| migration.to_string());
+        format!("{rows:#?} {state:?} {:?}", self.store.jobs())
+    }
+
     fn job(&mut self) {
         let (release, store) = (self.random.below(3), self.store.clone());
-        let begun = with_release!(release, |Of| {
-            store.migration::<Of>().and_then(|migration| migration.steps())
-        });
+        let begun =
+            with_release!(release, |Of| { store.migration::<Of>().and_then(|migration| migration.steps()) });
         if let Some(job) = self.judge("begin", release, begun) {
             self.jobs.push(job);
         }
@@ -315,7 +323,8 @@ impl World {
         let table = self.store.table::<v3::Employee>().unwrap();
         let found: BTreeMap<_, _> = table.all().into_iter().map(|row| row.unwrap().seen()).collect();
         assert_eq!(found, self.staff);
-        let rows = self.store.dynamic_table("Company").unwrap().query(&table_core::Query::new()).unwrap().count();
+        let rows =
+            self.store.dynamic_table("Company").unwrap().query(&table_core::Query::new()).unwrap().count();
         assert_eq!(rows, 3 * self.staff.len());
         let report = table.check().unwrap();
         assert!(report.is_sound() && report.copies == 2 * self.staff.len() as u64, "{report}");

@@ -19,11 +19,10 @@ fn every_way_of_reading_converts_first() {
     assert_eq!(staff.at(&snapshot).get(key(8)).unwrap().unwrap(), second(8));
     assert_eq!(staff.at(&snapshot).get(key(120)).unwrap(), None);
     let many = staff.get_many([key(1), key(500), key(2)]).unwrap();
-    assert_eq!(many.into_iter().map(|found| found.map(Stored::into_inner)).collect::<Vec<_>>(), [
-        Some(second(1)),
-        None,
-        Some(second(2))
-    ]);
+    assert_eq!(
+        many.into_iter().map(|found| found.map(Stored::into_inner)).collect::<Vec<_>>(),
+        [Some(second(1)), None, Some(second(2))]
+    );
     let contact = Contact { id: 9, last_name: "Cao4".into() };
     assert_eq!(staff.get_as::<Contact>(key(9)).unwrap(), Some(contact));
     assert_eq!(staff.at(&snapshot).get_as::<Contact>(key(400)).unwrap(), None);
@@ -40,8 +39,12 @@ fn every_way_of_reading_converts_first() {
     assert!(rows().filter(|e| e.id.eq(77)).exists().unwrap());
     assert_eq!(rows().id(10..20).count().unwrap(), 10);
     assert_eq!(staff.all().count().unwrap(), 120);
-    let projected: Vec<_> =
-        rows().filter(|e| e.last_name.eq("Cao0")).select::<Contact>().into_iter().map(Result::unwrap).collect();
+    let projected: Vec<_> = rows()
+        .filter(|e| e.last_name.eq("Cao0"))
+        .select::<Contact>()
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
     assert_eq!(projected.len(), 24);
     assert!(projected.iter().all(|contact| contact.last_name == "Cao0" && contact.id % 5 == 0));
     let entities: Vec<_> = rows().id(3..5).entities().into_iter().map(|row| row.unwrap().clone()).collect();

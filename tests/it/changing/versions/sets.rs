@@ -89,7 +89,8 @@ fn a_set_dispatches_by_kind_and_version() {
     job.run().unwrap();
     check(1_099);
     assert_eq!(asked().count().unwrap(), 220);
-    set.merge_any(&DynamicEntity::new("Sales", "empid_001098").with("Age", 40), table_core::IfMatch::Any).unwrap();
+    set.merge_any(&DynamicEntity::new("Sales", "empid_001098").with("Age", 40), table_core::IfMatch::Any)
+        .unwrap();
     given = raw.get("Sales", "empid_001098").unwrap().unwrap();
     assert_eq!(given.get("EntityType").and_then(|kind| kind.as_str()), Some("employee@2"));
     set.put_any(&given).unwrap();

@@ -116,7 +116,9 @@ fn what_neither_version_knows_is_carried_along() {
     let badged = store.table::<super::Badged>().unwrap();
     for id in 0..4 {
         let v1::Employee { department, id, name, age, email } = first(id);
-        badged.insert(&super::Badged { department, id, name, age, email, badge: Some(format!("b{id}")) }).unwrap();
+        badged
+            .insert(&super::Badged { department, id, name, age, email, badge: Some(format!("b{id}")) })
+            .unwrap();
     }
     let staff = store.table::<Employee>().unwrap();
     let job = store.migration::<Employee>().unwrap().steps().unwrap();

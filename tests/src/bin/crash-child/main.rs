@@ -66,6 +66,7 @@ fn main() {
         "vault" => vault::run(&arguments),
         "destroy" => vault::destroy(&arguments),
         "rebuild" => jobs::rebuild(&arguments),
+        "convert" => jobs::convert(&arguments),
         role => panic!("no such role: {role}"),
     }
 }
