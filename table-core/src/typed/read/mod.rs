@@ -20,7 +20,6 @@ use crate::error::{Error, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::row::view::RowView;
-use crate::schema::Index;
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::Path;
 use crate::typed::entity::path::check_kind;
@@ -229,19 +228,12 @@ fn get_many<E: Entity, L: Lookup<E>>(
     keys.iter().map(|key| get(snapshot, table, key)).collect()
 }
 
-/// Makes sure that the path's rows can be read in the snapshot: those of an index that is being made can't.
+/// Makes sure that the path's rows can be read in the snapshot: those of an index that is being made can't. What becomes of
+/// an index is said in the table of its entities, wherever it lies.
 pub(in crate::typed) fn check_index<P: Path>(snapshot: &Snapshot, table: &DynamicTable) -> Result<()> {
-    match states_of::<P>() {
-        None => Ok(()),
-        Some(index) => snapshot.check_index(table, P::KEYS.schema(), index),
-    }
-}
-
-/// The path's index, if it has states: one that lies elsewhere than its entities is of the layout from the first of them on.
-fn states_of<P: Path>() -> Option<usize> {
-    let index = const { P::INDEX }?;
-    let lies_elsewhere = P::KEYS.schema().indexes.get(index).is_none_or(Index::is_elsewhere);
-    (!lies_elsewhere).then_some(index)
+    let Some(index) = (const { P::INDEX }) else { return Ok(()) };
+    let schema = P::KEYS.schema();
+    snapshot.check_index(table.member(schema.table()), schema, index)
 }
 
 /// What `read` makes of the path's rows as they are now. An index must be ready before the read and after, and in one epoch
@@ -250,8 +242,9 @@ pub(in crate::typed) fn while_ready<P: Path, T>(
     table: &DynamicTable,
     mut read: impl FnMut() -> Result<T>,
 ) -> Result<T> {
-    let Some(index) = states_of::<P>() else { return read() };
+    let Some(index) = (const { P::INDEX }) else { return read() };
     let schema = P::KEYS.schema();
+    let table = table.member(schema.table());
     let ready = || {
         let standing = table.standing(schema, false)?;
         if standing.is_ready(index) {
