@@ -119,7 +119,7 @@ pub(in crate::typed) fn commit(
         .because(format!("others were quicker {ATTEMPTS} times in a row")))
 }
 
-/// One attempt. The inner failure is one of the plan, and another may succeed.
+/// One attempt. The inner error is the plan's: another attempt may succeed.
 fn attempt(
     together: Together<'_>,
     attempts: &mut [&mut (dyn Attempt + '_)],

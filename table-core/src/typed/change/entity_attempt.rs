@@ -26,7 +26,7 @@ pub(in crate::typed) struct EntityAttempt<'c, E: Entity, F: ?Sized = Closure<'c,
     filling: Vec<Filling>,
     /// The entity as it was found.
     before: Option<Before<E>>,
-    /// The same, on its way to what it is to be, where that is made from it.
+    /// The entity while a closure or a patch turns it into what it is to be.
     given: Option<E>,
     /// Why it can't be read as what it is: its keys are lost, say.
     closed: Option<Error>,
@@ -222,7 +222,7 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         }
     }
 
-    /// The same, with nothing of it opened; which copies there are is asked next.
+    /// Takes the entity's own row without opening sealed values. Its copies are asked for next.
     fn found_unopened(&mut self, view: &RowView<'_>, version: Version) -> Result<()> {
         self.before = Some(Before::read_unopened(view, version, self.change.reseals())?);
         self.asks = Asks::Copies(0);
