@@ -1,8 +1,8 @@
 //! Layouts written, read back and compared.
 
 use super::super::key_type::{Format, KeyType, TimeItem};
-use super::super::tests::{EMPLOYEE, employee, with_row};
 use super::super::lives::Lives;
+use super::super::tests::{EMPLOYEE, employee, with_row};
 use super::super::{
     Blind, CharSet, Copies, Field, FieldPart, Index, KeyPart, KeyScope, Part, Place, Schema, Template,
     TokenScope,
