@@ -33,9 +33,7 @@ pub trait Layouts {
 pub(crate) fn compare(table: &str, noted: Option<&str>, schema: &'static Schema) -> Result<Noted> {
     let Some(layout) = noted else { return Ok(Noted::Never) };
     let version = schema::read(layout, schema.kind).ok_or_else(damaged)?.version;
-    if version < schema.version
-        && let Some(former) = schema.of_version(version)
-    {
+    if let Some(former) = schema.former_of(version) {
         return match schema::differences_in(table, layout, former) {
             Some(found) if !found.is_compatible => Err(changed(layout, &found, former)),
             _ => Ok(Noted::Former),

@@ -59,9 +59,9 @@ impl Schema {
         std::iter::successors(self.former, |former| former.former)
     }
 
-    /// The declaration of this version, as far as this one knows it.
-    pub(crate) fn of_version(&'static self, version: u32) -> Option<&'static Self> {
-        std::iter::once(self).chain(self.formers()).find(|known| known.version == version)
+    /// The declaration of this former version, if this one knows it.
+    pub(crate) fn former_of(&self, version: u32) -> Option<&'static Self> {
+        self.formers().find(|known| known.version == version)
     }
 
     /// What a row with this text is.

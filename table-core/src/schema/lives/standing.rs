@@ -112,7 +112,7 @@ pub(crate) enum Rows {
 }
 
 /// What the entities' own rows are to who reads them by this declaration.
-pub(crate) fn rows(noted: Option<&Schema>, lives: &Lives, declared: &'static Schema) -> Rows {
+pub(crate) fn rows(noted: Option<&Schema>, lives: &Lives, declared: &Schema) -> Rows {
     let Some(noted) = noted else { return Rows::Own };
     if noted.version > declared.version {
         return Rows::Unknown(noted.version);
@@ -121,7 +121,7 @@ pub(crate) fn rows(noted: Option<&Schema>, lives: &Lives, declared: &'static Sch
         KindState::Stable => noted.version,
         KindState::Converting { from } | KindState::Stopped { from, .. } => from.min(noted.version),
     };
-    match (first..declared.version).find(|version| declared.of_version(*version).is_none()) {
+    match (first..declared.version).find(|version| declared.former_of(*version).is_none()) {
         Some(version) => Rows::Unknown(version),
         None if first == declared.version => Rows::Own,
         None if declared.keeps_keys_since(first) => Rows::Readable(first),
@@ -144,7 +144,7 @@ pub(crate) enum Unread {
 pub(crate) fn standing(
     noted: Option<&Schema>,
     lives: &Lives,
-    declared: &'static Schema,
+    declared: &Schema,
 ) -> (Standing, Option<Refusal>) {
     let Some(noted) = noted else { return (Standing { epoch: lives.epoch, ..Standing::NEW }, None) };
     let looks = declared.version > 1 || noted.version > 1;

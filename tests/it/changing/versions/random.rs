@@ -271,7 +271,7 @@ impl World {
     fn job(&mut self) {
         let (release, store) = (self.random.below(3), self.store.clone());
         let begun =
-            with_release!(release, |Of| { store.migration::<Of>().and_then(|migration| migration.steps()) });
+            with_release!(release, |Of| store.migration::<Of>().and_then(|migration| migration.steps()));
         if let Some(job) = self.judge("begin", release, begun) {
             self.jobs.push(job);
         }
