@@ -16,7 +16,6 @@ use crate::row::selection::Selection;
 use crate::row::view::RowView;
 use crate::schema::Schema;
 use crate::store::encryption::Lens;
-use crate::store::jobs::declare;
 use crate::store::lmdb::ReadTxn;
 use crate::store::open::Living;
 use crate::store::opened::Inner;
@@ -118,13 +117,12 @@ impl Moment for LmdbMoment {
 
     fn check_rows(&self, table: &dyn TableExec, schema: &'static Schema, as_stored: bool) -> Result<()> {
         let table = LmdbTable::of(table)?;
-        let dbs = &self.inner.environment.dbs;
         // What the process knows of the kind is then at least as new as this moment.
-        table.state().check_exists(dbs, &self.txn)?;
+        table.state().check_exists(&self.inner.environment.dbs, &self.txn)?;
         if !table.standing(schema, false)?.looks_at_rows() {
             return Ok(());
         }
-        declare::check_rows(dbs, &self.txn, table.state(), (schema, as_stored))
+        table.check_rows(&self.txn, schema, as_stored)
     }
 
     fn walks(&self, table: &dyn TableExec, lanes: &Lanes) -> Result<Vec<Box<dyn Walk>>> {

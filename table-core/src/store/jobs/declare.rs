@@ -5,6 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::executor::layouts::{Noted, pending, refused, unknown_version};
 use crate::schema::{self, Lives, Rows, Schema, Standing};
 use crate::sealing::missing;
+use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{Databases, WriteTxn};
 use crate::store::records::catalog::{self, TableState};
@@ -69,24 +70,30 @@ pub(in crate::store) fn standing(
     }
 }
 
-/// Makes sure that the entities' own rows can be read by a declaration as they are in this snapshot; `as_stored`: without
-/// being converted.
-#[cold]
-pub(in crate::store) fn check_rows(
-    dbs: &Databases,
-    txn: &heed::RoTxn<'_>,
-    table: &TableState,
-    (schema, as_stored): (&'static Schema, bool),
-) -> Result<()> {
-    let lives = lives::lives(dbs, txn, table.id, schema.kind)?;
-    let noted = layouts::noted(dbs, txn, table, schema.kind)?;
-    let noted =
-        noted.map(|noted| schema::read(noted, schema.kind).ok_or_else(layouts::damaged)).transpose()?;
-    match schema::rows(noted.as_ref(), &lives, schema) {
-        Rows::Readable(version) if as_stored => Err(pending(schema, version, "asked for as they are stored")),
-        Rows::Own | Rows::Readable(_) => Ok(()),
-        Rows::Pending(version) => Err(pending(schema, version, "read where the keys of that version say")),
-        Rows::Unknown(version) => Err(unknown_version(schema, version)),
+impl LmdbTable {
+    /// Makes sure that the entities' own rows can be read by a declaration as they are in this snapshot; `as_stored`: without
+    /// being converted.
+    #[cold]
+    pub(in crate::store) fn check_rows(
+        &self,
+        txn: &heed::RoTxn<'_>,
+        schema: &'static Schema,
+        as_stored: bool,
+    ) -> Result<()> {
+        let (dbs, table) = (&self.inner.environment.dbs, &self.state);
+        let lives = lives::lives(dbs, txn, table.id, schema.kind)?;
+        let noted = layouts::noted(dbs, txn, table, schema.kind)?;
+        let noted = noted.map(|noted| schema::read(noted, schema.kind).ok_or_else(layouts::damaged));
+        match schema::rows(noted.transpose()?.as_ref(), &lives, schema) {
+            Rows::Readable(version) if as_stored => {
+                Err(pending(schema, version, "asked for as they are stored"))
+            }
+            Rows::Own | Rows::Readable(_) => Ok(()),
+            Rows::Pending(version) => {
+                Err(pending(schema, version, "read where the keys of that version say"))
+            }
+            Rows::Unknown(version) => Err(unknown_version(schema, version)),
+        }
     }
 }
 
