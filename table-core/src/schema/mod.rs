@@ -66,7 +66,7 @@ pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys,
 pub(crate) use layout::layout;
 pub(crate) use layout::{
     Differences, Outdated, advice, differences_in, layout_in, noted_elsewhere, outdated, read, same_index,
-    same_keys, takes, united, with_index, without_index,
+    same_keys, takes, united, with_index, with_table_renamed, without_index,
 };
 #[doc(hidden)]
 pub use lives::{Blocked, IndexEvent, IndexState, KindEvent, KindState, Lives, Standing};
