@@ -11,7 +11,7 @@ use super::merge::Numbered;
 use super::numbers::PropertyNumber;
 use super::partition::{self, Partition};
 use super::properties::{Entry, Packed};
-use super::quick::{FromKeys, QuickRow};
+use super::quick::{Columns, FromKeys, QuickRow};
 use super::value::{self, Decoded};
 use crate::error::Result;
 use crate::model::{DynamicEntity, ETag, Name, Ticks, Value, ValueRef};
@@ -218,6 +218,31 @@ impl<'a> RowView<'a> {
         }
         let number = self.numbers(fields).get(field)?;
         self.small_at(number.place, number.unsealed?)
+    }
+
+    /// The values of the row, if it has a shape and none of them is large.
+    #[inline]
+    pub(crate) fn columns(&self) -> Option<Columns<'a>> {
+        let Body::Shaped(shaped) = self.row.body() else { return None };
+        Columns::open(shaped, self.dict.shape(shaped.shape())?)
+    }
+
+    /// The field's value, or that the row has none; `None` where it is not found by these columns of the row, or can't be
+    /// read.
+    #[expect(
+        clippy::inline_always,
+        reason = "for each field of each row, a call costs as much as what it does"
+    )]
+    #[inline(always)]
+    pub(crate) fn get_in(
+        &self,
+        columns: &Columns<'a>,
+        fields: &'static [Field],
+        field: usize,
+    ) -> Option<Option<ValueRef<'a>>> {
+        let Body::Shaped(shaped) = self.row.body() else { return None };
+        let place = self.dict.steps(shaped, fields, None)?.1.place(field)?;
+        if columns.has(place) { columns.get(place).map(Some) } else { Some(None) }
     }
 
     /// The row as these fields are read from it by the short way, without its keys or with what those of its place give

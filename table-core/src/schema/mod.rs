@@ -27,6 +27,7 @@ mod charset;
 #[doc(hidden)]
 pub mod checks;
 mod column_type;
+mod cost;
 mod digits;
 mod encrypted;
 mod escape;
@@ -54,6 +55,7 @@ pub(crate) use bounds::{Edge, Fixed, KeySpan, Next, bounds, unoffered};
 pub use charset::CharSet;
 #[doc(hidden)]
 pub use column_type::ColumnType;
+pub use cost::{Basis, ChangeCost, Cost, RowCost, Usage, Values};
 pub use encrypted::{Blind, KeyScope, TokenScope};
 pub(crate) use encrypted::{TOKEN_BYTES, token_text};
 pub use escape::{escape, unescape};
