@@ -16,6 +16,7 @@ mod changing;
 mod concurrency;
 mod conveniences;
 mod copies;
+mod cost;
 mod crash;
 mod damage;
 mod derive;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::abilities::no_queues;
 use super::{Abilities, Moment, Queues, TableExec, Turns};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::ETag;
 use crate::plan::{Plan, Refused};
 use crate::sealing::{HasVault, SealedAt};
@@ -27,6 +27,13 @@ pub trait Backend: Any + HasVault {
     /// Drops tables with all their rows, together or not at all. Those whose kinds have copies in another table, or are copies
     /// of what is in another, [go with it](super::check_drop).
     fn drop_tables(self: Arc<Self>, tables: &[&str]) -> Result<()>;
+
+    /// Gives a table another name, also in what is noted of kinds with copies there.
+    fn rename_table(&self, table: &str, name: &str) -> Result<()> {
+        let _ = (table, name);
+        let because = "the store can't give a table another name";
+        Err(Error::new(ErrorKind::Unsupported).because(because))
+    }
 
     /// What it can do with a plan.
     fn abilities(&self) -> Abilities;

@@ -27,6 +27,7 @@ mod charset;
 #[doc(hidden)]
 pub mod checks;
 mod column_type;
+mod cost;
 mod digits;
 mod encrypted;
 mod escape;
@@ -55,6 +56,7 @@ pub(crate) use bounds::{Edge, Fixed, KeySpan, Next, bounds, unoffered};
 pub use charset::CharSet;
 #[doc(hidden)]
 pub use column_type::ColumnType;
+pub use cost::{Basis, ChangeCost, Cost, RowCost, Usage, Values};
 pub use encrypted::{Blind, KeyScope, TokenScope};
 pub(crate) use encrypted::{TOKEN_BYTES, token_text};
 pub use escape::{escape, unescape};
@@ -67,7 +69,7 @@ pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys,
 pub(crate) use layout::layout;
 pub(crate) use layout::{
     Differences, Outdated, advice, differences_in, layout_in, noted_elsewhere, outdated, read, same_index,
-    same_keys, takes, united, with_index, without_index,
+    same_keys, takes, united, with_index, with_table_renamed, without_index,
 };
 #[doc(hidden)]
 pub use lives::{Blocked, IndexEvent, IndexState, KindEvent, KindState, Lives, Standing};

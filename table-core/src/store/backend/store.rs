@@ -12,7 +12,7 @@ use crate::sealing::{HasVault, SealedAt, Sealing};
 use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::moment::LmdbMoment;
 use crate::store::handle::shared::Shared;
-use crate::store::jobs::{elsewhere, reclaim};
+use crate::store::jobs::{elsewhere, reclaim, rename};
 use crate::store::records::catalog::{self, Entry, TableState};
 use crate::store::records::meta::Meta;
 use crate::store::write::prepare;
@@ -89,6 +89,13 @@ impl Backend for Shared {
             self.forget(table);
         }
         reclaim::start(&self);
+        Ok(())
+    }
+
+    fn rename_table(&self, table: &str, name: &str) -> Result<()> {
+        let renamed =
+            self.transact(|txn, dbs, meta| rename::rename(self, (dbs, txn, meta), (table, name)))?;
+        self.forget(renamed);
         Ok(())
     }
 

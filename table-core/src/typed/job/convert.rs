@@ -171,7 +171,13 @@ impl<E: Entity> Work for Convert<E> {
                     }
                     return Ok(true);
                 }
-                (KindState::Converting { .. }, _) => return Ok(true),
+                (KindState::Converting { .. }, _) => {
+                    // Whoever has given it up has left the rows as they were then.
+                    if record.is_none() {
+                        jobs.keep(&self.name(), Some(&JobRecord::new(jobs.row_count()?, String::new())))?;
+                    }
+                    return Ok(true);
+                }
                 (KindState::Stopped { .. }, _) => {
                     let begun = || Ok::<_, Error>(JobRecord::new(jobs.row_count()?, String::new()));
                     (KindEvent::Resume, record.map_or_else(begun, Ok)?)
@@ -182,6 +188,19 @@ impl<E: Entity> Work for Convert<E> {
             }
             // Somebody else was quicker.
         }
+    }
+
+    fn cancel(&mut self, table: &DynamicTable) -> Result<()> {
+        let jobs = table.exec().jobs()?;
+        if jobs.version(E::SCHEMA)?.0.kind != KindState::Stable {
+            return Err(Error::new(ErrorKind::Unsupported).because(format!(
+                "entities of `{}` are converted already, and no program of the former version can write: bring the migration \
+                 to its end",
+                E::SCHEMA.kind
+            )));
+        }
+        let name = self.name();
+        if jobs.job(&name)?.is_some() { jobs.keep(&name, None) } else { Ok(()) }
     }
 
     fn step(

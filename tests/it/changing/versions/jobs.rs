@@ -83,6 +83,21 @@ fn anybody_goes_on_with_what_somebody_has_begun() {
 }
 
 #[test]
+fn a_conversion_that_is_begun_is_not_given_up() {
+    let scratch = Scratch::new();
+    let store = filled(&scratch, 20);
+    let job = store.migration::<Employee>().unwrap().steps().unwrap();
+    let error = job.cancel().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+    assert!(error.to_string().contains("bring the migration to its end"), "{error}");
+    store.migration::<Employee>().unwrap().run().unwrap();
+    assert_converted(&store, 20);
+    // What is given up after it is the index alone.
+    store.migration::<Employee>().unwrap().steps().unwrap().cancel().unwrap();
+    assert_converted(&store, 20);
+}
+
+#[test]
 fn two_handles_share_the_work() {
     let scratch = Scratch::new();
     let store = filled(&scratch, 1_000);

@@ -65,6 +65,7 @@ fn main() {
         "read-only" => space::read_only(&arguments),
         "vault" => vault::run(&arguments),
         "destroy" => vault::destroy(&arguments),
+        "job" => jobs::any(&arguments),
         "rebuild" => jobs::rebuild(&arguments),
         "convert" => jobs::convert(&arguments),
         role => panic!("no such role: {role}"),
