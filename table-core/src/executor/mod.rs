@@ -15,6 +15,7 @@ mod lanes;
 pub(crate) mod layouts;
 mod loader;
 mod merged;
+mod pending;
 mod queues;
 mod rules;
 #[cfg(test)]
@@ -41,6 +42,8 @@ pub(crate) use self::lanes::order;
 pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, check_drop, declare, note};
 pub use self::loader::Loader;
 pub(crate) use self::merged::Merged;
+pub(crate) use self::pending::Settler;
+pub use self::pending::{Pending, Settlers};
 pub use self::queues::Queues;
 pub use self::rules::{check_entity, check_rules};
 pub(crate) use self::turns::Turn;
@@ -163,6 +166,12 @@ pub trait Moment: Any + Send {
     fn check_rows(&self, table: &dyn TableExec, schema: &'static Schema, as_stored: bool) -> Result<()> {
         let _ = (table, schema, as_stored);
         Ok(())
+    }
+
+    /// Whether copies are to follow the entity of these keys.
+    fn follows(&self, table: &dyn TableExec, keys: (&str, &str)) -> Result<bool> {
+        let _ = (table, keys);
+        Ok(false)
     }
 
     /// A walk for each lane.

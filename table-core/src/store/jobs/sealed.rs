@@ -271,7 +271,7 @@ impl Resealing for LmdbTable {
                     dict = state.reload_for(dbs, &txn, &row)?;
                 }
                 let view = RowView::new(key, row, &*dict, true);
-                if view.kind()? == Some(schema.kind) {
+                if view.kind()? == Some(schema.entity_type) {
                     found.entities.extend(sealed_row(schema, &view)?);
                 }
             }

@@ -111,7 +111,7 @@ impl Counted {
 
     fn add(&mut self, is_own_table: bool, view: &RowView<'_>) -> Result<()> {
         let Some(kind) = view.kind()? else { return Ok(()) };
-        let number = if kind == self.schema.kind {
+        let number = if kind == self.schema.entity_type {
             if !is_own_table {
                 return Ok(());
             }
