@@ -22,12 +22,21 @@ pub struct Abilities {
     pub times: bool,
     /// `queues`: it has queues, and sends and completes messages with the rows.
     pub queues: bool,
+    /// `additions`: it adds to numbers of rows, whatever they are.
+    pub additions: bool,
 }
 
 impl Abilities {
     /// Every ability.
-    pub const ALL: Self =
-        Self { groups: true, rows: usize::MAX, expect: true, range: true, times: true, queues: true };
+    pub const ALL: Self = Self {
+            groups: true,
+            rows: usize::MAX,
+            expect: true,
+            range: true,
+            times: true,
+            queues: true,
+            additions: true,
+        };
 
     /// The abilities of the service.
     pub const SERVICE: Self = Self {
@@ -37,6 +46,7 @@ impl Abilities {
         range: false,
         times: false,
         queues: false,
+        additions: false,
     };
 
     /// Refuses a plan that asks for more, and names the ability that is missing.
@@ -77,6 +87,14 @@ impl Abilities {
                 let because = "the store demands nothing of rows that it does not write: that takes the ability \
                                `expect`";
                 return Err(refused(because.into(), at, Some(row)));
+            }
+            if let (false, Some(addition)) = (self.additions, group.additions.first()) {
+                let because = format!(
+                    "the store can't add to the numbers of a row, and the change does, for the summary `{}`: that takes the \
+                     ability `additions`",
+                    addition.amounts.kind_name()
+                );
+                return Err(refused(because, at, Some(group.rows.len())));
             }
             if !self.range && !group.unchanged.is_empty() {
                 let because =

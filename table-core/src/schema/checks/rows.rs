@@ -74,7 +74,9 @@ pub(super) const fn disjoint_kinds(a: &Schema, b: &Schema, table: &str) -> Optio
         let (mut of_b, mut next_of_b) = (KeyOf::Row, 0);
         loop {
             let (here, there) = (of_a.place(a), of_b.place(b));
-            if may_lie_in(here, table) && may_lie_in(there, table) && meet(here, there) {
+            // The rows of a summary are those of the struct that it is declared by.
+            if !same(of_a.kind(a), of_b.kind(b))
+                && may_lie_in(here, table) && may_lie_in(there, table) && meet(here, there) {
                 let message = of_a.drawn(a, Message::new("")).text(" of `").text(a.entity);
                 let message = of_b.drawn(b, message.text("` and ")).text(" of `").text(b.entity);
                 return Some(message.text("` could print one key: start each with literal text of its own"));
@@ -131,6 +133,13 @@ const fn forgotten(schema: &Schema, at: usize, primary: &Template) -> Option<Mes
 
 /// C25: two kinds of a set are of one table, and have names of their own.
 pub(super) const fn apart(a: &Schema, b: &Schema) -> Option<Message> {
+    let summary = if a.summary_of.is_some() { Some(a) } else if b.summary_of.is_some() { Some(b) } else { None };
+    if let Some(summary) = summary {
+        let message = Message::new("`").text(summary.entity);
+        return Some(message.text(
+            "` is a summary: a set is of entities that are written, and `Store::table` reads a summary",
+        ));
+    }
     if !a.table().eq_ignore_ascii_case(b.table()) {
         let message =
             Message::new("`").text(a.entity).text("` is in the table `").text(a.table()).text("` and `");
@@ -205,7 +214,7 @@ const fn held(schema: &Schema, place: &Place) -> usize {
     held
 }
 
-const fn same(a: &str, b: &str) -> bool {
+pub(in crate::schema) const fn same(a: &str, b: &str) -> bool {
     let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
     while let ([x, rest_of_a @ ..], [y, rest_of_b @ ..]) = (a, b) {
         if *x != *y {

@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::row::view::RowView;
-use crate::schema::Index;
+use crate::schema::{Index, Schema};
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::Path;
 use crate::typed::entity::path::check_kind;
@@ -233,15 +233,23 @@ fn get_many<E: Entity, L: Lookup<E>>(
 pub(in crate::typed) fn check_index<P: Path>(snapshot: &Snapshot, table: &DynamicTable) -> Result<()> {
     match states_of::<P>() {
         None => Ok(()),
-        Some(index) => snapshot.check_index(table, P::KEYS.schema(), index),
+        Some((schema, index)) => snapshot.check_index(table, schema, index),
     }
 }
 
-/// The path's index, if it has states: one that lies elsewhere than its entities is of the layout from the first of them on.
-fn states_of<P: Path>() -> Option<usize> {
-    let index = const { P::INDEX }?;
-    let lies_elsewhere = P::KEYS.schema().indexes.get(index).is_none_or(Index::is_elsewhere);
-    (!lies_elsewhere).then_some(index)
+/// The path's index and whose it is, if it has states: one that lies elsewhere than its entities is of the layout from the
+/// first of them on. The rows of a summary are an index of the entities that it is of.
+fn states_of<P: Path>() -> Option<(&'static Schema, usize)> {
+    let (schema, index) = match const { P::INDEX } {
+        Some(index) => (P::KEYS.schema(), index),
+        None => {
+            let source = const { <P::Entity as Entity>::SUMMARIZES }?;
+            let is_it = |index: &Index| index.summary.is_some() && index.kind == P::KEYS.schema().kind;
+            (source, source.indexes.iter().position(is_it)?)
+        }
+    };
+    let lies_elsewhere = schema.indexes.get(index).is_none_or(Index::is_elsewhere);
+    (!lies_elsewhere).then_some((schema, index))
 }
 
 /// What `read` makes of the path's rows as they are now. An index must be ready before the read and after, and in one epoch
@@ -250,8 +258,7 @@ pub(in crate::typed) fn while_ready<P: Path, T>(
     table: &DynamicTable,
     mut read: impl FnMut() -> Result<T>,
 ) -> Result<T> {
-    let Some(index) = states_of::<P>() else { return read() };
-    let schema = P::KEYS.schema();
+    let Some((schema, index)) = states_of::<P>() else { return read() };
     let ready = || {
         let standing = table.standing(schema, false)?;
         if standing.is_ready(index) {
