@@ -87,10 +87,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let halls = staff.by_name().last_name("Hall").entities();
     assert_eq!(halls.into_iter().collect::<Result<Vec<_>, _>>()?.len(), 2);
 
-    writeln!(out, "\nThe tables belong together:\n")?;
-    let refused = store.drop_table("Company").unwrap_err();
-    writeln!(out, "  {refused}")?;
-    assert_eq!(refused.kind(), ErrorKind::CopiesElsewhere);
+    writeln!(out, "\nWithout its table the index is made again:\n")?;
+    store.drop_table("Names")?;
+    let staff = store.table::<Employee>()?;
+    let unread = staff.by_name().last_name("Hall").count().unwrap_err();
+    writeln!(out, "  {unread}")?;
+    assert_eq!(unread.kind(), ErrorKind::IndexBuilding);
+    staff.rebuild()?.run()?;
+    assert_eq!(staff.by_name().last_name("Hall").count()?, 2);
     assert!(store.check()?.problems.is_empty());
     store.drop_tables(&["Company", "Names"])?;
     assert!(store.tables()?.is_empty());

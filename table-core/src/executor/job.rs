@@ -4,7 +4,9 @@
 //! killed goes on from there, whoever takes it up, and no row is done twice.
 
 use std::fmt;
+use std::sync::Arc;
 
+use super::TableExec;
 use crate::error::Result;
 use crate::model::Ticks;
 use crate::plan::Epoch;
@@ -46,6 +48,11 @@ impl JobRecord {
     pub fn new(total: u64, asked: String) -> Self {
         let (begun, position) = (Ticks::now(), None);
         Self { begun, done: 0, total, changed: 0, stamp: 0, phase: 0, position, asked }
+    }
+
+    /// The tables over which a job goes that was asked for these, one after another; it is in that of the number of its phase.
+    pub fn tables(&self) -> impl Iterator<Item = &str> {
+        self.asked.lines()
     }
 }
 
@@ -99,6 +106,9 @@ pub trait Jobs {
 
     /// Keeps how far a job has come that goes by no rows, or forgets it.
     fn keep(&self, name: &str, job: Option<&JobRecord>) -> Result<()>;
+
+    /// Another table of the store; `None` if there is none of this name.
+    fn sibling(&self, name: &str) -> Result<Option<Arc<dyn TableExec>>>;
 
     /// How many rows the table has.
     fn row_count(&self) -> Result<u64>;

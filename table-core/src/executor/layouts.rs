@@ -95,14 +95,9 @@ pub(crate) fn unread(schema: &Schema, name: &str, why: &Unread, far: &str) -> Er
         Unread::Is(state) => {
             let way = match state {
                 IndexState::Absent => "`Table::rebuild` makes it".to_owned(),
-                IndexState::Blocked(blocked) => format!(
-                    "in partition `{}` the rows `{}` and `{}` both claim the key `{}`; change one of them and call \
-                     `Table::rebuild` again",
-                    blocked.partition.escape_debug(),
-                    blocked.has.escape_debug(),
-                    blocked.wants.escape_debug(),
-                    blocked.key.escape_debug()
-                ),
+                IndexState::Blocked(blocked) => {
+                    format!("{blocked}; change one of them and call `Table::rebuild` again")
+                }
                 _ => format!("`Table::rebuild` goes on with it{far}"),
             };
             format!("the index `{name}` of `{kind}` {}; {way}", state.words())

@@ -93,8 +93,9 @@ pub trait TableExec: Any + Send + Sync {
         None
     }
 
-    /// Carries out many plans, if there is a quicker way than one by one.
-    fn loader(&self) -> Option<Box<dyn Loader + '_>> {
+    /// Carries out many plans of rows in these tables, of which it is the first, if there is a quicker way than one by one.
+    fn loader(&self, tables: &[&dyn TableExec]) -> Option<Box<dyn Loader + '_>> {
+        let _ = tables;
         None
     }
 

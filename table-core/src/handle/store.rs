@@ -93,7 +93,10 @@ impl Store {
     /// [code](crate::Error::code) that the service has for it here, `ResourceNotFound`.
     ///
     /// One that holds entities whose copies are in another table, or such copies, goes with the other by
-    /// [`drop_tables`](Self::drop_tables); alone it is refused by [`CopiesElsewhere`](ErrorKind::CopiesElsewhere).
+    /// [`drop_tables`](Self::drop_tables). Where it goes alone, the index is to be made again: what reads by it is
+    /// [`IndexBuilding`](ErrorKind::IndexBuilding) until [`Table::rebuild`](crate::Table::rebuild) is through, so that copies
+    /// of entities that are gone are never found. A store without jobs refuses it by
+    /// [`CopiesElsewhere`](ErrorKind::CopiesElsewhere).
     pub fn drop_table(&self, name: &str) -> Result<()> {
         self.backend.clone().drop_tables(&[name]).map_err(|e| {
             let e = if e.kind() == ErrorKind::TableNotFound { e.with_code("ResourceNotFound") } else { e };

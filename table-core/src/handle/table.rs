@@ -76,6 +76,17 @@ impl DynamicTable {
         found.unwrap_or(self)
     }
 
+    /// Another table of the store, as it is now; `None` if there is none of this name.
+    pub(crate) fn sibling(&self, name: &str) -> Result<Option<Self>> {
+        let found = self.exec.jobs()?.sibling(name)?;
+        Ok(found.map(|exec| Self { exec, is_raw: self.is_raw, family: None }))
+    }
+
+    /// The same table by itself.
+    pub(crate) fn alone(&self) -> Self {
+        Self { family: None, ..self.clone() }
+    }
+
     /// The same, which knows of the others as this one does.
     pub(crate) fn member_of_family(&self, name: &str) -> Self {
         Self { family: self.family.clone(), ..self.member(name).clone() }

@@ -97,10 +97,8 @@ impl DynamicTable {
     /// What carries out many planned changes of this table.
     pub(crate) fn loader(&self) -> Box<dyn Loader + '_> {
         let one_by_one = || Box::new(OneByOne { table: self, done: Vec::new() });
-        match self.family() {
-            [_] => self.exec().loader().unwrap_or_else(|| one_by_one()),
-            _ => one_by_one(),
-        }
+        let family: Vec<_> = self.family().iter().map(Self::exec).collect();
+        self.exec().loader(&family).unwrap_or_else(|| one_by_one())
     }
 
     /// The turn of a change that others have been too quick for, if it comes within so long.

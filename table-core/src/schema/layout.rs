@@ -18,7 +18,7 @@ pub(crate) use differences::differences;
 pub(crate) use differences::{
     Differences, Outdated, differences_in, outdated, same_index, same_keys, united,
 };
-pub(crate) use indexes::{with_index, without_index};
+pub(crate) use indexes::{noted_elsewhere, with_index, without_index};
 pub(crate) use read::read;
 
 use super::charset::CharSet;

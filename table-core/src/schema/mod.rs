@@ -66,8 +66,8 @@ pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
 pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys, print_keys};
 pub(crate) use layout::layout;
 pub(crate) use layout::{
-    Differences, Outdated, advice, differences_in, layout_in, outdated, read, same_index, same_keys, takes,
-    united, with_index, without_index,
+    Differences, Outdated, advice, differences_in, layout_in, noted_elsewhere, outdated, read, same_index,
+    same_keys, takes, united, with_index, without_index,
 };
 #[doc(hidden)]
 pub use lives::{Blocked, IndexEvent, IndexState, KindEvent, KindState, Lives, Standing};

@@ -85,8 +85,10 @@ pub trait SummaryOf<S: 'static> {
     note = "add `#[summarized_in({H})]` to `{Self}`"
 )]
 pub trait SummarizedIn<H> {
-    /// Its fields.
+    /// Its fields, apart from the declaration, which names the summary.
     const FIELDS: &'static [Field];
+    /// Its declaration.
+    const SCHEMA: &'static Schema;
 }
 
 /// The place of the field of this name; the first, if there is none: a check says so.

@@ -14,7 +14,7 @@ const MOST: usize = 64;
 pub(super) fn a_summary_holds_numbers(cx: &Ctxt, entity: &Entity<'_>) {
     let numbers = || entity.fields.iter().filter_map(|field| field.number.as_ref());
     let Some(summary) = &entity.summary else {
-        for number in numbers() {
+        for number in numbers().filter(|_| !entity.is_summary) {
             cx.error(
                 number.span(),
                 "a number of a summary stands in a summary: `#[summary(of = Entity)]` on the struct",
@@ -31,6 +31,7 @@ pub(super) fn a_summary_holds_numbers(cx: &Ctxt, entity: &Entity<'_>) {
             (Some(number), true) => {
                 cx.error(number.span(), format!("`{}` is in the key, and no number", field.name));
             }
+            (None, false) if field.is_number => {}
             (None, false) => cx.error(
                 field.ident.span(),
                 format!(

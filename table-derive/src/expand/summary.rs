@@ -1,7 +1,7 @@
 //! What a summary and its entities say of each other. Each asserts the other's trait on the token by which it names it.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use super::{fields, respanned, schema};
@@ -9,10 +9,11 @@ use crate::model::{Counts, Entity, Number};
 
 /// The declaration of the entities that this one is a summary of, as a constant of the trait.
 pub(super) fn summarizes(model: &Entity<'_>) -> Option<TokenStream> {
-    let (krate, of) = (&model.krate, &model.summary.as_ref()?.of);
+    let krate = &model.krate;
+    model.summary.as_ref()?;
     Some(quote! {
         const SUMMARIZES: ::core::option::Option<&'static #krate::schema::Schema> =
-            ::core::option::Option::Some(<#of as #krate::Entity>::SCHEMA);
+            ::core::option::Option::Some(SOURCE_SCHEMA);
     })
 }
 
@@ -64,6 +65,7 @@ pub(super) fn stubs(model: &Entity<'_>) -> TokenStream {
             #[automatically_derived]
             impl #krate::SummarizedIn<#summary> for #ident {
                 const FIELDS: &'static [#krate::schema::Field] = &[];
+                const SCHEMA: &'static #krate::schema::Schema = #krate::NOTHING;
             }
         }
     });
@@ -86,6 +88,7 @@ fn of_source(model: &Entity<'_>) -> TokenStream {
             #[automatically_derived]
             impl #krate::SummarizedIn<#summary> for #ident {
                 const FIELDS: &'static [#krate::schema::Field] = #fields;
+                const SCHEMA: &'static #krate::schema::Schema = <Self as #krate::Entity>::SCHEMA;
             }
         }
         .into_iter()
@@ -105,7 +108,8 @@ fn of_summary(model: &Entity<'_>) -> TokenStream {
     let span = of.span();
     let in_core = krate.at(span);
     let here = respanned(ident, span);
-    let source = quote_spanned!(span=> <#of as #in_core::SummarizedIn<#here>>::FIELDS);
+    let side = |constant| quote_spanned!(span=> <#of as #in_core::SummarizedIn<#here>>::#constant);
+    let (source, source_schema) = (side(quote!(FIELDS)), side(quote!(SCHEMA)));
     let place = |field: usize| {
         let name = model.fields.get(field).map_or("", |field| field.name.as_str());
         quote!(#krate::source_field(SOURCE, #name))
@@ -136,6 +140,7 @@ fn of_summary(model: &Entity<'_>) -> TokenStream {
     let assertions = assertions(model);
     quote! {
         const SOURCE: &[#krate::schema::Field] = #source;
+        const SOURCE_SCHEMA: &#krate::schema::Schema = #source_schema;
 
         #[automatically_derived]
         impl #krate::SummaryOf<#of> for #ident {
@@ -196,7 +201,7 @@ fn assertions(model: &Entity<'_>) -> TokenStream {
         let (here, there) = (respanned(model.ident, span), respanned(of, span));
         let rule = Ident::new(rule, span);
         let own = quote_spanned!(span=> <#here as #krate::Entity>::SCHEMA);
-        let source = quote_spanned!(span=> <#there as #krate::Entity>::SCHEMA);
+        let source = Ident::new("SOURCE_SCHEMA", span).into_token_stream();
         let index = quote_spanned!(span=> &<#here as #krate::SummaryOf<#there>>::SUMMARY.index);
         let arguments = respanned(&arguments(&source, &own, &index), span);
         quote_spanned!(span=> const _: () = #krate::checks::#rule(#arguments);)

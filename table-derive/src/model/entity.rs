@@ -39,7 +39,8 @@ pub(crate) struct Entity<'a> {
     pub(crate) key: Key,
     /// The indexes in order.
     pub(crate) indexes: Vec<Index>,
-    /// What it is a summary of.
+    /// What it is a summary of; whether it was to be one, and of what if it says so.
+    pub(crate) is_summary: bool,
     pub(crate) summary: Option<Summary>,
     /// The summaries in which it counts.
     pub(crate) summarized_in: Vec<Path>,
@@ -95,6 +96,7 @@ impl<'a> Entity<'a> {
             fields,
             key,
             indexes,
+            is_summary: summary.is_some(),
             summary: summary.and_then(|summary| Summary::new(cx, summary)),
             summarized_in,
         })

@@ -31,7 +31,8 @@ pub(crate) struct Field<'a> {
     pub(crate) was: Option<Spanned<String>>,
     /// `encrypt`, and where: the property holds the value sealed.
     pub(crate) encrypted: Option<Encrypted>,
-    /// `summary`: it is a number of a summary.
+    /// `summary`: it is a number of a summary; whether it was to be one, and what it is if it says so rightly.
+    pub(crate) is_number: bool,
     pub(crate) number: Option<Number>,
 }
 
@@ -105,6 +106,7 @@ impl<'a> Field<'a> {
             default: attrs.property.default.get().cloned(),
             was: was(cx, &attrs),
             encrypted: encrypted(cx, &attrs),
+            is_number: attrs.number.is_some(),
             number: attrs.number.and_then(|number| Number::new(cx, number)),
         })
     }

@@ -2,7 +2,9 @@
 
 mod declared;
 mod dropped;
+mod mended;
 mod sealed;
+mod states;
 
 use std::sync::Barrier;
 

@@ -1,9 +1,9 @@
 //! What a declaration of summaries looks like, and what a store notes of it.
 
-use integration_tests::Scratch;
-use table_core::{Entity, ErrorKind};
+use integration_tests::{Scratch, assert_sound};
+use table_core::{Entity, ErrorKind, IfMatch};
 
-use super::{Employee, Level, Payroll, employee};
+use super::{Employee, Level, Payroll, assert_summarized, employee};
 
 #[test]
 fn a_schema_shows_its_summaries_and_where_they_lie() {
@@ -18,18 +18,34 @@ fn a_schema_shows_its_summaries_and_where_they_lie() {
 }
 
 #[test]
-fn the_tables_of_entities_and_their_summaries_are_dropped_together() {
+fn a_summary_follows_when_its_table_is_dropped_or_that_of_its_entities() {
     let scratch = Scratch::new();
     let store = scratch.store();
-    store.table::<Employee>().unwrap().insert(&employee("Sales", 1, 4, 10)).unwrap();
-    for table in ["Company", "Levels"] {
-        let error = store.drop_table(table).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::CopiesElsewhere, "{error}");
-    }
+    let people: Vec<_> = (1..4).map(|id| employee("Sales", id, 4, 10)).collect();
+    store.table::<Employee>().unwrap().bulk_insert(people.clone()).unwrap();
+    let level = || store.table::<Level>().unwrap().get(Level::key(4));
+    assert_eq!(level().unwrap().unwrap().employees, 3);
+    // Its own: it is to be made anew, and is kept all the while.
+    store.drop_table("Levels").unwrap();
+    assert_eq!(level().unwrap_err().kind(), ErrorKind::IndexBuilding);
+    let staff = store.table::<Employee>().unwrap();
+    staff.insert(&employee("Sales", 9, 4, 10)).unwrap();
+    staff.delete(Employee::key("Sales", 1), IfMatch::Any).unwrap();
+    staff.rebuild().unwrap().run().unwrap();
+    assert_eq!(level().unwrap().unwrap().employees, 3);
+    assert!(staff.check().unwrap().is_sound());
+    // The entities': what they had summed up is of nobody.
+    store.drop_table("Company").unwrap();
+    let staff = store.table::<Employee>().unwrap();
+    assert_eq!(level().unwrap_err().kind(), ErrorKind::IndexBuilding);
+    staff.insert(&employee("Sales", 2, 4, 10)).unwrap();
+    staff.rebuild().unwrap().run().unwrap();
+    assert_summarized(&store, &[employee("Sales", 2, 4, 10)]);
+    // Both.
     store.drop_tables(&["Company", "Levels"]).unwrap();
-    store.table::<Employee>().unwrap().insert(&employee("Sales", 2, 4, 10)).unwrap();
-    let level = store.table::<Level>().unwrap().get(Level::key(4)).unwrap().unwrap();
-    assert_eq!((level.employees, level.salaries), (1, 10));
+    store.table::<Employee>().unwrap().insert(&employee("Sales", 3, 4, 10)).unwrap();
+    assert_summarized(&store, &[employee("Sales", 3, 4, 10)]);
+    assert_sound(&store);
 }
 
 /// Two kinds in two modules, each of which is told of the other from above and from below.

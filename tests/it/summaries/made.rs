@@ -200,15 +200,17 @@ fn check_finds_what_a_raw_write_has_done_to_a_summary_and_repair_mends_it() {
     raw.delete("Legal", "payroll", IfMatch::Any).unwrap();
     let stray = DynamicEntity::new("Nowhere", "payroll").with("EntityType", "payroll").with("Employees", 3_i64);
     raw.insert(&stray).unwrap();
+    let levels = store.dynamic_table("Levels").unwrap().raw();
+    levels.merge(&DynamicEntity::new("all", "level_004").with("Paid", 1_i64), IfMatch::Any).unwrap();
     let report = staff.check().unwrap();
-    assert_eq!((report.miscounted, report.summaries, report.wrong()), (3, 3, 3), "{report}");
+    assert_eq!((report.miscounted, report.summaries, report.wrong()), (4, 3, 4), "{report}");
     assert_eq!(report.problems[0].index, "payroll");
     // What is taken from a summary that never counted it is refused, with what to do.
     let error = staff.delete(Employee::key("Legal", 1), IfMatch::Any).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
     assert!(error.to_string().contains("`Table::repair`"), "{error}");
 
-    assert_eq!(staff.repair().unwrap().mended, 3);
+    assert_eq!(staff.repair().unwrap().mended, 4);
     assert!(staff.check().unwrap().is_sound());
     assert!(store.jobs().unwrap().is_empty());
     assert_summarized(&store, &people);

@@ -26,7 +26,7 @@ struct Beside {
 
 #[derive(Entity)]
 #[entity(table = "Company", kind = "elsewhere")]
-#[key(partition = "all", row = "{department}")]
+#[key(partition = "all", row = "elsewhere_{department}")]
 #[summary(of = Employee)]
 struct Elsewhere {
     department: String,

@@ -17,15 +17,8 @@ struct Employee {
 #[summary(of = Employee)]
 struct Count {
     department: String,
-    #[summary(count, when = counts)]
-    some: u64,
     #[summary(count)]
     all: u64,
-}
-
-// A function of another signature.
-fn counts(_: &Count) -> bool {
-    true
 }
 
 #[derive(EntitySet)]

@@ -43,4 +43,30 @@ struct Alone {
 
 struct NoEntity;
 
+// A function of another signature.
+#[derive(Entity)]
+#[entity(table = "Company", kind = "told")]
+#[key(partition = "{department}", row = "told_{id:06}")]
+#[summarized_in(Picks)]
+struct Told {
+    department: String,
+    id: u32,
+}
+
+#[derive(Entity)]
+#[entity(table = "Company", kind = "picks")]
+#[key(partition = "{department}", row = "picks")]
+#[summary(of = Told)]
+struct Picks {
+    department: String,
+    #[summary(count)]
+    all: u64,
+    #[summary(count, when = picks)]
+    some: u64,
+}
+
+fn picks(_: &Picks) -> bool {
+    true
+}
+
 fn main() {}

@@ -25,7 +25,6 @@ pub(crate) fn advice(noted: &str, schema: &Schema) -> Vec<String> {
         lines.extend(key(what, (&noted, old), (schema, new)));
     }
     properties(&noted, schema, &mut lines);
-    elsewhere(&noted, schema, &mut lines);
     lines
 }
 
@@ -44,12 +43,11 @@ pub(crate) fn takes(noted: &str, schema: &Schema) -> Vec<String> {
             ));
         }
     }
-    // The advice has those that lie elsewhere.
-    for index in schema.indexes.iter().filter(|index| !index.is_elsewhere()) {
+    for index in schema.indexes {
         let name = index.name;
         match noted.indexes.iter().find(|known| known.name == name) {
             None => lines.push(format!("the index `{name}` is new: `Table::rebuild` makes its copies")),
-            Some(known) if !known.is_elsewhere() && !same_index((&noted, known), (schema, index)) => {
+            Some(known) if !same_index((&noted, known), (schema, index)) => {
                 lines.push(format!(
                     "the copies of the index `{name}` change: `Table::rebuild` makes them anew"
                 ));
@@ -58,7 +56,7 @@ pub(crate) fn takes(noted: &str, schema: &Schema) -> Vec<String> {
         }
     }
     let is_gone = |known: &&Index| schema.indexes.iter().all(|index| index.name != known.name);
-    for index in noted.indexes.iter().filter(is_gone).filter(|index| !index.is_elsewhere()) {
+    for index in noted.indexes.iter().filter(is_gone) {
         lines.push(format!(
             "the index `{0}` is gone: `Table::drop_index(\"{0}\")` removes its copies",
             index.name
@@ -68,28 +66,6 @@ pub(crate) fn takes(noted: &str, schema: &Schema) -> Vec<String> {
         lines.push("nothing: rows that are there are read as they are".to_owned());
     }
     lines
-}
-
-/// What indexes take that lie elsewhere than their entities, where no job makes or removes copies.
-fn elsewhere(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
-    let of = |schema: &Schema, name: &str| schema.indexes.iter().find(|index| index.name == name).copied();
-    for known in noted.indexes {
-        let now = of(schema, known.name);
-        let is_same = now.is_some_and(|now| same_index((noted, known), (schema, &now)));
-        if !is_same && (known.is_elsewhere() || now.is_some_and(|now| now.is_elsewhere())) {
-            lines.push(format!(
-                "the copies of the index `{}` lie in another partition or table, where none is made anew: keep it as it was",
-                known.name
-            ));
-        }
-    }
-    let new = schema.indexes.iter().filter(|index| index.is_elsewhere() && of(noted, index.name).is_none());
-    lines.extend(new.map(|index| {
-        format!(
-            "the index `{}` lies in another partition or table, where no copies are made of rows that are there: leave it out",
-            index.name
-        )
-    }));
 }
 
 /// What a template that prints other keys takes.

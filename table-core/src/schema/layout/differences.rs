@@ -83,8 +83,6 @@ pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Optio
             Some(now) if now == line => {}
             Some(now)
                 if name.0 == "index"
-                    && is_beside(schema, name.1)
-                    && noted.as_ref().is_some_and(|noted| is_beside(noted, name.1))
                     && !noted.as_ref().is_some_and(|noted| may_become(noted, schema, *name)) =>
             {
                 found.lines.extend([format!("- {line}"), format!("+ {now}")]);
@@ -104,7 +102,8 @@ pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Optio
         }
     }
     for (name, line) in new.iter().filter(|(name, _)| !old.contains_key(*name)) {
-        let is_index = name.0 == "index" && is_beside(schema, name.1);
+        // An index comes and goes by a job, whatever is noted.
+        let is_index = name.0 == "index";
         found.adds |= !is_index;
         let is_renamed = || noted.as_ref().is_some_and(|noted| may_become_renamed(noted, schema, *name));
         found.is_compatible &= is_index || name.0 == "property" && may_come(schema, name.1) || is_renamed();
@@ -118,8 +117,7 @@ pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Optio
 /// Nor may it lack one that has been renamed: it would write the former name.
 pub(super) fn may_lack(noted: &Schema, (word, name): (&str, &str)) -> bool {
     let may_stay = |field: &Field| field.optional && !field.encrypted && field.was.is_none();
-    word == "index" && is_beside(noted, name)
-        || word == "property" && of_property(noted, name).is_some_and(may_stay)
+    word == "index" || word == "property" && of_property(noted, name).is_some_and(may_stay)
 }
 
 /// Whether a declaration may have a property that no layout says: rows may lack it.
@@ -165,11 +163,6 @@ pub(crate) fn outdated(noted: &str, schema: &Schema) -> Option<Outdated> {
     let is_known = |is, was| of_property(schema, is).is_some_and(|field| field.was == Some(was));
     let (is, was) = renamed.filter(|(is, was)| !is_known(*is, *was)).min()?;
     Some(Outdated::Misnamed { is, was })
-}
-
-/// Whether an index lies in the partition of its entities: then it can be made and removed while they are there.
-fn is_beside(schema: &Schema, name: &str) -> bool {
-    schema.indexes.iter().any(|index| index.name == name && !index.is_elsewhere())
 }
 
 /// The layout that says what the one noted does and the declaration: what only the former has is left as it is. The indexes

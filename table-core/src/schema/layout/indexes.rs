@@ -1,7 +1,7 @@
 //! The lines of indexes in a layout: they come and go by jobs, not by writes.
 
 use super::super::Schema;
-use super::layout_in;
+use super::{OF, SIGNED, layout_in};
 
 /// Whether a line is of this index.
 fn is_of(line: &str, name: &str) -> bool {
@@ -22,4 +22,13 @@ pub(crate) fn with_index(noted: &str, schema: &Schema, name: &str) -> String {
 /// The layout without an index.
 pub(crate) fn without_index(noted: &str, name: &str) -> String {
     noted.lines().filter(|line| !is_of(line, name)).collect::<Vec<_>>().join("\n")
+}
+
+/// A layout that is noted in the table of the entities, as it is noted in one where copies of them lie.
+pub(crate) fn noted_elsewhere(noted: &str, table: &str) -> String {
+    let is_before = |line: &&str| line.starts_with("version ") || *line == SIGNED;
+    let before = noted.lines().filter(is_before).map(str::to_owned);
+    let of = std::iter::once(format!("{OF} {table}"));
+    let behind = noted.lines().filter(|line| !is_before(line)).map(str::to_owned);
+    before.chain(of).chain(behind).collect::<Vec<_>>().join("\n")
 }

@@ -1,5 +1,7 @@
 //! The states of an index.
 
+use std::fmt;
+
 /// How far an index is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IndexState {
@@ -25,14 +27,34 @@ pub enum IndexState {
 /// Two entities that claim one key in an index where keys are to be unique.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocked {
-    /// The partition key of both.
-    pub partition: String,
-    /// The row key that both claim.
-    pub key: String,
-    /// The row key of the entity that has it.
-    pub has: String,
-    /// The row key of the one that wants it.
-    pub wants: String,
+    /// The partition and the row key that both claim.
+    pub key: (String, String),
+    /// The keys of the entity that has it.
+    pub has: (String, String),
+    /// The keys of the one that wants it.
+    pub wants: (String, String),
+}
+
+impl fmt::Display for Blocked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [has, wants] = [&self.has, &self.wants];
+        if has.0 == wants.0 && has.0 == self.key.0 {
+            let (partition, [has, wants]) = (self.key.0.escape_debug(), [&has.1, &wants.1]);
+            return write!(
+                f,
+                "in partition `{partition}` the rows `{}` and `{}` both claim the key `{}`",
+                has.escape_debug(),
+                wants.escape_debug(),
+                self.key.1.escape_debug()
+            );
+        }
+        write!(f, "the rows")?;
+        for (word, (partition, row)) in [("", has), (" and", wants)] {
+            write!(f, "{word} `{}` of partition `{}`", row.escape_debug(), partition.escape_debug())?;
+        }
+        let (partition, row) = (self.key.0.escape_debug(), self.key.1.escape_debug());
+        write!(f, " both claim the key `{row}` in partition `{partition}`")
+    }
 }
 
 /// What happens to an index.

@@ -26,8 +26,8 @@ const PLAIN: Schema = Schema::new(["Member", "member"], FIELDS, &[ROW]).indexes(
 )]);
 
 fn blocked() -> Blocked {
-    let [partition, key, has, wants] = ["p", "k", "a", "b"].map(str::to_owned);
-    Blocked { partition, key, has, wants }
+    let [key, has, wants] = ["k", "a", "b"].map(|row| ("p".to_owned(), row.to_owned()));
+    Blocked { key, has, wants }
 }
 
 fn states() -> [IndexState; 6] {

@@ -5,16 +5,15 @@ use std::sync::Arc;
 
 use super::queues::strange_queue;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Abilities, Backend, Moment, Queues, TableExec, Turns, check_drop};
+use crate::executor::{Abilities, Backend, Moment, Queues, TableExec, Turns};
 use crate::model::ETag;
 use crate::plan::{Plan, Refused};
 use crate::sealing::{HasVault, SealedAt, Sealing};
 use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::moment::LmdbMoment;
 use crate::store::handle::shared::Shared;
-use crate::store::jobs::reclaim;
+use crate::store::jobs::{elsewhere, reclaim};
 use crate::store::records::catalog::{self, Entry, TableState};
-use crate::store::records::layouts;
 use crate::store::records::meta::Meta;
 use crate::store::write::prepare;
 
@@ -70,12 +69,11 @@ impl Backend for Shared {
     /// One small transaction; the space comes back in the background.
     fn drop_tables(self: Arc<Self>, tables: &[&str]) -> Result<()> {
         let dropped = self.transact(|txn, dbs, meta| {
+            let stays = |name: &str| tables.iter().all(|table| !table.eq_ignore_ascii_case(name));
             for table in tables {
-                let Some(entry) = catalog::find(dbs, txn, meta, table)? else { continue };
-                // A table whose layouts are damaged can be dropped: there is no other way to be rid of it.
-                let Ok(layouts) = layouts::all(dbs, txn, entry.id) else { continue };
-                let layouts = layouts.into_iter().map(|(kind, layout)| (*table, kind, layout));
-                check_drop(tables, layouts)?;
+                if let Some(entry) = catalog::find(dbs, txn, meta, table)? {
+                    elsewhere::table_is_dropped(dbs, txn, meta, &entry, &stays)?;
+                }
             }
             // What is vouched for anew was vouched for before.
             self.verify_tables(txn, meta)?;

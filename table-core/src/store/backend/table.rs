@@ -70,8 +70,8 @@ impl TableExec for LmdbTable {
         Some(prepare::single(&self.state, partition, row).and_then(submit))
     }
 
-    fn loader(&self) -> Option<Box<dyn Loader + '_>> {
-        Some(Box::new(LmdbLoader::of(self)))
+    fn loader(&self, tables: &[&dyn TableExec]) -> Option<Box<dyn Loader + '_>> {
+        LmdbLoader::of(self, tables).map(|loader| -> Box<dyn Loader> { Box::new(loader) })
     }
 
     fn jobs(&self) -> Result<&dyn Jobs> {

@@ -6,7 +6,7 @@ use super::batch::Batch;
 use super::lmdb_table::LmdbTable;
 use super::shared::Shared;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{JobStep, Loader};
+use crate::executor::{JobStep, Loader, TableExec};
 use crate::handle::bulk::{BulkFailure, BulkReport, load};
 use crate::handle::store::Store;
 use crate::plan::{Plan, Refused};
@@ -81,20 +81,25 @@ impl Store {
 /// Packs plans into few transactions.
 pub(in crate::store) struct LmdbLoader<'t> {
     inner: &'t Arc<Shared>,
-    /// Of which the plans are, if all are of one.
-    table: Option<&'t Arc<TableState>>,
+    /// Of which the plans are, unless each brings its own.
+    tables: Vec<Arc<TableState>>,
     prepared: Vec<Prepared>,
     bytes: usize,
 }
 
 impl<'t> LmdbLoader<'t> {
     fn new(inner: &'t Arc<Shared>) -> Self {
-        Self { inner, table: None, prepared: Vec::new(), bytes: 0 }
+        Self { inner, tables: Vec::new(), prepared: Vec::new(), bytes: 0 }
     }
 
-    /// For plans of this table.
-    pub(in crate::store) fn of(table: &'t LmdbTable) -> Self {
-        Self { table: Some(table.state()), ..Self::new(table.inner()) }
+    /// For plans of rows in these tables, of which this is the first; none if they are not of one store.
+    pub(in crate::store) fn of(table: &'t LmdbTable, tables: &[&dyn TableExec]) -> Option<Self> {
+        let state = |other: &&dyn TableExec| {
+            let other = LmdbTable::of(*other).ok()?;
+            Arc::ptr_eq(other.inner(), table.inner()).then(|| other.state().clone())
+        };
+        let tables = tables.iter().map(state).collect::<Option<_>>()?;
+        Some(Self { tables, ..Self::new(table.inner()) })
     }
 
     fn push(&mut self, prepared: Prepared) {
@@ -105,14 +110,14 @@ impl<'t> LmdbLoader<'t> {
 
 impl Loader for LmdbLoader<'_> {
     fn add(&mut self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<(), Refused> {
-        let mut prepared = prepare::plan(plan, self.table.as_slice())?;
+        let mut prepared = prepare::plan(plan, &self.tables.iter().collect::<Vec<_>>())?;
         prepared.sealed_at = sealed_at.clone();
         self.push(prepared);
         Ok(())
     }
 
     fn add_step(&mut self, step: JobStep) -> Result<(), Refused> {
-        let Some(table) = self.table else {
+        let Some(table) = self.tables.first() else {
             let because = "a step is of one table";
             return Err(Refused::whole(Error::new(ErrorKind::TableNotFound).because(because)));
         };
@@ -121,8 +126,8 @@ impl Loader for LmdbLoader<'_> {
     }
 
     fn add_with_step(&mut self, plan: &Plan<'_>, step: JobStep) -> Result<(), Refused> {
-        let mut prepared = prepare::plan(plan, self.table.as_slice())?;
-        if let Some(table) = self.table {
+        let mut prepared = prepare::plan(plan, &self.tables.iter().collect::<Vec<_>>())?;
+        if let Some(table) = self.tables.first() {
             prepared.step = Some(Box::new(EncodedStep { table: table.clone(), step }));
         }
         self.push(prepared);

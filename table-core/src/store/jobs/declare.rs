@@ -1,9 +1,9 @@
 //! Declarations: a kind's layout is compared with the one that the store has noted, and noted where needed.
 
-use super::plain;
+use super::{elsewhere, plain};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::layouts::{Noted, refused};
-use crate::schema::{self, Schema, Standing};
+use crate::schema::{self, Lives, Schema, Standing};
 use crate::sealing::missing;
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{Databases, WriteTxn};
@@ -111,9 +111,8 @@ fn look(
         };
         if found == Noted::Same || !writes {
             let noted = layouts::noted(dbs, &txn, table, schema.kind)?;
-            let lives = lives::lives(dbs, &txn, table.id, schema.kind)?;
-            let read = noted.map(|noted| schema::read(noted, schema.kind).ok_or_else(layouts::damaged));
-            let (standing, refusal) = schema::standing(read.transpose()?.as_ref(), &lives, schema);
+            let (read, lives) = lived(dbs, &txn, table, schema, noted)?;
+            let (standing, refusal) = schema::standing(read.as_ref(), &lives, schema);
             // What becomes of indexes is said in the table of their entities.
             let refusal = refusal.filter(|_| schema.table().eq_ignore_ascii_case(&table.name));
             let may_write = found == Noted::Same && refusal.is_none();
@@ -139,10 +138,31 @@ fn look(
         layouts::check_apart(dbs, txn, table, schema)?;
         // The former digest is verified before a new one vouches for the table.
         table.verify(dbs, txn, meta)?;
+        if found == Noted::Never {
+            elsewhere::take_over(dbs, txn, meta, table, schema)?;
+        }
         layouts::note(dbs, txn, table, schema)?;
         vouch(dbs, txn, meta, table, schema)
     })?;
     Ok(None)
+}
+
+/// What is noted of a kind in the table of its entities, and the states that go with it.
+pub(super) fn lived(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    table: &TableState,
+    schema: &'static Schema,
+    noted: Option<&str>,
+) -> Result<(Option<Schema>, Lives)> {
+    let read =
+        noted.map(|noted| schema::read(noted, schema.kind).ok_or_else(layouts::damaged)).transpose()?;
+    let is_own = schema.table().eq_ignore_ascii_case(&table.name);
+    if read.is_none() && is_own && schema.other_tables().next().is_some() {
+        let (lives, tables) = elsewhere::inherited(dbs, txn, &Meta::read(dbs.main, txn)?, schema)?;
+        return Ok((Some(*schema).filter(|_| !tables.is_empty()), lives));
+    }
+    Ok((read, lives::lives(dbs, txn, table.id, schema.kind)?))
 }
 
 /// Refuses a declaration by which properties are sealed that some row holds plain.
@@ -175,11 +195,22 @@ pub(super) fn vouch(
     table: &TableState,
     schema: &Schema,
 ) -> Result<()> {
+    vouch_entry(dbs, txn, meta, table, (schema, &table.name))
+}
+
+/// The same in the table of this name, where copies of its entities lie.
+pub(super) fn vouch_entry(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    meta: &mut Meta,
+    table: &TableState,
+    (schema, name): (&Schema, &str),
+) -> Result<()> {
     if !schema.seals() && !schema.signs_some() {
         return Ok(());
     }
     let dict = table.dict();
     let authority = dict.vault().ok_or_else(missing::keys)?.authority()?;
-    let Some(entry) = catalog::find(dbs, txn, meta, &table.name)? else { return Ok(()) };
+    let Some(entry) = catalog::find(dbs, txn, meta, name)? else { return Ok(()) };
     vouched::vouch(dbs, txn, meta, authority, &entry)
 }

@@ -2,6 +2,7 @@
 
 pub(in crate::store) mod check;
 pub(in crate::store) mod declare;
+pub(in crate::store) mod elsewhere;
 mod plain;
 pub(in crate::store) mod reclaim;
 #[cfg(feature = "encrypt")]

@@ -1,18 +1,22 @@
 //! Jobs over a table of LMDB: where they are, the rows that come next, and what becomes of indexes.
 
 use std::ops::Bound;
+use std::sync::Arc;
 
-use super::declare::vouch;
+use super::declare::{lived, vouch};
+use super::elsewhere;
 use super::plain::damaged;
 use crate::error::{Error, Result};
-use crate::executor::{EachRow, JobRecord, Jobs, Position, StepSize, Transition};
+use crate::executor::{EachRow, JobRecord, Jobs, Position, StepSize, TableExec, Transition};
 use crate::row::key::{self, StoredKey};
 use crate::row::view::{self, RowView};
 use crate::row::{self, Row};
 use crate::schema::{self, IndexEvent, IndexState, Lives, Schema};
 use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::lmdb;
+use crate::store::records::catalog;
 use crate::store::records::counts::Counts;
+use crate::store::records::meta::Meta;
 use crate::store::records::{layouts, lives};
 
 impl Jobs for LmdbTable {
@@ -35,6 +39,14 @@ impl Jobs for LmdbTable {
             self.state.check_generation(dbs, txn, meta)?;
             lives::write_job(dbs, txn, meta, self.state.id, (name, job))
         })
+    }
+
+    fn sibling(&self, name: &str) -> Result<Option<Arc<dyn TableExec>>> {
+        let (txn, dbs) = (self.inner.environment.read_txn()?, &self.inner.environment.dbs);
+        let entry = catalog::find(dbs, &txn, &Meta::read(dbs.main, &txn)?, name)?;
+        Ok(entry.map(|entry| -> Arc<dyn TableExec> {
+            Arc::new(LmdbTable::new(self.inner.clone(), self.inner.state(&entry)))
+        }))
     }
 
     fn row_count(&self) -> Result<u64> {
@@ -88,10 +100,9 @@ impl Jobs for LmdbTable {
     fn lives(&self, schema: &'static Schema, index: &str) -> Result<(Lives, IndexState, bool)> {
         let (txn, dbs) = (self.inner.environment.read_txn()?, &self.inner.environment.dbs);
         self.state.check_exists(dbs, &txn)?;
-        let lives = lives::lives(dbs, &txn, self.state.id, schema.kind)?;
         let noted = layouts::noted(dbs, &txn, &self.state, schema.kind)?;
-        let noted = noted.map(|noted| schema::read(noted, schema.kind).ok_or_else(layouts::damaged));
-        let Some(noted) = noted.transpose()? else { return Ok((lives, IndexState::Absent, false)) };
+        let (noted, lives) = lived(dbs, &txn, &self.state, schema, noted)?;
+        let Some(noted) = noted else { return Ok((lives, IndexState::Absent, false)) };
         let of = |schema: &Schema| schema.indexes.iter().find(|known| known.name == index).copied();
         let both = of(&noted).zip(of(schema));
         let is_same = both.is_some_and(|(was, is)| schema::same_index((&noted, &was), (schema, &is)));
@@ -130,29 +141,56 @@ impl Jobs for LmdbTable {
                 IndexEvent::Dropped => Some(schema::without_index(&noted, index)),
                 _ => None,
             };
-            // Who makes an index anew is done with removing it, and the other way round.
-            let other = match event {
-                IndexEvent::Rebuild => Some(format!("drop {kind} {index}")),
-                IndexEvent::Drop => Some(format!("rebuild {kind} {index}")),
-                _ => None,
+            let (name, record) = *job;
+            let mut record = record.cloned();
+            let known: Vec<_> = lives::all_jobs(dbs, txn, table.id)?;
+            let of_it = [format!("rebuild {kind} {index}"), format!("drop {kind} {index}")];
+            let begun = known.into_iter().filter(|(known, _)| of_it.contains(known));
+            let (names, begun): (Vec<_>, Vec<_>) = begun.unzip();
+            let begins = matches!(event, IndexEvent::Rebuild | IndexEvent::Drop);
+            let former = match event {
+                // Rows of former declarations lie where those say.
+                IndexEvent::Rebuild | IndexEvent::Drop => {
+                    let rebuilt = (event == IndexEvent::Rebuild).then_some(*schema);
+                    let swept = elsewhere::may_lie_in(
+                        &table.name,
+                        [Some(&declared), rebuilt],
+                        index,
+                        begun.into_iter(),
+                    );
+                    if let Some(record) = &mut record {
+                        record.asked = swept.join("\n");
+                    }
+                    Vec::new()
+                }
+                IndexEvent::Swept | IndexEvent::Dropped => {
+                    begun.iter().flat_map(|job| job.tables().map(str::to_owned).collect::<Vec<_>>()).collect()
+                }
+                _ => Vec::new(),
             };
+            let notes = event == IndexEvent::Rebuild;
             if lives.epoch != *epoch || !lives.transit(index, &now, event) {
                 return Ok(None);
             }
-            if let Some(other) = other
-                && lives::job(dbs, txn, table.id, &other)?.is_some()
-            {
-                lives::write_job(dbs, txn, meta, table.id, (&other, None))?;
+            // Who makes an index anew is done with removing it, and the other way round.
+            for other in names.iter().filter(|other| begins && *other != name) {
+                lives::write_job(dbs, txn, meta, table.id, (other, None))?;
             }
-            if let Some(layout) = becomes.filter(|layout| *layout != noted) {
+            let noted = if let Some(layout) = becomes.filter(|layout| *layout != noted) {
                 layouts::check_apart(dbs, txn, table, schema)?;
                 table.verify(dbs, txn, meta)?;
-                layouts::put(dbs, txn, table, kind, layout)?;
+                layouts::put(dbs, txn, table.id, kind, layout.clone())?;
                 vouch(dbs, txn, meta, table, schema)?;
+                layout
+            } else {
+                noted
+            };
+            if notes {
+                elsewhere::note(dbs, txn, meta, table, (*schema, &noted, *index))?;
             }
+            elsewhere::forget(dbs, txn, meta, table, (*schema, &noted), former.into_iter())?;
             lives::write_lives(dbs, txn, meta, table.id, (kind, &lives))?;
-            let (name, record) = job;
-            lives::write_job(dbs, txn, meta, table.id, (name, *record))?;
+            lives::write_job(dbs, txn, meta, table.id, (name, record.as_ref()))?;
             Ok(Some(
                 lives
                     .indexes
@@ -172,10 +210,9 @@ impl LmdbTable {
             let (txn, dbs) = (self.inner.environment.read_txn()?, &self.inner.environment.dbs);
             self.state.check_exists(dbs, &txn)?;
             let name = schema.indexes.get(index).map_or("", |index| index.name);
-            let lives = lives::lives(dbs, &txn, self.state.id, schema.kind)?;
             let noted = layouts::noted(dbs, &txn, &self.state, schema.kind)?;
-            let noted = noted.map(|noted| schema::read(noted, schema.kind).ok_or_else(layouts::damaged));
-            let why = schema::unread(noted.transpose()?.as_ref(), &lives, schema, name, state);
+            let (noted, lives) = lived(dbs, &txn, &self.state, schema, noted)?;
+            let why = schema::unread(noted.as_ref(), &lives, schema, name, state);
             // It has become ready meanwhile: whoever asked has read a former state.
             let why = why.unwrap_or(schema::Unread::Is(IndexState::Fill));
             let jobs = lives::all_jobs(dbs, &txn, self.state.id)?;

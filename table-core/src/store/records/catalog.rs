@@ -177,7 +177,8 @@ impl TableState {
         entry.map_or(Ok(()), |entry| self.verify_entry(dbs, txn, meta, &entry))
     }
 
-    fn verify_entry(
+    /// The same of another table of the store.
+    pub(in crate::store) fn verify_entry(
         &self,
         dbs: &Databases,
         txn: &heed::RoTxn<'_>,

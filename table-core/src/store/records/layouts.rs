@@ -125,26 +125,42 @@ pub(in crate::store) fn note(
     schema: &Schema,
 ) -> Result<()> {
     let layout = layouts::noted_with(&table.name, noted(dbs, txn, table, schema.kind)?, schema);
-    put(dbs, txn, table, schema.kind, layout)
+    put(dbs, txn, table.id, schema.kind, layout)
 }
 
 /// Puts a layout in the place of the one that is noted.
 pub(in crate::store) fn put(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
-    table: &TableState,
+    table: u32,
     kind: &str,
     layout: String,
 ) -> Result<()> {
-    let key = names::entry_key(table.id, LAYOUT_BY_KIND, kind.as_bytes());
-    let mut inventory = Inventory::read(dbs.main, txn, table.id)?;
+    let key = names::entry_key(table, LAYOUT_BY_KIND, kind.as_bytes());
+    let mut inventory = Inventory::read(dbs.main, txn, table)?;
     if let Some(former) = dbs.names.get(txn, &key).map_err(lmdb::error)? {
         inventory.layouts.subtract(former);
     }
     let record = meta::sealed(&key, layout.into_bytes());
     inventory.layouts.add(&record);
     dbs.names.put(txn, &key, &record).map_err(lmdb::error)?;
-    inventory.write(dbs.main, txn, table.id)
+    inventory.write(dbs.main, txn, table)
+}
+
+/// Forgets the layout of a kind.
+pub(in crate::store) fn remove(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    table: u32,
+    kind: &str,
+) -> Result<()> {
+    let key = names::entry_key(table, LAYOUT_BY_KIND, kind.as_bytes());
+    let mut inventory = Inventory::read(dbs.main, txn, table)?;
+    if let Some(former) = dbs.names.get(txn, &key).map_err(lmdb::error)? {
+        inventory.layouts.subtract(former);
+        dbs.names.delete(txn, &key).map_err(lmdb::error)?;
+    }
+    inventory.write(dbs.main, txn, table)
 }
 
 /// Reads every layout of a table; returns how many there are.

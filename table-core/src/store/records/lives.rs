@@ -111,6 +111,20 @@ pub(in crate::store) fn write_lives(
     replace(dbs, txn, (table, LIVES_BY_KIND, kind), Some(encode_lives(lives)), former, tally)
 }
 
+/// Forgets the states of a kind.
+pub(in crate::store) fn forget_lives(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    meta: &mut Meta,
+    table: u32,
+    kind: &str,
+) -> Result<()> {
+    meta.generation += 1;
+    let tally = |inventory: &mut Inventory, tally| inventory.lives = tally;
+    let former = Inventory::read(dbs.main, txn, table)?.lives;
+    replace(dbs, txn, (table, LIVES_BY_KIND, kind), None, former, tally)
+}
+
 /// Writes how far a job is; `None` when it has ended.
 pub(in crate::store) fn write_job(
     dbs: &Databases,
@@ -197,9 +211,9 @@ fn encode_lives(lives: &Lives) -> Vec<u8> {
             IndexState::Absent => body.push(0),
             IndexState::Sweep => body.push(1),
             IndexState::Fill => body.push(2),
-            IndexState::Blocked(Blocked { partition, key, has, wants }) => {
+            IndexState::Blocked(Blocked { key, has, wants }) => {
                 body.push(3);
-                for part in [partition, key, has, wants] {
+                for part in [key, has, wants].into_iter().flat_map(|keys| [&keys.0, &keys.1]) {
                     push_text(&mut body, part);
                 }
             }
@@ -234,9 +248,8 @@ fn decode_lives(body: &[u8]) -> Option<Lives> {
             [1] => IndexState::Sweep,
             [2] => IndexState::Fill,
             [3] => {
-                let [partition, key] = [text(&mut body)?, text(&mut body)?];
-                let [has, wants] = [text(&mut body)?, text(&mut body)?];
-                IndexState::Blocked(Blocked { partition, key, has, wants })
+                let mut keys = || Some((text(&mut body)?, text(&mut body)?));
+                IndexState::Blocked(Blocked { key: keys()?, has: keys()?, wants: keys()? })
             }
             [4] => IndexState::Ready { since: body.u64()? },
             [5] => IndexState::Dropping,
@@ -301,13 +314,12 @@ mod tests {
             KindState::Converting { from: 3 },
             KindState::Stopped { from: 1, entity, why: "it can't be".into() },
         ];
-        let blocked = ["p", "key", "a", "b"].map(str::to_owned);
-        let [partition, key, has, wants] = blocked;
+        let [key, has, wants] = ["key", "a", "b"].map(|row| (format!("p{row}"), row.to_owned()));
         let states = [
             IndexState::Absent,
             IndexState::Sweep,
             IndexState::Fill,
-            IndexState::Blocked(Blocked { partition, key, has, wants }),
+            IndexState::Blocked(Blocked { key, has, wants }),
             IndexState::Ready { since: 1 << 40 },
             IndexState::Dropping,
         ];

@@ -86,7 +86,7 @@ impl<E: Entity> Before<E> {
         self.entity.as_ref().map_or_else(|| Ok(self.values.lent()), values_of)
     }
 
-    /// The same, if they are kept apart from the entity.
+    /// The values of its fields, if they are kept apart from the entity.
     pub(in crate::typed) fn kept_values(&self) -> Option<&Values<'static>> {
         if self.entity.is_none() { Some(&self.values) } else { None }
     }

@@ -16,7 +16,7 @@ use crate::handle::write::carry_out;
 use crate::model::ETag;
 use crate::plan::{Draft, Failure, Plan, Reach, Seals, WriteExplain};
 use crate::row::version::version_of;
-use crate::schema::{Schema, Standing};
+use crate::schema::{Index, Schema, Standing};
 use crate::sealing::{SealedAt, Sealer};
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Key;
@@ -119,7 +119,7 @@ pub(in crate::typed) fn commit(
         .because(format!("others were quicker {ATTEMPTS} times in a row")))
 }
 
-/// One attempt. The inner failure is one of the plan, and another may succeed.
+/// One attempt. The inner error is the plan's: another attempt may succeed.
 fn attempt(
     together: Together<'_>,
     attempts: &mut [&mut (dyn Attempt + '_)],
@@ -211,15 +211,21 @@ pub(in crate::typed) fn standing(
     if let [table] = together.tables {
         return table.standing(schema, writes);
     }
-    for other in schema.other_tables() {
-        if let Some(table) = together.table(other) {
-            table.standing(schema, writes)?;
+    let Some(own) = together.table(schema.table()) else {
+        return Err(Error::new(ErrorKind::TableNotFound).table(schema.table()));
+    };
+    if writes {
+        // Nothing is noted where nothing will lie: an index that is to be made is noted there by what makes it.
+        let known = own.standing(schema, false)?;
+        for other in schema.other_tables() {
+            let lies_there = |index: &Index| index.place.table.source().eq_ignore_ascii_case(other);
+            let mut there = schema.indexes.iter().enumerate().filter(|(_, index)| lies_there(index));
+            if let (true, Some(table)) = (there.any(|(at, _)| known.keeps(at)), together.table(other)) {
+                table.standing(schema, true)?;
+            }
         }
     }
-    match together.table(schema.table()) {
-        Some(table) => table.standing(schema, writes),
-        None => Err(Error::new(ErrorKind::TableNotFound).table(schema.table())),
-    }
+    own.standing(schema, writes)
 }
 
 /// Refuses changes of rows that are made of other entities.

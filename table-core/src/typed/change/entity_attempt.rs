@@ -26,7 +26,7 @@ pub(in crate::typed) struct EntityAttempt<'c, E: Entity, F: ?Sized = Closure<'c,
     filling: Vec<Filling>,
     /// The entity as it was found.
     before: Option<Before<E>>,
-    /// The same, on its way to what it is to be, where that is made from it.
+    /// The entity while a closure or a patch turns it into what it is to be.
     given: Option<E>,
     /// Why it can't be read as what it is: its keys are lost, say.
     closed: Option<Error>,
@@ -42,8 +42,10 @@ struct Filling {
     key: String,
     /// What is there, once somebody has looked.
     found: Option<Found>,
-    /// The row key of the entity whose copy it is, if it is another's.
-    has: String,
+    /// The table and the partition where it is, if that is not the entity's.
+    elsewhere: Option<(&'static str, String)>,
+    /// The keys of the entity whose copy it is, if it is another's.
+    has: (String, String),
 }
 
 /// Which row an attempt asks for.
@@ -220,7 +222,7 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         }
     }
 
-    /// The same, with nothing of it opened; which copies there are is asked next.
+    /// Takes the entity's own row without opening sealed values. Its copies are asked for next.
     fn found_unopened(&mut self, view: &RowView<'_>, version: Version) -> Result<()> {
         self.before = Some(Before::read_unopened(view, version, self.change.reseals())?);
         self.asks = Asks::Copies(0);
@@ -255,12 +257,22 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         let values = unopened::read::<E>(view)?;
         for (number, index) in E::SCHEMA.indexes.iter().enumerate() {
             if index.unique && self.standing.keeps(number) && self.standing.is_filling(number) {
+                let elsewhere = if index.is_elsewhere() {
+                    // An optional part may be absent: then the entity has no copy there.
+                    let Some(partition) = values.keys(&index.place.partition).into_iter().next() else {
+                        continue;
+                    };
+                    Some((index.place.table.source(), partition))
+                } else {
+                    None
+                };
                 let keys = values.keys(&index.place.row).into_iter();
                 self.filling.extend(keys.map(|key| Filling {
                     index: number,
                     key,
+                    elsewhere: elsewhere.clone(),
                     found: None,
-                    has: String::new(),
+                    has: Default::default(),
                 }));
             }
         }
@@ -272,8 +284,11 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         let next = self.filling.iter().enumerate().find(|(_, filling)| filling.found.is_none());
         let Some((at, filling)) = next else { return Ok(None) };
         self.asks = Asks::ForFilling(at);
-        let (partition, _) = self.key.as_strs()?;
-        Ok(Some(Need { table: None, keys: KeyPair::of(partition, &filling.key), is_copy: true }))
+        let (table, partition) = match &filling.elsewhere {
+            Some((table, partition)) => (Some(*table), partition.as_str()),
+            None => (None, self.key.as_strs()?.0),
+        };
+        Ok(Some(Need { table, keys: KeyPair::of(partition, &filling.key), is_copy: true }))
     }
 
     /// Takes what is in the place of a copy.
@@ -295,10 +310,14 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         Ok(())
     }
 
-    /// The key of a copy whose place is another entity's, and that entity's row key, in an index that is being filled.
-    pub(in crate::typed) fn taken(&self) -> Option<(&str, &str)> {
+    /// The keys of a copy whose place is another entity's, and that entity's, in an index that is being filled.
+    pub(in crate::typed) fn taken(&self) -> Option<((&str, &str), &(String, String))> {
         let taken = self.filling.iter().find(|filling| filling.found == Some(Found::Others))?;
-        Some((&taken.key, &taken.has))
+        let partition = match &taken.elsewhere {
+            Some((_, partition)) => partition,
+            None => self.key.as_strs().ok()?.0,
+        };
+        Some(((partition, &taken.key), &taken.has))
     }
 
     /// What was found in the place of a copy.

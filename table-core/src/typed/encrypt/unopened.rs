@@ -77,16 +77,21 @@ pub(in crate::typed) fn is_copy(
     says.is_ok_and(|keys| keys.as_strs() == own)
 }
 
-/// The row key of the entity of which the row is a copy in an index, if it is one and says so.
+/// The keys of the entity of which the row is a copy in an index, if it is one and says so.
 pub(in crate::typed) fn source_of(
     schema: &'static Schema,
     index: usize,
     copy: &RowView<'_>,
-) -> Option<String> {
+) -> Option<(String, String)> {
     let index = schema.indexes.get(index)?;
     path::check_kind_name(copy, index.kind).ok()?;
     let source = Source::new(schema, &index.place, copy).ok()?;
-    source.own_row_key().ok()
+    if index.is_elsewhere() {
+        let keys = source.own_keys().ok()?;
+        let (partition, row) = keys.as_strs();
+        return Some((partition.to_owned(), row.to_owned()));
+    }
+    Some((copy.partition_key().into_owned(), source.own_row_key().ok()?))
 }
 
 /// Whether a field's elements stand in keys.

@@ -208,7 +208,7 @@ pub(crate) fn check_kind(view: &RowView<'_>, tag: RowTag) -> Result<()> {
     check_signed(view, tag)
 }
 
-/// The same of a kind of which no more is known.
+/// Makes sure that a row is of the kind of this name, without the kind's declaration.
 pub(crate) fn check_kind_name(view: &RowView<'_>, kind: &str) -> Result<()> {
     match view.kind()? {
         Some(found) if found == kind => Ok(()),

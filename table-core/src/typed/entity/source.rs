@@ -126,7 +126,7 @@ impl<'v> Known<'v> {
         if field < 64 { 1 << field } else { 0 }
     }
 
-    /// Adds a field. Of two values of one field, which keys that don't fit together give, the first counts.
+    /// Adds a field's value. If keys that don't fit together give a field twice, the first value counts.
     #[expect(clippy::inline_always, reason = "the value stays in registers")]
     #[inline(always)]
     fn push(&mut self, field: usize, value: PropertyValue<'v>) {
@@ -136,7 +136,7 @@ impl<'v> Known<'v> {
         }
     }
 
-    /// The same of a value that somebody lends.
+    /// Adds a borrowed value, as `add` does an owned one.
     #[expect(clippy::inline_always, reason = "the value stays in registers")]
     #[inline(always)]
     fn push_ref(&mut self, field: usize, value: ValueRef<'v>) {
@@ -151,7 +151,7 @@ impl<'v> Known<'v> {
         }
     }
 
-    /// The same of any, whether it is here or not.
+    /// The value of a field, if the keys give it back.
     #[inline(never)]
     fn push_any(&mut self, field: usize, value: PropertyValue<'v>) {
         if !self.may_have(field) || self.get(field).is_none() {
@@ -210,7 +210,7 @@ impl<'v> Source<'v> {
         Self::short(schema, Some(place), view)
     }
 
-    /// By the short way, if there is one; else by the long one, for which keys are not taken apart yet.
+    /// Reads by the path's plan if the row's shape has one; else by names, with the keys not taken apart yet.
     #[inline]
     fn short(schema: &'static Schema, place: Option<&'static Place>, view: &'v RowView<'v>) -> Self {
         let way = match view.quick(schema.fields, place) {
@@ -259,7 +259,7 @@ impl<'v> Source<'v> {
         self.take_any_keys(place)
     }
 
-    /// The same of keys that don't stand in the row as they are, or don't fit.
+    /// Takes apart keys that are stored in another form, or that don't fit their templates.
     #[cold]
     fn take_any_keys(&mut self, place: &Place) -> Result<()> {
         if let Way::Long(long) = &mut self.way {
@@ -280,7 +280,7 @@ impl<'v> Source<'v> {
         Self::long(schema, Row::Planned(values))
     }
 
-    /// The same, of which this field is taken next.
+    /// What will be stored of an entity with these values, from this field on.
     pub(crate) fn taking_from(mut self, field: usize) -> Self {
         self.next = field;
         self
@@ -311,7 +311,8 @@ impl<'v> Source<'v> {
         self.error(format!("the key `{key}` does not fit the template `{}`", template.source))
     }
 
-    /// What is taken by a struct whose declaration has mistakes: nothing, and no program comes so far.
+    /// Stands for the fields of a struct whose declaration has mistakes. Such a program does not compile, so this is
+    /// never called.
     pub fn nothing<T>(&self) -> Result<T> {
         Err(self.error(String::new()))
     }
@@ -386,7 +387,7 @@ impl<'v> Source<'v> {
         }
     }
 
-    /// The same where the field may be absent, sealed, or anywhere.
+    /// Takes a field that may be absent, sealed, or at any place of the row.
     #[inline(never)]
     fn field_of_any<T>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
         if let Way::Short(quick) = &self.way
@@ -426,7 +427,7 @@ impl<'v> Source<'v> {
         }
     }
 
-    /// Whether the field's value is sealed, or has to be. One that somebody gave is not yet.
+    /// Whether the field's value is sealed, or has to be. A given value is not sealed yet.
     #[inline]
     fn is_sealed(&self, field: usize, value: ValueRef<'_>) -> bool {
         let may_be_plain = |field: &Field| field.dual && !looks_sealed(value);

@@ -3,19 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::recount;
+use super::{recount, sweep};
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::handle::write::carry_out;
 use crate::model::ValueRef;
-use crate::plan::{
-    Act, Cause, Condition, EntityRows, Epoch, Group, OneOrMore, Plan, RowContent, RowWrite, Version,
-};
+use crate::plan::{Act, Cause, Condition, EntityRows, Epoch, Group, Plan, RowContent, RowWrite, Version};
 use crate::query::Query;
 use crate::row::version::version_of;
 use crate::row::view::RowView;
 use crate::schema::{Schema, Standing};
+
 use crate::sealing::SealedAt;
 use crate::typed::change::Change;
 use crate::typed::change::before::unknown;
@@ -54,7 +53,7 @@ pub struct CopyReport {
     pub miscounted: u64,
     /// How many of all these were mended.
     pub mended: u64,
-    /// The first thousand of what is wrong, each as partition key, row key and what it is.
+    /// The first thousand of what is wrong, each as table, partition key, row key and what it is.
     pub problems: Vec<CopyProblem>,
 }
 
@@ -62,6 +61,8 @@ pub struct CopyReport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CopyProblem {
+    /// The table of the copy.
+    pub table: String,
     /// The partition key.
     pub partition: String,
     /// The row key of the copy.
@@ -83,7 +84,7 @@ impl CopyReport {
         self.missing + self.stale + self.orphans + self.miscounted
     }
 
-    fn add(&mut self, what: &'static str, index: &'static str, (partition, row): (&str, &str)) {
+    fn add(&mut self, what: &'static str, index: &'static str, (table, partition, row): (&str, &str, &str)) {
         let counter = match what {
             MISSING => &mut self.missing,
             STALE => &mut self.stale,
@@ -92,8 +93,8 @@ impl CopyReport {
         };
         *counter += 1;
         if self.problems.len() < NAMED {
-            let (partition, row) = (partition.to_owned(), row.to_owned());
-            self.problems.push(CopyProblem { partition, row, index, what });
+            let [table, partition, row] = [table, partition, row].map(str::to_owned);
+            self.problems.push(CopyProblem { table, partition, row, index, what });
         }
     }
 }
@@ -119,10 +120,12 @@ impl fmt::Display for CopyReport {
 
 /// A copy that is to go, and the entity that it says it is of.
 struct Orphan {
+    /// The number of its table among those of the kind.
+    table: usize,
     partition: String,
     row: String,
     version: Version,
-    owner: Option<(String, Option<Version>)>,
+    owner: Option<((String, String), Option<Version>)>,
 }
 
 /// What is to be mended of some rows.
@@ -133,11 +136,12 @@ struct Wrong {
 }
 
 impl<E: Entity> Table<E> {
-    /// Compares every copy of the entities with the entity that it is of, in the indexes that are ready and lie in
-    /// the entities' own partition: none may be missing, none may say anything else, and none may be of no entity. A raw write of a row may break that, or a program that did
-    /// not know an index.
+    /// Compares every copy of the entities with the entity that it is of, in the indexes that are ready, wherever they lie:
+    /// none may be missing, none may say anything else, and none may be of no entity. A raw write of a row may break that, or
+    /// a program that did not know an index.
     ///
-    /// It goes over the table once, a few hundred rows in each snapshot, and holds up no writer.
+    /// It goes once over the table, and over the others where copies lie, a few hundred rows in each snapshot, and holds up
+    /// no writer.
     ///
     /// ```
     /// # use table_core::{DynamicEntity, Entity, IfMatch, Store};
@@ -200,7 +204,7 @@ impl<E: Entity> Table<E> {
             let compared = recount::compare::<E>(table, &table.snapshot()?, number)?;
             report.summaries += compared.rows;
             for (partition, row) in compared.differences.keys() {
-                report.add(MISCOUNTED, index.name, (partition, row));
+                report.add(MISCOUNTED, index.name, (index.place.table.source(), partition, row));
             }
             if !compared.differences.is_empty() {
                 wrong.push(number);
@@ -213,8 +217,21 @@ impl<E: Entity> Table<E> {
         wrong.iter().map(|index| recount::mend::<E>(self.dynamic(), *index)).sum()
     }
 
-    /// Goes over the table once; returns how many rows were mended.
+    /// Goes over the tables once; returns how many rows were mended.
     fn go_over(&self, report: &mut CopyReport, mends: bool) -> Result<u64> {
+        let mut mended = 0;
+        for (number, there) in self.dynamic().family().iter().enumerate() {
+            mended += self.go_over_one((number, there), report, mends)?;
+        }
+        Ok(mended)
+    }
+
+    fn go_over_one(
+        &self,
+        (number, there): (usize, &DynamicTable),
+        report: &mut CopyReport,
+        mends: bool,
+    ) -> Result<u64> {
         let table = self.dynamic();
         let (mut after, mut mended) = (None, 0);
         loop {
@@ -222,9 +239,9 @@ impl<E: Entity> Table<E> {
             let snapshot = table.snapshot()?;
             let mut wrong = Wrong::default();
             let found = std::cell::RefCell::new((&mut wrong, &mut *report));
-            let page = snapshot.page_by(table, Query::new().into(), ROWS, after.as_ref(), |_, view| {
+            let page = snapshot.page_by(there, Query::new().into(), ROWS, after.as_ref(), |_, view| {
                 let (wrong, report) = &mut *found.borrow_mut();
-                let at = At { table, snapshot: &snapshot, standing };
+                let at = At { table, there, number, snapshot: &snapshot, standing };
                 at.look::<E>(view, report, wrong)
             })?;
             drop(snapshot);
@@ -242,17 +259,8 @@ impl<E: Entity> Table<E> {
     fn mend(&self, standing: Standing, wrong: &Wrong) -> Result<u64> {
         let (table, mut mended) = (self.dynamic(), 0);
         for orphan in &wrong.orphans {
-            let removal = |condition, act, key| RowWrite { key, condition, act, kind: None, of: 0 };
-            let mut rows = vec![removal(Condition::Is(orphan.version), Act::Remove, orphan.row.as_str())];
-            if let Some((owner, version)) = &orphan.owner {
-                let is = version.map_or(Condition::Absent, Condition::Is);
-                rows.push(removal(is, Act::Keep, owner));
-            }
-            let mut epochs = OneOrMore::default();
-            epochs.push(Epoch { kind: E::SCHEMA.kind, number: standing.epoch });
-            let group = Group { epochs, ..Group::new(&orphan.partition, rows) };
-            let plan = Plan { groups: group.into(), is_raw: true, ..Plan::default() };
-            match carry_out(std::slice::from_ref(table), &plan, &SealedAt::NOTHING) {
+            let epoch = Epoch { kind: E::SCHEMA.kind, number: standing.epoch };
+            match carry_out(table.family(), &orphan.removal(epoch), &SealedAt::NOTHING) {
                 Ok(_) => mended += 1,
                 Err(failure) if is_another_s(failure.error.kind()) => {}
                 Err(failure) => return Err(failure.error),
@@ -281,9 +289,31 @@ fn is_another_s(kind: ErrorKind) -> bool {
     )
 }
 
+impl Orphan {
+    /// The plan that removes it as long as its owner is as it was found, or not there.
+    fn removal(&self, epoch: Epoch) -> Plan<'_> {
+        let write = |condition, act, key| RowWrite { key, condition, act, kind: None, of: 0 };
+        let goes = write(Condition::Is(self.version), Act::Remove, self.row.as_str());
+        let Some(((partition, row), version)) = &self.owner else {
+            return sweep::removal(self.table, &self.partition, vec![goes], epoch);
+        };
+        let stays = write(version.map_or(Condition::Absent, Condition::Is), Act::Keep, row.as_str());
+        if self.table == 0 && *partition == self.partition {
+            return sweep::removal(0, partition, vec![goes, stays], epoch);
+        }
+        let mut plan = sweep::removal(self.table, &self.partition, vec![goes], epoch);
+        plan.groups.push(Group::new(partition, vec![stays]));
+        Plan { is_wide: true, ..plan }
+    }
+}
+
 /// Where rows are looked at.
 struct At<'a> {
+    /// The table of the entities, which knows of the others.
     table: &'a DynamicTable,
+    /// The one that is gone over, and its number.
+    there: &'a DynamicTable,
+    number: usize,
     snapshot: &'a Snapshot,
     standing: Standing,
 }
@@ -295,6 +325,10 @@ impl At<'_> {
         let Some(kind) = view.kind()? else { return Ok(()) };
         let (partition, row) = view.keys();
         if kind == schema.kind {
+            if self.number > 0 {
+                // Entities are in their own table.
+                return Ok(());
+            }
             report.entities += 1;
             return self.look_at_entity::<E>(view, (&partition, &row), report, wrong);
         }
@@ -304,31 +338,39 @@ impl At<'_> {
         let name = schema.indexes.get(number).map_or("", |index| index.name);
         let owner = unopened::source_of(schema, number, view);
         let own = match &owner {
-            Some(owner) => self.snapshot.view(self.table, &partition, owner)?,
+            Some((partition, row)) => self.snapshot.view(self.table, partition, row)?,
             None => None,
         };
         let own = own.filter(|own| own.kind().is_ok_and(|kind| kind == Some(schema.kind)));
         let is_said = match &own {
             Some(own) => self.with_rows::<E, _>(own, |rows| {
-                rows.rows.iter().any(|wants| wants.cause() == Cause::Index(number) && rows.key(wants) == row)
+                rows.rows.iter().any(|wants| {
+                    let (table, there) = rows.place_of(wants);
+                    wants.cause() == Cause::Index(number)
+                        && rows.key(wants) == row
+                        && there == partition
+                        && table.eq_ignore_ascii_case(self.there.name())
+                })
             })?,
             None => false,
         };
         if !is_said {
-            report.add(ORPHAN, name, (&partition, &row));
+            report.add(ORPHAN, name, (self.there.name(), &partition, &row));
             let state = self.snapshot.state();
             let version = own.as_ref().map(|own| version_of(own, state));
             let (partition, row) = (partition.into_owned(), row.into_owned());
-            let owner = owner.filter(|owner| *owner != row).map(|owner| (owner, version));
-            wrong.orphans.push(Orphan { partition, row, version: version_of(view, state), owner });
+            let is_itself =
+                |owner: &(String, String)| self.number == 0 && owner.0 == partition && owner.1 == row;
+            let owner = owner.filter(|owner| !is_itself(owner)).map(|owner| (owner, version));
+            let (table, version) = (self.number, version_of(view, state));
+            wrong.orphans.push(Orphan { table, partition, row, version, owner });
         }
         Ok(())
     }
 
-    /// Whether the copies of an index are compared: it is ready, and they lie beside their entities.
+    /// Whether the copies of an index are compared: it is ready, and they are copies.
     fn is_looked_at(&self, schema: &Schema, index: usize) -> bool {
-        self.standing.is_ready(index)
-            && schema.indexes.get(index).is_some_and(|index| !index.is_elsewhere() && index.summary.is_none())
+        self.standing.is_ready(index) && schema.indexes.get(index).is_some_and(|index| index.summary.is_none())
     }
 
     fn look_at_entity<E: Entity>(
@@ -344,14 +386,15 @@ impl At<'_> {
             for wants in rows.rows.iter().filter(|row| row.cause() != Cause::Entity) {
                 let key = rows.key(wants);
                 let name = wants.content.kind.index().map_or("", |index| index.name);
-                let found = self.snapshot.view_unverified(self.table, partition, key)?;
+                let (table, partition) = rows.place_of(wants);
+                let found = self.snapshot.view_unverified(self.table.member(table), partition, key)?;
                 let what = match &found {
                     None => MISSING,
                     Some(copy) if holds(copy, &wants.content.carrying(&unknown))? => continue,
                     Some(_) => STALE,
                 };
                 is_wrong = true;
-                report.add(what, name, (partition, key));
+                report.add(what, name, (table, partition, key));
             }
             Ok::<(), Error>(())
         })??;

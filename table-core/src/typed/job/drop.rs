@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, Loader, StepSize, Transition};
 use crate::handle::table::DynamicTable;
 use crate::plan::Epoch;
-use crate::schema::{Index, IndexEvent, IndexState, Schema};
+use crate::schema::{IndexEvent, IndexState, Schema};
 use crate::typed::entity::Entity;
 use crate::typed::table::Table;
 
@@ -48,13 +48,6 @@ impl Work for DropIndex {
 
     fn begin(&mut self, table: &DynamicTable) -> Result<bool> {
         let jobs = table.exec().jobs()?;
-        let is_of = |index: &&Index| index.name == self.index;
-        if self.schema.indexes.iter().find(is_of).is_some_and(Index::is_elsewhere) {
-            return Err(Error::new(ErrorKind::Unsupported).because(format!(
-                "the index `{}` lies in another partition or table than its entities, and can't be dropped by itself",
-                self.index
-            )));
-        }
         loop {
             let (lives, state, _) = jobs.lives(self.schema, &self.index)?;
             let record = match state {
@@ -72,6 +65,10 @@ impl Work for DropIndex {
                 return Ok(true);
             }
         }
+    }
+
+    fn reach(&self, table: &DynamicTable, at: &JobRecord) -> Result<DynamicTable> {
+        sweep::reach(table, at)
     }
 
     fn step(

@@ -39,6 +39,11 @@ pub(in crate::typed) trait Work {
     /// Begins, or goes on with what somebody has begun; `false` if there is nothing to do.
     fn begin(&mut self, table: &DynamicTable) -> Result<bool>;
 
+    /// The table with the others that the next step goes over, if it is not those that the caller knows of.
+    fn reach(&self, table: &DynamicTable, _at: &JobRecord) -> Result<DynamicTable> {
+        Ok(table.clone())
+    }
+
     /// Hands the loader the plans of the next step, behind where the job is. Nothing else is written here.
     fn step(
         &mut self,
@@ -167,8 +172,9 @@ impl<'j> Job<'j> {
                 return Ok(!self.works.is_empty());
             };
             self.since.get_or_insert_with(|| (Instant::now(), 0));
-            let mut loader = self.table.loader();
-            let to = match work.step(&self.table, &at, size, &mut *loader)? {
+            let table = work.reach(&self.table, &at)?;
+            let mut loader = table.loader();
+            let to = match work.step(&table, &at, size, &mut *loader)? {
                 Made::Moved => return Ok(true),
                 Made::Stepped(to) => Some(to),
                 Made::Rows(to, epoch) => {

@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, Loader, StepSize, Transition};
 use crate::handle::table::DynamicTable;
 use crate::plan::Epoch;
-use crate::schema::{Blocked, Index, IndexEvent, IndexState, Lives};
+use crate::schema::{Blocked, IndexEvent, IndexState, Lives};
 use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::change::{Change, driver};
 use crate::typed::entity::Entity;
@@ -67,8 +67,8 @@ impl<E: Entity> Table<E> {
     }
 }
 
-/// The part of the job in which copies are added.
-const FILLING: u8 = 1;
+/// The part of the job in which copies are added. Before, they are removed, of one table after another.
+const FILLING: u8 = u8::MAX;
 
 struct Rebuild<E> {
     index: usize,
@@ -137,8 +137,8 @@ impl<E: Entity> Rebuild<E> {
                 Err(error) => return Err(error),
             }
             if let Some((key, has)) = attempt.taken() {
-                let (partition, key, has) = (partition, key.to_owned(), has.to_owned());
-                let blocked = Blocked { partition, key, has, wants: row };
+                let key = (key.0.to_owned(), key.1.to_owned());
+                let blocked = Blocked { key, has: has.clone(), wants: (partition, row) };
                 self.transit(table, lives.epoch, IndexEvent::Block(blocked), Some(at))?;
                 return Ok(Some(Made::Moved));
             }
@@ -156,10 +156,6 @@ impl<E: Entity> Work for Rebuild<E> {
 
     fn begin(&mut self, table: &DynamicTable) -> Result<bool> {
         let jobs = table.exec().jobs()?;
-        // What lies elsewhere is of the layout from the first entity on.
-        if E::SCHEMA.indexes.get(self.index).is_none_or(Index::is_elsewhere) {
-            return Ok(false);
-        }
         if matches!(jobs.lives(E::SCHEMA, self.index())?, (_, IndexState::Ready { .. }, true)) {
             return Ok(false);
         }
@@ -184,6 +180,10 @@ impl<E: Entity> Work for Rebuild<E> {
             }
             // Somebody else was quicker.
         }
+    }
+
+    fn reach(&self, table: &DynamicTable, at: &JobRecord) -> Result<DynamicTable> {
+        if at.phase == FILLING { Ok(table.clone()) } else { sweep::reach(table, at) }
     }
 
     fn step(
@@ -228,15 +228,11 @@ impl<E: Entity> Work for Rebuild<E> {
             }
             IndexState::Blocked(blocked) => {
                 let because = format!(
-                    "the index `{}` can't be made: the rows `{}` and `{}` both claim the key `{}`; change one of them and call \
-                     `Table::rebuild` again",
-                    self.index(),
-                    blocked.has.escape_debug(),
-                    blocked.wants.escape_debug(),
-                    blocked.key.escape_debug()
+                    "the index `{}` can't be made: {blocked}; change one of them and call `Table::rebuild` again",
+                    self.index()
                 );
                 let error = Error::new(ErrorKind::UniqueConflict).because(because);
-                Err(error.partition(&blocked.partition).row(&blocked.wants))
+                Err(error.partition(&blocked.wants.0).row(&blocked.wants.1))
             }
             // It was dropped meanwhile, or has become ready.
             IndexState::Absent | IndexState::Ready { .. } | IndexState::Dropping => {

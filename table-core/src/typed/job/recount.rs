@@ -35,8 +35,6 @@ pub(super) struct Recount<E> {
     expected: Option<JobRecord>,
     /// What is still to be added.
     left: Vec<((String, String), Vec<i128>)>,
-    /// The table of the entities, which knows of the summary's, if the job is given another handle of it.
-    source: Option<DynamicTable>,
     entity: PhantomData<fn() -> E>,
 }
 
@@ -139,7 +137,7 @@ fn add(differences: &mut Differences, place: (String, String), adds: &[i128]) {
 
 impl<E: Entity> Recount<E> {
     pub(super) fn of(index: usize) -> Self {
-        Self { index, expected: None, left: Vec::new(), source: None, entity: PhantomData }
+        Self { index, expected: None, left: Vec::new(), entity: PhantomData }
     }
 
     /// Hands over what makes the next rows right, as a step of the job of this name; `None` if all of them are.
@@ -152,8 +150,7 @@ impl<E: Entity> Recount<E> {
     ) -> Result<Option<Made>> {
         if self.expected.as_ref() != Some(at) {
             // What somebody else has added since the job was read is refused by the record.
-            let source = self.source.as_ref().unwrap_or(table);
-            let compared = compare::<E>(source, &source.snapshot()?, self.index)?;
+            let compared = compare::<E>(table, &table.snapshot()?, self.index)?;
             self.left = compared.differences.into_iter().collect();
             self.left.reverse();
         }
@@ -165,7 +162,7 @@ impl<E: Entity> Recount<E> {
         let number = table.family().iter().position(|member| member.name().eq_ignore_ascii_case(place));
         let Some(number) = number else {
             return Err(Error::new(ErrorKind::Unsupported)
-                .because(format!("the summary lies in the table `{place}`, and one of another table is not recounted")));
+                .because(format!("the summary lies in the table `{place}`, which the handle does not know")));
         };
         let most = usize::try_from(size.rows).unwrap_or(limits::BATCH_OPERATIONS).clamp(1, ROWS);
         let taken = self.left.split_off(self.left.len().saturating_sub(most));
@@ -223,8 +220,7 @@ impl<E: Entity> Work for Recount<E> {
 
 /// Makes a summary right; returns how many rows were changed.
 pub(super) fn mend<E: Entity>(table: &DynamicTable, index: usize) -> Result<u64> {
-    let recount = Recount::<E> { source: Some(table.clone()), ..Recount::of(index) };
-    let mut job = Job::new(table.member(E::SCHEMA.table()), vec![Box::new(recount)]).begun()?;
+    let mut job = Job::new(table, vec![Box::new(Recount::<E>::of(index))]).begun()?;
     while job.step()? {}
     Ok(job.progress().changed)
 }

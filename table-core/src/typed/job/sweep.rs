@@ -1,4 +1,4 @@
-//! Removing the rows of an index.
+//! Removing the rows of an index, in one table after another where they may lie.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,28 @@ use crate::limits;
 use crate::plan::{Act, Condition, Epoch, Group, OneOrMore, Plan, RowWrite};
 use crate::sealing::SealedAt;
 
-/// Removes the next rows of this kind; `None` if there is no row left to look at. Nobody else writes them, so whatever
-/// is found there goes.
+/// The table of the entities, beside the one that is swept if that is another.
+pub(super) fn reach(table: &DynamicTable, at: &JobRecord) -> Result<DynamicTable> {
+    let own = table.alone();
+    Ok(match swept(table, at) {
+        Some(name) if !name.eq_ignore_ascii_case(table.name()) => {
+            let other = table.sibling(name)?;
+            own.with_others(other.into_iter().collect())
+        }
+        _ => own,
+    })
+}
+
+/// The name of the table that is swept; `None` if none is left.
+fn swept<'j>(table: &'j DynamicTable, at: &'j JobRecord) -> Option<&'j str> {
+    if at.asked.is_empty() && at.phase == 0 {
+        return Some(table.name());
+    }
+    at.tables().nth(usize::from(at.phase))
+}
+
+/// Removes the next rows of this kind, in the table that has been [reached](reach); `None` if no row is left to look at in
+/// any. Nobody else writes them, so whatever is found there goes.
 pub(super) fn step(
     table: &DynamicTable,
     kind: &str,
@@ -19,17 +39,24 @@ pub(super) fn step(
     epoch: Epoch,
     loader: &mut dyn Loader,
 ) -> Result<Option<Made>> {
+    let Some(name) = swept(table, at) else { return Ok(None) };
     let mut found = BTreeMap::<String, Vec<String>>::new();
-    let jobs = table.exec().jobs()?;
-    let (last, rows) = jobs.rows_after(at.position.as_ref(), size, &mut |view, _| {
-        if view.kind()? == Some(kind) {
-            let (partition, row) = view.keys();
-            found.entry(partition.into_owned()).or_default().push(row.into_owned());
-        }
-        Ok(())
-    })?;
+    let there = table.family().iter().position(|member| member.name().eq_ignore_ascii_case(name));
+    let (last, rows) = match there.and_then(|number| table.family().get(number)) {
+        // It was dropped, and its rows with it.
+        None => (None, 0),
+        Some(swept) => swept.exec().jobs()?.rows_after(at.position.as_ref(), size, &mut |view, _| {
+            if view.kind()? == Some(kind) {
+                let (partition, row) = view.keys();
+                found.entry(partition.into_owned()).or_default().push(row.into_owned());
+            }
+            Ok(())
+        })?,
+    };
     if last.is_none() {
-        return Ok(None);
+        let next = JobRecord { phase: at.phase.saturating_add(1), position: None, ..at.clone() };
+        let is_last = swept(table, &next).is_none();
+        return Ok((!is_last).then_some(Made::Rows(Some(next), Some(epoch))));
     }
     let mut changed = 0;
     for (partition, keys) in &found {
@@ -39,13 +66,31 @@ pub(super) fn step(
                 .map(|key| RowWrite { key, condition: Condition::Any, act: Act::Remove, kind: None, of: 0 })
                 .collect();
             changed += u64::try_from(rows.len()).unwrap_or(u64::MAX);
-            let mut epochs = OneOrMore::default();
-            epochs.push(epoch);
-            let group = Group { epochs, ..Group::new(partition, rows) };
-            let plan = Plan { groups: group.into(), is_raw: true, ..Plan::default() };
+            let plan = removal(there.unwrap_or_default(), partition, rows, epoch);
             loader.add(&plan, &SealedAt::NOTHING).map_err(|refused| refused.error)?;
         }
     }
     let to = JobRecord { position: last, done: at.done + rows, changed: at.changed + changed, ..at.clone() };
     Ok(Some(Made::Rows(Some(to), Some(epoch))))
+}
+
+/// The plan that removes rows of a partition of the table of this number, in this epoch of the kind, which the first of the
+/// tables knows.
+pub(super) fn removal<'p>(
+    table: usize,
+    partition: &'p str,
+    rows: Vec<RowWrite<'p>>,
+    epoch: Epoch,
+) -> Plan<'p> {
+    let mut epochs = OneOrMore::default();
+    epochs.push(epoch);
+    if table == 0 {
+        let group = Group { epochs, ..Group::new(partition, rows) };
+        return Plan { groups: group.into(), is_raw: true, ..Plan::default() };
+    }
+    // A group without rows, for its condition.
+    let stated = Group { epochs, ..Group::new("", Vec::new()) };
+    let removed = Group { table, ..Group::new(partition, rows) };
+    let groups = [stated, removed].into_iter().collect();
+    Plan { groups, is_raw: true, is_wide: true, ..Plan::default() }
 }

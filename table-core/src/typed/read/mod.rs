@@ -229,27 +229,23 @@ fn get_many<E: Entity, L: Lookup<E>>(
     keys.iter().map(|key| get(snapshot, table, key)).collect()
 }
 
-/// Makes sure that the path's rows can be read in the snapshot: those of an index that is being made can't.
+/// Makes sure that the path's rows can be read in the snapshot: those of an index that is being made can't. What becomes of
+/// an index is said in the table of its entities, wherever it lies.
 pub(in crate::typed) fn check_index<P: Path>(snapshot: &Snapshot, table: &DynamicTable) -> Result<()> {
     match states_of::<P>() {
         None => Ok(()),
-        Some((schema, index)) => snapshot.check_index(table, schema, index),
+        Some((schema, index)) => snapshot.check_index(table.member(schema.table()), schema, index),
     }
 }
 
-/// The path's index and whose it is, if it has states: one that lies elsewhere than its entities is of the layout from the
-/// first of them on. The rows of a summary are an index of the entities that it is of.
+/// The path's index and whose it is. The rows of a summary are an index of the entities that it is of.
 fn states_of<P: Path>() -> Option<(&'static Schema, usize)> {
-    let (schema, index) = match const { P::INDEX } {
-        Some(index) => (P::KEYS.schema(), index),
-        None => {
-            let source = const { <P::Entity as Entity>::SUMMARIZES }?;
-            let is_it = |index: &Index| index.summary.is_some() && index.kind == P::KEYS.schema().kind;
-            (source, source.indexes.iter().position(is_it)?)
-        }
-    };
-    let lies_elsewhere = schema.indexes.get(index).is_none_or(Index::is_elsewhere);
-    (!lies_elsewhere).then_some((schema, index))
+    if let Some(index) = const { P::INDEX } {
+        return Some((P::KEYS.schema(), index));
+    }
+    let source = const { <P::Entity as Entity>::SUMMARIZES }?;
+    let is_it = |index: &Index| index.summary.is_some() && index.kind == P::KEYS.schema().kind;
+    Some((source, source.indexes.iter().position(is_it)?))
 }
 
 /// What `read` makes of the path's rows as they are now. An index must be ready before the read and after, and in one epoch
@@ -259,6 +255,7 @@ pub(in crate::typed) fn while_ready<P: Path, T>(
     mut read: impl FnMut() -> Result<T>,
 ) -> Result<T> {
     let Some((schema, index)) = states_of::<P>() else { return read() };
+    let table = table.member(schema.table());
     let ready = || {
         let standing = table.standing(schema, false)?;
         if standing.is_ready(index) {

@@ -98,7 +98,8 @@ pub struct FieldViews<'a> {
 }
 
 impl FieldViews<'_> {
-    /// What a struct whose declaration has mistakes gives: nothing, and no program comes so far.
+    /// Stands for a field of a struct whose declaration has mistakes. Such a program does not compile, so this is never
+    /// called.
     pub fn nothing<T>(&self) -> Result<T> {
         Err(self.located(String::new()))
     }

@@ -22,7 +22,13 @@ impl Store {
     /// To open a table and to read it notes nothing, so a newer program that only looks locks no older one out. A program
     /// that lacks an optional field of a newer one goes on: it carries the values along.
     pub fn table<E: Entity>(&self) -> Result<Table<E>> {
-        self.table_of(&[E::SCHEMA]).map(Table::new)
+        let table = self.table_of(&[E::SCHEMA])?;
+        // What becomes of a summary is said in the table of its entities.
+        let others = match E::SUMMARIZES.map(Schema::table) {
+            Some(source) if !source.eq_ignore_ascii_case(table.name()) => vec![self.table_named(source)?],
+            _ => Vec::new(),
+        };
+        Ok(Table::new(table.with_others(others)))
     }
 
     /// The table of these kinds, created if there is none.

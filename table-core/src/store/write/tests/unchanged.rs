@@ -264,3 +264,63 @@ fn on_a_damaged_page_neither_is_said_to_be_as_it_was() {
     assert_eq!(digest(&table, "p", "b ").unwrap_err().kind(), ErrorKind::Corrupt);
     assert_eq!(table.get("q", "new").unwrap(), None);
 }
+
+/// LMDB's branch pages of a file, by where they begin, with their numbers of entries.
+fn branches(bytes: &[u8]) -> Vec<(usize, u16)> {
+    const PAGE: usize = 4096;
+    const BRANCH: u16 = 1;
+    let word = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+    let pages = (0..bytes.len() / PAGE).map(|number| number * PAGE);
+    pages.filter(|at| word(at + 10) == BRANCH).map(|at| (at, (word(at + 12) - 16) / 2)).collect()
+}
+
+#[test]
+fn a_branch_that_was_shortened_hides_no_row_of_a_range() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store");
+    let store = Store::open(&path).unwrap();
+    let table = store.create_table("Ann").unwrap();
+    let long = |key: &str| entity("p", key).with("Long", "x".repeat(1_000));
+    for number in 0..60 {
+        table.insert(&long(&format!("b {number:03}"))).unwrap();
+    }
+    table.insert(&entity("a", "other")).unwrap();
+    let range = unchanged(&table, "p", "b ");
+    // Rows at the range's end, on leaves that hold nothing else.
+    for number in 60..72 {
+        table.insert(&long(&format!("b {number:03}"))).unwrap();
+    }
+    drop((table, store));
+    let file = path.join("data.mdb");
+    let sound = std::fs::read(&file).unwrap();
+    let branches = branches(&sound);
+    assert!(branches.iter().any(|(_, entries)| *entries > 20), "{branches:?}");
+
+    let (mut changed, mut damaged) = (0, 0);
+    for (page, entries) in branches {
+        let left = entries.saturating_sub(8).max(2)..=entries;
+        for (left, writes_before) in left.flat_map(|left| [(left, false), (left, true)]) {
+            let mut bytes = sound.clone();
+            bytes[page + 12..page + 14].copy_from_slice(&(16 + 2 * left).to_le_bytes());
+            std::fs::write(&file, bytes).unwrap();
+            let store = Store::open(&path).unwrap();
+            let table = store.dynamic_table("Ann").unwrap();
+            let watched = Group { unchanged: vec![range], ..group(0, "p", vec![]) };
+            let mut plans =
+                vec![prepared(vec![watched, group(0, "q", vec![insert("new")])], &[&table]).unwrap()];
+            if writes_before {
+                plans.insert(0, prepared(vec![group(0, "a", vec![insert("first")])], &[&table]).unwrap());
+            }
+            let inner = table.inner().unwrap();
+            let lead = inner.writer.lead().unwrap();
+            let done = inner.writer.run_all(inner, &lead, plans);
+            drop(lead);
+            match done.last().unwrap().as_ref().map_err(|refused| refused.error.kind()) {
+                Err(ErrorKind::ConditionNotMet) => changed += 1,
+                Err(ErrorKind::Corrupt) => damaged += 1,
+                other => panic!("page {page}, {left} of {entries} left: {other:?}"),
+            }
+        }
+    }
+    assert!(changed > 0 && damaged > 0, "{changed} changed, {damaged} damaged");
+}

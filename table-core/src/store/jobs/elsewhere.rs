@@ -1,0 +1,233 @@
+//! Indexes whose copies lie in other tables than their entities: their layouts there, and what becomes of them when a table
+//! is dropped.
+//!
+//! The states of all indexes of a kind are in the table of its entities. If that is dropped and others with copies stay,
+//! each of those keeps a record of the kind that says that the copies are of former entities, until a table of entities
+//! comes again.
+
+use super::declare::vouch_entry;
+use crate::error::Result;
+use crate::executor::{JobRecord, layouts as compared};
+use crate::schema::{self, IndexEvent, IndexState, Lives, Schema};
+use crate::store::lmdb::{Databases, WriteTxn};
+use crate::store::records::catalog::{self, Entry, TableState};
+use crate::store::records::meta::Meta;
+use crate::store::records::{layouts, lives};
+
+/// The table in which the copies of an index lie; `None` if it is that of the entities.
+fn table_of(schema: &Schema, name: &str) -> Option<&'static str> {
+    let index = schema.indexes.iter().find(|index| index.name == name)?;
+    let table = index.place.table.source();
+    (index.is_elsewhere() && !table.is_empty() && !table.eq_ignore_ascii_case(schema.table()))
+        .then_some(table)
+}
+
+/// The tables in which copies of an index may lie: by what is noted, by what is declared, and those that a job which was
+/// broken off has yet to sweep. The first is that of the entities only if copies may lie there.
+pub(super) fn may_lie_in(
+    own: &str,
+    schemas: [Option<&Schema>; 2],
+    index: &str,
+    jobs: impl Iterator<Item = JobRecord>,
+) -> Vec<String> {
+    let declares = |schema: &&Schema| schema.indexes.iter().any(|known| known.name == index);
+    let declared = schemas.into_iter().flatten().filter(declares);
+    let mut names: Vec<String> =
+        declared.map(|schema| table_of(schema, index).unwrap_or(own).to_owned()).collect();
+    names.extend(jobs.flat_map(|job| job.tables().map(str::to_owned).collect::<Vec<_>>()));
+    let mut found: Vec<String> = Vec::new();
+    for name in names {
+        if found.iter().all(|known| !known.eq_ignore_ascii_case(&name)) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+/// Has the layout of a kind, as it is noted in the table of its entities, noted in the other table where an index is to lie.
+pub(super) fn note(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    meta: &mut Meta,
+    table: &TableState,
+    (schema, noted, index): (&'static Schema, &str, &str),
+) -> Result<()> {
+    let Some(name) = table_of(schema, index) else { return Ok(()) };
+    let Some(entry) = catalog::find(dbs, txn, meta, name)? else { return Ok(()) };
+    let there = layouts::all(dbs, txn, entry.id)?;
+    let known = there.iter().find(|(kind, _)| *kind == schema.kind).map(|(_, layout)| *layout);
+    // Copies of another table's entities are refused.
+    compared::compare(&entry.name, known, schema).map_err(|error| error.table(&entry.name))?;
+    compared::check_apart(&entry.name, there.into_iter(), schema)
+        .map_err(|error| error.table(&entry.name))?;
+    let layout = schema::noted_elsewhere(noted, schema.table());
+    table.verify_entry(dbs, txn, meta, &entry)?;
+    layouts::put(dbs, txn, entry.id, schema.kind, layout)?;
+    vouch_entry(dbs, txn, meta, table, (schema, &entry.name))
+}
+
+/// Has a kind's layout forgotten in those of these tables where no index of it lies any more.
+pub(super) fn forget(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    meta: &mut Meta,
+    table: &TableState,
+    (schema, noted): (&'static Schema, &str),
+    names: impl Iterator<Item = String>,
+) -> Result<()> {
+    let now = schema::read(noted, schema.kind).ok_or_else(layouts::damaged)?;
+    for name in names.filter(|name| !name.eq_ignore_ascii_case(&table.name)) {
+        if now
+            .indexes
+            .iter()
+            .filter_map(|index| table_of(&now, index.name))
+            .any(|other| other.eq_ignore_ascii_case(&name))
+        {
+            continue;
+        }
+        let Some(entry) = catalog::find(dbs, txn, meta, &name)? else { continue };
+        if of_kind(dbs, txn, &entry, schema.kind)?
+            .is_none_or(|there| !there.table().eq_ignore_ascii_case(&table.name))
+        {
+            continue;
+        }
+        table.verify_entry(dbs, txn, meta, &entry)?;
+        layouts::remove(dbs, txn, entry.id, schema.kind)?;
+        vouch_entry(dbs, txn, meta, table, (schema, &entry.name))?;
+    }
+    Ok(())
+}
+
+/// What is noted of a kind in a table.
+fn of_kind(dbs: &Databases, txn: &heed::RoTxn<'_>, entry: &Entry, kind: &str) -> Result<Option<Schema>> {
+    let declared = layouts::all_declared(dbs, txn, entry.id)?;
+    Ok(declared.into_iter().find(|schema| schema.kind == kind))
+}
+
+/// Moves the states of indexes when a table is dropped that has their entities or their copies, while the other stays.
+/// `stays` says whether a table does.
+pub(in crate::store) fn table_is_dropped(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    meta: &mut Meta,
+    dropped: &Entry,
+    stays: &dyn Fn(&str) -> bool,
+) -> Result<()> {
+    // A table whose layouts are damaged can be dropped: there is no other way to be rid of it.
+    let Ok(declared) = layouts::all_declared(dbs, txn, dropped.id) else { return Ok(()) };
+    for schema in declared {
+        let of = schema.table();
+        if of.is_empty() || of.eq_ignore_ascii_case(&dropped.name) {
+            for name in schema.other_tables().filter(|name| stays(name)) {
+                entities_go(dbs, txn, meta, (&schema, &dropped.name), name)?;
+            }
+        } else if stays(of) {
+            copies_go(dbs, txn, meta, (schema.kind, of), &dropped.name)?;
+        }
+    }
+    Ok(())
+}
+
+/// What of a dropped table of entities is in another: copies of entities that are no more.
+fn entities_go(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    meta: &mut Meta,
+    (schema, own): (&Schema, &str),
+    name: &str,
+) -> Result<()> {
+    let Some(entry) = catalog::find(dbs, txn, meta, name)? else { return Ok(()) };
+    if of_kind(dbs, txn, &entry, schema.kind)?.is_none_or(|there| !there.table().eq_ignore_ascii_case(own)) {
+        return Ok(());
+    }
+    let mut left = lives::lives(dbs, txn, entry.id, schema.kind)?;
+    for index in schema.indexes {
+        if table_of(schema, index.name).is_some_and(|table| table.eq_ignore_ascii_case(name)) {
+            let ready = IndexState::Ready { since: 0 };
+            left.transit(index.name, &ready, IndexEvent::EntitiesDropped);
+        }
+    }
+    lives::write_lives(dbs, txn, meta, entry.id, (schema.kind, &left))
+}
+
+/// The copies that lay in a dropped table are to be made again.
+fn copies_go(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    meta: &mut Meta,
+    (kind, of): (&str, &str),
+    dropped: &str,
+) -> Result<()> {
+    let Some(entry) = catalog::find(dbs, txn, meta, of)? else { return Ok(()) };
+    let Some(noted) = of_kind(dbs, txn, &entry, kind)? else { return Ok(()) };
+    let mut states = lives::lives(dbs, txn, entry.id, kind)?;
+    let before = states.clone();
+    for index in noted.indexes {
+        if table_of(&noted, index.name).is_none_or(|table| !table.eq_ignore_ascii_case(dropped)) {
+            continue;
+        }
+        let now = states.index(&noted, index.name);
+        if !now.is_kept() {
+            continue;
+        }
+        states.transit(index.name, &now, IndexEvent::RowsDropped);
+        // A job that fills it begins again.
+        let job = format!("rebuild {kind} {}", index.name);
+        if let Some(record) = lives::job(dbs, txn, entry.id, &job)? {
+            let again = JobRecord { position: None, done: 0, ..record };
+            lives::write_job(dbs, txn, meta, entry.id, (&job, Some(&again)))?;
+        }
+    }
+    if states == before {
+        return Ok(());
+    }
+    lives::write_lives(dbs, txn, meta, entry.id, (kind, &states))
+}
+
+/// The states of a kind of which nothing is noted in the table of its entities: its indexes are ready, but for those in
+/// which copies are left of the entities of a dropped table. With them the tables that say so.
+pub(super) fn inherited(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    meta: &Meta,
+    schema: &'static Schema,
+) -> Result<(Lives, Vec<Entry>)> {
+    let (mut states, mut tables) = (Lives::default(), Vec::new());
+    for name in schema.other_tables() {
+        let Some(entry) = catalog::find(dbs, txn, meta, name)? else { continue };
+        let left = lives::lives(dbs, txn, entry.id, schema.kind)?;
+        if left == Lives::default() {
+            continue;
+        }
+        for (index, state) in left.indexes {
+            if table_of(schema, &index).is_some_and(|table| table.eq_ignore_ascii_case(name)) {
+                states.indexes.push((index, state));
+            }
+        }
+        tables.push(entry);
+    }
+    Ok((states, tables))
+}
+
+/// The same, when a layout is noted for the first time: from then on the table of the entities says so.
+pub(super) fn take_over(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    meta: &mut Meta,
+    table: &TableState,
+    schema: &'static Schema,
+) -> Result<()> {
+    if !schema.table().eq_ignore_ascii_case(&table.name) {
+        return Ok(());
+    }
+    let (mut states, tables) = inherited(dbs, txn, meta, schema)?;
+    if tables.is_empty() {
+        return Ok(());
+    }
+    states.epoch += 1;
+    lives::write_lives(dbs, txn, meta, table.id, (schema.kind, &states))?;
+    for entry in tables {
+        lives::forget_lives(dbs, txn, meta, entry.id, schema.kind)?;
+    }
+    Ok(())
+}
