@@ -16,8 +16,8 @@ pub use crate::executor::{
 pub use crate::handle::store::Store;
 pub use crate::messages::{Answer, Delivery, Errand, QueueId, QueueStats, Receipt, Release, Sending, Task};
 pub use crate::plan::{
-    Act, Addition, Amounts, Condition, Content, Epoch, Group, Intent, NumberOf, OneOrMore, Plan, Range, Refused, RowContent, RowKind,
-    RowProperty, RowWrite, Version,
+    Act, Addition, Amounts, Condition, Content, Epoch, Group, Intent, NumberOf, OneOrMore, Plan, Range,
+    Refused, RowContent, RowKind, RowProperty, RowWrite, Version,
 };
 use crate::row::key;
 pub use crate::row::named::{Named, Names, PackedRow};

@@ -11,8 +11,8 @@ pub use crate::plan::Values;
 pub use crate::query::{Continuation, Explain, Filter};
 pub use crate::row::view::RowView;
 pub use crate::schema;
-pub use crate::schema::{SummarizedIn, Summarizing, SummaryOf, source_field};
 pub use crate::schema::{KeyElements, KeyPart, Property, PropertyValue, ValueError, checks};
+pub use crate::schema::{SummarizedIn, Summarizing, SummaryOf, source_field};
 pub use crate::typed::{
     At, Blind, BlindArg, Column, Copied, Elements, Encrypted, Ended, Entities, Entity, EntitySet, EntityView,
     FieldViews, FlatColumns, GivenParts, InPartition, IndexKey, Key, KeyArg, KeyResult, MemberOf, Newest,

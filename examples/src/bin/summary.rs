@@ -70,10 +70,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(payrolls.get(Payroll::key("Sales"))?.map(|sales| sales.salaries), Some(8_000));
 
     writeln!(out, "\nOne moves to another department. What is done:\n")?;
-    let moves = || {
-        let moved = Employee { department: "Legal".into(), id: 2, level: 3, salary: 3_200 };
-        store.transaction().delete(Employee::key("Sales", 2), IfMatch::Any).insert(&moved)
-    };
+    let moved = Employee { department: "Legal".into(), id: 2, level: 3, salary: 3_200 };
+    let moves = || store.transaction().delete(Employee::key("Sales", 2), IfMatch::Any).insert(&moved);
     writeln!(out, "{}\n", moves().explain()?)?;
     moves().commit()?;
     draw(&mut out, payrolls.dynamic(), &Query::new().row("payroll"))?;

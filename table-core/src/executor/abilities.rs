@@ -29,14 +29,14 @@ pub struct Abilities {
 impl Abilities {
     /// Every ability.
     pub const ALL: Self = Self {
-            groups: true,
-            rows: usize::MAX,
-            expect: true,
-            range: true,
-            times: true,
-            queues: true,
-            additions: true,
-        };
+        groups: true,
+        rows: usize::MAX,
+        expect: true,
+        range: true,
+        times: true,
+        queues: true,
+        additions: true,
+    };
 
     /// The abilities of the service.
     pub const SERVICE: Self = Self {

@@ -200,7 +200,9 @@ fn examine(table: &dyn TableExec, known: &LayoutTexts, schema: &'static Schema) 
 pub(crate) fn needs_its_struct(kind: &str, of_row: &str, index: Option<&str>) -> Error {
     let what = match index {
         // The rows of a summary have its name, and those of copies that of their entity before theirs.
-        Some(index) if index == of_row => format!("the row is of the summary `{index}` of entities of the kind `{kind}`"),
+        Some(index) if index == of_row => {
+            format!("the row is of the summary `{index}` of entities of the kind `{kind}`")
+        }
         None => format!("the row is an entity of the kind `{kind}`, which a struct declares"),
         Some(index) => {
             format!("the row is a copy, in the index `{index}`, of an entity of the kind `{kind}`")

@@ -132,8 +132,10 @@ impl Amounts {
     /// What is said of a row in the place of a summary's that is none of its rows.
     #[cold]
     pub fn is_another(&self) -> Error {
-        Error::new(ErrorKind::Corrupt)
-            .because(format!("the row in the place of one of the summary `{}` is of another kind", self.kind.name()))
+        Error::new(ErrorKind::Corrupt).because(format!(
+            "the row in the place of one of the summary `{}` is of another kind",
+            self.kind.name()
+        ))
     }
 }
 

@@ -4,16 +4,16 @@ use proc_macro2::Ident;
 use syn::parse::ParseStream;
 use syn::{Attribute, Error, LitStr, Path, Result};
 
-use super::types::{TypeWord, types};
 use super::summary::{self, SummaryWords};
+use super::types::{TypeWord, types};
 use super::{Fill, IndexWords, Slot, Words, value};
 use crate::case::Case;
 use crate::ctxt::Ctxt;
 use crate::suggest;
 use crate::symbol::{
     ALLOW, BLOB, COPIED_INTO, COPY_OF, CRATE, ENCRYPT, ENTITY, FLATTEN, HOT_PARTITION, INDEX, INDEX_LIST,
-    KEY, KIND, NAME, PARTITION, PARTITION_NAME, PATCH_NAME, PROPERTY, RENAME_ALL, ROW, SERIES, SIGNED, SUMMARIZED_IN,
-    SUMMARY, TABLE, TYPES, VERSION, WIDE,
+    KEY, KIND, NAME, PARTITION, PARTITION_NAME, PATCH_NAME, PROPERTY, RENAME_ALL, ROW, SERIES, SIGNED,
+    SUMMARIZED_IN, SUMMARY, TABLE, TYPES, VERSION, WIDE,
 };
 
 /// The attributes on the struct of an entity.

@@ -25,7 +25,10 @@ pub(super) fn a_summary_holds_numbers(cx: &Ctxt, entity: &Entity<'_>) {
     let in_key = entity.key_arguments();
     for (at, field) in entity.fields.iter().enumerate() {
         if let Some(encrypted) = field.encrypted {
-            cx.error(encrypted.span, "a summary holds nothing that is encrypted: the store adds to its numbers");
+            cx.error(
+                encrypted.span,
+                "a summary holds nothing that is encrypted: the store adds to its numbers",
+            );
         }
         match (&field.number, in_key.contains(&at)) {
             (Some(number), true) => {
@@ -68,7 +71,8 @@ pub(super) fn a_summary_holds_numbers(cx: &Ctxt, entity: &Entity<'_>) {
 /// C19, with summaries: a change may leave a row of one and come to another.
 pub(super) fn c19_a_transaction_holds_the_summaries(cx: &Ctxt, entity: &Entity<'_>) {
     let most = (names::BATCH_ROWS - 1) / 2;
-    let Some(first) = most.checked_sub(entity.indexes.len()).and_then(|at| entity.summarized_in.get(at)) else {
+    let Some(first) = most.checked_sub(entity.indexes.len()).and_then(|at| entity.summarized_in.get(at))
+    else {
         return;
     };
     cx.error(

@@ -38,8 +38,7 @@ pub(crate) fn entity(model: &Entity<'_>) -> TokenStream {
     let surroundings = surroundings(model, &names, &mut beside);
     let view = view::view(model, &names, &mut beside, false);
     let (assertions, summaries) = (assertions::assertions(model), summary::items(model));
-    let block =
-        in_a_block(&model.krate, &quote!(#implementation #surroundings #view #summaries #assertions));
+    let block = in_a_block(&model.krate, &quote!(#implementation #surroundings #view #summaries #assertions));
     let beside = beside.into_items();
     quote!(#beside #block)
 }

@@ -19,7 +19,9 @@ pub(super) fn summarizes(model: &Entity<'_>) -> Option<TokenStream> {
 
 /// The names of the constants that are the summaries in which the entity counts.
 pub(super) fn constants(model: &Entity<'_>) -> Vec<Ident> {
-    (0..model.summarized_in.len()).map(|at| Ident::new(&format!("SUMMARY_{at}"), Span::mixed_site())).collect()
+    (0..model.summarized_in.len())
+        .map(|at| Ident::new(&format!("SUMMARY_{at}"), Span::mixed_site()))
+        .collect()
 }
 
 /// In which numbers of each summary the entity counts.
@@ -196,7 +198,9 @@ fn counting<'m>(model: &'m Entity<'_>, numbers: impl Iterator<Item = &'m Number>
 fn assertions(model: &Entity<'_>) -> TokenStream {
     let Some(summary) = &model.summary else { return TokenStream::new() };
     let of = &summary.of;
-    let at = |span: Span, rule: &str, arguments: &dyn Fn(&TokenStream, &TokenStream, &TokenStream) -> TokenStream| {
+    let at = |span: Span,
+              rule: &str,
+              arguments: &dyn Fn(&TokenStream, &TokenStream, &TokenStream) -> TokenStream| {
         let krate = model.krate.at(span);
         let (here, there) = (respanned(model.ident, span), respanned(of, span));
         let rule = Ident::new(rule, span);

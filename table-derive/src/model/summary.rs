@@ -73,9 +73,7 @@ impl Number {
             (Some(_), None) => {}
         }
         let is = match (sum.into_value(), when.into_value()) {
-            (Some(field), _) => {
-                Counts::Sum(Spanned { value: field.unraw().to_string(), span: field.span() })
-            }
+            (Some(field), _) => Counts::Sum(Spanned { value: field.unraw().to_string(), span: field.span() }),
             (None, Some(path)) => Counts::When(path),
             (None, None) => Counts::All,
         };

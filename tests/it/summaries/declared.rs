@@ -14,7 +14,9 @@ fn a_schema_shows_its_summaries_and_where_they_lie() {
     assert!(payroll.contains("Employees: count, Seniors: count of some"), "{drawn}");
     assert!(line("level, summary, in table Levels, atomic").contains("Paid: sum of Salary"), "{drawn}");
     assert_eq!(Payroll::SCHEMA.summary_of, Some("Employee"));
-    assert!(Employee::SCHEMA.markdown().to_string().contains("| payroll, summary | `{department}` | `payroll` |"));
+    assert!(
+        Employee::SCHEMA.markdown().to_string().contains("| payroll, summary | `{department}` | `payroll` |")
+    );
 }
 
 #[test]
@@ -91,6 +93,7 @@ fn sides_find_each_other_in_whatever_modules() {
     for number in 0..3 {
         orders.insert(&above::order(number, u32::MAX)).unwrap();
     }
-    let north = store.table::<below::ByRegion>().unwrap().get(below::ByRegion::key("North")).unwrap().unwrap();
+    let north =
+        store.table::<below::ByRegion>().unwrap().get(below::ByRegion::key("North")).unwrap().unwrap();
     assert_eq!((north.orders, north.cents), (3, 3 * i64::from(u32::MAX)));
 }

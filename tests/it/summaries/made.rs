@@ -198,7 +198,8 @@ fn check_finds_what_a_raw_write_has_done_to_a_summary_and_repair_mends_it() {
     let salaries = |by: i64| DynamicEntity::new("Sales", "payroll").with("Salaries", by);
     raw.merge(&salaries(7), IfMatch::Any).unwrap();
     raw.delete("Legal", "payroll", IfMatch::Any).unwrap();
-    let stray = DynamicEntity::new("Nowhere", "payroll").with("EntityType", "payroll").with("Employees", 3_i64);
+    let stray =
+        DynamicEntity::new("Nowhere", "payroll").with("EntityType", "payroll").with("Employees", 3_i64);
     raw.insert(&stray).unwrap();
     let levels = store.dynamic_table("Levels").unwrap().raw();
     levels.merge(&DynamicEntity::new("all", "level_004").with("Paid", 1_i64), IfMatch::Any).unwrap();

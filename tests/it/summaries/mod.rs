@@ -83,8 +83,7 @@ pub(crate) fn assert_summarized(store: &Store, staff: &[Employee]) {
         payroll.seniors += u64::from(one.level > 4);
         payroll.salaries += one.salary;
         payroll.bonuses += i64::from(one.bonus.unwrap_or(0));
-        let level =
-            levels.entry(one.level).or_insert(Level { level: one.level, employees: 0, salaries: 0 });
+        let level = levels.entry(one.level).or_insert(Level { level: one.level, employees: 0, salaries: 0 });
         level.employees += 1;
         level.salaries += one.salary;
     }
@@ -103,7 +102,14 @@ pub(crate) fn assert_summarized(store: &Store, staff: &[Employee]) {
     for level in levels.into_values() {
         assert_eq!(*table.get(Level::key(level.level)).unwrap().unwrap(), level);
     }
-    let found: Vec<_> = store.table::<Employee>().unwrap().rows().across_partitions().into_iter().map(|one| table_core::Stored::into_inner(one.unwrap())).collect();
+    let found: Vec<_> = store
+        .table::<Employee>()
+        .unwrap()
+        .rows()
+        .across_partitions()
+        .into_iter()
+        .map(|one| table_core::Stored::into_inner(one.unwrap()))
+        .collect();
     let mut wanted = staff.to_vec();
     wanted.sort_by(|a, b| (&a.department, a.id).cmp(&(&b.department, b.id)));
     assert_eq!(found, wanted);
@@ -265,9 +271,13 @@ fn a_snapshot_has_entities_and_their_summaries_of_one_moment() {
     let then = payrolls.at(&snapshot).get(Payroll::key("Sales")).unwrap().unwrap();
     let now = payrolls.get(Payroll::key("Sales")).unwrap().unwrap();
     assert_eq!((then.employees, now.employees), (1, 2));
-    let found: Vec<_> = payrolls.rows().department("Sales").into_iter().map(|row| row.unwrap().employees).collect();
+    let found: Vec<_> =
+        payrolls.rows().department("Sales").into_iter().map(|row| row.unwrap().employees).collect();
     assert_eq!(found, [2]);
-    assert_eq!(payrolls.rows().department("Sales").filter(|payroll| payroll.salaries.ge(20)).count().unwrap(), 1);
+    assert_eq!(
+        payrolls.rows().department("Sales").filter(|payroll| payroll.salaries.ge(20)).count().unwrap(),
+        1
+    );
 }
 
 mod on_the_map {

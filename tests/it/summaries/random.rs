@@ -53,7 +53,8 @@ fn summaries_say_what_a_plain_look_finds_whatever_is_changed() {
         let mut transaction = store.transaction();
         for (what, one) in &wanted {
             let key = || Employee::key(&*one.department, one.id);
-            let at = becomes.iter().position(|other| (&other.department, other.id) == (&one.department, one.id));
+            let at =
+                becomes.iter().position(|other| (&other.department, other.id) == (&one.department, one.id));
             match (what, at) {
                 (0, Some(at)) => {
                     becomes.remove(at);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use table_core::__executor::{
-    self as executor, Abilities, Act, Addition, Condition, Content, Group, Plan, Refused, RowProperty, RowWrite,
-    TableExec,
+    self as executor, Abilities, Act, Addition, Condition, Content, Group, Plan, Refused, RowProperty,
+    RowWrite, TableExec,
 };
 use table_core::{ETag, Error, ErrorKind, Result, Ticks, Value};
 

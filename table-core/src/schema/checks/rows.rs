@@ -76,7 +76,10 @@ pub(super) const fn disjoint_kinds(a: &Schema, b: &Schema, table: &str) -> Optio
             let (here, there) = (of_a.place(a), of_b.place(b));
             // The rows of a summary are those of the struct that it is declared by.
             if !same(of_a.kind(a), of_b.kind(b))
-                && may_lie_in(here, table) && may_lie_in(there, table) && meet(here, there) {
+                && may_lie_in(here, table)
+                && may_lie_in(there, table)
+                && meet(here, there)
+            {
                 let message = of_a.drawn(a, Message::new("")).text(" of `").text(a.entity);
                 let message = of_b.drawn(b, message.text("` and ")).text(" of `").text(b.entity);
                 return Some(message.text("` could print one key: start each with literal text of its own"));
@@ -133,7 +136,13 @@ const fn forgotten(schema: &Schema, at: usize, primary: &Template) -> Option<Mes
 
 /// C25: two kinds of a set are of one table, and have names of their own.
 pub(super) const fn apart(a: &Schema, b: &Schema) -> Option<Message> {
-    let summary = if a.summary_of.is_some() { Some(a) } else if b.summary_of.is_some() { Some(b) } else { None };
+    let summary = if a.summary_of.is_some() {
+        Some(a)
+    } else if b.summary_of.is_some() {
+        Some(b)
+    } else {
+        None
+    };
     if let Some(summary) = summary {
         let message = Message::new("`").text(summary.entity);
         return Some(message.text(

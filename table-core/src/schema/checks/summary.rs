@@ -21,7 +21,9 @@ pub(super) const fn key_field(source: &Schema, summary: &Schema, field: usize) -
         return Some(message.text("` is encrypted: a summary by it would tell it"));
     }
     if of.optional {
-        return Some(message.text("` may be absent: a summary's row is found by a value that is always there"));
+        return Some(
+            message.text("` may be absent: a summary's row is found by a value that is always there"),
+        );
     }
     if !is_one_type(of, own) {
         let message = message.text("` is ").text(of.edm.name()).text(", and `").text(own.name);
@@ -29,8 +31,11 @@ pub(super) const fn key_field(source: &Schema, summary: &Schema, field: usize) -
         return Some(message.text(": they are of one type"));
     }
     if !summary.place().gives_back(field) {
-        let message = Message::new("the key of `").text(summary.entity).text("` doesn't give `").text(own.name);
-        return Some(message.text("` back: entities that differ in it would have one row, which could not say of which it is"));
+        let message =
+            Message::new("the key of `").text(summary.entity).text("` doesn't give `").text(own.name);
+        return Some(message.text(
+            "` back: entities that differ in it would have one row, which could not say of which it is",
+        ));
     }
     None
 }
@@ -48,7 +53,9 @@ pub(super) const fn summed(source: &Schema, name: &str) -> Option<Message> {
     }
     if !matches!(of.edm, EdmType::Int32 | EdmType::Int64) {
         let message = message.text("` is ").text(of.edm.name());
-        return Some(message.text(": integers alone add up exactly, so that what one gave can be taken again"));
+        return Some(
+            message.text(": integers alone add up exactly, so that what one gave can be taken again"),
+        );
     }
     None
 }
@@ -81,14 +88,19 @@ pub(super) const fn of_source(source: &Schema, summary: &Schema, at: &Index) -> 
     }
     let message = Message::new("`").text(summary.entity);
     if source.summary_of.is_some() {
-        let message = Message::new("`").text(source.entity).text("` is a summary itself: `").text(summary.entity);
+        let message =
+            Message::new("`").text(source.entity).text("` is a summary itself: `").text(summary.entity);
         return Some(message.text("` can be one of the entities that it is of"));
     }
     let own = source.place();
     let is_beside = is_one_table(at.place.table.source(), own.table.source())
         && is_one_template((source, &own.partition), (source, &at.place.partition));
     if is_beside && at.arrival.is_some() {
-        return Some(message.text("` is in the partition of its entities, where it changes with them: leave out `atomic`"));
+        return Some(
+            message.text(
+                "` is in the partition of its entities, where it changes with them: leave out `atomic`",
+            ),
+        );
     }
     if !is_beside && at.arrival.is_none() {
         return Some(message.text(

@@ -48,7 +48,9 @@ impl Writing<'_, '_> {
             if view.kind()? != Some(addition.amounts.kind_name()) {
                 return Err(addition.amounts.is_another());
             }
-            addition.amounts.becomes(Some(&mut |name| Ok(view.get(name)?.and_then(|value| value.as_i64()))))?
+            addition
+                .amounts
+                .becomes(Some(&mut |name| Ok(view.get(name)?.and_then(|value| value.as_i64()))))?
         };
         let new = match properties {
             Some(properties) => self.encode(plan, addition, &properties)?,

@@ -6,7 +6,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::encoded::{Deferred, EncodedAddition, EncodedGroup, EncodedRange, EncodedRow, Errands, Image, Prepared};
+use super::encoded::{
+    Deferred, EncodedAddition, EncodedGroup, EncodedRange, EncodedRow, Errands, Image, Prepared,
+};
 use crate::error::{Error, ErrorKind};
 use crate::limits;
 use crate::model::{self, Name, body};

@@ -370,7 +370,8 @@ impl At<'_> {
 
     /// Whether the copies of an index are compared: it is ready, and they are copies.
     fn is_looked_at(&self, schema: &Schema, index: usize) -> bool {
-        self.standing.is_ready(index) && schema.indexes.get(index).is_some_and(|index| index.summary.is_none())
+        self.standing.is_ready(index)
+            && schema.indexes.get(index).is_some_and(|index| index.summary.is_none())
     }
 
     fn look_at_entity<E: Entity>(

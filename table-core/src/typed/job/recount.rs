@@ -88,9 +88,8 @@ fn each(
     let look = std::cell::RefCell::new(look);
     let mut after = None;
     loop {
-        let page = snapshot.page_by(table, Query::new().into(), ROWS, after.as_ref(), |_, view| {
-            (look.borrow_mut())(view)
-        })?;
+        let page = snapshot
+            .page_by(table, Query::new().into(), ROWS, after.as_ref(), |_, view| (look.borrow_mut())(view))?;
         after = page.next;
         if after.is_none() {
             return Ok(());
@@ -161,8 +160,9 @@ impl<E: Entity> Recount<E> {
         let place = kind.index().map_or("", |index| index.place.table.source());
         let number = table.family().iter().position(|member| member.name().eq_ignore_ascii_case(place));
         let Some(number) = number else {
-            return Err(Error::new(ErrorKind::Unsupported)
-                .because(format!("the summary lies in the table `{place}`, which the handle does not know")));
+            return Err(Error::new(ErrorKind::Unsupported).because(format!(
+                "the summary lies in the table `{place}`, which the handle does not know"
+            )));
         };
         let most = usize::try_from(size.rows).unwrap_or(limits::BATCH_OPERATIONS).clamp(1, ROWS);
         let taken = self.left.split_off(self.left.len().saturating_sub(most));
@@ -171,9 +171,8 @@ impl<E: Entity> Recount<E> {
             let amounts = Amounts::differing(kind, adds.clone());
             groups.entry(partition).or_default().push(Addition { key, amounts, of: 0 });
         }
-        let group = |(partition, additions)| {
-            Group { table: number, additions, ..Group::new(partition, Vec::new()) }
-        };
+        let group =
+            |(partition, additions)| Group { table: number, additions, ..Group::new(partition, Vec::new()) };
         let plan = Plan { groups: groups.into_iter().map(group).collect(), is_wide: true, ..Plan::default() };
         let changed = u64::try_from(taken.len()).unwrap_or(u64::MAX);
         let to = JobRecord { done: at.done + changed, changed: at.changed + changed, ..at.clone() };

@@ -256,6 +256,8 @@ pub(in crate::typed) fn while_ready<P: Path, T>(
 ) -> Result<T> {
     let Some((schema, index)) = states_of::<P>() else { return read() };
     let table = table.member(schema.table());
+    // A read of another table learns nothing of what has become of the kind's indexes.
+    let is_apart = !P::KEYS.place().table.source().eq_ignore_ascii_case(schema.table());
     let ready = || {
         let standing = table.standing(schema, false)?;
         if standing.is_ready(index) {
@@ -272,6 +274,9 @@ pub(in crate::typed) fn while_ready<P: Path, T>(
     loop {
         let before = ready()?;
         let found = read();
+        if is_apart {
+            table.snapshot()?.check_index(table, schema, index)?;
+        }
         // Each round another epoch has begun.
         if ready()? == before {
             return found;
