@@ -9,11 +9,15 @@
     reason = "an oracle fails by panicking, and no program calls this"
 )]
 
+mod record;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
 use uuid::Uuid;
+
+pub use self::record::{record, sample_record};
 
 use crate::error::Error;
 use crate::model::{DynamicEntity, ETag, Ticks, Value, ValueRef};

@@ -8,11 +8,12 @@ use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 use std::time::Duration;
 
-use integration_tests::Scratch;
 use integration_tests::child::Child;
 use integration_tests::power::sealed;
+use integration_tests::{Scratch, damage};
 use table_core::Durability;
 
 /// What stands in the place of a file or a directory.
@@ -73,10 +74,31 @@ const PLACES: [&str; 8] = [
     "store/keys/root",
 ];
 
-/// A store with keys and some rows.
+/// A store with keys and some rows, jobs that have begun, and queues.
 fn prepare(root: &Path) {
-    let store = sealed::open(root, Durability::Durable).unwrap();
-    (0..3).for_each(|id| sealed::put(&store, id, 1).unwrap());
+    /// It is made once, and copied.
+    static MADE: LazyLock<Scratch> = LazyLock::new(|| {
+        let scratch = Scratch::new();
+        let store = sealed::open(scratch.path(), Durability::Durable).unwrap();
+        (0..3).for_each(|id| sealed::put(&store, id, 1).unwrap());
+        damage::begin(&store).unwrap();
+        scratch
+    });
+    copy(MADE.path(), root);
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    fs::set_permissions(to, fs::metadata(from).unwrap().permissions()).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let to = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy(&path, &to);
+        } else {
+            fs::copy(path, to).unwrap();
+        }
+    }
 }
 
 fn place(root: &Path, name: &str) -> PathBuf {
@@ -176,7 +198,11 @@ fn whatever_stands_in_a_files_place_opening_ends_and_harms_nobody() {
             fs::rename(&kept, &place).unwrap();
             let rows: Vec<String> = (0..3).map(|id| format!("put {id} 1")).collect();
             let whole = sealed::open(&root, Durability::Durable).map_err(|error| error.to_string());
-            if let Err(text) = whole.and_then(|store| sealed::check(&store, &rows)) {
+            let checked = whole.and_then(|store| {
+                sealed::check(&store, &rows)?;
+                damage::check_begun(&store).map_err(|error| error.to_string())
+            });
+            if let Err(text) = checked {
                 bad.push(format!("{name}, {thing:?}, and back: {text}"));
             }
         }

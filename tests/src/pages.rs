@@ -13,8 +13,10 @@ pub enum Place {
     FreeList,
     /// Anything of the unnamed database but slack: the roots of the others, and small records.
     Main,
-    /// A small database: names, catalog, graves.
+    /// A small database: names with the states of kinds and jobs, catalog, graves.
     Small,
+    /// The database of queues.
+    Queues,
     /// The header of a branch page of the rows.
     BranchHeader,
     /// Where a branch page's entries lie.
@@ -139,9 +141,13 @@ impl Map<'_> {
             } else {
                 self.fill(data, size, name(Place::Stale, Place::LeafValue, Place::LeafValue));
                 if flags & 2 != 0 {
-                    let rows = self.file[key..data] == *b"data";
+                    let kind = match &self.file[key..data] {
+                        b"data" => Kind::Rows,
+                        b"queues" => Kind::All(Place::Queues),
+                        _ => Kind::All(Place::Small),
+                    };
                     let root = self.u64(data + 40);
-                    self.tree(root, if rows { &Kind::Rows } else { &Kind::All(Place::Small) });
+                    self.tree(root, &kind);
                 }
             }
         }

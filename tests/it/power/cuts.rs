@@ -68,10 +68,22 @@ fn a_relaxed_store_that_is_compacted_loses_the_last_commit_at_most() {
     cuts("compact relaxed", 100).assert_good("compaction, relaxed");
 }
 
+#[test]
+fn jobs_and_queues_of_a_durable_store_go_on_where_they_were() {
+    let seen = cuts("begun durable", 100);
+    seen.assert_good("jobs and queues, durable");
+    assert_eq!(seen.lost, 0);
+}
+
+#[test]
+fn jobs_and_queues_of_a_relaxed_store_lose_the_last_commit_at_most() {
+    cuts("begun relaxed", 100).assert_good("jobs and queues, relaxed");
+}
+
 /// A disk that lies is found out: the images are worth something.
 #[test]
 fn without_flushes_most_images_are_bad() {
-    for work in ["batches durable", "sealed durable", "creation", "copies"] {
+    for work in ["batches durable", "sealed durable", "creation", "copies", "begun durable"] {
         let recording = Recording::of(work, seed(), None);
         recording.assert_complete();
         assert!(recording.count(|note| matches!(note, Note::SyncDirectory { .. })) > 0);

@@ -1,5 +1,6 @@
 //! A store to be damaged, reading all of it in every way, and writing to it.
 
+pub(crate) mod begun;
 mod people;
 mod rows;
 mod writes;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use table_core::crypt::KeyRing;
 use table_core::{DynamicEntity, ErrorKind, Query, Result, Store};
 
+use self::begun::Begun;
 use self::people::People;
 use crate::random::Random;
 
@@ -18,6 +20,16 @@ pub fn open(dir: &Path) -> Result<Store> {
     let ring = dir.with_file_name("ring");
     let ring = if ring.exists() { KeyRing::open(ring) } else { KeyRing::create(ring) };
     crate::relaxed().encryption(Arc::new(ring?)).open(dir)
+}
+
+/// Puts into a store what is on its way: jobs that have begun, copies in another table, and queues with messages.
+pub fn begin(store: &Store) -> Result<()> {
+    begun::build(store)
+}
+
+/// Makes sure that all of that is there, as it was.
+pub fn check_begun(store: &Store) -> Result<()> {
+    begun::Begun::read(store).map(drop)
 }
 
 /// Tables, with their partitions and the rows of each in a hundred of the store's.
@@ -69,7 +81,8 @@ pub fn build(store: &Store, seed: u64, rows: usize) -> Result<()> {
         }
         batch.commit()?;
     }
-    people::build(store)
+    people::build(store)?;
+    begun::build(store)
 }
 
 fn below(random: &mut Random, end: usize) -> usize {
@@ -103,6 +116,7 @@ pub struct Truth {
     /// Every row of each table, in order.
     tables: Vec<(String, Vec<DynamicEntity>)>,
     people: People,
+    begun: Begun,
 }
 
 /// What reading a damaged store came to.
@@ -157,7 +171,7 @@ impl Truth {
             let rows = store.dynamic_table(&name)?.query(&Query::new())?.collect::<Result<Vec<_>>>()?;
             tables.push((name, rows));
         }
-        Ok(Self { tables, people: People::read(store)? })
+        Ok(Self { tables, people: People::read(store)?, begun: Begun::read(store)? })
     }
 
     /// How many rows there are.
@@ -185,6 +199,7 @@ impl Truth {
             }
         }
         self.people.compare(store, &mut findings);
+        self.begun.compare(store, &mut findings);
         findings.problems = store.check().ok().map(|report| report.problems.len());
         self.write(store, random, &mut findings);
         findings

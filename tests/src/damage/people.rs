@@ -197,7 +197,7 @@ pub(super) fn one<T: PartialEq + std::fmt::Debug>(
     }
 }
 
-fn all<E: Entity + Clone + PartialEq + std::fmt::Debug>(
+pub(super) fn all<E: Entity + Clone + PartialEq + std::fmt::Debug>(
     findings: &mut Findings,
     rows: impl IntoIterator<Item = Result<Stored<E>>>,
     expected: &[&E],
@@ -206,7 +206,7 @@ fn all<E: Entity + Clone + PartialEq + std::fmt::Debug>(
 }
 
 /// Compares what a query gives with what it should; after an error nothing more is asked.
-fn compare<'e, T: PartialEq + std::fmt::Debug + 'e>(
+pub(super) fn compare<'e, T: PartialEq + std::fmt::Debug + 'e>(
     findings: &mut Findings,
     found: impl Iterator<Item = Result<T>>,
     mut expected: impl Iterator<Item = &'e T>,

@@ -3,7 +3,7 @@
 use table_core::{Copied, DynamicEntity, ErrorKind, IfMatch, Key, Result, Store, Stored};
 
 use super::people::{Patient, Person, one};
-use super::{Findings, Truth, below};
+use super::{Findings, Truth, begun, below};
 use crate::random::Random;
 
 /// Rows of each table that are written.
@@ -33,7 +33,7 @@ impl Truth {
                     false => ErrorKind::EntityAlreadyExists,
                 };
                 refused(findings, again, refusal, || format!("a second {row:?}"));
-                if name == "People" {
+                if is_declared(name) {
                     // Its rows are entities and their copies.
                     continue;
                 }
@@ -51,7 +51,7 @@ impl Truth {
                 let read = || table.get(partition, key);
                 read_back(findings, written, read, &replaced, ErrorKind::EntityNotFound);
             }
-            if name == "People" {
+            if is_declared(name) {
                 continue;
             }
             let gone = &rows[below(random, rows.len())];
@@ -68,6 +68,7 @@ impl Truth {
             }
         }
         self.write_people(store, random, findings);
+        self.begun.go_on(store, findings);
     }
 
     fn write_people(&self, store: &Store, random: &mut Random, findings: &mut Findings) {
@@ -114,6 +115,11 @@ impl Truth {
             }
         }
     }
+}
+
+/// Whether the rows of a table are entities and their copies.
+fn is_declared(table: &str) -> bool {
+    table == "People" || begun::TABLES.contains(&table)
 }
 
 fn rounds_only(row: &DynamicEntity) -> DynamicEntity {

@@ -6,6 +6,7 @@
 //! 3. `power-child verify` opens each image twice and compares it with what the process had acknowledged by then.
 
 pub mod batches;
+mod begun;
 pub mod compact;
 pub mod copies;
 pub mod creation;
@@ -40,6 +41,8 @@ pub enum Work {
     Copies,
     /// One thread writes, and compacts the store in between.
     Compact(Durability),
+    /// Indexes are made and dropped by steps, and messages sent and dealt with.
+    Begun(Durability),
     /// A little of all, by one thread that goes on when it is refused something.
     Mixed(Durability),
 }
@@ -56,6 +59,7 @@ impl Work {
             "creation" => Self::Creation,
             "copies" => Self::Copies,
             "compact" => Self::Compact(level),
+            "begun" => Self::Begun(level),
             "mixed" => Self::Mixed(level),
             _ => return None,
         })
@@ -70,6 +74,7 @@ impl Work {
             Self::Creation => creation::run(root),
             Self::Copies => copies::run(root),
             Self::Compact(level) => compact::run(root, level, seed),
+            Self::Begun(level) => begun::run(root, level),
             Self::Mixed(level) => mixed::run(root, level, seed),
         }
     }
@@ -83,6 +88,7 @@ impl Work {
             Self::Sealed(level) => sealed::verify(root, level, acks),
             Self::Creation => creation::verify(root, acks),
             Self::Copies => copies::verify(root, acks),
+            Self::Begun(level) => begun::verify(root, level, acks),
             Self::Mixed(level) => mixed::verify(root, level, seed, acks),
         }
     }

@@ -187,7 +187,7 @@ fn text(body: &mut Fields<'_>) -> Option<String> {
     std::str::from_utf8(body.bytes(length)?).ok().map(str::to_owned)
 }
 
-fn encode_lives(lives: &Lives) -> Vec<u8> {
+pub(crate) fn encode_lives(lives: &Lives) -> Vec<u8> {
     let mut body = Vec::new();
     body.extend_from_slice(&lives.epoch.to_le_bytes());
     match &lives.kind {
@@ -227,7 +227,7 @@ fn encode_lives(lives: &Lives) -> Vec<u8> {
     body
 }
 
-fn decode_lives(body: &[u8]) -> Option<Lives> {
+pub(crate) fn decode_lives(body: &[u8]) -> Option<Lives> {
     let mut body = Fields(body);
     let epoch = body.u64()?;
     let kind = match body.take()? {
@@ -260,7 +260,7 @@ fn decode_lives(body: &[u8]) -> Option<Lives> {
     body.0.is_empty().then_some(Lives { epoch, kind, indexes })
 }
 
-fn encode_job(job: &JobRecord) -> Vec<u8> {
+pub(crate) fn encode_job(job: &JobRecord) -> Vec<u8> {
     let mut body = Vec::new();
     for number in [job.begun.get(), job.done, job.total, job.changed, job.stamp] {
         body.extend_from_slice(&number.to_le_bytes());
@@ -274,7 +274,7 @@ fn encode_job(job: &JobRecord) -> Vec<u8> {
     body
 }
 
-fn decode_job(body: &[u8]) -> Option<JobRecord> {
+pub(crate) fn decode_job(body: &[u8]) -> Option<JobRecord> {
     let mut body = Fields(body);
     let begun = Ticks::new(body.u64()?)?;
     let (done, total, changed, stamp) = (body.u64()?, body.u64()?, body.u64()?, body.u64()?);
