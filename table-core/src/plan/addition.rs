@@ -182,3 +182,69 @@ pub(super) fn add_up(additions: &mut Vec<Addition<'_>>) {
     });
     additions.retain(|addition| !addition.amounts.are_nothing());
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::{Index, Place, Schema};
+
+    const SUMS: &[Sum] = &[Sum::new("Count", SumOf::Count), Sum::new("Sum", SumOf::Field(0))];
+    const INDEXES: &[Index] =
+        &[Index::new("total", "total", Place::NOWHERE).summary(Summary::new(&Schema::NOTHING, SUMS))];
+    const SOURCE: &Schema = &Schema::new(["One", "one"], &[], &[Place::NOWHERE]).indexes(INDEXES);
+
+    fn amounts(adds: [i128; 2], is_building: bool) -> Amounts {
+        let kind = RowKind { schema: SOURCE, cause: Cause::Index(0) };
+        Amounts { kind, adds: adds.to_vec(), is_building }
+    }
+
+    /// The numbers of a row with these after this was added to it.
+    fn added(old: Option<[i64; 2]>, adds: [i128; 2], is_building: bool) -> Result<Option<[i64; 2]>> {
+        let amounts = amounts(adds, is_building);
+        let becomes = match old {
+            None => amounts.becomes(None),
+            Some([count, sum]) => {
+                amounts.becomes(Some(&mut |name: &str| Ok(Some(if name == "Count" { count } else { sum }))))
+            }
+        };
+        let number = |value: Option<&RowProperty<'_>>| value.and_then(|(_, value)| value.as_i64()).unwrap();
+        Ok(becomes?.map(|row| [number(row.get(1)), number(row.get(2))]))
+    }
+
+    #[test]
+    fn a_row_comes_with_the_first_and_goes_with_the_last() {
+        assert_eq!(added(None, [1, 5], false).unwrap(), Some([1, 5]));
+        assert_eq!(added(Some([1, 5]), [2, -7], false).unwrap(), Some([3, -2]));
+        assert_eq!(added(Some([3, -2]), [-3, 2], false).unwrap(), None);
+        assert_eq!(added(None, [0, 0], false).unwrap(), None);
+    }
+
+    #[test]
+    fn a_number_stays_within_its_bounds_and_a_count_above_zero() {
+        let max = i128::from(i64::MAX);
+        assert_eq!(added(Some([1, 0]), [0, max], false).unwrap(), Some([1, i64::MAX]));
+        for (old, adds) in [([1, 1], [0, max]), ([1, -2], [0, -max]), ([i64::MAX, 0], [1, 0])] {
+            let error = added(Some(old), adds, true).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::ValueOutOfRange, "{old:?} {adds:?}");
+        }
+        assert_eq!(added(Some([1, 0]), [-2, 0], false).unwrap_err().kind(), ErrorKind::Corrupt);
+        assert_eq!(added(None, [-1, 0], false).unwrap_err().kind(), ErrorKind::Corrupt);
+        // While it is made, entities that are not counted yet are taken out.
+        assert_eq!(added(None, [-1, -5], true).unwrap(), Some([-1, -5]));
+    }
+
+    #[test]
+    fn what_is_for_one_row_adds_up_and_nothing_is_left_out() {
+        let of = |key, adds, of| Addition { key, amounts: amounts(adds, false), of };
+        let mut all = vec![
+            of("b", [1, 2], 0),
+            of("a", [1, 1], 1),
+            of("b", [1, i128::from(i64::MAX)], 2),
+            of("c", [1, 7], 3),
+            of("c", [-1, -7], 4),
+        ];
+        add_up(&mut all);
+        let found: Vec<_> = all.iter().map(|one| (one.key, one.amounts.adds().to_vec(), one.of)).collect();
+        assert_eq!(found, [("a", vec![1, 1], 1), ("b", vec![2, 2 + i128::from(i64::MAX)], 0)]);
+    }
+}
