@@ -4,9 +4,9 @@ use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::abilities::no_queues;
-use super::{Abilities, Moment, Queues, TableExec, Turns};
-use crate::error::Result;
+use super::abilities::{no_pending, no_queues};
+use super::{Abilities, Moment, Pending, Queues, TableExec, Turns};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::ETag;
 use crate::plan::{Plan, Refused};
 use crate::sealing::{HasVault, SealedAt};
@@ -27,6 +27,13 @@ pub trait Backend: Any + HasVault {
     /// Drops tables with all their rows, together or not at all. Those whose kinds have copies in another table, or are copies
     /// of what is in another, [go with it](super::check_drop).
     fn drop_tables(self: Arc<Self>, tables: &[&str]) -> Result<()>;
+
+    /// Gives a table another name, also in what is noted of kinds with copies there.
+    fn rename_table(&self, table: &str, name: &str) -> Result<()> {
+        let _ = (table, name);
+        let because = "the store can't give a table another name";
+        Err(Error::new(ErrorKind::Unsupported).because(because))
+    }
 
     /// What it can do with a plan.
     fn abilities(&self) -> Abilities;
@@ -49,6 +56,11 @@ pub trait Backend: Any + HasVault {
     /// Its queues; [`Unsupported`](crate::ErrorKind::Unsupported) if it has not that ability.
     fn queues(&self) -> Result<&dyn Queues> {
         Err(no_queues())
+    }
+
+    /// What is to follow; [`Unsupported`](crate::ErrorKind::Unsupported) if it has not that ability.
+    fn pending(&self) -> Result<&dyn Pending> {
+        Err(no_pending())
     }
 
     /// Whether nothing can be written.

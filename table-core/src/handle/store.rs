@@ -112,6 +112,27 @@ impl Store {
         })
     }
 
+    /// Gives a table another name, with all that is in it, in one small transaction.
+    ///
+    /// Structs that lie there, or have copies there, are to name it so from then on: `#[entity(table = "..")]`. What is noted
+    /// of them says it already. Handles of the table, in whatever process, are
+    /// [`TableNotFound`](ErrorKind::TableNotFound), and say what it is called now; programs that declare the former name would
+    /// make a table of that name anew, so they are to be stopped before.
+    ///
+    /// ```
+    /// # use table_core::{DynamicEntity, Store};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let store = Store::open(dir.path().join("company.tables"))?;
+    /// let staff = store.create_table("Staff")?;
+    /// staff.insert(&DynamicEntity::new("Sales", "empid_000001"))?;
+    /// store.rename_table("Staff", "Employees")?;
+    /// assert!(store.dynamic_table("Employees")?.get("Sales", "empid_000001")?.is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn rename_table(&self, table: &str, name: &str) -> Result<()> {
+        self.backend.rename_table(table, name).map_err(|e| e.attempted("rename").table(table))
+    }
+
     /// A view of all tables at one moment. Reads through it see nothing of later writes, and never wait for a
     /// writer.
     pub fn snapshot(&self) -> Result<Snapshot> {

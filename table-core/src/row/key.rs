@@ -13,6 +13,7 @@ pub(crate) use self::range::{StoredRange, range, range_from};
 use crate::error::{Error, ErrorKind};
 use crate::limits;
 use crate::model::key::{self, Part};
+use crate::model::words;
 
 /// The most bytes that a table's number takes.
 pub(crate) const TABLE: usize = number::LONGEST;
@@ -168,7 +169,7 @@ pub(crate) struct StoredKey<'a> {
 impl<'a> StoredKey<'a> {
     pub(crate) fn parse(stored: &'a [u8]) -> Option<Self> {
         let (table, rest) = number::split(stored)?;
-        let at = rest.iter().position(|byte| *byte == SEPARATOR)?;
+        let (at, _) = words::find(rest, SEPARATOR)?;
         let (partition, row) = rest.split_at_checked(at)?;
         Some(Self { table, partition, row: row.get(1..)?, pair: rest })
     }

@@ -60,10 +60,19 @@ impl FieldSteps {
         Some(Self { steps: numbers.iter().zip(fields).enumerate().map(step).collect(), keys: given.len() })
     }
 
+    /// Where one field lies in the row, if there is a short way to it.
+    #[inline]
+    pub(super) fn place(&self, field: usize) -> Option<Place> {
+        match self.steps.get(field)? {
+            Step::Column(place) => Some(*place),
+            Step::Key(_) | Step::Elsewhere => None,
+        }
+    }
+
     /// What one field holds, if it has a place, the row has it, and it is small.
     #[inline]
     pub(super) fn get<'v>(&self, row: &ShapedRow<'v>, shape: &Shape, field: usize) -> Option<ValueRef<'v>> {
-        let Step::Column(place) = *self.steps.get(field)? else { return None };
+        let place = self.place(field)?;
         let parts = row.open(shape).ok()?;
         if parts.ends.is_wide {
             return None;
@@ -109,29 +118,23 @@ impl<'v> FromKeys<'v> {
     }
 }
 
-/// A row of which fields are read by their steps.
+/// The values of a row of which none is large.
 ///
 /// All strings are looked at together: that they are text is found out once for each row.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct QuickRow<'v> {
-    steps: &'v [Step],
+pub(crate) struct Columns<'v> {
     fixed: Fixed<'v>,
     /// Ends of one byte: no value is large.
     ends: &'v [u8],
     strings: &'v str,
     heap: &'v [u8],
-    keys: [ValueRef<'v>; FEW],
 }
 
-impl<'v> QuickRow<'v> {
-    /// `None` where the row takes the longer way: some value may be large, or it is damaged.
-    #[inline]
-    pub(super) fn new(
-        row: &ShapedRow<'v>,
-        shape: &Shape,
-        steps: &'v FieldSteps,
-        keys: FromKeys<'v>,
-    ) -> Option<Self> {
+impl<'v> Columns<'v> {
+    /// `None` where some value may be large, or the row is damaged.
+    #[expect(clippy::inline_always, reason = "what it makes is better not moved")]
+    #[inline(always)]
+    pub(super) fn open(row: &ShapedRow<'v>, shape: &Shape) -> Option<Self> {
         if !row.is_narrow() {
             return None;
         }
@@ -144,14 +147,7 @@ impl<'v> QuickRow<'v> {
         }
         let text = shape.strings().checked_sub(1).map_or(0, end);
         let strings = std::str::from_utf8(heap.get(..text)?).ok()?;
-        (keys.length == steps.keys).then_some(Self {
-            steps: &steps.steps,
-            fixed,
-            ends,
-            strings,
-            heap,
-            keys: keys.values,
-        })
+        Some(Self { fixed, ends, strings, heap })
     }
 
     #[expect(
@@ -168,9 +164,54 @@ impl<'v> QuickRow<'v> {
         start..self.ends.get(n).map_or(self.heap.len(), |end| usize::from(*end))
     }
 
+    /// Whether the row has a value in this place.
+    #[inline]
+    pub(super) fn has(&self, place: Place) -> bool {
+        self.fixed.has(place)
+    }
+
+    /// The value in this place, if the row has it.
+    #[expect(
+        clippy::inline_always,
+        reason = "for each field of each row, a call costs as much as what it does"
+    )]
+    #[inline(always)]
+    pub(super) fn get(&self, place: Place) -> Option<ValueRef<'v>> {
+        if !self.fixed.has(place) {
+            return None;
+        }
+        match place.of {
+            ColumnType::Text => self.strings.get(self.span(place.at)).map(ValueRef::String),
+            ColumnType::Bytes => self.heap.get(self.span(place.at)).map(ValueRef::Binary),
+            _ => self.fixed.get(place),
+        }
+    }
+}
+
+/// A row of which fields are read by their steps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QuickRow<'v> {
+    steps: &'v [Step],
+    columns: Columns<'v>,
+    keys: [ValueRef<'v>; FEW],
+}
+
+impl<'v> QuickRow<'v> {
+    /// `None` where the row takes the longer way: some value may be large, or it is damaged.
+    #[inline]
+    pub(super) fn new(
+        row: &ShapedRow<'v>,
+        shape: &Shape,
+        steps: &'v FieldSteps,
+        keys: FromKeys<'v>,
+    ) -> Option<Self> {
+        let columns = Columns::open(row, shape)?;
+        (keys.length == steps.keys).then_some(Self { steps: &steps.steps, columns, keys: keys.values })
+    }
+
     /// Whether the field has a place, and the row nothing there.
     pub(crate) fn lacks(&self, field: usize) -> bool {
-        matches!(self.steps.get(field), Some(Step::Column(place)) if !self.fixed.has(*place))
+        matches!(self.steps.get(field), Some(Step::Column(place)) if !self.columns.has(*place))
     }
 
     /// What the keys give back of the field.
@@ -188,18 +229,10 @@ impl<'v> QuickRow<'v> {
     )]
     #[inline(always)]
     pub(crate) fn get(&self, field: usize) -> Option<ValueRef<'v>> {
-        let place = match self.steps.get(field)? {
-            Step::Column(place) => *place,
-            Step::Key(at) => return self.keys.get(usize::from(*at)).copied(),
-            Step::Elsewhere => return None,
-        };
-        if !self.fixed.has(place) {
-            return None;
-        }
-        match place.of {
-            ColumnType::Text => self.strings.get(self.span(place.at)).map(ValueRef::String),
-            ColumnType::Bytes => self.heap.get(self.span(place.at)).map(ValueRef::Binary),
-            _ => self.fixed.get(place),
+        match self.steps.get(field)? {
+            Step::Column(place) => self.columns.get(*place),
+            Step::Key(at) => self.keys.get(usize::from(*at)).copied(),
+            Step::Elsewhere => None,
         }
     }
 }

@@ -11,7 +11,7 @@ use super::merge::Numbered;
 use super::numbers::PropertyNumber;
 use super::partition::{self, Partition};
 use super::properties::{Entry, Packed};
-use super::quick::{FromKeys, QuickRow};
+use super::quick::{Columns, FromKeys, QuickRow};
 use super::value::{self, Decoded};
 use crate::error::Result;
 use crate::model::{DynamicEntity, ETag, Name, Ticks, Value, ValueRef};
@@ -46,6 +46,17 @@ pub struct RowView<'a> {
     known: KnownKeys<'a>,
     /// Whether large values are compared with their checksums.
     verify: bool,
+}
+
+/// What a short way to a field leads to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Near<'a> {
+    /// Its value.
+    Found(ValueRef<'a>),
+    /// The row has none.
+    Absent,
+    /// There is no short way to it, or it can't be read.
+    Elsewhere,
 }
 
 /// What the reader of a row knows of its keys.
@@ -218,6 +229,29 @@ impl<'a> RowView<'a> {
         }
         let number = self.numbers(fields).get(field)?;
         self.small_at(number.place, number.unsealed?)
+    }
+
+    /// The values of the row, if it has a shape and none of them is large.
+    #[inline]
+    pub(crate) fn columns(&self) -> Option<Columns<'a>> {
+        let Body::Shaped(shaped) = self.row.body() else { return None };
+        Columns::open(shaped, self.dict.shape(shaped.shape())?)
+    }
+
+    /// The field as these columns of the row have it.
+    #[expect(
+        clippy::inline_always,
+        reason = "for each field of each row, a call costs as much as what it does"
+    )]
+    #[inline(always)]
+    pub(crate) fn get_in(&self, columns: &Columns<'a>, fields: &'static [Field], field: usize) -> Near<'a> {
+        let Body::Shaped(shaped) = self.row.body() else { return Near::Elsewhere };
+        let steps = self.dict.steps(shaped, fields, None);
+        match steps.and_then(|(_, steps)| steps.place(field)) {
+            Some(place) if !columns.has(place) => Near::Absent,
+            Some(place) => columns.get(place).map_or(Near::Elsewhere, Near::Found),
+            None => Near::Elsewhere,
+        }
     }
 
     /// The row as these fields are read from it by the short way, without its keys or with what those of its place give

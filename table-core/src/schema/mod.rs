@@ -27,6 +27,7 @@ mod charset;
 #[doc(hidden)]
 pub mod checks;
 mod column_type;
+mod cost;
 mod digits;
 mod encrypted;
 mod escape;
@@ -55,6 +56,7 @@ pub(crate) use bounds::{Edge, Fixed, KeySpan, Next, bounds, unoffered};
 pub use charset::CharSet;
 #[doc(hidden)]
 pub use column_type::ColumnType;
+pub use cost::{Basis, ChangeCost, Cost, RowCost, Usage, Values};
 pub use encrypted::{Blind, KeyScope, TokenScope};
 pub(crate) use encrypted::{TOKEN_BYTES, token_text};
 pub use escape::{escape, unescape};
@@ -67,7 +69,7 @@ pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys,
 pub(crate) use layout::layout;
 pub(crate) use layout::{
     Differences, Outdated, advice, differences_in, layout_in, noted_elsewhere, outdated, read, same_index,
-    same_keys, takes, united, with_index, without_index,
+    same_keys, takes, united, with_index, with_table_renamed, without_index,
 };
 #[doc(hidden)]
 pub use lives::{Blocked, IndexEvent, IndexState, KindEvent, KindState, Lives, Standing};
@@ -176,6 +178,24 @@ impl Schema {
             .filter_map(move |at| Some((at, of(at)?)))
             .filter(is_other)
             .map(|(_, table)| table)
+    }
+
+    /// Whether some of its copies follow its changes.
+    pub(crate) const fn has_eventual(&self) -> bool {
+        let mut indexes = self.indexes;
+        while let [index, rest @ ..] = indexes {
+            if index.is_eventual() {
+                return true;
+            }
+            indexes = rest;
+        }
+        false
+    }
+
+    /// Whether the copies in the index at this place follow its changes.
+    #[expect(clippy::indexing_slicing, reason = "an index that isn't there stops the compiler")]
+    pub(crate) const fn is_eventual(&self, index: usize) -> bool {
+        index < self.indexes.len() && self.indexes[index].is_eventual()
     }
 
     /// Whether it has fields that are sealed.
@@ -449,6 +469,8 @@ pub struct Index {
 pub enum Arrival {
     /// With the entity's change, in one transaction.
     Atomic,
+    /// Later: the entity's change leaves a note that its copies are to follow.
+    Eventual,
 }
 
 impl Index {
@@ -501,6 +523,18 @@ impl Index {
         self.copies = Copies::Keys;
         self.summary = Some(summary);
         self
+    }
+
+    /// The same index, which lies elsewhere than its entities: its rows follow their change.
+    #[must_use]
+    pub const fn eventual(mut self) -> Self {
+        self.arrival = Some(Arrival::Eventual);
+        self
+    }
+
+    /// Whether its rows follow the change of their entities.
+    pub(crate) const fn is_eventual(&self) -> bool {
+        matches!(self.arrival, Some(Arrival::Eventual))
     }
 
     /// Whether its rows lie in another partition than their entities, or in another table.

@@ -53,8 +53,8 @@ pub(crate) fn parse_bytes<'a>(
 
 /// The value of one field that the key holds whole, or `None` if the template doesn't print such a key. Of its other
 /// parts the lengths alone are looked at.
-pub(crate) fn parse_field<'a>(template: &Template, key: &'a str, field: usize) -> Option<PropertyValue<'a>> {
-    let mut parts = Printed::new(template, key.as_bytes());
+pub(crate) fn parse_field<'a>(template: &Template, key: &'a [u8], field: usize) -> Option<PropertyValue<'a>> {
+    let mut parts = Printed::new(template, key);
     let mut wanted = None;
     while let Some((part, printed)) = parts.next() {
         if part.field == field && part.is_lossless() {

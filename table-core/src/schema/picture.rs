@@ -42,8 +42,10 @@ impl Schema {
             if !table.eq_ignore_ascii_case(self.table()) {
                 name.extend([", in table ", table]);
             }
-            if let Some(Arrival::Atomic) = arrival {
-                name.push_str(", atomic");
+            match arrival {
+                Some(Arrival::Atomic) => name.push_str(", atomic"),
+                Some(Arrival::Eventual) => name.push_str(", eventual"),
+                None => {}
             }
             if let Some(summary) = index.summary {
                 lines.push(line(name, place, self.sums(summary)));

@@ -1,7 +1,5 @@
 //! Sealing anew what a table holds: what it takes of an executor.
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
-
 use crate::crypt::KeyHandle;
 use crate::error::Result;
 use crate::schema::Schema;
@@ -61,12 +59,6 @@ pub trait Resealing {
     /// A number that rises whenever a key stops being current or is destroyed.
     fn generation(&self) -> Result<u64>;
 
-    /// How far a job has come, if it has begun.
-    fn progress(&self, job: &str) -> Result<Option<Progress>>;
-
-    /// Keeps how far a job has come; `None` when it has ended.
-    fn save_progress(&self, job: &str, progress: Option<&Progress>) -> Result<()>;
-
     /// Waits until every transaction has ended that had begun, by whatever process.
     fn await_writers(&self) -> Result<()>;
 
@@ -80,11 +72,4 @@ pub trait Resealing {
         after: Option<&(String, String)>,
         most: u64,
     ) -> Result<Stretch>;
-}
-
-/// The name under which the progress of a job is kept that goes over entities of this layout in the table of this number.
-pub(crate) fn name(what: &str, table: u32, kind: &str, layout: &str) -> String {
-    // Any kind is of a length that a job's name has room for.
-    let of_kind = xxh3_64_with_seed(kind.as_bytes(), xxh3_64_with_seed(layout.as_bytes(), 0));
-    format!("{what} {table} {of_kind:016x}")
 }

@@ -20,12 +20,13 @@ pub(super) const BATCH_ROWS: usize = 100;
 
 /// The methods of a table: those of `Table` and `TableAt`, and `rows`, which a derive writes for each entity. An index's method of the
 /// same name would be hidden behind them.
-pub(crate) const TABLE_METHODS: [&str; 29] = [
+pub(crate) const TABLE_METHODS: [&str; 30] = [
     "all",
     "at",
     "bulk_insert",
     "check",
     "clone",
+    "cost",
     "delete",
     "delete_partition",
     "delete_where",

@@ -3,6 +3,7 @@
 mod declared;
 mod dropped;
 mod mended;
+mod renamed;
 mod sealed;
 mod states;
 

@@ -76,6 +76,50 @@ fn writers_of_both_releases_lose_nothing_while_an_index_is_made() {
     assert_sound(&store);
 }
 
+/// A job that gives way takes few rows at a time, and others write between its steps.
+#[test]
+fn a_gentle_job_gives_way_between_short_steps() {
+    let scratch = Scratch::new();
+    let store = scratch.store_with(&relaxed());
+    filled(&store, 600);
+    let (is_over, written) = (AtomicBool::new(false), AtomicU64::new(0));
+    let table = store.table::<second::Employee>().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let table = store.table::<second::Employee>().unwrap();
+            for id in (0..600).cycle() {
+                if is_over.load(Ordering::Relaxed) {
+                    break;
+                }
+                table.update(second::Employee::key("Sales", id), |e| e.age ^= 1).unwrap();
+                written.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        let mut job = table.rebuild().unwrap().gentle();
+        let (mut steps, mut done) = (0, 0);
+        let began = std::time::Instant::now();
+        let mut working = Duration::ZERO;
+        loop {
+            let step = std::time::Instant::now();
+            let more = job.step().unwrap();
+            working += step.elapsed();
+            let now = job.progress().done;
+            assert!(now <= done + 50, "a step looks at few rows: {now} after {done}");
+            (steps, done) = (steps + 1, now);
+            if !more {
+                break;
+            }
+        }
+        is_over.store(true, Ordering::Relaxed);
+        assert!(steps >= 1_200 / 50 + 600 / 50, "{steps} steps");
+        // What it does not work it rests, so that whoever writes is no longer away than a step.
+        assert!(working <= began.elapsed());
+        let written = written.load(Ordering::Relaxed);
+        assert!(written >= steps, "{written} writes beside {steps} steps");
+    });
+    assert!(table.check().unwrap().is_sound());
+}
+
 /// A process that makes an index is killed, again and again, while this one writes.
 #[test]
 fn a_job_whose_process_is_killed_ends_right() {

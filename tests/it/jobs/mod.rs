@@ -1,7 +1,9 @@
 //! Indexes that come and go while programs write, and the jobs that make and remove them.
 
 mod beside;
+mod cancelled;
 mod check;
+mod killed;
 mod random;
 
 use integration_tests::releases::{Copies, Staff, assert_rows, first, second, third};

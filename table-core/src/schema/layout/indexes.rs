@@ -32,3 +32,20 @@ pub(crate) fn noted_elsewhere(noted: &str, table: &str) -> String {
     let behind = noted.lines().filter(|line| !is_before(line)).map(str::to_owned);
     before.chain(of).chain(behind).collect::<Vec<_>>().join("\n")
 }
+
+/// A layout whose rows, or whose copies, lie in a table that has another name now.
+pub(crate) fn with_table_renamed(noted: &str, former: &str, name: &str) -> String {
+    let renamed = |line: &str| {
+        let is_former = |word: &str| word.eq_ignore_ascii_case(former);
+        let mut words = line.splitn(5, ' ');
+        let parts: [Option<&str>; 5] = std::array::from_fn(|_| words.next());
+        match parts {
+            [Some(OF), Some(table), None, ..] if is_former(table) => format!("{OF} {name}"),
+            [Some("index"), Some(index), Some("in"), Some(table), Some(rest)] if is_former(table) => {
+                format!("index {index} in {name} {rest}")
+            }
+            _ => line.to_owned(),
+        }
+    };
+    noted.lines().map(renamed).collect::<Vec<_>>().join("\n")
+}

@@ -129,7 +129,7 @@ fn read(template: &Template, key: &str) -> Read {
     let of_bytes = parse_bytes(template, key.as_bytes(), |field, value| bytes.push(owned(field, value)));
     assert_eq!(of_bytes.then_some(bytes), expected, "{template:?} {key:?}");
     for (field, value) in expected.iter().flatten() {
-        let one = parse_field(template, key, *field).and_then(PropertyValue::into_value);
+        let one = parse_field(template, key.as_bytes(), *field).and_then(PropertyValue::into_value);
         assert_eq!(one.as_ref(), Some(value), "{template:?} {key:?}");
     }
     expected

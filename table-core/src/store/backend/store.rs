@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use super::queues::strange_queue;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Abilities, Backend, Moment, Queues, TableExec, Turns};
+use crate::executor::{Abilities, Backend, Moment, Pending, Queues, TableExec, Turns};
 use crate::model::ETag;
-use crate::plan::{Plan, Refused};
+use crate::plan::{Intent, Plan, Refused};
 use crate::sealing::{HasVault, SealedAt, Sealing};
 use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::moment::LmdbMoment;
 use crate::store::handle::shared::Shared;
-use crate::store::jobs::{elsewhere, reclaim};
+use crate::store::jobs::{elsewhere, reclaim, rename};
 use crate::store::records::catalog::{self, Entry, TableState};
 use crate::store::records::meta::Meta;
 use crate::store::write::prepare;
@@ -92,6 +92,13 @@ impl Backend for Shared {
         Ok(())
     }
 
+    fn rename_table(&self, table: &str, name: &str) -> Result<()> {
+        let renamed =
+            self.transact(|txn, dbs, meta| rename::rename(self, (dbs, txn, meta), (table, name)))?;
+        self.forget(renamed);
+        Ok(())
+    }
+
     fn abilities(&self) -> Abilities {
         Abilities::ALL
     }
@@ -105,6 +112,9 @@ impl Backend for Shared {
         if let Some(errand) = plan.errands.iter().find(|errand| errand.queue.store != self.number) {
             return Err(Refused::whole(strange_queue(errand)));
         }
+        if !plan.intents.is_empty() {
+            self.made_queues().map_err(Refused::whole)?;
+        }
         let mut prepared = match tables {
             [table] => prepare::plan(plan, &[self.own(*table)?])?,
             tables => {
@@ -117,7 +127,14 @@ impl Backend for Shared {
         if done.is_ok() && !plan.errands.is_empty() {
             self.arrivals.tell();
         }
+        if done.is_ok() && plan.intents.iter().any(|intent| matches!(intent, Intent::Follow(_))) {
+            self.settlers.tell();
+        }
         done
+    }
+
+    fn pending(&self) -> Result<&dyn Pending> {
+        Ok(self)
     }
 
     fn queues(&self) -> Result<&dyn Queues> {

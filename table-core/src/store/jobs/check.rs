@@ -40,6 +40,8 @@ pub struct CheckReport {
     pub queues: u64,
     /// How many messages there are in the queues.
     pub messages: u64,
+    /// How many entities there are whose copies are to follow: see [`Store::unsettled`].
+    pub unsettled: u64,
     /// What is wrong; nothing, if the store is sound.
     pub problems: Vec<Problem>,
 }
@@ -78,7 +80,7 @@ impl Store {
     /// Reads the whole store and tells everything that is wrong with it.
     ///
     /// Every checksum is compared; rows must stand in order, and a search for each row's key must find it; each
-    /// table's counts and dictionary must fit its rows; each message of a queue has its entry, and its queue counts it; each page is used once, and is not among the free ones. It reads
+    /// table's counts and dictionary must fit its rows; each message of a queue has its entry, and its queue counts it; of what is to follow nothing is missing; each page is used once, and is not among the free ones. It reads
     /// one snapshot and holds up no writer.
     ///
     /// ```
@@ -346,8 +348,15 @@ impl<'t> Check<'t> {
             }
         });
         self.report.problems.extend(problems);
-        if let Some((queues, messages)) = self.noted(counted) {
-            (self.report.queues, self.report.messages) = (queues, messages);
+        let Some(counted) = self.noted(counted) else { return };
+        (self.report.queues, self.report.messages) = (counted.queues, counted.messages);
+        self.report.unsettled = counted.entries;
+        for table in counted.tables {
+            if !self.tables.contains_key(&table) && !self.graves.contains(&table) {
+                let what =
+                    format!("copies are to follow entities of table number {table}, which is no table's");
+                self.problem(None, &corrupt(what));
+            }
         }
     }
 

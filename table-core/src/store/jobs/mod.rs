@@ -5,6 +5,7 @@ pub(in crate::store) mod declare;
 pub(in crate::store) mod elsewhere;
 mod plain;
 pub(in crate::store) mod reclaim;
+pub(in crate::store) mod rename;
 #[cfg(feature = "encrypt")]
 pub(in crate::store) mod sealed;
 pub(in crate::store) mod stats;

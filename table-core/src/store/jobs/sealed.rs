@@ -14,7 +14,7 @@ use crate::row::key::{self, Number, StoredKey};
 use crate::row::view::{self, RowView};
 use crate::row::{self, Row};
 use crate::schema::{Schema, TOKEN_BYTES};
-use crate::sealing::job::{Progress, Resealing, SealedRow, SealedValue, Stretch};
+use crate::sealing::job::{Resealing, SealedRow, SealedValue, Stretch};
 use crate::store::encryption::vault::Encryption;
 use crate::store::encryption::vault::in_use::{KeptStore, SealedValues};
 use crate::store::handle::lmdb_table::LmdbTable;
@@ -227,14 +227,6 @@ impl LmdbTable {
 impl Resealing for LmdbTable {
     fn generation(&self) -> Result<u64> {
         self.inner.keys.get()?.generation()
-    }
-
-    fn progress(&self, job: &str) -> Result<Option<Progress>> {
-        self.inner.keys.get()?.progress(job)
-    }
-
-    fn save_progress(&self, job: &str, progress: Option<&Progress>) -> Result<()> {
-        self.inner.keys.get()?.save_progress(job, progress)
     }
 
     fn await_writers(&self) -> Result<()> {

@@ -36,10 +36,16 @@ impl Inner {
     /// The process's knowledge of a table, shared between its handles.
     pub(in crate::store) fn state(&self, entry: &Entry) -> Arc<TableState> {
         let known = self.tables.read().unwrap_or_else(PoisonError::into_inner).get(&entry.id).cloned();
-        known.unwrap_or_else(|| {
+        // Somebody may have given it another name.
+        let is_called_so = |known: &Arc<TableState>| known.name == entry.name;
+        known.filter(is_called_so).unwrap_or_else(|| {
             let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
             let new = || Arc::new(TableState::new(entry, self.new_dict(entry)));
-            tables.entry(entry.id).or_insert_with(new).clone()
+            let state = tables.entry(entry.id).or_insert_with(new);
+            if !is_called_so(state) {
+                *state = new();
+            }
+            state.clone()
         })
     }
 

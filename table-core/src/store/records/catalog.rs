@@ -297,6 +297,7 @@ impl TableState {
             return Ok(());
         }
         match find(dbs, txn, meta, &self.name)? {
+            // A table that got another name by case alone goes on by its former handles.
             Some(entry) if entry.id == self.id => {
                 self.verify_entry(dbs, txn, meta, &entry)?;
                 let _looking = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
@@ -312,6 +313,9 @@ impl TableState {
             found => {
                 let because = if meta.next_table <= self.id {
                     "the table was created after the snapshot was taken"
+                } else if let Some(renamed) = list(dbs, txn, meta)?.iter().find(|entry| entry.id == self.id) {
+                    let because = format!("the table is called `{}` now; get a new handle", renamed.name);
+                    return Err(Error::new(ErrorKind::TableNotFound).because(because).table(&self.name));
                 } else if found.is_some() {
                     "the table was dropped and created anew; get a new handle"
                 } else {
@@ -478,6 +482,26 @@ pub(crate) fn rewrite(
     let mut inventory = Inventory::read(dbs.main, txn, new.id)?;
     inventory.catalog = meta::checksum_of(&record);
     inventory.write(dbs.main, txn, new.id)
+}
+
+/// Gives a table another name, which no other table may have.
+pub(crate) fn rename(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    meta: &mut Meta,
+    entry: &Entry,
+    name: &str,
+) -> Result<(), Error> {
+    let (former, key) = (folded(&entry.name), folded(name));
+    meta.generation += 1;
+    meta.catalog.subtract(&entry.encode(former.as_bytes()));
+    dbs.catalog.delete(txn, former.as_bytes()).map_err(lmdb::error)?;
+    let record = Entry { name: name.into(), ..entry.clone() }.encode(key.as_bytes());
+    meta.catalog.add(&record);
+    dbs.catalog.put(txn, key.as_bytes(), &record).map_err(lmdb::error)?;
+    let mut inventory = Inventory::read(dbs.main, txn, entry.id)?;
+    inventory.catalog = meta::checksum_of(&record);
+    inventory.write(dbs.main, txn, entry.id)
 }
 
 /// Takes a table out of the catalog and leaves its rows to be reclaimed.

@@ -3,12 +3,12 @@
 use std::fmt;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::handle::bulk::load;
+use crate::executor::{JobRecord, JobStep, Loader, Position};
 use crate::handle::table::DynamicTable;
 use crate::schema;
-use crate::sealing::job::{self, Progress, Resealing, SealedRow, SealedValue};
+use crate::sealing::job::{Resealing, SealedRow, SealedValue};
 use crate::typed::change::Change;
-use crate::typed::change::driver::{self, Together};
+use crate::typed::change::driver;
 use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Key;
@@ -17,8 +17,8 @@ use crate::typed::table::Table;
 /// The most rows that a step looks at: so few that writers don't wait long for the transaction that it makes.
 const ROWS: u64 = 500;
 
-/// How many steps that had nothing to do may be done again after a crash: saving the progress waits for the disk.
-const UNSAVED: u32 = 20;
+/// So often a step is tried when others write its rows; each time it is half as large.
+const ATTEMPTS: u32 = 64;
 
 /// The most errors that a report keeps.
 const FAILURES: usize = 100;
@@ -67,7 +67,9 @@ impl<E: Entity> Table<E> {
     pub fn reencrypt(&self) -> Reencryption<E> {
         Reencryption {
             table: self.clone(),
-            begun: None,
+            has_begun: false,
+            left_out: Vec::new(),
+            ahead: 0,
             has_ended: false,
             report: ReencryptReport::default(),
         }
@@ -78,7 +80,11 @@ impl<E: Entity> Table<E> {
 #[must_use = "a job does nothing until it is run"]
 pub struct Reencryption<E: Entity> {
     table: Table<E>,
-    begun: Option<Begun>,
+    has_begun: bool,
+    /// Entities of the step at hand that can't be sealed anew, and why.
+    left_out: Vec<((String, String), Error)>,
+    /// How many were sealed anew though their step failed.
+    ahead: u64,
     has_ended: bool,
     report: ReencryptReport,
 }
@@ -100,14 +106,6 @@ pub struct ReencryptReport {
     pub failures: Vec<Error>,
 }
 
-struct Begun {
-    /// Under which the progress is kept.
-    name: String,
-    progress: Progress,
-    /// How many steps it is ahead of what is kept.
-    unsaved: u32,
-}
-
 impl<E: Entity> Reencryption<E> {
     /// Goes on to the end.
     ///
@@ -117,8 +115,8 @@ impl<E: Entity> Reencryption<E> {
         Ok(self.report)
     }
 
-    /// Looks at the next 500 rows, and seals anew what needs it, in one transaction or few; returns whether there
-    /// is more to do. After an error the job may go on with the next step.
+    /// Looks at the next 500 rows and seals anew what needs it, in one transaction, which keeps how far the job is; returns
+    /// whether there is more to do. After an error the job may go on with the next step.
     ///
     /// If a key was rotated since the job began, it begins again at its end.
     pub fn step(&mut self) -> Result<bool> {
@@ -134,42 +132,97 @@ impl<E: Entity> Reencryption<E> {
         &self.report
     }
 
-    fn next_stretch(&mut self, table: &DynamicTable) -> Result<bool> {
-        let keys = table.exec().resealing()?;
-        let Begun { name, mut progress, mut unsaved } = match self.begun.take() {
-            Some(begun) => begun,
-            None => begin::<E>(table, keys)?,
-        };
-        let stretch = keys.sealed_rows_after(E::SCHEMA, progress.position.as_ref(), ROWS)?;
-        let changed = self.seal(table, stretch.entities)?;
-        progress.seen += stretch.rows;
-        progress.changed += changed;
-        self.report.seen = progress.seen;
-        self.report.changed = progress.changed;
-        self.report.left = keys.row_count()?.saturating_sub(progress.seen);
-        if stretch.last.is_some() {
-            progress.position = stretch.last;
-            unsaved += 1;
-            if changed > 0 || unsaved >= UNSAVED {
-                keys.save_progress(&name, Some(&progress))?;
-                unsaved = 0;
-            }
-            self.begun = Some(Begun { name, progress, unsaved });
-        } else if progress.generation == keys.generation()? {
-            keys.save_progress(&name, None)?;
-            self.has_ended = true;
-        } else {
-            // A key was rotated meanwhile.
-            let progress = Progress { changed: progress.changed, ..from_the_start(keys)? };
-            self.begun = Some(Begun { name, progress, unsaved: 0 });
-        }
-        Ok(!self.has_ended)
+    /// Gives the job up: what it has sealed anew stays so, and the next begins from the start.
+    pub fn cancel(self) -> Result<()> {
+        let table = self.table.dynamic();
+        let cancel = || table.exec().jobs()?.keep(&name::<E>(), None);
+        cancel().map_err(|error: Error| error.attempted("give up a job over").table(table.name()))
     }
 
-    /// Seals anew the entities that need it; returns how many those were.
-    fn seal(&mut self, table: &DynamicTable, rows: Vec<SealedRow>) -> Result<u64> {
+    fn next_stretch(&mut self, table: &DynamicTable) -> Result<bool> {
+        let (keys, jobs) = (table.exec().resealing()?, table.exec().jobs()?);
+        let name = name::<E>();
+        if !self.has_begun {
+            begin::<E>(table, keys, &name)?;
+            self.has_begun = true;
+        }
+        let mut most = ROWS;
+        for _ in 0..ATTEMPTS {
+            let Some(at) = jobs.job(&name)? else {
+                // Somebody else has brought it to its end.
+                self.has_ended = true;
+                return Ok(false);
+            };
+            let mut loader = table.loader();
+            let (to, mut made) = self.make(table, &at, most, &mut *loader)?;
+            let step = JobStep { name: name.clone(), from: at.clone(), to: to.clone(), epoch: None };
+            loader.add_step(step).map_err(|refused| refused.error)?;
+            let mut has_failed = false;
+            for (number, done) in loader.carry_out()?.into_iter().enumerate() {
+                let Err(refused) = done else {
+                    // Those of a step that fails all the same are found sealed by the next.
+                    self.ahead += u64::from(number < made.entities.len());
+                    continue;
+                };
+                has_failed = true;
+                let kind = refused.error.kind();
+                if was_overtaken(kind) {
+                    continue;
+                }
+                if kind.stops() || number >= made.entities.len() {
+                    return Err(refused.error);
+                }
+                if let Some(entity) = made.entities.get(number) {
+                    self.left_out.push((entity.clone(), refused.error));
+                }
+            }
+            if !has_failed {
+                self.note(to.as_ref().unwrap_or(&at), keys.row_count()?, std::mem::take(&mut made.failures));
+                self.has_ended = to.is_none();
+                return Ok(!self.has_ended);
+            }
+            most = (most / 2).max(1);
+        }
+        Err(Error::new(ErrorKind::ConditionNotMet).because("others were quicker each time"))
+    }
+
+    /// Hands over what is to be sealed anew behind where the job is.
+    fn make(
+        &self,
+        table: &DynamicTable,
+        at: &JobRecord,
+        most: u64,
+        loader: &mut dyn Loader,
+    ) -> Result<(Option<JobRecord>, Made)> {
+        let keys = table.exec().resealing()?;
+        let (mut to, mut made) = (at.clone(), Made::default());
+        let after = to.position.as_ref().map(|at| (at.partition.clone(), at.row.clone()));
+        let stretch = keys.sealed_rows_after(E::SCHEMA, after.as_ref(), most)?;
+        let Some((partition, row)) = stretch.last else {
+            // If a key was rotated meanwhile, the job begins again.
+            let generation = keys.generation()?;
+            if to.stamp == generation {
+                return Ok((None, made));
+            }
+            keys.await_writers()?;
+            return Ok((Some(JobRecord { position: None, done: 0, stamp: generation, ..to }), made));
+        };
+        self.seal(table, stretch.entities, loader, &mut made)?;
+        to.position = Some(Position { partition, row });
+        to.done += stretch.rows;
+        to.changed += self.ahead + u64::try_from(made.entities.len()).unwrap_or(u64::MAX);
+        Ok((Some(to), made))
+    }
+
+    /// Hands over those of the entities that need to be sealed anew.
+    fn seal(
+        &self,
+        table: &DynamicTable,
+        rows: Vec<SealedRow>,
+        loader: &mut dyn Loader,
+        made: &mut Made,
+    ) -> Result<()> {
         let sealer = table.sealer();
-        let mut entities = Vec::new();
         for row in rows {
             let mut is_current = true;
             for SealedValue { field, key, token } in &row.values {
@@ -181,56 +234,73 @@ impl<E: Entity> Reencryption<E> {
                     None => false,
                 };
             }
-            if !is_current {
-                entities.push(row);
+            let entity = (row.partition, row.row);
+            if is_current || self.left_out.iter().any(|(left_out, _)| *left_out == entity) {
+                continue;
+            }
+            let key = Key::<E>::stored(&entity.0, &entity.1);
+            match driver::loaded(table, &mut EntityAttempt::new(key, Change::<E>::Reseal), loader) {
+                Ok(()) => made.entities.push(entity),
+                // One that is gone needs nothing.
+                Err(error) if error.kind() == ErrorKind::EntityNotFound => {}
+                Err(error) if error.kind().stops() => return Err(error),
+                Err(error) => made.failures.push(error),
             }
         }
-        if entities.is_empty() {
-            return Ok(0);
-        }
-        let key = |row: &SealedRow| Key::<E>::stored(&row.partition, &row.row);
-        let done = load(
-            &mut *table.loader(),
-            entities,
-            |row, loader| {
-                driver::loaded(table, &mut EntityAttempt::new(key(row), Change::<E>::Reseal), loader)
-            },
-            |row, _| {
-                // Somebody wrote it while it was being sealed.
-                let mut attempt = EntityAttempt::new(key(row), Change::<E>::Reseal);
-                driver::commit(Together::alone(table), &mut [&mut attempt]).map(drop)
-            },
-        )?;
-        for failure in done.failures {
-            // One that is gone needs nothing.
-            if failure.error.kind() != ErrorKind::EntityNotFound {
-                self.report.failed += 1;
-                if self.report.failures.len() < FAILURES {
-                    self.report.failures.push(failure.error);
-                }
+        Ok(())
+    }
+
+    /// Takes note of a step that was carried out.
+    fn note(&mut self, now: &JobRecord, rows: u64, failures: Vec<Error>) {
+        self.report.seen = now.done;
+        self.report.changed = now.changed;
+        self.report.left = rows.saturating_sub(now.done);
+        self.ahead = 0;
+        let left_out = std::mem::take(&mut self.left_out).into_iter().map(|(_, error)| error);
+        for error in failures.into_iter().chain(left_out) {
+            self.report.failed += 1;
+            if self.report.failures.len() < FAILURES {
+                self.report.failures.push(error);
             }
         }
-        Ok(done.committed)
     }
 }
 
-/// Where a job of former times was broken off, or the start.
-fn begin<E: Entity>(table: &DynamicTable, keys: &dyn Resealing) -> Result<Begun> {
-    table.standing(E::SCHEMA, true)?;
-    let name = job::name("reencrypt", table.exec().id(), E::SCHEMA.kind, &schema::layout(E::SCHEMA));
-    let progress = match keys.progress(&name)? {
-        // What lies before it was sealed, or found sealed, with the keys that are current.
-        Some(progress) if progress.generation == keys.generation()? => progress,
-        _ => from_the_start(keys)?,
-    };
-    Ok(Begun { name, progress, unsaved: 0 })
+/// What a step is about to do.
+#[derive(Default)]
+struct Made {
+    /// The entities that are sealed anew, in the order in which their plans were handed over.
+    entities: Vec<(String, String)>,
+    /// Why others can't be.
+    failures: Vec<Error>,
 }
 
-/// Before the first row. Whatever was sealed before the keys became what they are is in the table by now, or is refused.
-fn from_the_start(keys: &dyn Resealing) -> Result<Progress> {
-    let progress = Progress { generation: keys.generation()?, ..Progress::default() };
+/// Whether a refusal says that somebody else was quicker, or that a key has gone meanwhile.
+fn was_overtaken(kind: ErrorKind) -> bool {
+    kind.is_destroyed()
+        || matches!(kind, ErrorKind::ConditionNotMet | ErrorKind::EntityNotFound | ErrorKind::KeySuperseded)
+}
+
+/// Under which name the store keeps how far the job is.
+fn name<E: Entity>() -> String {
+    format!("re-encrypt {}", E::SCHEMA.kind)
+}
+
+/// Goes on where a job of former times was broken off, or begins one.
+fn begin<E: Entity>(table: &DynamicTable, keys: &dyn Resealing, name: &str) -> Result<()> {
+    table.standing(E::SCHEMA, true)?;
+    let (jobs, generation) = (table.exec().jobs()?, keys.generation()?);
+    let asked = schema::layout(E::SCHEMA);
+    // What lies before it was sealed, or found sealed, with the keys that are current.
+    let goes_on = |job: &JobRecord| job.stamp == generation && job.asked == asked;
+    let begun = jobs.job(name)?;
+    if begun.as_ref().is_some_and(goes_on) {
+        return Ok(());
+    }
+    // Whatever was sealed before the keys became what they are is in the table by now, or is refused.
     keys.await_writers()?;
-    Ok(progress)
+    let job = JobRecord { stamp: generation, ..JobRecord::new(keys.row_count()?, asked) };
+    jobs.keep(name, Some(&job))
 }
 
 impl fmt::Display for ReencryptReport {

@@ -139,7 +139,7 @@ impl KeyProperties for PathKeys {
         let place = self.place();
         let keys = [(&place.partition, partition), (&place.row, row)];
         let (template, key) = keys.into_iter().find(|(template, _)| schema::gives_back(template, wanted))?;
-        schema::parse_field(template, key, wanted)?.into_value()
+        schema::parse_field(template, key.as_bytes(), wanted)?.into_value()
     }
 
     fn was(&self, property: &str) -> Option<&'static str> {

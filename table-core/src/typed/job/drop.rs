@@ -67,6 +67,13 @@ impl Work for DropIndex {
         }
     }
 
+    fn cancel(&mut self, _table: &DynamicTable) -> Result<()> {
+        Err(Error::new(ErrorKind::Unsupported).because(format!(
+            "copies of the index `{}` are gone; bring the job to its end, or make the index again by `Table::rebuild`",
+            self.index.escape_debug()
+        )))
+    }
+
     fn reach(&self, table: &DynamicTable, at: &JobRecord) -> Result<DynamicTable> {
         sweep::reach(table, at)
     }

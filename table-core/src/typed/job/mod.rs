@@ -39,6 +39,13 @@ pub(in crate::typed) trait Work {
     /// Begins, or goes on with what somebody has begun; `false` if there is nothing to do.
     fn begin(&mut self, table: &DynamicTable) -> Result<bool>;
 
+    /// Gives it up. What it has done stays done; the store knows of it no more.
+    fn cancel(&mut self, table: &DynamicTable) -> Result<()> {
+        let jobs = table.exec().jobs()?;
+        let name = self.name();
+        if jobs.job(&name)?.is_some() { jobs.keep(&name, None) } else { Ok(()) }
+    }
+
     /// The table with the others that the next step goes over, if it is not those that the caller knows of.
     fn reach(&self, table: &DynamicTable, _at: &JobRecord) -> Result<DynamicTable> {
         Ok(table.clone())
@@ -156,6 +163,36 @@ impl<'j> Job<'j> {
         Ok(more)
     }
 
+    /// Gives the job up, whoever has begun it: it is no longer among [`Store::jobs`](crate::Store::jobs), and who runs it
+    /// elsewhere finds it ended. What it has done stays done.
+    ///
+    /// An index that was being made is dropped: from then on nobody keeps it, and
+    /// [`Table::drop_index`](crate::Table::drop_index) removes the copies that were made, or
+    /// [`Table::rebuild`](crate::Table::rebuild) makes it again from the start. A drop of an index is not given up, since some
+    /// of its copies are gone: that is [`Unsupported`](crate::ErrorKind::Unsupported).
+    ///
+    /// ```
+    /// # use table_core::{Entity, Store};
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Company", kind = "employee")]
+    /// # #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// # struct Employee { department: String, id: u32 }
+    /// # let dir = tempfile::tempdir()?;
+    /// # let store = Store::open(dir.path().join("company.tables"))?;
+    /// let staff = store.table::<Employee>()?;
+    /// # staff.bulk_insert((0..1_200).map(|id| Employee { department: "Sales".into(), id }))?;
+    /// let mut job = staff.delete_partition(Employee::partition("Sales"))?;
+    /// job.step()?;
+    /// job.cancel()?;
+    /// assert!(store.jobs()?.is_empty());
+    /// assert_eq!(staff.all().count()?, 700);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn cancel(mut self) -> Result<()> {
+        let cancelled = self.works.iter_mut().try_for_each(|work| work.cancel(&self.table));
+        cancelled.map_err(|error| error.attempted("give up a job over").table(self.table.name()))
+    }
+
     /// How far it is.
     pub fn progress(&self) -> &JobProgress {
         &self.last
@@ -171,7 +208,11 @@ impl<'j> Job<'j> {
                 self.works.pop_front();
                 return Ok(!self.works.is_empty());
             };
-            self.since.get_or_insert_with(|| (Instant::now(), 0));
+            if self.since.is_none() {
+                // What former runs have done.
+                self.since = Some((Instant::now(), 0));
+                note(&mut self.last, &mut self.since, (&at, None));
+            }
             let table = work.reach(&self.table, &at)?;
             let mut loader = table.loader();
             let to = match work.step(&table, &at, size, &mut *loader)? {

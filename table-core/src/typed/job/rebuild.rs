@@ -182,6 +182,25 @@ impl<E: Entity> Work for Rebuild<E> {
         }
     }
 
+    fn cancel(&mut self, table: &DynamicTable) -> Result<()> {
+        let jobs = table.exec().jobs()?;
+        let (schema, index) = (E::SCHEMA, self.index());
+        let name = format!("drop {} {index}", schema.kind);
+        loop {
+            let (lives, state, _) = jobs.lives(schema, index)?;
+            // Whoever has brought it to its end was quicker.
+            if jobs.job(&self.name())?.is_none() || !(state == IndexState::Sweep || state.may_lack()) {
+                return Ok(());
+            }
+            let record = JobRecord::new(jobs.row_count()?, String::new());
+            let (event, epoch) = (IndexEvent::Drop, lives.epoch);
+            let dropped = Transition { schema, index, event, epoch, job: (&name, Some(&record)) };
+            if jobs.transit(&dropped)?.is_some() {
+                return Ok(());
+            }
+        }
+    }
+
     fn reach(&self, table: &DynamicTable, at: &JobRecord) -> Result<DynamicTable> {
         if at.phase == FILLING { Ok(table.clone()) } else { sweep::reach(table, at) }
     }

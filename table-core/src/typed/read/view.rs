@@ -9,7 +9,8 @@ use super::reading::Whole;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::rows::Views;
 use crate::model::{ETag, EdmType, Ticks, Value, ValueRef};
-use crate::row::view::RowView;
+use crate::row::quick::Columns;
+use crate::row::view::{Near, RowView};
 use crate::schema::{self, PropertyValue, Template, ValueError};
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::{self, Path, PathKeys};
@@ -44,7 +45,8 @@ pub struct View<'a, E: Entity>(E::View<'a>);
 
 impl<'a, E: Entity> View<'a, E> {
     pub(crate) fn new(row: RowView<'a>) -> Self {
-        Self(E::View::new(FieldViews { row, keys: OwnRows::<E>::KEYS }))
+        let columns = row.columns();
+        Self(E::View::new(FieldViews { row, columns, keys: OwnRows::<E>::KEYS }))
     }
 
     /// The version, to be demanded of a later write.
@@ -94,6 +96,8 @@ pub trait EntityView<'a> {
 #[derive(Debug)]
 pub struct FieldViews<'a> {
     row: RowView<'a>,
+    /// The row's values, where it has a shape and none of them is large.
+    columns: Option<Columns<'a>>,
     keys: &'static PathKeys,
 }
 
@@ -110,11 +114,12 @@ impl FieldViews<'_> {
         field: usize,
         from: fn(Option<ValueRef<'v>>) -> Result<T, ValueError>,
     ) -> Result<T> {
-        match self.row.get_near(self.keys.schema().fields, field) {
-            None => from(self.value(field)?),
-            found => from(found),
-        }
-        .map_err(|error| self.refused(field, &error))
+        let found = match self.near(field) {
+            Near::Found(value) => Some(value),
+            Near::Absent => None,
+            Near::Elsewhere => self.value(field)?,
+        };
+        from(found).map_err(|error| self.refused(field, &error))
     }
 
     /// A field that is stored; its type's default if it is absent.
@@ -133,7 +138,12 @@ impl FieldViews<'_> {
         from: fn(Option<ValueRef<'v>>) -> Result<T, ValueError>,
         default: fn() -> T,
     ) -> Result<T> {
-        match self.value(field)? {
+        let found = match self.near(field) {
+            Near::Found(value) => Some(value),
+            Near::Absent => None,
+            Near::Elsewhere => self.value(field)?,
+        };
+        match found {
             None => Ok(default()),
             found => from(found).map_err(|error| self.refused(field, &error)),
         }
@@ -167,29 +177,62 @@ impl FieldViews<'_> {
         Source::without_keys(self.keys.schema(), &self.row).field_or(field, from, default)
     }
 
+    /// The field by a short way.
+    #[inline]
+    fn near(&self, field: usize) -> Near<'_> {
+        let fields = self.keys.schema().fields;
+        match &self.columns {
+            Some(columns) => self.row.get_in(columns, fields, field),
+            None => self.row.get_near(fields, field).map_or(Near::Elsewhere, Near::Found),
+        }
+    }
+
+    #[inline(never)]
     fn value(&self, field: usize) -> Result<Option<ValueRef<'_>>> {
         self.row.get_field(self.keys.schema().fields, field)
     }
 
     /// A field that the key gives back.
     pub fn key<T>(&self, field: usize, from: fn(Option<ValueRef<'_>>) -> Result<T, ValueError>) -> Result<T> {
+        if let Some(value) = self.plain_key(field) {
+            return from(Some(value)).map_err(|error| self.refused(field, &error));
+        }
         let (template, key) = self.key_of(field);
-        let value =
-            schema::parse_field(template, &key, field).ok_or_else(|| self.misfit(&key, template.source))?;
+        let value = schema::parse_field(template, key.as_bytes(), field)
+            .ok_or_else(|| self.misfit(&key, template.source))?;
         from(value.as_value_ref()).map_err(|error| self.refused(field, &error))
     }
 
     /// A text that the key gives back.
     pub fn key_text(&self, field: usize) -> Result<Cow<'_, str>> {
+        if let Some(ValueRef::String(text)) = self.plain_key(field) {
+            return Ok(Cow::Borrowed(text));
+        }
         let (template, key) = self.key_of(field);
         let text = match &key {
-            Cow::Borrowed(key) => match schema::parse_field(template, key, field) {
+            Cow::Borrowed(key) => match schema::parse_field(template, key.as_bytes(), field) {
                 Some(PropertyValue::Borrowed(ValueRef::String(text))) => Some(Cow::Borrowed(text)),
                 other => other.and_then(owned_text),
             },
-            Cow::Owned(key) => schema::parse_field(template, key, field).and_then(owned_text),
+            Cow::Owned(key) => schema::parse_field(template, key.as_bytes(), field).and_then(owned_text),
         };
         text.ok_or_else(|| self.misfit(&key, template.source))
+    }
+
+    /// What a key that stands as it is gives back of the field, and lends.
+    #[inline]
+    fn plain_key(&self, field: usize) -> Option<ValueRef<'_>> {
+        let (partition_key, row_key) = self.row.plain_keys()?;
+        let partition = &self.keys.place().partition;
+        let found = if schema::gives_back(partition, field) {
+            schema::parse_field(partition, partition_key, field)
+        } else {
+            schema::parse_field(self.keys.row(), row_key, field)
+        };
+        match found? {
+            PropertyValue::Borrowed(value) => Some(value),
+            PropertyValue::Absent | PropertyValue::Owned(_) => None,
+        }
     }
 
     /// The key that gives the field back, and what it looks like.

@@ -1,5 +1,6 @@
 //! A table of entities of one type.
 
+mod cost;
 mod kept;
 mod store;
 

@@ -9,6 +9,7 @@ use crate::typed::change::transaction::StoreTransaction;
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Partition;
 use crate::typed::set::{EntitySet, SetTable};
+use crate::typed::settle;
 use crate::typed::table::Table;
 
 impl Store {
@@ -23,6 +24,7 @@ impl Store {
     /// that lacks an optional field of a newer one goes on: it carries the values along.
     pub fn table<E: Entity>(&self) -> Result<Table<E>> {
         let table = self.table_of(&[E::SCHEMA])?;
+        settle::register::<E>(self);
         // What becomes of a summary is said in the table of its entities.
         let others = match E::SUMMARIZES.map(Schema::table) {
             Some(source) if !source.eq_ignore_ascii_case(table.name()) => vec![self.table_named(source)?],
@@ -63,12 +65,15 @@ impl Store {
 
     /// The table of this set's kinds, created if there is none.
     pub fn set<Set: EntitySet>(&self) -> Result<SetTable<Set>> {
-        self.table_of(Set::KINDS).map(SetTable::new)
+        let table = self.table_of(Set::KINDS)?;
+        settle::register_set::<Set>(self);
+        Ok(SetTable::new(table))
     }
 
     /// Changes of several entities of one partition, of any kinds of the set, to be made together or not at all; see
     /// [`Egt`]. If the table can't be opened, committing says so.
     pub fn egt<'c, Set: EntitySet>(&self, partition: Partition<impl MemberOf<Set>>) -> Egt<'c, Set> {
+        settle::register_set::<Set>(self);
         Egt::new(self.table_of(Set::KINDS), partition)
     }
 

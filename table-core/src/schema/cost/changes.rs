@@ -1,0 +1,102 @@
+//! What each kind of change writes.
+
+use super::super::{Copies, Index, Schema, fields, holds};
+use super::RowCost;
+
+/// What one change of an entity takes.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ChangeCost {
+    /// The change: `insert`, `delete`, or the fields of which any is changed.
+    pub change: String,
+    /// The rows that it writes or removes, on average.
+    pub rows: f64,
+    /// The requests that it would take on the service: one to read the entity where what is there decides which copies are
+    /// written, and one for each partition that is written to.
+    pub requests: f64,
+}
+
+/// The rows of each index that an entity has on average: as counted, or one.
+pub(super) fn per_entity(schema: &Schema, entities: u64, rows: &[RowCost]) -> Vec<f64> {
+    let of = |rows: Option<&RowCost>| match rows {
+        Some(rows) if entities > 0 => super::share(rows.rows, entities),
+        _ => 1.0,
+    };
+    (0..schema.indexes.len()).map(|at| of(rows.get(at + 1))).collect()
+}
+
+/// What each kind of change takes: fields whose change writes the same rows stand together.
+pub(super) fn of(schema: &Schema, copies: &[f64]) -> Vec<ChangeCost> {
+    let elsewhere = |written: &dyn Fn(&Index) -> f64| {
+        schema.indexes.iter().filter(|index| index.is_elsewhere()).map(written).sum::<f64>()
+    };
+    let others = elsewhere(&|_| 1.0);
+    let all: f64 = copies.iter().sum();
+    let read = if schema.indexes.is_empty() { 0.0 } else { 1.0 };
+    let mut changes = vec![
+        ChangeCost { change: "insert".into(), rows: 1.0 + all, requests: 1.0 + others },
+        ChangeCost { change: "delete".into(), rows: 1.0 + all, requests: 1.0 + read + others },
+    ];
+    let mut groups: Vec<(Vec<Touch>, Vec<&str>)> = Vec::new();
+    for (at, field) in schema.fields.iter().enumerate() {
+        if schema.place().gives_back(at) || is_of_key(schema, at) {
+            continue;
+        }
+        let touched: Vec<_> = (0..schema.indexes.len()).map(|index| Touch::of(schema, index, at)).collect();
+        match groups.iter_mut().find(|(known, _)| *known == touched) {
+            Some((_, names)) => names.push(field.name),
+            None => groups.push((touched, vec![field.name])),
+        }
+    }
+    for (touched, names) in groups {
+        let rows: f64 = touched.iter().zip(copies).map(|(touch, rows)| touch.rows() * rows).sum();
+        let touch_of = |index: &Index| {
+            let at = schema.indexes.iter().position(|other| other.name == index.name);
+            at.and_then(|at| touched.get(at)).map_or(0.0, |touch| touch.rows())
+        };
+        changes.push(ChangeCost {
+            change: names.join(", "),
+            rows: 1.0 + rows,
+            requests: 1.0 + read + elsewhere(&touch_of),
+        });
+    }
+    changes
+}
+
+/// What a change of one field does to the rows of an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Touch {
+    Nothing,
+    /// They are written anew.
+    Content,
+    /// They go, and come under other keys.
+    Key,
+}
+
+impl Touch {
+    pub(super) fn of(schema: &Schema, number: usize, field: usize) -> Self {
+        let Some(index) = schema.indexes.get(number) else { return Self::Nothing };
+        let prints = |template| fields(template).any(|part| part.field == field);
+        if prints(&index.place.partition) || prints(&index.place.row) {
+            Self::Key
+        } else if index.copies == Copies::All || holds(schema, Some(number), field) {
+            Self::Content
+        } else {
+            Self::Nothing
+        }
+    }
+
+    fn rows(self) -> f64 {
+        match self {
+            Self::Nothing => 0.0,
+            Self::Content => 1.0,
+            Self::Key => 2.0,
+        }
+    }
+}
+
+/// Whether the entity's own key is printed from the field: a change of it makes another entity.
+fn is_of_key(schema: &Schema, field: usize) -> bool {
+    let place = schema.place();
+    fields(&place.partition).chain(fields(&place.row)).any(|part| part.field == field)
+}
