@@ -20,7 +20,16 @@ pub(super) fn c31_versions_follow_one_another(cx: &Ctxt, entity: &Entity<'_>) {
             "what is made `from` a former version is one later: `version = 2`, if that was the first";
         cx.error(span, message);
     }
+    if let (true, Some(span)) = (entity.is_summary && entity.version > 1, entity.version_span) {
+        cx.error(span, "a summary has no versions: its rows are counted anew by `Table::rebuild`");
+    }
     let Some(former) = &entity.former else { return };
+    if let Some(summary) = entity.summarized_in.first() {
+        cx.error(summary.span(), "a former version is read, and nothing else: leave out its summaries");
+    }
+    if entity.is_summary {
+        cx.error(former.span(), "a summary has no versions: its rows are counted anew by `Table::rebuild`");
+    }
     if entity.version_span.is_none() {
         cx.error(former.span(), "a former version says which it was: `version = 1`");
     }

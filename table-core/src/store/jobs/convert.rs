@@ -66,6 +66,12 @@ fn check_places(noted: &Schema, schema: &Schema) -> Result<()> {
             index.name, schema.kind
         )));
     }
+    if let Some(index) = noted.indexes.iter().chain(schema.indexes).find(|index| index.summary.is_some()) {
+        return Err(Error::new(ErrorKind::Unsupported).because(format!(
+            "the entities of `{}` are counted in the summary `{}`: they can't be converted to another version",
+            schema.kind, index.name
+        )));
+    }
     match noted.indexes.iter().find(|index| schema::places_meet(schema.place(), &index.place)) {
         None => Ok(()),
         Some(index) => Err(Error::new(ErrorKind::LayoutConflict).because(format!(

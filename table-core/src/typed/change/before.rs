@@ -24,6 +24,8 @@ pub(in crate::typed) struct Before<E> {
     values: Values<'static>,
     /// and these the sparse indexes that had no row for it.
     without: Vec<usize>,
+    /// and these the bits of the numbers of each summary that it counts in.
+    counted: Vec<(usize, u64)>,
     pub(in crate::typed) version: Version,
     /// Whether the row is what would be written of the entity today.
     pub(in crate::typed) is_exact: bool,
@@ -36,11 +38,11 @@ impl<E: Entity> Before<E> {
     /// Reads what is stored.
     pub(in crate::typed) fn read(view: &RowView<'_>, version: Version) -> Result<Self> {
         if let Some((entity, row)) = former::<E>(view)? {
-            return Ok(Self::of(row, version, Some(entity), Values::default(), Vec::new()));
+            return Ok(Self::of(row, version, Some(entity), Values::default()));
         }
         let entity = decode::<E>(view)?;
         let row = Row::read(view, E::SCHEMA, &values_of(&entity)?)?;
-        Ok(Self::of(row, version, Some(entity), Values::default(), Vec::new()))
+        Ok(Self::of(row, version, Some(entity), Values::default()))
     }
 
     /// Reads what is stored, and gives away the entity, to be changed.
@@ -55,9 +57,14 @@ impl<E: Entity> Before<E> {
         };
         let values = values_of(&entity)?;
         let indexes = 0..E::SCHEMA.indexes.len();
-        let without = indexes.filter(|index| !entity.has_row(*index)).collect();
+        let without = indexes.clone().filter(|index| !entity.has_row(*index)).collect();
+        let counted = if const { E::SCHEMA.counts_some() } {
+            indexes.map(|index| (index, entity.counted(index))).collect()
+        } else {
+            Vec::new()
+        };
         let values = values.into_owned();
-        Ok((Self::of(row, version, None, values, without), entity))
+        Ok((Self { without, counted, ..Self::of(row, version, None, values) }, entity))
     }
 
     /// Reads what is stored, and opens nothing; which sparse indexes have no row for it is yet to be
@@ -73,7 +80,7 @@ impl<E: Entity> Before<E> {
         check_kind(view, const { E::SCHEMA.tag(None) })?;
         let values = unopened::read::<E>(view)?;
         let row = Row { is_exact, unknown: unknown(view, E::SCHEMA)?, sealed: None };
-        Ok(Self::of(row, version, None, values, Vec::new()))
+        Ok(Self::of(row, version, None, values))
     }
 
     /// Whether the row is of a former version, and can't become what it would be now.
@@ -89,18 +96,14 @@ impl<E: Entity> Before<E> {
     /// An entity of which nothing is known but that it is there: in no index that is kept it has a copy.
     pub(in crate::typed) fn unconverted(version: Version) -> Self {
         let row = Row { is_exact: false, unknown: Vec::new(), sealed: None };
-        Self::of(row, version, None, Values::default(), (0..E::SCHEMA.indexes.len()).collect())
+        let without = (0..E::SCHEMA.indexes.len()).collect();
+        Self { without, ..Self::of(row, version, None, Values::default()) }
     }
 
-    fn of(
-        row: Row,
-        version: Version,
-        entity: Option<E>,
-        values: Values<'static>,
-        without: Vec<usize>,
-    ) -> Self {
+    fn of(row: Row, version: Version, entity: Option<E>, values: Values<'static>) -> Self {
         let Row { is_exact, unknown, sealed } = row;
-        Self { entity, values, without, version, is_exact, unknown, sealed }
+        let (without, counted) = (Vec::new(), Vec::new());
+        Self { entity, values, without, counted, version, is_exact, unknown, sealed }
     }
 
     /// The entity, if it was not given away.
@@ -133,6 +136,14 @@ impl<E: Entity> Before<E> {
     /// Notes that a sparse index has no row for it.
     pub(in crate::typed) fn lacks(&mut self, index: usize) {
         self.without.push(index);
+    }
+
+    /// A bit for each number of a summary that it counts in.
+    pub(in crate::typed) fn counted(&self, index: usize) -> u64 {
+        match &self.entity {
+            Some(entity) => entity.counted(index),
+            None => self.counted.iter().find(|(known, _)| *known == index).map_or(0, |(_, counted)| *counted),
+        }
     }
 
     /// Whether the index had a row for it.
