@@ -20,6 +20,7 @@ mod digest;
 mod dropping;
 mod engine;
 mod floor;
+mod following;
 mod forms;
 mod measure;
 mod opening;
@@ -64,6 +65,7 @@ fn parts(arguments: &Arguments, peers: &[company::Maker], wide_peers: &[wide::Wi
         "properties" => properties::run(arguments, wide_peers),
         "threads" => threads::run(arguments),
         "drop" => dropping::run(arguments),
+        "follow" => following::run(arguments),
         "open" => opening::run(arguments),
         "forms" => forms::run(arguments),
         "forms-profile" => forms::profile(arguments),

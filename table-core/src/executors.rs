@@ -9,15 +9,16 @@ use crate::error::{Error, ErrorKind};
 
 pub use crate::executor::{
     Abilities, Asked, Backend, Batch, Begin, EachRow, InPlace, JobRecord, JobStep, Jobs, Kept, Lanes,
-    LayoutTexts, Layouts, Loader, Moment, Position, Queues, Read, StepSize, TableExec, Take, TakeEach,
-    Transition, Turns, Walk, check_by_properties, check_drop, check_entity, check_rules, declare, note, page,
-    views, walks,
+    LayoutTexts, Layouts, Loader, Moment, Pending, Position, Queues, Read, Settlers, StepSize, TableExec,
+    Take, TakeEach, Transition, Turns, Walk, check_by_properties, check_drop, check_entity, check_rules,
+    declare, note, page, views, walks,
 };
 pub use crate::handle::store::Store;
 pub use crate::messages::{Answer, Delivery, Errand, QueueId, QueueStats, Receipt, Release, Sending, Task};
+pub use crate::pending::{CopyKey, PendingCount, PendingEntry, Source};
 pub use crate::plan::{
-    Act, Condition, Content, Epoch, Group, Intent, OneOrMore, Plan, Range, Refused, RowContent, RowKind,
-    RowProperty, RowWrite, Version,
+    Act, Condition, Content, Epoch, Follow, Group, Intent, OneOrMore, Plan, Range, Refused, RowContent,
+    RowKind, RowProperty, RowWrite, Version,
 };
 use crate::row::key;
 pub use crate::row::named::{Named, Names, PackedRow};

@@ -14,11 +14,11 @@ pub use crate::schema;
 pub use crate::schema::{KeyElements, KeyPart, Property, PropertyValue, ValueError, checks};
 pub use crate::typed::{
     At, Blind, BlindArg, Column, Copied, Elements, Encrypted, Ended, Entities, Entity, EntitySet, EntityView,
-    FieldViews, FlatColumns, GivenParts, InPartition, IndexKey, Key, KeyArg, KeyResult, MemberOf, Newest,
-    Offers, OffersPrefix, OffersRange, Open, Origin, OwnRows, PartArg, Partition, Path, PathQuery, Plain,
-    Projection, Properties, ReadAs, Ready, Selected, ShownRow, Source, TableIn, Turns, TypedRows, TypedViews,
-    Visitor, Whole, WholeCopies, as_bytes, as_bytes_option, as_text, as_text_option, elements, exchange,
-    kept_layouts, read_copied, read_stored, side_by_side, token_key,
+    Eventual, EventualCopies, FieldViews, FlatColumns, GivenParts, InPartition, IndexKey, Key, KeyArg,
+    KeyResult, MemberOf, Newest, Offers, OffersPrefix, OffersRange, Open, Origin, OwnRows, PartArg,
+    Partition, Path, PathQuery, Plain, Projection, Properties, ReadAs, Ready, Selected, ShownRow, Source,
+    TableIn, Turns, TypedRows, TypedViews, Visitor, Whole, WholeCopies, as_bytes, as_bytes_option, as_text,
+    as_text_option, elements, exchange, kept_layouts, read_copied, read_stored, side_by_side, token_key,
 };
 
 /// Shows a value by its type's name.

@@ -96,6 +96,7 @@ use crate::ctxt::Ctxt;
 /// | `row = ".."` | the template of the copies' row key. Required (C30) |
 /// | `partition = ".."`, `table = ".."` | the template of the copies' partition key, and their table, if they lie elsewhere than the entity |
 /// | `atomic` | copies that lie elsewhere come and go in the transaction of the entity's change (C16). They hold nothing that is encrypted |
+/// | `eventual` | copies that lie elsewhere follow the entity's change (C16), and reads of them say so. Their key tells entities apart (C8), and is not `unique` |
 /// | `unique` | a second entity with the same key is refused, over all partitions if the copies lie elsewhere |
 /// | `copy = all`, `copy = keys`, `copy(..)` | what a copy holds: everything, if not said; the key; or the key and these fields (C17). A row with some of the fields is a struct of its own, whose `Debug` shows all that is not encrypted |
 /// | `when = path` | a function of `&Self` that says whether the entity has a row in the index. It judges by stored fields, never by a skipped one |
@@ -118,8 +119,8 @@ use crate::ctxt::Ctxt;
 /// | `#[encrypt(blind, tokens = table)]` | the scope in which equal values have equal tokens: `partition` if not said, or `table` |
 /// | `#[encrypt(dual)]` | the same for a property that has been plain. It is written sealed; rows may hold it plain until `Table::reencrypt` has sealed them. With `blind`, filters find both; an index does not compile (C9) |
 ///
-/// `#[series]`, `#[blob]`, `#[copy_of]`, `#[index_list]`, `#[copied_into]`, `wide`, a table for each period, and
-/// `eventual` indexes are not supported yet.
+/// `#[series]`, `#[blob]`, `#[copy_of]`, `#[index_list]`, `#[copied_into]`, `wide`, and a table for each period are not
+/// supported yet.
 ///
 /// # Types in signatures
 ///
@@ -220,7 +221,7 @@ use crate::ctxt::Ctxt;
 /// | C13 | a table name that the service refuses |
 /// | C14 | literal text with `/`, `\`, `#`, `?` or control characters |
 /// | C15 | literal text beyond 512 UTF-16 units |
-/// | C16 | an index in another partition or table that does not say `atomic`; one in the entity's own partition that says `atomic` or `eventual` |
+/// | C16 | an index in another partition or table that says neither `atomic` nor `eventual`, or both, or is `unique` and `eventual`; one in the entity's own partition that says `atomic` or `eventual` |
 /// | C17 | a `copy(..)` list with an unknown, repeated or skipped field, or one that the copy's keys give |
 /// | C18 | two indexes, functions or parts of one name, or one that hides a method |
 /// | C19 | more indexes than a transaction can move the copies of: 49 |

@@ -133,7 +133,7 @@ fn row<'p>(key: &'p str, condition: Condition, act: Act<Content<'p>>) -> RowWrit
 #[test]
 fn a_plan_of_several_tables_happens_whole_or_not_at_all() {
     let map = MapStore::new();
-    assert_eq!(map.abilities(), Abilities { queues: false, ..Abilities::ALL });
+    assert_eq!(map.abilities(), Abilities { queues: false, eventual: false, ..Abilities::ALL });
     let store = map.store();
     let [first, second]: [Arc<dyn TableExec>; 2] =
         ["First", "Second"].map(|name| map.clone().create(name).unwrap());

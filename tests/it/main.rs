@@ -24,6 +24,7 @@ mod elsewhere;
 mod encrypting;
 mod encryption;
 mod errors;
+mod eventual;
 mod executors;
 mod faults;
 mod hostile;

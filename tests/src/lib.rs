@@ -4,6 +4,7 @@ pub mod bank;
 pub mod child;
 pub mod damage;
 pub mod elsewhere;
+pub mod eventual;
 pub mod executors;
 pub mod forge;
 pub mod map;

@@ -22,12 +22,21 @@ pub struct Abilities {
     pub times: bool,
     /// `queues`: it has queues, and sends and completes messages with the rows.
     pub queues: bool,
+    /// `eventual`: it notes, with the rows, which copies are to follow.
+    pub eventual: bool,
 }
 
 impl Abilities {
     /// Every ability.
-    pub const ALL: Self =
-        Self { groups: true, rows: usize::MAX, expect: true, range: true, times: true, queues: true };
+    pub const ALL: Self = Self {
+        groups: true,
+        rows: usize::MAX,
+        expect: true,
+        range: true,
+        times: true,
+        queues: true,
+        eventual: true,
+    };
 
     /// The abilities of the service.
     pub const SERVICE: Self = Self {
@@ -37,6 +46,7 @@ impl Abilities {
         range: false,
         times: false,
         queues: false,
+        eventual: false,
     };
 
     /// Refuses a plan that asks for more, and names the ability that is missing.
@@ -61,6 +71,9 @@ impl Abilities {
         }
         if !self.queues && !plan.errands.is_empty() {
             return Err(Refused::whole(no_queues()));
+        }
+        if !self.eventual && (!plan.intents.is_empty() || plan.as_of.is_some()) {
+            return Err(Refused::whole(no_pending()));
         }
         for (at, group) in plan.groups.iter().enumerate() {
             if group.written() > self.rows {
@@ -95,6 +108,13 @@ pub(crate) fn no_queues() -> Error {
     Error::new(ErrorKind::Unsupported).because(because)
 }
 
+/// What an executor says that notes nothing of what is to follow.
+#[cold]
+pub(crate) fn no_pending() -> Error {
+    let because = "the store can't note which copies are to follow later: that takes the ability `eventual`";
+    Error::new(ErrorKind::Unsupported).because(because)
+}
+
 #[cold]
 fn refused(because: String, group: usize, row: Option<usize>) -> Refused {
     Refused { error: Error::new(ErrorKind::Unsupported).because(because), group, row }
@@ -104,7 +124,8 @@ fn refused(because: String, group: usize, row: Option<usize>) -> Refused {
 mod tests {
     use super::*;
     use crate::messages::{Errand, QueueId, Task};
-    use crate::plan::{Act, Content, Group, Range, RowWrite};
+    use crate::pending::Source;
+    use crate::plan::{Act, Content, Group, Intent, Range, RowWrite};
 
     fn write<'p>(key: &'p str, condition: Condition, act: Act<Content<'p>>) -> RowWrite<'p> {
         RowWrite { key, condition, act, kind: None, of: 0 }
@@ -126,12 +147,15 @@ mod tests {
         let many: Vec<_> = (0..101).map(|at| format!("{at}")).collect();
         let rows = |count: usize| many.iter().take(count).map(|key| removal(key)).collect();
         let errand = Errand { queue: QueueId { store: 1, number: 1 }, task: Task::Pause(true) };
+        let source = Source { table: 1, partition: "p".into(), row: "r".into() };
+        let intent = Intent::Settle(source, 7);
         let refused = [
             ("`groups`", 1, None, plan(vec![group("p", rows(1)), group("q", rows(1))])),
             ("`rows`", 0, None, plan(vec![group("p", rows(101))])),
             ("`expect`", 0, Some(1), plan(vec![group("p", vec![removal("a"), kept(Condition::Absent)])])),
             ("`range`", 0, None, plan(vec![Group { unchanged: vec![range], ..group("p", rows(1)) }])),
             ("`queues`", 0, None, Plan { errands: vec![errand], ..plan(vec![group("p", rows(1))]) }),
+            ("`eventual`", 0, None, Plan { intents: vec![intent], ..plan(vec![group("p", rows(1))]) }),
             ("`times`", 0, None, Plan { keeps_times: true, ..plan(vec![group("p", rows(1))]) }),
         ];
         for (ability, group, row, plan) in refused {

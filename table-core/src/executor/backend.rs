@@ -4,8 +4,8 @@ use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::abilities::no_queues;
-use super::{Abilities, Moment, Queues, TableExec, Turns};
+use super::abilities::{no_pending, no_queues};
+use super::{Abilities, Moment, Pending, Queues, TableExec, Turns};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ETag;
 use crate::plan::{Plan, Refused};
@@ -56,6 +56,11 @@ pub trait Backend: Any + HasVault {
     /// Its queues; [`Unsupported`](crate::ErrorKind::Unsupported) if it has not that ability.
     fn queues(&self) -> Result<&dyn Queues> {
         Err(no_queues())
+    }
+
+    /// What is to follow; [`Unsupported`](crate::ErrorKind::Unsupported) if it has not that ability.
+    fn pending(&self) -> Result<&dyn Pending> {
+        Err(no_pending())
     }
 
     /// Whether nothing can be written.

@@ -14,6 +14,7 @@ mod lanes;
 pub(crate) mod layouts;
 mod loader;
 mod merged;
+mod pending;
 mod queues;
 mod rules;
 #[cfg(test)]
@@ -38,6 +39,8 @@ pub(crate) use self::lanes::order;
 pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, check_drop, declare, note};
 pub use self::loader::Loader;
 pub(crate) use self::merged::Merged;
+pub(crate) use self::pending::Settler;
+pub use self::pending::{Pending, Settlers};
 pub use self::queues::Queues;
 pub use self::rules::{check_entity, check_rules};
 pub(crate) use self::turns::Turn;
@@ -153,6 +156,12 @@ pub trait Moment: Any + Send {
     fn check_index(&self, table: &dyn TableExec, schema: &'static Schema, index: usize) -> Result<()> {
         let _ = (table, schema, index);
         Ok(())
+    }
+
+    /// Whether copies are to follow the entity of these keys.
+    fn follows(&self, table: &dyn TableExec, keys: (&str, &str)) -> Result<bool> {
+        let _ = (table, keys);
+        Ok(false)
     }
 
     /// A walk for each lane.

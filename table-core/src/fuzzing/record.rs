@@ -1,22 +1,25 @@
-//! The bodies of small records: states of kinds, jobs, and those of queues.
+//! The bodies of small records: states of kinds, jobs, those of queues, and those of what is to follow.
 
 use crate::executor::{JobRecord, Position};
 use crate::messages::{Directory, Entry, Message, State};
 use crate::model::Ticks;
+use crate::pending::{self, CopyKey};
 use crate::schema::{Blocked, IndexState, KindState, Lives};
 use crate::store::records::lives;
 
 /// Reads the body of a small record, of the sort of the first byte. One that is read must be written as the same bytes.
 pub fn record(bytes: &[u8]) -> bool {
     let Some((sort, body)) = bytes.split_first() else { return false };
-    let written = match sort % 7 {
+    let written = match sort % 9 {
         0 => lives::decode_lives(body).map(|lives| lives::encode_lives(&lives)),
         1 => lives::decode_job(body).map(|job| lives::encode_job(&job)),
         2 => Message::decode(body).map(|message| message.encode()),
         3 => State::decode(body).map(|state| state.encode()),
         4 => Directory::decode(body).map(|directory| directory.encode()),
         5 => Entry::ready(Ticks::UNIX_EPOCH, body).map(|entry| entry.encode()),
-        _ => Entry::hidden(body).map(|entry| entry.encode()),
+        6 => Entry::hidden(body).map(|entry| entry.encode()),
+        7 => pending::Entry::decode(body).map(|entry| entry.encode()),
+        _ => pending::Ledger::decode(body).map(pending::Ledger::encode),
     };
     let Some(written) = written else { return false };
     assert!(written == body, "the record is written in another form");
@@ -46,6 +49,10 @@ pub fn sample_record() -> Vec<Vec<u8>> {
     let mut held = waiting.iter().flat_map(Entry::encode).take(8).collect::<Vec<_>>();
     held.extend([[0; 8], 1_u64.to_le_bytes()].concat());
     held.push(1);
+    let mut pending = pending::Entry::new("employee", Ticks::UNIX_EPOCH);
+    let copy = |row: &str| CopyKey { table: "Names".into(), partition: "Jones".into(), row: row.into() };
+    pending.take("employee", &[copy("a"), copy("b")], &["by_badge"], Ticks::UNIX_EPOCH);
+    pending.fail("the sea is rough", Ticks::UNIX_EPOCH);
     let bodies = [
         lives::encode_lives(&Lives { epoch: 3, kind, indexes }),
         lives::encode_job(&job),
@@ -54,6 +61,8 @@ pub fn sample_record() -> Vec<Vec<u8>> {
         directory.encode(),
         waiting.map(|entry| entry.encode()).unwrap_or_default(),
         held,
+        pending.encode(),
+        pending::Ledger::default().encode(),
     ];
     (0_u8..).zip(bodies).map(|(sort, body)| [&[sort][..], &body].concat()).collect()
 }

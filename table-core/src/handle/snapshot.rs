@@ -118,6 +118,12 @@ impl Snapshot {
         checked.map_err(|e| e.attempted("read from").table(table.name()))
     }
 
+    /// Whether copies are to follow the entity of these keys in this snapshot.
+    pub(crate) fn follows(&self, table: &DynamicTable, keys: (&str, &str)) -> Result<bool> {
+        let follows = self.moment.follows(self.table(table)?, keys);
+        follows.map_err(|e| e.attempted("read from").table(table.name()).partition(keys.0).row(keys.1))
+    }
+
     /// A walk for each of the lanes.
     pub(crate) fn walks(&self, table: &DynamicTable, lanes: &Lanes) -> Result<Vec<Box<dyn Walk>>> {
         self.moment.walks(self.table(table)?, lanes)

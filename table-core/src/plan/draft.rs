@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::content::RowKind;
+use super::follow::{Following, Intent};
 use super::one_or_more::OneOrMore;
 use super::part::{Part, Place};
 use super::row_write::{Condition, Epoch, Plan, RowWrite, Version};
@@ -11,7 +12,7 @@ use super::touched::touched;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::messages::Errand;
-use crate::model::Value;
+use crate::model::{ETag, Value};
 use crate::schema::{Index, Schema};
 
 /// The rows of an entity that is changed, printed: those that it has, and those that it is to have.
@@ -89,6 +90,10 @@ pub(crate) struct Draft<'p> {
     numbers: Option<HashMap<Place<'p>, usize>>,
     /// What is done with messages besides.
     errands: Vec<Errand>,
+    /// What is left to be done.
+    intents: Vec<Intent>,
+    /// The version that the rows are of, if the entity's own stays as it is.
+    as_of: Option<ETag>,
     /// Whether there is one entity, whose rows are apart.
     is_alone: bool,
     /// Whether the rows have the limits of a store transaction: some lie elsewhere than their entities.
@@ -108,6 +113,8 @@ impl<'p> Draft<'p> {
             parts: OneOrMore::default(),
             numbers: None,
             errands: Vec::new(),
+            intents: Vec::new(),
+            as_of: None,
             is_alone: entities < 2,
             is_wide: reach == Reach::Store,
         }
@@ -149,7 +156,16 @@ impl<'p> Draft<'p> {
             part.state(entity.epoch);
         }
         if entity.schema.indexes.iter().any(Index::is_elsewhere) {
-            return touched(of, entity, is_alone, |rows, row, touched| {
+            let table = self.parts.get(at).map_or(0, |part| part.place.table);
+            let mut following = Following::of(table, entity);
+            if entity.keeps_own && entity.schema.has_eventual() {
+                // A copy that is put again without its entity says as of which version it is all the same.
+                self.as_of = entity.old.as_ref().map(|old| old.version.etag);
+            }
+            touched(of, entity, is_alone, |rows, row, touched| {
+                if following.as_mut().is_some_and(|following| following.takes(rows, row, &touched)) {
+                    return;
+                }
                 let at = if row.is_elsewhere() {
                     let (table, partition) = rows.place_of(row);
                     self.is_wide = true;
@@ -161,6 +177,8 @@ impl<'p> Draft<'p> {
                     part.add(touched);
                 }
             });
+            self.intents.extend(following.into_iter().flat_map(Following::into_intents));
+            return;
         }
         let Some(part) = self.parts.get_mut(at) else { return };
         part.rows.reserve(entity.most());
@@ -211,7 +229,15 @@ impl<'p> Draft<'p> {
         } else {
             groups.collect()
         };
-        let plan = Plan { groups, keeps_times, is_wide, errands: self.errands, ..Plan::default() };
+        let plan = Plan {
+            groups,
+            keeps_times,
+            is_wide,
+            errands: self.errands,
+            intents: self.intents,
+            as_of: self.as_of,
+            ..Plan::default()
+        };
         plan.check_size()?;
         Ok(plan)
     }

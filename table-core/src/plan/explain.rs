@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use super::follow::Intent;
 use super::row_write::{Act, Condition, Group, Plan, RowWrite};
 use crate::limits;
 use crate::messages::Task;
+use crate::pending::CopyKey;
 
 /// The rows that a write would touch, by table and partition, and how many of those that a transaction may touch they are:
 /// 100, or [10,000](limits::TRANSACTION_ROWS) for one of the whole store.
@@ -14,6 +16,8 @@ use crate::messages::Task;
 pub struct WriteExplain {
     most: usize,
     groups: Vec<WrittenGroup>,
+    /// The copies that follow later.
+    deferred: Vec<DeferredRow>,
     /// How many messages are sent, and how many completed.
     sent: usize,
     completed: usize,
@@ -34,6 +38,24 @@ struct WrittenRow {
     act: Act<()>,
     kind: &'static str,
     index: Option<&'static str>,
+}
+
+/// A copy that comes or goes later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct DeferredRow {
+    key: CopyKey,
+    goes: bool,
+    kind: &'static str,
+}
+
+impl DeferredRow {
+    /// The copies of a plan that follow.
+    fn of(intent: &Intent) -> Vec<Self> {
+        let Intent::Follow(follow) = intent else { return Vec::new() };
+        let row = |key: &CopyKey, goes| Self { key: key.clone(), goes, kind: follow.kind };
+        let wanted = follow.wanted.iter().map(|key| row(key, false));
+        wanted.chain(follow.before.iter().map(|key| row(key, true))).collect()
+    }
 }
 
 impl WrittenGroup {
@@ -69,7 +91,8 @@ impl WriteExplain {
             |wanted: fn(&Task) -> bool| plan.errands.iter().filter(|errand| wanted(&errand.task)).count();
         let sent = of_kind(|task| matches!(task, Task::Send(_)));
         let completed = of_kind(|task| matches!(task, Task::Complete(_)));
-        Self { most, groups, sent, completed }
+        let deferred = plan.intents.iter().flat_map(DeferredRow::of).collect();
+        Self { most, groups, deferred, sent, completed }
     }
 
     /// How many rows are touched.
@@ -81,6 +104,13 @@ impl WriteExplain {
     /// The tables and partitions that are touched, with how many rows of each are.
     pub fn places(&self) -> impl Iterator<Item = (&str, &str, usize)> {
         self.groups.iter().map(|group| (&*group.table, &*group.partition, group.rows.len()))
+    }
+
+    /// The tables, partition keys and row keys of the copies that follow later, and whether each comes or goes.
+    pub fn deferred(&self) -> impl Iterator<Item = (&str, &str, &str, bool)> {
+        self.deferred
+            .iter()
+            .map(|DeferredRow { key, goes, .. }| (&*key.table, &*key.partition, &*key.row, !goes))
     }
 
     /// How many messages are sent with the rows.
@@ -119,6 +149,14 @@ impl fmt::Display for WriteExplain {
         } else {
             write!(f, "{rows} of {most} rows, all or none:")?;
             self.groups.iter().try_for_each(|group| write!(f, "\nin {group}"))?;
+        }
+        for DeferredRow { key: CopyKey { table, partition, row }, goes, kind } in &self.deferred {
+            let what = if *goes { "remove" } else { "put" };
+            let (partition, row) = (partition.escape_debug(), row.escape_debug());
+            write!(
+                f,
+                "\n  later {what:6} `{row}` in partition `{partition}` of `{table}`  a copy of the {kind}"
+            )?;
         }
         for (what, messages) in [("send", self.sent), ("complete", self.completed)] {
             if messages > 0 {

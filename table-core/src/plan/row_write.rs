@@ -4,6 +4,7 @@
 //! ([`RowWrite`]), encoded and applied, which are the executor's own.
 
 use super::content::{Cause, RowContent, RowKind, RowProperty};
+use super::follow::Intent;
 use super::one_or_more::OneOrMore;
 use crate::error::Error;
 use crate::messages::Errand;
@@ -191,18 +192,15 @@ impl<'p> Group<'p> {
     }
 }
 
-/// What a change leaves to be done once its groups are in. No change leaves anything yet: copies in other partitions
-/// that follow later are to be told so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Intent {}
-
 /// What an executor carries out, whole or not at all. It refers to the changes that it was made of, keys and all.
 #[derive(Debug, Default)]
 pub struct Plan<'p> {
     /// Its groups, of which no two have the same table and partition.
     pub groups: OneOrMore<Group<'p>>,
-    /// What it leaves to be done.
+    /// What it leaves to be done, and what it has done of what was left.
     pub intents: Vec<Intent>,
+    /// The version that its rows are of, if that is not the plan's own: copies that follow are of the entity's.
+    pub as_of: Option<ETag>,
     /// What it does with messages of queues, with its rows or not at all.
     pub errands: Vec<Errand>,
     /// Whether rows that are there keep their times: values are sealed anew, and no entity changes.

@@ -201,6 +201,11 @@ impl Query {
         self
     }
 
+    /// How many it gives at the most, which it does not see to itself any more.
+    pub(crate) fn take_limit(&mut self) -> Option<usize> {
+        self.top.take()
+    }
+
     /// At most how many entities.
     pub(crate) fn limit(&self) -> Option<usize> {
         self.top

@@ -48,6 +48,17 @@ pub struct RowView<'a> {
     verify: bool,
 }
 
+/// What a short way to a field leads to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Near<'a> {
+    /// Its value.
+    Found(ValueRef<'a>),
+    /// The row has none.
+    Absent,
+    /// There is no short way to it, or it can't be read.
+    Elsewhere,
+}
+
 /// What the reader of a row knows of its keys.
 #[derive(Clone, Copy)]
 enum KnownKeys<'a> {
@@ -227,22 +238,20 @@ impl<'a> RowView<'a> {
         Columns::open(shaped, self.dict.shape(shaped.shape())?)
     }
 
-    /// The field's value, or that the row has none; `None` where it is not found by these columns of the row, or can't be
-    /// read.
+    /// The field as these columns of the row have it.
     #[expect(
         clippy::inline_always,
         reason = "for each field of each row, a call costs as much as what it does"
     )]
     #[inline(always)]
-    pub(crate) fn get_in(
-        &self,
-        columns: &Columns<'a>,
-        fields: &'static [Field],
-        field: usize,
-    ) -> Option<Option<ValueRef<'a>>> {
-        let Body::Shaped(shaped) = self.row.body() else { return None };
-        let place = self.dict.steps(shaped, fields, None)?.1.place(field)?;
-        if columns.has(place) { columns.get(place).map(Some) } else { Some(None) }
+    pub(crate) fn get_in(&self, columns: &Columns<'a>, fields: &'static [Field], field: usize) -> Near<'a> {
+        let Body::Shaped(shaped) = self.row.body() else { return Near::Elsewhere };
+        let steps = self.dict.steps(shaped, fields, None);
+        match steps.and_then(|(_, steps)| steps.place(field)) {
+            Some(place) if !columns.has(place) => Near::Absent,
+            Some(place) => columns.get(place).map_or(Near::Elsewhere, Near::Found),
+            None => Near::Elsewhere,
+        }
     }
 
     /// The row as these fields are read from it by the short way, without its keys or with what those of its place give

@@ -37,6 +37,8 @@ const WAS: &str = " was ";
 const OF: &str = "of";
 /// The words before the table and the partition key of an index that lies elsewhere than its entities.
 const IN: &str = " in ";
+/// The word before those: its copies follow the entities.
+const EVENTUAL: &str = " eventual";
 const PARTITION: &str = " partition";
 /// The line that says that every row carries a keyed digest.
 const SIGNED: &str = "signed";
@@ -76,6 +78,9 @@ pub(crate) fn layout_in(schema: &Schema, table: &str) -> String {
         let Index { name, unique, copies, sparse, place, .. } = index;
         let _: std::fmt::Result = write!(text, "\nindex {name}");
         if index.is_elsewhere() {
+            if index.is_eventual() {
+                text.push_str(EVENTUAL);
+            }
             let table = place.table.source();
             if !schema.table().eq_ignore_ascii_case(table) {
                 let _: std::fmt::Result = write!(text, "{IN}{table}");

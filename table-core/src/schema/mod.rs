@@ -167,6 +167,24 @@ impl Schema {
             .map(|(_, table)| table)
     }
 
+    /// Whether some of its copies follow its changes.
+    pub(crate) const fn has_eventual(&self) -> bool {
+        let mut indexes = self.indexes;
+        while let [index, rest @ ..] = indexes {
+            if index.is_eventual() {
+                return true;
+            }
+            indexes = rest;
+        }
+        false
+    }
+
+    /// Whether the copies in the index at this place follow its changes.
+    #[expect(clippy::indexing_slicing, reason = "an index that isn't there stops the compiler")]
+    pub(crate) const fn is_eventual(&self, index: usize) -> bool {
+        index < self.indexes.len() && self.indexes[index].is_eventual()
+    }
+
     /// Whether it has fields that are sealed.
     pub(crate) const fn seals(&self) -> bool {
         let mut fields = self.fields;
@@ -436,6 +454,8 @@ pub struct Index {
 pub enum Arrival {
     /// With the entity's change, in one transaction.
     Atomic,
+    /// Later: the entity's change leaves a note that its copies are to follow.
+    Eventual,
 }
 
 impl Index {
@@ -471,6 +491,18 @@ impl Index {
     pub const fn atomic(mut self) -> Self {
         self.arrival = Some(Arrival::Atomic);
         self
+    }
+
+    /// The same index, which lies elsewhere than its entities: its rows follow their change.
+    #[must_use]
+    pub const fn eventual(mut self) -> Self {
+        self.arrival = Some(Arrival::Eventual);
+        self
+    }
+
+    /// Whether its rows follow the change of their entities.
+    pub(crate) const fn is_eventual(&self) -> bool {
+        matches!(self.arrival, Some(Arrival::Eventual))
     }
 
     /// Whether its rows lie in another partition than their entities, or in another table.

@@ -38,8 +38,10 @@ impl Schema {
             if !table.eq_ignore_ascii_case(self.table()) {
                 name.extend([", in table ", table]);
             }
-            if let Some(Arrival::Atomic) = arrival {
-                name.push_str(", atomic");
+            match arrival {
+                Some(Arrival::Atomic) => name.push_str(", atomic"),
+                Some(Arrival::Eventual) => name.push_str(", eventual"),
+                None => {}
             }
             let properties =
                 self.properties(|field| holds(self, Some(number), field) && !place.gives_back(field));

@@ -41,7 +41,7 @@ pub use self::handle::moment::SnapshotInfo;
 pub use self::handle::reclaimer::ReclaimFailure;
 pub use self::jobs::check::{CheckReport, Problem};
 pub use self::jobs::stats::{SpaceStats, StoreStats, TableStats};
-pub use self::open::{Durability, OpenOptions};
+pub use self::open::{Durability, OpenOptions, Settling};
 pub use self::opened::space::OldestSnapshot;
 pub use self::records::mark::Mark;
 pub use crate::handle::bulk::{BulkFailure, BulkReport};
@@ -134,8 +134,9 @@ impl Store {
         let compact = || {
             let inner = self.into_shared()?;
             inner.writer.check_writable()?;
+            inner.settlers.hold(true);
             // What is dropped is not to be copied; and the thread that frees it has a handle.
-            reclaim::run(&inner)?;
+            reclaim::run(&inner).inspect_err(|_| inner.settlers.hold(false))?;
             let mut inner = alone(inner)?;
             let temporary = inner.take_temporary();
             let (options, path) = (inner.environment.options.clone(), inner.environment.path.clone());
@@ -217,8 +218,18 @@ fn alone(mut inner: Arc<Shared>) -> Result<Shared> {
     loop {
         inner = match Arc::try_unwrap(inner) {
             Ok(alone) => return Ok(alone),
-            Err(shared) if Instant::now() < if shared.reclaimer.is_running() { late } else { soon } => shared,
-            Err(_) => {
+            Err(shared)
+                if Instant::now()
+                    < if shared.reclaimer.is_running() || shared.settlers.is_running() {
+                        late
+                    } else {
+                        soon
+                    } =>
+            {
+                shared
+            }
+            Err(shared) => {
+                shared.settlers.hold(false);
                 return Err(Error::new(ErrorKind::StoreInUse).because(
                     "this process has other handles of the store: clones, tables, snapshots or iterators; drop \
                      them first",

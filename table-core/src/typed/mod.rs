@@ -29,6 +29,7 @@ pub mod json;
 mod query;
 mod read;
 mod set;
+mod settle;
 mod table;
 
 pub use self::change::egt::{Egt, MemberOf};
@@ -37,12 +38,12 @@ pub use self::change::transaction::StoreTransaction;
 pub use self::encrypt::reencrypt::{ReencryptReport, Reencryption};
 pub use self::entity::column::{Blind, Column, ColumnArg, Comparable, Encrypted, Equatable, Plain};
 pub use self::entity::path::Path;
-pub use self::entity::stored::{Copied, Stored};
+pub use self::entity::stored::{Copied, Eventual, Stored};
 pub use self::entity::{Columns, Entity, Patch};
 pub use self::job::{CopyProblem, CopyReport, Job, JobInfo, JobProgress};
 pub use self::query::{
-    At, Ended, InPartition, Newest, Open, OwnRows, PathQuery, Prefix, Ready, Turns, TypedRows, WholeCopies,
-    prefix,
+    At, Ended, EventualCopies, InPartition, Newest, Open, OwnRows, PathQuery, Prefix, Ready, Turns,
+    TypedRows, WholeCopies, prefix,
 };
 pub use self::read::TableAt;
 pub use self::read::join::Joined;
@@ -52,6 +53,7 @@ pub use self::read::projection::Projection;
 pub use self::read::reading::{Entities, ReadAs, Selected, Whole};
 pub use self::read::view::{TypedViews, View};
 pub use self::set::{EntitySet, SetQuery, SetRows, SetTable};
+pub use self::settle::{FailedSettling, Settlement, Unsettled};
 pub use self::table::Table;
 pub use crate::plan::WriteExplain;
 

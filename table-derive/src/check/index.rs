@@ -3,7 +3,6 @@
 use syn::ext::IdentExt;
 
 use super::names;
-use crate::attr;
 use crate::ctxt::Ctxt;
 use crate::model::{Copies, Entity, Storage, Template};
 
@@ -39,13 +38,24 @@ pub(super) fn c16_a_copy_elsewhere_says_when_it_comes(cx: &Ctxt, entity: &Entity
                     "`{name}` is `atomic` already: its copies come with the entity's change, and not later"
                 ),
             ),
-            (None, Some(word)) => attr::unsupported(cx, word, "an `eventual` index"),
+            (None, Some(_)) => {
+                if let Some(word) = &index.unique {
+                    cx.error(
+                        word.span(),
+                        format!(
+                            "`{name}` is `eventual`: whether a key is free is known in the entity's transaction alone; say \
+                             `atomic`, or leave out `unique`"
+                        ),
+                    );
+                }
+            }
             (None, None) => {
                 let at = index.place.as_ref().unwrap_or(&index.ident);
                 cx.error(
                     at.span(),
                     format!(
-                        "`{name}` lies elsewhere than its entity: say `atomic`, so that its copies come with the entity's change"
+                        "`{name}` lies elsewhere than its entity: say `atomic`, so that its copies come with the entity's change, or \
+                         `eventual`, so that they follow"
                     ),
                 );
             }

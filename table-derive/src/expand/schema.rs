@@ -76,7 +76,10 @@ fn index(model: &Entity<'_>, index: &Index, lies: &TokenStream) -> TokenStream {
     let (name, kind) = (&index.name, format!("{}.{}", model.kind.value, index.name));
     let unique = index.unique.is_some().then(|| quote!(.unique()));
     let sparse = index.when.is_some().then(|| quote!(.sparse()));
-    let atomic = model.lies_elsewhere(index).then(|| quote!(.atomic()));
+    let arrival = model.lies_elsewhere(index).then(|| match &index.eventual {
+        Some(_) => quote!(.eventual()),
+        None => quote!(.atomic()),
+    });
     let copies = match &index.copies {
         Copies::All => None,
         Copies::Keys => Some(quote!(Keys)),
@@ -86,7 +89,7 @@ fn index(model: &Entity<'_>, index: &Index, lies: &TokenStream) -> TokenStream {
         }
     };
     let copies = copies.map(|copies| quote!(.copies(#krate::schema::Copies::#copies)));
-    quote!(#krate::schema::Index::new(#name, #kind, #lies) #unique #copies #sparse #atomic)
+    quote!(#krate::schema::Index::new(#name, #kind, #lies) #unique #copies #sparse #arrival)
 }
 
 /// The parts of a template.

@@ -3,6 +3,7 @@
 mod bank;
 mod destroying;
 mod elsewhere;
+mod eventual;
 mod faults;
 mod flips;
 mod full;

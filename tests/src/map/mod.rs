@@ -68,9 +68,9 @@ pub struct MapStore {
 }
 
 impl MapStore {
-    /// A store that can do everything but seal and keep queues.
+    /// A store that can do everything but seal, keep queues, and have copies follow.
     pub fn new() -> Arc<Self> {
-        Self::with(Abilities { queues: false, ..Abilities::ALL }, 64)
+        Self::with(Abilities { queues: false, eventual: false, ..Abilities::ALL }, 64)
     }
 
     /// A store that can do what the service can.

@@ -87,6 +87,49 @@ struct Mistaken {
 #[derive(Entity)]
 #[entity(table = "Company", kind = "employee")]
 #[key(partition = "{department}", row = "empid_{id:06}")]
+#[index(by_name, table = "Names", partition = "{name}", row = "{id:06}", eventual)]
+struct ForgetsAndFollows {
+    department: String,
+    id: u32,
+    name: String,
+}
+
+#[derive(Entity)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+#[index(by_email, partition = "all", row = "email_{email}", unique, eventual)]
+struct UniqueLater {
+    department: String,
+    id: u32,
+    email: String,
+}
+
+#[derive(Entity)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+#[index(by_name, partition = "{department}", row = "name_{name}_{id:06}", eventual)]
+struct FollowsBeside {
+    department: String,
+    id: u32,
+    name: String,
+}
+
+#[derive(Entity)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+#[index(by_name, table = "Names", partition = "{name}", row = "{department}_{id:06}", eventual)]
+#[index(by_ssn, partition = "ssn", row = "{ssn:blind}_{department}_{id:06}", copy = keys, eventual)]
+struct SealedAndFollows {
+    department: String,
+    id: u32,
+    name: String,
+    #[encrypt(blind, tokens = table)]
+    ssn: String,
+}
+
+#[derive(Entity)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
 #[index(by_name, table = "Names", partition = "{name}", row = "{department}_{id:06}", atomic)]
 #[index(by_ssn, partition = "ssn", row = "{ssn:blind}", copy = keys, unique, atomic)]
 struct Sealed {

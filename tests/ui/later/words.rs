@@ -41,14 +41,4 @@ struct Period {
     at: u64,
 }
 
-#[derive(Entity)]
-#[entity(table = "Company", kind = "employee")]
-#[key(partition = "{department}", row = "empid_{id:06}")]
-#[index(by_email, partition = "email_{department}", row = "{email}", eventual)]
-struct Partition {
-    department: String,
-    id: u32,
-    email: String,
-}
-
 fn main() {}

@@ -93,7 +93,7 @@ pub(super) const fn disjoint_kinds(a: &Schema, b: &Schema, table: &str) -> Optio
     }
 }
 
-/// C8: an index that isn't `unique` has every field of the primary key in its own, so that two entities never
+/// C8: an index that isn't `unique`, as none is that is `eventual`, has every field of the primary key in its own, so that two entities never
 /// want one row of it.
 pub(super) const fn determined(schema: &Schema, at: usize) -> Option<Message> {
     if index(schema, at).unique {
@@ -115,6 +115,17 @@ const fn forgotten(schema: &Schema, at: usize, primary: &Template) -> Option<Mes
         let Part::Field(part) = part else { continue };
         if !index.place.gives_back(part.field) {
             let name = field_name(schema, part.field);
+            if index.is_eventual() {
+                return Some(
+                    Message::new("entities that differ in `")
+                        .text(name)
+                        .text("` alone would have one row in the index `")
+                        .text(index.name)
+                        .text("`, and of two that come later either may be the last: add `")
+                        .part(name, part)
+                        .text("` to it"),
+                );
+            }
             return Some(
                 Message::new("entities that differ in `")
                     .text(name)

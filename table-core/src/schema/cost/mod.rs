@@ -131,7 +131,7 @@ impl Cost {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a share is for people to read")]
+#[expect(clippy::as_conversions, clippy::cast_precision_loss, reason = "a share is for people to read")]
 fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }

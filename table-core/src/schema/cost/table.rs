@@ -51,18 +51,23 @@ fn aligned<const N: usize>(f: &mut fmt::Formatter<'_>, lines: &[[String; N]]) ->
         }
     }
     for (at, line) in lines.iter().enumerate() {
-        let mut text = String::new();
-        for (at, (cell, width)) in line.iter().zip(widths).enumerate() {
-            let gap = if at == 0 { 0 } else { 2 };
-            text.push_str(&match at {
-                0 => format!("{cell:<width$}"),
-                _ => format!("{:gap$}{cell:>width$}", ""),
-            });
-        }
         if at > 0 {
             f.write_str("\n")?;
         }
-        f.write_str(text.trim_end())?;
+        // The gap comes before a cell, so that no line ends in spaces.
+        let mut gap = 0;
+        for (at, (cell, width)) in line.iter().zip(widths).enumerate() {
+            let rest = width - cell.chars().count();
+            let before = if at == 0 { 0 } else { gap + 2 + rest };
+            if !cell.is_empty() {
+                write!(f, "{:before$}{cell}", "")?;
+            }
+            gap = match (at, cell.is_empty()) {
+                (0, _) => rest,
+                (_, true) => before,
+                (_, false) => 0,
+            };
+        }
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use super::super::{
     Arrival, Blind, Copies, Field, FieldPart, Index, KeyScope, Part, Place, Schema, TableTemplate, Template,
     TokenScope,
 };
-use super::{BLIND, BY_PARTITION, BY_TABLE, DUAL, ENCRYPTED, IN, OF, PARTITION, SIGNED, WAS};
+use super::{BLIND, BY_PARTITION, BY_TABLE, DUAL, ENCRYPTED, EVENTUAL, IN, OF, PARTITION, SIGNED, WAS};
 use crate::model::EdmType;
 
 /// The declaration that a layout was made of, as far as the layout tells; `None` if it is no layout.
@@ -158,12 +158,15 @@ impl<'t> Reader<'t> {
         self.takes(" ").then_some(())?;
         let name = leaked(self.word());
         let mut place = Place::NOWHERE;
+        let is_eventual = self.takes(EVENTUAL);
         if self.takes(IN) {
             place.table = TableTemplate::Fixed(leaked(self.word()));
         }
         let arrival = if self.takes(PARTITION) {
             place.partition = self.template()?;
-            Some(Arrival::Atomic)
+            Some(if is_eventual { Arrival::Eventual } else { Arrival::Atomic })
+        } else if is_eventual {
+            return None;
         } else {
             None
         };

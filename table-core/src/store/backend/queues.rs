@@ -29,7 +29,7 @@ pub(super) fn strange_queue(errand: &Errand) -> Error {
 
 impl Shared {
     /// The queues' database, made if there is none.
-    fn made_queues(&self) -> Result<Db> {
+    pub(in crate::store) fn made_queues(&self) -> Result<Db> {
         if let Some(known) = self.queues_database()? {
             return Ok(known);
         }
@@ -38,7 +38,7 @@ impl Shared {
     }
 
     /// Does this work in one transaction, together with whoever else writes.
-    fn work(&self, work: Vec<Work>) -> Result<Vec<Outcome>> {
+    pub(super) fn work(&self, work: Vec<Work>) -> Result<Vec<Outcome>> {
         let errands = Errands { work, ..Errands::default() };
         let outcomes = errands.outcomes.clone();
         self.writer.submit(self, prepare::of_queues(errands)).map_err(|refused| refused.error)?;
@@ -47,7 +47,10 @@ impl Shared {
     }
 
     /// Reads queues in a snapshot; `None` if there is none.
-    fn look<T>(&self, look: impl FnOnce(View<'_>, &ReadTxn<'_>) -> Result<T>) -> Result<Option<T>> {
+    pub(super) fn look<T>(
+        &self,
+        look: impl FnOnce(View<'_>, &ReadTxn<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
         let Some(db) = self.queues_database()? else { return Ok(None) };
         let txn = self.environment.read_txn()?;
         look(View::of_snapshot(&self.environment, &txn, db), &txn).map(Some)

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::queues::strange_queue;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Abilities, Backend, Moment, Queues, TableExec, Turns};
+use crate::executor::{Abilities, Backend, Moment, Pending, Queues, TableExec, Turns};
 use crate::model::ETag;
-use crate::plan::{Plan, Refused};
+use crate::plan::{Intent, Plan, Refused};
 use crate::sealing::{HasVault, SealedAt, Sealing};
 use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::moment::LmdbMoment;
@@ -112,6 +112,9 @@ impl Backend for Shared {
         if let Some(errand) = plan.errands.iter().find(|errand| errand.queue.store != self.number) {
             return Err(Refused::whole(strange_queue(errand)));
         }
+        if !plan.intents.is_empty() {
+            self.made_queues().map_err(Refused::whole)?;
+        }
         let mut prepared = match tables {
             [table] => prepare::plan(plan, &[self.own(*table)?])?,
             tables => {
@@ -124,7 +127,14 @@ impl Backend for Shared {
         if done.is_ok() && !plan.errands.is_empty() {
             self.arrivals.tell();
         }
+        if done.is_ok() && plan.intents.iter().any(|intent| matches!(intent, Intent::Follow(_))) {
+            self.settlers.tell();
+        }
         done
+    }
+
+    fn pending(&self) -> Result<&dyn Pending> {
+        Ok(self)
     }
 
     fn queues(&self) -> Result<&dyn Queues> {

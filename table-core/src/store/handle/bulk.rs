@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobStep, Loader, TableExec};
 use crate::handle::bulk::{BulkFailure, BulkReport, load};
 use crate::handle::store::Store;
-use crate::plan::{Plan, Refused};
+use crate::plan::{Intent, Plan, Refused};
 use crate::sealing::SealedAt;
 use crate::store::records::catalog::TableState;
 use crate::store::write::commit::GROUP_BYTES;
@@ -85,11 +85,13 @@ pub(in crate::store) struct LmdbLoader<'t> {
     tables: Vec<Arc<TableState>>,
     prepared: Vec<Prepared>,
     bytes: usize,
+    /// Whether copies are to follow what has been taken in.
+    follows: bool,
 }
 
 impl<'t> LmdbLoader<'t> {
     fn new(inner: &'t Arc<Shared>) -> Self {
-        Self { inner, tables: Vec::new(), prepared: Vec::new(), bytes: 0 }
+        Self { inner, tables: Vec::new(), prepared: Vec::new(), bytes: 0, follows: false }
     }
 
     /// For plans of rows in these tables, of which this is the first; none if they are not of one store.
@@ -110,6 +112,10 @@ impl<'t> LmdbLoader<'t> {
 
 impl Loader for LmdbLoader<'_> {
     fn add(&mut self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<(), Refused> {
+        if !plan.intents.is_empty() {
+            self.inner.made_queues().map_err(Refused::whole)?;
+            self.follows |= plan.intents.iter().any(|intent| matches!(intent, Intent::Follow(_)));
+        }
         let mut prepared = prepare::plan(plan, &self.tables.iter().collect::<Vec<_>>())?;
         prepared.sealed_at = sealed_at.clone();
         self.push(prepared);
@@ -134,6 +140,10 @@ impl Loader for LmdbLoader<'_> {
         self.inner.writer.turns.pass();
         let lead = self.inner.writer.lead()?;
         let done = self.inner.writer.run_all(self.inner, &lead, std::mem::take(&mut self.prepared));
+        drop(lead);
+        if std::mem::take(&mut self.follows) {
+            self.inner.settlers.tell();
+        }
         Ok(done.into_iter().map(|done| done.map(drop)).collect())
     }
 }

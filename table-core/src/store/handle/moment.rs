@@ -12,6 +12,7 @@ use crate::executor::{self, InPlace, Lanes, Moment, TableExec, TakeEach, Walk};
 use crate::handle::store::Store;
 use crate::limits;
 use crate::query::Continuation;
+use crate::row::key;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
 use crate::schema::Schema;
@@ -20,6 +21,7 @@ use crate::store::lmdb::ReadTxn;
 use crate::store::open::Living;
 use crate::store::opened::Inner;
 use crate::store::opened::live::Ticket;
+use crate::store::queues::View;
 use crate::store::scan::read;
 use crate::store::scan::walk::MergedWalk;
 
@@ -113,6 +115,12 @@ impl Moment for LmdbMoment {
             return Ok(());
         }
         Err(table.unread(schema, index, self.txn.id()))
+    }
+
+    fn follows(&self, table: &dyn TableExec, (partition, row): (&str, &str)) -> Result<bool> {
+        let Some(db) = self.inner.environment.known_queues() else { return Ok(false) };
+        let stored = key::stored(table.id(), partition, row);
+        View::of_snapshot(&self.inner.environment, &self.txn, db).has_entry(&stored)
     }
 
     fn walks(&self, table: &dyn TableExec, lanes: &Lanes) -> Result<Vec<Box<dyn Walk>>> {

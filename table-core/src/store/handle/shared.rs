@@ -1,14 +1,16 @@
 //! What every handle of a store shares.
 
 use std::ops::Deref;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::arrivals::Arrivals;
 use super::reclaimer::Reclaimer;
 use super::temporary::TemporaryDirectory;
 use crate::error::Result;
+use crate::executor::Settlers;
 use crate::store::lmdb::{Databases, Db, WriteTxn};
+use crate::store::open::Settling;
 use crate::store::opened::Inner;
 use crate::store::records::meta::Meta;
 use crate::store::write::commit::Writer;
@@ -25,6 +27,8 @@ pub(crate) struct Shared {
     pub(in crate::store) number: u64,
     /// Tells those who wait for messages that some have come.
     pub(in crate::store) arrivals: Arrivals,
+    /// Who sees to what is to follow.
+    pub(in crate::store) settlers: Arc<Settlers>,
     /// The directory of a store that goes with its last handle. Last of the fields, so that LMDB has closed its files
     /// when they are removed.
     temporary: OnceLock<TemporaryDirectory>,
@@ -32,12 +36,14 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(in crate::store) fn new(inner: Inner, read_only: bool) -> Self {
+        let is_manual = read_only || inner.environment.options.settling == Settling::Manual;
         Self {
             inner,
             writer: Writer::new(read_only),
             reclaimer: Reclaimer::default(),
             number: OPENED.fetch_add(1, Ordering::Relaxed),
             arrivals: Arrivals::default(),
+            settlers: Arc::new(Settlers::new(is_manual)),
             temporary: OnceLock::new(),
         }
     }
@@ -92,5 +98,12 @@ impl Deref for Shared {
 
     fn deref(&self) -> &Inner {
         &self.inner
+    }
+}
+
+impl Drop for Shared {
+    /// Whoever waits in the background for something to do learns that there is none any more.
+    fn drop(&mut self) {
+        self.settlers.over();
     }
 }

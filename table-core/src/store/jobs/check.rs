@@ -49,6 +49,8 @@ pub struct CheckReport {
     /// The copies that are not as their entities say, or missing, or of none, as far as the store knows their declaration: not
     /// damage, but what raw writes leave. [`Table::repair`](crate::Table::repair) mends them.
     pub wrong_copies: Vec<Problem>,
+    /// How many entities there are whose copies are to follow: see [`Store::unsettled`].
+    pub unsettled: u64,
     /// What is wrong; nothing, if the store is sound.
     pub problems: Vec<Problem>,
 }
@@ -98,7 +100,7 @@ impl Store {
     /// Reads the whole store and tells everything that is wrong with it.
     ///
     /// Every checksum is compared; rows must stand in order, and a search for each row's key must find it; each
-    /// table's counts and dictionary must fit its rows; each message of a queue has its entry, and its queue counts it; each page is used once, and is not among the free ones. It reads
+    /// table's counts and dictionary must fit its rows; each message of a queue has its entry, and its queue counts it; of what is to follow nothing is missing; each page is used once, and is not among the free ones. It reads
     /// one snapshot and holds up no writer. Beside that, copies are compared with their entities, as far as the store knows
     /// how those are declared ([`wrong_copies`](CheckReport::wrong_copies)).
     ///
@@ -371,8 +373,15 @@ impl<'t> Check<'t> {
             }
         });
         self.report.problems.extend(problems);
-        if let Some((queues, messages)) = self.noted(counted) {
-            (self.report.queues, self.report.messages) = (queues, messages);
+        let Some(counted) = self.noted(counted) else { return };
+        (self.report.queues, self.report.messages) = (counted.queues, counted.messages);
+        self.report.unsettled = counted.entries;
+        for table in counted.tables {
+            if !self.tables.contains_key(&table) && !self.graves.contains(&table) {
+                let what =
+                    format!("copies are to follow entities of table number {table}, which is no table's");
+                self.problem(None, &corrupt(what));
+            }
         }
     }
 

@@ -107,7 +107,7 @@ fn has_told_keys(index: &Index) -> bool {
 
 /// Whether copies come with the change of their entity.
 fn arrives_at_once(index: &Index) -> bool {
-    matches!(index.arrival, None | Some(schema::Arrival::Atomic))
+    !index.is_eventual()
 }
 
 impl Kind {

@@ -60,7 +60,7 @@ pub(crate) use self::former::state_of_write;
 use self::header::{Flaw, Header, LAYOUT_KNOWN};
 use self::map::{Access, Sizes};
 use self::on_disk::OnDisk;
-pub use self::options::{Durability, OpenOptions};
+pub use self::options::{Durability, OpenOptions, Settling};
 use self::pinned::pinned;
 use self::place::DATA;
 use self::queues::QueuesDatabase;

@@ -32,6 +32,17 @@ pub enum Durability {
     Relaxed,
 }
 
+/// Who has the copies of `eventual` indexes follow their entities, of those that a process has opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Settling {
+    /// A thread in the background, as long as there is something to do.
+    #[default]
+    Background,
+    /// Nobody, unless [`Store::settle`](crate::Store::settle) is called.
+    Manual,
+}
+
 /// How a store is opened: made by `Store::options()` or `OpenOptions::new()`, finished with `open`.
 ///
 /// ```
@@ -58,6 +69,7 @@ pub struct OpenOptions {
     pub(crate) not_before: Option<Mark>,
     pub(crate) read_only: bool,
     pub(crate) verify_first: bool,
+    pub(crate) settling: Settling,
     #[cfg(feature = "encrypt")]
     pub(crate) encryption: Option<Provider>,
     #[cfg(feature = "encrypt")]
@@ -99,6 +111,7 @@ impl Default for OpenOptions {
             not_before: None,
             read_only: false,
             verify_first: false,
+            settling: Settling::Background,
             #[cfg(feature = "encrypt")]
             encryption: None,
             #[cfg(feature = "encrypt")]
@@ -219,6 +232,14 @@ impl OpenOptions {
         self
     }
 
+    /// Who has copies follow that are `eventual`. The default is a thread of this process in the background, which is there as
+    /// long as there is something to do.
+    #[must_use]
+    pub fn settling(mut self, settling: Settling) -> Self {
+        self.settling = settling;
+        self
+    }
+
     /// Who keeps the key that encrypted properties hang on. Without one they can be neither read nor written;
     /// everything else can.
     ///
@@ -256,6 +277,7 @@ impl OpenOptions {
                 ("verify_reads", options.verify_reads.to_string()),
                 ("group_limit", options.group_limit.to_string()),
                 ("read_only", options.read_only.to_string()),
+                ("settling", format!("{:?}", options.settling)),
                 // What was looked at needs no other look.
                 ("verify_first", (options.verify_first || self.verify_first).to_string()),
             ]
@@ -309,6 +331,7 @@ mod tests {
             (open.clone().verify_reads(false), "`verify_reads` true, not false"),
             (open.clone().group_limit(1), "`group_limit` 256, not 1"),
             (open.clone().read_only(true), "`read_only` false, not true"),
+            (open.clone().settling(Settling::Manual), "`settling` Background, not Manual"),
             (open.clone().verify_first(true), "`verify_first` false, not true"),
         ];
         for (asked, text) in asked {

@@ -7,6 +7,7 @@ use heed::{MdbError, PutFlags};
 use super::draft::{Drafted, Write};
 use crate::error::Result;
 use crate::messages::{Directory, State, keys};
+use crate::pending::{self, Ledger};
 use crate::store::lmdb::{self, Db, WriteTxn};
 use crate::store::records::meta;
 
@@ -17,6 +18,9 @@ pub(in crate::store) struct Books {
     pub(super) states: BTreeMap<u32, Option<State>>,
     /// The directory, if it was changed.
     pub(super) directory: Option<Directory>,
+    /// What is counted of the entries of what is to follow, if that was changed; and whether the store has had one.
+    pub(super) ledger: Option<Ledger>,
+    pub(super) has_entries: bool,
     /// How many records there are to be.
     records: u64,
     /// How many were put or removed.
@@ -25,9 +29,17 @@ pub(in crate::store) struct Books {
 
 impl Books {
     /// Those of a transaction that begins.
-    pub(in crate::store) fn open(db: Db, txn: &WriteTxn<'_>) -> Result<Self> {
+    pub(in crate::store) fn open(db: Db, txn: &WriteTxn<'_>, has_entries: bool) -> Result<Self> {
         let records = db.len(txn).map_err(lmdb::error)?;
-        Ok(Self { db, states: BTreeMap::new(), directory: None, records, writes: 0 })
+        Ok(Self {
+            db,
+            states: BTreeMap::new(),
+            directory: None,
+            ledger: None,
+            has_entries,
+            records,
+            writes: 0,
+        })
     }
 
     /// How many records were put or removed.
@@ -57,6 +69,9 @@ impl Books {
         if drafted.directory.is_some() {
             self.directory = drafted.directory;
         }
+        if drafted.ledger.is_some() {
+            self.ledger = drafted.ledger;
+        }
         Ok(())
     }
 
@@ -85,6 +100,11 @@ impl Books {
         if let Some(directory) = &self.directory {
             let record = meta::sealed(&keys::DIRECTORY, directory.encode());
             self.db.put(txn, &keys::DIRECTORY, &record).map_err(lmdb::error)?;
+        }
+        if let Some(ledger) = self.ledger {
+            let key = pending::keys::LEDGER;
+            self.records = self.records.wrapping_add(u64::from(!self.has_entries));
+            self.db.put(txn, &key, &meta::sealed(&key, ledger.encode())).map_err(lmdb::error)?;
         }
         // One that did not find what it was to replace has put a second one beside it.
         let counted = self.db.len(txn).map_err(lmdb::error)?;

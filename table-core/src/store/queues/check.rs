@@ -1,16 +1,20 @@
 //! The check of queues: each record is looked at once, and what a queue counts is what it has.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::pending::check_entries;
 use super::view::{self, View};
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::keys::{self, Key, Kind};
 use crate::messages::{Directory, Entry, Message, State, Tally};
+use crate::pending;
+use crate::row::key::StoredKey;
 use crate::store::lmdb::{self, Db};
 use crate::store::open::Environment;
-use crate::store::records::meta;
+use crate::store::records::features::Feature;
+use crate::store::records::meta::{self, Meta};
 
 /// The records of a queue as they were found.
 #[derive(Default)]
@@ -30,19 +34,29 @@ struct Found {
     last: u64,
 }
 
-/// Looks at every record of the queues. `problem` is told what is wrong, and of which queue. How many queues and messages
-/// there are.
+/// What there is.
+#[derive(Debug, Default)]
+pub(in crate::store) struct Counted {
+    pub(in crate::store) queues: u64,
+    pub(in crate::store) messages: u64,
+    /// Entities whose copies are to follow, and the numbers of their tables.
+    pub(in crate::store) entries: u64,
+    pub(in crate::store) tables: BTreeSet<u32>,
+}
+
+/// Looks at every record of the queues, and of what is to follow. `problem` is told what is wrong, and of which queue.
 pub(in crate::store) fn check(
     environment: &Environment,
     txn: &heed::RoTxn<'_>,
     db: Db,
     mut problem: impl FnMut(Option<&str>, Error),
-) -> Result<(u64, u64)> {
+) -> Result<Counted> {
     let view = View::of_snapshot(environment, txn, db);
     let directory = view.directory()?;
     let name = |queue: u32| directory.get(queue).map(|queue| &*queue.name);
     let mut found: BTreeMap<u32, Found> = BTreeMap::new();
     let mut states: BTreeMap<u32, State> = BTreeMap::new();
+    let (mut counted, mut entries) = (Counted::default(), Tally::default());
     let (mut seen, mut last): (u64, Option<&[u8]>) = (0, None);
     for pair in db.iter(txn).map_err(lmdb::error)? {
         let (key, record) = pair.map_err(lmdb::error)?;
@@ -52,6 +66,12 @@ pub(in crate::store) fn check(
         }
         last = Some(key);
         let checked = view.record(key).and_then(|same| match same {
+            Some(same) if std::ptr::eq(same, record) && key == pending::keys::LEDGER => Ok(()),
+            Some(same) if std::ptr::eq(same, record) && pending::keys::of_entry(key).is_some() => {
+                entries.add(meta::checksum_of(record));
+                counted.tables.insert(look_at_entry(key, record)?);
+                Ok(())
+            }
             Some(same) if std::ptr::eq(same, record) => look(key, record, &mut found, &mut states),
             _ => Err(view::missing(key)),
         });
@@ -78,7 +98,25 @@ pub(in crate::store) fn check(
         let because = format!("there are records of queue number {queue}, which is no queue's");
         problem(None, Error::new(ErrorKind::Corrupt).because(because));
     }
-    Ok((count(&directory), messages))
+    let has_entries = Meta::read(environment.dbs.main, txn)?.features.has(Feature::Pending);
+    match view.ledger(has_entries) {
+        Ok(ledger) => {
+            if let Err(error) = check_entries(ledger.entries, entries) {
+                problem(None, error);
+            }
+        }
+        Err(error) => problem(None, error),
+    }
+    Ok(Counted { queues: count(&directory), messages, entries: entries.count, ..counted })
+}
+
+/// Takes an entry of what is to follow in; the number of its table.
+fn look_at_entry(key: &[u8], record: &[u8]) -> Result<u32> {
+    let damaged = || view::damaged(key);
+    pending::Entry::decode(view::body(record)).ok_or_else(damaged)?;
+    let stored = pending::keys::of_entry(key).and_then(StoredKey::parse).ok_or_else(damaged)?;
+    stored.texts().ok_or_else(damaged)?;
+    Ok(stored.table)
 }
 
 fn count(directory: &Directory) -> u64 {

@@ -9,6 +9,7 @@ use super::view::{self, View};
 use crate::error::Result;
 use crate::messages::keys::{self, Kind};
 use crate::messages::{Clock, Directory, Entry, Message, State};
+use crate::pending::Ledger;
 use crate::store::open::Environment;
 use crate::store::records::meta;
 
@@ -25,6 +26,14 @@ pub(in crate::store) struct Drafted {
     pub(super) writes: BTreeMap<Vec<u8>, Write>,
     pub(super) states: BTreeMap<u32, Option<State>>,
     pub(super) directory: Option<Directory>,
+    pub(super) ledger: Option<Ledger>,
+}
+
+impl Drafted {
+    /// Whether it is about what is to follow.
+    pub(in crate::store) fn is_of_entries(&self) -> bool {
+        self.ledger.is_some()
+    }
 }
 
 /// A plan's changes of queues, drafted over what the transaction sees.
@@ -45,7 +54,8 @@ impl<'b> Draft<'b> {
         is_settled: bool,
     ) -> Self {
         let view = View::of_write(environment, txn, books.db, (books.writes() > 0, is_settled));
-        let drafted = Drafted { writes: BTreeMap::new(), states: BTreeMap::new(), directory: None };
+        let drafted =
+            Drafted { writes: BTreeMap::new(), states: BTreeMap::new(), directory: None, ledger: None };
         Self { view, books, clock, drafted }
     }
 
@@ -93,6 +103,35 @@ impl<'b> Draft<'b> {
 
     pub(super) fn set_directory(&mut self, directory: Directory) {
         self.drafted.directory = Some(directory);
+    }
+
+    /// What is counted of the entries of what is to follow, to be changed.
+    pub(super) fn ledger(&mut self) -> Result<&mut Ledger> {
+        let ledger = match self.drafted.ledger.or(self.books.ledger) {
+            Some(known) => known,
+            None => self.view.ledger(self.books.has_entries)?,
+        };
+        Ok(self.drafted.ledger.insert(ledger))
+    }
+
+    /// Has a record in the place of one that was found, or of none; or that one removed.
+    pub(super) fn replace(&mut self, key: &[u8], is_there: bool, record: Option<Vec<u8>>) {
+        // One that the draft itself adds is not there yet; one that it removes still is.
+        let is_new = match self.drafted.writes.get(key) {
+            Some(Write::Add(_)) => true,
+            Some(Write::Remove) => false,
+            _ => !is_there,
+        };
+        let write = match (record, is_new) {
+            (Some(record), true) => Write::Add(record),
+            (Some(record), false) => Write::Replace(record),
+            (None, true) => {
+                self.drafted.writes.remove(key);
+                return;
+            }
+            (None, false) => Write::Remove,
+        };
+        self.drafted.writes.insert(key.to_vec(), write);
     }
 
     /// Adds a queue's record.

@@ -3,6 +3,7 @@
 mod books;
 pub(in crate::store) mod check;
 mod draft;
+mod pending;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -10,5 +11,6 @@ mod view;
 
 pub(in crate::store) use self::books::Books;
 pub(in crate::store) use self::draft::{Draft, Drafted};
+pub(in crate::store) use self::pending::{EntryWork, FoundEntry};
 pub(in crate::store) use self::tasks::{Outcome, Work, delivery};
 pub(in crate::store) use self::view::View;

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use super::draft::Draft;
+use super::pending::EntryWork;
 use super::view;
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::keys::{self, Kind};
@@ -23,6 +24,10 @@ pub(in crate::store) enum Work {
     Bury(Box<str>),
     /// So many records of a queue that was dropped are to go, and in the end the queue.
     Sweep(u32, usize),
+    /// Something becomes of the entry under this key.
+    Entry(Vec<u8>, EntryWork),
+    /// So many entries of a table that was dropped are to go.
+    Forget(u32, usize),
 }
 
 /// What comes of it.
@@ -33,6 +38,8 @@ pub(in crate::store) enum Outcome {
     Queue(u32),
     /// Whether nothing is left.
     Swept(bool),
+    /// An entry has been seen to.
+    Noted,
 }
 
 /// Entries that are looked at in one go.
@@ -65,6 +72,8 @@ impl Draft<'_> {
             Work::Create(name) => self.create(name).map(Outcome::Queue),
             Work::Bury(name) => self.bury(name).map(Outcome::Queue),
             Work::Sweep(queue, most) => self.sweep(*queue, *most).map(Outcome::Swept),
+            Work::Entry(key, work) => self.entry(key, work).map(|()| Outcome::Noted),
+            Work::Forget(table, most) => self.forget(*table, *most).map(Outcome::Swept),
         }
     }
 

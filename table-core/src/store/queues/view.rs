@@ -10,6 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::messages::keys::{self, Key, Kind};
 use crate::messages::{Directory, Entry, Message, QueueStats, State};
 use crate::model::Ticks;
+use crate::pending;
 use crate::store::lmdb::{self, Db};
 use crate::store::open::{self, Environment, Tree};
 use crate::store::records::meta;
@@ -344,6 +345,10 @@ pub(super) fn words(key: &[u8]) -> String {
             format!("the entry of message {id} of queue number {queue}")
         }
         Some(Key::Unique(queue, _)) => format!("the record of a unique key of queue number {queue}"),
+        None if key == pending::keys::LEDGER => "the count of entities whose copies are to follow".into(),
+        None if pending::keys::of_entry(key).is_some() => {
+            "the entry of an entity whose copies are to follow".into()
+        }
         None => "a queue's record whose key can't be read".into(),
     }
 }

@@ -31,16 +31,18 @@ pub(crate) enum Feature {
     Sealed,
     /// Hurts nobody: the store has queues, in a database of their own.
     Queues,
+    /// A writer must know it: copies are to follow some entities, or have been, and each change of such a one says so.
+    Pending,
 }
 
 impl Feature {
     const READER: [Self; 2] = [Self::Superseded, Self::Lives];
-    const WRITER: [Self; 0] = [];
+    const WRITER: [Self; 1] = [Self::Pending];
     const IGNORABLE: [Self; 2] = [Self::Sealed, Self::Queues];
 
     fn bit(self) -> u64 {
         match self {
-            Self::Superseded | Self::Sealed => 1,
+            Self::Superseded | Self::Sealed | Self::Pending => 1,
             Self::Lives | Self::Queues => 2,
         }
     }
@@ -55,6 +57,7 @@ impl Features {
     pub(crate) fn has(&self, feature: Feature) -> bool {
         let word = match feature {
             Feature::Superseded | Feature::Lives => self.reader,
+            Feature::Pending => self.writer,
             Feature::Sealed | Feature::Queues => self.ignorable,
         };
         word & feature.bit() != 0
@@ -63,6 +66,7 @@ impl Features {
     pub(crate) fn set(&mut self, feature: Feature) {
         let word = match feature {
             Feature::Superseded | Feature::Lives => &mut self.reader,
+            Feature::Pending => &mut self.writer,
             Feature::Sealed | Feature::Queues => &mut self.ignorable,
         };
         *word |= feature.bit();
@@ -71,6 +75,7 @@ impl Features {
     pub(crate) fn clear(&mut self, feature: Feature) {
         let word = match feature {
             Feature::Superseded | Feature::Lives => &mut self.reader,
+            Feature::Pending => &mut self.writer,
             Feature::Sealed | Feature::Queues => &mut self.ignorable,
         };
         *word &= !feature.bit();

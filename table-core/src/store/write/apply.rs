@@ -378,7 +378,7 @@ impl Writing<'_, '_> {
             }
             let timestamp = match &applied.old {
                 Some(old) if plan.keeps_times => old.timestamp,
-                _ => timestamp,
+                _ => plan.as_of.unwrap_or(timestamp),
             };
             let (key, image, seed) = match &applied.new {
                 New::Kept => continue,

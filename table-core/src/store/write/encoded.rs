@@ -7,14 +7,14 @@ use crate::error::Error;
 use crate::executor::JobStep;
 use crate::messages::Task;
 use crate::model::names::ENTITY_TYPE;
-use crate::model::{Name, Value};
+use crate::model::{Name, Ticks, Value};
 use crate::plan::{Act, Condition, Epoch, OneOrMore, Refused, RowKind};
 use crate::row::dict::Dict;
 use crate::row::view::RowView;
 use crate::row::{DIGEST, Row, key};
 use crate::schema::Schema;
 use crate::sealing::SealedAt;
-use crate::store::queues::{Outcome, Work};
+use crate::store::queues::{EntryWork, Outcome, Work};
 use crate::store::records::catalog::TableState;
 
 /// The image of a row to be written.
@@ -104,6 +104,8 @@ pub(crate) struct Prepared {
     pub(crate) sealed_at: SealedAt,
     /// Whether rows that are there keep their times: their values are sealed anew, and no entity changes.
     pub(crate) keeps_times: bool,
+    /// The time that its rows get, if that is not the plan's own.
+    pub(crate) as_of: Option<Ticks>,
     /// What becomes of a job, if all goes well that is carried out before.
     pub(crate) step: Option<Box<EncodedStep>>,
     /// What is done with queues in the same transaction.
@@ -133,6 +135,9 @@ impl Errands {
             Work::Task(_, Task::CompleteEach(receipts) | Task::ExtendEach(receipts, _)) => {
                 receipts.len() * 64
             }
+            Work::Entry(key, EntryWork::Follow { before, .. }) => key.len() + before.len() * 128,
+            Work::Entry(key, _) => key.len(),
+            Work::Forget(_, most) => most * 256,
             Work::Task(_, Task::Receive { most, .. } | Task::Clear { most, .. }) | Work::Sweep(_, most) => {
                 most * 256
             }
@@ -154,6 +159,7 @@ impl Prepared {
             is_raw: false,
             sealed_at: SealedAt::NOTHING,
             keeps_times: false,
+            as_of: None,
             step: Some(Box::new(EncodedStep { table: table.clone(), step })),
             errands: None,
         }

@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::messages::Clock;
 use crate::model::Ticks;
 use crate::store::queues::{Books, Draft, Drafted, Outcome};
+use crate::store::records::features::Feature;
 
 impl Transaction<'_> {
     /// Finds out what a plan's errands do, and writes nothing. An error refuses the plan alone.
@@ -23,7 +24,8 @@ impl Transaction<'_> {
             Error::new(ErrorKind::QueueNotFound).because("the store had no queue when the transaction began")
         })?;
         if self.books.is_none() {
-            self.books = Some(Box::new(Books::open(db, &self.txn)?));
+            self.books =
+                Some(Box::new(Books::open(db, &self.txn, self.meta.features.has(Feature::Pending))?));
         }
         let Some(books) = &self.books else { return Ok(None) };
         let clock = Clock { now: self.now, store: timestamp };
@@ -40,6 +42,9 @@ impl Transaction<'_> {
         plan: &Prepared,
     ) -> Result<()> {
         let (Some((drafted, outcomes)), Some(books)) = (drafted, &mut self.books) else { return Ok(()) };
+        if drafted.is_of_entries() {
+            self.meta.features.set(Feature::Pending);
+        }
         books.write(&mut self.txn, drafted)?;
         if let Some(errands) = &plan.errands {
             *errands.outcomes.lock().unwrap_or_else(PoisonError::into_inner) = outcomes;

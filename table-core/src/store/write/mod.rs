@@ -5,6 +5,7 @@ mod apply;
 pub(in crate::store) mod commit;
 mod declared;
 pub(in crate::store) mod encoded;
+mod entries;
 mod errands;
 mod insert;
 mod merging;

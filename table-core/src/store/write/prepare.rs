@@ -7,9 +7,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::encoded::{Deferred, EncodedGroup, EncodedRange, EncodedRow, Errands, Image, Prepared};
+use super::entries;
 use crate::error::{Error, ErrorKind};
 use crate::limits;
-use crate::model::{self, Name, body};
+use crate::model::{self, ETag, Name, body};
 use crate::plan::{Act, Condition, Content, Group, OneOrMore, Plan, Refused, RowContent, RowKind, RowWrite};
 use crate::row::dict::Dict;
 use crate::row::encode::{self, Given, Place, Under};
@@ -39,10 +40,7 @@ pub(crate) fn single(
 pub(crate) fn plan(plan: &Plan<'_>, tables: &[&Arc<TableState>]) -> Result<Prepared, Refused> {
     let rows = plan.groups.iter().map(|group| group.rows.len()).sum();
     let mut builder = Builder::new(rows);
-    if let Some(intent) = plan.intents.first() {
-        // There is no kind of intent yet.
-        match *intent {}
-    }
+    builder.has_intents = !plan.intents.is_empty();
     for (number, group) in plan.groups.iter().enumerate() {
         let Some(table) = tables.get(group.table) else {
             let error =
@@ -55,8 +53,13 @@ pub(crate) fn plan(plan: &Plan<'_>, tables: &[&Arc<TableState>]) -> Result<Prepa
     }
     builder.plan.keeps_times = plan.keeps_times;
     builder.plan.is_raw = plan.is_raw;
-    if !plan.errands.is_empty() {
-        builder.plan.errands = Some(Box::new(errands(plan)));
+    builder.plan.as_of = plan.as_of.map(ETag::timestamp);
+    if !plan.errands.is_empty() || !plan.intents.is_empty() {
+        let mut errands = errands(plan);
+        for intent in &plan.intents {
+            errands.work.push(entries::of(intent, tables).map_err(Refused::whole)?);
+        }
+        builder.plan.errands = Some(Box::new(errands));
     }
     builder.finish()
 }
@@ -114,6 +117,8 @@ struct Builder {
     plan: Prepared,
     /// How many rows there will be.
     length: usize,
+    /// Whether something is left to be done, or done of what was left: then rows need not be written.
+    has_intents: bool,
     writer: RowWriter,
     order: Vec<Place>,
     /// The keys of the group that was begun last.
@@ -132,10 +137,12 @@ impl Builder {
                 is_raw: false,
                 sealed_at: SealedAt::NOTHING,
                 keeps_times: false,
+                as_of: None,
                 step: None,
                 errands: None,
             },
             length,
+            has_intents: false,
             writer: RowWriter::default(),
             order: Vec::new(),
             keys: InPartition::default(),
@@ -168,7 +175,7 @@ impl Builder {
         };
         let length = group.written();
         // A group of conditions alone makes sense beside others.
-        let is_empty = length == 0 && group.rows.len() == self.length;
+        let is_empty = length == 0 && group.rows.len() == self.length && !self.has_intents;
         if is_empty || (length > limits::BATCH_OPERATIONS && !is_wide) {
             let because =
                 format!("the batch has {length} operations; it may have 1 to {}", limits::BATCH_OPERATIONS);

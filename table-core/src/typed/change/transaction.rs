@@ -18,6 +18,7 @@ use crate::queue::{Message, Queue, Received};
 use crate::schema::Schema;
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Key;
+use crate::typed::settle;
 
 /// Changes of entities in whatever partitions and tables that happen together or not at all.
 ///
@@ -83,6 +84,7 @@ impl<'c> StoreTransaction<'c> {
     }
 
     fn with<E: Entity>(mut self, key: Key<E>, change: Change<'c, E>) -> Self {
+        settle::register::<E>(&self.store);
         match self.table(E::SCHEMA) {
             Ok(number) => self.of.push(number),
             Err(error) => {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use crate::model::{ETag, Ticks};
+use crate::row::view::RowView;
 
 /// An entity as it stands in the store, with its version.
 ///
@@ -135,5 +136,86 @@ impl<E: fmt::Debug> fmt::Debug for Copied<E> {
 impl<E: PartialEq> PartialEq<E> for Copied<E> {
     fn eq(&self, other: &E) -> bool {
         self.0 == *other
+    }
+}
+
+/// A row of an `eventual` index: an entity as a copy of it has it, which follows the entity's changes.
+///
+/// It reads like the row itself, and says [of which version](Self::as_of) of the entity it is. By now the entity may be
+/// another, may be filed elsewhere in the index, or may be gone: who has to know reads the entity by its key, or asks the query
+/// for `.entities()`.
+///
+/// ```
+/// use table_core::store::Settling;
+/// use table_core::{Entity, Eventual, Key, Store, Stored};
+///
+/// #[derive(Entity)]
+/// #[entity(table = "Company", kind = "employee")]
+/// #[key(partition = "{department}", row = "empid_{id:06}")]
+/// #[index(by_age, partition = "ages", row = "{age:03}_{department}_{id:06}", copy = keys, eventual)]
+/// struct Employee {
+///     department: String,
+///     id: u32,
+///     age: u32,
+/// }
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("company.tables");
+/// let store = Store::options().settling(Settling::Manual).open(&path)?;
+/// let staff = store.table::<Employee>()?;
+/// staff.insert(&Employee { department: "Sales".into(), id: 7, age: 40 })?;
+/// store.settle()?;
+/// staff.update(Employee::key("Sales", 7), |e| e.age = 41)?;
+///
+/// // The copy is as of the version before.
+/// let copy = staff.by_age().age(40).first()?.unwrap();
+/// let now = staff.get(copy.key())?.unwrap();
+/// assert_eq!((copy.age, now.age), (40, 41));
+/// assert!(Eventual::as_of(&copy) != Stored::etag(&now));
+/// // The entity does not belong there any more.
+/// assert_eq!(staff.by_age().age(40).entities().into_iter().count(), 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Eventual<R> {
+    row: R,
+    as_of: ETag,
+}
+
+impl<R> Eventual<R> {
+    /// What was read of a row.
+    #[doc(hidden)]
+    pub fn of(view: &RowView<'_>, row: R) -> Self {
+        Self { row, as_of: ETag::from_timestamp(view.timestamp()) }
+    }
+
+    /// The version of the entity that the row is a copy of.
+    pub fn as_of(this: &Self) -> ETag {
+        this.as_of
+    }
+
+    /// The row alone.
+    pub fn into_inner(this: Self) -> R {
+        this.row
+    }
+}
+
+impl<R> Deref for Eventual<R> {
+    type Target = R;
+
+    fn deref(&self) -> &R {
+        &self.row
+    }
+}
+
+impl<R: fmt::Debug> fmt::Debug for Eventual<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.row.fmt(f)
+    }
+}
+
+impl<R: PartialEq> PartialEq<R> for Eventual<R> {
+    fn eq(&self, other: &R) -> bool {
+        self.row == *other
     }
 }

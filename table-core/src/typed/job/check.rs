@@ -13,7 +13,7 @@ use crate::plan::{Act, Cause, Condition, EntityRows, Epoch, Group, Plan, RowCont
 use crate::query::Query;
 use crate::row::version::version_of;
 use crate::row::view::RowView;
-use crate::schema::Standing;
+use crate::schema::{Index, Standing};
 
 use crate::sealing::SealedAt;
 use crate::typed::change::Change;
@@ -127,7 +127,8 @@ struct Wrong {
 
 impl<E: Entity> Table<E> {
     /// Compares every copy of the entities with the entity that it is of, in the indexes that are ready, wherever they lie:
-    /// none may be missing, none may say anything else, and none may be of no entity. A raw write of a row may break that, or
+    /// none may be missing, none may say anything else, and none may be of no entity. What is still to
+    /// [follow](crate::Store::unsettled) is not wrong. A raw write of a row may break that, or
     /// a program that did not know an index.
     ///
     /// It goes once over the table, and over the others where copies lie, a few hundred rows in each snapshot, and holds up
@@ -183,6 +184,10 @@ impl<E: Entity> Table<E> {
 
     /// Goes over the tables once; returns how many rows were mended.
     fn go_over(&self, report: &mut CopyReport, mends: bool) -> Result<u64> {
+        if const { E::SCHEMA.has_eventual() } {
+            // A snapshot can look into what was opened before it was taken.
+            self.dynamic().exec().store().pending()?.count()?;
+        }
         let mut mended = 0;
         for (number, there) in self.dynamic().family().iter().enumerate() {
             mended += self.go_over_one((number, there), report, mends)?;
@@ -318,6 +323,12 @@ impl At<'_> {
             })?,
             None => false,
         };
+        let is_eventual = schema.is_eventual(number);
+        let follows =
+            |(partition, row): &(String, String)| self.snapshot.follows(self.table, (partition, row));
+        if is_eventual && !is_said && owner.as_ref().map_or(Ok(false), follows)? {
+            return Ok(());
+        }
         if !is_said {
             report.add(ORPHAN, name, (self.there.name(), &partition, &row));
             let state = self.snapshot.state();
@@ -340,6 +351,7 @@ impl At<'_> {
         wrong: &mut Wrong,
     ) -> Result<()> {
         let unknown = unknown(view, E::SCHEMA)?;
+        let own = (partition, row);
         let mut is_wrong = false;
         self.with_rows::<E, _>(view, |rows| {
             for wants in rows.rows.iter().filter(|row| row.cause() != Cause::Entity) {
@@ -348,8 +360,14 @@ impl At<'_> {
                 let (table, partition) = rows.place_of(wants);
                 let found = self.snapshot.view_unverified(self.table.member(table), partition, key)?;
                 let what = match &found {
-                    None => MISSING,
                     Some(copy) if holds(copy, &wants.content.carrying(&unknown))? => continue,
+                    // It comes later.
+                    _ if wants.content.kind.index().is_some_and(Index::is_eventual)
+                        && self.snapshot.follows(self.table, own)? =>
+                    {
+                        continue;
+                    }
+                    None => MISSING,
                     Some(_) => STALE,
                 };
                 is_wrong = true;

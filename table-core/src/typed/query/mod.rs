@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 
 pub use arg::{Offers, OffersPrefix, OffersRange, PartArg, Prefix, prefix};
 pub use given::GivenParts;
-pub use paths::{OwnRows, WholeCopies};
+pub use paths::{EventualCopies, OwnRows, WholeCopies};
 pub use rows::TypedRows;
 pub use steps::{At, Ended, InPartition, Newest, Open, Ready, Turns};
 
@@ -155,11 +155,17 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
 
     /// Whether the query finds any, whatever [`top`](Self::top) said. None is decoded.
     pub fn exists(self) -> Result<bool> {
+        if const { R::LEAVES_OUT } {
+            return self.first().map(|found| found.is_some());
+        }
         self.top(1).count().map(|found| found > 0)
     }
 
     /// How many there are. Each is looked at, and none decoded.
     pub fn count(self) -> Result<u64> {
+        if const { R::LEAVES_OUT } {
+            return self.into_iter().try_fold(0, |count, found| found.map(|_| count + 1));
+        }
         or_again(|| self.counted())
     }
 
@@ -237,6 +243,11 @@ fn snapshot_page<P: Path, R: ReadAs<P>>(
     size: usize,
     after: Option<&Continuation>,
 ) -> Result<Page<R::Item>> {
+    if const { R::LEAVES_OUT } {
+        let page =
+            snapshot.page_by(table, lanes, size, after, |_, view| R::read_if(snapshot, table, view))?;
+        return Ok(Page::of(page.entities.into_iter().flatten().collect(), page.next));
+    }
     snapshot.page_by(table, lanes, size, after, |_, view| R::read(snapshot, table, view))
 }
 
@@ -244,7 +255,12 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> IntoIterator for PathQuery<P, O, R,
     type Item = Result<R::Item>;
     type IntoIter = TypedRows<P, O, R>;
 
-    fn into_iter(self) -> TypedRows<P, O, R> {
+    fn into_iter(mut self) -> TypedRows<P, O, R> {
+        if const { R::LEAVES_OUT } {
+            // Rows that are left out don't count.
+            let most = self.narrowing.take_limit().unwrap_or(usize::MAX);
+            return TypedRows::new(&self.table(), self.held()).at_most(most);
+        }
         TypedRows::new(&self.table(), self.held())
     }
 }

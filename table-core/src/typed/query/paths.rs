@@ -7,7 +7,7 @@ use crate::row::view::RowView;
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::Path;
 use crate::typed::entity::path::{read_copied, read_stored};
-use crate::typed::entity::stored::{Copied, Stored};
+use crate::typed::entity::stored::{Copied, Eventual, Stored};
 
 /// The entity's own rows.
 #[derive(Debug)]
@@ -40,5 +40,22 @@ impl<E: Entity, const INDEX: usize> Path for WholeCopies<E, INDEX> {
 
     fn read(view: &RowView<'_>) -> Result<Copied<E>> {
         read_copied::<Self>(view)
+    }
+}
+
+/// The whole copies of the `eventual` index at this place among the schema's.
+#[derive(Debug)]
+pub struct EventualCopies<E, const INDEX: usize>(PhantomData<fn() -> E>);
+
+impl<E: Entity, const INDEX: usize> Path for EventualCopies<E, INDEX> {
+    type Entity = E;
+    type Item = Eventual<E>;
+    type Columns = E::Columns;
+
+    const INDEX: Option<usize> = Some(INDEX);
+    const COLUMNS: &'static E::Columns = E::COLUMNS;
+
+    fn read(view: &RowView<'_>) -> Result<Eventual<E>> {
+        read_copied::<Self>(view).map(|copied| Eventual::of(view, Copied::into_inner(copied)))
     }
 }

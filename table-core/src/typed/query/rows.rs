@@ -27,11 +27,20 @@ pub(super) fn refilling<O: Origin>(
 pub struct TypedRows<P: Path, O: Origin = DynamicTable, R: ReadAs<P> = Whole>(
     Result<Refilling<O::Hold>, Option<Error>>,
     PhantomData<fn() -> (P, R)>,
+    /// How many are left to be given, where the query itself can't say: it does not know which rows are left out.
+    usize,
 );
 
 impl<P: Path, O: Origin, R: ReadAs<P>> TypedRows<P, O, R> {
     pub(super) fn new(table: &DynamicTable, held: Result<(O::Hold, Lanes)>) -> Self {
-        Self(refilling::<O>(table, held).map_err(Some), PhantomData)
+        Self(refilling::<O>(table, held).map_err(Some), PhantomData, usize::MAX)
+    }
+}
+
+impl<P: Path, O: Origin, R: ReadAs<P>> TypedRows<P, O, R> {
+    /// Gives so many at the most.
+    pub(super) fn at_most(self, left: usize) -> Self {
+        Self(self.0, self.1, left)
     }
 }
 
@@ -40,6 +49,18 @@ impl<P: Path, O: Origin, R: ReadAs<P>> Iterator for TypedRows<P, O, R> {
 
     fn next(&mut self) -> Option<Result<R::Item>> {
         match &mut self.0 {
+            Ok(rows) if const { R::LEAVES_OUT } => {
+                self.2 = self.2.checked_sub(1)?;
+                loop {
+                    let next =
+                        rows.next_by(|reading, view| R::read_if(reading.snapshot, reading.table, view));
+                    match next? {
+                        Ok(None) => {}
+                        Ok(Some(found)) => return Some(Ok(found)),
+                        Err(error) => return Some(Err(error)),
+                    }
+                }
+            }
             Ok(rows) => rows.next_by(|reading, view| R::read(reading.snapshot, reading.table, view)),
             Err(error) => error.take().map(Err),
         }

@@ -5,9 +5,12 @@ use std::marker::PhantomData;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
+use crate::plan::{EntityRow, EntityRows};
 use crate::query::Query;
 use crate::row::view::RowView;
 use crate::schema::KeyPair;
+use crate::typed::change::values_of;
+use crate::typed::entity::Entity;
 use crate::typed::entity::path::{self, Path};
 use crate::typed::entity::source::Source;
 use crate::typed::entity::stored::Stored;
@@ -20,6 +23,16 @@ pub trait ReadAs<P: Path>: sealed::Sealed {
     /// Whether the entity that a row is a copy of is read too.
     #[doc(hidden)]
     const LOOKS_UP: bool = false;
+
+    /// Whether a row may be left out: its copy follows an entity that does not belong there any more.
+    #[doc(hidden)]
+    const LEAVES_OUT: bool = false;
+
+    /// The same as [`read`](Self::read); nothing of a row that is left out.
+    #[doc(hidden)]
+    fn read_if(snapshot: &Snapshot, table: &DynamicTable, view: &RowView<'_>) -> Result<Option<Self::Item>> {
+        Self::read(snapshot, table, view).map(Some)
+    }
 
     /// The query with what of its rows is wanted.
     #[doc(hidden)]
@@ -61,9 +74,20 @@ impl<P: Path> ReadAs<P> for Entities {
 
     const LOOKS_UP: bool = P::INDEX.is_some();
 
+    const LEAVES_OUT: bool = is_eventual::<P>();
+
     fn read(snapshot: &Snapshot, table: &DynamicTable, view: &RowView<'_>) -> Result<Stored<P::Entity>> {
+        let found = <Self as ReadAs<P>>::read_if(snapshot, table, view)?;
+        found.ok_or_else(|| Error::new(ErrorKind::EntityNotFound))
+    }
+
+    fn read_if(
+        snapshot: &Snapshot,
+        table: &DynamicTable,
+        view: &RowView<'_>,
+    ) -> Result<Option<Stored<P::Entity>>> {
         if P::INDEX.is_none() {
-            return path::read_stored(view);
+            return path::read_stored(view).map(Some);
         }
         let source = Source::of::<P>(view)?;
         let keys = if P::KEYS.is_elsewhere() {
@@ -75,11 +99,32 @@ impl<P: Path> ReadAs<P> for Entities {
         match snapshot.view(table.member(P::KEYS.schema().table()), partition, row)? {
             Some(own) => {
                 path::check_kind(&own, P::KEYS.schema().tag(None))?;
-                path::read_stored(&own)
+                let entity = path::read_stored(&own)?;
+                let belongs = !const { is_eventual::<P>() } || belongs::<P>(&entity, (partition, row), view)?;
+                Ok(belongs.then_some(entity))
             }
+            None if const { is_eventual::<P>() } => Ok(None),
             None => Err(orphan(view, partition, row)),
         }
     }
+}
+
+/// Whether the rows of a path follow their entities.
+const fn is_eventual<P: Path>() -> bool {
+    match P::INDEX {
+        Some(index) => P::Entity::SCHEMA.is_eventual(index),
+        None => false,
+    }
+}
+
+/// Whether an entity has a copy where this row lies.
+fn belongs<P: Path>(entity: &P::Entity, own: (&str, &str), view: &RowView<'_>) -> Result<bool> {
+    let values = values_of(entity)?;
+    let is_it = |index| P::INDEX == Some(index) && entity.has_row(index);
+    let rows = EntityRows::of(P::Entity::SCHEMA, &values, Some(own), None, &is_it)?;
+    let (partition, row) = view.keys();
+    let lies_there = |copy: &&EntityRow<'_>| rows.place_of(copy).1 == partition && rows.key(copy) == row;
+    Ok(rows.rows.iter().filter(|copy| copy.is_elsewhere()).any(|copy| lies_there(&copy)))
 }
 
 /// A copy whose entity is not there, in one and the same snapshot.

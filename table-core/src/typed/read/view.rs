@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::handle::rows::Views;
 use crate::model::{ETag, EdmType, Ticks, Value, ValueRef};
 use crate::row::quick::Columns;
-use crate::row::view::RowView;
+use crate::row::view::{Near, RowView};
 use crate::schema::{self, PropertyValue, Template, ValueError};
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::{self, Path, PathKeys};
@@ -115,8 +115,9 @@ impl FieldViews<'_> {
         from: fn(Option<ValueRef<'v>>) -> Result<T, ValueError>,
     ) -> Result<T> {
         let found = match self.near(field) {
-            Some(found) => found,
-            None => self.value(field)?,
+            Near::Found(value) => Some(value),
+            Near::Absent => None,
+            Near::Elsewhere => self.value(field)?,
         };
         from(found).map_err(|error| self.refused(field, &error))
     }
@@ -138,8 +139,9 @@ impl FieldViews<'_> {
         default: fn() -> T,
     ) -> Result<T> {
         let found = match self.near(field) {
-            Some(found) => found,
-            None => self.value(field)?,
+            Near::Found(value) => Some(value),
+            Near::Absent => None,
+            Near::Elsewhere => self.value(field)?,
         };
         match found {
             None => Ok(default()),
@@ -175,13 +177,13 @@ impl FieldViews<'_> {
         Source::without_keys(self.keys.schema(), &self.row).field_or(field, from, default)
     }
 
-    /// The field's value by a short way, or that the row has none; `None` if there is no short way to it.
+    /// The field by a short way.
     #[inline]
-    fn near(&self, field: usize) -> Option<Option<ValueRef<'_>>> {
+    fn near(&self, field: usize) -> Near<'_> {
         let fields = self.keys.schema().fields;
         match &self.columns {
             Some(columns) => self.row.get_in(columns, fields, field),
-            None => self.row.get_near(fields, field).map(Some),
+            None => self.row.get_near(fields, field).map_or(Near::Elsewhere, Near::Found),
         }
     }
 

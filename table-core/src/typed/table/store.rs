@@ -9,6 +9,7 @@ use crate::typed::change::transaction::StoreTransaction;
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Partition;
 use crate::typed::set::{EntitySet, SetTable};
+use crate::typed::settle;
 use crate::typed::table::Table;
 
 impl Store {
@@ -22,7 +23,9 @@ impl Store {
     /// To open a table and to read it notes nothing, so a newer program that only looks locks no older one out. A program
     /// that lacks an optional field of a newer one goes on: it carries the values along.
     pub fn table<E: Entity>(&self) -> Result<Table<E>> {
-        self.table_of(&[E::SCHEMA]).map(Table::new)
+        let table = self.table_of(&[E::SCHEMA])?;
+        settle::register::<E>(self);
+        Ok(Table::new(table))
     }
 
     /// The table of these kinds, created if there is none.
@@ -57,12 +60,15 @@ impl Store {
 
     /// The table of this set's kinds, created if there is none.
     pub fn set<Set: EntitySet>(&self) -> Result<SetTable<Set>> {
-        self.table_of(Set::KINDS).map(SetTable::new)
+        let table = self.table_of(Set::KINDS)?;
+        settle::register_set::<Set>(self);
+        Ok(SetTable::new(table))
     }
 
     /// Changes of several entities of one partition, of any kinds of the set, to be made together or not at all; see
     /// [`Egt`]. If the table can't be opened, committing says so.
     pub fn egt<'c, Set: EntitySet>(&self, partition: Partition<impl MemberOf<Set>>) -> Egt<'c, Set> {
+        settle::register_set::<Set>(self);
         Egt::new(self.table_of(Set::KINDS), partition)
     }
 

@@ -82,6 +82,9 @@ impl<'m> Path<'m> {
         let (krate, ident) = (&model.krate, model.ident);
         let ty = match index {
             None => quote!(#krate::OwnRows<#ident>),
+            Some((number, index)) if is_whole(index) && is_eventual(model, index) => {
+                quote!(#krate::EventualCopies<#ident, #number>)
+            }
             Some((number, index)) if is_whole(index) => {
                 quote!(#krate::WholeCopies<#ident, #number>)
             }
@@ -134,7 +137,8 @@ impl<'m> Path<'m> {
         let (item, ty, path) = (&self.item, &self.ty, names.path(Some(index), "Path"));
         let of_row = format!("A row of the index `{}` of `{ident}`, which has every field.", index.name);
         let of_path = self.of_path(index);
-        beside.add(&quote!(#[doc = #of_row] #vis type #item = #krate::Copied<#ident>;));
+        let row = if is_eventual(self.model, index) { quote!(Eventual) } else { quote!(Copied) };
+        beside.add(&quote!(#[doc = #of_row] #vis type #item = #krate::#row<#ident>;));
         beside.add(&quote!(#[doc = #of_path] #vis type #path = #ty;));
     }
 
@@ -148,6 +152,12 @@ impl<'m> Path<'m> {
         let (item, columns) = (&self.item, &self.columns);
         let made = columns::made(self.model, columns, |field| held.contains(&field));
         let of_path = self.of_path(index);
+        let (row, read) = if is_eventual(self.model, index) {
+            let row = quote!(#krate::Eventual<#item>);
+            (row, quote!(::core::result::Result::Ok(#krate::Eventual::of(view, #item::from_view(view)?))))
+        } else {
+            (quote!(#item), quote!(#item::from_view(view)))
+        };
         let definition = beside.place(
             &index.name,
             quote! {
@@ -161,15 +171,15 @@ impl<'m> Path<'m> {
             #[automatically_derived]
             impl #krate::Path for #marker {
                 type Entity = #ident;
-                type Item = #item;
+                type Item = #row;
                 type Columns = #columns;
 
                 const INDEX: ::core::option::Option<::core::primitive::usize> =
                     ::core::option::Option::Some(#number);
                 const COLUMNS: &'static #columns = &#made;
 
-                fn read(view: &#krate::RowView<'_>) -> #krate::Result<#item> {
-                    #item::from_view(view)
+                fn read(view: &#krate::RowView<'_>) -> #krate::Result<#row> {
+                    #read
                 }
             }
         }
@@ -196,6 +206,11 @@ impl<'m> Path<'m> {
         }
         held
     }
+}
+
+/// Whether the index's rows follow their entities.
+fn is_eventual(model: &Entity<'_>, index: &Index) -> bool {
+    index.eventual.is_some() && model.lies_elsewhere(index)
 }
 
 /// Whether the index's rows have every field.

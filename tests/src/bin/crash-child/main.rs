@@ -5,6 +5,7 @@
 mod bank;
 mod compact;
 mod elsewhere;
+mod eventual;
 mod fault;
 mod flips;
 mod full;
@@ -47,6 +48,7 @@ fn main() {
         "flips" => flips::run(&arguments),
         "key-flips" => key_flips::run(&arguments),
         "elsewhere" => elsewhere::forever(&arguments),
+        "eventual" => eventual::forever(&arguments),
         "fill" => full::fill(&arguments),
         "crowd" => full::crowd(&arguments),
         "bulk" => full::bulk(&arguments),

@@ -2,6 +2,7 @@
 
 mod damage;
 mod explorer;
+mod pending;
 mod together;
 
 use std::sync::Arc;

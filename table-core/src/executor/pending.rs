@@ -1,0 +1,185 @@
+//! What is to follow, as an executor has it, and who sees to it in this process.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use super::Backend;
+use crate::error::{Error, Result};
+use crate::pending::{PendingCount, PendingEntry};
+use crate::schema::Schema;
+
+/// The entries of a store: the entities whose copies are to follow.
+///
+/// Its errors say what is wrong; what was attempted is said above.
+pub trait Pending {
+    /// The entries behind that of this table, partition key and row key, in the order of those: so many at most.
+    fn after(&self, last: Option<&PendingEntry>, most: usize) -> Result<Vec<PendingEntry>>;
+
+    /// How many there are.
+    fn count(&self) -> Result<PendingCount>;
+
+    /// Removes those of tables that were dropped.
+    fn sweep(&self) -> Result<()>;
+
+    /// Who sees to them in this process.
+    fn settlers(&self) -> &Arc<Settlers>;
+}
+
+/// What settles the entities of one kind.
+pub(crate) trait Settler: Send + Sync {
+    /// The declaration by which it does so.
+    fn schema(&self) -> &'static Schema;
+
+    /// Settles these entries, which are of its kind; what became of each.
+    fn settle(&self, store: &Arc<dyn Backend>, entries: &[PendingEntry]) -> Result<Vec<Result<()>>>;
+}
+
+/// Runs in the background as long as there is something to settle.
+pub(crate) type Background = fn(Weak<dyn Backend>, Arc<Settlers>);
+
+/// Who settles what in this process: a settler for each kind that it has opened, and a thread that exists as long as there is
+/// something to do.
+#[derive(Default)]
+pub struct Settlers {
+    /// Whether nothing is settled but when it is asked for.
+    is_manual: bool,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    kinds: BTreeMap<&'static str, Arc<dyn Settler>>,
+    /// The store and what runs for it, once a kind is known.
+    background: Option<(Weak<dyn Backend>, Background)>,
+    /// Whether the thread is there.
+    is_running: bool,
+    /// How often something has come.
+    news: u64,
+    /// Whether the thread is to let go of the store for a while.
+    is_held: bool,
+    /// Whether the store is no more.
+    is_over: bool,
+    /// Why the last attempt of the thread failed as a whole.
+    failure: Option<Error>,
+}
+
+impl Settlers {
+    /// Those of a store: with `is_manual` they do nothing by themselves.
+    pub fn new(is_manual: bool) -> Self {
+        Self { is_manual, ..Self::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What settles a kind.
+    pub(crate) fn of(&self, kind: &str) -> Option<Arc<dyn Settler>> {
+        self.state().kinds.get(kind).cloned()
+    }
+
+    /// Whether this declaration settles its kind already.
+    pub(crate) fn knows(&self, schema: &'static Schema) -> bool {
+        self.state().kinds.get(schema.kind).is_some_and(|known| std::ptr::eq(known.schema(), schema))
+    }
+
+    /// Takes in what settles a kind, in the place of another, and has what is there settled.
+    pub(crate) fn add(&self, store: &Arc<dyn Backend>, settler: Arc<dyn Settler>, background: Background) {
+        let mut state = self.state();
+        state.kinds.insert(settler.schema().kind, settler);
+        state.background = Some((Arc::downgrade(store), background));
+    }
+
+    /// Says that something has come: the thread looks, and is begun if it is not there.
+    pub fn tell(self: &Arc<Self>) {
+        let mut state = self.state();
+        state.news = state.news.wrapping_add(1);
+        self.changed.notify_all();
+        if self.is_manual || state.is_running || state.is_over {
+            return;
+        }
+        let Some((store, run)) = state.background.clone() else { return };
+        let settlers = self.clone();
+        let thread = std::thread::Builder::new().name("table-core settle".into());
+        match thread.spawn(move || run(store, settlers)) {
+            Ok(_) => state.is_running = true,
+            // The next change tries again.
+            Err(error) => {
+                let because = "no thread could be started";
+                state.failure = Some(Error::new(crate::ErrorKind::Io).because(because).caused_by(error));
+            }
+        }
+    }
+
+    /// How often something has come.
+    pub(crate) fn news(&self) -> u64 {
+        self.state().news
+    }
+
+    /// Notes why an attempt failed as a whole, or that it did not.
+    pub(crate) fn note(&self, failure: Option<Error>) {
+        self.state().failure = failure;
+    }
+
+    /// Why the last attempt of the thread failed as a whole.
+    pub(crate) fn failure(&self) -> Option<Error> {
+        self.state().failure.as_ref().map(Error::again)
+    }
+
+    /// Ends the thread that calls it, unless something has come since `seen`. Whether it has ended.
+    pub(crate) fn end(&self, seen: u64) -> bool {
+        let mut state = self.state();
+        let ends = state.is_over || state.news == seen;
+        state.is_running = !ends;
+        ends
+    }
+
+    /// Ends the thread that calls it, whatever has come: the next news begin another.
+    pub(crate) fn give_up(&self) {
+        self.state().is_running = false;
+    }
+
+    /// Waits for news since `seen`, for so long at most. False if the store is no more.
+    pub(crate) fn wait(&self, seen: u64, most: Duration) -> bool {
+        let waits = |state: &mut State| state.news == seen && !state.is_over;
+        let waited = self.changed.wait_timeout_while(self.state(), most, waits);
+        !waited.unwrap_or_else(PoisonError::into_inner).0.is_over
+    }
+
+    /// Has the thread let go of the store, soon; or go on.
+    pub fn hold(&self, is_held: bool) {
+        self.state().is_held = is_held;
+        self.changed.notify_all();
+    }
+
+    /// Whether the thread is to let go of the store.
+    pub(crate) fn is_held(&self) -> bool {
+        self.state().is_held
+    }
+
+    /// Whether there is a thread.
+    pub fn is_running(&self) -> bool {
+        self.state().is_running
+    }
+
+    /// Waits as long as the store is to be let go. False if it is no more.
+    pub(crate) fn await_release(&self) -> bool {
+        let waits = |state: &mut State| state.is_held && !state.is_over;
+        !self.changed.wait_while(self.state(), waits).unwrap_or_else(PoisonError::into_inner).is_over
+    }
+
+    /// Says that the store is no more.
+    pub fn over(&self) {
+        self.state().is_over = true;
+        self.changed.notify_all();
+    }
+}
+
+impl fmt::Debug for Settlers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settlers").field("is_manual", &self.is_manual).finish_non_exhaustive()
+    }
+}

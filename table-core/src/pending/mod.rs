@@ -1,0 +1,81 @@
+//! Copies that are to follow their entities: what a store notes of them, and its bytes. No I/O.
+//!
+//! The change of an entity with `eventual` copies leaves an *entry* under the entity's key: where its copies may lie that
+//! are to go. To *settle* it is to put the copies that the entity has now, and to remove the rest, in one transaction that
+//! finds the entity and the entry as they were read. An entry holds keys, and nothing of what rows hold.
+
+mod entry;
+pub(crate) mod keys;
+#[cfg(test)]
+mod model_tests;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use self::entry::{Entry, Ledger};
+
+use crate::model::Ticks;
+
+/// The key of a row that is a copy, with the table where it lies.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CopyKey {
+    /// The table's name, as it is declared.
+    pub table: String,
+    /// The partition key.
+    pub partition: String,
+    /// The row key.
+    pub row: String,
+}
+
+/// The entity whose copies are to follow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The number of its table.
+    pub table: u32,
+    /// The partition key.
+    pub partition: String,
+    /// The row key.
+    pub row: String,
+}
+
+/// An entry as it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PendingEntry {
+    /// Whose copies are to follow.
+    pub source: Source,
+    /// The name of the entity's table; `None` if that was dropped.
+    pub table: Option<String>,
+    /// What tells the entry from every other that was or will be there.
+    pub version: u64,
+    /// The entity's kind.
+    pub kind: String,
+    /// Since when it is there.
+    pub since: Ticks,
+    /// Where copies may lie that are to go.
+    pub before: Vec<CopyKey>,
+    /// The names of the indexes that have no copy of the entity, as its function has said when it was written.
+    pub without: Vec<String>,
+    /// How often it was tried in vain.
+    pub tries: u32,
+    /// When it was last changed.
+    pub latest: Ticks,
+    /// Before when it is not tried again.
+    pub not_before: Ticks,
+    /// Whether it was set aside: nobody tries it until it is changed, or armed again.
+    pub is_aside: bool,
+    /// Why it failed last; empty if it has not.
+    pub error: String,
+}
+
+impl PendingEntry {
+    /// Whether it may be tried at this time. A clock that is set back makes nobody wait for longer.
+    pub(crate) fn is_due(&self, now: Ticks) -> bool {
+        !self.is_aside && !(self.latest <= now && now < self.not_before)
+    }
+}
+
+/// What a store counts of its entries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PendingCount {
+    /// How many there are, those of dropped tables among them.
+    pub entries: u64,
+}

@@ -1,0 +1,91 @@
+//! Entries as bytes, and what becomes of them.
+
+use std::time::Duration;
+
+use super::CopyKey;
+use super::entry::{Entry, Ledger, MOST_TRIES};
+use crate::messages::{ERROR_BYTES, Tally};
+use crate::model::Ticks;
+
+fn at(ticks: u64) -> Ticks {
+    Ticks::new(ticks).unwrap()
+}
+
+fn key(row: &str) -> CopyKey {
+    CopyKey { table: "Names".into(), partition: "Jones".into(), row: row.into() }
+}
+
+fn entry() -> Entry {
+    let mut entry = Entry::new("employee", at(7));
+    entry.take("employee", &[key("b"), key("a"), key("b")], &["by_badge"], at(9));
+    entry
+}
+
+#[test]
+fn an_entry_unites_the_keys_of_all_changes_and_keeps_the_last_word_on_sparse_indexes() {
+    let mut entry = entry();
+    assert_eq!(entry.before, [key("a"), key("b")]);
+    entry.take("employee", &[key("c"), key("a")], &[], at(12));
+    assert_eq!(entry.before, [key("a"), key("b"), key("c")]);
+    assert_eq!((entry.since, entry.latest, entry.without.len()), (at(7), at(12), 0));
+}
+
+#[test]
+fn an_entry_that_fails_waits_longer_each_time_and_is_set_aside_until_it_is_changed() {
+    let mut entry = entry();
+    let mut last = Duration::ZERO;
+    for tries in 1..=MOST_TRIES {
+        assert!(!entry.is_aside);
+        entry.fail("the disk is full", at(100));
+        let delay = entry.not_before.saturating_since(at(100));
+        assert!(delay >= last && delay <= Duration::from_secs(900), "{delay:?}");
+        assert_eq!((entry.tries, &*entry.error), (tries, "the disk is full"));
+        last = delay;
+    }
+    assert!(entry.is_aside);
+    let mut armed = entry.clone();
+    armed.arm(at(200));
+    assert_eq!((armed.is_aside, armed.tries, armed.not_before), (false, 0, Ticks::MIN));
+    entry.take("employee", &[], &[], at(200));
+    assert_eq!((entry.is_aside, entry.tries, entry.before.len()), (false, 0, 2));
+    entry.fail(&"é".repeat(ERROR_BYTES), at(300));
+    assert_eq!(entry.error.len(), ERROR_BYTES);
+}
+
+#[test]
+fn an_entry_is_read_as_it_was_written_and_no_other_bytes_are_one() {
+    let mut entry = entry();
+    entry.fail("why", at(10));
+    let bytes = entry.encode();
+    assert_eq!(Entry::decode(&bytes), Some(entry));
+    for length in 0..bytes.len() {
+        assert_eq!(Entry::decode(&bytes[..length]), None, "{length}");
+    }
+    assert_eq!(Entry::decode(&[&bytes[..], b"x"].concat()), None);
+    let mut flags = bytes.clone();
+    flags[28] = 2;
+    assert_eq!(Entry::decode(&flags), None);
+
+    let ledger = Ledger { entries: Tally { count: 3, digest: 77 } };
+    assert_eq!(Ledger::decode(&ledger.encode()), Some(ledger));
+    assert_eq!(Ledger::decode(&ledger.encode()[1..]), None);
+}
+
+/// As `docs/format.md` has them.
+#[test]
+fn the_bytes_are_those_of_the_page() {
+    let mut entry = Entry::new("employee", at(1));
+    entry.take("employee", &[key("a")], &["by_badge"], at(2));
+    let expected = [
+        &1_u64.to_le_bytes()[..],
+        &2_u64.to_le_bytes(),
+        &0_u32.to_le_bytes(),
+        &0_u64.to_le_bytes(),
+        &[0],
+        b"\x08\0employee\0\0",
+        b"\x01\0\0\0\x08\0by_badge",
+        b"\x01\0\0\0\x05\0Names\x05\0Jones\x01\0a",
+    ]
+    .concat();
+    assert_eq!(entry.encode(), expected);
+}

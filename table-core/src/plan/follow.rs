@@ -1,0 +1,124 @@
+//! What a change leaves to be done: copies that are to follow their entity.
+
+use super::content::Cause;
+use super::draft::Printed;
+use super::row_write::{Act, Condition};
+use super::rows::{EntityRow, EntityRows};
+use super::touched::Touched;
+use crate::pending::{CopyKey, Source};
+use crate::schema::{Index, Schema};
+
+/// What a plan does besides its rows to the entries of what is to follow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Intent {
+    /// Copies of an entity are to follow its change.
+    Follow(Follow),
+    /// The copies are there: the entry goes, if it is the one of this version.
+    Settle(Source, u64),
+    /// They can't be made, and this is why: the entry is noted to have failed, if it is the one of this version.
+    Fail(Source, u64, String),
+    /// The entry is tried again as if it had never failed, if it is the one of this version.
+    Arm(Source, u64),
+}
+
+/// Copies that are to follow the change of an entity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Follow {
+    /// Which of the tables that are handed over with the plan the entity is in.
+    pub table: usize,
+    /// Its keys.
+    pub partition: String,
+    /// Its row key.
+    pub row: String,
+    /// Its kind.
+    pub kind: &'static str,
+    /// Where copies may lie that are to go.
+    pub before: Vec<CopyKey>,
+    /// Where copies are to lie, as far as the change can tell.
+    pub wanted: Vec<CopyKey>,
+    /// The sparse indexes that the entity has no copy in.
+    pub without: Vec<&'static str>,
+}
+
+impl Follow {
+    fn new(table: usize, schema: &'static Schema, rows: &EntityRows<'_>) -> Self {
+        let (partition, row) = rows.primary_key();
+        Self {
+            table,
+            partition: partition.to_owned(),
+            row: row.to_owned(),
+            kind: schema.kind,
+            before: Vec::new(),
+            wanted: Vec::new(),
+            without: Vec::new(),
+        }
+    }
+}
+
+/// What a change of an entity leaves to be done, found out row by row.
+pub(super) struct Following {
+    /// What is to come of the entity that there is afterwards, or of the one that goes.
+    follow: Follow,
+    /// What is to go of an entity that has moved away from its key.
+    left: Option<Follow>,
+    is_any: bool,
+}
+
+impl Following {
+    /// Of an entity, in this table of those that come with the plan; none if all its copies come with it.
+    pub(super) fn of(table: usize, entity: &Printed<'_>) -> Option<Self> {
+        let schema = entity.schema;
+        if entity.keeps_own || !schema.has_eventual() {
+            return None;
+        }
+        let (old, new) = (entity.old.as_ref().map(|old| &old.rows), entity.new.as_ref());
+        let mut follow = Follow::new(table, schema, new.or(old)?);
+        let has_moved = old.zip(new).is_some_and(|(old, new)| old.primary_key() != new.primary_key());
+        let left = old.filter(|_| has_moved).map(|old| Follow::new(table, schema, old));
+        if let Some(new) = new {
+            let lacks = |number: usize| new.rows.iter().all(|row| row.cause() != Cause::Index(number));
+            let sparse =
+                schema.indexes.iter().enumerate().filter(|(_, index)| index.is_eventual() && index.sparse);
+            follow.without.extend(sparse.filter(|(at, _)| lacks(*at)).map(|(_, index)| index.name));
+        }
+        Some(Self { follow, left, is_any: false })
+    }
+
+    /// Takes what becomes of a row, if it is one that follows.
+    pub(super) fn takes(
+        &mut self,
+        rows: &EntityRows<'_>,
+        row: &EntityRow<'_>,
+        touched: &Touched<'_>,
+    ) -> bool {
+        if !row.content.kind.index().is_some_and(Index::is_eventual) {
+            return false;
+        }
+        let (goes, stays) = match touched {
+            Touched::Wanted(write) => {
+                (matches!(write.act, Act::Remove), write.act.keeps() && write.condition == Condition::Any)
+            }
+            Touched::Gone(_) => (true, false),
+            Touched::Reserved(_) => (false, true),
+        };
+        let (table, partition) = rows.place_of(row);
+        let key = CopyKey {
+            table: table.to_owned(),
+            partition: partition.to_owned(),
+            row: rows.key(row).to_owned(),
+        };
+        if goes {
+            self.left.as_mut().unwrap_or(&mut self.follow).before.push(key);
+        } else {
+            self.follow.wanted.push(key);
+        }
+        self.is_any |= !stays;
+        true
+    }
+
+    /// What is left to be done.
+    pub(super) fn into_intents(self) -> impl Iterator<Item = Intent> {
+        let any = self.is_any.then_some(self.follow);
+        any.into_iter().chain(self.left.filter(|left| !left.before.is_empty())).map(Intent::Follow)
+    }
+}

@@ -1,0 +1,101 @@
+//! What is to follow, in a store on LMDB.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::error::{ErrorKind, Result};
+use crate::executor::{Pending, Settlers};
+use crate::pending::{PendingCount, PendingEntry, Source};
+use crate::row::key::{self, StoredKey};
+use crate::store::handle::shared::Shared;
+use crate::store::lmdb;
+use crate::store::queues::{FoundEntry, Outcome, Work};
+use crate::store::records::catalog;
+use crate::store::records::features::Feature;
+use crate::store::records::meta::Meta;
+
+/// Entries of a dropped table that go in one transaction.
+const SWEPT_AT_ONCE: usize = 1_000;
+
+impl Shared {
+    /// An entry as it is read, with the name of its table.
+    fn entry(found: FoundEntry, tables: &BTreeMap<u32, Box<str>>) -> Result<PendingEntry> {
+        let FoundEntry { stored, version, entry } = found;
+        let key = StoredKey::parse(&stored).ok_or_else(lmdb::damaged_page)?;
+        let (partition, row) = key.texts().ok_or_else(lmdb::damaged_page)?;
+        Ok(PendingEntry {
+            source: Source { table: key.table, partition: partition.into(), row: row.into() },
+            table: tables.get(&key.table).map(|name| name.to_string()),
+            version,
+            kind: entry.kind,
+            since: entry.since,
+            before: entry.before,
+            without: entry.without,
+            tries: entry.tries,
+            latest: entry.latest,
+            not_before: entry.not_before,
+            is_aside: entry.is_aside,
+            error: entry.error,
+        })
+    }
+
+    /// Removes the entries of tables that were dropped.
+    pub(in crate::store) fn sweep_entries(&self) -> Result<()> {
+        let dropped = || {
+            let (txn, dbs) = (self.environment.read_txn()?, &self.environment.dbs);
+            let meta = Meta::read(dbs.main, &txn)?;
+            let has_entries = meta.features.has(Feature::Pending);
+            if has_entries { catalog::graves(dbs, &txn, &meta) } else { Ok(Vec::new()) }
+        };
+        let dropped = match dropped() {
+            // Writers need no reader's slot where there is nothing to sweep.
+            Err(full) if full.kind() == ErrorKind::TooManyReaders => {
+                let has_entries = self.transact(|_, _, meta| Ok(meta.features.has(Feature::Pending)))?;
+                if has_entries { Err(full) } else { Ok(Vec::new()) }
+            }
+            dropped => dropped,
+        }?;
+        for table in dropped {
+            while self.work(vec![Work::Forget(table.id, SWEPT_AT_ONCE)])? == [Outcome::Swept(false)] {}
+        }
+        Ok(())
+    }
+}
+
+impl Pending for Shared {
+    fn after(&self, last: Option<&PendingEntry>, most: usize) -> Result<Vec<PendingEntry>> {
+        let last = last.map(|last| {
+            let Source { table, partition, row } = &last.source;
+            key::stored(*table, partition, row)
+        });
+        let found = self.look(|view, txn| {
+            let dbs = &self.environment.dbs;
+            let meta = Meta::read(dbs.main, txn)?;
+            let (found, _) = view.entries(last.as_deref(), most, meta.features.has(Feature::Pending))?;
+            if found.is_empty() {
+                return Ok(Vec::new());
+            }
+            let tables = catalog::list(dbs, txn, &meta)?;
+            let tables = tables.into_iter().map(|entry| (entry.id, entry.name)).collect();
+            found.into_iter().map(|found| Self::entry(found, &tables)).collect()
+        })?;
+        Ok(found.unwrap_or_default())
+    }
+
+    fn count(&self) -> Result<PendingCount> {
+        let ledger = self.look(|view, txn| {
+            let meta = Meta::read(self.environment.dbs.main, txn)?;
+            view.ledger(meta.features.has(Feature::Pending))
+        })?;
+        let ledger = ledger.unwrap_or_default();
+        Ok(PendingCount { entries: ledger.entries.count })
+    }
+
+    fn sweep(&self) -> Result<()> {
+        self.sweep_entries()
+    }
+
+    fn settlers(&self) -> &Arc<Settlers> {
+        &self.settlers
+    }
+}

@@ -1,0 +1,182 @@
+//! Entries of what is to follow: drafted as what is asked of queues is, and read with the same proofs.
+
+use std::ops::ControlFlow;
+
+use super::draft::Draft;
+use super::view::{self, Stop, View};
+use crate::error::{Error, ErrorKind, Result};
+use crate::messages::Tally;
+use crate::pending::{CopyKey, Entry, Ledger, keys};
+use crate::row::key::Number;
+use crate::store::records::meta;
+
+/// What becomes of an entry.
+#[derive(Clone, Debug)]
+pub(in crate::store) enum EntryWork {
+    /// It takes in a change of its entity, and is made if there is none.
+    Follow { kind: &'static str, before: Vec<CopyKey>, without: Vec<&'static str> },
+    /// It goes, if it is of this version.
+    Settle(u64),
+    /// It has failed, if it is of this version.
+    Fail(u64, String),
+    /// It is tried again, if it is of this version.
+    Arm(u64),
+}
+
+/// An entry that was found: the stored key of its entity's row, its version, and what it says.
+pub(in crate::store) struct FoundEntry {
+    pub(in crate::store) stored: Vec<u8>,
+    pub(in crate::store) version: u64,
+    pub(in crate::store) entry: Entry,
+}
+
+impl Draft<'_> {
+    /// Does this to the entry under a key.
+    pub(super) fn entry(&mut self, key: &[u8], work: &EntryWork) -> Result<()> {
+        let now = self.clock.store;
+        let old = self.find(key)?.map(std::borrow::Cow::into_owned);
+        let (mut entry, expected) = match (work, &old) {
+            (EntryWork::Follow { kind, .. }, None) => (Entry::new(kind, now), None),
+            (_, None) => return Err(overtaken()),
+            (work, Some(record)) => {
+                let expected = match work {
+                    EntryWork::Follow { .. } => None,
+                    EntryWork::Settle(version) | EntryWork::Fail(version, _) | EntryWork::Arm(version) => {
+                        Some(*version)
+                    }
+                };
+                let found = Entry::decode(view::body(record)).ok_or_else(|| view::damaged(key))?;
+                if expected.is_some_and(|version| version != meta::checksum_of(record)) {
+                    return Err(overtaken());
+                }
+                (found, expected)
+            }
+        };
+        debug_assert!(
+            expected.is_some() || matches!(work, EntryWork::Follow { .. }),
+            "only a change makes an entry"
+        );
+        match work {
+            EntryWork::Follow { kind, before, without } => entry.take(kind, before, without, now),
+            EntryWork::Settle(_) => return self.replace_entry(key, old.as_deref(), None),
+            EntryWork::Fail(_, error) => entry.fail(error, self.clock.now.max(now)),
+            EntryWork::Arm(_) => entry.arm(now),
+        }
+        self.replace_entry(key, old.as_deref(), Some(entry.encode()))
+    }
+
+    /// Removes so many entries of a table that was dropped; whether none is left.
+    pub(super) fn forget(&mut self, table: u32, most: usize) -> Result<bool> {
+        let mut keys = Vec::new();
+        let prefix = keys::entry(&Number::of(table));
+        let is_end = self.view.walk(&prefix, None, |key, record| {
+            if keys.len() == most {
+                return Ok(ControlFlow::Break(()));
+            }
+            keys.push((key.to_vec(), record.to_vec()));
+            Ok(ControlFlow::Continue(Stop::Not))
+        })?;
+        for (key, record) in keys {
+            self.replace_entry(&key, Some(&record), None)?;
+        }
+        Ok(is_end)
+    }
+
+    /// Puts an entry in the place of the one that was found there, or removes that.
+    fn replace_entry(&mut self, key: &[u8], old: Option<&[u8]>, new: Option<Vec<u8>>) -> Result<()> {
+        let new = new.map(|body| meta::sealed(key, body));
+        let ledger = self.ledger()?;
+        if let Some(old) = old {
+            ledger.entries.subtract(meta::checksum_of(old));
+        }
+        if let Some(new) = &new {
+            ledger.entries.add(meta::checksum_of(new));
+        }
+        self.replace(key, old.is_some(), new);
+        Ok(())
+    }
+}
+
+impl View<'_> {
+    /// What is counted of the entries: nothing, if the store has had none, as its feature says.
+    pub(in crate::store) fn ledger(&self, has_had_some: bool) -> Result<Ledger> {
+        match self.record(&keys::LEDGER)? {
+            Some(record) => Ledger::decode(view::body(record)).ok_or_else(|| view::damaged(&keys::LEDGER)),
+            None if has_had_some => Err(view::missing(&keys::LEDGER)),
+            None => Ok(Ledger::default()),
+        }
+    }
+
+    /// Whether the entity of this stored key has an entry.
+    pub(in crate::store) fn has_entry(&self, stored: &[u8]) -> Result<bool> {
+        Ok(self.record(&keys::entry(stored))?.is_some())
+    }
+
+    /// The entries behind this key, so many at most, and whether there is no other. All of a store are as many as it counts.
+    pub(in crate::store) fn entries(
+        &self,
+        after: Option<&[u8]>,
+        most: usize,
+        has_had_some: bool,
+    ) -> Result<(Vec<FoundEntry>, bool)> {
+        let (mut found, mut tally) = (Vec::new(), Tally::default());
+        let ledger = self.ledger(has_had_some)?;
+        let after = match after {
+            Some(after) => {
+                let key = keys::entry(after);
+                // What was met before may be gone by now, and is walked to from the beginning then.
+                if self.record(&key)?.is_some() { After::It(key) } else { After::Behind(key) }
+            }
+            None => After::Nothing,
+        };
+        let from = match &after {
+            After::It(key) => Some(key.as_slice()),
+            _ => None,
+        };
+        let is_end = self.walk(&keys::entry(&[]), from, |key, record| {
+            if matches!(&after, After::Behind(behind) if key <= behind.as_slice()) {
+                return Ok(ControlFlow::Continue(Stop::Not));
+            }
+            if found.len() == most {
+                return Ok(ControlFlow::Break(()));
+            }
+            let damaged = || view::damaged(key);
+            let stored = keys::of_entry(key).ok_or_else(damaged)?.to_vec();
+            let entry = Entry::decode(view::body(record)).ok_or_else(damaged)?;
+            let version = meta::checksum_of(record);
+            tally.add(version);
+            found.push(FoundEntry { stored, version, entry });
+            Ok(ControlFlow::Continue(Stop::Not))
+        })?;
+        if matches!(after, After::Nothing) && is_end {
+            check_entries(ledger.entries, tally)?;
+        }
+        Ok((found, is_end))
+    }
+}
+
+/// Where a walk over entries goes on.
+enum After {
+    Nothing,
+    /// Behind the entry of this key, which is there.
+    It(Vec<u8>),
+    /// Behind this key, which is no entry's any more.
+    Behind(Vec<u8>),
+}
+
+/// Compares the entries that were found with those that are counted.
+pub(super) fn check_entries(counted: Tally, found: Tally) -> Result<()> {
+    if counted == found {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Corrupt).because(format!(
+        "the store counts {} entities whose copies are to follow, and {} were found, or not the same ones",
+        counted.count, found.count
+    )))
+}
+
+#[cold]
+fn overtaken() -> Error {
+    Error::new(ErrorKind::ConditionNotMet)
+        .because("what was to follow is another by now, or has been seen to")
+}

@@ -1,0 +1,51 @@
+//! What a plan leaves to be done, on its way to the entries that say so.
+
+use std::sync::Arc;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::pending::{Source, keys};
+use crate::plan::{Follow, Intent};
+use crate::row::key;
+use crate::store::queues::{EntryWork, Work};
+use crate::store::records::catalog::TableState;
+
+/// The longest key that the database takes.
+const LONGEST: usize = 1_982;
+
+/// The work that an intent of a plan is. A copy that could never lie where it is to is refused with the change of its entity.
+pub(super) fn of(intent: &Intent, tables: &[&Arc<TableState>]) -> Result<Work> {
+    match intent {
+        Intent::Follow(follow) => self::follow(follow, tables),
+        Intent::Settle(source, version) => Ok(Work::Entry(of_source(source), EntryWork::Settle(*version))),
+        Intent::Fail(source, version, error) => {
+            Ok(Work::Entry(of_source(source), EntryWork::Fail(*version, error.clone())))
+        }
+        Intent::Arm(source, version) => Ok(Work::Entry(of_source(source), EntryWork::Arm(*version))),
+    }
+}
+
+fn of_source(source: &Source) -> Vec<u8> {
+    keys::entry(&key::stored(source.table, &source.partition, &source.row))
+}
+
+fn follow(follow: &Follow, tables: &[&Arc<TableState>]) -> Result<Work> {
+    let Follow { table, partition, row, kind, before, wanted, without } = follow;
+    let table = tables.get(*table).ok_or_else(|| {
+        Error::new(ErrorKind::TableNotFound).because("the plan is of a table that was not given")
+    })?;
+    for copy in wanted {
+        let checked = key::check_partition(&copy.partition)
+            .and_then(|()| key::check_printed_row(&copy.partition, &copy.row));
+        checked.map_err(|error| {
+            error.attempted("write to").table(&copy.table).partition(&copy.partition).row(&copy.row)
+        })?;
+    }
+    let stored = key::stored(table.id, partition, row);
+    if stored.len() >= LONGEST {
+        let because = "the entity's keys leave no room for the note that its copies are to follow";
+        let error = Error::new(ErrorKind::KeyTooLong).because(because).attempted("write to");
+        return Err(error.table(&table.name).partition(partition).row(row));
+    }
+    let work = EntryWork::Follow { kind, before: before.clone(), without: without.clone() };
+    Ok(Work::Entry(keys::entry(&stored), work))
+}

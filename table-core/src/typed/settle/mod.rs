@@ -1,0 +1,187 @@
+//! Settling: copies that follow their entities come, in the background or when somebody asks for it.
+
+mod pass;
+mod report;
+mod settler;
+
+use std::sync::Arc;
+
+pub use self::report::{FailedSettling, Settlement, Unsettled};
+
+use self::pass::{Tries, background, pass};
+use self::settler::KindSettler;
+use crate::error::{Error, Result};
+use crate::handle::store::Store;
+use crate::pending::PendingEntry;
+use crate::plan::{Intent, Plan};
+use crate::sealing::SealedAt;
+use crate::typed::encrypt::unopened;
+use crate::typed::entity::Entity;
+use crate::typed::set::{EntitySet, Visitor};
+
+/// So many entries are read at a time.
+const AT_ONCE: usize = 512;
+
+/// So often does [`Store::settle`] go over all that is to follow, while others write what it settles.
+const PASSES: u32 = 64;
+
+/// Has this process settle what follows the entities of this type, once it has opened their table.
+pub(in crate::typed) fn register<E: Entity>(store: &Store) {
+    if const { !E::SCHEMA.has_eventual() } {
+        return;
+    }
+    let Ok(pending) = store.backend().pending() else { return };
+    let settlers = pending.settlers();
+    if settlers.knows(E::SCHEMA) {
+        return;
+    }
+    let settler = KindSettler { schema: E::SCHEMA, read: unopened::read::<E> };
+    settlers.add(store.backend(), Arc::new(settler), background);
+    // What another process has left, or this one before it was opened anew.
+    if pending.count().is_ok_and(|count| count.entries > 0) {
+        settlers.tell();
+    }
+}
+
+/// The same for every kind of a set.
+pub(in crate::typed) fn register_set<Set: EntitySet>(store: &Store) {
+    for schema in Set::KINDS.iter().filter(|schema| schema.has_eventual()) {
+        // A kind of the set is visited by its name.
+        let _: Option<()> = Set::visit(schema.kind, Register(store));
+    }
+}
+
+struct Register<'s>(&'s Store);
+
+impl<Set> Visitor<Set> for Register<'_> {
+    type Output = ();
+
+    fn visit<E: Entity>(self, _: fn(E) -> Set) {
+        register::<E>(self.0);
+    }
+}
+
+/// What is done to what is to follow, as it follows "cannot " in an error.
+const ATTEMPTED: &str = "settle what follows entities in";
+
+impl Store {
+    /// Has the copies of all `eventual` indexes follow their entities before it returns, as far as this process can.
+    ///
+    /// A store does this by itself in the background, unless it was opened with
+    /// [`Settling::Manual`](crate::store::Settling::Manual): each change of an entity leaves a note with which of its copies
+    /// are to follow, and whatever process has opened the kind sees to it. What is there afterwards is what the entities say,
+    /// however often it is done and by however many.
+    ///
+    /// What fails is tried again later, with growing delays, and set aside after 16 times; this call doesn't wait for the
+    /// delay, and leaves what was set aside where it is. [`unsettled`](Self::unsettled) tells what is left.
+    ///
+    /// ```
+    /// use table_core::store::Settling;
+    /// use table_core::typed::Settlement;
+    /// use table_core::{Entity, Eventual, Store};
+    ///
+    /// #[derive(Entity)]
+    /// #[entity(table = "Company", kind = "employee")]
+    /// #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// #[index(by_name, table = "Names", partition = "{last_name}", row = "{department}_{id:06}", eventual)]
+    /// struct Employee {
+    ///     department: String,
+    ///     id: u32,
+    ///     last_name: String,
+    /// }
+    ///
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("company.tables");
+    /// let store = Store::options().settling(Settling::Manual).open(&path)?;
+    /// let staff = store.table::<Employee>()?;
+    /// let written = staff.insert(&Employee { department: "Sales".into(), id: 7, last_name: "Jones".into() })?;
+    ///
+    /// // The entity is there, and its copy follows.
+    /// assert!(staff.get(Employee::by_name("Jones", "Sales", 7))?.is_none());
+    /// assert_eq!(store.unsettled()?.entities, 1);
+    /// assert_eq!(store.settle()?, Settlement::Settled);
+    /// let copy: Eventual<Employee> = staff.get(Employee::by_name("Jones", "Sales", 7))?.unwrap();
+    /// assert_eq!((&*copy.last_name, Eventual::as_of(&copy)), ("Jones", written));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn settle(&self) -> Result<Settlement> {
+        self.settle_all().map_err(|error| error.attempted(ATTEMPTED))
+    }
+
+    fn settle_all(&self) -> Result<Settlement> {
+        let pending = self.backend().pending()?;
+        pending.sweep()?;
+        for _ in 0..PASSES {
+            let done = pass(self.backend(), Tries::Now)?;
+            if done.again == 0 {
+                break;
+            }
+        }
+        let left = self.list()?;
+        if left.is_empty() {
+            return Ok(Settlement::Settled);
+        }
+        let settlers = pending.settlers();
+        let unknown = left.iter().filter(|entry| settlers.of(&entry.kind).is_none());
+        let mut kinds: Vec<_> = unknown.map(|entry| entry.kind.clone()).collect();
+        kinds.sort();
+        kinds.dedup();
+        Ok(Settlement::Unsettled { kinds })
+    }
+
+    /// What is to follow and has not yet: how many entities there are whose copies are to, since when, and what fails.
+    ///
+    /// It reads all of it. Whatever process has written, it is counted here.
+    pub fn unsettled(&self) -> Result<Unsettled> {
+        let list = self.list().map_err(|error| error.attempted(ATTEMPTED))?;
+        let settlers = self.backend().pending().map_err(|error| error.attempted(ATTEMPTED))?.settlers();
+        let failure = settlers.failure().map(|error| error.to_string());
+        Ok(Unsettled::of(list, failure, |kind| settlers.of(kind).is_some()))
+    }
+
+    /// Has what was set aside, or waits to be tried again, tried at once, as if it had never failed; returns how many
+    /// entities those are.
+    ///
+    /// What another change of such an entity does, too.
+    pub fn rearm(&self) -> Result<u64> {
+        self.rearm_all().map_err(|error| error.attempted(ATTEMPTED))
+    }
+
+    fn rearm_all(&self) -> Result<u64> {
+        let mut armed = 0;
+        for entry in self.list()?.into_iter().filter(|entry| entry.tries > 0) {
+            let intents = vec![Intent::Arm(entry.source, entry.version)];
+            let plan = Plan { intents, ..Plan::default() };
+            match self.backend().commit(&[], &plan, &SealedAt::NOTHING) {
+                Ok(_) => armed += 1,
+                // It has changed meanwhile, or is settled.
+                Err(refused) if refused.error.kind() == crate::ErrorKind::ConditionNotMet => {}
+                Err(refused) => return Err(refused.error),
+            }
+        }
+        if armed > 0 {
+            self.backend().pending()?.settlers().tell();
+        }
+        Ok(armed)
+    }
+
+    /// Every entry of a table that is there.
+    fn list(&self) -> Result<Vec<PendingEntry>> {
+        let pending = self.backend().pending()?;
+        let (mut all, mut last) = (Vec::new(), None);
+        loop {
+            let some = pending.after(last.as_ref(), AT_ONCE)?;
+            last = some.last().cloned();
+            all.extend(some.into_iter().filter(|entry| entry.table.is_some()));
+            if last.is_none() {
+                return Ok(all);
+            }
+        }
+    }
+}
+
+/// What is said of an entry whose planning has panicked.
+fn panicked() -> Error {
+    Error::new(crate::ErrorKind::SchemaMismatch)
+        .because("the code that reads the entity or its keys panicked")
+}

@@ -1,0 +1,154 @@
+//! Going over all that is to follow, once or as long as there is something.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use super::{AT_ONCE, panicked};
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::{Backend, Settlers};
+use crate::model::Ticks;
+use crate::pending::PendingEntry;
+use crate::plan::{Intent, Plan};
+use crate::sealing::SealedAt;
+
+/// Which entries are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tries {
+    /// Those whose time has come.
+    Due,
+    /// All but those that were set aside.
+    Now,
+}
+
+/// What a pass has left.
+#[derive(Debug, Default)]
+pub(super) struct Pass {
+    /// How many entries somebody else has changed or settled meanwhile.
+    pub(super) again: u64,
+    /// When the next one that has failed is to be tried.
+    pub(super) next: Option<Ticks>,
+}
+
+/// Goes over the entries once, and settles those that this process can. Each by itself: what fails is noted, and holds up no
+/// other.
+pub(super) fn pass(store: &Arc<dyn Backend>, tries: Tries) -> Result<Pass> {
+    let pending = store.pending()?;
+    let (mut done, mut last) = (Pass::default(), None);
+    loop {
+        if tries == Tries::Due && pending.settlers().is_held() {
+            // The thread goes on later.
+            return Ok(Pass { again: 1, ..done });
+        }
+        let entries = pending.after(last.as_ref(), AT_ONCE)?;
+        last = entries.last().cloned();
+        if last.is_none() {
+            return Ok(done);
+        }
+        let now = Ticks::now();
+        let mut kinds: BTreeMap<String, Vec<PendingEntry>> = BTreeMap::new();
+        for entry in entries.into_iter().filter(|entry| entry.table.is_some() && !entry.is_aside) {
+            if pending.settlers().of(&entry.kind).is_none() {
+                continue;
+            }
+            if tries == Tries::Now || entry.is_due(now) {
+                kinds.entry(entry.kind.clone()).or_default().push(entry);
+            } else {
+                done.next = Some(done.next.map_or(entry.not_before, |next| next.min(entry.not_before)));
+            }
+        }
+        for (kind, entries) in kinds {
+            let Some(settler) = pending.settlers().of(&kind) else { continue };
+            let results = match settler.settle(store, &entries) {
+                // Its table was dropped, and the entries with it.
+                Err(error) if error.kind() == ErrorKind::TableNotFound => continue,
+                results => results?,
+            };
+            for (entry, result) in entries.into_iter().zip(results) {
+                match result {
+                    Ok(()) => {}
+                    Err(error) if is_stale(&error) => done.again += 1,
+                    Err(error) if error.kind().stops() => return Err(error),
+                    Err(error) => {
+                        let next = fail(store, entry, &error)?;
+                        done.next = done.next.into_iter().chain(next).min();
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether a refusal says that the entity, its entry, its indexes or their tables are others by now.
+fn is_stale(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::ConditionNotMet
+            | ErrorKind::EntityNotFound
+            | ErrorKind::EntityAlreadyExists
+            // It was dropped meanwhile.
+            | ErrorKind::TableNotFound
+    )
+}
+
+/// Notes that an entry has failed. About when it is to be tried again.
+fn fail(store: &Arc<dyn Backend>, entry: PendingEntry, error: &Error) -> Result<Option<Ticks>> {
+    let intents = vec![Intent::Fail(entry.source, entry.version, error.to_string())];
+    let plan = Plan { intents, ..Plan::default() };
+    match store.commit(&[], &plan, &SealedAt::NOTHING) {
+        Ok(etag) => Ok(etag.timestamp().checked_add(Duration::from_millis(250) * (2 << entry.tries.min(8)))),
+        // Its entity has changed.
+        Err(refused) if is_stale(&refused.error) => Ok(Some(Ticks::now())),
+        Err(refused) => Err(refused.error),
+    }
+}
+
+/// How long the thread waits after an attempt that failed as a whole, at first and at most.
+const FIRST_DELAY: Duration = Duration::from_millis(100);
+const LONGEST_DELAY: Duration = Duration::from_secs(30);
+
+/// Settles as long as there is something that this process can settle, and the store is open.
+pub(super) fn background(store: Weak<dyn Backend>, settlers: Arc<Settlers>) {
+    let mut delay = FIRST_DELAY;
+    loop {
+        if !settlers.await_release() {
+            return settlers.give_up();
+        }
+        let seen = settlers.news();
+        let Some(open) = store.upgrade() else { return settlers.give_up() };
+        let done = catch_unwind(AssertUnwindSafe(|| pass(&open, Tries::Due)));
+        drop(open);
+        let left = done.unwrap_or_else(|_| Err(panicked()));
+        let wait = match left {
+            Ok(pass) => {
+                settlers.note(None);
+                delay = FIRST_DELAY;
+                match pass.next {
+                    _ if pass.again > 0 => Duration::from_millis(1),
+                    Some(next) => next.saturating_since(Ticks::now()).max(Duration::from_millis(1)),
+                    None if settlers.end(seen) => return,
+                    None => continue,
+                }
+            }
+            Err(error) => {
+                let is_over = matches!(
+                    error.kind(),
+                    ErrorKind::OutcomeUnknown
+                        | ErrorKind::Superseded
+                        | ErrorKind::ReadOnly
+                        | ErrorKind::Corrupt
+                );
+                settlers.note(Some(error));
+                if is_over {
+                    return settlers.give_up();
+                }
+                delay = (delay * 2).min(LONGEST_DELAY);
+                delay
+            }
+        };
+        if !settlers.wait(seen, wait) {
+            return settlers.give_up();
+        }
+    }
+}

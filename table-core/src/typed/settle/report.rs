@@ -1,0 +1,111 @@
+//! What is told of what is to follow.
+
+use std::fmt;
+
+use crate::model::Ticks;
+use crate::pending::PendingEntry;
+
+/// What became of all that was to follow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Settlement {
+    /// Every copy is where its entity says.
+    Settled,
+    /// Something is left.
+    #[non_exhaustive]
+    Unsettled {
+        /// The kinds that this process has not opened, and can't settle; of the others what is left fails, and
+        /// [`Store::unsettled`](crate::Store::unsettled) says why.
+        kinds: Vec<String>,
+    },
+}
+
+/// What is to follow and has not yet. Made by [`Store::unsettled`](crate::Store::unsettled).
+///
+/// It prints itself as a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unsettled {
+    /// How many entities there are whose copies are to follow.
+    pub entities: u64,
+    /// How many of those were tried in vain and set aside.
+    pub set_aside: u64,
+    /// Since when the first of them is so.
+    pub oldest: Option<Ticks>,
+    /// The kinds among them that this process has not opened, and can't settle.
+    pub unknown_kinds: Vec<String>,
+    /// Those that have failed, 100 at most.
+    pub failing: Vec<FailedSettling>,
+    /// Why nothing can be settled at the moment, if that is so: a full disk, say.
+    pub failure: Option<String>,
+}
+
+/// An entity whose copies could not follow so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FailedSettling {
+    /// The entity's table.
+    pub table: String,
+    /// Its partition key.
+    pub partition: String,
+    /// Its row key.
+    pub row: String,
+    /// How often it was tried in vain.
+    pub tries: u32,
+    /// Whether it was set aside: it is not tried until the entity changes, or [`Store::rearm`](crate::Store::rearm).
+    pub is_set_aside: bool,
+    /// Why it failed last.
+    pub error: String,
+}
+
+/// So many that have failed are told.
+const TOLD: usize = 100;
+
+impl Unsettled {
+    pub(super) fn of(
+        entries: Vec<PendingEntry>,
+        failure: Option<String>,
+        is_known: impl Fn(&str) -> bool,
+    ) -> Self {
+        let mut unknown: Vec<_> =
+            entries.iter().filter(|entry| !is_known(&entry.kind)).map(|entry| entry.kind.clone()).collect();
+        unknown.sort();
+        unknown.dedup();
+        let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        Self {
+            entities: count(entries.len()),
+            set_aside: count(entries.iter().filter(|entry| entry.is_aside).count()),
+            oldest: entries.iter().map(|entry| entry.since).min(),
+            unknown_kinds: unknown,
+            failing: entries.into_iter().filter(|entry| entry.tries > 0).take(TOLD).map(failed).collect(),
+            failure,
+        }
+    }
+}
+
+fn failed(entry: PendingEntry) -> FailedSettling {
+    FailedSettling {
+        table: entry.table.unwrap_or_default(),
+        partition: entry.source.partition,
+        row: entry.source.row,
+        tries: entry.tries,
+        is_set_aside: entry.is_aside,
+        error: entry.error,
+    }
+}
+
+impl fmt::Display for Unsettled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "copies of {} entities are to follow", self.entities)?;
+        if let Some(oldest) = self.oldest {
+            write!(f, ", the first since {oldest}")?;
+        }
+        if self.set_aside > 0 {
+            write!(f, "; {} set aside", self.set_aside)?;
+        }
+        match self.failing.first() {
+            Some(failed) => write!(f, "; row `{}`: {}", failed.row.escape_debug(), failed.error),
+            None => Ok(()),
+        }
+    }
+}

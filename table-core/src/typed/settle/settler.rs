@@ -1,0 +1,216 @@
+//! What settles the entities of one kind.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::panicked;
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::{Backend, Loader, Settler};
+use crate::handle::store::Store;
+use crate::handle::table::DynamicTable;
+use crate::model::Value;
+use crate::pending::{CopyKey, PendingEntry};
+use crate::plan::{
+    Act, Cause, Condition, Content, EntityRows, Epoch, Group, Intent, OneOrMore, Plan, RowKind, RowWrite,
+    Values, Version,
+};
+use crate::row::version::version_of;
+use crate::row::view::RowView;
+use crate::schema::{Schema, Standing};
+use crate::sealing::SealedAt;
+use crate::typed::change::before::unknown;
+use crate::typed::change::driver::{self, Together};
+use crate::typed::encrypt::unopened;
+use crate::typed::entity::path::check_kind_name;
+
+/// Settles the entities of a kind by its declaration. Nothing that is sealed is opened, and no function of the user's asked
+/// whether there is a copy: the entry says so.
+pub(super) struct KindSettler {
+    pub(super) schema: &'static Schema,
+    /// Reads an entity from its own row.
+    pub(super) read: fn(&RowView<'_>) -> Result<Values<'static>>,
+}
+
+/// An entity as it is.
+struct Found {
+    version: Version,
+    values: Values<'static>,
+    unknown: Vec<(Box<str>, Value)>,
+}
+
+impl Settler for KindSettler {
+    fn schema(&self) -> &'static Schema {
+        self.schema
+    }
+
+    fn settle(&self, store: &Arc<dyn Backend>, entries: &[PendingEntry]) -> Result<Vec<Result<()>>> {
+        let table = self.open(&Store::new(store.clone()))?;
+        let standing = driver::standing(Together::alone(&table), self.schema, true)?;
+        let mut loader = table.loader();
+        let (mut results, mut added) = (Vec::with_capacity(entries.len()), Vec::new());
+        for (at, entry) in entries.iter().enumerate() {
+            // The user's types have a part in how an entity and its keys are read.
+            let add = || self.add(&table, standing, entry, &mut *loader);
+            let done = catch_unwind(AssertUnwindSafe(add)).unwrap_or_else(|_| Err(panicked()));
+            if done.is_ok() {
+                added.push(at);
+            }
+            results.push(done);
+            if loader.is_full() {
+                carry_out(&mut *loader, &mut added, &mut results)?;
+            }
+        }
+        carry_out(&mut *loader, &mut added, &mut results)?;
+        Ok(results)
+    }
+}
+
+/// Carries out what was added, and says what became of it.
+fn carry_out(loader: &mut dyn Loader, added: &mut Vec<usize>, results: &mut [Result<()>]) -> Result<()> {
+    for (at, done) in added.drain(..).zip(loader.carry_out()?) {
+        if let (Some(result), Err(refused)) = (results.get_mut(at), done) {
+            *result = Err(refused.error);
+        }
+    }
+    Ok(())
+}
+
+/// What is done to the rows of one place.
+struct At<'p> {
+    table: usize,
+    partition: &'p str,
+    rows: Vec<RowWrite<'p>>,
+}
+
+/// Adds a row to those of its place.
+fn put<'p>(places: &mut Vec<At<'p>>, (table, partition): (usize, &'p str), row: RowWrite<'p>) {
+    match places.iter_mut().find(|at| at.table == table && at.partition == partition) {
+        Some(at) => at.rows.push(row),
+        None => places.push(At { table, partition, rows: vec![row] }),
+    }
+}
+
+impl KindSettler {
+    /// The table of the entities, with those of their copies. None is made: what was dropped stays dropped.
+    fn open(&self, store: &Store) -> Result<DynamicTable> {
+        let table = store.dynamic_table(self.schema.table())?;
+        table.declare(self.schema)?;
+        let mut others = Vec::new();
+        for other in self.schema.other_tables() {
+            match store.dynamic_table(other) {
+                Ok(other) => {
+                    other.declare(self.schema)?;
+                    others.push(other);
+                }
+                // Where it was dropped, so were the copies; the index is to be made again, of every entity.
+                Err(error) if error.kind() == ErrorKind::TableNotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(table.with_others(others))
+    }
+
+    /// Plans what settles an entry, and adds it to those that are carried out together.
+    fn add(
+        &self,
+        table: &DynamicTable,
+        standing: Standing,
+        entry: &PendingEntry,
+        loader: &mut dyn Loader,
+    ) -> Result<()> {
+        let (schema, own) = (self.schema, (entry.source.partition.as_str(), entry.source.row.as_str()));
+        if table.exec().id() != entry.source.table {
+            let because = "the entity's table was dropped and created anew";
+            return Err(Error::new(ErrorKind::ConditionNotMet).because(because));
+        }
+        let found = table.get_in_state(own.0, own.1, |view, state| self.find(view, state))?;
+        let is_wanted = |number: usize| {
+            schema.indexes.get(number).is_some_and(|index| {
+                index.is_eventual()
+                    && standing.keeps(number)
+                    && !entry.without.iter().any(|name| name == index.name)
+            })
+        };
+        let rows = found
+            .as_ref()
+            .map(|found| EntityRows::of(schema, &found.values, Some(own), None, &is_wanted))
+            .transpose()?;
+        let number =
+            |name: &str| table.family().iter().position(|known| known.name().eq_ignore_ascii_case(name));
+        let kind = |cause| Some(RowKind { schema, cause });
+        let condition = found.as_ref().map_or(Condition::StillAbsent, |found| Condition::Is(found.version));
+        let keep = RowWrite { key: own.1, condition, act: Act::Keep, kind: kind(Cause::Entity), of: 0 };
+        let mut places = Vec::new();
+        put(&mut places, (0, own.0), keep);
+        for row in rows.iter().flat_map(|rows| &rows.rows).filter(|row| row.is_elsewhere()) {
+            let Some((rows, found)) = rows.as_ref().zip(found.as_ref()) else { continue };
+            let (name, partition) = rows.place_of(row);
+            let Some(at) = number(name) else { continue };
+            let act = Act::Put(Content::Row(row.content.carrying(&found.unknown)));
+            let kind = Some(row.content.kind);
+            put(
+                &mut places,
+                (at, partition),
+                RowWrite { key: rows.key(row), condition: Condition::Any, act, kind, of: 0 },
+            );
+        }
+        for key in &entry.before {
+            let CopyKey { table: name, partition, row } = key;
+            let Some(at) = number(name) else { continue };
+            let stays = |place: &At<'_>| {
+                place.table == at
+                    && place.partition == partition
+                    && place.rows.iter().any(|write| write.key == row)
+            };
+            if places.iter().any(stays) {
+                continue;
+            }
+            let Some(there) = table.family().get(at) else { continue };
+            let Some((version, index)) = self.copy(there, (partition, row), own)? else { continue };
+            let (condition, kind) = (Condition::Is(version), kind(Cause::Index(index)));
+            put(
+                &mut places,
+                (at, partition),
+                RowWrite { key: row, condition, act: Act::Remove, kind, of: 0 },
+            );
+        }
+        let mut epochs = OneOrMore::default();
+        epochs.push(Epoch { kind: schema.kind, number: standing.epoch });
+        let group = |At { table, partition, rows }| Group { table, ..Group::new(partition, rows) };
+        let mut groups: Vec<_> = places.into_iter().map(group).collect();
+        if let Some(first) = groups.first_mut() {
+            first.epochs = epochs;
+        }
+        let plan = Plan {
+            groups: groups.into_iter().collect(),
+            intents: vec![Intent::Settle(entry.source.clone(), entry.version)],
+            as_of: found.as_ref().map(|found| found.version.etag),
+            is_wide: true,
+            ..Plan::default()
+        };
+        table.exec().store().abilities().check(&plan).map_err(|refused| refused.error)?;
+        loader.add(&plan, &SealedAt::NOTHING).map_err(|refused| refused.error)
+    }
+
+    fn find(&self, view: &RowView<'_>, state: usize) -> Result<Found> {
+        check_kind_name(view, self.schema.kind)?;
+        let version = version_of(view, state);
+        Ok(Found { version, values: (self.read)(view)?, unknown: unknown(view, self.schema)? })
+    }
+
+    /// The version of the entity's copy under a key, and its index; `None` if there is none, or another row.
+    fn copy(
+        &self,
+        table: &DynamicTable,
+        (partition, row): (&str, &str),
+        own: (&str, &str),
+    ) -> Result<Option<(Version, usize)>> {
+        let found = table.get_in_state(partition, row, |view, state| {
+            let kind = view.kind()?;
+            let index = self.schema.indexes.iter().position(|index| kind == Some(index.kind));
+            let index = index.filter(|index| unopened::is_copy(self.schema, *index, own, view));
+            Ok(index.map(|index| (version_of(view, state), index)))
+        })?;
+        Ok(found.flatten())
+    }
+}
