@@ -12,6 +12,7 @@ pub use crate::query::{Continuation, Explain, Filter};
 pub use crate::row::view::RowView;
 pub use crate::schema;
 pub use crate::schema::{KeyElements, KeyPart, Property, PropertyValue, ValueError, checks};
+pub use crate::schema::{SummarizedIn, Summarizing, SummaryOf, source_field};
 pub use crate::typed::{
     At, Blind, BlindArg, Column, Copied, Elements, Encrypted, Ended, Entities, Entity, EntitySet, EntityView,
     Eventual, EventualCopies, FieldViews, FlatColumns, GivenParts, InPartition, IndexKey, Key, KeyArg,

@@ -103,6 +103,12 @@ use crate::ctxt::Ctxt;
 /// | `as = name`, `as(a, b)` | what queries call the parts with `[]` |
 /// | `name = name` | another name for the function on the struct |
 ///
+/// | | |
+/// | --- | --- |
+/// | `#[summary(of = Entity)]` | the struct is a summary: each row counts the entities that print its key, and adds up what they hold. Its key is of fields of theirs; nobody writes it but their changes |
+/// | `#[summary(of = Entity, atomic)]` | the same in another partition or table than its entities |
+/// | `#[summarized_in(Summary, ..)]` | the entity's changes keep these summaries |
+///
 /// # On fields
 ///
 /// | attribute | |
@@ -118,6 +124,9 @@ use crate::ctxt::Ctxt;
 /// | `#[encrypt(blind)]` | the field can be looked up for equality: by `{ssn:blind}` in an index and by `.eq(..)` in a filter. A keyed token of the value is stored beside it, in a property of the field's name with `Token` behind it (C10), and shows which rows hold equal values |
 /// | `#[encrypt(blind, tokens = table)]` | the scope in which equal values have equal tokens: `partition` if not said, or `table` |
 /// | `#[encrypt(dual)]` | the same for a property that has been plain. It is written sealed; rows may hold it plain until `Table::reencrypt` has sealed them. With `blind`, filters find both; an index does not compile (C9) |
+/// | `#[summary(count)]` | of a summary: how many entities there are, as a `u64`. Each summary has one |
+/// | `#[summary(count, when = path)]` | how many of them a function of `&Entity` picks |
+/// | `#[summary(sum = field)]` | what an integer field of theirs comes to, as an `i64`. A sum that this can't hold refuses the change |
 ///
 /// `#[series]`, `#[blob]`, `#[copy_of]`, `#[index_list]`, `#[copied_into]`, `wide`, and a table for each period are not
 /// supported yet.
@@ -247,6 +256,8 @@ use crate::ctxt::Ctxt;
         flatten,
         index_list,
         copied_into,
+        summary,
+        summarized_in,
         copy_of
     )
 )]

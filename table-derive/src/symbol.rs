@@ -6,6 +6,8 @@ pub(crate) const KEY: &str = "key";
 pub(crate) const INDEX: &str = "index";
 pub(crate) const INDEX_LIST: &str = "index_list";
 pub(crate) const COPIED_INTO: &str = "copied_into";
+pub(crate) const SUMMARY: &str = "summary";
+pub(crate) const SUMMARIZED_IN: &str = "summarized_in";
 
 // Attributes on fields.
 pub(crate) const PROPERTY: &str = "property";
@@ -29,6 +31,7 @@ pub(crate) const AS: &str = "as";
 pub(crate) const ATOMIC: &str = "atomic";
 pub(crate) const BLIND: &str = "blind";
 pub(crate) const COPY: &str = "copy";
+pub(crate) const COUNT: &str = "count";
 pub(crate) const CRATE: &str = "crate";
 pub(crate) const DEFAULT: &str = "default";
 pub(crate) const EVENTUAL: &str = "eventual";
@@ -44,6 +47,7 @@ pub(crate) const RENAME_ALL: &str = "rename_all";
 pub(crate) const ROW: &str = "row";
 pub(crate) const SCOPE: &str = "scope";
 pub(crate) const SKIP: &str = "skip";
+pub(crate) const SUM: &str = "sum";
 pub(crate) const TABLE: &str = "table";
 pub(crate) const TOKENS: &str = "tokens";
 pub(crate) const TYPES: &str = "types";

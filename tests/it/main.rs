@@ -47,6 +47,7 @@ mod shapes;
 mod signed;
 mod space;
 mod suggestions;
+mod summaries;
 mod tables;
 mod tampering;
 mod temporary;

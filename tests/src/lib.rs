@@ -114,6 +114,11 @@ pub mod queues {}
 #[doc = include_str!("../../docs/queries.md")]
 pub mod queries {}
 
+/// The program of the page on summaries.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/summaries.md")]
+pub mod summaries {}
+
 /// The programs of the cookbook.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/cookbook.md")]

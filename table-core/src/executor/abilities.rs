@@ -22,6 +22,8 @@ pub struct Abilities {
     pub times: bool,
     /// `queues`: it has queues, and sends and completes messages with the rows.
     pub queues: bool,
+    /// `additions`: it adds to numbers of rows, whatever they are.
+    pub additions: bool,
     /// `eventual`: it notes, with the rows, which copies are to follow.
     pub eventual: bool,
 }
@@ -35,6 +37,7 @@ impl Abilities {
         range: true,
         times: true,
         queues: true,
+        additions: true,
         eventual: true,
     };
 
@@ -46,6 +49,7 @@ impl Abilities {
         range: false,
         times: false,
         queues: false,
+        additions: false,
         eventual: false,
     };
 
@@ -90,6 +94,14 @@ impl Abilities {
                 let because = "the store demands nothing of rows that it does not write: that takes the ability \
                                `expect`";
                 return Err(refused(because.into(), at, Some(row)));
+            }
+            if let (false, Some(addition)) = (self.additions, group.additions.first()) {
+                let because = format!(
+                    "the store can't add to the numbers of a row, and the change does, for the summary `{}`: that takes the \
+                     ability `additions`",
+                    addition.amounts.kind_name()
+                );
+                return Err(refused(because, at, Some(group.rows.len())));
             }
             if !self.range && !group.unchanged.is_empty() {
                 let because =

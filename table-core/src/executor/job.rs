@@ -125,6 +125,9 @@ pub trait Jobs {
     /// The states of a kind, the state of this index of it by what is noted, and whether it is declared as it is noted.
     fn lives(&self, schema: &'static Schema, index: &str) -> Result<(Lives, IndexState, bool)>;
 
+    /// The kind of the rows of an index, as it is noted.
+    fn kind_of(&self, schema: &'static Schema, index: &str) -> Result<Option<String>>;
+
     /// Carries out what happens to an index; `None` if the kind is in another epoch by now, or it can't happen.
     fn transit(&self, transition: &Transition<'_>) -> Result<Option<IndexState>>;
 }

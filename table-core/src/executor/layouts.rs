@@ -197,8 +197,12 @@ fn examine(table: &dyn TableExec, known: &LayoutTexts, schema: &'static Schema) 
 /// What is said to who writes by its properties a row that a struct declares: one of these entities, or a copy in one
 /// of their indexes.
 #[cold]
-pub(crate) fn needs_its_struct(kind: &str, index: Option<&str>) -> Error {
+pub(crate) fn needs_its_struct(kind: &str, of_row: &str, index: Option<&str>) -> Error {
     let what = match index {
+        // The rows of a summary have its name, and those of copies that of their entity before theirs.
+        Some(index) if index == of_row => {
+            format!("the row is of the summary `{index}` of entities of the kind `{kind}`")
+        }
         None => format!("the row is an entity of the kind `{kind}`, which a struct declares"),
         Some(index) => {
             format!("the row is a copy, in the index `{index}`, of an entity of the kind `{kind}`")
@@ -217,7 +221,7 @@ pub fn check_by_properties(known: &LayoutTexts, kind: &str) -> Result<()> {
         let copies = schema.indexes.iter().enumerate().map(|(at, index)| (Some(at), Some(index.name)));
         for (at, index) in std::iter::once((None, None)).chain(copies) {
             if schema.tag(at).kind == kind {
-                return Err(needs_its_struct(schema.kind, index));
+                return Err(needs_its_struct(schema.kind, kind, index));
             }
         }
     }

@@ -17,6 +17,12 @@ pub trait Loader {
         Err(Refused::whole(Error::new(ErrorKind::Unsupported).because(because)))
     }
 
+    /// Takes in a plan and what becomes of a job with it: both happen, or neither.
+    fn add_with_step(&mut self, plan: &Plan<'_>, step: JobStep) -> Result<(), Refused> {
+        let _ = plan;
+        self.add_step(step)
+    }
+
     /// Whether the plans taken in are to be carried out before the next is taken.
     fn is_full(&self) -> bool;
 

@@ -17,7 +17,7 @@ pub fn check_rules(plan: &Plan<'_>) -> Result<(), Refused> {
 }
 
 fn check_group(group: &Group<'_>, is_wide: bool) -> Result<(), (Error, Option<usize>)> {
-    if group.rows.is_empty() || (group.written() > limits::BATCH_OPERATIONS && !is_wide) {
+    if group.is_empty() || (group.written() > limits::BATCH_OPERATIONS && !is_wide) {
         let because = format!(
             "the batch has {} operations; it may have 1 to {}",
             group.written(),
@@ -31,6 +31,9 @@ fn check_group(group: &Group<'_>, is_wide: bool) -> Result<(), (Error, Option<us
         if !keys.insert(row.key) {
             return Err((Error::new(ErrorKind::DuplicateRow), Some(at)));
         }
+    }
+    for (at, addition) in (group.rows.len()..).zip(&group.additions) {
+        key::check(group.partition, addition.key).map_err(|error| (error, Some(at)))?;
     }
     Ok(())
 }

@@ -33,6 +33,11 @@ impl RowKind {
         }
     }
 
+    /// Whether its rows are those of a summary, and no copies.
+    pub(crate) fn is_summary(self) -> bool {
+        self.index().is_some_and(|index| index.summary.is_some())
+    }
+
     /// Where its rows lie.
     pub(super) fn place(self) -> &'static Place {
         self.index().map_or_else(|| self.schema.place(), |index| &index.place)

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::messages::Errand;
 use crate::model::{ETag, Value};
-use crate::schema::{Index, Schema};
+use crate::schema::{Index, Schema, Standing};
 
 /// The rows of an entity that is changed, printed: those that it has, and those that it is to have.
 #[derive(Debug)]
@@ -27,6 +27,8 @@ pub(crate) struct Printed<'a> {
     pub(crate) keeps_own: bool,
     /// The epoch of its kind in which the change was planned.
     pub(crate) epoch: Epoch,
+    /// What its writers went by then.
+    pub(crate) standing: Standing,
 }
 
 /// The rows of an entity that is there, and what was read of its own.
@@ -197,6 +199,7 @@ impl<'p> Draft<'p> {
             self.check_distinct()?;
             self.parts.iter_mut().for_each(Part::meet);
         }
+        self.parts.iter_mut().for_each(Part::add_up);
         let is_wide = self.is_wide;
         let reserve = |part: &mut Part<'p>| part.reserve().map(|refused| (part.place, refused));
         let refused = self.parts.iter_mut().find_map(reserve);
@@ -223,7 +226,7 @@ impl<'p> Draft<'p> {
         let groups = self.parts.into_all().map(Part::into_group);
         let groups = if is_wide {
             // Those with entities' own rows come first, as those rows do in their groups. What has nothing to do goes.
-            let mut groups: Vec<_> = groups.filter(|group| !group.rows.is_empty()).collect();
+            let mut groups: Vec<_> = groups.filter(|group| !group.is_empty()).collect();
             groups.sort_by_key(|group| !group.rows.first().is_some_and(RowWrite::is_own));
             groups.into_iter().collect()
         } else {

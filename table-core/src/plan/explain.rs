@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::addition::Addition;
 use super::follow::Intent;
 use super::row_write::{Act, Condition, Group, Plan, RowWrite};
 use crate::limits;
@@ -38,6 +39,8 @@ struct WrittenRow {
     act: Act<()>,
     kind: &'static str,
     index: Option<&'static str>,
+    /// Whether the row is of a summary, to which something is added.
+    adds: bool,
 }
 
 /// A copy that comes or goes later.
@@ -70,11 +73,22 @@ impl WrittenGroup {
             act: row.act.bare(),
             kind: row.kind.map_or("", |kind| kind.schema.kind),
             index: row.index(),
+            adds: false,
         };
+        let added = |addition: &Addition<'_>| WrittenRow {
+            row_key: addition.key.into(),
+            condition: Condition::Any,
+            act: Act::Merge(()),
+            kind: addition.amounts.kind().schema.kind,
+            index: Some(addition.amounts.kind_name()),
+            adds: true,
+        };
+        let of_rows = rows.first().map(|row| row.table());
+        let table = of_rows.or_else(|| group.additions.first().map(Addition::table));
         Self {
-            table: rows.first().map_or("", |row| row.table()).into(),
+            table: table.unwrap_or_default().into(),
             partition: group.partition.into(),
-            rows: rows.iter().map(written).collect(),
+            rows: rows.iter().map(written).chain(group.additions.iter().map(added)).collect(),
         }
     }
 }
@@ -172,6 +186,7 @@ impl fmt::Display for WrittenGroup {
         write!(f, "partition `{}` of `{}`:", self.partition.escape_debug(), self.table)?;
         for row in &self.rows {
             let what = match (row.act, row.condition) {
+                _ if row.adds => "add to",
                 (Act::Keep, _) => "leave",
                 (Act::Put(()), Condition::Absent | Condition::StillAbsent) => "insert",
                 (Act::Put(()), Condition::Any) => "put",
@@ -182,6 +197,7 @@ impl fmt::Display for WrittenGroup {
             };
             write!(f, "\n  {what:7} `{}`", row.row_key.escape_debug())?;
             match row.index {
+                Some(name) if row.adds => write!(f, "  the summary {name}")?,
                 None => write!(f, "  the {} itself", row.kind)?,
                 Some(name) => write!(f, "  its copy for {name}")?,
             }

@@ -99,7 +99,7 @@ impl Following {
                 (matches!(write.act, Act::Remove), write.act.keeps() && write.condition == Condition::Any)
             }
             Touched::Gone(_) => (true, false),
-            Touched::Reserved(_) => (false, true),
+            Touched::Reserved(_) | Touched::Added(_) => (false, true),
         };
         let (table, partition) = rows.place_of(row);
         let key = CopyKey {

@@ -2,6 +2,7 @@
 //!
 //! Nothing here does I/O or knows a store. A [`Plan`] is what an executor carries out, whole or not at all.
 
+mod addition;
 mod by_properties;
 mod content;
 mod draft;
@@ -17,6 +18,7 @@ mod touched;
 mod values;
 mod verdict;
 
+pub use addition::{Addition, Amounts, NumberOf};
 pub(crate) use by_properties::{borrowed, removal, write};
 pub(crate) use content::{Cause, PropertyOf, stored_fields};
 pub use content::{RowContent, RowKind, RowProperty};

@@ -1,5 +1,6 @@
 //! The rows that changes touch in one place.
 
+use super::addition::{self, Addition};
 use super::one_or_more::OneOrMore;
 use super::row_write::{Act, Condition, Content, Epoch, Group, RowWrite};
 use super::touched::{Gone, Touched};
@@ -21,13 +22,22 @@ pub(super) struct Part<'p> {
     reserved: Vec<RowWrite<'p>>,
     /// Rows that go. Those of an entity that is alone are among the rows, if they are there for certain.
     gone: Vec<Gone<'p>>,
+    /// What is added to rows of summaries.
+    additions: Vec<Addition<'p>>,
     /// The epochs of the kinds whose own rows are among them.
     epochs: OneOrMore<Epoch>,
 }
 
 impl<'p> Part<'p> {
     pub(super) fn new(place: Place<'p>) -> Self {
-        Self { place, rows: Vec::new(), reserved: Vec::new(), gone: Vec::new(), epochs: OneOrMore::default() }
+        Self {
+            place,
+            rows: Vec::new(),
+            reserved: Vec::new(),
+            gone: Vec::new(),
+            additions: Vec::new(),
+            epochs: OneOrMore::default(),
+        }
     }
 
     /// States the epoch of a kind.
@@ -43,12 +53,20 @@ impl<'p> Part<'p> {
             Touched::Wanted(row) => self.rows.push(row),
             Touched::Reserved(row) => self.reserved.push(row),
             Touched::Gone(gone) => self.gone.push(gone),
+            Touched::Added(addition) => self.additions.push(addition),
+        }
+    }
+
+    /// Adds up what several entities give to one row of a summary, and take from it.
+    pub(super) fn add_up(&mut self) {
+        if self.additions.len() > 1 {
+            addition::add_up(&mut self.additions);
         }
     }
 
     /// How many rows are written.
     pub(super) fn written(&self) -> usize {
-        self.rows.iter().filter(|row| !row.act.keeps()).count()
+        self.rows.iter().filter(|row| !row.act.keeps()).count() + self.additions.len()
     }
 
     /// The first row that two entities want, with both.
@@ -122,7 +140,7 @@ impl<'p> Part<'p> {
 
     /// Its rows as they are planned.
     pub(super) fn into_group(self) -> Group<'p> {
-        let Self { place: Place { table, partition }, rows, epochs, .. } = self;
-        Group { table, partition, rows, unchanged: Vec::new(), epochs }
+        let Self { place: Place { table, partition }, rows, additions, epochs, .. } = self;
+        Group { table, partition, rows, additions, unchanged: Vec::new(), epochs }
     }
 }

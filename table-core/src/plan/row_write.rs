@@ -3,6 +3,7 @@
 //! A row's change has four forms on its way to the store, each of one type: declared (`typed::change::Change`), planned
 //! ([`RowWrite`]), encoded and applied, which are the executor's own.
 
+use super::addition::Addition;
 use super::content::{Cause, RowContent, RowKind, RowProperty};
 use super::follow::Intent;
 use super::one_or_more::OneOrMore;
@@ -169,6 +170,9 @@ pub struct Group<'p> {
     pub partition: &'p str,
     /// The rows.
     pub rows: Vec<RowWrite<'p>>,
+    /// What is added to rows of summaries, which are none of those. The executor adds when it has looked at the rows, and
+    /// refuses the plan if it can't; in a refusal they are counted on behind the rows.
+    pub additions: Vec<Addition<'p>>,
     /// What must not have changed.
     pub unchanged: Vec<Range<'p>>,
     /// The epochs of the kinds that the rows are of, if structs have made them.
@@ -178,17 +182,30 @@ pub struct Group<'p> {
 impl<'p> Group<'p> {
     /// Rows of the first table that is handed over with the plan, and nothing else that must be so.
     pub fn new(partition: &'p str, rows: Vec<RowWrite<'p>>) -> Self {
-        Self { table: 0, partition, rows, unchanged: Vec::new(), epochs: OneOrMore::default() }
+        Self {
+            table: 0,
+            partition,
+            rows,
+            additions: Vec::new(),
+            unchanged: Vec::new(),
+            epochs: OneOrMore::default(),
+        }
     }
 
     /// How many rows are written.
     pub fn written(&self) -> usize {
-        self.rows.iter().filter(|row| !row.act.keeps()).count()
+        self.rows.iter().filter(|row| !row.act.keeps()).count() + self.additions.len()
+    }
+
+    /// Whether nothing is done in it, and nothing demanded.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.additions.is_empty()
     }
 
     /// The declarations that its rows were made by, those of several rows several times.
     pub fn schemas(&self) -> impl Iterator<Item = &'static Schema> {
-        self.rows.iter().filter_map(|row| row.kind).map(|kind| kind.schema)
+        let rows = self.rows.iter().filter_map(|row| row.kind);
+        rows.chain(self.additions.iter().map(|addition| addition.amounts.kind())).map(|kind| kind.schema)
     }
 }
 
@@ -216,6 +233,12 @@ impl<'p> Plan<'p> {
     /// A planned row by its place.
     pub fn row(&self, group: usize, row: usize) -> Option<&RowWrite<'p>> {
         self.groups.get(group)?.rows.get(row)
+    }
+
+    /// What is planned to be added, by its place, which counts on behind the rows.
+    pub(crate) fn addition(&self, group: usize, row: usize) -> Option<&Addition<'p>> {
+        let group = self.groups.get(group)?;
+        group.additions.get(row.checked_sub(group.rows.len())?)
     }
 }
 

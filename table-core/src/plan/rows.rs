@@ -25,6 +25,8 @@ pub(crate) struct EntityRow<'a> {
     pub(crate) is_certain: bool,
     /// What was found in its place, where copies may be missing.
     pub(crate) found: Found,
+    /// A bit for each number of a summary that a function of the user's lets the entity count in.
+    pub(crate) counted: u64,
 }
 
 /// What was found where a copy of a stored entity is to be.
@@ -146,6 +148,7 @@ impl<'a> EntityRows<'a> {
             content: RowContent::new(RowKind { schema, cause: Cause::Entity }, values),
             is_certain: true,
             found: Found::Unread,
+            counted: 0,
         });
         for (number, index) in schema.indexes.iter().enumerate() {
             let Some(is_certain) = certain(number) else { continue };
@@ -162,7 +165,7 @@ impl<'a> EntityRows<'a> {
             let row = |key| {
                 let elsewhere = elsewhere.clone();
                 let content = RowContent::new(kind, values);
-                EntityRow { key, elsewhere, content, is_certain, found: Found::Unread }
+                EntityRow { key, elsewhere, content, is_certain, found: Found::Unread, counted: 0 }
             };
             if let Some(key) = old.and_then(|(old, before)| old.key_if_same(number, before, values)) {
                 let start = text.len();
@@ -211,6 +214,17 @@ impl<'a> EntityRows<'a> {
         for row in &mut self.rows {
             if let Cause::Index(index) = row.content.kind.cause {
                 row.found = found(index, self.text.get(row.key.clone()).unwrap_or_default());
+            }
+        }
+    }
+
+    /// Takes in which numbers of summaries the entity counts; `counted` is asked for each of those.
+    pub(crate) fn take_counted(&mut self, counted: impl Fn(usize) -> u64) {
+        for row in &mut self.rows {
+            if let Cause::Index(index) = row.content.kind.cause
+                && row.content.kind.is_summary()
+            {
+                row.counted = counted(index);
             }
         }
     }

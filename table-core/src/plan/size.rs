@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::content::RowProperty;
-use super::row_write::{Act, Condition, Content, Plan, RowWrite};
+use super::row_write::{Act, Condition, Content, Group, Plan, RowWrite};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::body;
@@ -53,6 +53,11 @@ impl Plan<'_> {
         }
         let rows = self.groups.iter().flat_map(|group| group.rows.iter().map(|row| (group.partition, row)));
         let bytes = rows.filter_map(|(partition, row)| row.body(row.table(), partition)).sum::<usize>();
+        let added = |group: &Group<'_>| {
+            let additions = group.additions.iter();
+            additions.map(|addition| addition.body(addition.table(), group.partition)).sum::<usize>()
+        };
+        let bytes = bytes + self.groups.iter().map(added).sum::<usize>();
         if bytes < limits::TRANSACTION_BYTES {
             return Ok(());
         }

@@ -1,5 +1,6 @@
 //! What a change of one entity does to each of its rows.
 
+use super::addition::{Addition, Amounts};
 use super::content::{Cause, RowContent, RowKind};
 use super::draft::Printed;
 use super::row_write::{Act, Condition, Content, RowWrite};
@@ -14,6 +15,8 @@ pub(super) enum Touched<'p> {
     Reserved(RowWrite<'p>),
     /// It goes.
     Gone(Gone<'p>),
+    /// It is a summary's: the entity is counted in it, or no more.
+    Added(Addition<'p>),
 }
 
 /// A row that goes, unless another entity wants it.
@@ -39,6 +42,13 @@ pub(super) fn touched<'p>(
     if let Some(new) = &entity.new {
         for row in &new.rows {
             let kind = row.content.kind;
+            if kind.is_summary() {
+                let takes = old.and_then(|old| old.rows.find(new, row));
+                if let Some(added) = added(of, entity, (new, row), (Some(row), takes)) {
+                    take(new, row, Touched::Added(added));
+                }
+                continue;
+            }
             let content = row.content.carrying(old.map_or(&[], |old| old.unknown));
             let found = old.and_then(|old| Some((old.rows.find(new, row)?, old)));
             let (condition, act) = match found {
@@ -82,6 +92,12 @@ pub(super) fn touched<'p>(
             continue;
         }
         let kind = row.content.kind;
+        if kind.is_summary() {
+            if let Some(added) = added(of, entity, (&old.rows, row), (None, Some(row))) {
+                take(&old.rows, row, Touched::Added(added));
+            }
+            continue;
+        }
         let (condition, act) = match (kind.cause, row.found) {
             (Cause::Entity, _) => (Condition::Is(old.version), Act::Remove),
             (Cause::Index(_), Found::Unread | Found::Filling) => (Condition::Any, Act::Remove),
@@ -103,6 +119,25 @@ pub(super) fn touched<'p>(
         };
         take(&old.rows, row, touched);
     }
+}
+
+/// What an entity gives to a row of a summary, and takes from it; `None` if that is nothing.
+fn added<'p>(
+    of: usize,
+    entity: &Printed<'_>,
+    (rows, row): (&'p EntityRows<'p>, &'p EntityRow<'p>),
+    (gives, takes): (Option<&EntityRow<'p>>, Option<&EntityRow<'p>>),
+) -> Option<Addition<'p>> {
+    fn counted<'r, 'p>(row: &'r EntityRow<'p>) -> (&'r RowContent<'p>, u64) {
+        (&row.content, row.counted)
+    }
+    let is_building = match row.cause() {
+        Cause::Index(index) => entity.standing.is_filling(index),
+        Cause::Entity => false,
+    };
+    let (gives, takes) = (gives.map(counted), takes.map(counted));
+    let amounts = Amounts::between(row.content.kind, gives, takes, is_building)?;
+    Some(Addition { key: rows.key(row), amounts, of })
 }
 
 /// Whether a row that stands there already would be another entity's.

@@ -22,6 +22,9 @@ impl Plan<'_> {
             let error = error.because(self.size(group).to_string()).attempted("write to");
             return Failure { error, of: None, was_stale: false };
         }
+        if let Some(addition) = row.and_then(|row| self.addition(group, row)) {
+            return Failure { error, of: Some(addition.of), was_stale: false };
+        }
         let Some(row) = row.and_then(|row| self.row(group, row)) else {
             let has_others =
                 |group: &Group<'_>| !group.unchanged.is_empty() || group.epochs.first().is_some();
@@ -59,6 +62,10 @@ impl Plan<'_> {
             if let Some(bytes) = row.body(row.table(), group.partition) {
                 size.add(row.index(), bytes);
             }
+        }
+        for addition in &group.additions {
+            let name = addition.amounts.kind_name();
+            size.add(Some(name), addition.body(addition.table(), group.partition));
         }
         size
     }

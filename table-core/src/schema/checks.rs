@@ -11,6 +11,9 @@ mod keys;
 mod parts;
 mod projection;
 mod rows;
+mod summary;
+
+pub(in crate::schema) use rows::same;
 
 use super::message::Message;
 use super::{Field, FieldPart, Index, Part, Place, Schema, Template, bounds};
@@ -46,6 +49,14 @@ impl KeyOf {
         match self {
             Self::Partition | Self::Row => schema.place(),
             Self::Index(at) | Self::IndexPartition(at) => &index(schema, at).place,
+        }
+    }
+
+    /// The kind of its rows.
+    const fn kind(self, schema: &Schema) -> &'static str {
+        match self {
+            Self::Partition | Self::Row => schema.kind,
+            Self::Index(at) | Self::IndexPartition(at) => index(schema, at).kind,
         }
     }
 
@@ -295,6 +306,50 @@ pub const fn held(schema: &Schema, place: Option<usize>, field: usize) {
         let message = message.text("` hold no `").text(field_name(schema, field));
         message.text("`: add it to the index's `copy(..)`, or ask for `.entities()`").refuse();
     }
+}
+
+/// A field of a summary's key is one of its source.
+#[track_caller]
+pub const fn summary_key(source: &Schema, summary: &Schema, field: usize) {
+    if let Some(message) = summary::key_field(source, summary, field) {
+        message.refuse();
+    }
+}
+
+/// What a number of a summary adds up is an integer of its source.
+#[track_caller]
+pub const fn summed(source: &Schema, name: &str) {
+    if let Some(message) = summary::summed(source, name) {
+        message.refuse();
+    }
+}
+
+/// A number of a summary has the width of a number.
+#[track_caller]
+pub const fn summary_number(summary: &Schema, field: usize) {
+    if let Some(message) = summary::number(summary, field) {
+        message.refuse();
+    }
+}
+
+/// A summary says when it changes if it lies elsewhere than its source, which is no summary.
+#[track_caller]
+pub const fn summary(source: &Schema, summary: &Schema, index: &Index) {
+    if let Some(message) = summary::of_source(source, summary, index) {
+        message.refuse();
+    }
+}
+
+/// C7 of a summary among the rows of its source: no row of it can have the key of another; and its name is no other's.
+#[track_caller]
+pub const fn summarized(schema: &Schema, at: usize) {
+    if index(schema, at).kind.is_empty() {
+        return;
+    }
+    if let Some(message) = summary::name_taken(schema, at) {
+        message.refuse();
+    }
+    disjoint(schema, at);
 }
 
 /// C7, for kinds that meet in a table when the program runs: the mistake, if there is one.

@@ -23,7 +23,7 @@ pub(crate) use read::read;
 
 use super::charset::CharSet;
 use super::key_type::{Format, KeyType, TimeItem};
-use super::{Copies, Field, Index, KeyScope, Part, Schema, Template, TokenScope};
+use super::{Copies, Field, Index, KeyScope, Part, Schema, SumOf, Template, TokenScope};
 
 /// The words before and behind the type of a sealed property.
 const ENCRYPTED: &str = "encrypted ";
@@ -40,6 +40,8 @@ const IN: &str = " in ";
 /// The word before those: its copies follow the entities.
 const EVENTUAL: &str = " eventual";
 const PARTITION: &str = " partition";
+/// The word before the numbers of a summary.
+const SUMS: &str = " sums";
 /// The line that says that every row carries a keyed digest.
 const SIGNED: &str = "signed";
 
@@ -93,6 +95,17 @@ pub(crate) fn layout_in(schema: &Schema, table: &str) -> String {
         for word in [unique.then_some("unique"), sparse.then_some("when")].into_iter().flatten() {
             text.push(' ');
             text.push_str(word);
+        }
+        if let Some(summary) = index.summary {
+            text.push_str(SUMS);
+            for sum in summary.sums {
+                let _: std::fmt::Result = match sum.of {
+                    SumOf::Count => write!(text, " {}:count", sum.property),
+                    SumOf::CountWhen => write!(text, " {}:count(when)", sum.property),
+                    SumOf::Field(field) => write!(text, " {}:sum({})", sum.property, property(field)),
+                };
+            }
+            continue;
         }
         match copies {
             Copies::All => text.push_str(" copy all"),

@@ -47,6 +47,7 @@ mod place;
 mod print;
 mod properties;
 mod signing;
+mod summary;
 mod value;
 
 #[doc(hidden)]
@@ -78,6 +79,9 @@ pub use picture::Markdown;
 pub use place::{Place, TableTemplate};
 pub(crate) use print::{KEY_BYTES, KeyValues, into_text, print, print_all};
 pub(crate) use signing::RowTag;
+pub use summary::{Sum, SumOf, Summary};
+#[doc(hidden)]
+pub use summary::{SummarizedIn, Summarizing, SummaryOf, source_field};
 pub use value::{Property, PropertyValue, ValueError};
 
 use self::form::Form;
@@ -104,6 +108,8 @@ pub struct Schema {
     pub places: &'static [Place],
     /// The copies under other keys.
     pub indexes: &'static [Index],
+    /// The name of the struct that it is a summary of: its rows are written by changes of that one's entities alone.
+    pub summary_of: Option<&'static str>,
 }
 
 impl Schema {
@@ -114,13 +120,20 @@ impl Schema {
         fields: &'static [Field],
         places: &'static [Place],
     ) -> Self {
-        Self { entity, kind, version: 1, signed: false, fields, places, indexes: &[] }
+        Self { entity, kind, version: 1, signed: false, fields, places, indexes: &[], summary_of: None }
     }
 
     /// The same entity with these copies.
     #[must_use]
     pub const fn indexes(mut self, indexes: &'static [Index]) -> Self {
         self.indexes = indexes;
+        self
+    }
+
+    /// The same, whose rows are a summary of the entities of the struct of this name.
+    #[must_use]
+    pub const fn summary_of(mut self, source: &'static str) -> Self {
+        self.summary_of = Some(source);
         self
     }
 
@@ -446,6 +459,8 @@ pub struct Index {
     /// When its rows come, if they lie in another partition than the entity or in another table. In the entity's
     /// partition they come with the entity.
     pub arrival: Option<Arrival>,
+    /// What its rows hold if they are no copies, but those of a summary.
+    pub summary: Option<Summary>,
 }
 
 /// When the rows of an index come that lie elsewhere than their entity.
@@ -462,7 +477,16 @@ impl Index {
     /// An index of whole copies: its name, the kind of its rows, and where they lie.
     #[must_use]
     pub const fn new(name: &'static str, kind: &'static str, place: Place) -> Self {
-        Self { name, kind, place, unique: false, copies: Copies::All, sparse: false, arrival: None }
+        Self {
+            name,
+            kind,
+            place,
+            unique: false,
+            copies: Copies::All,
+            sparse: false,
+            arrival: None,
+            summary: None,
+        }
     }
 
     /// The same index, which refuses a second entity with the same key.
@@ -490,6 +514,14 @@ impl Index {
     #[must_use]
     pub const fn atomic(mut self) -> Self {
         self.arrival = Some(Arrival::Atomic);
+        self
+    }
+
+    /// The rows of a summary, to which the entities add.
+    #[must_use]
+    pub const fn summary(mut self, summary: Summary) -> Self {
+        self.copies = Copies::Keys;
+        self.summary = Some(summary);
         self
     }
 

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use super::layout::sealing;
-use super::{Arrival, Index, Place, Schema, holds};
+use super::{Arrival, Index, Place, Schema, SumOf, Summary, holds};
 
 /// The picture's columns.
 const TITLES: [&str; 4] = ["Row", "PartitionKey", "RowKey", "Properties"];
@@ -30,8 +30,12 @@ impl Schema {
             let properties = self.properties(|field| !place.gives_back(field));
             lines.push(line(self.kind.to_owned(), place, properties));
         }
-        for (number, Index { kind, place, unique, sparse, arrival, .. }) in self.indexes.iter().enumerate() {
+        for (number, index) in self.indexes.iter().enumerate() {
+            let Index { kind, place, unique, sparse, arrival, .. } = index;
             let mut name = (*kind).to_owned();
+            if index.summary.is_some() {
+                name.push_str(", summary");
+            }
             let words = [(*unique, ", unique"), (*sparse, ", not of every entity")];
             name.extend(words.into_iter().filter(|(is_so, _)| *is_so).map(|(_, word)| word));
             let table = place.table.source();
@@ -43,11 +47,26 @@ impl Schema {
                 Some(Arrival::Eventual) => name.push_str(", eventual"),
                 None => {}
             }
+            if let Some(summary) = index.summary {
+                lines.push(line(name, place, self.sums(summary)));
+                continue;
+            }
             let properties =
                 self.properties(|field| holds(self, Some(number), field) && !place.gives_back(field));
             lines.push(line(name, place, properties));
         }
         lines
+    }
+
+    /// The numbers of a summary: `Employees: count, Salaries: sum of Salary`.
+    fn sums(&self, summary: Summary) -> String {
+        let property = |field: usize| self.fields.get(field).map_or("", |field| field.property);
+        let named = summary.sums.iter().map(|sum| match sum.of {
+            SumOf::Count => format!("{}: count", sum.property),
+            SumOf::CountWhen => format!("{}: count of some", sum.property),
+            SumOf::Field(field) => format!("{}: sum of {}", sum.property, property(field)),
+        });
+        named.collect::<Vec<_>>().join(", ")
     }
 
     /// The properties of the wanted fields: `Age: Int32`, with `?` for one that may be absent; `Ssn: encrypted String`.

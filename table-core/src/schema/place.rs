@@ -81,6 +81,6 @@ pub(super) const fn may_lie_in(place: &Place, table: &str) -> bool {
 
 /// Whether both names are of one table, whatever their case. A layout that was noted names none, since it is of the table
 /// where it was noted.
-const fn is_one_table(a: &str, b: &str) -> bool {
+pub(super) const fn is_one_table(a: &str, b: &str) -> bool {
     a.is_empty() || b.is_empty() || a.eq_ignore_ascii_case(b)
 }

@@ -4,6 +4,7 @@ use proc_macro2::Ident;
 use syn::parse::ParseStream;
 use syn::{Attribute, Error, LitStr, Path, Result};
 
+use super::summary::{self, SummaryWords};
 use super::types::{TypeWord, types};
 use super::{Fill, IndexWords, Slot, Words, value};
 use crate::case::Case;
@@ -11,8 +12,8 @@ use crate::ctxt::Ctxt;
 use crate::suggest;
 use crate::symbol::{
     ALLOW, BLOB, COPIED_INTO, COPY_OF, CRATE, ENCRYPT, ENTITY, FLATTEN, HOT_PARTITION, INDEX, INDEX_LIST,
-    KEY, KIND, NAME, PARTITION, PARTITION_NAME, PATCH_NAME, PROPERTY, RENAME_ALL, ROW, SERIES, SIGNED, TABLE,
-    TYPES, VERSION, WIDE,
+    KEY, KIND, NAME, PARTITION, PARTITION_NAME, PATCH_NAME, PROPERTY, RENAME_ALL, ROW, SERIES, SIGNED,
+    SUMMARIZED_IN, SUMMARY, TABLE, TYPES, VERSION, WIDE,
 };
 
 /// The attributes on the struct of an entity.
@@ -22,6 +23,10 @@ pub(crate) struct EntityAttrs {
     /// The name of `#[key]`, if there is one: where a missing row key is reported.
     pub(crate) key_attr: Option<Ident>,
     pub(crate) indexes: Vec<IndexWords>,
+    /// `#[summary]`, with its name.
+    pub(crate) summary: Option<(Ident, SummaryWords)>,
+    /// `#[summarized_in(..)]`.
+    pub(crate) summarized_in: Vec<Path>,
 }
 
 /// `#[entity(..)]`.
@@ -49,8 +54,14 @@ pub(crate) struct KeyWords {
 impl EntityAttrs {
     /// Reads them.
     pub(crate) fn read(cx: &Ctxt, attrs: &[Attribute]) -> Self {
-        let mut all =
-            Self { entity: EntityWords::new(), key: KeyWords::new(), key_attr: None, indexes: Vec::new() };
+        let mut all = Self {
+            entity: EntityWords::new(),
+            key: KeyWords::new(),
+            key_attr: None,
+            indexes: Vec::new(),
+            summary: None,
+            summarized_in: Vec::new(),
+        };
         for attr in attrs {
             let Some((name, text)) = super::name(attr) else { continue };
             match text.as_str() {
@@ -60,6 +71,11 @@ impl EntityAttrs {
                     all.key_attr.get_or_insert_with(|| name.clone());
                 }
                 INDEX => all.indexes.extend(IndexWords::read(cx, attr)),
+                SUMMARY => {
+                    let new = || (name.clone(), SummaryWords::new());
+                    super::read(cx, attr, &mut all.summary.get_or_insert_with(new).1);
+                }
+                SUMMARIZED_IN => all.summarized_in.extend(summary::summarized_in(cx, attr)),
                 INDEX_LIST | COPIED_INTO => super::unsupported(cx, name, &format!("`#[{name}]`")),
                 PROPERTY | FLATTEN | ENCRYPT | SERIES | BLOB | COPY_OF => {
                     cx.error(name.span(), format!("`#[{name}]` belongs on a field"));

@@ -5,11 +5,12 @@ use quote::quote_spanned;
 use syn::parse::ParseStream;
 use syn::{Attribute, Error, LitStr, Meta, Result, Token};
 
+use super::summary::NumberWords;
 use super::{Fill, Slot, Words, value};
 use crate::ctxt::Ctxt;
 use crate::symbol::{
     BLIND, BLOB, COPIED_INTO, COPY_OF, DEFAULT, DUAL, ENCRYPT, ENTITY, FLATTEN, INDEX, INDEX_LIST, JSON, KEY,
-    PROPERTY, RENAME, SCOPE, SERIES, SKIP, TOKENS, WAS,
+    PROPERTY, RENAME, SCOPE, SERIES, SKIP, SUMMARIZED_IN, SUMMARY, TOKENS, WAS,
 };
 
 /// The attributes on a field.
@@ -20,6 +21,8 @@ pub(crate) struct FieldAttrs {
     /// `#[encrypt]`.
     pub(crate) encrypt: Option<Ident>,
     pub(crate) sealing: EncryptWords,
+    /// `#[summary]`, with its name.
+    pub(crate) number: Option<(Ident, NumberWords)>,
 }
 
 /// `#[encrypt(..)]`.
@@ -80,7 +83,7 @@ impl FieldAttrs {
             scope: Slot::new(value::key_scope),
             tokens: Slot::new(value::token_scope),
         };
-        let mut all = Self { property, flatten: None, encrypt: None, sealing };
+        let mut all = Self { property, flatten: None, encrypt: None, sealing, number: None };
         for attr in attrs {
             let Some((name, text)) = super::name(attr) else { continue };
             match text.as_str() {
@@ -106,9 +109,13 @@ impl FieldAttrs {
                     }
                     all.encrypt = Some(name.clone());
                 }
+                SUMMARY if of_entity => {
+                    let new = || (name.clone(), NumberWords::new());
+                    super::read(cx, attr, &mut all.number.get_or_insert_with(new).1);
+                }
                 SERIES | BLOB => super::unsupported(cx, name, &format!("`#[{name}]`")),
                 COPY_OF if of_entity => super::unsupported(cx, name, "`#[copy_of]`"),
-                ENTITY | KEY | INDEX | INDEX_LIST | COPIED_INTO if of_entity => {
+                ENTITY | KEY | INDEX | INDEX_LIST | COPIED_INTO | SUMMARIZED_IN if of_entity => {
                     cx.error(name.span(), format!("`#[{name}]` belongs on the struct"));
                 }
                 _ => {}

@@ -8,6 +8,7 @@ mod field;
 mod index;
 mod others;
 mod slot;
+mod summary;
 mod types;
 mod value;
 
@@ -23,6 +24,7 @@ pub(crate) use others::{
     EntitySetWords, KeyPartWords, KeyVariantWords, MemberWords, ProjectionWords, PropertiesWords,
 };
 pub(crate) use slot::{Fill, Slot};
+pub(crate) use summary::{NumberWords, SummaryWords};
 pub(crate) use types::TypeWord;
 
 use crate::ctxt::Ctxt;

@@ -21,6 +21,7 @@ mod key_part;
 pub(crate) mod names;
 mod property;
 mod set;
+mod summary;
 
 use crate::ctxt::Ctxt;
 use crate::model::{Entity, EntitySet, KeyPart, Properties};
@@ -46,6 +47,9 @@ pub(crate) fn entity(cx: &Ctxt, entity: &Entity<'_>) {
     index::c18_parts_leave_queries_their_methods(cx, entity);
     index::every_row_has_its_name(cx, entity);
     index::c19_a_transaction_holds_the_copies(cx, entity);
+
+    summary::a_summary_holds_numbers(cx, entity);
+    summary::c19_a_transaction_holds_the_summaries(cx, entity);
 
     property::c10_properties_have_names_of_their_own(cx, &entity.fields);
     property::c11_the_service_takes_the_names(cx, &entity.fields);

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::names::Names;
-use super::{exact, fields, patch, path, schema};
+use super::{exact, fields, patch, path, schema, summary};
 use crate::model::Entity;
 
 pub(crate) fn implementation(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
@@ -17,10 +17,13 @@ pub(crate) fn implementation(model: &Entity<'_>, names: &Names<'_>) -> TokenStre
     let exact = exact::exact(krate, &model.fields);
     let (exchange, has_row) = (patch::exchange(model, names), has_row(model));
     let elements = elements(model);
+    let (summarizes, counted) = (summary::summarizes(model), summary::counted(model));
     quote! {
         #[automatically_derived]
         impl #krate::Entity for #ident {
             const SCHEMA: &'static #krate::schema::Schema = #schema;
+
+            #summarizes
 
             #exact
 
@@ -39,6 +42,8 @@ pub(crate) fn implementation(model: &Entity<'_>, names: &Names<'_>) -> TokenStre
             #exchange
 
             #has_row
+
+            #counted
         }
     }
 }

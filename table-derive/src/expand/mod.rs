@@ -19,6 +19,7 @@ mod projection;
 mod properties;
 mod schema;
 mod set;
+mod summary;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -36,8 +37,8 @@ pub(crate) fn entity(model: &Entity<'_>) -> TokenStream {
     let implementation = entity::implementation(model, &names);
     let surroundings = surroundings(model, &names, &mut beside);
     let view = view::view(model, &names, &mut beside, false);
-    let assertions = assertions::assertions(model);
-    let block = in_a_block(&model.krate, &quote!(#implementation #surroundings #view #assertions));
+    let (assertions, summaries) = (assertions::assertions(model), summary::items(model));
+    let block = in_a_block(&model.krate, &quote!(#implementation #surroundings #view #summaries #assertions));
     let beside = beside.into_items();
     quote!(#beside #block)
 }
@@ -49,7 +50,8 @@ pub(crate) fn entity_stub(model: &Entity<'_>) -> TokenStream {
     let (implementation, surroundings) =
         (entity::stub(model, &names), surroundings(model, &names, &mut beside));
     let view = view::view(model, &names, &mut beside, true);
-    let block = in_a_block(&model.krate, &quote!(#implementation #surroundings #view));
+    let summaries = summary::stubs(model);
+    let block = in_a_block(&model.krate, &quote!(#implementation #surroundings #view #summaries));
     let beside = beside.into_items();
     quote!(#beside #block)
 }

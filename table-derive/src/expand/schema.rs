@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::fields;
+use super::{fields, summary};
 use crate::model::{Copies, Entity, Index, Template};
 use crate::template::{Format, Part, TimeItem};
 
@@ -49,6 +49,12 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
             self::index(model, index, &place)
         })
         .collect();
+    let summaries = summary::constants(model).into_iter().map(|summary| quote!(#summary.index));
+    let indexes: Vec<_> = indexes.into_iter().chain(summaries).collect();
+    let summary_of = model.summary.as_ref().map(|summary| {
+        let name = summary.of.segments.last().map(|segment| segment.ident.to_string());
+        quote!(.summary_of(#name))
+    });
     let with_indexes = (!indexes.is_empty()).then(|| quote!(.indexes(INDEXES)));
     let indexes =
         (!indexes.is_empty()).then(|| quote!(const INDEXES: &[#krate::schema::Index] = &[#(#indexes),*];));
@@ -63,6 +69,7 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
             #with_indexes
             #version
             #signed
+            #summary_of
     }}
 }
 
@@ -94,11 +101,23 @@ fn index(model: &Entity<'_>, index: &Index, lies: &TokenStream) -> TokenStream {
 
 /// The parts of a template.
 fn parts(model: &Entity<'_>, template: &Template) -> TokenStream {
+    parts_at(model, template, &|field| {
+        let place = place(model, field);
+        quote!(#place)
+    })
+}
+
+/// The parts of a template whose fields are at these places.
+pub(super) fn parts_at(
+    model: &Entity<'_>,
+    template: &Template,
+    place: &dyn Fn(usize) -> TokenStream,
+) -> TokenStream {
     let krate = &model.krate;
     let parts = template.parts.iter().map(|part| match part {
         Part::Literal(text) => quote!(#krate::schema::Part::Literal(#text)),
         Part::Field(part) => {
-            let (place, each) = (place(model, part.field), part.each);
+            let (place, each) = (place(part.field), part.each);
             let format = format(model, &part.format);
             let ty = model.fields.get(part.field).map(|field| {
                 let ty = field.ty;

@@ -1,9 +1,9 @@
 //! An entity.
 
 use proc_macro2::{Ident, Span};
-use syn::{DeriveInput, Visibility};
+use syn::{DeriveInput, Path, Visibility};
 
-use super::{Field, Index, Krate, Spanned, Template, Types, named_fields, no_generics, template};
+use super::{Field, Index, Krate, Spanned, Summary, Template, Types, named_fields, no_generics, template};
 use crate::attr::{self, EntityAttrs};
 use crate::case;
 use crate::ctxt::Ctxt;
@@ -39,6 +39,11 @@ pub(crate) struct Entity<'a> {
     pub(crate) key: Key,
     /// The indexes in order.
     pub(crate) indexes: Vec<Index>,
+    /// What it is a summary of; whether it was to be one, and of what if it says so.
+    pub(crate) is_summary: bool,
+    pub(crate) summary: Option<Summary>,
+    /// The summaries in which it counts.
+    pub(crate) summarized_in: Vec<Path>,
 }
 
 /// A primary key.
@@ -58,7 +63,7 @@ impl<'a> Entity<'a> {
         let fields = named_fields(cx, input, "an entity")?;
         let attrs = EntityAttrs::read(cx, &input.attrs);
         must_have(cx, &attrs, &input.ident);
-        let EntityAttrs { entity, key, indexes, .. } = attrs;
+        let EntityAttrs { entity, key, indexes, summary, summarized_in, .. } = attrs;
         let fields = Field::read_all(cx, fields, entity.rename_all.get().copied(), true);
         if let Some(word) = entity.wide.word() {
             attr::unsupported(cx, word, "`wide`");
@@ -91,6 +96,9 @@ impl<'a> Entity<'a> {
             fields,
             key,
             indexes,
+            is_summary: summary.is_some(),
+            summary: summary.and_then(|summary| Summary::new(cx, summary)),
+            summarized_in,
         })
     }
 

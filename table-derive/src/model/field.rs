@@ -5,7 +5,7 @@ use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
 use syn::{GenericArgument, PathArguments, Token, Type, Visibility};
 
-use super::Spanned;
+use super::{Number, Spanned};
 use crate::attr::{DefaultWord, FieldAttrs, KeyScope, TokenScope};
 use crate::case::Case;
 use crate::ctxt::Ctxt;
@@ -31,6 +31,9 @@ pub(crate) struct Field<'a> {
     pub(crate) was: Option<Spanned<String>>,
     /// `encrypt`, and where: the property holds the value sealed.
     pub(crate) encrypted: Option<Encrypted>,
+    /// `summary`: it is a number of a summary; whether it was to be one, and what it is if it says so rightly.
+    pub(crate) is_number: bool,
+    pub(crate) number: Option<Number>,
 }
 
 /// How a field is sealed.
@@ -103,6 +106,8 @@ impl<'a> Field<'a> {
             default: attrs.property.default.get().cloned(),
             was: was(cx, &attrs),
             encrypted: encrypted(cx, &attrs),
+            is_number: attrs.number.is_some(),
+            number: attrs.number.and_then(|number| Number::new(cx, number)),
         })
     }
 

@@ -11,6 +11,7 @@ mod key_part;
 mod krate;
 mod projection;
 mod properties;
+mod summary;
 mod template;
 mod types;
 
@@ -28,6 +29,7 @@ pub(crate) use key_part::{KeyPart, KeyPartShape, KeyVariant};
 pub(crate) use krate::Krate;
 pub(crate) use projection::{Projection, ProjectionField};
 pub(crate) use properties::Properties;
+pub(crate) use summary::{Counts, Number, Summary};
 pub(crate) use template::{Template, arguments};
 pub(crate) use types::Types;
 

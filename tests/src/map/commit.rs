@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use table_core::__executor::{
-    self as executor, Abilities, Act, Condition, Content, Group, Plan, Refused, RowProperty, RowWrite,
-    TableExec,
+    self as executor, Abilities, Act, Addition, Condition, Content, Group, Plan, Refused, RowProperty,
+    RowWrite, TableExec,
 };
 use table_core::{ETag, Error, ErrorKind, Result, Ticks, Value};
 
@@ -30,6 +30,10 @@ pub(super) fn commit(store: &MapStore, tables: &[&dyn TableExec], plan: &Plan<'_
         for (at, row) in group.rows.iter().enumerate() {
             let planned = write(&state, table, (plan, group.partition), row, timestamp);
             writes.extend(planned.map_err(|error| refused((error, Some(at))))?);
+        }
+        for (at, addition) in (group.rows.len()..).zip(&group.additions) {
+            let added = add(&state, table, group.partition, addition, timestamp);
+            writes.push(added.map_err(|error| refused((error, Some(at))))?);
         }
         // The map has no jobs, so no kind is ever in another epoch than its first.
         assert!(group.epochs.iter().all(|epoch| epoch.number == 0), "an epoch that never was");
@@ -63,6 +67,7 @@ fn demand_ability(abilities: Abilities, plan: &Plan<'_>) {
     for group in plan.groups.iter() {
         let kept: Vec<_> = group.rows.iter().filter(|row| matches!(row.act, Act::Keep)).collect();
         assert!(group.rows.len() - kept.len() <= abilities.rows, "too many rows");
+        assert!(abilities.additions || group.additions.is_empty(), "numbers are to be added to");
         assert!(abilities.expect || kept.iter().all(|row| row.condition == Condition::Any), "demands");
         assert!(abilities.range || group.unchanged.is_empty(), "ranges");
     }
@@ -125,6 +130,34 @@ fn write(
     let timestamp = old.map(|old| old.timestamp).filter(|_| plan.keeps_times).unwrap_or(timestamp);
     let row = Row { partition: partition.into(), row: row.key.into(), timestamp, properties };
     Ok(Some((key, Some(Arc::new(row)))))
+}
+
+/// What becomes of a row of a summary.
+fn add(
+    state: &State,
+    table: &MapTable,
+    partition: &str,
+    addition: &Addition<'_>,
+    timestamp: Ticks,
+) -> Result<Write> {
+    let key = executor::stored_key(table.entry.id, partition, addition.key);
+    let becomes = match state.rows.get(&key) {
+        None => addition.amounts.becomes(None)?,
+        Some(old) => {
+            let kind = old.properties.get("EntityType").and_then(Value::as_str);
+            if kind != Some(addition.amounts.kind_name()) {
+                return Err(addition.amounts.is_another());
+            }
+            let mut of_old = |name: &str| Ok(old.properties.get(name).and_then(Value::as_i64));
+            addition.amounts.becomes(Some(&mut of_old))?
+        }
+    };
+    let owned = |(name, value): RowProperty<'_>| (name.to_owned(), value.to_value());
+    let row = becomes.map(|properties| {
+        let properties = properties.into_iter().map(owned).collect();
+        Arc::new(Row { partition: partition.into(), row: addition.key.into(), timestamp, properties })
+    });
+    Ok((key, row))
 }
 
 fn demand(condition: Condition, found: Option<ETag>) -> Result<(), Error> {

@@ -74,7 +74,12 @@ pub(super) const fn disjoint_kinds(a: &Schema, b: &Schema, table: &str) -> Optio
         let (mut of_b, mut next_of_b) = (KeyOf::Row, 0);
         loop {
             let (here, there) = (of_a.place(a), of_b.place(b));
-            if may_lie_in(here, table) && may_lie_in(there, table) && meet(here, there) {
+            // The rows of a summary are those of the struct that it is declared by.
+            if !(are_of_a_summary((a, of_a), (b, of_b)) || are_of_a_summary((b, of_b), (a, of_a)))
+                && may_lie_in(here, table)
+                && may_lie_in(there, table)
+                && meet(here, there)
+            {
                 let message = of_a.drawn(a, Message::new("")).text(" of `").text(a.entity);
                 let message = of_b.drawn(b, message.text("` and ")).text(" of `").text(b.entity);
                 return Some(message.text("` could print one key: start each with literal text of its own"));
@@ -90,6 +95,16 @@ pub(super) const fn disjoint_kinds(a: &Schema, b: &Schema, table: &str) -> Optio
         }
         of_a = KeyOf::Index(next_of_a);
         next_of_a += 1;
+    }
+}
+
+/// Whether the rows of the index are a summary, and the others are declared by its own struct.
+const fn are_of_a_summary((a, index): (&Schema, KeyOf), (b, own): (&Schema, KeyOf)) -> bool {
+    match (index, own) {
+        (KeyOf::Index(at), KeyOf::Row) => {
+            self::index(a, at).summary.is_some() && same(index.kind(a), own.kind(b))
+        }
+        _ => false,
     }
 }
 
@@ -142,6 +157,19 @@ const fn forgotten(schema: &Schema, at: usize, primary: &Template) -> Option<Mes
 
 /// C25: two kinds of a set are of one table, and have names of their own.
 pub(super) const fn apart(a: &Schema, b: &Schema) -> Option<Message> {
+    let summary = if a.summary_of.is_some() {
+        Some(a)
+    } else if b.summary_of.is_some() {
+        Some(b)
+    } else {
+        None
+    };
+    if let Some(summary) = summary {
+        let message = Message::new("`").text(summary.entity);
+        return Some(message.text(
+            "` is a summary: a set is of entities that are written, and `Store::table` reads a summary",
+        ));
+    }
     if !a.table().eq_ignore_ascii_case(b.table()) {
         let message =
             Message::new("`").text(a.entity).text("` is in the table `").text(a.table()).text("` and `");
@@ -216,7 +244,7 @@ const fn held(schema: &Schema, place: &Place) -> usize {
     held
 }
 
-const fn same(a: &str, b: &str) -> bool {
+pub(in crate::schema) const fn same(a: &str, b: &str) -> bool {
     let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
     while let ([x, rest_of_a @ ..], [y, rest_of_b @ ..]) = (a, b) {
         if *x != *y {

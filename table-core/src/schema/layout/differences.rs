@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::key_type::{Format, KeyType, lengths};
-use super::super::{Copies, Field, Index, Part, Schema, Template};
+use super::super::{Copies, Field, Index, Part, Schema, Sum, SumOf, Template};
 use super::{layout_in, read};
 use crate::model::EdmType;
 
@@ -264,12 +264,31 @@ pub(crate) fn same_index((old, was): (&Schema, &Index), (new, is): (&Schema, &In
     was.name == is.name
         && (was.unique, was.sparse) == (is.unique, is.sparse)
         && was.arrival == is.arrival
+        && same_sums((old, was), (new, is))
         && other_table(old, was) == other_table(new, is)
         && (!is.is_elsewhere() || prints_as((old, &was.place.partition), (new, &is.place.partition)))
         && std::mem::discriminant(&was.copies) == std::mem::discriminant(&is.copies)
         && before.len() == now.len()
         && before.into_iter().zip(now).all(|(was, is)| is_one(was, is))
         && prints_as((old, &was.place.row), (new, &is.place.row))
+}
+
+/// Whether both are summaries of the same numbers, or neither is one.
+fn same_sums((old, was): (&Schema, &Index), (new, is): (&Schema, &Index)) -> bool {
+    let same = |was: &Sum, is: &Sum| {
+        was.property == is.property
+            && match (was.of, is.of) {
+                (SumOf::Field(was), SumOf::Field(is)) => is_one(old.fields.get(was), new.fields.get(is)),
+                (was, is) => was == is,
+            }
+    };
+    match (was.summary, is.summary) {
+        (None, None) => true,
+        (Some(was), Some(is)) => {
+            was.sums.len() == is.sums.len() && was.sums.iter().zip(is.sums).all(|(was, is)| same(was, is))
+        }
+        _ => false,
+    }
 }
 
 /// Whether rows of two kinds have the same keys: one may be what the other is called now.

@@ -8,10 +8,10 @@ use super::super::column_type::ColumnType;
 use super::super::encrypted::TOKEN;
 use super::super::key_type::{Format, KeyType, TimeItem};
 use super::super::{
-    Arrival, Blind, Copies, Field, FieldPart, Index, KeyScope, Part, Place, Schema, TableTemplate, Template,
-    TokenScope,
+    Arrival, Blind, Copies, Field, FieldPart, Index, KeyScope, Part, Place, Schema, Sum, SumOf, Summary,
+    TableTemplate, Template, TokenScope,
 };
-use super::{BLIND, BY_PARTITION, BY_TABLE, DUAL, ENCRYPTED, EVENTUAL, IN, OF, PARTITION, SIGNED, WAS};
+use super::{BLIND, BY_PARTITION, BY_TABLE, DUAL, ENCRYPTED, EVENTUAL, IN, OF, PARTITION, SIGNED, SUMS, WAS};
 use crate::model::EdmType;
 
 /// The declaration that a layout was made of, as far as the layout tells; `None` if it is no layout.
@@ -173,6 +173,11 @@ impl<'t> Reader<'t> {
         self.takes(" row").then_some(())?;
         place.row = self.template()?;
         let (unique, sparse) = (self.takes(" unique"), self.takes(" when"));
+        if self.takes(SUMS) {
+            let summary = Summary::new(&Schema::NOTHING, self.sums()?);
+            let index = Index { arrival, ..Index::new(name, name, place) };
+            return Some(index.summary(summary));
+        }
         self.takes(" copy").then_some(())?;
         let mut words = Vec::new();
         while self.takes(" ") {
@@ -186,7 +191,37 @@ impl<'t> Reader<'t> {
                 Copies::Some(fields?.leak())
             }
         };
-        Some(Index { name, kind: leaked(&format!("{kind}.{name}")), place, unique, copies, sparse, arrival })
+        Some(Index {
+            name,
+            kind: leaked(&format!("{kind}.{name}")),
+            place,
+            unique,
+            copies,
+            sparse,
+            arrival,
+            summary: None,
+        })
+    }
+
+    /// The numbers of a summary.
+    fn sums(&mut self) -> Option<&'static [Sum]> {
+        let mut sums = Vec::new();
+        while self.takes(" ") {
+            let property = leaked(self.word());
+            self.takes(":").then_some(())?;
+            let of = match self.word() {
+                "count" if self.takes("(when)") => SumOf::CountWhen,
+                "count" => SumOf::Count,
+                "sum" if self.takes("(") => {
+                    let field = self.word();
+                    let field = self.field(field)?;
+                    self.takes(")").then_some(SumOf::Field(field))?
+                }
+                _ => return None,
+            };
+            sums.push(Sum::new(property, of));
+        }
+        Some(sums.leak())
     }
 
     /// A key, up to a word that is no part of it.

@@ -4,10 +4,10 @@ use super::super::key_type::{Format, KeyType, TimeItem};
 use super::super::lives::Lives;
 use super::super::tests::{EMPLOYEE, employee, with_row};
 use super::super::{
-    Blind, CharSet, Copies, Field, FieldPart, Index, KeyPart, KeyScope, Part, Place, Schema, Template,
-    TokenScope,
+    Blind, CharSet, Copies, Field, FieldPart, Index, KeyPart, KeyScope, Part, Place, Schema, Sum, SumOf,
+    Summary, Template, TokenScope,
 };
-use super::{Outdated, differences, differences_in, layout, layout_in, outdated, read, united};
+use super::{Outdated, differences, differences_in, layout, layout_in, outdated, read, same_index, united};
 use crate::model::EdmType;
 
 const EMPLOYEES: &str = "\
@@ -354,4 +354,42 @@ fn a_property_that_was_renamed_is_compared_with_what_it_was() {
     assert_eq!(outdated(&layout(&now), &maybe), None);
     // Two properties can't become one.
     assert!(!compared(&of(BOTH), &now).is_compatible);
+}
+
+#[test]
+fn a_layout_says_which_numbers_a_summary_has() {
+    const SUMS: &[Sum] = &[
+        Sum::new("People", SumOf::Count),
+        Sum::new("Old", SumOf::CountWhen),
+        Sum::new("Ages", SumOf::Field(3)),
+    ];
+    const fn summed(sums: &'static [Sum]) -> Index {
+        let row = Template::new("total", &[Part::Literal("total")]);
+        Index::new("total", "total", EMPLOYEE.place().beside(row))
+            .summary(Summary::new(&Schema::NOTHING, sums))
+    }
+    const TOTAL: &[Index] = &[summed(SUMS)];
+    const FEW: &[Sum] = &[SUMS[0], SUMS[2]];
+    const FEWER: &[Index] = &[summed(FEW)];
+    let schema = Schema { indexes: TOTAL, ..EMPLOYEE };
+    let noted = layout(&schema);
+    let summed = schema.fields[3].property;
+    let line = format!("\nindex total row \"total\" sums People:count Old:count(when) Ages:sum({summed})");
+    assert!(noted.ends_with(&line), "{noted}");
+    let read = read(&noted, "employee").unwrap();
+    assert_eq!((read.indexes[0].name, read.indexes[0].kind), ("total", "total"));
+    assert!(same_index((&read, &read.indexes[0]), (&schema, &TOTAL[0])));
+    assert_eq!(differences(&noted, &schema), None);
+    // One with other numbers is another, and keeps a program that doesn't know it from writing.
+    let other = Schema { indexes: FEWER, ..EMPLOYEE };
+    assert!(!same_index((&read, &read.indexes[0]), (&other, &FEWER[0])));
+    for declared in [&other, &EMPLOYEE] {
+        let (standing, refusal) = crate::schema::standing(Some(&read), &Lives::default(), declared);
+        assert!(refusal.is_some() && (declared.indexes != FEWER || !standing.is_ready(0)));
+    }
+    // What is no number of a summary is no layout.
+    for wrong in ["Ages:sum(Nothing)", "Ages:sum", "Ages:most", "Ages"] {
+        let wrong = noted.replace(&format!("Ages:sum({summed})"), wrong);
+        assert!(super::read(&wrong, "employee").is_none(), "{wrong}");
+    }
 }

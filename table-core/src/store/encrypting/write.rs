@@ -98,7 +98,7 @@ impl<'t> Sealing<'t> {
 
     fn values(&self, kind: RowKind, entity: &DynamicEntity) -> Result<Vec<(usize, Value)>> {
         if let (false, Some((kind, index))) = (self.table.table.is_raw(), kind.declared()) {
-            return Err(kinds::needs_its_struct(kind, index));
+            return Err(kinds::needs_its_struct(kind, "", index));
         }
         if let RowKind::Copy(schema, _) = kind {
             return Err(Error::new(ErrorKind::SchemaMismatch).because(format!(

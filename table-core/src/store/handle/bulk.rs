@@ -13,7 +13,7 @@ use crate::plan::{Intent, Plan, Refused};
 use crate::sealing::SealedAt;
 use crate::store::records::catalog::TableState;
 use crate::store::write::commit::GROUP_BYTES;
-use crate::store::write::encoded::Prepared;
+use crate::store::write::encoded::{EncodedStep, Prepared};
 use crate::store::write::prepare;
 
 /// Most batches in one shared transaction.
@@ -128,6 +128,15 @@ impl Loader for LmdbLoader<'_> {
             return Err(Refused::whole(Error::new(ErrorKind::TableNotFound).because(because)));
         };
         self.push(Prepared::of_step(table, step));
+        Ok(())
+    }
+
+    fn add_with_step(&mut self, plan: &Plan<'_>, step: JobStep) -> Result<(), Refused> {
+        let mut prepared = prepare::plan(plan, &self.tables.iter().collect::<Vec<_>>())?;
+        if let Some(table) = self.tables.first() {
+            prepared.step = Some(Box::new(EncodedStep { table: table.clone(), step }));
+        }
+        self.push(prepared);
         Ok(())
     }
 

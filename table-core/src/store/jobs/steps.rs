@@ -110,6 +110,14 @@ impl Jobs for LmdbTable {
         Ok((lives, state, is_same))
     }
 
+    fn kind_of(&self, schema: &'static Schema, index: &str) -> Result<Option<String>> {
+        let (txn, dbs) = (self.inner.environment.read_txn()?, &self.inner.environment.dbs);
+        self.state.check_exists(dbs, &txn)?;
+        let Some(noted) = layouts::noted(dbs, &txn, &self.state, schema.kind)? else { return Ok(None) };
+        let noted = schema::read(noted, schema.kind).ok_or_else(layouts::damaged)?;
+        Ok(noted.indexes.iter().find(|known| known.name == index).map(|known| known.kind.to_owned()))
+    }
+
     fn transit(&self, transition: &Transition<'_>) -> Result<Option<IndexState>> {
         let Transition { schema, index, event, epoch, job } = transition;
         let (table, kind) = (&self.state, schema.kind);

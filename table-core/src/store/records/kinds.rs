@@ -38,7 +38,7 @@ impl DeclaredKind {
     /// The error of a write of such a row by its properties.
     #[cold]
     pub(in crate::store) fn refusal(&self) -> Error {
-        needs_its_struct(&self.entity, self.index.as_deref())
+        needs_its_struct(&self.entity, &self.kind, self.index.as_deref())
     }
 }
 

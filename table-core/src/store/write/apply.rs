@@ -49,20 +49,31 @@ impl AppliedRow {
     /// What is left to be done of a row that has been inserted, or stays as it is.
     const DONE: Self = Self { old: None, new: New::Nothing };
 
-    fn of(old: Option<OldRow>, new: New) -> Self {
+    pub(super) fn of(old: Option<OldRow>, new: New) -> Self {
         if matches!(new, New::Kept) { Self::DONE } else { Self { old, new } }
     }
 }
 
 /// What is still needed of a row that gives way.
-struct OldRow {
+pub(super) struct OldRow {
     /// Of its key and its bytes.
     length: usize,
     checksum: u64,
     timestamp: Ticks,
 }
 
-enum New {
+impl OldRow {
+    /// A row that is so long with its key.
+    pub(super) fn of(row: &Row<'_>, length: usize) -> Self {
+        Self { length, checksum: row.checksum(), timestamp: row.timestamp() }
+    }
+
+    pub(super) fn length(&self) -> usize {
+        self.length
+    }
+}
+
+pub(super) enum New {
     Nothing,
     /// What is there.
     Kept,
@@ -76,13 +87,18 @@ impl Transaction<'_> {
         if let Err(refused) = plan.sealed_at.check() {
             return Ok(Err(plan.locate_group(refused, 0)));
         }
-        if let Some(step) = &plan.step {
+        if let Some(step) = plan.step.as_deref().filter(|_| plan.is_step_alone()) {
             return Ok(self.carry_step(step)?.map_err(|error| plan.locate_group(error, 0)));
         }
         let timestamp = match self.begin_plan(plan) {
             Ok(timestamp) => timestamp,
             Err(refused) => return Ok(Err(refused)),
         };
+        if let Some(step) = &plan.step
+            && let Err(refused) = self.check_step(step)?
+        {
+            return Ok(Err(plan.locate_group(refused, 0)));
+        }
         let drafted = match self.draft_errands(plan, timestamp) {
             Ok(drafted) => drafted,
             Err(error) => return Ok(Err(plan.locate_group(error, 0))),
@@ -106,6 +122,9 @@ impl Transaction<'_> {
         };
         if done.is_ok() {
             self.carry_out(drafted, plan)?;
+            if let Some(step) = &plan.step {
+                self.write_step(step)?;
+            }
         }
         Ok(done.map(|()| {
             self.state = None;
@@ -116,11 +135,21 @@ impl Transaction<'_> {
 
     /// Writes how far a job is, if it is where the step begins. The outer error spoils the transaction.
     fn carry_step(&mut self, step: &EncodedStep) -> Result<Result<Ticks>> {
-        let EncodedStep { table, step } = step;
         let timestamp = match self.next_timestamp() {
             Ok(timestamp) => timestamp,
             Err(refused) => return Ok(Err(refused)),
         };
+        if let Err(refused) = self.check_step(step)? {
+            return Ok(Err(refused));
+        }
+        self.write_step(step)?;
+        self.state = None;
+        Ok(Ok(timestamp))
+    }
+
+    /// Whether a job is where its step begins. The outer error spoils the transaction.
+    fn check_step(&mut self, step: &EncodedStep) -> Result<Result<()>> {
+        let EncodedStep { table, step } = step;
         if let Err(refused) = self.touch(table) {
             return Ok(Err(refused));
         }
@@ -128,13 +157,17 @@ impl Transaction<'_> {
             return Ok(Err(another_epoch()));
         }
         match lives::job(self.dbs, &self.txn, table.id, &step.name) {
-            Ok(found) if found.as_ref() == Some(&step.from) => {}
-            Ok(_) => return Ok(Err(overtaken(&step.name))),
-            Err(damaged) => return Ok(Err(damaged)),
+            Ok(found) if found.as_ref() == Some(&step.from) => Ok(Ok(())),
+            Ok(_) => Ok(Err(overtaken(&step.name))),
+            Err(damaged) => Ok(Err(damaged)),
         }
-        lives::write_job(self.dbs, &mut self.txn, &mut self.meta, table.id, (&step.name, step.to.as_ref()))?;
-        self.state = None;
-        Ok(Ok(timestamp))
+    }
+
+    /// Writes how far a job is then.
+    fn write_step(&mut self, step: &EncodedStep) -> Result<()> {
+        let EncodedStep { table, step } = step;
+        let to = (step.name.as_str(), step.to.as_ref());
+        lives::write_job(self.dbs, &mut self.txn, &mut self.meta, table.id, to)
     }
 
     /// Looks at the tables of a plan; the time that it gets.
@@ -223,6 +256,12 @@ impl Writing<'_, '_> {
                     let (index, refused) = first.unwrap_or((index, refused));
                     return Err(plan.locate(refused, index));
                 }
+            }
+        }
+        for addition in &plan.additions {
+            match self.examine_addition(plan, addition) {
+                Ok(applied) => self.scratch.applied.push(applied),
+                Err(refused) => return Err(plan.locate_addition(refused, addition)),
             }
         }
         plan.unchanged.iter().try_for_each(|range| self.examine_range(plan, range))
@@ -336,13 +375,12 @@ impl Writing<'_, '_> {
             }
             _ => new,
         };
-        let old =
-            old.map(|(row, length)| OldRow { length, checksum: row.checksum(), timestamp: row.timestamp() });
+        let old = old.map(|(row, length)| OldRow::of(&row, length));
         Ok(AppliedRow::of(old, new))
     }
 
     /// Checks that what was found lies in its page, and that the page is in use.
-    fn check_value(&self, bytes: &[u8]) -> Result<()> {
+    pub(super) fn check_value(&self, bytes: &[u8]) -> Result<()> {
         // What this transaction has changed does not lie in the map.
         let Some(pages) = self.dbs.pages.filter(|pages| pages.of(bytes).is_some()) else { return Ok(()) };
         // But where it has changed very much, LMDB writes some of it early, on pages that were free.
@@ -369,8 +407,8 @@ impl Writing<'_, '_> {
         let Scratch { rows, applied, puts, .. } = &mut *self.scratch;
         *puts += applied.len();
         for (index, applied) in applied.iter().enumerate() {
-            let Some(row) = plan.rows.get(index) else { continue };
-            let group = plan.groups.get(row.group);
+            let Some((group, seed, _)) = plan.target(index) else { continue };
+            let group = plan.groups.get(group);
             let Some(touched) = group.and_then(|group| touched(self.tables, group)) else { continue };
             let counts = &mut touched.counts;
             if let Some(old) = &applied.old {
@@ -384,11 +422,13 @@ impl Writing<'_, '_> {
                 New::Kept => continue,
                 New::Nothing if applied.old.is_none() => continue,
                 New::Nothing => {
-                    self.dbs.data.delete(self.txn, plan.key(row)).map_err(lmdb::error)?;
+                    let (.., key) = plan.target(index).unwrap_or_default();
+                    self.dbs.data.delete(self.txn, key).map_err(lmdb::error)?;
                     continue;
                 }
                 New::Scratch(range) => {
-                    (plan.key(row), rows.get_mut(range.clone()).unwrap_or_default(), row.seed)
+                    let (.., key) = plan.target(index).unwrap_or_default();
+                    (key, rows.get_mut(range.clone()).unwrap_or_default(), seed)
                 }
                 New::FromPlan => plan.key_and_image(index),
             };

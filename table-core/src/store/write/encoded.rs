@@ -8,7 +8,7 @@ use crate::executor::JobStep;
 use crate::messages::Task;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{Name, Ticks, Value};
-use crate::plan::{Act, Condition, Epoch, OneOrMore, Refused, RowKind};
+use crate::plan::{Act, Amounts, Condition, Epoch, OneOrMore, Refused, RowKind};
 use crate::row::dict::Dict;
 use crate::row::view::RowView;
 use crate::row::{DIGEST, Row, key};
@@ -87,12 +87,27 @@ pub(crate) struct EncodedRange {
     pub(crate) group: usize,
 }
 
+/// What is added to a row of a summary.
+#[derive(Debug)]
+pub(crate) struct EncodedAddition {
+    pub(super) key: Range<usize>,
+    /// What binds the row's checksums to its key.
+    pub(super) seed: u64,
+    /// Which of the groups it is of,
+    pub(super) group: usize,
+    /// and its place there, which counts on behind the rows.
+    pub(super) at: usize,
+    pub(super) amounts: Amounts,
+}
+
 /// A plan ready for a transaction: its rows are carried out together or not at all.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) groups: OneOrMore<EncodedGroup>,
     /// The rows of all groups, one group after another.
     pub(crate) rows: Vec<EncodedRow>,
+    /// What is added to rows of summaries.
+    pub(super) additions: Vec<EncodedAddition>,
     pub(crate) unchanged: Vec<EncodedRange>,
     /// Keys and rows, one after another.
     pub(super) bytes: Vec<u8>,
@@ -106,7 +121,7 @@ pub(crate) struct Prepared {
     pub(crate) keeps_times: bool,
     /// The time that its rows get, if that is not the plan's own.
     pub(crate) as_of: Option<Ticks>,
-    /// What becomes of a job, if all goes well that is carried out before.
+    /// What becomes of a job with it: by itself, if all goes well that is carried out before.
     pub(crate) step: Option<Box<EncodedStep>>,
     /// What is done with queues in the same transaction.
     pub(in crate::store) errands: Option<Box<Errands>>,
@@ -153,6 +168,7 @@ impl Prepared {
         Self {
             groups: OneOrMore::default(),
             rows: Vec::new(),
+            additions: Vec::new(),
             unchanged: Vec::new(),
             bytes: Vec::new(),
             deferred: 0,
@@ -238,15 +254,20 @@ impl Prepared {
         self.bytes.get(range.prefix.clone()).unwrap_or_default()
     }
 
+    /// Whether it is a step of a job and nothing else.
+    pub(super) fn is_step_alone(&self) -> bool {
+        self.step.is_some() && self.groups.first().is_none()
+    }
+
     /// Whether nothing needs a look at what is there before rows are put.
     pub(crate) fn is_blind(&self) -> bool {
-        self.unchanged.is_empty() && self.rows.iter().all(EncodedRow::is_blind)
+        self.unchanged.is_empty() && self.additions.is_empty() && self.rows.iter().all(EncodedRow::is_blind)
     }
 
     /// About how many bytes the plan writes; what one transaction takes in is bounded by it.
     pub(crate) fn weight(&self) -> usize {
         let errands = self.errands.as_ref().map_or(0, |errands| errands.weight());
-        self.bytes.len() + self.deferred + self.rows.len() * 64 + errands
+        self.bytes.len() + self.deferred + self.rows.len() * 64 + self.additions.len() * 256 + errands
     }
 
     /// About how many bytes a row has with its key.
@@ -257,6 +278,28 @@ impl Prepared {
             Some(Image::Deferred(..)) => self.deferred,
         };
         row.key.len() + image
+    }
+
+    /// Some of the plan's bytes.
+    pub(super) fn bytes(&self, range: &Range<usize>) -> &[u8] {
+        self.bytes.get(range.clone()).unwrap_or_default()
+    }
+
+    /// The group of a row or, behind those, of an addition, what binds its checksums to its key, and that.
+    pub(super) fn target(&self, at: usize) -> Option<(usize, u64, &[u8])> {
+        if let Some(row) = self.rows.get(at) {
+            return Some((row.group, row.seed, self.key(row)));
+        }
+        let addition = self.additions.get(at.checked_sub(self.rows.len())?)?;
+        Some((addition.group, addition.seed, self.bytes(&addition.key)))
+    }
+
+    /// Names the row of a summary in an error.
+    #[cold]
+    pub(super) fn locate_addition(&self, error: Error, addition: &EncodedAddition) -> Refused {
+        let error = error.attempted("add to a summary in");
+        let Refused { error, group, .. } = self.locate_group(error, addition.group);
+        Refused { error: key::locate(error, self.bytes(&addition.key)), group, row: Some(addition.at) }
     }
 
     /// Names the row in an error.

@@ -6,7 +6,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::encoded::{Deferred, EncodedGroup, EncodedRange, EncodedRow, Errands, Image, Prepared};
+use super::encoded::{
+    Deferred, EncodedAddition, EncodedGroup, EncodedRange, EncodedRow, Errands, Image, Prepared,
+};
 use super::entries;
 use crate::error::{Error, ErrorKind};
 use crate::limits;
@@ -131,6 +133,7 @@ impl Builder {
             plan: Prepared {
                 groups: OneOrMore::default(),
                 rows: Vec::with_capacity(length),
+                additions: Vec::new(),
                 unchanged: Vec::new(),
                 bytes: Vec::new(),
                 deferred: 0,
@@ -200,9 +203,11 @@ impl Builder {
             let size = self.add(&dict, partition, write).map_err(|error| placed(error, partition))?;
             entities += if write.act.keeps() { 0 } else { size };
         }
+        entities += self.add_additions(partition, group).map_err(whole)?;
         if !is_wide && body::most(length, &table.name, entities) >= limits::BATCH_BYTES {
             let rows = group.rows.iter().filter_map(|row| row.body(&table.name, partition));
-            let bytes = body::BATCH + rows.sum::<usize>();
+            let added = group.additions.iter().map(|addition| addition.body(&table.name, partition));
+            let bytes = body::BATCH + rows.sum::<usize>() + added.sum::<usize>();
             if bytes >= limits::BATCH_BYTES {
                 let because = format!(
                     "the batch comes to {bytes} bytes as the body of a request; it must stay below {}",
@@ -264,6 +269,23 @@ impl Builder {
                 self.add_properties(dict, keys, write, &properties, (digest, Some(row.kind)))
             }
         }
+    }
+
+    /// Adds what a group adds to rows of summaries; returns what that comes to as the limits count it, or more.
+    fn add_additions(&mut self, partition: &str, group: &Group<'_>) -> Result<usize, Error> {
+        if group.additions.is_empty() {
+            return Ok(0);
+        }
+        key::check_partition(partition)?;
+        let (number, mut size) = (self.plan.groups.len().saturating_sub(1), 0);
+        for (at, addition) in (group.rows.len()..).zip(&group.additions) {
+            key::check_printed_row(partition, addition.key)?;
+            let key = self.add_key((partition, addition.key), 0);
+            let (seed, amounts) = (self.seed(&key), addition.amounts.clone());
+            size += addition.body("", partition);
+            self.plan.additions.push(EncodedAddition { key, seed, group: number, at, amounts });
+        }
+        Ok(size)
     }
 
     /// Adds a row whose key has been added.

@@ -23,6 +23,8 @@ pub(in crate::typed) struct Before<E> {
     values: Values<'static>,
     /// and these the sparse indexes that had no row for it.
     without: Vec<usize>,
+    /// and these the bits of the numbers of each summary that it counts in.
+    counted: Vec<(usize, u64)>,
     pub(in crate::typed) version: Version,
     /// Whether the row is what would be written of the entity today.
     pub(in crate::typed) is_exact: bool,
@@ -36,7 +38,7 @@ impl<E: Entity> Before<E> {
     pub(in crate::typed) fn read(view: &RowView<'_>, version: Version) -> Result<Self> {
         let entity = decode::<E>(view)?;
         let row = Row::read(view, E::SCHEMA, &values_of(&entity)?)?;
-        Ok(Self::of(row, version, Some(entity), Values::default(), Vec::new()))
+        Ok(Self::of(row, version, Some(entity), Values::default()))
     }
 
     /// Reads what is stored, and gives away the entity, to be changed.
@@ -45,9 +47,14 @@ impl<E: Entity> Before<E> {
         let values = values_of(&entity)?;
         let row = Row::read(view, E::SCHEMA, &values)?;
         let indexes = 0..E::SCHEMA.indexes.len();
-        let without = indexes.filter(|index| !entity.has_row(*index)).collect();
+        let without = indexes.clone().filter(|index| !entity.has_row(*index)).collect();
+        let counted = if const { E::SCHEMA.counts_some() } {
+            indexes.map(|index| (index, entity.counted(index))).collect()
+        } else {
+            Vec::new()
+        };
         let values = values.into_owned();
-        Ok((Self::of(row, version, None, values, without), entity))
+        Ok((Self { without, counted, ..Self::of(row, version, None, values) }, entity))
     }
 
     /// Reads what is stored, and opens nothing; which sparse indexes have no row for it is yet to be
@@ -60,18 +67,13 @@ impl<E: Entity> Before<E> {
         check_kind(view, const { E::SCHEMA.tag(None) })?;
         let values = unopened::read::<E>(view)?;
         let row = Row { is_exact, unknown: unknown(view, E::SCHEMA)?, sealed: None };
-        Ok(Self::of(row, version, None, values, Vec::new()))
+        Ok(Self::of(row, version, None, values))
     }
 
-    fn of(
-        row: Row,
-        version: Version,
-        entity: Option<E>,
-        values: Values<'static>,
-        without: Vec<usize>,
-    ) -> Self {
+    fn of(row: Row, version: Version, entity: Option<E>, values: Values<'static>) -> Self {
         let Row { is_exact, unknown, sealed } = row;
-        Self { entity, values, without, version, is_exact, unknown, sealed }
+        let (without, counted) = (Vec::new(), Vec::new());
+        Self { entity, values, without, counted, version, is_exact, unknown, sealed }
     }
 
     /// The entity, if it was not given away.
@@ -104,6 +106,14 @@ impl<E: Entity> Before<E> {
     /// Notes that a sparse index has no row for it.
     pub(in crate::typed) fn lacks(&mut self, index: usize) {
         self.without.push(index);
+    }
+
+    /// A bit for each number of a summary that it counts in.
+    pub(in crate::typed) fn counted(&self, index: usize) -> u64 {
+        match &self.entity {
+            Some(entity) => entity.counted(index),
+            None => self.counted.iter().find(|(known, _)| *known == index).map_or(0, |(_, counted)| *counted),
+        }
     }
 
     /// Whether the index had a row for it.

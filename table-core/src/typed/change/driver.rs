@@ -202,6 +202,9 @@ pub(in crate::typed) fn standing(
     schema: &'static Schema,
     writes: bool,
 ) -> Result<Standing> {
+    if writes {
+        check_not_derived(schema)?;
+    }
     // The commit refuses a write of what is only read, and says which row it would have been.
     let is_read_only = together.tables.first().is_some_and(|table| table.exec().store().is_read_only());
     let writes = writes && !is_read_only;
@@ -225,11 +228,26 @@ pub(in crate::typed) fn standing(
     own.standing(schema, writes)
 }
 
+/// Refuses changes of rows that are made of other entities.
+fn check_not_derived(schema: &Schema) -> Result<()> {
+    match schema.summary_of {
+        None => Ok(()),
+        Some(source) => Err(Error::new(ErrorKind::DeclaredKind)
+            .because(format!(
+                "`{}` is a summary of `{source}`: its rows are made by the changes of those entities, and by nothing else",
+                schema.entity
+            ))
+            .attempted("write to")
+            .table(schema.table())),
+    }
+}
+
 /// Tells the attempts what the writers of their kinds go by.
 fn stand(together: Together<'_>, attempts: &mut [&mut (dyn Attempt + '_)], writes: bool) -> Result<()> {
     let mut last: Option<(&'static Schema, Standing)> = None;
     for (number, attempt) in attempts.iter_mut().enumerate() {
         let Some(schema) = attempt.schema() else { continue };
+        check_not_derived(schema).map_err(|error| together.scope.numbered(error, number))?;
         let found = match last {
             Some((known, found)) if std::ptr::eq(known, schema) => found,
             _ => standing(together, schema, writes && attempt.writes_entity())

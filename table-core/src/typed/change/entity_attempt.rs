@@ -370,6 +370,9 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
                 if self.standing.fills() {
                     rows.take_found(|index, key| self.found_at(index, key));
                 }
+                if const { E::SCHEMA.counts_some() } {
+                    rows.take_counted(|index| before.counted(index));
+                }
                 Some(OldRows {
                     rows,
                     version: before.version,
@@ -387,9 +390,13 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         let new = match (self.new_entity(), new) {
             (Some(entity), Some(values)) => {
                 let before = rows.as_ref().map(|rows| &rows.rows).zip(old);
-                Some(EntityRows::of(schema, values, key, before, &|index| {
+                let mut rows = EntityRows::of(schema, values, key, before, &|index| {
                     self.standing.keeps(index) && entity.has_row(index)
-                })?)
+                })?;
+                if const { E::SCHEMA.counts_some() } {
+                    rows.take_counted(|index| entity.counted(index));
+                }
+                Some(rows)
             }
             (None, Some(values)) => self
                 .before
@@ -403,7 +410,8 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         };
         let epoch = Epoch { kind: schema.kind, number: self.standing.epoch };
         let keeps_own = matches!(self.change, Change::Fill(_) | Change::Refile);
-        Ok(Printed { schema, old: rows, new, keeps_times: self.change.reseals(), keeps_own, epoch })
+        let (standing, keeps_times) = (self.standing, self.change.reseals());
+        Ok(Printed { schema, old: rows, new, keeps_times, keeps_own, epoch, standing })
     }
 }
 

@@ -67,6 +67,17 @@ pub trait Entity: Sized + 'static {
     #[doc(hidden)]
     fn exchange(&mut self, patch: &mut Self::Patch);
 
+    /// The declaration of the entities that it is a summary of.
+    #[doc(hidden)]
+    const SUMMARIZES: Option<&'static Schema> = None;
+
+    /// A bit for each number of the summary at this place among the indexes that the entity counts in.
+    #[doc(hidden)]
+    fn counted(&self, index: usize) -> u64 {
+        let _ = index;
+        0
+    }
+
     /// Whether the entity has a row of this sparse index.
     #[doc(hidden)]
     fn has_row(&self, index: usize) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::sweep;
+use super::{recount, sweep};
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
@@ -13,7 +13,7 @@ use crate::plan::{Act, Cause, Condition, EntityRows, Epoch, Group, Plan, RowCont
 use crate::query::Query;
 use crate::row::version::version_of;
 use crate::row::view::RowView;
-use crate::schema::{Index, Standing};
+use crate::schema::{Index, Schema, Standing};
 
 use crate::sealing::SealedAt;
 use crate::typed::change::Change;
@@ -47,6 +47,10 @@ pub struct CopyReport {
     pub stale: u64,
     /// Copies of no entity.
     pub orphans: u64,
+    /// How many rows of summaries were looked at.
+    pub summaries: u64,
+    /// Rows of summaries, there or missing, that don't say what the entities come to.
+    pub miscounted: u64,
     /// How many of all these were mended.
     pub mended: u64,
     /// The first thousand of what is wrong, each as table, partition key, row key and what it is.
@@ -77,13 +81,14 @@ impl CopyReport {
 
     /// How many copies are not.
     pub fn wrong(&self) -> u64 {
-        self.missing + self.stale + self.orphans
+        self.missing + self.stale + self.orphans + self.miscounted
     }
 
     fn add(&mut self, what: &'static str, index: &'static str, (table, partition, row): (&str, &str, &str)) {
         let counter = match what {
             MISSING => &mut self.missing,
             STALE => &mut self.stale,
+            MISCOUNTED => &mut self.miscounted,
             _ => &mut self.orphans,
         };
         *counter += 1;
@@ -96,15 +101,20 @@ impl CopyReport {
 
 const MISSING: &str = "the copy is missing";
 const STALE: &str = "the copy is not what its entity says";
+const MISCOUNTED: &str = "the summary does not say what its entities come to";
 const ORPHAN: &str = "the copy is of no entity that has one there";
 
 impl fmt::Display for CopyReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { entities, copies, missing, stale, orphans, mended, .. } = self;
+        let Self { entities, copies, missing, stale, orphans, summaries, miscounted, mended, .. } = self;
         write!(
             f,
             "{entities} entities, {copies} copies; {missing} missing, {stale} stale, {orphans} orphaned, {mended} mended"
-        )
+        )?;
+        if *summaries > 0 || *miscounted > 0 {
+            write!(f, "; {summaries} rows of summaries, {miscounted} miscounted")?;
+        }
+        Ok(())
     }
 }
 
@@ -161,6 +171,7 @@ impl<E: Entity> Table<E> {
     pub fn check(&self) -> Result<CopyReport> {
         let mut report = CopyReport::default();
         self.go_over(&mut report, false)?;
+        self.recount(&mut report)?;
         Ok(report)
     }
 
@@ -171,7 +182,8 @@ impl<E: Entity> Table<E> {
         let (mut first, mut mended) = (None, 0);
         for _ in 0..PASSES {
             let mut report = CopyReport::default();
-            let done = self.go_over(&mut report, true)?;
+            let mut done = self.go_over(&mut report, true)?;
+            done += self.recount(&mut report).and_then(|wrong| self.mend_summaries(&wrong))?;
             mended += done;
             let is_sound = report.is_sound();
             first.get_or_insert(report);
@@ -180,6 +192,30 @@ impl<E: Entity> Table<E> {
             }
         }
         Ok(CopyReport { mended, ..first.unwrap_or_default() })
+    }
+
+    /// Compares the summaries that are ready, each in one snapshot; returns those that are wrong.
+    fn recount(&self, report: &mut CopyReport) -> Result<Vec<usize>> {
+        let (table, mut wrong) = (self.dynamic(), Vec::new());
+        let summaries = E::SCHEMA.indexes.iter().enumerate().filter(|(_, index)| index.summary.is_some());
+        for (number, index) in summaries {
+            if !driver::standing(Together::alone(table), E::SCHEMA, false)?.is_ready(number) {
+                continue;
+            }
+            let compared = recount::compare::<E>(table, &table.snapshot()?, number)?;
+            report.summaries += compared.rows;
+            for (partition, row) in compared.differences.keys() {
+                report.add(MISCOUNTED, index.name, (index.place.table.source(), partition, row));
+            }
+            if !compared.differences.is_empty() {
+                wrong.push(number);
+            }
+        }
+        Ok(wrong)
+    }
+
+    fn mend_summaries(&self, wrong: &[usize]) -> Result<u64> {
+        wrong.iter().map(|index| recount::mend::<E>(self.dynamic(), *index)).sum()
     }
 
     /// Goes over the tables once; returns how many rows were mended.
@@ -302,7 +338,7 @@ impl At<'_> {
             return self.look_at_entity::<E>(view, (&partition, &row), report, wrong);
         }
         let index = schema.indexes.iter().position(|index| index.kind == kind);
-        let Some(number) = index.filter(|number| self.standing.is_ready(*number)) else { return Ok(()) };
+        let Some(number) = index.filter(|number| self.is_looked_at(schema, *number)) else { return Ok(()) };
         report.copies += 1;
         let name = schema.indexes.get(number).map_or("", |index| index.name);
         let owner = unopened::source_of(schema, number, view);
@@ -341,6 +377,12 @@ impl At<'_> {
             wrong.orphans.push(Orphan { table, partition, row, version, owner });
         }
         Ok(())
+    }
+
+    /// Whether the copies of an index are compared: it is ready, and they are copies.
+    fn is_looked_at(&self, schema: &Schema, index: usize) -> bool {
+        self.standing.is_ready(index)
+            && schema.indexes.get(index).is_some_and(|index| index.summary.is_none())
     }
 
     fn look_at_entity<E: Entity>(
@@ -396,7 +438,7 @@ impl At<'_> {
             None
         };
         let has_row = |index| {
-            self.standing.is_ready(index) && entity.as_ref().is_none_or(|entity| entity.has_row(index))
+            self.is_looked_at(schema, index) && entity.as_ref().is_none_or(|entity| entity.has_row(index))
         };
         let (partition, row) = own.keys();
         let rows = EntityRows::of(schema, &values, Some((&partition, &row)), None, &has_row)?;

@@ -91,8 +91,9 @@ impl Work for DropIndex {
             return Ok(Made::Rows(None, None));
         }
         let epoch = Epoch { kind: self.schema.kind, number: lives.epoch };
-        // The kind of the rows of an index that may be declared nowhere any more.
-        let kind = format!("{}.{}", self.schema.kind, self.index);
+        // The index may be declared nowhere any more but in the layout.
+        let kind = table.exec().jobs()?.kind_of(self.schema, &self.index)?;
+        let kind = kind.unwrap_or_else(|| format!("{}.{}", self.schema.kind, self.index));
         if let Some(made) = sweep::step(table, &kind, (at, size), epoch, loader)? {
             return Ok(made);
         }

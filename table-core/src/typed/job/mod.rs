@@ -8,6 +8,7 @@ mod delete;
 mod drop;
 mod list;
 mod rebuild;
+mod recount;
 mod sweep;
 
 use std::collections::VecDeque;
@@ -65,6 +66,8 @@ pub(in crate::typed) enum Made {
     /// The plans were handed over, and this is where the job is once they are carried out in this epoch of the kind; `None`
     /// if that was all.
     Rows(Option<JobRecord>, Option<Epoch>),
+    /// One plan was handed over with its step, and this is where the job is then.
+    Stepped(JobRecord),
     /// What was to happen to an index has happened, or somebody else was quicker: the store says where the job is.
     Moved,
 }
@@ -212,12 +215,15 @@ impl<'j> Job<'j> {
             }
             let table = work.reach(&self.table, &at)?;
             let mut loader = table.loader();
-            let (to, epoch) = match work.step(&table, &at, size, &mut *loader)? {
+            let to = match work.step(&table, &at, size, &mut *loader)? {
                 Made::Moved => return Ok(true),
-                Made::Rows(to, epoch) => (to, epoch),
+                Made::Stepped(to) => Some(to),
+                Made::Rows(to, epoch) => {
+                    let step = JobStep { name: name.clone(), from: at.clone(), to: to.clone(), epoch };
+                    loader.add_step(step).map_err(|refused| refused.error)?;
+                    to
+                }
             };
-            let step = JobStep { name: name.clone(), from: at.clone(), to: to.clone(), epoch };
-            loader.add_step(step).map_err(|refused| refused.error)?;
             let failed = loader.carry_out()?.into_iter().find_map(Result::err);
             let Some(failed) = failed else {
                 note(&mut self.last, &mut self.since, (&at, to.as_ref()));

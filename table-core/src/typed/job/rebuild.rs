@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use super::recount::Recount;
 use super::{Job, Made, Work, sweep};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, Loader, StepSize, Transition};
@@ -71,16 +72,22 @@ const FILLING: u8 = u8::MAX;
 
 struct Rebuild<E> {
     index: usize,
+    /// Of a summary: what it still lacks.
+    recount: Recount<E>,
     entity: PhantomData<fn() -> E>,
 }
 
 impl<E: Entity> Rebuild<E> {
     fn of(index: usize) -> Self {
-        Self { index, entity: PhantomData }
+        Self { index, recount: Recount::of(index), entity: PhantomData }
     }
 
     fn index(&self) -> &'static str {
         E::SCHEMA.indexes.get(self.index).map_or("", |index| index.name)
+    }
+
+    fn is_summary(&self) -> bool {
+        E::SCHEMA.indexes.get(self.index).is_some_and(|index| index.summary.is_some())
     }
 
     /// Has this happen to the index; whether it has.
@@ -224,7 +231,15 @@ impl<E: Entity> Work for Rebuild<E> {
                 Ok(Made::Moved)
             }
             IndexState::Fill => {
-                if let Some(made) = self.fill(table, &lives, (at, size), loader)? {
+                let made = if self.is_summary() {
+                    {
+                        let name = self.name();
+                        self.recount.next(table, (&name, at, size), Self::epoch(&lives), loader)?
+                    }
+                } else {
+                    self.fill(table, &lives, (at, size), loader)?
+                };
+                if let Some(made) = made {
                     return Ok(made);
                 }
                 self.transit(table, lives.epoch, IndexEvent::Filled { since: 0 }, None)?;

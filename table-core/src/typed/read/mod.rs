@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::row::view::RowView;
+use crate::schema::{Index, Schema};
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::Path;
 use crate::typed::entity::path::check_kind;
@@ -231,9 +232,20 @@ fn get_many<E: Entity, L: Lookup<E>>(
 /// Makes sure that the path's rows can be read in the snapshot: those of an index that is being made can't. What becomes of
 /// an index is said in the table of its entities, wherever it lies.
 pub(in crate::typed) fn check_index<P: Path>(snapshot: &Snapshot, table: &DynamicTable) -> Result<()> {
-    let Some(index) = (const { P::INDEX }) else { return Ok(()) };
-    let schema = P::KEYS.schema();
-    snapshot.check_index(table.member(schema.table()), schema, index)
+    match states_of::<P>() {
+        None => Ok(()),
+        Some((schema, index)) => snapshot.check_index(table.member(schema.table()), schema, index),
+    }
+}
+
+/// The path's index and whose it is. The rows of a summary are an index of the entities that it is of.
+fn states_of<P: Path>() -> Option<(&'static Schema, usize)> {
+    if let Some(index) = const { P::INDEX } {
+        return Some((P::KEYS.schema(), index));
+    }
+    let source = const { <P::Entity as Entity>::SUMMARIZES }?;
+    let is_it = |index: &Index| index.summary.is_some() && index.kind == P::KEYS.schema().kind;
+    Some((source, source.indexes.iter().position(is_it)?))
 }
 
 /// What `read` makes of the path's rows as they are now. An index must be ready before the read and after, and in one epoch
@@ -242,9 +254,10 @@ pub(in crate::typed) fn while_ready<P: Path, T>(
     table: &DynamicTable,
     mut read: impl FnMut() -> Result<T>,
 ) -> Result<T> {
-    let Some(index) = (const { P::INDEX }) else { return read() };
-    let schema = P::KEYS.schema();
+    let Some((schema, index)) = states_of::<P>() else { return read() };
     let table = table.member(schema.table());
+    // A read of another table learns nothing of what has become of the kind's indexes.
+    let is_apart = !P::KEYS.place().table.source().eq_ignore_ascii_case(schema.table());
     let ready = || {
         let standing = table.standing(schema, false)?;
         if standing.is_ready(index) {
@@ -261,6 +274,9 @@ pub(in crate::typed) fn while_ready<P: Path, T>(
     loop {
         let before = ready()?;
         let found = read();
+        if is_apart {
+            table.snapshot()?.check_index(table, schema, index)?;
+        }
         // Each round another epoch has begun.
         if ready()? == before {
             return found;

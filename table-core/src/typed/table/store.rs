@@ -25,7 +25,12 @@ impl Store {
     pub fn table<E: Entity>(&self) -> Result<Table<E>> {
         let table = self.table_of(&[E::SCHEMA])?;
         settle::register::<E>(self);
-        Ok(Table::new(table))
+        // What becomes of a summary is said in the table of its entities.
+        let others = match E::SUMMARIZES.map(Schema::table) {
+            Some(source) if !source.eq_ignore_ascii_case(table.name()) => vec![self.table_named(source)?],
+            _ => Vec::new(),
+        };
+        Ok(Table::new(table.with_others(others)))
     }
 
     /// The table of these kinds, created if there is none.

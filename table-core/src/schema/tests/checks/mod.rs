@@ -38,6 +38,7 @@ pub(in crate::schema) mod employee {
         copies: Copies::All,
         sparse: false,
         arrival: None,
+        summary: None,
     };
 
     pub(in crate::schema) const BY_NAME: Index = Index {
@@ -51,6 +52,7 @@ pub(in crate::schema) mod employee {
         copies: Copies::Some(&[2]),
         sparse: false,
         arrival: None,
+        summary: None,
     };
 }
 
@@ -90,6 +92,7 @@ pub(in crate::schema) const EMPLOYEE: Schema = Schema {
         parts: &[Part::Literal("empid_"), employee::ID],
     })],
     indexes: &[employee::BY_EMAIL, employee::BY_NAME],
+    summary_of: None,
 };
 
 // As generated code has it: every rule, while the program compiles.

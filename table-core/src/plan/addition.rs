@@ -1,0 +1,250 @@
+//! What a plan adds to the numbers of summaries.
+//!
+//! Nothing is read for it: the executor adds inside its transaction, so two who add to one row at one time are never in each
+//! other's way.
+
+use super::content::{Cause, PropertyOf, RowContent, RowKind, RowProperty};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::names::ENTITY_TYPE;
+use crate::model::{ValueRef, body};
+use crate::schema::{Sum, SumOf, Summary};
+
+/// What is added to the numbers of one row of a summary.
+#[derive(Clone, Debug)]
+pub struct Amounts {
+    kind: RowKind,
+    /// In the order of the summary's numbers. Wider than those: what several entities give and take may meet.
+    adds: Vec<i128>,
+    /// Whether the summary is being made: then less may be there than is taken.
+    is_building: bool,
+}
+
+/// What a plan adds to a row of a summary, wherever that stands.
+#[derive(Clone, Debug)]
+pub struct Addition<'p> {
+    /// The row key.
+    pub key: &'p str,
+    /// How much.
+    pub amounts: Amounts,
+    /// Which of the changes it serves, for errors.
+    pub of: usize,
+}
+
+/// What gives the number that a row has in a property, if it has one.
+pub type NumberOf<'n> = &'n mut dyn FnMut(&str) -> Result<Option<i64>>;
+
+impl Amounts {
+    /// What an entity gives, with this `content`, and takes back, as it was before; `None` if that is nothing. A bit of
+    /// `counted` says whether it counts in a number where a function of the user's says so.
+    pub(crate) fn between(
+        kind: RowKind,
+        gives: Option<(&RowContent<'_>, u64)>,
+        takes: Option<(&RowContent<'_>, u64)>,
+        is_building: bool,
+    ) -> Option<Self> {
+        let summary = kind.index()?.summary?;
+        let of = |given: Option<(&RowContent<'_>, u64)>, at: usize, sum: &Sum| {
+            given.map_or(0, |(content, counted)| of_entity(sum, at, content, counted))
+        };
+        let sums = summary.sums.iter().enumerate();
+        let adds: Vec<_> = sums.map(|(at, sum)| of(gives, at, sum) - of(takes, at, sum)).collect();
+        let amounts = Self { kind, adds, is_building };
+        (!amounts.are_nothing()).then_some(amounts)
+    }
+
+    /// So much, to make a summary right.
+    pub(crate) fn differing(kind: RowKind, adds: Vec<i128>) -> Self {
+        Self { kind, adds, is_building: true }
+    }
+
+    /// How much it is, in the order of the summary's numbers.
+    pub(crate) fn adds(&self) -> &[i128] {
+        &self.adds
+    }
+
+    fn are_nothing(&self) -> bool {
+        self.adds.iter().all(|add| *add == 0)
+    }
+
+    /// Which rows of the entities' declaration.
+    pub(crate) fn kind(&self) -> RowKind {
+        self.kind
+    }
+
+    fn summary(&self) -> Summary {
+        const NOTHING: Summary = Summary::new(&crate::schema::Schema::NOTHING, &[]);
+        self.kind.index().and_then(|index| index.summary).unwrap_or(NOTHING)
+    }
+
+    /// The kind of the row as its own struct declares it.
+    pub(crate) fn row_kind(&self) -> RowKind {
+        RowKind { schema: self.summary().schema, cause: Cause::Entity }
+    }
+
+    /// The text of the row's `EntityType`.
+    pub fn kind_name(&self) -> &'static str {
+        self.kind.name()
+    }
+
+    /// The properties of the row with these amounts added; `None` if nothing is left of it. `old` gives the numbers of the
+    /// row that is there, if one is.
+    pub fn becomes(&self, old: Option<NumberOf<'_>>) -> Result<Option<Vec<RowProperty<'static>>>> {
+        let summary = self.summary();
+        let mut old = old;
+        let mut properties = vec![(ENTITY_TYPE, ValueRef::String(self.kind.name()))];
+        let mut is_left = false;
+        for (sum, add) in summary.sums.iter().zip(&self.adds) {
+            let before = match &mut old {
+                Some(number) => number(sum.property)?.unwrap_or_default(),
+                None => 0,
+            };
+            let after = i128::from(before) + add;
+            let is_count = !matches!(sum.of, SumOf::Field(_));
+            if is_count && after < 0 && !self.is_building {
+                return Err(self.lacks(sum));
+            }
+            let after = i64::try_from(after).map_err(|_| self.overflows(sum))?;
+            is_left |= after != 0;
+            properties.push((sum.property, ValueRef::Int64(after)));
+        }
+        Ok(is_left.then_some(properties))
+    }
+
+    #[cold]
+    fn lacks(&self, sum: &Sum) -> Error {
+        Error::new(ErrorKind::Corrupt).because(format!(
+            "the summary `{}` has counted fewer entities in `{}` than are taken out of it; `Table::repair` of `{}` counts anew",
+            self.kind.name(),
+            sum.property,
+            self.kind.schema.kind
+        ))
+    }
+
+    #[cold]
+    fn overflows(&self, sum: &Sum) -> Error {
+        Error::new(ErrorKind::ValueOutOfRange).because(format!(
+            "`{}` of the summary `{}` would be more than an Edm.Int64 holds",
+            sum.property,
+            self.kind.name()
+        ))
+    }
+
+    /// What is said of a row in the place of a summary's that is none of its rows.
+    #[cold]
+    pub fn is_another(&self) -> Error {
+        Error::new(ErrorKind::Corrupt).because(format!(
+            "the row in the place of one of the summary `{}` is of another kind",
+            self.kind.name()
+        ))
+    }
+}
+
+/// What an entity gives to a number.
+fn of_entity(sum: &Sum, at: usize, content: &RowContent<'_>, counted: u64) -> i128 {
+    let bit = || u32::try_from(at).ok().and_then(|at| 1_u64.checked_shl(at)).unwrap_or_default();
+    match sum.of {
+        SumOf::Count => 1,
+        SumOf::CountWhen => i128::from(counted & bit() != 0),
+        SumOf::Field(field) => {
+            let value = content.get(PropertyOf::Field(field)).and_then(|value| value.as_i64());
+            // A row that lacks a field that has a default reads as if it had that.
+            let absent = || content.kind.schema.fields.get(field)?.absent?.value()?.as_i64();
+            value.or_else(absent).map_or(0, i128::from)
+        }
+    }
+}
+
+impl Addition<'_> {
+    /// The table that the row is declared to lie in.
+    pub(super) fn table(&self) -> &'static str {
+        self.amounts.kind.place().table.source()
+    }
+
+    /// How many bytes it takes in the body of a request, as a merge of the row.
+    pub(crate) fn body(&self, table: &str, partition: &str) -> usize {
+        let sums = self.amounts.summary().sums.iter().map(|sum| (sum.property, ValueRef::Int64(i64::MIN)));
+        let kind = (ENTITY_TYPE, ValueRef::String(self.amounts.kind.name()));
+        body::operation(table, partition, self.key, body::Kind::Write(std::iter::once(kind).chain(sums)))
+    }
+}
+
+/// Adds up what is for one row, in the order of their keys; what comes to nothing goes.
+pub(super) fn add_up(additions: &mut Vec<Addition<'_>>) {
+    additions.sort_by(|a, b| a.key.cmp(b.key).then_with(|| a.amounts.kind.name().cmp(b.amounts.kind.name())));
+    additions.dedup_by(|next, first| {
+        let is_one = next.key == first.key && next.amounts.kind.name() == first.amounts.kind.name();
+        if is_one {
+            for (sum, add) in first.amounts.adds.iter_mut().zip(&next.amounts.adds) {
+                *sum += add;
+            }
+        }
+        is_one
+    });
+    additions.retain(|addition| !addition.amounts.are_nothing());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::{Index, Place, Schema};
+
+    const SUMS: &[Sum] = &[Sum::new("Count", SumOf::Count), Sum::new("Sum", SumOf::Field(0))];
+    const INDEXES: &[Index] =
+        &[Index::new("total", "total", Place::NOWHERE).summary(Summary::new(&Schema::NOTHING, SUMS))];
+    const SOURCE: &Schema = &Schema::new(["One", "one"], &[], &[Place::NOWHERE]).indexes(INDEXES);
+
+    fn amounts(adds: [i128; 2], is_building: bool) -> Amounts {
+        let kind = RowKind { schema: SOURCE, cause: Cause::Index(0) };
+        Amounts { kind, adds: adds.to_vec(), is_building }
+    }
+
+    /// The numbers of a row with these after this was added to it.
+    fn added(old: Option<[i64; 2]>, adds: [i128; 2], is_building: bool) -> Result<Option<[i64; 2]>> {
+        let amounts = amounts(adds, is_building);
+        let becomes = match old {
+            None => amounts.becomes(None),
+            Some([count, sum]) => {
+                amounts.becomes(Some(&mut |name: &str| Ok(Some(if name == "Count" { count } else { sum }))))
+            }
+        };
+        let number = |value: Option<&RowProperty<'_>>| value.and_then(|(_, value)| value.as_i64()).unwrap();
+        Ok(becomes?.map(|row| [number(row.get(1)), number(row.get(2))]))
+    }
+
+    #[test]
+    fn a_row_comes_with_the_first_and_goes_with_the_last() {
+        assert_eq!(added(None, [1, 5], false).unwrap(), Some([1, 5]));
+        assert_eq!(added(Some([1, 5]), [2, -7], false).unwrap(), Some([3, -2]));
+        assert_eq!(added(Some([3, -2]), [-3, 2], false).unwrap(), None);
+        assert_eq!(added(None, [0, 0], false).unwrap(), None);
+    }
+
+    #[test]
+    fn a_number_stays_within_its_bounds_and_a_count_above_zero() {
+        let max = i128::from(i64::MAX);
+        assert_eq!(added(Some([1, 0]), [0, max], false).unwrap(), Some([1, i64::MAX]));
+        for (old, adds) in [([1, 1], [0, max]), ([1, -2], [0, -max]), ([i64::MAX, 0], [1, 0])] {
+            let error = added(Some(old), adds, true).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::ValueOutOfRange, "{old:?} {adds:?}");
+        }
+        assert_eq!(added(Some([1, 0]), [-2, 0], false).unwrap_err().kind(), ErrorKind::Corrupt);
+        assert_eq!(added(None, [-1, 0], false).unwrap_err().kind(), ErrorKind::Corrupt);
+        // While it is made, entities that are not counted yet are taken out.
+        assert_eq!(added(None, [-1, -5], true).unwrap(), Some([-1, -5]));
+    }
+
+    #[test]
+    fn what_is_for_one_row_adds_up_and_nothing_is_left_out() {
+        let of = |key, adds, of| Addition { key, amounts: amounts(adds, false), of };
+        let mut all = vec![
+            of("b", [1, 2], 0),
+            of("a", [1, 1], 1),
+            of("b", [1, i128::from(i64::MAX)], 2),
+            of("c", [1, 7], 3),
+            of("c", [-1, -7], 4),
+        ];
+        add_up(&mut all);
+        let found: Vec<_> = all.iter().map(|one| (one.key, one.amounts.adds().to_vec(), one.of)).collect();
+        assert_eq!(found, [("a", vec![1, 1], 1), ("b", vec![2, 2 + i128::from(i64::MAX)], 0)]);
+    }
+}

@@ -1,0 +1,101 @@
+//! What plans add to rows of summaries, inside the transaction.
+//!
+//! The row is read where the transaction has it, with what plans before have added. So nobody who adds was ever too late.
+
+use super::apply::{AppliedRow, New, OldRow, Writing};
+use super::encoded::{Deferred, EncodedAddition, Prepared};
+use super::numbering::encode_now;
+use super::transaction::touched;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::Name;
+use crate::plan::RowProperty;
+use crate::row::Row;
+use crate::row::encode::{self, Under};
+use crate::row::view::RowView;
+use crate::store::lmdb;
+use crate::store::scan::read;
+
+/// About how many bytes a row of a summary has, for the place that a new one takes in its page.
+const TYPICAL: usize = 128;
+
+impl Writing<'_, '_> {
+    /// Looks at the row of a summary, and puts it into bytes as it is to be.
+    pub(super) fn examine_addition(
+        &mut self,
+        plan: &Prepared,
+        addition: &EncodedAddition,
+    ) -> Result<AppliedRow> {
+        let key = plan.bytes(&addition.key);
+        let found = self.dbs.data.get(self.txn, key).map_err(lmdb::error)?;
+        let Some(bytes) = found else {
+            if !self.lacked(key, key.len() + TYPICAL)? && self.state.is_some() {
+                return Err(read::out_of_order());
+            }
+            let new = match addition.amounts.becomes(None)? {
+                Some(properties) => self.encode(plan, addition, &properties)?,
+                None => New::Nothing,
+            };
+            return Ok(AppliedRow::of(None, new));
+        };
+        self.check_value(bytes)?;
+        let row = Row::parse(bytes)?;
+        row.verify(addition.seed)?;
+        let old = OldRow::of(&row, key.len() + bytes.len());
+        let properties = {
+            let Some(touched) = self.touched_by(plan, addition.group) else { return Err(no_table()) };
+            let dict = self.dict_for(touched, &row)?;
+            let view = RowView::new(key, row, &*dict, true);
+            if view.kind()? != Some(addition.amounts.kind_name()) {
+                return Err(addition.amounts.is_another());
+            }
+            addition
+                .amounts
+                .becomes(Some(&mut |name| Ok(view.get(name)?.and_then(|value| value.as_i64()))))?
+        };
+        let new = match properties {
+            Some(properties) => self.encode(plan, addition, &properties)?,
+            None => New::Nothing,
+        };
+        let length = match &new {
+            New::Scratch(range) => Some(key.len() + range.len()),
+            _ => None,
+        };
+        self.check_change(key, (old.length(), length))?;
+        Ok(AppliedRow::of(Some(old), new))
+    }
+
+    /// Puts a row of a summary into bytes, by the shape of its kind.
+    fn encode(
+        &mut self,
+        plan: &Prepared,
+        addition: &EncodedAddition,
+        properties: &[RowProperty<'_>],
+    ) -> Result<New> {
+        let group = plan.groups.get(addition.group);
+        let Some(touched) = group.and_then(|group| touched(self.tables, group)) else {
+            return Err(no_table());
+        };
+        let (kind, seed) = (addition.amounts.row_kind(), addition.seed);
+        let known = touched.state.dict();
+        let dict = touched.grown.as_ref().map_or(&*known, |grown| &grown.0);
+        if !dict.wants_shape(kind) {
+            let under = Under { dict, seed, digest: None };
+            let scratch = &mut *self.scratch;
+            let written =
+                encode::write(properties, under, &mut scratch.order, &mut scratch.writer, &mut scratch.rows)?;
+            if let Some(range) = written {
+                return Ok(New::Scratch(range));
+            }
+        }
+        // Some name has no number yet, or the kind no shape.
+        let owned = |(name, value): &RowProperty<'_>| (Name::from(*name), value.to_value());
+        let properties = properties.iter().map(owned).collect();
+        let row = Deferred { properties, digest: None, kind: Some(kind) };
+        encode_now(self.dbs, self.txn, touched, self.scratch, &row, seed).map(New::Scratch)
+    }
+}
+
+#[cold]
+fn no_table() -> Error {
+    Error::new(ErrorKind::TableNotFound)
+}

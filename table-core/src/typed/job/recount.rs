@@ -1,0 +1,225 @@
+//! Summaries counted anew.
+//!
+//! Whoever changes an entity adds what the change makes of its summaries, and never looks at what they are. So what a
+//! summary lacks, if it lacks anything, stays the same whatever is written meanwhile. It is found in one snapshot of the
+//! table, and added in small transactions later. The job's record is a condition of each: of two that recount at one time
+//! one is refused, and looks again.
+
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+
+use super::{Job, Made, Work};
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::{JobRecord, JobStep, Loader, StepSize};
+use crate::handle::snapshot::Snapshot;
+use crate::handle::table::DynamicTable;
+use crate::limits;
+use crate::plan::{Addition, Amounts, Cause, EntityRows, Epoch, Group, Plan, RowKind};
+use crate::query::Query;
+use crate::row::view::RowView;
+use crate::schema::{IndexState, Summary};
+use crate::typed::encrypt::unopened;
+use crate::typed::entity::Entity;
+use crate::typed::entity::source::Source;
+
+/// Rows that are read at a time.
+const ROWS: usize = 500;
+
+/// Where a row of a summary is, by its partition and its row key, and what it lacks of each of its numbers.
+type Differences = BTreeMap<(String, String), Vec<i128>>;
+
+/// What makes a summary say what its entities come to.
+pub(super) struct Recount<E> {
+    index: usize,
+    /// Where the job is if the last step was carried out.
+    expected: Option<JobRecord>,
+    /// What is still to be added.
+    left: Vec<((String, String), Vec<i128>)>,
+    entity: PhantomData<fn() -> E>,
+}
+
+/// What a summary's rows lack, and how many rows there are.
+pub(super) struct Compared {
+    pub(super) differences: Differences,
+    pub(super) rows: u64,
+}
+
+/// Compares a summary with what its entities come to, all as it is in the snapshot.
+pub(super) fn compare<E: Entity>(
+    table: &DynamicTable,
+    snapshot: &Snapshot,
+    index: usize,
+) -> Result<Compared> {
+    let mut compared = Compared { differences: BTreeMap::new(), rows: 0 };
+    let kind = RowKind { schema: E::SCHEMA, cause: Cause::Index(index) };
+    let Some((of, summary)) = kind.index().and_then(|index| Some((index, index.summary?))) else {
+        return Ok(compared);
+    };
+    each(table, snapshot, &mut |view| {
+        if view.kind()? != Some(E::SCHEMA.kind) {
+            return Ok(());
+        }
+        let Some((place, adds)) = given::<E>(view, kind, index)? else { return Ok(()) };
+        add(&mut compared.differences, place, &adds);
+        Ok(())
+    })?;
+    let there = table.member(of.place.table.source());
+    each(there, snapshot, &mut |view| {
+        if view.kind()? != Some(of.kind) {
+            return Ok(());
+        }
+        let numbers = numbers(view, summary)?;
+        let less: Vec<_> = numbers.iter().map(|number| -i128::from(*number)).collect();
+        let (partition, row) = view.keys();
+        add(&mut compared.differences, (partition.into_owned(), row.into_owned()), &less);
+        compared.rows += 1;
+        Ok(())
+    })?;
+    compared.differences.retain(|_, adds| adds.iter().any(|add| *add != 0));
+    Ok(compared)
+}
+
+/// Lends each row of a table as it is in a snapshot.
+fn each(
+    table: &DynamicTable,
+    snapshot: &Snapshot,
+    look: &mut dyn FnMut(&RowView<'_>) -> Result<()>,
+) -> Result<()> {
+    let look = std::cell::RefCell::new(look);
+    let mut after = None;
+    loop {
+        let page = snapshot
+            .page_by(table, Query::new().into(), ROWS, after.as_ref(), |_, view| (look.borrow_mut())(view))?;
+        after = page.next;
+        if after.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// The row of the summary in which an entity counts, and what it gives.
+fn given<E: Entity>(
+    own: &RowView<'_>,
+    kind: RowKind,
+    index: usize,
+) -> Result<Option<((String, String), Vec<i128>)>> {
+    let values = unopened::read::<E>(own)?;
+    let counted = if const { E::SCHEMA.counts_some() } {
+        E::from_source(&mut Source::new(E::SCHEMA, E::SCHEMA.place(), own)?)?.counted(index)
+    } else {
+        0
+    };
+    let (partition, row) = own.keys();
+    let rows = EntityRows::of(E::SCHEMA, &values, Some((&partition, &row)), None, &|at| at == index)?;
+    let found = rows.rows.iter().find(|row| row.cause() == kind.cause);
+    let amounts = found.and_then(|row| {
+        let amounts = Amounts::between(kind, Some((&row.content, counted)), None, true)?;
+        let (_, partition) = rows.place_of(row);
+        Some(((partition.to_owned(), rows.key(row).to_owned()), amounts.adds().to_vec()))
+    });
+    Ok(amounts)
+}
+
+/// The numbers that a row of a summary has.
+fn numbers(view: &RowView<'_>, summary: Summary) -> Result<Vec<i64>> {
+    let number =
+        |property| Ok(view.get(property)?.and_then(crate::model::ValueRef::as_i64).unwrap_or_default());
+    summary.sums.iter().map(|sum| number(sum.property)).collect()
+}
+
+fn add(differences: &mut Differences, place: (String, String), adds: &[i128]) {
+    let sums = differences.entry(place).or_insert_with(|| vec![0; adds.len()]);
+    for (sum, add) in sums.iter_mut().zip(adds) {
+        *sum += add;
+    }
+}
+
+impl<E: Entity> Recount<E> {
+    pub(super) fn of(index: usize) -> Self {
+        Self { index, expected: None, left: Vec::new(), entity: PhantomData }
+    }
+
+    /// Hands over what makes the next rows right, as a step of the job of this name; `None` if all of them are.
+    pub(super) fn next(
+        &mut self,
+        table: &DynamicTable,
+        (name, at, size): (&str, &JobRecord, StepSize),
+        epoch: Epoch,
+        loader: &mut dyn Loader,
+    ) -> Result<Option<Made>> {
+        if self.expected.as_ref() != Some(at) {
+            // What somebody else has added since the job was read is refused by the record.
+            let compared = compare::<E>(table, &table.snapshot()?, self.index)?;
+            self.left = compared.differences.into_iter().collect();
+            self.left.reverse();
+        }
+        if self.left.is_empty() {
+            return Ok(None);
+        }
+        let kind = RowKind { schema: E::SCHEMA, cause: Cause::Index(self.index) };
+        let place = kind.index().map_or("", |index| index.place.table.source());
+        let number = table.family().iter().position(|member| member.name().eq_ignore_ascii_case(place));
+        let Some(number) = number else {
+            return Err(Error::new(ErrorKind::Unsupported).because(format!(
+                "the summary lies in the table `{place}`, which the handle does not know"
+            )));
+        };
+        let most = usize::try_from(size.rows).unwrap_or(limits::BATCH_OPERATIONS).clamp(1, ROWS);
+        let taken = self.left.split_off(self.left.len().saturating_sub(most));
+        let mut groups = BTreeMap::<&str, Vec<Addition<'_>>>::new();
+        for ((partition, key), adds) in &taken {
+            let amounts = Amounts::differing(kind, adds.clone());
+            groups.entry(partition).or_default().push(Addition { key, amounts, of: 0 });
+        }
+        let group =
+            |(partition, additions)| Group { table: number, additions, ..Group::new(partition, Vec::new()) };
+        let plan = Plan { groups: groups.into_iter().map(group).collect(), is_wide: true, ..Plan::default() };
+        let changed = u64::try_from(taken.len()).unwrap_or(u64::MAX);
+        let to = JobRecord { done: at.done + changed, changed: at.changed + changed, ..at.clone() };
+        let step =
+            JobStep { name: name.to_owned(), from: at.clone(), to: Some(to.clone()), epoch: Some(epoch) };
+        loader.add_with_step(&plan, step).map_err(|refused| refused.error)?;
+        self.expected = Some(to.clone());
+        Ok(Some(Made::Stepped(to)))
+    }
+}
+
+impl<E: Entity> Work for Recount<E> {
+    fn name(&self) -> String {
+        let index = E::SCHEMA.indexes.get(self.index);
+        format!("recount {} {}", E::SCHEMA.kind, index.map_or("", |index| index.name))
+    }
+
+    fn begin(&mut self, table: &DynamicTable) -> Result<bool> {
+        let jobs = table.exec().jobs()?;
+        if jobs.job(&self.name())?.is_none() {
+            jobs.keep(&self.name(), Some(&JobRecord::new(0, String::new())))?;
+        }
+        Ok(true)
+    }
+
+    fn step(
+        &mut self,
+        table: &DynamicTable,
+        at: &JobRecord,
+        size: StepSize,
+        loader: &mut dyn Loader,
+    ) -> Result<Made> {
+        let name = E::SCHEMA.indexes.get(self.index).map_or("", |index| index.name);
+        let (lives, state, is_same) = table.exec().jobs()?.lives(E::SCHEMA, name)?;
+        if !is_same || !matches!(state, IndexState::Ready { .. }) {
+            // It is being made, or removed, by another job.
+            return Ok(Made::Rows(None, None));
+        }
+        let epoch = Epoch { kind: E::SCHEMA.kind, number: lives.epoch };
+        let made = self.next(table, (&self.name(), at, size), epoch, loader)?;
+        Ok(made.unwrap_or(Made::Rows(None, None)))
+    }
+}
+
+/// Makes a summary right; returns how many rows were changed.
+pub(super) fn mend<E: Entity>(table: &DynamicTable, index: usize) -> Result<u64> {
+    let mut job = Job::new(table, vec![Box::new(Recount::<E>::of(index))]).begun()?;
+    while job.step()? {}
+    Ok(job.progress().changed)
+}
