@@ -2,6 +2,7 @@
 
 pub(in crate::store) mod check;
 mod convert;
+mod copies;
 pub(in crate::store) mod declare;
 pub(in crate::store) mod elsewhere;
 mod plain;
