@@ -106,6 +106,10 @@ fn a_summary_that_is_added_is_made_by_rebuild_and_says_so_until_then() {
         clubs_of_one.get(one::Club::key("c0")).unwrap_err(),
         clubs_of_one.at(&snapshot).get(one::Club::key("c0")).unwrap_err(),
         clubs_of_one.rows().club("c0").count().unwrap_err(),
+        clubs_of_one.view(one::Club::key("c0"), |club| club.members()).unwrap_err(),
+        clubs_of_one.at(&snapshot).view(one::Club::key("c0")).unwrap_err(),
+        clubs_of_one.at(&snapshot).rows().club("c0").views().next().unwrap().unwrap_err(),
+        clubs_of_one.exists(one::Club::key("c0")).unwrap_err(),
         clubs_of_one.rows().across_partitions().into_iter().next().unwrap().unwrap_err(),
     ] {
         assert_eq!(error.kind(), ErrorKind::IndexBuilding, "{error}");

@@ -213,10 +213,9 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     fn hold(&self) -> Result<O::Hold> {
         let hold = self.origin.hold()?;
         let (snapshot, table) = (std::borrow::Borrow::borrow(&hold), self.origin.table());
+        check_index::<P>(snapshot, table)?;
         if const { P::INDEX.is_none() } {
             snapshot.check_rows(table, P::Entity::SCHEMA)?;
-        } else {
-            check_index::<P>(snapshot, table)?;
         }
         Ok(hold)
     }

@@ -93,13 +93,17 @@ impl<E: Entity> Table<E> {
             check_seen::<E>(&view)?;
             read.take().map(|read| read(View::new(view))).transpose()
         };
-        if let Some(shown) = table.view_by(partition, row, &mut show)? {
-            return Ok(shown);
-        }
-        if !table.standing(E::SCHEMA, false)?.looks_at_rows() {
-            return Ok(None);
+        let is_summary = const { E::SUMMARIZES.is_some() };
+        if !is_summary {
+            if let Some(shown) = table.view_by(partition, row, &mut show)? {
+                return Ok(shown);
+            }
+            if !table.standing(E::SCHEMA, false)?.looks_at_rows() {
+                return Ok(None);
+            }
         }
         let snapshot = table.snapshot()?;
+        check_index::<OwnRows<E>>(&snapshot, table)?;
         snapshot.check_rows(table, E::SCHEMA)?;
         let found = snapshot.view(table, partition, row)?;
         Ok(found.map(show).transpose().map_err(located(table, partition, row))?.flatten())
@@ -190,6 +194,7 @@ impl<'s, E: Entity> TableAt<'s, E> {
     /// The entity of this key, seen in place: fields are decoded as they are asked for.
     pub fn view(&self, key: Key<E>) -> Result<Option<View<'s, E>>> {
         let (partition, row) = key.as_strs()?;
+        check_index::<OwnRows<E>>(self.table.snapshot(), self.dynamic())?;
         let Some(found) = self.table.snapshot().view(self.dynamic(), partition, row)? else {
             return self.table.snapshot().check_rows(self.dynamic(), E::SCHEMA).map(|()| None);
         };

@@ -327,7 +327,8 @@ impl<'s, E: Entity, Step> PathQuery<OwnRows<E>, TableIn<'s>, Whole, Step> {
         let table = Origin::table(self.origin());
         let lanes = lowered(&self).map_err(|e| e.attempted("query").table(table.name()));
         let snapshot = self.origin().snapshot();
-        let checked = snapshot.check_rows(table, E::SCHEMA);
+        let ready = super::check_index::<OwnRows<E>>(snapshot, table);
+        let checked = ready.and_then(|()| snapshot.check_rows(table, E::SCHEMA));
         let views = checked.and(lanes).and_then(|lanes| snapshot.views_of(table, lanes));
         TypedViews { views: views.map_err(Some), entity: std::marker::PhantomData }
     }
