@@ -103,7 +103,8 @@ fn one(store: &Store, arguments: &Arguments) -> Result<()> {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let place = Place::in_memory()?;
-    let options = Store::options().durability(Durability::Relaxed).settling(Settling::Manual);
+    let options =
+        Store::options().durability(Durability::Relaxed).settling(Settling::Manual).map_size(1 << 30);
     let store = options.open(place.join("following"))?;
     // What is asked for if nothing is said is another part's.
     if arguments.op != "get" {

@@ -50,7 +50,7 @@ pub fn sample_record() -> Vec<Vec<u8>> {
     held.extend([[0; 8], 1_u64.to_le_bytes()].concat());
     held.push(1);
     let mut pending = pending::Entry::new("employee", Ticks::UNIX_EPOCH);
-    let copy = |row: &str| CopyKey { table: "Names".into(), partition: "Jones".into(), row: row.into() };
+    let copy = |row: &str| CopyKey { index: "by_name".into(), partition: "Jones".into(), row: row.into() };
     pending.take("employee", &[copy("a"), copy("b")], &["by_badge"], Ticks::UNIX_EPOCH);
     pending.fail("the sea is rough", Ticks::UNIX_EPOCH);
     let bodies = [

@@ -85,8 +85,8 @@ impl Entry {
             text(&mut body, name);
         }
         count(&mut body, self.before.len());
-        for CopyKey { table, partition, row } in &self.before {
-            for part in [table, partition, row] {
+        for CopyKey { index, partition, row } in &self.before {
+            for part in [index, partition, row] {
                 text(&mut body, part);
             }
         }
@@ -106,7 +106,7 @@ impl Entry {
         let (kind, error) = (body.text()?, body.text()?);
         let without = (0..body.u32()?).map(|_| body.text()).collect::<Option<Vec<_>>>()?;
         let copy = |body: &mut Fields<'_>| {
-            Some(CopyKey { table: body.text()?, partition: body.text()?, row: body.text()? })
+            Some(CopyKey { index: body.text()?, partition: body.text()?, row: body.text()? })
         };
         let before = (0..body.u32()?).map(|_| copy(&mut body)).collect::<Option<Vec<_>>>()?;
         let is_sound = body.0.is_empty() && since <= latest && before.is_sorted_by(|a, b| a < b);

@@ -15,11 +15,11 @@ pub(crate) use self::entry::{Entry, Ledger};
 
 use crate::model::Ticks;
 
-/// The key of a row that is a copy, with the table where it lies.
+/// The key of a row that is a copy, with the index that it is in.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CopyKey {
-    /// The table's name, as it is declared.
-    pub table: String,
+    /// The index's name, which says the table: that may be called otherwise by now, or be another.
+    pub index: String,
     /// The partition key.
     pub partition: String,
     /// The row key.

@@ -43,7 +43,7 @@ fn at(ticks: u64) -> Ticks {
 }
 
 fn key(place: u8) -> CopyKey {
-    CopyKey { table: "T".into(), partition: String::new(), row: char::from(place).into() }
+    CopyKey { index: "by".into(), partition: String::new(), row: char::from(place).into() }
 }
 
 impl World {

@@ -12,7 +12,7 @@ fn at(ticks: u64) -> Ticks {
 }
 
 fn key(row: &str) -> CopyKey {
-    CopyKey { table: "Names".into(), partition: "Jones".into(), row: row.into() }
+    CopyKey { index: "by_name".into(), partition: "Jones".into(), row: row.into() }
 }
 
 fn entry() -> Entry {
@@ -84,7 +84,7 @@ fn the_bytes_are_those_of_the_page() {
         &[0],
         b"\x08\0employee\0\0",
         b"\x01\0\0\0\x08\0by_badge",
-        b"\x01\0\0\0\x05\0Names\x05\0Jones\x01\0a",
+        b"\x01\0\0\0\x07\0by_name\x05\0Jones\x01\0a",
     ]
     .concat();
     assert_eq!(entry.encode(), expected);

@@ -3,11 +3,10 @@
 use std::fmt;
 
 use super::addition::Addition;
-use super::follow::Intent;
+use super::follow::{CopyPlace, Intent};
 use super::row_write::{Act, Condition, Group, Plan, RowWrite};
 use crate::limits;
 use crate::messages::Task;
-use crate::pending::CopyKey;
 
 /// The rows that a write would touch, by table and partition, and how many of those that a transaction may touch they are:
 /// 100, or [10,000](limits::TRANSACTION_ROWS) for one of the whole store.
@@ -46,7 +45,7 @@ struct WrittenRow {
 /// A copy that comes or goes later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct DeferredRow {
-    key: CopyKey,
+    key: CopyPlace,
     goes: bool,
     kind: &'static str,
 }
@@ -55,7 +54,7 @@ impl DeferredRow {
     /// The copies of a plan that follow.
     fn of(intent: &Intent) -> Vec<Self> {
         let Intent::Follow(follow) = intent else { return Vec::new() };
-        let row = |key: &CopyKey, goes| Self { key: key.clone(), goes, kind: follow.kind };
+        let row = |key: &CopyPlace, goes| Self { key: key.clone(), goes, kind: follow.kind };
         let wanted = follow.wanted.iter().map(|key| row(key, false));
         wanted.chain(follow.before.iter().map(|key| row(key, true))).collect()
     }
@@ -164,12 +163,12 @@ impl fmt::Display for WriteExplain {
             write!(f, "{rows} of {most} rows, all or none:")?;
             self.groups.iter().try_for_each(|group| write!(f, "\nin {group}"))?;
         }
-        for DeferredRow { key: CopyKey { table, partition, row }, goes, kind } in &self.deferred {
+        for DeferredRow { key: CopyPlace { index, table, partition, row }, goes, kind } in &self.deferred {
             let what = if *goes { "remove" } else { "put" };
             let (partition, row) = (partition.escape_debug(), row.escape_debug());
             write!(
                 f,
-                "\n  later {what:6} `{row}` in partition `{partition}` of `{table}`  a copy of the {kind}"
+                "\n  later {what:6} `{row}` in partition `{partition}` of `{table}`  the {kind}'s copy for {index}"
             )?;
         }
         for (what, messages) in [("send", self.sent), ("complete", self.completed)] {

@@ -5,8 +5,8 @@ use super::draft::Printed;
 use super::row_write::{Act, Condition};
 use super::rows::{EntityRow, EntityRows};
 use super::touched::Touched;
-use crate::pending::{CopyKey, Source};
-use crate::schema::{Index, Schema};
+use crate::pending::Source;
+use crate::schema::Schema;
 
 /// What a plan does besides its rows to the entries of what is to follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +21,19 @@ pub enum Intent {
     Arm(Source, u64),
 }
 
+/// Where a copy lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CopyPlace {
+    /// The name of its index.
+    pub index: &'static str,
+    /// The table's name, as it is declared.
+    pub table: String,
+    /// The partition key.
+    pub partition: String,
+    /// The row key.
+    pub row: String,
+}
+
 /// Copies that are to follow the change of an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Follow {
@@ -33,9 +46,9 @@ pub struct Follow {
     /// Its kind.
     pub kind: &'static str,
     /// Where copies may lie that are to go.
-    pub before: Vec<CopyKey>,
+    pub before: Vec<CopyPlace>,
     /// Where copies are to lie, as far as the change can tell.
-    pub wanted: Vec<CopyKey>,
+    pub wanted: Vec<CopyPlace>,
     /// The sparse indexes that the entity has no copy in.
     pub without: Vec<&'static str>,
 }
@@ -91,9 +104,7 @@ impl Following {
         row: &EntityRow<'_>,
         touched: &Touched<'_>,
     ) -> bool {
-        if !row.content.kind.index().is_some_and(Index::is_eventual) {
-            return false;
-        }
+        let Some(index) = row.content.kind.index().filter(|index| index.is_eventual()) else { return false };
         let (goes, stays) = match touched {
             Touched::Wanted(write) => {
                 (matches!(write.act, Act::Remove), write.act.keeps() && write.condition == Condition::Any)
@@ -102,7 +113,8 @@ impl Following {
             Touched::Reserved(_) | Touched::Added(_) => (false, true),
         };
         let (table, partition) = rows.place_of(row);
-        let key = CopyKey {
+        let key = CopyPlace {
+            index: index.name,
             table: table.to_owned(),
             partition: partition.to_owned(),
             row: rows.key(row).to_owned(),

@@ -24,7 +24,7 @@ pub(crate) use content::{Cause, PropertyOf, stored_fields};
 pub use content::{RowContent, RowKind, RowProperty};
 pub(crate) use draft::{Draft, OldRows, Printed, Reach};
 pub use explain::WriteExplain;
-pub use follow::{Follow, Intent};
+pub use follow::{CopyPlace, Follow, Intent};
 pub use one_or_more::OneOrMore;
 pub use row_write::{Act, Condition, Content, Epoch, Group, Plan, Range, Refused, RowWrite, Version};
 pub(crate) use rows::{EntityRow, EntityRows, Found, check_tokens};

@@ -177,7 +177,7 @@ fn a_plan_shows_what_follows_and_a_schema_when() {
     let text = plan.to_string();
     assert!(
         text.contains(
-            "later put    `Sales_000001` in partition `name_Hill` of `Names`  a copy of the employee"
+            "later put    `Sales_000001` in partition `name_Hill` of `Names`  the employee's copy for by_name"
         ),
         "{text}"
     );

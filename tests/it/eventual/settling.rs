@@ -410,6 +410,52 @@ fn a_store_for_reading_only_settles_nothing_and_says_so() {
     assert_eq!(store.settle().unwrap_err().kind(), ErrorKind::ReadOnly);
 }
 
+/// An entry says the index and not the table, so that what was left under one name is settled under another.
+#[test]
+fn what_is_to_follow_follows_into_renamed_tables() {
+    mod before {
+        #[derive(table_core::Entity, Clone)]
+        #[entity(table = "Company", kind = "employee")]
+        #[key(partition = "{department}", row = "empid_{id:06}")]
+        #[index(by_name, table = "Names", partition = "{name}", row = "{department}_{id:06}", copy = keys, eventual)]
+        pub struct Employee {
+            pub department: String,
+            pub id: u32,
+            pub name: String,
+        }
+    }
+    mod after {
+        #[derive(table_core::Entity, Clone)]
+        #[entity(table = "Firm", kind = "employee")]
+        #[key(partition = "{department}", row = "empid_{id:06}")]
+        #[index(by_name, table = "People", partition = "{name}", row = "{department}_{id:06}", copy = keys, eventual)]
+        pub struct Employee {
+            pub department: String,
+            pub id: u32,
+            pub name: String,
+        }
+    }
+    let scratch = Scratch::new();
+    let store = manual(&scratch);
+    let staff = store.table::<before::Employee>().unwrap();
+    for id in 0..3 {
+        staff.insert(&before::Employee { department: "Sales".into(), id, name: "Jones".into() }).unwrap();
+    }
+    store.settle().unwrap();
+    staff.update(before::Employee::key("Sales", 1), |e| e.name = "Hall".into()).unwrap();
+    staff.delete(before::Employee::key("Sales", 2), IfMatch::Any).unwrap();
+    store.rename_table("Company", "Firm").unwrap();
+    store.rename_table("Names", "People").unwrap();
+    // By the former declaration there is nothing to be found.
+    assert_eq!(store.settle().unwrap().unwrap_err_kinds(), Vec::<String>::new());
+    assert_eq!(store.unsettled().unwrap().entities, 2);
+    let staff = store.table::<after::Employee>().unwrap();
+    assert_eq!(store.settle().unwrap(), Settlement::Settled);
+    let names: Vec<_> = staff.by_name().across_partitions().into_iter().map(|row| row.unwrap().id).collect();
+    assert_eq!((names, staff.check().unwrap().is_sound()), (vec![1, 0], true));
+    assert_sound(&store);
+}
+
 /// Rows that somebody has put where a former copy lay stay there: an entry removes its entity's copies alone.
 #[test]
 fn what_is_not_the_entitys_copy_is_left_alone() {

@@ -37,14 +37,22 @@ pub(crate) fn noted_elsewhere(noted: &str, table: &str) -> String {
 pub(crate) fn with_table_renamed(noted: &str, former: &str, name: &str) -> String {
     let renamed = |line: &str| {
         let is_former = |word: &str| word.eq_ignore_ascii_case(former);
+        // The word that the copies follow stands before the table.
+        let (line, eventual) = match line.split_once(" eventual in ") {
+            Some((index, rest)) if index.starts_with("index ") => (format!("{index} in {rest}"), " eventual"),
+            _ => (line.to_owned(), ""),
+        };
         let mut words = line.splitn(5, ' ');
         let parts: [Option<&str>; 5] = std::array::from_fn(|_| words.next());
         match parts {
             [Some(OF), Some(table), None, ..] if is_former(table) => format!("{OF} {name}"),
             [Some("index"), Some(index), Some("in"), Some(table), Some(rest)] if is_former(table) => {
-                format!("index {index} in {name} {rest}")
+                format!("index {index}{eventual} in {name} {rest}")
             }
-            _ => line.to_owned(),
+            [Some("index"), Some(index), Some("in"), Some(table), Some(rest)] => {
+                format!("index {index}{eventual} in {table} {rest}")
+            }
+            _ => line.clone(),
         }
     };
     noted.lines().map(renamed).collect::<Vec<_>>().join("\n")

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::pending::{Source, keys};
-use crate::plan::{Follow, Intent};
+use crate::pending::{CopyKey, Source, keys};
+use crate::plan::{CopyPlace, Follow, Intent};
 use crate::row::key;
 use crate::store::queues::{EntryWork, Work};
 use crate::store::records::catalog::TableState;
@@ -46,6 +46,11 @@ fn follow(follow: &Follow, tables: &[&Arc<TableState>]) -> Result<Work> {
         let error = Error::new(ErrorKind::KeyTooLong).because(because).attempted("write to");
         return Err(error.table(&table.name).partition(partition).row(row));
     }
-    let work = EntryWork::Follow { kind, before: before.clone(), without: without.clone() };
+    let named = |copy: &CopyPlace| {
+        let CopyPlace { index, partition, row, .. } = copy;
+        CopyKey { index: (*index).to_owned(), partition: partition.clone(), row: row.clone() }
+    };
+    let before = before.iter().map(named).collect();
+    let work = EntryWork::Follow { kind, before, without: without.clone() };
     Ok(Work::Entry(keys::entry(&stored), work))
 }

@@ -113,8 +113,12 @@ impl Store {
         pending.sweep()?;
         for _ in 0..PASSES {
             let done = pass(self.backend(), Tries::Now)?;
-            if done.again == 0 {
-                break;
+            if done.again > 0 {
+                continue;
+            }
+            match done.refused {
+                Some(refused) => return Err(refused),
+                None => break,
             }
         }
         let left = self.list()?;

@@ -29,6 +29,8 @@ pub(super) struct Pass {
     pub(super) again: u64,
     /// When the next one that has failed is to be tried.
     pub(super) next: Option<Ticks>,
+    /// Why a kind could not be settled at all.
+    pub(super) refused: Option<Error>,
 }
 
 /// Goes over the entries once, and settles those that this process can. Each by itself: what fails is noted, and holds up no
@@ -63,7 +65,13 @@ pub(super) fn pass(store: &Arc<dyn Backend>, tries: Tries) -> Result<Pass> {
             let results = match settler.settle(store, &entries) {
                 // Its table was dropped, and the entries with it.
                 Err(error) if error.kind() == ErrorKind::TableNotFound => continue,
-                results => results?,
+                Err(error) if error.kind().stops() => return Err(error),
+                // The kind is declared otherwise than it is noted, say: others are settled all the same.
+                Err(error) => {
+                    done.refused.get_or_insert(error);
+                    continue;
+                }
+                Ok(results) => results,
             };
             for (entry, result) in entries.into_iter().zip(results) {
                 match result {
@@ -120,6 +128,7 @@ pub(super) fn background(store: Weak<dyn Backend>, settlers: Arc<Settlers>) {
         let done = catch_unwind(AssertUnwindSafe(|| pass(&open, Tries::Due)));
         drop(open);
         let left = done.unwrap_or_else(|_| Err(panicked()));
+        let left = left.and_then(|pass| pass.refused.map_or(Ok(Pass { refused: None, ..pass }), Err));
         let wait = match left {
             Ok(pass) => {
                 settlers.note(None);

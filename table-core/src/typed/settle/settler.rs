@@ -155,8 +155,10 @@ impl KindSettler {
             );
         }
         for key in &entry.before {
-            let CopyKey { table: name, partition, row } = key;
-            let Some(at) = number(name) else { continue };
+            let CopyKey { index, partition, row } = key;
+            // One that is no more, or lies elsewhere by now, is swept where it was.
+            let index = schema.indexes.iter().find(|known| known.name == index);
+            let Some(at) = index.and_then(|index| number(index.place.table.source())) else { continue };
             let stays = |place: &At<'_>| {
                 place.table == at
                     && place.partition == partition
