@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+use super::copies;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::store::Store;
 use crate::row::dict::Dict;
@@ -40,6 +41,14 @@ pub struct CheckReport {
     pub queues: u64,
     /// How many messages there are in the queues.
     pub messages: u64,
+    /// How many copies were compared with the entities that they are of, in indexes that are ready.
+    pub copies: u64,
+    /// Indexes, by the kinds of their rows, of which the store can't tell which copies are missing: only the struct says which
+    /// entities have one, or where; or they are being made. [`Table::check`](crate::Table::check) looks at those, too.
+    pub untold: Vec<String>,
+    /// The copies that are not as their entities say, or missing, or of none, as far as the store knows their declaration: not
+    /// damage, but what raw writes leave. [`Table::repair`](crate::Table::repair) mends them.
+    pub wrong_copies: Vec<Problem>,
     /// How many entities there are whose copies are to follow: see [`Store::unsettled`].
     pub unsettled: u64,
     /// What is wrong; nothing, if the store is sound.
@@ -56,6 +65,17 @@ pub struct Problem {
     pub row: Option<(String, String)>,
     /// What is wrong.
     pub what: String,
+}
+
+impl Problem {
+    fn of(table: Option<&str>, error: &Error) -> Self {
+        let row = error.partition_key().zip(error.row_key());
+        Self {
+            table: table.or_else(|| error.table_name()).map(Into::into),
+            row: row.map(|(partition, row)| (partition.into(), row.into())),
+            what: error.to_string(),
+        }
+    }
 }
 
 impl fmt::Display for Problem {
@@ -81,7 +101,8 @@ impl Store {
     ///
     /// Every checksum is compared; rows must stand in order, and a search for each row's key must find it; each
     /// table's counts and dictionary must fit its rows; each message of a queue has its entry, and its queue counts it; of what is to follow nothing is missing; each page is used once, and is not among the free ones. It reads
-    /// one snapshot and holds up no writer.
+    /// one snapshot and holds up no writer. Beside that, copies are compared with their entities, as far as the store knows
+    /// how those are declared ([`wrong_copies`](CheckReport::wrong_copies)).
     ///
     /// ```
     /// # use table_core::{DynamicEntity, Store};
@@ -149,12 +170,7 @@ impl<'t> Check<'t> {
 
     fn problem(&mut self, table: Option<&str>, error: &Error) {
         if self.report.problems.len() < MOST_PROBLEMS {
-            let row = error.partition_key().zip(error.row_key());
-            self.report.problems.push(Problem {
-                table: table.or_else(|| error.table_name()).map(Into::into),
-                row: row.map(|(partition, row)| (partition.into(), row.into())),
-                what: error.to_string(),
-            });
+            self.report.problems.push(Problem::of(table, error));
         }
     }
 
@@ -191,6 +207,15 @@ impl<'t> Check<'t> {
             let (all, used) = (table.dict.len().shapes, table.shapes.len());
             self.report.shapes += u64::try_from(all).unwrap_or(u64::MAX);
             self.report.unused_shapes += u64::try_from(all.saturating_sub(used)).unwrap_or(u64::MAX);
+        }
+        let wrong = &mut self.report.wrong_copies;
+        let compared = copies::compare(self.inner, self.txn, &entries, &mut |table, error| {
+            wrong.push(Problem::of(Some(table), &error));
+            wrong.len() < MOST_PROBLEMS
+        });
+        if let Some(compared) = self.noted(compared) {
+            self.report.copies = compared.copies;
+            self.report.untold = compared.untold.into_iter().collect();
         }
         let names = self.names();
         self.noted(names);

@@ -1,6 +1,7 @@
 //! Jobs, which go over a whole store or a whole table.
 
 pub(in crate::store) mod check;
+mod copies;
 pub(in crate::store) mod declare;
 pub(in crate::store) mod elsewhere;
 mod plain;

@@ -1,0 +1,364 @@
+//! The check of copies by what is noted of their kinds: each says what its entity says, as far as the layout tells, and none
+//! is missing or of no entity. What only a struct knows is said and left to it: which entities have a copy in an index with
+//! `when`, say.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::sync::Arc;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Value, ValueRef};
+use crate::row::Row;
+use crate::row::key::{self, Number, StoredKey};
+use crate::row::view::{self, RowView};
+use crate::schema::{
+    self, Copies, FieldPart, Format, Index, IndexState, KeyType, KeyValues, KindState, Place, PropertyValue,
+    Schema, Template, ValueError,
+};
+use crate::store::lmdb;
+use crate::store::opened::Inner;
+use crate::store::records::catalog::{Entry, TableState};
+use crate::store::records::{layouts, lives};
+use crate::store::scan::read;
+
+/// A kind of entities as it is noted in their table.
+struct Kind {
+    schema: Schema,
+    own: Arc<TableState>,
+    /// Of each index the table where its copies lie, if it is one to be looked at.
+    indexes: Vec<Option<Arc<TableState>>>,
+}
+
+/// What the check came to.
+#[derive(Default)]
+pub(super) struct Compared {
+    /// How many copies were compared.
+    pub(super) copies: u64,
+    /// What only a struct knows, or is not ready.
+    pub(super) untold: BTreeSet<String>,
+}
+
+/// Compares the copies in these tables; `problem` is told what is wrong, and returns whether it wants to hear more.
+pub(super) fn compare(
+    inner: &Inner,
+    txn: &heed::RoTxn<'_>,
+    entries: &[Entry],
+    problem: &mut dyn FnMut(&str, Error) -> bool,
+) -> Result<Compared> {
+    let mut compared = Compared::default();
+    let kinds = kinds(inner, txn, entries, &mut compared)?;
+    for entry in entries {
+        let state = inner.state(entry);
+        let here: Vec<_> = kinds.iter().filter(|kind| kind.lies_in(state.id)).collect();
+        if !here.is_empty() && !over(inner, txn, &state, &here, &mut compared, problem)? {
+            break;
+        }
+    }
+    Ok(compared)
+}
+
+/// Every kind that has indexes to be looked at.
+fn kinds(
+    inner: &Inner,
+    txn: &heed::RoTxn<'_>,
+    entries: &[Entry],
+    compared: &mut Compared,
+) -> Result<Vec<Kind>> {
+    let dbs = &inner.environment.dbs;
+    let states: BTreeMap<String, Arc<TableState>> =
+        entries.iter().map(|entry| (entry.name.to_ascii_lowercase(), inner.state(entry))).collect();
+    let mut kinds = Vec::new();
+    for entry in entries {
+        // A record that can't be read has been told.
+        let Ok(declared) = layouts::all_declared(dbs, txn, entry.id) else { continue };
+        for schema in declared.into_iter().filter(|schema| schema.table().is_empty()) {
+            let lives = lives::lives(dbs, txn, entry.id, schema.kind)?;
+            let mut indexes = Vec::new();
+            for index in schema.indexes {
+                let table = index.place.table.source();
+                let name = if table.is_empty() { &entry.name } else { table };
+                let told = lives.kind == KindState::Stable
+                    && matches!(lives.index(&schema, index.name), IndexState::Ready { .. });
+                let there = states.get(&name.to_ascii_lowercase()).cloned();
+                if !told || !is_told(index) {
+                    compared.untold.insert(index.kind.to_owned());
+                }
+                indexes.push(there.filter(|_| told));
+            }
+            if indexes.iter().any(Option::is_some) {
+                kinds.push(Kind { schema, own: inner.state(entry), indexes });
+            }
+        }
+    }
+    Ok(kinds)
+}
+
+/// Whether a layout tells which copies an entity has in an index, and when.
+fn is_told(index: &Index) -> bool {
+    let parts = || [&index.place.partition, &index.place.row].into_iter().flat_map(schema::fields);
+    !index.sparse && has_told_keys(index) && parts().next().is_some()
+}
+
+/// Whether the keys of copies can be told from the row of their entity.
+fn has_told_keys(index: &Index) -> bool {
+    let mut parts = [&index.place.partition, &index.place.row].into_iter().flat_map(schema::fields);
+    arrives_at_once(index) && parts.all(|part| part.format != Format::Blind && !part.each)
+}
+
+/// Whether copies come with the change of their entity.
+fn arrives_at_once(index: &Index) -> bool {
+    !index.is_eventual()
+}
+
+impl Kind {
+    fn lies_in(&self, table: u32) -> bool {
+        self.own.id == table || self.indexes.iter().flatten().any(|state| state.id == table)
+    }
+}
+
+/// Goes over the rows of a table; `false` if enough was found.
+fn over(
+    inner: &Inner,
+    txn: &heed::RoTxn<'_>,
+    table: &Arc<TableState>,
+    kinds: &[&Kind],
+    compared: &mut Compared,
+    problem: &mut dyn FnMut(&str, Error) -> bool,
+) -> Result<bool> {
+    let dbs = &inner.environment.dbs;
+    let start = Number::of(table.id).to_vec();
+    let range = (Bound::Included(start.as_slice()), Bound::<&[u8]>::Unbounded);
+    let mut dict = table.dict();
+    for pair in dbs.data.range(txn, &range).map_err(lmdb::error)? {
+        let (key, bytes) = pair.map_err(lmdb::error)?;
+        if StoredKey::parse(key).is_none_or(|key| key.table != table.id) {
+            break;
+        }
+        // What is wrong with a row by itself has been told.
+        let Ok(row) = Row::parse(bytes) else { continue };
+        if !view::covers(&dict, &row) {
+            let Ok(known) = table.reload_for(dbs, txn, &row) else { continue };
+            dict = known;
+        }
+        let view = RowView::new(key, row, &*dict, true);
+        let Ok(Some(kind)) = view.kind() else { continue };
+        for of in kinds {
+            let at = At { inner, txn, kind: of };
+            let found = if of.own.id == table.id && of.schema.tag(None).kind == kind {
+                at.entity(&view)
+            } else {
+                let number = (0..of.schema.indexes.len()).find(|at| of.schema.tag(Some(*at)).kind == kind);
+                let Some((number, Some(there))) = number.and_then(|at| Some((at, of.indexes.get(at)?)))
+                else {
+                    continue;
+                };
+                compared.copies += 1;
+                at.copy(&view, number, there.id == table.id)
+            };
+            let error = match found {
+                Ok(None) => continue,
+                Ok(Some(error)) | Err(error) => error,
+            };
+            if !problem(&table.name, key::locate(error, key)) {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// The values of the fields of a noted kind, as a row and its keys have them.
+struct Noted {
+    values: Vec<Option<Value>>,
+}
+
+impl Noted {
+    /// `None` if the keys are none of the place.
+    fn read(schema: &Schema, place: &Place, view: &RowView<'_>) -> Result<Option<Self>> {
+        let mut values = vec![None; schema.fields.len()];
+        let (partition, row) = view.keys();
+        for (template, key) in [(&place.partition, &partition), (&place.row, &row)] {
+            let fits = schema::parse(template, key, |field, value| {
+                if let (Some(known), Some(value)) = (values.get_mut(field), value.as_value_ref()) {
+                    *known = Some(value.to_value());
+                }
+            });
+            if !fits {
+                return Ok(None);
+            }
+        }
+        for (known, field) in values.iter_mut().zip(schema.fields) {
+            let former = || field.was.map_or(Ok(None), |was| view.get(was));
+            let stored = match view.get(field.property)? {
+                None => former()?,
+                stored => stored,
+            };
+            if let Some(stored) = stored {
+                *known = Some(stored.to_value());
+            }
+        }
+        Ok(Some(Self { values }))
+    }
+
+    fn get(&self, field: usize) -> Option<ValueRef<'_>> {
+        self.values.get(field)?.as_ref().map(Value::as_value_ref)
+    }
+
+    /// What the template prints; `None` if it prints nothing, or only the struct knows what.
+    fn print(&self, template: &Template) -> Option<String> {
+        // A field that the row lacks has a default that the layout does not say.
+        let is_there =
+            |part: &FieldPart| self.get(part.field).is_some() || matches!(part.key, KeyType::Optional(_));
+        if !schema::fields(template).all(is_there) {
+            return None;
+        }
+        let mut text = String::new();
+        matches!(schema::print(template, self, &mut text), Ok(true)).then_some(text)
+    }
+}
+
+impl KeyValues for Noted {
+    fn value(&self, part: &FieldPart) -> Result<PropertyValue<'_>, ValueError> {
+        Ok(self.get(part.field).map_or(PropertyValue::Absent, PropertyValue::Borrowed))
+    }
+}
+
+/// Where rows of a kind are looked at.
+struct At<'a> {
+    inner: &'a Inner,
+    txn: &'a heed::RoTxn<'a>,
+    kind: &'a Kind,
+}
+
+/// What is wrong.
+type Wrong = Option<Error>;
+
+impl At<'_> {
+    /// Looks whether the copies of an entity are there. What they say is looked at with them.
+    fn entity(&self, view: &RowView<'_>) -> Result<Wrong> {
+        let schema = &self.kind.schema;
+        let Some(noted) = Noted::read(schema, schema.place(), view)? else { return Ok(None) };
+        for (number, index) in schema.indexes.iter().enumerate() {
+            let Some(Some(there)) = self.kind.indexes.get(number) else { continue };
+            if !is_told(index) {
+                continue;
+            }
+            let Some((partition, row)) = keys_of(index, &noted, view) else { continue };
+            let found = read::get_unverified(self.inner, self.txn, there, (&partition, &row))?;
+            let kind = schema.tag(Some(number)).kind;
+            let is_there = found.is_some_and(|found| found.kind().is_ok_and(|found| found == Some(kind)));
+            if !is_there {
+                let what = format!(
+                    "the entity's copy in the index `{}` is missing: in table `{}`, partition `{}`, row `{}`",
+                    index.name,
+                    there.name,
+                    partition.escape_debug(),
+                    row.escape_debug()
+                );
+                return Ok(Some(corrupt(what)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Looks whether a copy is of an entity that has one there, and says what that says.
+    fn copy(&self, view: &RowView<'_>, number: usize, lies_there: bool) -> Result<Wrong> {
+        let schema = &self.kind.schema;
+        let Some(index) = schema.indexes.get(number) else { return Ok(None) };
+        if !arrives_at_once(index) {
+            return Ok(None);
+        }
+        let orphan = || {
+            let what =
+                format!("the row is a copy in the index `{}`, of no entity that has one there", index.name);
+            Ok(Some(corrupt(what)))
+        };
+        let Some(copied) = Noted::read(schema, &index.place, view)?.filter(|_| lies_there) else {
+            return orphan();
+        };
+        let place = schema.place();
+        let own_partition = if index.is_elsewhere() {
+            copied.print(&place.partition)
+        } else {
+            Some(view.partition_key().into())
+        };
+        let (Some(partition), Some(row)) = (own_partition, copied.print(&place.row)) else { return orphan() };
+        let found = read::get_unverified(self.inner, self.txn, &self.kind.own, (&partition, &row))?;
+        let is_own = |own: &RowView<'_>| own.kind().is_ok_and(|kind| kind == Some(schema.tag(None).kind));
+        let Some(own) = found.filter(is_own) else { return orphan() };
+        let Some(noted) = Noted::read(schema, place, &own)? else { return Ok(None) };
+        if has_told_keys(index) {
+            match keys_of(index, &noted, &own) {
+                Some((partition, row)) if view.partition_key() != partition || view.row_key() != row => {
+                    return orphan();
+                }
+                _ => {}
+            }
+        }
+        if says_the_same(schema, index, (&noted, &own), (&copied, view))? {
+            return Ok(None);
+        }
+        let what = format!(
+            "the row is a copy in the index `{}`, and not what its entity says: in partition `{}`, row `{}`",
+            index.name,
+            partition.escape_debug(),
+            row.escape_debug()
+        );
+        Ok(Some(corrupt(what)))
+    }
+}
+
+/// The keys of an entity's copy, if it has one and they can be told.
+fn keys_of(index: &Index, noted: &Noted, own: &RowView<'_>) -> Option<(String, String)> {
+    let partition = if index.is_elsewhere() {
+        noted.print(&index.place.partition)?
+    } else {
+        own.partition_key().into_owned()
+    };
+    Some((partition, noted.print(&index.place.row)?))
+}
+
+/// Whether a copy holds what its entity does, of the fields that it is to hold.
+fn says_the_same(
+    schema: &Schema,
+    index: &Index,
+    (noted, own): (&Noted, &RowView<'_>),
+    (copied, view): (&Noted, &RowView<'_>),
+) -> Result<bool> {
+    let is_same = |field: usize| match (noted.get(field), copied.get(field)) {
+        (Some(own), Some(copy)) => {
+            // A number that was written before its field grew says the same.
+            own == copy || own.as_i64().is_some_and(|number| copy.as_i64() == Some(number))
+        }
+        // It has a default that only the struct knows.
+        (None, _) => true,
+        (Some(_), None) => false,
+    };
+    let holds = match index.copies {
+        Copies::All => (0..schema.fields.len()).all(is_same),
+        Copies::Some(fields) => fields.iter().all(|field| is_same(*field)),
+        Copies::Keys => true,
+    };
+    if !holds {
+        return Ok(false);
+    }
+    let is_known = |name: &str| {
+        schema.fields.iter().any(|field| {
+            field.property == name
+                || field.was == Some(name)
+                || field.blind.is_some_and(|blind| blind.property == name)
+        })
+    };
+    for property in view.properties() {
+        let (name, value) = property?;
+        // What no field is was carried along.
+        if name != crate::model::names::ENTITY_TYPE && !is_known(name) && own.get(name)? != Some(value) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn corrupt(what: String) -> Error {
+    Error::new(ErrorKind::Corrupt).because(what)
+}
