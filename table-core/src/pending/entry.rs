@@ -64,7 +64,7 @@ impl Entry {
     /// Notes that it was tried in vain: it waits for twice as long each time, and is set aside in the end.
     pub(crate) fn fail(&mut self, error: &str, now: Ticks) {
         self.tries = self.tries.saturating_add(1);
-        self.error = cut(error).to_owned();
+        cut(error).clone_into(&mut self.error);
         self.is_aside = self.tries >= MOST_TRIES;
         let delay = Duration::from_millis(250).saturating_mul(1 << self.tries.min(20)).min(LONGEST_DELAY);
         self.not_before = now.checked_add(delay).unwrap_or(Ticks::MAX);

@@ -69,7 +69,7 @@ pub struct PendingEntry {
 impl PendingEntry {
     /// Whether it may be tried at this time. A clock that is set back makes nobody wait for longer.
     pub(crate) fn is_due(&self, now: Ticks) -> bool {
-        !self.is_aside && !(self.latest <= now && now < self.not_before)
+        !(self.is_aside || self.latest <= now && now < self.not_before)
     }
 }
 

@@ -146,7 +146,7 @@ fn of_entity(sum: &Sum, at: usize, content: &RowContent<'_>, counted: u64) -> i1
         SumOf::Count => 1,
         SumOf::CountWhen => i128::from(counted & bit() != 0),
         SumOf::Field(field) => {
-            let value = content.get(PropertyOf::Field(field)).and_then(|value| value.as_i64());
+            let value = content.get(PropertyOf::Field(field)).and_then(ValueRef::as_i64);
             // A row that lacks a field that has a default reads as if it had that.
             let absent = || content.kind.schema.fields.get(field)?.absent?.value()?.as_i64();
             value.or_else(absent).map_or(0, i128::from)

@@ -92,10 +92,9 @@ fn index(model: &Entity<'_>, index: &Index, lies: &TokenStream) -> TokenStream {
     let (name, kind) = (&index.name, format!("{}.{}", model.entity_type(), index.name));
     let unique = index.unique.is_some().then(|| quote!(.unique()));
     let sparse = index.when.is_some().then(|| quote!(.sparse()));
-    let arrival = model.lies_elsewhere(index).then(|| match &index.eventual {
-        Some(_) => quote!(.eventual()),
-        None => quote!(.atomic()),
-    });
+    let arrival = model
+        .lies_elsewhere(index)
+        .then(|| if index.eventual.is_some() { quote!(.eventual()) } else { quote!(.atomic()) });
     let copies = match &index.copies {
         Copies::All => None,
         Copies::Keys => Some(quote!(Keys)),

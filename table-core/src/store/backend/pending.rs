@@ -25,7 +25,7 @@ impl Shared {
         let (partition, row) = key.texts().ok_or_else(lmdb::damaged_page)?;
         Ok(PendingEntry {
             source: Source { table: key.table, partition: partition.into(), row: row.into() },
-            table: tables.get(&key.table).map(|name| name.to_string()),
+            table: tables.get(&key.table).map(ToString::to_string),
             version,
             kind: entry.kind,
             since: entry.since,

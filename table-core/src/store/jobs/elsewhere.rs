@@ -30,8 +30,8 @@ pub(super) fn may_lie_in(
     index: &str,
     jobs: impl Iterator<Item = JobRecord>,
 ) -> Vec<String> {
-    let declares = |schema: &&Schema| schema.indexes.iter().any(|known| known.name == index);
-    let declared = schemas.into_iter().flatten().filter(declares);
+    let has_it = |schema: &&Schema| schema.indexes.iter().any(|known| known.name == index);
+    let declared = schemas.into_iter().flatten().filter(has_it);
     let mut names: Vec<String> =
         declared.map(|schema| table_of(schema, index).unwrap_or(own).to_owned()).collect();
     names.extend(jobs.flat_map(|job| job.tables().map(str::to_owned).collect::<Vec<_>>()));

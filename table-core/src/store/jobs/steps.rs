@@ -188,7 +188,7 @@ impl Jobs for LmdbTable {
                 }
                 _ => Vec::new(),
             };
-            let notes = event == IndexEvent::Rebuild;
+            let rebuilds = event == IndexEvent::Rebuild;
             if lives.epoch != *epoch || !lives.transit(index, &now, event) {
                 return Ok(None);
             }
@@ -205,7 +205,7 @@ impl Jobs for LmdbTable {
             } else {
                 noted
             };
-            if notes {
+            if rebuilds {
                 elsewhere::note(dbs, txn, meta, table, (*schema, &noted, *index))?;
             }
             elsewhere::forget(dbs, txn, meta, table, (*schema, &noted), former.into_iter())?;

@@ -7,7 +7,7 @@ use super::encoded::{Deferred, EncodedAddition, Prepared};
 use super::numbering::encode_now;
 use super::transaction::touched;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::Name;
+use crate::model::{Name, ValueRef};
 use crate::plan::RowProperty;
 use crate::row::Row;
 use crate::row::encode::{self, Under};
@@ -48,9 +48,7 @@ impl Writing<'_, '_> {
             if view.kind()? != Some(addition.amounts.kind_name()) {
                 return Err(addition.amounts.is_another());
             }
-            addition
-                .amounts
-                .becomes(Some(&mut |name| Ok(view.get(name)?.and_then(|value| value.as_i64()))))?
+            addition.amounts.becomes(Some(&mut |name| Ok(view.get(name)?.and_then(ValueRef::as_i64))))?
         };
         let new = match properties {
             Some(properties) => self.encode(plan, addition, &properties)?,

@@ -95,7 +95,7 @@ impl Transaction<'_> {
             Err(refused) => return Ok(Err(refused)),
         };
         if let Some(step) = &plan.step
-            && let Err(refused) = self.check_step(step)?
+            && let Err(refused) = self.check_step(step)
         {
             return Ok(Err(plan.locate_group(refused, 0)));
         }
@@ -139,7 +139,7 @@ impl Transaction<'_> {
             Ok(timestamp) => timestamp,
             Err(refused) => return Ok(Err(refused)),
         };
-        if let Err(refused) = self.check_step(step)? {
+        if let Err(refused) = self.check_step(step) {
             return Ok(Err(refused));
         }
         self.write_step(step)?;
@@ -147,19 +147,17 @@ impl Transaction<'_> {
         Ok(Ok(timestamp))
     }
 
-    /// Whether a job is where its step begins. The outer error spoils the transaction.
-    fn check_step(&mut self, step: &EncodedStep) -> Result<Result<()>> {
+    /// Whether a job is where its step begins.
+    fn check_step(&mut self, step: &EncodedStep) -> Result<()> {
         let EncodedStep { table, step } = step;
-        if let Err(refused) = self.touch(table) {
-            return Ok(Err(refused));
-        }
+        self.touch(table)?;
         if step.epoch.is_some_and(|epoch| !table.is_epoch(&epoch)) {
-            return Ok(Err(another_epoch()));
+            return Err(another_epoch());
         }
         match lives::job(self.dbs, &self.txn, table.id, &step.name) {
-            Ok(found) if found.as_ref() == Some(&step.from) => Ok(Ok(())),
-            Ok(_) => Ok(Err(overtaken(&step.name))),
-            Err(damaged) => Ok(Err(damaged)),
+            Ok(found) if found.as_ref() == Some(&step.from) => Ok(()),
+            Ok(_) => Err(overtaken(&step.name)),
+            Err(damaged) => Err(damaged),
         }
     }
 

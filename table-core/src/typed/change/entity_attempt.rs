@@ -322,6 +322,7 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
     }
 
     /// The keys of a copy whose place is another entity's, and that entity's, in an index that is being filled.
+    #[allow(clippy::type_complexity, reason = "two pairs of keys")]
     pub(in crate::typed) fn taken(&self) -> Option<((&str, &str), &(String, String))> {
         let taken = self.filling.iter().find(|filling| filling.found == Some(Found::Others))?;
         let partition = match &taken.elsewhere {

@@ -25,7 +25,9 @@ use crate::typed::entity::source::Source;
 /// Rows that are read at a time.
 const ROWS: usize = 500;
 
-/// Where a row of a summary is, by its partition and its row key, and what it lacks of each of its numbers.
+/// The partition and the row key of a row of a summary, and so much for each of its numbers.
+type Amount = ((String, String), Vec<i128>);
+/// What rows of a summary lack.
 type Differences = BTreeMap<(String, String), Vec<i128>>;
 
 /// What makes a summary say what its entities come to.
@@ -34,7 +36,7 @@ pub(super) struct Recount<E> {
     /// Where the job is if the last step was carried out.
     expected: Option<JobRecord>,
     /// What is still to be added.
-    left: Vec<((String, String), Vec<i128>)>,
+    left: Vec<Amount>,
     entity: PhantomData<fn() -> E>,
 }
 
@@ -98,11 +100,7 @@ fn each(
 }
 
 /// The row of the summary in which an entity counts, and what it gives.
-fn given<E: Entity>(
-    own: &RowView<'_>,
-    kind: RowKind,
-    index: usize,
-) -> Result<Option<((String, String), Vec<i128>)>> {
+fn given<E: Entity>(own: &RowView<'_>, kind: RowKind, index: usize) -> Result<Option<Amount>> {
     let values = unopened::read::<E>(own)?;
     let counted = if const { E::SCHEMA.counts_some() } {
         E::from_source(&mut Source::new(E::SCHEMA, E::SCHEMA.place(), own)?)?.counted(index)

@@ -117,6 +117,7 @@ const FIRST_DELAY: Duration = Duration::from_millis(100);
 const LONGEST_DELAY: Duration = Duration::from_secs(30);
 
 /// Settles as long as there is something that this process can settle, and the store is open.
+#[expect(clippy::needless_pass_by_value, reason = "a thread has what it is given")]
 pub(super) fn background(store: Weak<dyn Backend>, settlers: Arc<Settlers>) {
     let mut delay = FIRST_DELAY;
     loop {
