@@ -32,6 +32,7 @@ mod properties;
 mod random;
 mod report;
 mod rows;
+mod summing;
 mod threads;
 pub mod wide;
 
@@ -66,6 +67,7 @@ fn parts(arguments: &Arguments, peers: &[company::Maker], wide_peers: &[wide::Wi
         "threads" => threads::run(arguments),
         "drop" => dropping::run(arguments),
         "follow" => following::run(arguments),
+        "sum" => summing::run(arguments),
         "open" => opening::run(arguments),
         "forms" => forms::run(arguments),
         "forms-profile" => forms::profile(arguments),
