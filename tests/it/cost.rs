@@ -26,13 +26,13 @@ struct Employee {
 
 fn employee(id: u32) -> Employee {
     Employee {
-        department: if id % 2 == 0 { "Sales" } else { "Legal" }.into(),
+        department: if id.is_multiple_of(2) { "Sales" } else { "Legal" }.into(),
         id,
         first_name: ["Ann", "Bob", "Eve", "Jun"][id as usize % 4].into(),
         last_name: ["Jones", "Hall", "Smith"][id as usize % 3].into(),
         email: format!("employee{id:03}@contoso.com"),
-        office: if id % 10 == 0 { "Oslo" } else { "Bern" }.into(),
-        phone: (id % 4 == 0).then(|| format!("555{id:04}")),
+        office: if id.is_multiple_of(10) { "Oslo" } else { "Bern" }.into(),
+        phone: id.is_multiple_of(4).then(|| format!("555{id:04}")),
         tags: (0..id % 3).map(|tag| format!("t{tag}")).collect(),
         age: 40,
     }
@@ -112,7 +112,8 @@ fn what_a_change_writes_is_what_it_explains() {
     let counted = staff.cost().unwrap();
     assert_eq!(counted.changes, expected.changes);
 
-    let changes: [(&str, fn(&mut Employee), f64); 7] = [
+    type Change = fn(&mut Employee);
+    let changes: [(&str, Change, f64); 7] = [
         ("first_name", |e| e.first_name = "Zoe".into(), 2.0),
         ("last_name", |e| e.last_name = "Zhu".into(), 2.0),
         ("email", |e| e.email = "zoe@contoso.com".into(), 2.0),

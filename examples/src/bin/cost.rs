@@ -38,7 +38,7 @@ fn employee(id: u32) -> Employee {
         last_name: pick(&NAMES, 3),
         email: format!("employee{id}@contoso.com"),
         office: pick(&["Oslo", "Bern", "Lagos", "Lima", "Seoul"], 7),
-        state: if id % 50 == 0 { "on leave" } else { "active" }.into(),
+        state: if id.is_multiple_of(50) { "on leave" } else { "active" }.into(),
         age: 20 + (id % 45) as i32,
     }
 }

@@ -12,6 +12,7 @@ type Source = Option<(u64, u8)>;
 
 /// What a settler does; each is what the store does, if not said otherwise.
 #[derive(Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a step that settling is tried without")]
 struct Rules {
     /// It demands the entry as it was read.
     expects_entry: bool,

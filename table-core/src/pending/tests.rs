@@ -62,7 +62,7 @@ fn an_entry_is_read_as_it_was_written_and_no_other_bytes_are_one() {
         assert_eq!(Entry::decode(&bytes[..length]), None, "{length}");
     }
     assert_eq!(Entry::decode(&[&bytes[..], b"x"].concat()), None);
-    let mut flags = bytes.clone();
+    let mut flags = bytes;
     flags[28] = 2;
     assert_eq!(Entry::decode(&flags), None);
 

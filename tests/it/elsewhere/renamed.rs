@@ -7,7 +7,7 @@ use table_core::{Entity, ErrorKind, Store};
 use super::{company, employee, seen};
 
 /// The employees, as they are to be declared when two of their tables have other names.
-mod renamed {
+mod after {
     use table_core::Entity;
 
     #[expect(clippy::duplicated_attributes, reason = "each index says for itself when its copies come")]
@@ -62,10 +62,10 @@ fn a_renamed_table_is_the_same_by_another_name() {
     assert_eq!(gone.kind(), ErrorKind::TableNotFound);
     assert!(gone.to_string().contains("the table is called `Firm` now"), "{gone}");
 
-    let staff = store.table::<renamed::Employee>().unwrap();
-    assert_eq!(staff.get(renamed::Employee::by_badge(2)).unwrap().map(|found| found.id), Some(2));
+    let staff = store.table::<after::Employee>().unwrap();
+    assert_eq!(staff.get(after::Employee::by_badge(2)).unwrap().map(|found| found.id), Some(2));
     assert_eq!(staff.by_name().last_name("n1").entities().into_iter().map(Result::unwrap).count(), 2);
-    staff.update(renamed::Employee::key("Sales", 1), |e| e.last_name = "new".into()).unwrap();
+    staff.update(after::Employee::key("Sales", 1), |e| e.last_name = "new".into()).unwrap();
     assert_eq!(staff.by_name().last_name("new").count().unwrap(), 1);
     assert!(staff.check().unwrap().is_sound());
     // Their rows are still their struct's.
@@ -74,11 +74,11 @@ fn a_renamed_table_is_the_same_by_another_name() {
     assert_eq!(refused.kind(), ErrorKind::DeclaredKind);
     // A drop finds the other side by its new name.
     store.drop_table("People").unwrap();
-    let staff = store.table::<renamed::Employee>().unwrap();
-    assert_eq!(staff.get(renamed::Employee::by_badge(2)).unwrap_err().kind(), ErrorKind::IndexBuilding);
+    let staff = store.table::<after::Employee>().unwrap();
+    assert_eq!(staff.get(after::Employee::by_badge(2)).unwrap_err().kind(), ErrorKind::IndexBuilding);
     staff.rebuild().unwrap().run().unwrap();
     assert!(staff.check().unwrap().is_sound());
-    assert_eq!(renamed::Employee::SCHEMA.indexes.len(), 5);
+    assert_eq!(after::Employee::SCHEMA.indexes.len(), 5);
     assert_sound(&store);
 }
 
@@ -97,9 +97,9 @@ fn a_job_goes_on_in_tables_that_were_renamed() {
     let now = store.jobs().unwrap();
     assert!(now.iter().all(|job| job.table == "Firm"));
     assert_eq!(names(now), names(begun));
-    let staff = store.table::<renamed::Employee>().unwrap();
+    let staff = store.table::<after::Employee>().unwrap();
     staff.rebuild().unwrap().run().unwrap();
-    assert_eq!(staff.get(renamed::Employee::by_badge(2)).unwrap().map(|found| found.id), Some(2));
+    assert_eq!(staff.get(after::Employee::by_badge(2)).unwrap().map(|found| found.id), Some(2));
     assert!(staff.check().unwrap().is_sound());
     assert!(store.jobs().unwrap().is_empty());
 }

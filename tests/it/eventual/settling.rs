@@ -482,7 +482,7 @@ fn whatever_happens_in_between_settled_is_what_the_entities_say() {
     let mut worker = Worker::new(&store, seed).unwrap();
     let mut random = Random::new(seed + 1);
     let (mut settled, mut checked, mut dropped) = (0, 0, 0);
-    let rebuild = |store: &Store| drop(store.table::<Employee>().unwrap().rebuild().unwrap().run().unwrap());
+    let rebuild = |store: &Store| _ = store.table::<Employee>().unwrap().rebuild().unwrap().run().unwrap();
     for _ in 0..steps {
         match random.below(400) {
             0..=40 => {

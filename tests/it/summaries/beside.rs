@@ -59,7 +59,8 @@ fn writers_of_one_summary_are_never_in_each_others_way() {
         is_over.store(true, Ordering::Relaxed);
         assert_eq!(planned, vec![EACH; WRITERS as usize], "somebody has planned again");
     });
-    let left = (0..WRITERS * EACH).filter(|id| (id % EACH) % 4 != 0).map(|id| employee("Sales", id, 3, 4));
+    let left =
+        (0..WRITERS * EACH).filter(|id| !(id % EACH).is_multiple_of(4)).map(|id| employee("Sales", id, 3, 4));
     assert_summarized(&store, &left.collect::<Vec<_>>());
     assert_sound(&store);
 }

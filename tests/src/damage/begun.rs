@@ -34,6 +34,7 @@ pub(crate) mod before {
 pub(crate) mod after {
     use table_core::Entity;
 
+    #[expect(clippy::duplicated_attributes, reason = "each index says for itself when its copies come")]
     #[derive(Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Crew", kind = "sailor")]
     #[key(partition = "{ship}", row = "sailor_{id:04}")]

@@ -214,7 +214,7 @@ pub(super) const fn follows(schema: &Schema, former: &Schema) -> Option<Message>
     None
 }
 
-#[expect(clippy::cast_lossless, reason = "`From` can't be called in a const fn")]
+#[expect(clippy::as_conversions, reason = "`From` can't be called in a const fn")]
 const fn widened(number: u32) -> u64 {
     number as u64
 }

@@ -52,10 +52,9 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
         match reader.word() {
             SIGNED => schema.signed = true,
             OF => place.table = TableTemplate::Fixed(leaked(reader.rest.trim())),
-            "version" => {}
             "partition" => place.partition = reader.template()?,
             "row" => place.row = reader.template()?,
-            "property" => {}
+            "version" | "property" => {}
             "index" => indexes.push(reader.index(schema.entity_type)?),
             _ => return None,
         }

@@ -108,11 +108,11 @@ impl Lives {
             (
                 KindState::Converting { from } | KindState::Stopped { from, .. },
                 KindEvent::Convert { from: _ },
-            ) => KindState::Converting { from: *from },
+            )
+            | (KindState::Stopped { from, .. }, KindEvent::Resume) => KindState::Converting { from: *from },
             (KindState::Converting { from }, KindEvent::Stop { entity, why }) => {
                 KindState::Stopped { from: *from, entity, why }
             }
-            (KindState::Stopped { from, .. }, KindEvent::Resume) => KindState::Converting { from: *from },
             (KindState::Converting { .. }, KindEvent::Converted) => KindState::Stable,
             _ => return false,
         };

@@ -47,13 +47,12 @@ impl<E: Entity> Before<E> {
 
     /// Reads what is stored, and gives away the entity, to be changed.
     pub(in crate::typed) fn read_to_change(view: &RowView<'_>, version: Version) -> Result<(Self, E)> {
-        let (entity, row) = match former::<E>(view)? {
-            Some(former) => former,
-            None => {
-                let entity = decode::<E>(view)?;
-                let row = Row::read(view, E::SCHEMA, &values_of(&entity)?)?;
-                (entity, row)
-            }
+        let (entity, row) = if let Some(former) = former::<E>(view)? {
+            former
+        } else {
+            let entity = decode::<E>(view)?;
+            let row = Row::read(view, E::SCHEMA, &values_of(&entity)?)?;
+            (entity, row)
         };
         let values = values_of(&entity)?;
         let indexes = 0..E::SCHEMA.indexes.len();

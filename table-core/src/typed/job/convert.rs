@@ -60,7 +60,7 @@ impl<E: Entity> Convert<E> {
         table: &DynamicTable,
         at: &JobRecord,
         (partition, row): (&str, &str),
-        error: Error,
+        error: &Error,
     ) -> Error {
         let why = error.to_string();
         let stop = || {
@@ -244,7 +244,7 @@ impl<E: Entity> Work for Convert<E> {
                 // Somebody was quicker.
                 Err(error) if error.kind() == ErrorKind::EntityNotFound => {}
                 Err(error) if at.phase == CONVERTING && is_its_own(&error) => {
-                    return Err(self.stop(table, at, (partition, row), error));
+                    return Err(self.stop(table, at, (partition, row), &error));
                 }
                 Err(error) => return Err(error),
             }
@@ -263,7 +263,7 @@ impl<E: Entity> Work for Convert<E> {
             Some((partition, row))
                 if at.phase == CONVERTING && error.kind() == ErrorKind::EntityAlreadyExists =>
             {
-                self.stop(table, at, (&partition, &row), error)
+                self.stop(table, at, (&partition, &row), &error)
             }
             _ => error,
         }

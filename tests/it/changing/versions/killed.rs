@@ -29,7 +29,7 @@ fn a_conversion_whose_process_is_killed_ends_right() {
         }
         if ages.is_empty() {
             versions::fill(&store, MANY);
-            ages = (0..MANY).map(|id| versions::age(id)).collect();
+            ages = (0..MANY).map(versions::age).collect();
         }
         let staff = store.table::<second::Employee>().unwrap();
         let mut child = Child::start(env!("CARGO_BIN_EXE_crash-child"), "convert", &[path.to_str().unwrap()]);
