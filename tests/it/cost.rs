@@ -162,6 +162,53 @@ fn an_estimate_is_near_what_is_counted() {
     }
 }
 
+/// What an office pays.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Pay", kind = "pay")]
+#[key(partition = "{office}", row = "pay")]
+#[summary(of = Clerk)]
+struct Pay {
+    office: String,
+    #[summary(count)]
+    clerks: u64,
+    #[summary(sum = salary)]
+    salaries: i64,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Pay", kind = "clerk")]
+#[key(partition = "{office}", row = "clerk_{id:06}")]
+#[summarized_in(Pay)]
+struct Clerk {
+    office: String,
+    id: u32,
+    salary: i64,
+    desk: i32,
+}
+
+#[test]
+fn a_change_counts_the_row_of_a_summary_that_it_adds_to() {
+    let store = Store::temporary().unwrap();
+    let clerks = store.table::<Clerk>().unwrap();
+    let expected = Clerk::SCHEMA.cost(&Usage::of(100)).unwrap();
+    assert_eq!((expected.rows[0].rows, expected.rows[1].rows), (100, 0));
+    for id in 0..30 {
+        let office = if id < 20 { "Oslo" } else { "Bern" }.into();
+        clerks.insert(&Clerk { office, id, salary: 100, desk: 1 }).unwrap();
+    }
+    let counted = clerks.cost().unwrap();
+    assert_eq!((counted.rows[0].rows, counted.rows[1].rows), (30, 2));
+    assert_eq!((counted.rows[1].values, counted.advice.len()), (None, 0));
+    assert_eq!(counted.changes, expected.changes);
+    let rows = |change: &str| counted.changes.iter().find(|found| found.change == change).unwrap().rows;
+    assert_eq!((rows("insert"), rows("delete"), rows("salary"), rows("desk")), (2.0, 2.0, 2.0, 1.0));
+    let explained = |change: fn(&mut Clerk)| {
+        let update = clerks.egt(Clerk::partition("Oslo")).update(Clerk::key("Oslo", 1), change);
+        update.explain().unwrap().to_string().lines().filter(|line| line.starts_with("  ")).count()
+    };
+    assert_eq!((explained(|clerk| clerk.salary = 7), explained(|clerk| clerk.desk = 7)), (2, 1));
+}
+
 #[test]
 fn what_is_not_declared_can_not_be_expected() {
     let refused = |usage: Usage, text: &str| {

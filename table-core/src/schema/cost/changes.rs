@@ -1,6 +1,6 @@
 //! What each kind of change writes.
 
-use super::super::{Copies, Index, Schema, fields, holds};
+use super::super::{Copies, Index, Schema, SumOf, fields, holds};
 use super::RowCost;
 
 /// What one change of an entity takes.
@@ -16,13 +16,14 @@ pub struct ChangeCost {
     pub requests: f64,
 }
 
-/// The rows of each index that an entity has on average: as counted, or one.
+/// The rows of each index that an entity has on average: as counted, or one. It counts in one row of a summary.
 pub(super) fn per_entity(schema: &Schema, entities: u64, rows: &[RowCost]) -> Vec<f64> {
     let of = |rows: Option<&RowCost>| match rows {
         Some(rows) if entities > 0 => super::share(rows.rows, entities),
         _ => 1.0,
     };
-    (0..schema.indexes.len()).map(|at| of(rows.get(at + 1))).collect()
+    let indexes = schema.indexes.iter().enumerate();
+    indexes.map(|(at, index)| if index.summary.is_some() { 1.0 } else { of(rows.get(at + 1)) }).collect()
 }
 
 /// What each kind of change takes: fields whose change writes the same rows stand together.
@@ -79,6 +80,10 @@ impl Touch {
         let prints = |template| fields(template).any(|part| part.field == field);
         if prints(&index.place.partition) || prints(&index.place.row) {
             Self::Key
+        } else if let Some(summary) = index.summary {
+            // What a function of the user's picks may depend on any field.
+            let adds = |of: SumOf| of == SumOf::Field(field) || of == SumOf::CountWhen;
+            if summary.sums.iter().any(|sum| adds(sum.of)) { Self::Content } else { Self::Nothing }
         } else if index.copies == Copies::All || holds(schema, Some(number), field) {
             Self::Content
         } else {

@@ -45,7 +45,7 @@ pub enum Basis {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RowCost {
-    /// The index; `None` of the entities' own rows.
+    /// The index, or the summary; `None` of the entities' own rows.
     pub index: Option<&'static str>,
     /// How many rows there are.
     pub rows: u64,
@@ -101,6 +101,9 @@ impl Cost {
 
     fn advice_on(&self, (schema, usage): (&Schema, &Usage), index: &Index, rows: &RowCost) -> Vec<String> {
         let mut advice = Vec::new();
+        if index.summary.is_some() {
+            return advice;
+        }
         let name = index.name;
         if let Some(Values { distinct, most }) = rows.values
             && rows.rows >= FEW_ROWS

@@ -132,13 +132,18 @@ impl Usage {
 }
 
 impl Schema {
-    /// What entities used like this would cost, before there are any. An error if the usage names what is not declared.
+    /// What entities used like this would cost, before there are any. The rows of a summary are left out, since as many as it
+    /// has keys are there, whatever the entities. An error if the usage names what is not declared.
     pub fn cost(&self, usage: &Usage) -> Result<Cost> {
         usage.check(self).map_err(|error| error.attempted("estimate the cost"))?;
         let own = std::iter::once((None, None, self.place()));
         let copies =
             self.indexes.iter().enumerate().map(|(at, index)| (Some(at), Some(index.name), &index.place));
+        let is_summary = |at: usize| self.indexes.get(at).is_some_and(|index| index.summary.is_some());
         let rows = own.chain(copies).map(|(at, index, place)| {
+            if at.is_some_and(is_summary) {
+                return RowCost { index, ..RowCost::default() };
+            }
             let (service, stored) = self.row(usage, at, place);
             RowCost {
                 index,
