@@ -101,7 +101,7 @@ pub use store::{Batch, Durability, DynamicTable, OpenOptions, Snapshot, Store};
 #[cfg(feature = "derive")]
 pub use table_derive::{Entity, EntitySet, KeyPart, Projection, Properties};
 pub use typed::{
-    Copied, Entity, EntitySet, Eventual, IndexKey, Key, Partition, Patch, Projection, SetTable, Stored,
-    Table, View, prefix,
+    Copied, Entity, EntitySet, IndexKey, Key, Partition, Patch, Projection, SetTable, Stored, Table, View,
+    prefix,
 };
 pub use uuid::Uuid;

@@ -6,8 +6,9 @@ use std::io::Write;
 
 use examples::{Scratch, draw, stdout};
 use table_core::store::Settling;
+use table_core::typed::Eventual;
 use table_core::typed::Settlement;
-use table_core::{Entity, Eventual, IfMatch, Query, Store};
+use table_core::{Entity, IfMatch, Query, Store};
 
 /// An employee, in the partition of the department; who has which name is listed in a table of its own, over all departments.
 #[derive(Entity, Clone, Debug, PartialEq)]

@@ -6,8 +6,9 @@ use integration_tests::eventual::{Employee, check, implied};
 use integration_tests::executors::Executor;
 use integration_tests::{Scratch, assert_sound};
 use table_core::store::Settling;
+use table_core::typed::Eventual;
 use table_core::typed::Settlement;
-use table_core::{EntitySet, ErrorKind, Eventual, IfMatch, Key, Store, Stored};
+use table_core::{EntitySet, ErrorKind, IfMatch, Key, Store, Stored};
 
 fn employee(department: &str, id: u32, last_name: &str) -> Employee {
     Employee {

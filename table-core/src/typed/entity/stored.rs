@@ -147,7 +147,8 @@ impl<E: PartialEq> PartialEq<E> for Copied<E> {
 ///
 /// ```
 /// use table_core::store::Settling;
-/// use table_core::{Entity, Eventual, Key, Store, Stored};
+/// use table_core::typed::Eventual;
+/// use table_core::{Entity, Key, Store, Stored};
 ///
 /// #[derive(Entity)]
 /// #[entity(table = "Company", kind = "employee")]

@@ -77,8 +77,8 @@ impl Store {
     ///
     /// ```
     /// use table_core::store::Settling;
-    /// use table_core::typed::Settlement;
-    /// use table_core::{Entity, Eventual, Store};
+    /// use table_core::typed::{Eventual, Settlement};
+    /// use table_core::{Entity, Store};
     ///
     /// #[derive(Entity)]
     /// #[entity(table = "Company", kind = "employee")]
