@@ -3,6 +3,7 @@
 mod beside;
 mod cancelled;
 mod check;
+mod damaged;
 mod killed;
 mod random;
 

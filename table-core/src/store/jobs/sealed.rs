@@ -1,16 +1,16 @@
 //! Counts of sealed values and their tokens, without opening any.
 
 use std::collections::BTreeMap;
-use std::ops::Bound;
 use std::sync::Arc;
 
-use super::plain::{damaged, texts};
+use super::plain::texts;
 use crate::crypt::{KeyHandle, KeyScope, Scope, Token};
 use crate::error::{Error, Result};
+use crate::executor::{Jobs, Position, StepSize};
 use crate::handle::store::Store;
 use crate::model::ValueRef;
 use crate::row::dict::Dict;
-use crate::row::key::{self, Number, StoredKey};
+use crate::row::key::{self, StoredKey};
 use crate::row::view::{self, RowView};
 use crate::row::{self, Row};
 use crate::schema::{Schema, TOKEN_BYTES};
@@ -244,41 +244,18 @@ impl Resealing for LmdbTable {
         after: Option<&(String, String)>,
         most: u64,
     ) -> Result<Stretch> {
-        let read = || {
-            let (inner, state) = (&self.inner, &self.state);
-            inner.writer.check_running()?;
-            let txn = inner.environment.read_txn()?;
-            let dbs = &inner.environment.dbs;
-            state.check_exists(dbs, &txn)?;
-            let mut start = Number::of(state.id).to_vec();
-            if let Some((partition, row)) = after {
-                start.clear();
-                key::encode(state.id, partition, row, &mut start);
+        let after = after.map(|(partition, row)| Position { partition: partition.clone(), row: row.clone() });
+        let size = StepSize { rows: most, bytes: usize::MAX };
+        let mut entities = Vec::new();
+        let walked = self.rows_after(after.as_ref(), size, &mut |view, _| {
+            if view.kind()? == Some(schema.entity_type) {
+                entities.extend(sealed_row(schema, view)?);
             }
-            let range = (Bound::Excluded(start.as_slice()), Bound::<&[u8]>::Unbounded);
-            let mut found = Stretch::default();
-            let (mut dict, mut last) = (state.dict(), None);
-            for pair in dbs.data.range(&txn, &range).map_err(lmdb::error)? {
-                let (key, bytes) = pair.map_err(lmdb::error)?;
-                if found.rows == most || StoredKey::parse(key).is_none_or(|key| key.table != state.id) {
-                    break;
-                }
-                found.rows += 1;
-                last = Some(key);
-                let (row, seed) = (Row::parse(bytes).map_err(damaged(key))?, row::key_seed(key));
-                row.verify(seed).map_err(damaged(key))?;
-                if !view::covers(&dict, &row) {
-                    dict = state.reload_for(dbs, &txn, &row)?;
-                }
-                let view = RowView::new(key, row, &*dict, true);
-                if view.kind()? == Some(schema.entity_type) {
-                    found.entities.extend(sealed_row(schema, &view)?);
-                }
-            }
-            found.last = last.map(texts);
-            Ok(found)
-        };
-        read().map_err(|e: Error| e.attempted("re-encrypt in").table(&self.state.name))
+            Ok(())
+        });
+        let (last, rows) =
+            walked.map_err(|error| error.attempted("re-encrypt in").table(&self.state.name))?;
+        Ok(Stretch { rows, entities, last: last.map(|Position { partition, row }| (partition, row)) })
     }
 }
 

@@ -10,16 +10,37 @@ use super::plain::damaged;
 use crate::error::{Error, Result};
 use crate::executor::layouts::unknown_version;
 use crate::executor::{Conversion, EachRow, JobRecord, Jobs, Position, StepSize, TableExec, Transition};
+use crate::row::Row;
 use crate::row::key::{self, StoredKey};
 use crate::row::view::{self, RowView};
-use crate::row::{self, Row};
 use crate::schema::{self, IndexEvent, IndexState, Lives, Schema};
 use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::lmdb;
+use crate::store::open::Environment;
 use crate::store::records::catalog;
 use crate::store::records::counts::Counts;
 use crate::store::records::meta::Meta;
 use crate::store::records::{layouts, lives};
+use crate::store::scan::read;
+
+/// A row as it is stored, with its key.
+type Pair<'t> = Option<(&'t [u8], &'t [u8])>;
+
+/// Makes sure of the row that a walk has met after one that is sound: it is sound, of whatever table, and no row stands between
+/// them. Without one, none stands before the other, or after it.
+fn check_next(
+    environment: &Environment,
+    txn: &heed::RoTxn<'_>,
+    before: Pair<'_>,
+    next: Pair<'_>,
+) -> Result<()> {
+    if let Some((key, bytes)) = next {
+        read::verify_row(environment, key, bytes)?;
+    }
+    let [before, next] = [before, next].map(|row| row.map(|(key, _)| key));
+    let rises = before.is_none_or(|before| next.is_none_or(|next| before < next));
+    if rises && read::adjacent(environment, txn, before, next)? { Ok(()) } else { Err(read::out_of_order()) }
+}
 
 impl Jobs for LmdbTable {
     fn job(&self, name: &str) -> Result<Option<JobRecord>> {
@@ -85,27 +106,30 @@ impl Jobs for LmdbTable {
             Some(Position { partition, row }) => key::stored(state.id, partition, row),
             None => key::Number::of(state.id).to_vec(),
         };
-        let range = (Bound::Excluded(start.as_slice()), Bound::<&[u8]>::Unbounded);
         let (mut dict, mut last, mut rows, mut bytes) = (state.dict(), None, 0, 0);
-        for pair in dbs.data.range(&txn, &range).map_err(lmdb::error)? {
-            let (key, found) = pair.map_err(lmdb::error)?;
-            if rows >= size.rows
-                || bytes >= size.bytes
-                || StoredKey::parse(key).is_none_or(|key| key.table != state.id)
-            {
+        // The walk is as good as its proof: what a damaged page hides would be left out for ever.
+        let mut before = dbs.data.get_lower_than_or_equal_to(&txn, &start).map_err(lmdb::error)?;
+        if let Some((key, bytes)) = before {
+            read::verify_row(&inner.environment, key, bytes)?;
+        }
+        let range = (Bound::Excluded(start.as_slice()), Bound::<&[u8]>::Unbounded);
+        let mut pairs = dbs.data.range(&txn, &range).map_err(lmdb::error)?;
+        while rows < size.rows && bytes < size.bytes {
+            let pair = pairs.next().transpose().map_err(lmdb::error)?;
+            check_next(&inner.environment, &txn, before, pair)?;
+            let Some((key, found)) = pair else { break };
+            if !StoredKey::parse(key).is_some_and(|key| key.table == state.id) {
                 break;
             }
-            dbs.check_entry(key)?;
             let located = |error: Error| key::locate(error, key);
             let row = Row::parse(found).map_err(damaged(key))?;
-            row.verify(row::key_seed(key)).map_err(damaged(key))?;
             if !view::covers(&dict, &row) {
                 dict = state.reload_for(dbs, &txn, &row).map_err(located)?;
             }
             each(&RowView::new(key, row, &*dict, true), txn.id()).map_err(located)?;
             rows += 1;
             bytes += key.len() + found.len();
-            last = Some(key);
+            (before, last) = (pair, Some(key));
         }
         let texts = |key| StoredKey::parse(key).and_then(|key| key.texts());
         let last = last.and_then(texts);
