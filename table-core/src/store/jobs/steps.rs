@@ -118,7 +118,7 @@ impl Jobs for LmdbTable {
             let pair = pairs.next().transpose().map_err(lmdb::error)?;
             check_next(&inner.environment, &txn, before, pair)?;
             let Some((key, found)) = pair else { break };
-            if !StoredKey::parse(key).is_some_and(|key| key.table == state.id) {
+            if StoredKey::parse(key).is_none_or(|key| key.table != state.id) {
                 break;
             }
             let located = |error: Error| key::locate(error, key);
