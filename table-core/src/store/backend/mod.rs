@@ -1,6 +1,7 @@
 //! LMDB as an executor: what the traits of the seam ask of it.
 
 mod pending;
+mod periods;
 mod queues;
 mod store;
 mod table;

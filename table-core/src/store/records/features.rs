@@ -26,6 +26,8 @@ pub(crate) enum Feature {
     Superseded,
     /// A reader must know it: some index is not ready, or has not always been; and a job may have begun.
     Lives,
+    /// A reader must know it: the catalog has records of templates, which have tables for each period.
+    Periods,
     /// Hurts nobody: values of this store are sealed, so its keys belong to it.
     #[allow(dead_code, reason = "what never seals never says so")]
     Sealed,
@@ -36,7 +38,7 @@ pub(crate) enum Feature {
 }
 
 impl Feature {
-    const READER: [Self; 2] = [Self::Superseded, Self::Lives];
+    const READER: [Self; 3] = [Self::Superseded, Self::Lives, Self::Periods];
     const WRITER: [Self; 1] = [Self::Pending];
     const IGNORABLE: [Self; 2] = [Self::Sealed, Self::Queues];
 
@@ -44,6 +46,7 @@ impl Feature {
         match self {
             Self::Superseded | Self::Sealed | Self::Pending => 1,
             Self::Lives | Self::Queues => 2,
+            Self::Periods => 8,
         }
     }
 
@@ -56,7 +59,7 @@ impl Feature {
 impl Features {
     pub(crate) fn has(&self, feature: Feature) -> bool {
         let word = match feature {
-            Feature::Superseded | Feature::Lives => self.reader,
+            Feature::Superseded | Feature::Lives | Feature::Periods => self.reader,
             Feature::Pending => self.writer,
             Feature::Sealed | Feature::Queues => self.ignorable,
         };
@@ -65,7 +68,7 @@ impl Features {
 
     pub(crate) fn set(&mut self, feature: Feature) {
         let word = match feature {
-            Feature::Superseded | Feature::Lives => &mut self.reader,
+            Feature::Superseded | Feature::Lives | Feature::Periods => &mut self.reader,
             Feature::Pending => &mut self.writer,
             Feature::Sealed | Feature::Queues => &mut self.ignorable,
         };
@@ -74,7 +77,7 @@ impl Features {
 
     pub(crate) fn clear(&mut self, feature: Feature) {
         let word = match feature {
-            Feature::Superseded | Feature::Lives => &mut self.reader,
+            Feature::Superseded | Feature::Lives | Feature::Periods => &mut self.reader,
             Feature::Pending => &mut self.writer,
             Feature::Sealed | Feature::Queues => &mut self.ignorable,
         };
