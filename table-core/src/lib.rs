@@ -69,6 +69,9 @@ pub mod __executor;
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
+#[cfg(feature = "blob")]
+pub mod blob;
+mod contents;
 #[cfg(feature = "encrypt")]
 pub mod crypt;
 pub mod error;
