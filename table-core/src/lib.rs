@@ -71,6 +71,7 @@ pub mod __executor;
 pub mod __private;
 #[cfg(feature = "blob")]
 pub mod blob;
+#[cfg_attr(not(feature = "blob"), allow(dead_code, reason = "who has no container asks nothing of one"))]
 mod contents;
 #[cfg(feature = "encrypt")]
 pub mod crypt;

@@ -19,7 +19,6 @@ const ROOM: usize = 8;
 
 impl BlobContent {
     /// A new blob of these bytes.
-    #[cfg(any(feature = "blob", test))]
     pub(crate) fn new(content_type: &str, bytes: &[u8]) -> Self {
         Self::of(BlobId::new(), 0, content_type, bytes)
     }

@@ -1,5 +1,7 @@
 //! What a write transaction has done to blobs, and is to leave in their records.
 
+use std::collections::BTreeSet;
+
 use heed::{MdbError, PutFlags};
 
 use super::draft::{DraftedBlobs, Write};
@@ -20,18 +22,25 @@ pub(in crate::store) struct BlobBooks {
     records: u64,
     /// How many were put or removed.
     writes: usize,
+    /// Those that are gone: that another is not found is damage.
+    removed: BTreeSet<Vec<u8>>,
 }
 
 impl BlobBooks {
     /// Those of a transaction that begins.
     pub(in crate::store) fn open(db: Db, txn: &WriteTxn<'_>) -> Result<Self> {
         let records = db.len(txn).map_err(lmdb::error)?;
-        Ok(Self { db, directory: None, ledger: None, records, writes: 0 })
+        Ok(Self { db, directory: None, ledger: None, records, writes: 0, removed: BTreeSet::new() })
     }
 
     /// How many records were put or removed.
     pub(in crate::store) fn writes(&self) -> usize {
         self.writes
+    }
+
+    /// The records that were removed; `None` if nothing was written.
+    pub(super) fn removed(&self) -> Option<&BTreeSet<Vec<u8>>> {
+        (self.writes > 0).then_some(&self.removed)
     }
 
     /// Writes what a plan has drafted. An error spoils the transaction.
@@ -54,6 +63,7 @@ impl BlobBooks {
                         return Err(lmdb::damaged_page());
                     }
                     self.records = self.records.wrapping_sub(1);
+                    self.removed.insert(key);
                 }
             }
         }

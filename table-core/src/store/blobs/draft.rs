@@ -50,7 +50,7 @@ impl<'b> BlobDraft<'b> {
         clock: Clock,
         is_settled: bool,
     ) -> Self {
-        let view = BlobView::of_write(environment, txn, books.db, (books.writes() > 0, is_settled));
+        let view = BlobView::of_write(environment, txn, books.db, (books.removed(), is_settled));
         Self { view, books, clock, drafted: DraftedBlobs::default(), has_left: false }
     }
 

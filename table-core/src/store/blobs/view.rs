@@ -1,5 +1,6 @@
 //! The records of blobs, read with the proofs of [`Proven`].
 
+use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Deref};
 
 use crate::contents::keys::{self, Key};
@@ -37,7 +38,7 @@ impl<'t> BlobView<'t> {
         environment: &'t Environment,
         txn: &'t heed::RwTxn<'t>,
         db: Db,
-        done: (bool, bool),
+        done: (Option<&'t BTreeSet<Vec<u8>>>, bool),
     ) -> Self {
         Self(Proven::of_write(environment, txn, (Late::Blobs, db), words, done))
     }

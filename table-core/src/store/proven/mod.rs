@@ -4,6 +4,7 @@
 //! would stand. That nothing stands between two records, which were met one after the other, is proved as well: what
 //! damage hides is an error, and never taken for absent.
 
+use std::collections::BTreeSet;
 use std::ops::{Bound, ControlFlow};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -22,8 +23,8 @@ pub(in crate::store) struct Proven<'t> {
     words: fn(&[u8]) -> String,
     /// The number of the state that the transaction reads, or began with.
     state: usize,
-    /// Whether it has written to the database since.
-    has_written: bool,
+    /// What it has removed from the database since; `None` if it has written nothing to it.
+    removed: Option<&'t BTreeSet<Vec<u8>>>,
     /// Whether what lies in the map is of that state: where a transaction has changed very much, LMDB writes some of it
     /// early, on pages that were free.
     is_settled: bool,
@@ -46,7 +47,7 @@ impl<'t> Proven<'t> {
         words: fn(&[u8]) -> String,
     ) -> Self {
         let state = txn.id();
-        Self { environment, txn, late, db, words, state, has_written: false, is_settled: true }
+        Self { environment, txn, late, db, words, state, removed: None, is_settled: true }
     }
 
     /// As a transaction sees them that may have written.
@@ -55,10 +56,10 @@ impl<'t> Proven<'t> {
         txn: &'t heed::RwTxn<'t>,
         (late, db): (Late, Db),
         words: fn(&[u8]) -> String,
-        (has_written, is_settled): (bool, bool),
+        (removed, is_settled): (Option<&'t BTreeSet<Vec<u8>>>, bool),
     ) -> Self {
         let state = open::state_of_write(txn);
-        Self { environment, txn, late, db, words, state, has_written, is_settled }
+        Self { environment, txn, late, db, words, state, removed, is_settled }
     }
 
     /// The record of a key, whole; `None` if it is proved that there is none.
@@ -134,7 +135,8 @@ impl<'t> Proven<'t> {
     fn lacks(&self, key: &[u8]) -> Result<bool> {
         if let Some(tree) = Tree::of_late(self.environment, self.late, self.txn, self.state)? {
             let check = |key: &[u8], record: &[u8]| self.check_record(key, record);
-            return Ok(tree.lacks(self.environment, self.txn, key, check)? || self.has_written);
+            return Ok(tree.lacks(self.environment, self.txn, key, check)?
+                || self.removed.is_some_and(|removed| removed.contains(key)));
         }
         let before = self.db.get_lower_than(self.txn, key).map_err(lmdb::error)?;
         let after = self.db.get_greater_than(self.txn, key).map_err(lmdb::error)?;
@@ -156,7 +158,7 @@ impl<'t> Proven<'t> {
             return Ok(true);
         }
         if let Some(tree) = Tree::of_late(environment, self.late, txn, self.state)? {
-            if !self.has_written {
+            if self.removed.is_none() {
                 return tree.adjoin(environment, txn, before, after);
             }
             for key in before.into_iter().chain(after) {

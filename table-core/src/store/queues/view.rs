@@ -1,5 +1,6 @@
 //! Queues' records, read with the proofs of [`Proven`].
 
+use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Deref};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -39,7 +40,7 @@ impl<'t> View<'t> {
         environment: &'t Environment,
         txn: &'t heed::RwTxn<'t>,
         db: Db,
-        done: (bool, bool),
+        done: (Option<&'t BTreeSet<Vec<u8>>>, bool),
     ) -> Self {
         Self(Proven::of_write(environment, txn, (Late::Queues, db), words, done))
     }
