@@ -11,6 +11,7 @@
 
 mod architecture;
 mod blind;
+mod blobs;
 mod canary;
 mod changing;
 mod concurrency;
@@ -41,6 +42,7 @@ mod queries;
 mod queues;
 mod ranges;
 mod reads;
+mod references;
 mod root;
 mod sealed;
 mod sets;
