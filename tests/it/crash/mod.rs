@@ -10,6 +10,7 @@ mod full;
 mod group;
 mod key_flips;
 mod kill;
+mod periods;
 mod processes;
 mod queues;
 mod staff;

@@ -64,7 +64,7 @@ const ATTEMPTS: u32 = 64;
 /// assert_eq!(logins.insert(&late).unwrap_err().kind(), ErrorKind::PeriodDropped);
 /// # Ok::<(), table_core::Error>(())
 /// ```
-pub struct Periods<E: InPeriods> {
+pub struct Periods<E> {
     known: Arc<Known>,
     of: PhantomData<fn() -> E>,
 }
