@@ -20,6 +20,28 @@ pub(super) fn c31_versions_follow_one_another(cx: &Ctxt, entity: &Entity<'_>) {
             "what is made `from` a former version is one later: `version = 2`, if that was the first";
         cx.error(span, message);
     }
+    for index in &entity.indexes {
+        match (&index.when_version, &index.when) {
+            (Some(version), None) => {
+                cx.error(version.span, "`when_version` is the version of a function: `when = path` names it");
+            }
+            (Some(version), Some(_)) if version.value == 0 => {
+                cx.error(version.span, "versions are counted from 1");
+            }
+            _ => {}
+        }
+    }
+    for (at, gone) in entity.gone.iter().enumerate() {
+        let name = &gone.value;
+        if let Some(field) = entity.fields.iter().find(|field| field.is_property() && field.property.value == *name)
+        {
+            cx.error(gone.span, format!("`{name}` is to go, and the field `{}` gives it", field.name));
+        } else if entity.gone.iter().take(at).any(|earlier| earlier.value == *name) {
+            cx.error(gone.span, format!("`{name}` is named twice"));
+        } else if !is_name(name) {
+            cx.error(gone.span, format!("`{name}` is no property's name: letters, digits and `_`"));
+        }
+    }
     let Some(former) = &entity.former else { return };
     if entity.version_span.is_none() {
         cx.error(former.span(), "a former version says which it was: `version = 1`");
@@ -31,4 +53,9 @@ pub(super) fn c31_versions_follow_one_another(cx: &Ctxt, entity: &Entity<'_>) {
         let span: Span = index.ident.span();
         cx.error(span, "a former version is read, and nothing else: leave out its indexes");
     }
+}
+
+/// Whether a property can have the name, as far as letters tell.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }

@@ -34,6 +34,9 @@ pub(crate) fn advice(noted: &str, schema: &Schema) -> Vec<String> {
     for (what, old, new) in [("partition", &old.partition, &new.partition), ("row", &old.row, &new.row)] {
         lines.extend(key(what, (&noted, old), (schema, new)));
     }
+    for gone in noted.gone.iter().filter(|gone| of_property(schema, gone).is_some()) {
+        lines.push(format!("`{gone}` is to go, by another program: leave it out, or give the property another name"));
+    }
     properties(&noted, schema, &mut lines);
     lines
 }
@@ -64,6 +67,11 @@ pub(crate) fn takes(noted: &str, schema: &'static Schema) -> Vec<String> {
                 old.property, field.property
             ));
         }
+    }
+    for gone in schema.gone.iter().filter(|gone| !noted.gone.contains(gone)) {
+        lines.push(format!(
+            "`{gone}` goes: `Store::migration` removes its values; programs that declare it can write no more"
+        ));
     }
     for index in schema.indexes {
         let name = index.name;
@@ -181,7 +189,8 @@ fn properties(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
                     new.name
                 ));
             }
-            None if may_lack(noted, ("property", name)) => {}
+            None if may_lack(noted, ("property", name)) 
+                || [schema.gone, noted.gone].iter().any(|gone| gone.contains(&name)) && !old.encrypted => {}
             None if old.encrypted => {
                 lines.push(format!("programs that seal `{name}` could not move what they don't know: keep the field"));
             }
