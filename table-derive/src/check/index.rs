@@ -97,6 +97,13 @@ pub(super) fn c17_a_copy_names_what_it_adds(cx: &Ctxt, entity: &Entity<'_>) {
                 );
             } else if field.storage == Storage::Skipped {
                 cx.error(place.span, format!("`{name}` is skipped: there is nothing to copy"));
+            } else if field.storage == Storage::Grouped {
+                cx.error(
+                    place.span,
+                    format!(
+                        "`{name}` is several properties: a copy that is to hold it is whole, `copy = all`"
+                    ),
+                );
             }
             seen.push(place.value);
         }

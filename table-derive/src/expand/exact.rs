@@ -14,10 +14,14 @@ pub(crate) fn exact(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
             const EXACT: ::core::primitive::bool = false;
         );
     }
-    let flattened = fields.iter().filter(|field| field.storage == Storage::Flattened);
-    let each: Vec<_> = flattened
+    let behind = fields.iter().filter(|field| field.is_behind());
+    let each: Vec<_> = behind
         .map(|field| {
             let ty = field.ty;
+            if field.storage == Storage::Grouped {
+                let fields = quote_spanned!(ty.span()=> <#ty as #krate::Group>::FIELDS);
+                return quote!(#krate::group_is_exact(#fields));
+            }
             quote_spanned!(ty.span()=> <#ty as #krate::Properties>::EXACT)
         })
         .collect();

@@ -3,15 +3,33 @@
 //! Fields that are properties themselves come first everywhere, each at a place that the derive knows. The fields of
 //! flattened structs follow: only their own derive knows how many there are.
 
-use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use crate::attr::{DefaultWord, KeyScope, TokenScope};
 use crate::model::{Encrypted, Field, Krate, Storage};
 
-fn flattened<'m, 'a>(fields: &'m [Field<'a>]) -> impl Iterator<Item = &'m Field<'a>> {
-    fields.iter().filter(|field| field.storage == Storage::Flattened)
+/// The fields that are several properties.
+fn behind<'m, 'a>(fields: &'m [Field<'a>]) -> impl Iterator<Item = &'m Field<'a>> {
+    fields.iter().filter(|field| field.is_behind())
+}
+
+/// The properties of a field that is several of them, as a slice of a constant.
+fn several(krate: &Krate, field: &Field<'_>) -> TokenStream {
+    let (name, property, ty) = (&field.name, &field.property.value, field.ty);
+    if field.storage == Storage::Flattened {
+        return quote_spanned!(ty.span()=> <#ty as #krate::Properties>::FIELDS);
+    }
+    let group = quote_spanned!(ty.span()=> <#ty as #krate::Group>);
+    quote! {{
+        const OF: &[#krate::schema::Field] = #group::FIELDS;
+        const NAMES: [::core::primitive::u8; #krate::group_names_len(OF, #name, #property)] =
+            #krate::group_names(OF, #name, #property);
+        const NAMED: [#krate::schema::Field; OF.len()] =
+            #krate::group_fields(OF, &NAMES, [#name, #property], #group::OPTIONAL);
+        &NAMED
+    }}
 }
 
 /// The constants that describe the fields, as a slice.
@@ -30,19 +48,16 @@ pub(crate) fn declared(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
         quote!(#of_type.named(#name, #property) #or_default #was #sealing)
     });
     let own = quote!(&[#(#own),*]);
-    let others: Vec<_> = flattened(fields)
-        .map(|field| {
-            let ty = field.ty;
-            quote_spanned!(ty.span()=> <#ty as #krate::Properties>::FIELDS)
-        })
-        .collect();
+    let others: Vec<_> = behind(fields).map(|field| several(krate, field)).collect();
     if others.is_empty() {
         return own;
     }
+    let names: Vec<_> = (0..others.len()).map(|at| format_ident!("GROUP_{at}")).collect();
     quote! {{
         const OWN: &'static [#krate::schema::Field] = #own;
-        const COUNT: ::core::primitive::usize = OWN.len() #(+ #others.len())*;
-        const ALL: [#krate::schema::Field; COUNT] = #krate::side_by_side(&[OWN, #(#others),*]);
+        #(const #names: &'static [#krate::schema::Field] = #others;)*
+        const COUNT: ::core::primitive::usize = OWN.len() #(+ #names.len())*;
+        const ALL: [#krate::schema::Field; COUNT] = #krate::side_by_side(&[OWN, #(#names),*]);
         &ALL
     }}
 }
@@ -94,6 +109,28 @@ pub(crate) fn column(krate: &Krate, field: &Field<'_>, ty: &TokenStream) -> Toke
     }
 }
 
+/// Whether filters can speak of the field.
+pub(crate) fn is_compared(field: &Field<'_>) -> bool {
+    match field.storage {
+        Storage::Value | Storage::Flattened => true,
+        Storage::Grouped => field.referred().is_some(),
+        Storage::Json | Storage::Skipped => false,
+    }
+}
+
+/// The type and the value of the column by which filters speak of a reference.
+pub(crate) fn reference_column(krate: &Krate, field: &Field<'_>) -> Option<(TokenStream, TokenStream)> {
+    let to = field.referred().filter(|_| field.storage == Storage::Grouped)?;
+    let [partition, row] = ["Partition", "Row"].map(|of| format!("{}{of}", field.property.value));
+    Some((quote!(#krate::RefColumn<#to>), quote!(#krate::RefColumn::new(#partition, #row))))
+}
+
+/// The trait of the type of a field that is several properties.
+pub(crate) fn trait_of(field: &Field<'_>) -> Ident {
+    let name = if field.storage == Storage::Grouped { "Group" } else { "Properties" };
+    Ident::new(name, field.ty.span())
+}
+
 /// The value that a field of `self` gives its property.
 pub(crate) fn property(krate: &Krate, field: &Field<'_>) -> TokenStream {
     let (ident, ty) = (field.ident, field.ty);
@@ -121,9 +158,10 @@ pub(crate) fn given(
             quote!(values.push(#property);)
         }
     });
-    let others = flattened(fields).map(|field| {
+    let others = behind(fields).map(|field| {
         let (ident, ty) = (field.ident, field.ty);
-        let give = quote_spanned!(ty.span()=> <#ty as #krate::Properties>::values);
+        let of = trait_of(field);
+        let give = quote_spanned!(ty.span()=> <#ty as #krate::#of>::values);
         quote!(#give(&self.#ident, values);)
     });
     quote!(#(#own)* #(#others)*)
@@ -152,7 +190,7 @@ pub(crate) fn single(krate: &Krate, field: &Field<'_>, place: usize) -> TokenStr
 
 /// The fields of a struct literal, each taken from `source`.
 pub(crate) fn taken(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
-    let own = fields.iter().filter(|field| field.storage != Storage::Flattened).map(|field| {
+    let own = fields.iter().filter(|field| !field.is_behind()).map(|field| {
         let (ident, ty) = (field.ident, field.ty);
         let from_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
         let value = match (field.storage, &field.default) {
@@ -173,12 +211,18 @@ pub(crate) fn taken(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
             (Storage::Value, Some(DefaultWord::Is(value))) => {
                 quote!(source.next_or(#from_property, || #value)?)
             }
-            (Storage::Skipped | Storage::Flattened, _) => quote!(::core::default::Default::default()),
+            (Storage::Skipped | Storage::Flattened | Storage::Grouped, _) => {
+                quote!(::core::default::Default::default())
+            }
         };
         quote!(#ident: #value,)
     });
-    let others = flattened(fields).map(|field| {
+    let others = behind(fields).map(|field| {
         let (ident, ty) = (field.ident, field.ty);
+        if field.storage == Storage::Grouped {
+            let group = quote_spanned!(ty.span()=> <#ty as #krate::Group>);
+            return quote!(#ident: source.next_group(#group::FIELDS, #group::take)?,);
+        }
         let take = quote_spanned!(ty.span()=> <#ty as #krate::Properties>::take);
         quote!(#ident: #take(source)?,)
     });

@@ -65,7 +65,7 @@ pub(crate) fn stub(model: &Properties<'_>) -> TokenStream {
 fn columns(model: &Properties<'_>) -> (Ident, TokenStream, TokenStream) {
     let (krate, ident, vis) = (&model.krate, model.ident, model.vis);
     let name = format_ident!("{}Columns", ident.to_string().trim_start_matches("r#"));
-    let compared = model.fields.iter().filter(|f| matches!(f.storage, Storage::Value | Storage::Flattened));
+    let compared = model.fields.iter().filter(|field| fields::is_compared(field));
     let (mut declared, mut made) = (Vec::new(), Vec::new());
     for field in compared {
         let (vis, ident, ty, property) = (field.vis, field.ident, field.ty, &field.property.value);
@@ -73,6 +73,10 @@ fn columns(model: &Properties<'_>) -> (Ident, TokenStream, TokenStream) {
             let doc = format!("The fields of `{}`.", field.name);
             declared.push(quote!(#[doc = #doc] #vis #ident: #krate::FlatColumns<#ty>));
             made.push(quote!(#ident: #krate::FlatColumns::NEW));
+        } else if let Some((column, value)) = fields::reference_column(krate, field) {
+            let doc = format!("The reference `{}`.", field.name);
+            declared.push(quote!(#[doc = #doc] #vis #ident: #column));
+            made.push(quote!(#ident: #value));
         } else {
             let ty = field.optional().unwrap_or(ty);
             let doc = format!("Property `{property}`.");

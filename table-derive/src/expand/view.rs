@@ -7,6 +7,7 @@ use syn::{GenericArgument, PathArguments, Type};
 
 use super::beside::Beside;
 use super::debug;
+use super::fields::trait_of;
 use super::names::Names;
 use super::schema::place;
 use crate::attr::DefaultWord;
@@ -138,20 +139,23 @@ fn method(model: &Entity<'_>, at: usize, field: &Field<'_>, stub: bool) -> Token
     }
 }
 
-/// Methods for the fields that are flattened, each owned.
+/// Methods for the fields that are several properties, each owned.
 fn flattened<'m>(model: &'m Entity<'_>, stub: bool) -> impl Iterator<Item = TokenStream> + use<'m> {
     let krate = &model.krate;
     // They stand behind those that are properties themselves.
     let own = model.fields.iter().filter(|field| field.is_property()).count();
     let mut before = quote!(#own);
-    let flattened = model.fields.iter().filter(|field| field.storage == Storage::Flattened);
-    flattened.map(move |field| {
+    let behind = model.fields.iter().filter(|field| field.is_behind());
+    behind.map(move |field| {
         let (ident, ty, vis) = (field.ident, field.ty, field.vis);
-        let flat = quote_spanned!(ty.span()=> <#ty as #krate::Properties>);
+        let of = trait_of(field);
+        let flat = quote_spanned!(ty.span()=> <#ty as #krate::#of>);
         let start = before.clone();
         before = quote!(#start + #flat::FIELDS.len());
         let taken = if stub {
             quote!(self.fields.nothing())
+        } else if field.storage == Storage::Grouped {
+            quote!(self.fields.group(#start, #flat::take))
         } else {
             quote!(self.fields.flattened(#start, #flat::take))
         };

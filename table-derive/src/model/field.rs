@@ -21,7 +21,7 @@ pub(crate) struct Field<'a> {
     /// How it is stored.
     pub(crate) storage: Storage,
     /// The name of its property, and the token that gives it: the one in `rename`, or the field's name. Means nothing
-    /// unless [`Storage`] is `Value` or `Json`.
+    /// unless [`Storage`] is `Value` or `Json`; of a `Grouped` one the names begin with it.
     pub(crate) property: Spanned<String>,
     /// Whether `rename` gives it.
     pub(crate) renamed: bool,
@@ -67,6 +67,8 @@ pub(crate) enum Storage {
     Json,
     /// `flatten`: as the properties of its own fields.
     Flattened,
+    /// As several properties named after the field: a reference.
+    Grouped,
     /// `skip`: not at all; the type's default when it is read.
     Skipped,
 }
@@ -87,7 +89,7 @@ impl<'a> Field<'a> {
         let ident = field.ident.as_ref()?;
         let attrs = FieldAttrs::read(cx, &field.attrs, of_entity);
         let name = ident.unraw().to_string();
-        let storage = storage(cx, &attrs);
+        let storage = storage(cx, &attrs, referred(&field.ty).is_some());
         let rename = &attrs.property.rename;
         let property = match rename.get() {
             Some(literal) => Spanned { value: literal.value(), span: literal.span() },
@@ -131,6 +133,16 @@ impl<'a> Field<'a> {
         matches!(self.ty, Type::Path(path) if path.path.is_ident("String"))
     }
 
+    /// Whether it lies behind the fields that are one property each.
+    pub(crate) fn is_behind(&self) -> bool {
+        matches!(self.storage, Storage::Flattened | Storage::Grouped)
+    }
+
+    /// The `T` of a type that is written `Ref<T>` or `Option<Ref<T>>`.
+    pub(crate) fn referred(&self) -> Option<&'a Type> {
+        referred(self.ty)
+    }
+
     /// The `T` of a type that is written `Option<T>`.
     pub(crate) fn optional(&self) -> Option<&'a Type> {
         argument(self.ty, "Option")
@@ -140,6 +152,11 @@ impl<'a> Field<'a> {
     pub(crate) fn elements(&self) -> Option<&'a Type> {
         argument(self.ty, "Vec")
     }
+}
+
+/// The `T` of a type that is written `Ref<T>` or `Option<Ref<T>>`.
+pub(crate) fn referred(ty: &Type) -> Option<&Type> {
+    argument(argument(ty, "Option").unwrap_or(ty), "Ref")
 }
 
 /// What `encrypt` says, with the words beside it.
@@ -180,10 +197,14 @@ fn was(cx: &Ctxt, attrs: &FieldAttrs) -> Option<Spanned<String>> {
 
 /// What the words of a field say together.
 // C24: words that contradict each other.
-fn storage(cx: &Ctxt, attrs: &FieldAttrs) -> Storage {
+fn storage(cx: &Ctxt, attrs: &FieldAttrs, refers: bool) -> Storage {
     let words = &attrs.property;
+    let is_group =
+        refers && attrs.flatten.is_none() && words.skip.get().is_none() && words.json.get().is_none();
     let unsealed = if attrs.flatten.is_some() {
         Some("it stands on the fields of the flattened struct")
+    } else if is_group {
+        Some("a reference is looked up by, and stored as it is")
     } else {
         words.skip.get().map(|()| "a skipped field is not stored")
     };
@@ -205,6 +226,15 @@ fn storage(cx: &Ctxt, attrs: &FieldAttrs) -> Storage {
             cx.error(word.span(), format!("`{word}` says nothing here: a skipped field is not stored"));
         }
         return Storage::Skipped;
+    }
+    if is_group {
+        for word in [words.default.word(), words.was.word()].into_iter().flatten() {
+            cx.error(
+                word.span(),
+                format!("`{word}` says nothing here: a reference is two properties; one that may be absent is an `Option<Ref<..>>`"),
+            );
+        }
+        return Storage::Grouped;
     }
     if words.json.get().is_some() { Storage::Json } else { Storage::Value }
 }

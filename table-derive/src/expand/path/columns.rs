@@ -3,15 +3,14 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
-use super::super::fields;
+use super::super::fields::{self, is_compared};
 use super::super::key::argument_type;
 use crate::model::{Entity, Field, Index, Storage};
 
 /// The fields that rows hold or their keys give back, as far as filters can speak of them.
 fn compared<'m>(model: &'m Entity<'_>, holds: impl Fn(usize) -> bool) -> impl Iterator<Item = &'m Field<'m>> {
     let fields = model.fields.iter().enumerate();
-    let of_kind = |field: &Field<'_>| matches!(field.storage, Storage::Value | Storage::Flattened);
-    fields.filter(move |(at, field)| of_kind(field) && holds(*at)).map(|(_, field)| field)
+    fields.filter(move |(at, field)| is_compared(field) && holds(*at)).map(|(_, field)| field)
 }
 
 /// The struct of the columns.
@@ -27,6 +26,10 @@ pub(super) fn columns(
         if field.storage == Storage::Flattened {
             let doc = format!("The fields of `{}`.", field.name);
             return quote!(#[doc = #doc] #vis #ident: #krate::FlatColumns<#ty>);
+        }
+        if let Some((column, _)) = fields::reference_column(krate, field) {
+            let doc = format!("The reference `{}`.", field.name);
+            return quote!(#[doc = #doc] #vis #ident: #column);
         }
         let doc = format!("Property `{}`.", field.property.value);
         let column = fields::column(krate, field, &ty);
@@ -51,6 +54,9 @@ pub(super) fn made(model: &Entity<'_>, name: &Ident, holds: impl Fn(usize) -> bo
         let (ident, property) = (field.ident, &field.property.value);
         if field.storage == Storage::Flattened {
             return quote!(#ident: #krate::FlatColumns::NEW);
+        }
+        if let Some((_, column)) = fields::reference_column(krate, field) {
+            return quote!(#ident: #column);
         }
         quote!(#ident: #krate::Column::new(#property))
     });
