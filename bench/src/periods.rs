@@ -164,7 +164,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let place = Place::in_memory()?;
     let options = Store::options().durability(Durability::Relaxed).map_size(4 << 30);
     let store = options.open(place.join("periods"))?;
-    let all = All::new(&store, arguments.rows)?;
+    let all = All::new(&store, usize::try_from(arguments.rows)?)?;
     let mut random = Random::new(1);
     let last = u64::from(all.a_day * DAYS);
     let numbers = (0..arguments.count.max(2_000)).map(|_| Ok(u32::try_from(random.below(last))?));

@@ -31,6 +31,9 @@ pub(crate) fn assertions(model: &Entity<'_>) -> TokenStream {
     if let Some(periods) = &model.periods {
         all.push(whole(model, periods.span, &quote!(periods), &TokenStream::new()));
     }
+    if let Some(gone) = model.gone.first() {
+        all.push(whole(model, gone.span, &quote!(gone), &TokenStream::new()));
+    }
     if let Some(from) = &model.from {
         let span = from.span();
         let krate = model.krate.at(span);
