@@ -55,7 +55,7 @@ fn compare(store: &Store, said: &Said) {
     let missing = |said: &Said, wanted: &BTreeSet<u32>, found: &BTreeSet<u32>| -> Vec<u32> {
         wanted.difference(found).copied().filter(|number| said.keeps(*number)).collect()
     };
-    assert_eq!(missing(said, &said.files, &found), []);
+    assert_eq!(missing(said, &said.files, &found), Vec::<u32>::new());
     assert!(found.is_disjoint(&said.removed));
     let pictures = store.table::<Picture>().unwrap();
     found.clear();
@@ -64,7 +64,7 @@ fn compare(store: &Store, said: &Said) {
         assert!(picture.picture.get(store).unwrap() == bytes(picture.number), "picture {}", picture.number);
         found.insert(picture.number);
     }
-    assert_eq!(missing(said, &said.pictures, &found), []);
+    assert_eq!(missing(said, &said.pictures, &found), Vec::<u32>::new());
     assert!(found.is_disjoint(&said.removed));
     let log: Log<u32> = store.log("numbers").unwrap();
     let entries: Vec<_> = log.entries().unwrap().map(|entry| entry.unwrap().value).collect();
@@ -111,8 +111,9 @@ fn what_was_put_is_there_whole_however_often_the_writers_are_killed() {
         }
     }
     let store = Store::open(&path).unwrap();
-    store.drop_container("files").unwrap();
-    store.drop_container("logs").unwrap();
+    for name in store.containers().unwrap() {
+        store.drop_container(&name).unwrap();
+    }
     store.drop_table("Pictures").unwrap();
     store.reclaim().unwrap();
     let stats = store.stats().unwrap().blobs;
