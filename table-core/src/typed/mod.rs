@@ -45,7 +45,7 @@ pub use self::entity::{Columns, Entity, InOneTable, InPeriods, Patch};
 pub use self::job::{CopyProblem, CopyReport, Job, JobInfo, JobProgress, Migration};
 pub use self::periods::{DroppedPeriods, InSpan, InSpanAt, PeriodInfo, Periods, PeriodsAt, Spanned};
 pub use self::query::{
-    At, Ended, EventualCopies, InPartition, Newest, Open, OwnRows, PathQuery, Prefix, Ready, Turns,
+    At, Comes, Ended, EventualCopies, InPartition, Newest, Open, OwnRows, PathQuery, Prefix, Ready, Turns,
     TypedRows, WholeCopies, prefix,
 };
 pub use self::read::TableAt;

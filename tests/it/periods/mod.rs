@@ -3,7 +3,6 @@
 mod changes;
 mod model;
 mod queries;
-mod sealed;
 
 use table_core::{Entity, Store, Ticks};
 

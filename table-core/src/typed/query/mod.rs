@@ -17,7 +17,7 @@ pub use given::GivenParts;
 pub use paths::{EventualCopies, OwnRows, WholeCopies};
 pub use rows::TypedRows;
 pub(in crate::typed) use spread::Spread;
-pub use steps::{At, Ended, InPartition, Newest, Open, Ready, Turns};
+pub use steps::{At, Comes, Ended, InPartition, Newest, Open, Ready, Turns};
 
 use crate::error::Result;
 use crate::executor::Lanes;
