@@ -357,7 +357,7 @@ pub fn derive_properties(input: TokenStream) -> TokenStream {
 /// | --- | --- |
 /// | `of = Entity` | the entity. Required |
 /// | `crate = path` | where `table-core` is, if not at `::table_core` |
-#[proc_macro_derive(Projection, attributes(projection, property))]
+#[proc_macro_derive(Projection, attributes(projection, property, series))]
 pub fn derive_projection(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     let cx = Ctxt::default();

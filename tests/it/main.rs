@@ -42,6 +42,7 @@ mod ranges;
 mod reads;
 mod root;
 mod sealed;
+mod series;
 mod sets;
 mod shapes;
 mod signed;

@@ -46,6 +46,7 @@ mod picture;
 mod place;
 mod print;
 mod properties;
+mod series;
 mod signing;
 mod summary;
 mod value;
@@ -80,6 +81,9 @@ pub use picture::Markdown;
 pub(crate) use place::meet as places_meet;
 pub use place::{Place, TableTemplate};
 pub(crate) use print::{KEY_BYTES, KeyValues, into_text, print, print_all};
+pub use series::{Series, SeriesOf, Slot};
+#[doc(hidden)]
+pub use series::{slot_fields, slot_names, slot_properties};
 pub(crate) use signing::RowTag;
 pub use summary::{Sum, SumOf, Summary};
 #[doc(hidden)]
@@ -299,6 +303,8 @@ pub struct Field {
     pub absent: Option<Absent>,
     /// What its property was called: rows may still have it under this name. It is written under the other.
     pub was: Option<&'static str>,
+    /// The slot of a series that it is, if it is one.
+    pub series: Option<Slot>,
 }
 
 impl Field {
@@ -317,6 +323,7 @@ impl Field {
         column: ColumnType::Text,
         absent: None,
         was: None,
+        series: None,
     };
 
     /// The same field with a name in the struct and one in the store.

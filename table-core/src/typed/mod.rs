@@ -28,6 +28,7 @@ mod job;
 pub mod json;
 mod query;
 mod read;
+mod series;
 mod set;
 mod settle;
 mod table;
@@ -53,6 +54,7 @@ pub use self::read::origin::{Origin, TableIn};
 pub use self::read::projection::Projection;
 pub use self::read::reading::{Entities, ReadAs, Selected, Whole};
 pub use self::read::view::{TypedViews, View};
+pub use self::series::{SeriesColumn, SeriesView, SlotColumns, Slots};
 pub use self::set::{EntitySet, SetQuery, SetRows, SetTable};
 pub use self::settle::{FailedSettling, Settlement, Unsettled};
 pub use self::table::Table;
@@ -70,6 +72,10 @@ pub use self::{
     read::key::{KeyResult, token_key},
     read::shown::ShownRow,
     read::view::{EntityView, FieldViews, as_bytes, as_bytes_option, as_text, as_text_option},
+    series::{
+        SeriesPatch, exchange_slots, give_slots, slot_places, slots_at, slots_at_or, take_slots,
+        take_slots_or, take_slots_or_default,
+    },
     set::Visitor,
     table::kept_layouts,
 };

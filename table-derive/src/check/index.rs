@@ -97,6 +97,12 @@ pub(super) fn c17_a_copy_names_what_it_adds(cx: &Ctxt, entity: &Entity<'_>) {
                 );
             } else if field.storage == Storage::Skipped {
                 cx.error(place.span, format!("`{name}` is skipped: there is nothing to copy"));
+            } else if field.is_spread() {
+                let what = if field.storage == Storage::Series { "a series" } else { "flattened" };
+                cx.error(
+                    place.span,
+                    format!("`{name}` is {what}, of many properties: `copy = all` copies them, and `copy = keys` with `.entities()` reads them"),
+                );
             }
             seen.push(place.value);
         }

@@ -22,6 +22,7 @@ pub(super) fn c3_a_key_holds_what_is_stored(cx: &Ctxt, entity: &Entity<'_>) {
             let why = match entity.field(part.field).map(|field| field.storage) {
                 Some(Storage::Skipped) => "a skipped field can't be part of a key",
                 Some(Storage::Flattened) => "a flattened field can't be part of a key",
+                Some(Storage::Series) => "a series can't be part of a key",
                 _ => continue,
             };
             cx.error(template.span(), format!("{}: {why}", part.place()));

@@ -25,7 +25,7 @@ pub(crate) fn assertions(model: &Entity<'_>) -> TokenStream {
         }
         all.push(whole(model, index.row.span(), &quote!(index_row), &quote!(, #number)));
     }
-    if let Some(field) = model.fields.iter().find(|field| field.storage == Storage::Flattened) {
+    if let Some(field) = model.fields.iter().find(|field| field.is_spread()) {
         all.push(whole(model, field.ident.span(), &quote!(properties), &TokenStream::new()));
     }
     if let Some(from) = &model.from {
@@ -53,13 +53,15 @@ pub(crate) fn of_fields(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
         let nested = quote_spanned!(ty.span()=> <#ty as #in_core::Property>::NESTED);
         quote_spanned!(span=> #in_core::checks::property(#name, #nested);)
     };
+    let of_series = fields.iter().enumerate().filter(|(_, field)| field.storage == Storage::Series);
+    let of_series = of_series.map(|(at, field)| super::series::assertion(krate, at, field));
     let apart = apart.iter().map(property);
     let apart = apart.map(|property| quote!(const _: () = { #property };));
     let together = (!together.is_empty()).then(|| {
         let together = together.iter().map(property);
         quote!(const _: () = { #(#together)* };)
     });
-    let all = quote!(#together #(#apart)*);
+    let all = quote!(#together #(#apart)* #(#of_series)*);
     // One field that says it is enough.
     let encrypted = fields.iter().filter(|field| field.is_property()).find_map(|field| field.encrypted);
     let blind = fields.iter().filter_map(|field| Some((field, field.blind()?.span))).map(|(field, span)| {

@@ -14,16 +14,20 @@ pub(crate) fn exact(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
             const EXACT: ::core::primitive::bool = false;
         );
     }
-    let flattened = fields.iter().filter(|field| field.storage == Storage::Flattened);
-    let each: Vec<_> = flattened
+    if fields.iter().all(|field| field.storage != Storage::Flattened) {
+        return TokenStream::new();
+    }
+    let spread = fields.iter().filter(|field| field.is_spread());
+    let each: Vec<_> = spread
         .map(|field| {
             let ty = field.ty;
+            if field.storage == Storage::Series {
+                let slot = quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::Slot);
+                return quote!(<#slot as #krate::Property>::EXACT);
+            }
             quote_spanned!(ty.span()=> <#ty as #krate::Properties>::EXACT)
         })
         .collect();
-    if each.is_empty() {
-        return TokenStream::new();
-    }
     let own = fields.iter().filter(|field| field.storage == Storage::Value).map(|field| {
         let ty = field.ty;
         quote_spanned!(ty.span()=> <#ty as #krate::Property>::EXACT)

@@ -1,17 +1,28 @@
 //! The fields of a struct: declared, given to the planner, and taken from a row.
 //!
 //! Fields that are properties themselves come first everywhere, each at a place that the derive knows. The fields of
-//! flattened structs follow: only their own derive knows how many there are.
+//! flattened structs and the slots of series follow: the derive doesn't know how many there are.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
+use super::series;
 use crate::attr::{DefaultWord, KeyScope, TokenScope};
 use crate::model::{Encrypted, Field, Krate, Storage};
 
-fn flattened<'m, 'a>(fields: &'m [Field<'a>]) -> impl Iterator<Item = &'m Field<'a>> {
-    fields.iter().filter(|field| field.storage == Storage::Flattened)
+fn spread<'m, 'a>(fields: &'m [Field<'a>]) -> impl Iterator<Item = (usize, &'m Field<'a>)> {
+    fields.iter().enumerate().filter(|(_, field)| field.is_spread())
+}
+
+/// The fields that a field is which is several, as a slice.
+pub(crate) fn spread_fields(krate: &Krate, at: usize, field: &Field<'_>) -> TokenStream {
+    if field.storage == Storage::Series {
+        let slots = series::slots(at);
+        return quote!(#slots);
+    }
+    let ty = field.ty;
+    quote_spanned!(ty.span()=> <#ty as #krate::Properties>::FIELDS)
 }
 
 /// The constants that describe the fields, as a slice.
@@ -30,12 +41,7 @@ pub(crate) fn declared(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
         quote!(#of_type.named(#name, #property) #or_default #was #sealing)
     });
     let own = quote!(&[#(#own),*]);
-    let others: Vec<_> = flattened(fields)
-        .map(|field| {
-            let ty = field.ty;
-            quote_spanned!(ty.span()=> <#ty as #krate::Properties>::FIELDS)
-        })
-        .collect();
+    let others: Vec<_> = spread(fields).map(|(at, field)| spread_fields(krate, at, field)).collect();
     if others.is_empty() {
         return own;
     }
@@ -121,9 +127,13 @@ pub(crate) fn given(
             quote!(values.push(#property);)
         }
     });
-    let others = flattened(fields).map(|field| {
+    let others = spread(fields).map(|(_, field)| {
         let (ident, ty) = (field.ident, field.ty);
-        let give = quote_spanned!(ty.span()=> <#ty as #krate::Properties>::values);
+        let give = if field.storage == Storage::Series {
+            quote_spanned!(ty.span()=> #krate::give_slots::<#ty>)
+        } else {
+            quote_spanned!(ty.span()=> <#ty as #krate::Properties>::values)
+        };
         quote!(#give(&self.#ident, values);)
     });
     quote!(#(#own)* #(#others)*)
@@ -152,7 +162,7 @@ pub(crate) fn single(krate: &Krate, field: &Field<'_>, place: usize) -> TokenStr
 
 /// The fields of a struct literal, each taken from `source`.
 pub(crate) fn taken(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
-    let own = fields.iter().filter(|field| field.storage != Storage::Flattened).map(|field| {
+    let own = fields.iter().filter(|field| !field.is_spread()).map(|field| {
         let (ident, ty) = (field.ident, field.ty);
         let from_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
         let value = match (field.storage, &field.default) {
@@ -173,12 +183,18 @@ pub(crate) fn taken(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
             (Storage::Value, Some(DefaultWord::Is(value))) => {
                 quote!(source.next_or(#from_property, || #value)?)
             }
-            (Storage::Skipped | Storage::Flattened, _) => quote!(::core::default::Default::default()),
+            (Storage::Skipped | Storage::Flattened | Storage::Series, _) => {
+                quote!(::core::default::Default::default())
+            }
         };
         quote!(#ident: #value,)
     });
-    let others = flattened(fields).map(|field| {
+    let others = spread(fields).map(|(_, field)| {
         let (ident, ty) = (field.ident, field.ty);
+        if field.storage == Storage::Series {
+            let take = series::take(krate, field);
+            return quote!(#ident: #take?,);
+        }
         let take = quote_spanned!(ty.span()=> <#ty as #krate::Properties>::take);
         quote!(#ident: #take(source)?,)
     });

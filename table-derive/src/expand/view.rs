@@ -9,6 +9,7 @@ use super::beside::Beside;
 use super::debug;
 use super::names::Names;
 use super::schema::place;
+use super::series;
 use crate::attr::DefaultWord;
 use crate::model::{Entity, Field, Storage};
 use crate::symbol::VIEW;
@@ -138,15 +139,21 @@ fn method(model: &Entity<'_>, at: usize, field: &Field<'_>, stub: bool) -> Token
     }
 }
 
-/// Methods for the fields that are flattened, each owned.
+/// Methods for the fields that are several properties: those that are flattened, each owned, and series.
 fn flattened<'m>(model: &'m Entity<'_>, stub: bool) -> impl Iterator<Item = TokenStream> + use<'m> {
     let krate = &model.krate;
     // They stand behind those that are properties themselves.
     let own = model.fields.iter().filter(|field| field.is_property()).count();
     let mut before = quote!(#own);
-    let flattened = model.fields.iter().filter(|field| field.storage == Storage::Flattened);
-    flattened.map(move |field| {
+    let spread = model.fields.iter().enumerate().filter(|(_, field)| field.is_spread());
+    spread.map(move |(at, field)| {
         let (ident, ty, vis) = (field.ident, field.ty, field.vis);
+        if field.storage == Storage::Series {
+            let method = series::view(krate, at, field, &before);
+            let slots = series::slots(at);
+            before = quote!(#before + #slots.len());
+            return method;
+        }
         let flat = quote_spanned!(ty.span()=> <#ty as #krate::Properties>);
         let start = before.clone();
         before = quote!(#start + #flat::FIELDS.len());

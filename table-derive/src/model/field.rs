@@ -31,6 +31,8 @@ pub(crate) struct Field<'a> {
     pub(crate) was: Option<Spanned<String>>,
     /// `encrypt`, and where: the property holds the value sealed.
     pub(crate) encrypted: Option<Encrypted>,
+    /// `width` of a series: how many digits the number of a slot has at least, and where that is said.
+    pub(crate) width: Option<Spanned<u32>>,
     /// `summary`: it is a number of a summary; whether it was to be one, and what it is if it says so rightly.
     pub(crate) is_number: bool,
     pub(crate) number: Option<Number>,
@@ -67,6 +69,8 @@ pub(crate) enum Storage {
     Json,
     /// `flatten`: as the properties of its own fields.
     Flattened,
+    /// `series`: each slot as a property of its own.
+    Series,
     /// `skip`: not at all; the type's default when it is read.
     Skipped,
 }
@@ -106,6 +110,7 @@ impl<'a> Field<'a> {
             default: attrs.property.default.get().cloned(),
             was: was(cx, &attrs),
             encrypted: encrypted(cx, &attrs),
+            width: attrs.series.as_ref().and_then(|(_, words)| words.width.get().cloned()),
             is_number: attrs.number.is_some(),
             number: attrs.number.and_then(|number| Number::new(cx, number)),
         })
@@ -124,6 +129,16 @@ impl<'a> Field<'a> {
     /// Whether it is one property of its own.
     pub(crate) fn is_property(&self) -> bool {
         matches!(self.storage, Storage::Value | Storage::Json)
+    }
+
+    /// Whether it is several properties, whose number and names its type says.
+    pub(crate) fn is_spread(&self) -> bool {
+        matches!(self.storage, Storage::Flattened | Storage::Series)
+    }
+
+    /// What the slots of a series hold, if its type is written as an array.
+    pub(crate) fn slots(&self) -> Option<&'a Type> {
+        array(self.ty)
     }
 
     /// Whether the type is written `String`.
@@ -182,6 +197,9 @@ fn was(cx: &Ctxt, attrs: &FieldAttrs) -> Option<Spanned<String>> {
 // C24: words that contradict each other.
 fn storage(cx: &Ctxt, attrs: &FieldAttrs) -> Storage {
     let words = &attrs.property;
+    if attrs.series.is_some() {
+        return series_storage(cx, attrs);
+    }
     let unsealed = if attrs.flatten.is_some() {
         Some("it stands on the fields of the flattened struct")
     } else {
@@ -207,6 +225,57 @@ fn storage(cx: &Ctxt, attrs: &FieldAttrs) -> Storage {
         return Storage::Skipped;
     }
     if words.json.get().is_some() { Storage::Json } else { Storage::Value }
+}
+
+/// What the words of a series say together.
+// C28: words that are not for a series.
+fn series_storage(cx: &Ctxt, attrs: &FieldAttrs) -> Storage {
+    let words = &attrs.property;
+    let refused = [
+        (
+            attrs.flatten.as_ref(),
+            "its slots are properties, and no struct's fields: leave out one of the two",
+        ),
+        (
+            words.json.word(),
+            "one text would hold all slots, which then can't be changed and compared one by one: leave out one of the two",
+        ),
+        (words.skip.word(), "a skipped field is not stored: leave out one of the two"),
+        (
+            words.was.word(),
+            "its properties are many: `#[property(rename = \"..\")]` keeps what their names begin with",
+        ),
+        (
+            attrs.encrypt.as_ref(),
+            "a slot is compared, patched and added to as it is stored; `#[property(json)]` and `#[encrypt]` seal an array as a whole",
+        ),
+    ];
+    for (word, why) in refused {
+        if let Some(word) = word {
+            cx.error(word.span(), format!("`{word}` is not for a series: {why}"));
+        }
+    }
+    if let Some((_, words)) = &attrs.series {
+        for word in [words.of.word(), words.slot.word(), words.from.word()].into_iter().flatten() {
+            cx.error(word.span(), format!("`{word}` is for a projection, which takes some of the slots"));
+        }
+    }
+    Storage::Series
+}
+
+/// The `T` of `[T; N]`.
+fn array(ty: &Type) -> Option<&Type> {
+    match ty {
+        Type::Group(group) => array(&group.elem),
+        Type::Paren(paren) => array(&paren.elem),
+        Type::Array(array) => Some(&array.elem),
+        _ => None,
+    }
+}
+
+/// The `T` of `Option<T>`, of any type.
+pub(crate) fn in_option(ty: &Type) -> Option<&Type> {
+    argument(ty, "Option")
 }
 
 /// The `T` of `Wrapper<T>`, by whatever path the wrapper is named.

@@ -3,15 +3,19 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
-use super::super::fields;
 use super::super::key::argument_type;
+use super::super::{fields, series};
 use crate::model::{Entity, Field, Index, Storage};
 
 /// The fields that rows hold or their keys give back, as far as filters can speak of them.
-fn compared<'m>(model: &'m Entity<'_>, holds: impl Fn(usize) -> bool) -> impl Iterator<Item = &'m Field<'m>> {
+fn compared<'m>(
+    model: &'m Entity<'_>,
+    holds: impl Fn(usize) -> bool,
+) -> impl Iterator<Item = (usize, &'m Field<'m>)> {
     let fields = model.fields.iter().enumerate();
-    let of_kind = |field: &Field<'_>| matches!(field.storage, Storage::Value | Storage::Flattened);
-    fields.filter(move |(at, field)| of_kind(field) && holds(*at)).map(|(_, field)| field)
+    let of_kind =
+        |field: &Field<'_>| matches!(field.storage, Storage::Value | Storage::Flattened | Storage::Series);
+    fields.filter(move |(at, field)| of_kind(field) && holds(*at))
 }
 
 /// The struct of the columns.
@@ -22,7 +26,12 @@ pub(super) fn columns(
     holds: impl Fn(usize) -> bool,
 ) -> TokenStream {
     let (krate, vis) = (&model.krate, model.vis);
-    let declared = compared(model, holds).map(|field| {
+    let declared = compared(model, holds).map(|(_, field)| {
+        if field.storage == Storage::Series {
+            let (vis, ident) = (field.vis, field.ident);
+            let (doc, column) = (series::doc(field), series::column(krate, field));
+            return quote!(#[doc = #doc] #vis #ident: #column);
+        }
         let (vis, ident, ty) = (field.vis, field.ident, argument_type(krate, field, false));
         if field.storage == Storage::Flattened {
             let doc = format!("The fields of `{}`.", field.name);
@@ -47,10 +56,14 @@ pub(super) fn columns(
 /// Its value.
 pub(super) fn made(model: &Entity<'_>, name: &Ident, holds: impl Fn(usize) -> bool) -> TokenStream {
     let krate = &model.krate;
-    let made = compared(model, holds).map(|field| {
+    let made = compared(model, holds).map(|(at, field)| {
         let (ident, property) = (field.ident, &field.property.value);
         if field.storage == Storage::Flattened {
             return quote!(#ident: #krate::FlatColumns::NEW);
+        }
+        if field.storage == Storage::Series {
+            let slots = series::slots(at);
+            return quote!(#ident: #krate::SeriesColumn::new(#slots));
         }
         quote!(#ident: #krate::Column::new(#property))
     });
