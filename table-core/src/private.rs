@@ -12,17 +12,16 @@ pub use crate::query::{Continuation, Explain, Filter};
 pub use crate::row::view::RowView;
 pub use crate::schema;
 pub use crate::schema::{KeyElements, KeyPart, Property, PropertyValue, ValueError, checks};
-pub use crate::schema::{Series, SeriesOf, slot_fields, slot_names, slot_properties};
+pub use crate::schema::{Series, slot_fields, slot_names, slot_properties};
 pub use crate::schema::{SummarizedIn, Summarizing, SummaryOf, source_field};
 pub use crate::typed::{
     At, Blind, BlindArg, Column, Copied, Elements, Encrypted, Ended, Entities, Entity, EntitySet, EntityView,
     Eventual, EventualCopies, FieldViews, FlatColumns, Former, GivenParts, InPartition, IndexKey, Key,
     KeyArg, KeyResult, MemberOf, Newest, Offers, OffersPrefix, OffersRange, Open, Origin, OwnRows, PartArg,
     Partition, Path, PathQuery, Plain, Projection, Properties, ReadAs, Ready, Selected, SeriesColumn,
-    SeriesPatch, SeriesView, ShownRow, Slots, Source, TableIn, Turns, TypedRows, TypedViews, Visitor, Whole,
-    WholeCopies, as_bytes, as_bytes_option, as_text, as_text_option, converted, elements, exchange,
-    exchange_slots, give_slots, kept_layouts, read_copied, read_stored, side_by_side, slot_places, slots_at,
-    slots_at_or, take_slots, take_slots_or, take_slots_or_default, token_key,
+    SeriesOf, SeriesPatch, SeriesView, ShownRow, Slots, Source, TableIn, Turns, TypedRows, TypedViews,
+    Visitor, Whole, WholeCopies, as_bytes, as_bytes_option, as_text, as_text_option, converted, elements,
+    exchange, kept_layouts, read_copied, read_stored, side_by_side, slot_places, token_key,
 };
 
 /// Shows a value by its type's name.

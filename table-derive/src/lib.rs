@@ -121,6 +121,7 @@ use crate::ctxt::Ctxt;
 /// | `#[property(was = "Old")]` | what the property was called: rows are read under both names and written under the new one |
 /// | `#[property(skip)]` | not stored; the type's default when it is read |
 /// | `#[flatten]` | the fields of a struct with [`Properties`](macro@Properties), side by side with the entity's |
+/// | `#[series]`, `#[series(width = 3)]` | an array each slot of which is a property: `Cpu_00`, `Cpu_01`. The width is how many digits the numbers have at least: as many as the last, and two, if not said |
 /// | `#[encrypt]` | the property is stored sealed: with the feature `encrypt`, in a store that was opened with a key provider (C9) |
 /// | `#[encrypt(scope = partition)]` | the scope whose key seals it: `store` if not said, `table`, or `partition`. The values of a scope can be destroyed as one |
 /// | `#[encrypt(blind)]` | the field can be looked up for equality: by `{ssn:blind}` in an index and by `.eq(..)` in a filter. A keyed token of the value is stored beside it, in a property of the field's name with `Token` behind it (C10), and shows which rows hold equal values |
@@ -130,7 +131,7 @@ use crate::ctxt::Ctxt;
 /// | `#[summary(count, when = path)]` | how many of them a function of `&Entity` picks |
 /// | `#[summary(sum = field)]` | what an integer field of theirs comes to, as an `i64`. A sum that this can't hold refuses the change |
 ///
-/// `#[series]`, `#[blob]`, `#[copy_of]`, `#[index_list]`, `#[copied_into]`, `wide`, and a table for each period are not
+/// `#[blob]`, `#[copy_of]`, `#[index_list]`, `#[copied_into]`, `wide`, and a table for each period are not
 /// supported yet.
 ///
 /// # Types in signatures
@@ -219,7 +220,7 @@ use crate::ctxt::Ctxt;
 /// | --- | --- |
 /// | C1 | a template that names no field of the struct |
 /// | C2 | a malformed template, or an unknown format |
-/// | C3 | a type that can't be in a key; `[]` in a primary key; a skipped or flattened field in a key |
+/// | C3 | a type that can't be in a key; `[]` in a primary key; a skipped or flattened field or a series in a key |
 /// | C4 | a part of varying width without a separator behind it |
 /// | C5 | a width of 0, over 20, or without its zero |
 /// | C6 | a format on a type that it isn't for |
@@ -233,7 +234,7 @@ use crate::ctxt::Ctxt;
 /// | C14 | literal text with `/`, `\`, `#`, `?` or control characters |
 /// | C15 | literal text beyond 512 UTF-16 units |
 /// | C16 | an index in another partition or table that says neither `atomic` nor `eventual`, or both, or is `unique` and `eventual`; one in the entity's own partition that says `atomic` or `eventual` |
-/// | C17 | a `copy(..)` list with an unknown, repeated or skipped field, or one that the copy's keys give |
+/// | C17 | a `copy(..)` list with an unknown, repeated or skipped field, a series or a flattened one, or one that the copy's keys give |
 /// | C18 | two indexes, functions or parts of one name, or one that hides a method |
 /// | C19 | more indexes than a transaction can move the copies of: 49 |
 /// | C20 | a partition key of time alone |
@@ -242,7 +243,7 @@ use crate::ctxt::Ctxt;
 /// | C23 | generics and lifetimes on the struct |
 /// | C24 | unknown, repeated or contradictory words |
 /// | C26 | a `when` function of another signature |
-/// | C28 | `json` or `flatten` on a type that doesn't fit |
+/// | C28 | `json`, `flatten` or `series` on a type that doesn't fit; a series with `json`, `flatten`, `skip`, `was` or `encrypt` |
 /// | C29 | a struct without named fields |
 /// | C30 | an entity without table, kind, partition key or row key |
 /// | C31 | version 0; a version that is not one later than the one it is made from, of another kind, or the first to seal or sign; a former version with a table, an index, or another word for what only a live entity has |
@@ -321,7 +322,7 @@ pub fn derive_key_part(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// Fields take `#[property(..)]` and `#[flatten]` as those of an [`Entity`](macro@Entity) do.
+/// Fields take `#[property(..)]`, `#[series]` and `#[flatten]` as those of an [`Entity`](macro@Entity) do.
 ///
 /// | `#[properties(..)]` | |
 /// | --- | --- |
@@ -357,6 +358,13 @@ pub fn derive_properties(input: TokenStream) -> TokenStream {
 /// | --- | --- |
 /// | `of = Entity` | the entity. Required |
 /// | `crate = path` | where `table-core` is, if not at `::table_core` |
+///
+/// | on a field | |
+/// | --- | --- |
+/// | `#[series]` | a series of the entity, or as many of its slots as the array has |
+/// | `#[series(from = 9)]` | the first of them, if not 0 |
+/// | `#[series(slot = 13)]` | one slot, as a value |
+/// | `#[series(of = cpu)]` | the entity's series, if it is called otherwise |
 #[proc_macro_derive(Projection, attributes(projection, property, series))]
 pub fn derive_projection(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

@@ -120,6 +120,11 @@ pub mod queries {}
 #[doc = include_str!("../../docs/summaries.md")]
 pub mod summaries {}
 
+/// The program of the page on series.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/series.md")]
+pub mod series {}
+
 /// The programs of the cookbook.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/cookbook.md")]

@@ -81,7 +81,7 @@ pub use picture::Markdown;
 pub(crate) use place::meet as places_meet;
 pub use place::{Place, TableTemplate};
 pub(crate) use print::{KEY_BYTES, KeyValues, into_text, print, print_all};
-pub use series::{Series, SeriesOf, Slot};
+pub use series::{Series, Slot};
 #[doc(hidden)]
 pub use series::{slot_fields, slot_names, slot_properties};
 pub(crate) use signing::RowTag;

@@ -8,49 +8,6 @@
 
 use super::Field;
 use super::message::Message;
-use super::value::Property;
-
-/// A type that a series can have: an array of properties.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` can't be a series",
-    label = "no array",
-    note = "a series is an array, `[Option<f64>; 24]`: each slot is a property of its own, and there are as many as the type says",
-    note = "`#[property(json)]` keeps a `Vec` or a map in one text property; values without a number of their own that is fixed are entities, each with a row: with a number or a time in its key"
-)]
-pub trait SeriesOf: Sized {
-    /// What a slot holds.
-    type Slot: Property;
-
-    /// How many slots there are.
-    const SLOTS: usize;
-
-    /// The slots.
-    fn slots(&self) -> &[Self::Slot];
-
-    /// The slots, to be changed.
-    fn slots_mut(&mut self) -> &mut [Self::Slot];
-
-    /// A series of these slots, if they are as many as it has.
-    fn of_slots(slots: Vec<Self::Slot>) -> Option<Self>;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: Property, const SLOTS: usize> SeriesOf for [T; SLOTS] {
-    type Slot = T;
-    const SLOTS: usize = SLOTS;
-
-    fn slots(&self) -> &[T] {
-        self
-    }
-
-    fn slots_mut(&mut self) -> &mut [T] {
-        self
-    }
-
-    fn of_slots(slots: Vec<T>) -> Option<Self> {
-        slots.try_into().ok()
-    }
-}
 
 /// A field whose slots are properties: `Cpu_00`, `Cpu_01` and so on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -72,10 +72,7 @@ pub use self::{
     read::key::{KeyResult, token_key},
     read::shown::ShownRow,
     read::view::{EntityView, FieldViews, as_bytes, as_bytes_option, as_text, as_text_option},
-    series::{
-        SeriesPatch, exchange_slots, give_slots, slot_places, slots_at, slots_at_or, take_slots,
-        take_slots_or, take_slots_or_default,
-    },
+    series::{SeriesOf, SeriesPatch, slot_places},
     set::Visitor,
     table::kept_layouts,
 };

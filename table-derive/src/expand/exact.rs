@@ -22,8 +22,7 @@ pub(crate) fn exact(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
         .map(|field| {
             let ty = field.ty;
             if field.storage == Storage::Series {
-                let slot = quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::Slot);
-                return quote!(<#slot as #krate::Property>::EXACT);
+                return quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::EXACT);
             }
             quote_spanned!(ty.span()=> <#ty as #krate::Properties>::EXACT)
         })

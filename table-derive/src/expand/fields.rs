@@ -130,7 +130,7 @@ pub(crate) fn given(
     let others = spread(fields).map(|(_, field)| {
         let (ident, ty) = (field.ident, field.ty);
         let give = if field.storage == Storage::Series {
-            quote_spanned!(ty.span()=> #krate::give_slots::<#ty>)
+            quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::give)
         } else {
             quote_spanned!(ty.span()=> <#ty as #krate::Properties>::values)
         };

@@ -108,7 +108,7 @@ pub(crate) fn exchange(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let exchanged = fields.iter().map(|field| {
         let (ident, ty) = (field.ident, field.ty);
         if field.storage == Storage::Series {
-            let exchange = quote_spanned!(ty.span()=> #krate::exchange_slots::<#ty>);
+            let exchange = quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::exchange);
             return quote!(#exchange(&mut self.#ident, &mut patch.#ident););
         }
         quote!(#krate::exchange(&mut self.#ident, &mut patch.#ident);)

@@ -61,14 +61,13 @@ fn place_of_slots(
     let (krate, of, own) = (model.krate.at(span), &model.of, &model.krate);
     let from = usize::try_from(slots.from).unwrap_or(usize::MAX);
     let at = model.krate.at(ty.span());
-    let value = if slots.alone {
-        quote_spanned!(ty.span()=> #ty)
-    } else {
-        quote_spanned!(ty.span()=> <#ty as #at::SeriesOf>::Slot)
-    };
     let count = count(&at, field);
     let absent = field.default.is_some();
-    let property = quote_spanned!(ty.span()=> <#value as #at::Property>);
+    let property = if slots.alone {
+        quote_spanned!(ty.span()=> <#ty as #at::Property>)
+    } else {
+        quote_spanned!(ty.span()=> <#ty as #at::SeriesOf>)
+    };
     let (edm, optional) = (
         quote_spanned!(ty.span()=> #property::EDM),
         quote_spanned!(ty.span()=> #property::OPTIONAL || #absent),
@@ -125,11 +124,18 @@ fn take(model: &Projection<'_>, field: &ProjectionField<'_>, place: &Ident) -> T
     if let Some(ProjectedSlots { alone: false, .. }) = &field.slots {
         let slot = quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::Slot);
         let value = match &field.default {
-            None => quote!(#krate::slots_at(source, #place)?),
-            Some(DefaultWord::OfType) => {
-                quote!(#krate::slots_at_or(source, #place, <#slot as ::core::default::Default>::default)?)
+            None => {
+                let take = quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::take_at);
+                quote!(#take(source, #place)?)
             }
-            Some(DefaultWord::Is(value)) => quote!(#krate::slots_at_or(source, #place, || #value)?),
+            Some(DefaultWord::OfType) => {
+                let take = quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::take_at_or);
+                quote!(#take(source, #place, <#slot as ::core::default::Default>::default)?)
+            }
+            Some(DefaultWord::Is(value)) => {
+                let take = quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::take_at_or);
+                quote!(#take(source, #place, || #value)?)
+            }
         };
         return quote!(#ident: #value);
     }

@@ -42,6 +42,7 @@ fn declared(krate: &Krate, at: usize, field: &Field<'_>, stub: bool) -> TokenStr
     });
     let count = quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::SLOTS);
     let slot = quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::Slot);
+    let plain = quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::FIELD);
     let or_default = match &field.default {
         None => None,
         Some(DefaultWord::OfType) => Some(quote!(.or_default_of::<#slot>())),
@@ -51,7 +52,7 @@ fn declared(krate: &Krate, at: usize, field: &Field<'_>, stub: bool) -> TokenStr
         const #of: #krate::Series = #krate::Series::new(#name, #stem, #count) #width;
         const #slots: &[#krate::schema::Field] = {
             const LENGTHS: (::core::primitive::usize, ::core::primitive::usize) = #of.lengths();
-            const FIELD: #krate::schema::Field = <#slot as #krate::Property>::FIELD #or_default;
+            const FIELD: #krate::schema::Field = #plain #or_default;
             &#krate::slot_fields::<{ LENGTHS.1 }, { LENGTHS.0 }, { #count }>(
                 &#of,
                 FIELD,
@@ -68,8 +69,7 @@ pub(super) fn assertion(krate: &Krate, at: usize, field: &Field<'_>) -> TokenStr
     let span = field.width.as_ref().map_or(field.ident.span(), |width| width.span);
     let in_core = krate.at(span);
     let of = Ident::new(&of.to_string(), span);
-    let slot = quote_spanned!(ty.span()=> <#ty as #in_core::SeriesOf>::Slot);
-    let nested = quote_spanned!(ty.span()=> <#slot as #in_core::Property>::NESTED);
+    let nested = quote_spanned!(ty.span()=> <#ty as #in_core::SeriesOf>::NESTED);
     quote_spanned! {span=>
         const _: () = {
             #in_core::checks::series(&#of);
@@ -106,18 +106,18 @@ pub(super) fn column(krate: &Krate, field: &Field<'_>) -> TokenStream {
 /// The whole series, taken from `source`.
 pub(super) fn take(krate: &Krate, field: &Field<'_>) -> TokenStream {
     let ty = field.ty;
-    let take = |function: TokenStream| quote_spanned!(ty.span()=> #krate::#function::<#ty>);
+    let of = |function: TokenStream| quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::#function);
     match &field.default {
         None => {
-            let take = take(quote!(take_slots));
+            let take = of(quote!(take));
             quote!(#take(source))
         }
         Some(DefaultWord::OfType) => {
-            let take = take(quote!(take_slots_or_default));
-            quote!(#take(source))
+            let (take, slot) = (of(quote!(take_or)), slot(krate, field));
+            quote!(#take(source, <#slot as ::core::default::Default>::default))
         }
         Some(DefaultWord::Is(value)) => {
-            let take = take(quote!(take_slots_or));
+            let take = of(quote!(take_or));
             quote!(#take(source, || #value))
         }
     }

@@ -3,6 +3,7 @@
 use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
 use syn::{GenericArgument, PathArguments, Token, Type, Visibility};
 
 use super::{Number, Spanned};
@@ -91,7 +92,7 @@ impl<'a> Field<'a> {
         let ident = field.ident.as_ref()?;
         let attrs = FieldAttrs::read(cx, &field.attrs, of_entity);
         let name = ident.unraw().to_string();
-        let storage = storage(cx, &attrs);
+        let storage = storage(cx, &attrs, &field.ty);
         let rename = &attrs.property.rename;
         let property = match rename.get() {
             Some(literal) => Spanned { value: literal.value(), span: literal.span() },
@@ -195,10 +196,10 @@ fn was(cx: &Ctxt, attrs: &FieldAttrs) -> Option<Spanned<String>> {
 
 /// What the words of a field say together.
 // C24: words that contradict each other.
-fn storage(cx: &Ctxt, attrs: &FieldAttrs) -> Storage {
+fn storage(cx: &Ctxt, attrs: &FieldAttrs, ty: &Type) -> Storage {
     let words = &attrs.property;
     if attrs.series.is_some() {
-        return series_storage(cx, attrs);
+        return series_storage(cx, attrs, ty);
     }
     let unsealed = if attrs.flatten.is_some() {
         Some("it stands on the fields of the flattened struct")
@@ -227,9 +228,22 @@ fn storage(cx: &Ctxt, attrs: &FieldAttrs) -> Storage {
     if words.json.get().is_some() { Storage::Json } else { Storage::Value }
 }
 
+/// Whether a type can't be an array, as it is written. A name alone may be another name of one.
+fn is_no_array(ty: &Type) -> bool {
+    match ty {
+        Type::Group(group) => is_no_array(&group.elem),
+        Type::Paren(paren) => is_no_array(&paren.elem),
+        Type::Path(path) => {
+            path.path.segments.last().is_some_and(|last| !matches!(last.arguments, PathArguments::None))
+        }
+        Type::Array(_) | Type::Macro(_) => false,
+        _ => true,
+    }
+}
+
 /// What the words of a series say together.
 // C28: words that are not for a series.
-fn series_storage(cx: &Ctxt, attrs: &FieldAttrs) -> Storage {
+fn series_storage(cx: &Ctxt, attrs: &FieldAttrs, ty: &Type) -> Storage {
     let words = &attrs.property;
     let refused = [
         (
@@ -259,6 +273,15 @@ fn series_storage(cx: &Ctxt, attrs: &FieldAttrs) -> Storage {
         for word in [words.of.word(), words.slot.word(), words.from.word()].into_iter().flatten() {
             cx.error(word.span(), format!("`{word}` is for a projection, which takes some of the slots"));
         }
+    }
+    if is_no_array(ty) {
+        cx.error(
+            ty.span(),
+            "a series is an array, `[Option<f64>; 24]`, whose slots are properties; `#[property(json)]` keeps a list or a map \
+             in one text property, and values of any number are entities, each with a row",
+        );
+        // Nothing more is said of it.
+        return Storage::Skipped;
     }
     Storage::Series
 }

@@ -62,7 +62,7 @@ struct Year {
 #[derive(Entity)]
 #[entity(table = "Load", kind = "year")]
 #[key(partition = "{host}", row = "year_{year:04}")]
-#[index(all, row = "all_{year:04}")]
+#[index(whole, row = "all_{year:04}")]
 #[index(keys, row = "keys_{year:04}", copy = keys)]
 struct Most {
     host: String,

@@ -252,6 +252,9 @@ pub(super) const fn properties(schema: &Schema) -> Option<Message> {
             if let Some(property) = shared(first, other) {
                 let message =
                     Message::new("the fields `").text(named(first)).text("` and `").text(named(other));
+                if first.series.is_some() && other.series.is_some() {
+                    return Some(message.text("` both give properties `").text(property).text("_..`"));
+                }
                 return Some(message.text("` both give the property `").text(property).text("`"));
             }
         }
@@ -287,8 +290,7 @@ const fn shared_with_series(series: &Series, field: &Field) -> Option<&'static s
 const fn shared(a: &Field, b: &Field) -> Option<&'static str> {
     match (a.series, b.series) {
         (Some(first), Some(other)) if first.of.meets(other.of) => {
-            // Of two of one stem the one with fewer slots and more digits has none that is shorter.
-            return Some(if first.of.width == other.of.width { a.property } else { first.of.stem });
+            return Some(first.of.stem);
         }
         (Some(_), Some(_)) => return None,
         (Some(series), None) => return shared_with_series(series.of, b),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::schema::{Series, SeriesOf};
+use crate::schema::Series;
 
 /// Which slots of a series a patch sets, and what it is given for them: a slot's number with a value, or a range of them with
 /// a value for each.
@@ -124,6 +124,11 @@ impl<T> SeriesPatch<T> {
         }
     }
 
+    /// The slots that it sets, each once.
+    pub(super) fn slots_set(&mut self) -> &mut [(usize, T)] {
+        &mut self.set
+    }
+
     /// Refuses what was set of slots that there are not.
     pub fn check(&self) -> Result<()> {
         match &self.refused {
@@ -136,14 +141,5 @@ impl<T> SeriesPatch<T> {
 impl<T> fmt::Debug for SeriesPatch<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SeriesPatch").field("series", &self.series.name).finish_non_exhaustive()
-    }
-}
-
-/// Exchanges the slots of a series with what the patch sets for them. Done twice, it changes nothing.
-pub fn exchange_slots<S: SeriesOf>(series: &mut S, patch: &mut SeriesPatch<S::Slot>) {
-    for (slot, value) in &mut patch.set {
-        if let Some(place) = series.slots_mut().get_mut(*slot) {
-            std::mem::swap(place, value);
-        }
     }
 }
