@@ -131,6 +131,9 @@ use crate::ctxt::Ctxt;
 /// | `#[summary(count, when = path)]` | how many of them a function of `&Entity` picks |
 /// | `#[summary(sum = field)]` | what an integer field of theirs comes to, as an `i64`. A sum that this can't hold refuses the change |
 ///
+/// A field of the type `typed::Ref<Entity>`, or of an `Option` of it, is a reference: the key of another entity, in two
+/// properties, `ManagerPartition` and `ManagerRow` of a field `manager`. It is of no key, and is not sealed.
+///
 /// `#[blob]`, `#[copy_of]`, `#[index_list]`, `#[copied_into]`, `wide`, and a table for each period are not
 /// supported yet.
 ///
@@ -220,7 +223,7 @@ use crate::ctxt::Ctxt;
 /// | --- | --- |
 /// | C1 | a template that names no field of the struct |
 /// | C2 | a malformed template, or an unknown format |
-/// | C3 | a type that can't be in a key; `[]` in a primary key; a skipped or flattened field or a series in a key |
+/// | C3 | a type that can't be in a key; `[]` in a primary key; a skipped or flattened field, a reference or a series in a key |
 /// | C4 | a part of varying width without a separator behind it |
 /// | C5 | a width of 0, over 20, or without its zero |
 /// | C6 | a format on a type that it isn't for |

@@ -40,6 +40,7 @@ mod queries;
 mod queues;
 mod ranges;
 mod reads;
+mod references;
 mod root;
 mod sealed;
 mod series;

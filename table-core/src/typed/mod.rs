@@ -49,7 +49,7 @@ pub use self::query::{
 };
 pub use self::read::TableAt;
 pub use self::read::join::Joined;
-pub use self::read::key::{BlindArg, IndexKey, Key, KeyArg, Lookup, Partition};
+pub use self::read::key::{BlindArg, IndexKey, Key, KeyArg, Lookup, Partition, Ref, RefColumn};
 pub use self::read::origin::{Origin, TableIn};
 pub use self::read::projection::Projection;
 pub use self::read::reading::{Entities, ReadAs, Selected, Whole};
@@ -64,6 +64,7 @@ pub use crate::plan::WriteExplain;
 #[doc(hidden)]
 pub use self::{
     entity::former::converted,
+    entity::group::{Group, group_fields, group_is_exact, group_names, group_names_len},
     entity::path::{read_copied, read_stored},
     entity::properties::{FlatColumns, Properties, side_by_side},
     entity::source::Source,

@@ -97,7 +97,14 @@ pub(super) fn c17_a_copy_names_what_it_adds(cx: &Ctxt, entity: &Entity<'_>) {
                 );
             } else if field.storage == Storage::Skipped {
                 cx.error(place.span, format!("`{name}` is skipped: there is nothing to copy"));
-            } else if field.is_spread() {
+            } else if field.storage == Storage::Grouped {
+                cx.error(
+                    place.span,
+                    format!(
+                        "`{name}` is several properties: a copy that is to hold it is whole, `copy = all`"
+                    ),
+                );
+            } else if field.is_behind() {
                 let what = if field.storage == Storage::Series { "a series" } else { "flattened" };
                 cx.error(
                     place.span,

@@ -22,6 +22,9 @@ pub(super) fn c3_a_key_holds_what_is_stored(cx: &Ctxt, entity: &Entity<'_>) {
             let why = match entity.field(part.field).map(|field| field.storage) {
                 Some(Storage::Skipped) => "a skipped field can't be part of a key",
                 Some(Storage::Flattened) => "a flattened field can't be part of a key",
+                Some(Storage::Grouped) => {
+                    "a reference is two properties and can't be part of a key; name the fields that its key is made of"
+                }
                 Some(Storage::Series) => "a series can't be part of a key",
                 _ => continue,
             };

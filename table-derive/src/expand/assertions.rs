@@ -25,7 +25,7 @@ pub(crate) fn assertions(model: &Entity<'_>) -> TokenStream {
         }
         all.push(whole(model, index.row.span(), &quote!(index_row), &quote!(, #number)));
     }
-    if let Some(field) = model.fields.iter().find(|field| field.is_spread()) {
+    if let Some(field) = model.fields.iter().find(|field| field.is_behind()) {
         all.push(whole(model, field.ident.span(), &quote!(properties), &TokenStream::new()));
     }
     if let Some(from) = &model.from {

@@ -14,15 +14,20 @@ pub(crate) fn exact(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
             const EXACT: ::core::primitive::bool = false;
         );
     }
-    if fields.iter().all(|field| field.storage != Storage::Flattened) {
+    let is_other_derives = |field: &Field<'_>| field.is_behind() && field.storage != Storage::Series;
+    if !fields.iter().any(is_other_derives) {
         return TokenStream::new();
     }
-    let spread = fields.iter().filter(|field| field.is_spread());
-    let each: Vec<_> = spread
+    let behind = fields.iter().filter(|field| field.is_behind());
+    let each: Vec<_> = behind
         .map(|field| {
             let ty = field.ty;
             if field.storage == Storage::Series {
                 return quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::EXACT);
+            }
+            if field.storage == Storage::Grouped {
+                let fields = quote_spanned!(ty.span()=> <#ty as #krate::Group>::FIELDS);
+                return quote!(#krate::group_is_exact(#fields));
             }
             quote_spanned!(ty.span()=> <#ty as #krate::Properties>::EXACT)
         })

@@ -1,28 +1,40 @@
 //! The fields of a struct: declared, given to the planner, and taken from a row.
 //!
 //! Fields that are properties themselves come first everywhere, each at a place that the derive knows. The fields of
-//! flattened structs and the slots of series follow: the derive doesn't know how many there are.
+//! flattened structs, those of references and the slots of series follow: the derive doesn't know how many there are.
 
-use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use super::series;
 use crate::attr::{DefaultWord, KeyScope, TokenScope};
 use crate::model::{Encrypted, Field, Krate, Storage};
 
-fn spread<'m, 'a>(fields: &'m [Field<'a>]) -> impl Iterator<Item = (usize, &'m Field<'a>)> {
-    fields.iter().enumerate().filter(|(_, field)| field.is_spread())
+/// The fields that are several properties.
+fn behind<'m, 'a>(fields: &'m [Field<'a>]) -> impl Iterator<Item = (usize, &'m Field<'a>)> {
+    fields.iter().enumerate().filter(|(_, field)| field.is_behind())
 }
 
-/// The fields that a field is which is several, as a slice.
-pub(crate) fn spread_fields(krate: &Krate, at: usize, field: &Field<'_>) -> TokenStream {
+/// The properties of a field that is several of them, as a slice of a constant.
+fn several(krate: &Krate, at: usize, field: &Field<'_>) -> TokenStream {
     if field.storage == Storage::Series {
         let slots = series::slots(at);
         return quote!(#slots);
     }
-    let ty = field.ty;
-    quote_spanned!(ty.span()=> <#ty as #krate::Properties>::FIELDS)
+    let (name, property, ty) = (&field.name, &field.property.value, field.ty);
+    if field.storage == Storage::Flattened {
+        return quote_spanned!(ty.span()=> <#ty as #krate::Properties>::FIELDS);
+    }
+    let group = quote_spanned!(ty.span()=> <#ty as #krate::Group>);
+    quote! {{
+        const OF: &[#krate::schema::Field] = #group::FIELDS;
+        const NAMES: [::core::primitive::u8; #krate::group_names_len(OF, #name, #property)] =
+            #krate::group_names(OF, #name, #property);
+        const NAMED: [#krate::schema::Field; OF.len()] =
+            #krate::group_fields(OF, &NAMES, [#name, #property], #group::OPTIONAL);
+        &NAMED
+    }}
 }
 
 /// The constants that describe the fields, as a slice.
@@ -41,14 +53,16 @@ pub(crate) fn declared(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
         quote!(#of_type.named(#name, #property) #or_default #was #sealing)
     });
     let own = quote!(&[#(#own),*]);
-    let others: Vec<_> = spread(fields).map(|(at, field)| spread_fields(krate, at, field)).collect();
+    let others: Vec<_> = behind(fields).map(|(at, field)| several(krate, at, field)).collect();
     if others.is_empty() {
         return own;
     }
+    let names: Vec<_> = (0..others.len()).map(|at| format_ident!("GROUP_{at}")).collect();
     quote! {{
         const OWN: &'static [#krate::schema::Field] = #own;
-        const COUNT: ::core::primitive::usize = OWN.len() #(+ #others.len())*;
-        const ALL: [#krate::schema::Field; COUNT] = #krate::side_by_side(&[OWN, #(#others),*]);
+        #(const #names: &'static [#krate::schema::Field] = #others;)*
+        const COUNT: ::core::primitive::usize = OWN.len() #(+ #names.len())*;
+        const ALL: [#krate::schema::Field; COUNT] = #krate::side_by_side(&[OWN, #(#names),*]);
         &ALL
     }}
 }
@@ -100,6 +114,32 @@ pub(crate) fn column(krate: &Krate, field: &Field<'_>, ty: &TokenStream) -> Toke
     }
 }
 
+/// Whether filters can speak of the field.
+pub(crate) fn is_compared(field: &Field<'_>) -> bool {
+    match field.storage {
+        Storage::Value | Storage::Flattened | Storage::Series => true,
+        Storage::Grouped => field.referred().is_some(),
+        Storage::Json | Storage::Skipped => false,
+    }
+}
+
+/// The type and the value of the column by which filters speak of a reference.
+pub(crate) fn reference_column(krate: &Krate, field: &Field<'_>) -> Option<(TokenStream, TokenStream)> {
+    let to = field.referred().filter(|_| field.storage == Storage::Grouped)?;
+    let [partition, row] = ["Partition", "Row"].map(|of| format!("{}{of}", field.property.value));
+    Some((quote!(#krate::RefColumn<#to>), quote!(#krate::RefColumn::new(#partition, #row))))
+}
+
+/// The trait of the type of a field that is several properties.
+pub(crate) fn trait_of(field: &Field<'_>) -> Ident {
+    let name = match field.storage {
+        Storage::Grouped => "Group",
+        Storage::Series => "SeriesOf",
+        _ => "Properties",
+    };
+    Ident::new(name, field.ty.span())
+}
+
 /// The value that a field of `self` gives its property.
 pub(crate) fn property(krate: &Krate, field: &Field<'_>) -> TokenStream {
     let (ident, ty) = (field.ident, field.ty);
@@ -127,13 +167,10 @@ pub(crate) fn given(
             quote!(values.push(#property);)
         }
     });
-    let others = spread(fields).map(|(_, field)| {
+    let others = behind(fields).map(|(_, field)| {
         let (ident, ty) = (field.ident, field.ty);
-        let give = if field.storage == Storage::Series {
-            quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::give)
-        } else {
-            quote_spanned!(ty.span()=> <#ty as #krate::Properties>::values)
-        };
+        let of = trait_of(field);
+        let give = quote_spanned!(ty.span()=> <#ty as #krate::#of>::values);
         quote!(#give(&self.#ident, values);)
     });
     quote!(#(#own)* #(#others)*)
@@ -162,7 +199,7 @@ pub(crate) fn single(krate: &Krate, field: &Field<'_>, place: usize) -> TokenStr
 
 /// The fields of a struct literal, each taken from `source`.
 pub(crate) fn taken(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
-    let own = fields.iter().filter(|field| !field.is_spread()).map(|field| {
+    let own = fields.iter().filter(|field| !field.is_behind()).map(|field| {
         let (ident, ty) = (field.ident, field.ty);
         let from_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
         let value = match (field.storage, &field.default) {
@@ -183,17 +220,21 @@ pub(crate) fn taken(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
             (Storage::Value, Some(DefaultWord::Is(value))) => {
                 quote!(source.next_or(#from_property, || #value)?)
             }
-            (Storage::Skipped | Storage::Flattened | Storage::Series, _) => {
+            (Storage::Skipped | Storage::Flattened | Storage::Grouped | Storage::Series, _) => {
                 quote!(::core::default::Default::default())
             }
         };
         quote!(#ident: #value,)
     });
-    let others = spread(fields).map(|(_, field)| {
+    let others = behind(fields).map(|(_, field)| {
         let (ident, ty) = (field.ident, field.ty);
         if field.storage == Storage::Series {
             let take = series::take(krate, field);
             return quote!(#ident: #take?,);
+        }
+        if field.storage == Storage::Grouped {
+            let group = quote_spanned!(ty.span()=> <#ty as #krate::Group>);
+            return quote!(#ident: source.next_group(#group::FIELDS, #group::take)?,);
         }
         let take = quote_spanned!(ty.span()=> <#ty as #krate::Properties>::take);
         quote!(#ident: #take(source)?,)

@@ -30,9 +30,9 @@ pub(crate) fn implementation(model: &Projection<'_>) -> TokenStream {
     }
 }
 
-/// The places of all fields; those of a series stand for its slots.
+/// The places of all fields; those of a series stand for its slots, and that of a reference for both of its own.
 fn list(model: &Projection<'_>, consts: &[Ident]) -> TokenStream {
-    if model.fields.iter().all(|field| field.slots.is_none()) {
+    if model.fields.iter().all(|field| field.slots.is_none() && !field.refers) {
         return quote!(&[#(#consts),*]);
     }
     let krate = &model.krate;
@@ -47,6 +47,8 @@ fn count(krate: &impl ToTokens, field: &ProjectionField<'_>) -> TokenStream {
             let ty = field.ty;
             quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::SLOTS)
         }
+        // A reference is two of the entity's fields.
+        _ if field.refers => quote!(2),
         _ => quote!(1),
     }
 }
@@ -90,13 +92,20 @@ fn place(model: &Projection<'_>, field: &ProjectionField<'_>, constant: &Ident) 
     if let Some(slots) = &field.slots {
         return place_of_slots(model, field, (slots, constant));
     }
-    let (name, ty) = (&field.name, field.ty);
+    let ty = field.ty;
+    let name = if field.refers { format!("{}.partition", field.name) } else { field.name.clone() };
     let span = field.ident.span();
     let (krate, of) = (model.krate.at(span), &model.of);
     let own = &model.krate;
     let private = quote!(#own);
     let (edm, optional) = if field.json {
         (quote_spanned!(span=> #krate::EdmType::String), quote_spanned!(span=> true))
+    } else if field.refers {
+        let at = model.krate.at(ty.span());
+        (
+            quote_spanned!(span=> #krate::EdmType::String),
+            quote_spanned!(ty.span()=> <#ty as #at::Group>::OPTIONAL),
+        )
     } else {
         let absent = field.default.is_some();
         let at = model.krate.at(ty.span());
@@ -138,6 +147,10 @@ fn take(model: &Projection<'_>, field: &ProjectionField<'_>, place: &Ident) -> T
             }
         };
         return quote!(#ident: #value);
+    }
+    if field.refers {
+        let take = quote_spanned!(ty.span()=> <#ty as #krate::Group>::take);
+        return quote!(#ident: #take(source, #place)?);
     }
     let from_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
     let value = match (field.json, &field.default) {

@@ -65,11 +65,7 @@ pub(crate) fn stub(model: &Properties<'_>) -> TokenStream {
 fn columns(model: &Properties<'_>) -> (Ident, TokenStream, TokenStream) {
     let (krate, ident, vis) = (&model.krate, model.ident, model.vis);
     let name = format_ident!("{}Columns", ident.to_string().trim_start_matches("r#"));
-    let compared = model
-        .fields
-        .iter()
-        .enumerate()
-        .filter(|(_, f)| matches!(f.storage, Storage::Value | Storage::Flattened | Storage::Series));
+    let compared = model.fields.iter().enumerate().filter(|(_, field)| fields::is_compared(field));
     let (mut declared, mut made) = (Vec::new(), Vec::new());
     for (at, field) in compared {
         let (vis, ident, ty, property) = (field.vis, field.ident, field.ty, &field.property.value);
@@ -82,6 +78,10 @@ fn columns(model: &Properties<'_>) -> (Ident, TokenStream, TokenStream) {
             let slots = series::slots(at);
             declared.push(quote!(#[doc = #doc] #vis #ident: #column));
             made.push(quote!(#ident: #krate::SeriesColumn::new(#slots)));
+        } else if let Some((column, value)) = fields::reference_column(krate, field) {
+            let doc = format!("The reference `{}`.", field.name);
+            declared.push(quote!(#[doc = #doc] #vis #ident: #column));
+            made.push(quote!(#ident: #value));
         } else {
             let ty = field.optional().unwrap_or(ty);
             let doc = format!("Property `{property}`.");

@@ -7,6 +7,7 @@ use syn::{GenericArgument, PathArguments, Type};
 
 use super::beside::Beside;
 use super::debug;
+use super::fields::trait_of;
 use super::names::Names;
 use super::schema::place;
 use super::series;
@@ -139,14 +140,14 @@ fn method(model: &Entity<'_>, at: usize, field: &Field<'_>, stub: bool) -> Token
     }
 }
 
-/// Methods for the fields that are several properties: those that are flattened, each owned, and series.
+/// Methods for the fields that are several properties, each owned but for series.
 fn flattened<'m>(model: &'m Entity<'_>, stub: bool) -> impl Iterator<Item = TokenStream> + use<'m> {
     let krate = &model.krate;
     // They stand behind those that are properties themselves.
     let own = model.fields.iter().filter(|field| field.is_property()).count();
     let mut before = quote!(#own);
-    let spread = model.fields.iter().enumerate().filter(|(_, field)| field.is_spread());
-    spread.map(move |(at, field)| {
+    let behind = model.fields.iter().enumerate().filter(|(_, field)| field.is_behind());
+    behind.map(move |(at, field)| {
         let (ident, ty, vis) = (field.ident, field.ty, field.vis);
         if field.storage == Storage::Series {
             let method = series::view(krate, at, field, &before);
@@ -154,11 +155,14 @@ fn flattened<'m>(model: &'m Entity<'_>, stub: bool) -> impl Iterator<Item = Toke
             before = quote!(#before + #slots.len());
             return method;
         }
-        let flat = quote_spanned!(ty.span()=> <#ty as #krate::Properties>);
+        let of = trait_of(field);
+        let flat = quote_spanned!(ty.span()=> <#ty as #krate::#of>);
         let start = before.clone();
         before = quote!(#start + #flat::FIELDS.len());
         let taken = if stub {
             quote!(self.fields.nothing())
+        } else if field.storage == Storage::Grouped {
+            quote!(self.fields.group(#start, #flat::take))
         } else {
             quote!(self.fields.flattened(#start, #flat::take))
         };

@@ -22,7 +22,7 @@ pub(crate) struct Field<'a> {
     /// How it is stored.
     pub(crate) storage: Storage,
     /// The name of its property, and the token that gives it: the one in `rename`, or the field's name. Means nothing
-    /// unless [`Storage`] is `Value` or `Json`.
+    /// unless [`Storage`] is `Value` or `Json`; of a `Grouped` one and of a series the names begin with it.
     pub(crate) property: Spanned<String>,
     /// Whether `rename` gives it.
     pub(crate) renamed: bool,
@@ -70,6 +70,8 @@ pub(crate) enum Storage {
     Json,
     /// `flatten`: as the properties of its own fields.
     Flattened,
+    /// As several properties named after the field: a reference.
+    Grouped,
     /// `series`: each slot as a property of its own.
     Series,
     /// `skip`: not at all; the type's default when it is read.
@@ -132,9 +134,14 @@ impl<'a> Field<'a> {
         matches!(self.storage, Storage::Value | Storage::Json)
     }
 
-    /// Whether it is several properties, whose number and names its type says.
-    pub(crate) fn is_spread(&self) -> bool {
-        matches!(self.storage, Storage::Flattened | Storage::Series)
+    /// Whether it lies behind the fields that are one property each.
+    pub(crate) fn is_behind(&self) -> bool {
+        matches!(self.storage, Storage::Flattened | Storage::Grouped | Storage::Series)
+    }
+
+    /// The `T` of a type that is written `Ref<T>` or `Option<Ref<T>>`.
+    pub(crate) fn referred(&self) -> Option<&'a Type> {
+        referred(self.ty)
     }
 
     /// What the slots of a series hold, if its type is written as an array.
@@ -156,6 +163,11 @@ impl<'a> Field<'a> {
     pub(crate) fn elements(&self) -> Option<&'a Type> {
         argument(self.ty, "Vec")
     }
+}
+
+/// The `T` of a type that is written `Ref<T>` or `Option<Ref<T>>`.
+pub(crate) fn referred(ty: &Type) -> Option<&Type> {
+    argument(argument(ty, "Option").unwrap_or(ty), "Ref")
 }
 
 /// What `encrypt` says, with the words beside it.
@@ -201,8 +213,14 @@ fn storage(cx: &Ctxt, attrs: &FieldAttrs, ty: &Type) -> Storage {
     if attrs.series.is_some() {
         return series_storage(cx, attrs, ty);
     }
+    let is_group = referred(ty).is_some()
+        && attrs.flatten.is_none()
+        && words.skip.get().is_none()
+        && words.json.get().is_none();
     let unsealed = if attrs.flatten.is_some() {
         Some("it stands on the fields of the flattened struct")
+    } else if is_group {
+        Some("a reference is looked up by, and stored as it is")
     } else {
         words.skip.get().map(|()| "a skipped field is not stored")
     };
@@ -224,6 +242,15 @@ fn storage(cx: &Ctxt, attrs: &FieldAttrs, ty: &Type) -> Storage {
             cx.error(word.span(), format!("`{word}` says nothing here: a skipped field is not stored"));
         }
         return Storage::Skipped;
+    }
+    if is_group {
+        for word in [words.default.word(), words.was.word()].into_iter().flatten() {
+            cx.error(
+                word.span(),
+                format!("`{word}` says nothing here: a reference is two properties; one that may be absent is an `Option<Ref<..>>`"),
+            );
+        }
+        return Storage::Grouped;
     }
     if words.json.get().is_some() { Storage::Json } else { Storage::Value }
 }

@@ -4,6 +4,7 @@ use proc_macro2::Ident;
 use syn::ext::IdentExt;
 use syn::{DeriveInput, Path, Type, Visibility};
 
+use super::field::referred;
 use super::{Krate, Spanned, named_fields, no_generics};
 use crate::attr::{self, DefaultWord, FieldAttrs, ProjectionWords, SeriesWords, Slot};
 use crate::ctxt::Ctxt;
@@ -31,6 +32,8 @@ pub(crate) struct ProjectionField<'a> {
     pub(crate) json: bool,
     /// `default`: what an absent property is.
     pub(crate) default: Option<DefaultWord>,
+    /// Whether it is a reference.
+    pub(crate) refers: bool,
     /// `series`: which slots of which series it is.
     pub(crate) slots: Option<ProjectedSlots>,
 }
@@ -103,6 +106,7 @@ impl<'a> Projection<'a> {
                     ty: &field.ty,
                     json: property.json.get().is_some(),
                     default: property.default.get().cloned(),
+                    refers: referred(&field.ty).is_some() && property.json.get().is_none(),
                     slots: words
                         .series
                         .as_ref()

@@ -15,7 +15,7 @@ macro_rules! declared {
         #[index(by_email, row = "email_{email}", unique)]
         #[index(by_age, row = "age_{age:03}_{id:06}", copy(ssn))]
         #[index(by_name, row = "name_{name}_{id:06}", copy = keys)]
-        struct $name {
+        pub(super) struct $name {
             department: String,
             id: u32,
             email: String,
@@ -34,7 +34,7 @@ macro_rules! declared {
         }
 
         impl $name {
-            fn new(id: u32) -> Self {
+            pub(super) fn new(id: u32) -> Self {
                 Self {
                     department: "Sales".into(),
                     id,

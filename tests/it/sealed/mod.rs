@@ -2,6 +2,7 @@
 //! sealed only later.
 
 mod copies;
+mod damaged;
 mod lost;
 mod migration;
 mod rotation;

@@ -9,6 +9,7 @@ use crate::sealing;
 use crate::store::lmdb::{self, Databases};
 use crate::store::records::catalog::TableState;
 use crate::store::records::counts::Counts;
+use crate::store::scan::read;
 
 /// Values that are not sealed.
 pub(in crate::store) struct PlainValues {
@@ -26,11 +27,16 @@ pub(in crate::store) fn plain_values(
     properties: &[&str],
 ) -> Result<Option<PlainValues>> {
     let mut found = None::<PlainValues>;
-    let mut walked = 0_u64;
+    let (mut walked, mut last) = (0_u64, None::<&[u8]>);
     let mut dict = table.dict();
     for pair in dbs.data.prefix_iter(txn, &Number::of(table.id)).map_err(lmdb::error)? {
         let (key, bytes) = pair.map_err(lmdb::error)?;
         walked += 1;
+        // Twice the same and one less would come to the table's number.
+        if last.is_some_and(|last| last >= key) {
+            return Err(key::locate(read::out_of_order(), key));
+        }
+        last = Some(key);
         let (row, seed) = (Row::parse(bytes).map_err(damaged(key))?, row::key_seed(key));
         row.verify(seed).map_err(damaged(key))?;
         if !view::covers(&dict, &row) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::plain::texts;
+use super::plain::{damaged, texts};
 use crate::crypt::{KeyHandle, KeyScope, Scope, Token};
 use crate::error::{Error, Result};
 use crate::executor::{Jobs, Position, StepSize};
@@ -76,10 +76,18 @@ impl KeptStore for Shared {
         let makers = Makers::list(self.keys.any(), wanted)?;
         let mut looked = None::<(u32, Looked)>;
         let mut found = BTreeMap::<(u32, KeyHandle), SealedValues>::new();
-        let mut seen = 0_u64;
+        let (mut seen, mut last) = (0_u64, None::<&[u8]>);
         for pair in dbs.data.iter(&txn).map_err(lmdb::error)? {
             let (key, bytes) = pair.map_err(lmdb::error)?;
             seen += 1;
+            // Twice the same and one less would come to the same number.
+            if last.is_some_and(|last| last >= key) {
+                return Err(key::locate(read::out_of_order(), key));
+            }
+            last = Some(key);
+            // Of which table a row is says a key that is sound.
+            let row = Row::parse(bytes).map_err(damaged(key))?;
+            row.verify(row::key_seed(key)).map_err(damaged(key))?;
             let table = StoredKey::parse(key).map(|key| key.table).ok_or_else(read::out_of_order)?;
             // A dropped table can't be read any more.
             let Some(entry) = entries.get(&table) else { continue };
@@ -99,8 +107,6 @@ impl KeptStore for Shared {
                     looked = Some((table, Looked::of(self.state(entry), dbs, &txn)?));
                 }
                 let Some((_, looked)) = &mut looked else { return Ok(()) };
-                let row = Row::parse(bytes)?;
-                row.verify(row::key_seed(key))?;
                 let (view, kinds) = looked.view(key, row, (dbs, &txn))?;
                 for property in view.properties() {
                     if let (_, ValueRef::Binary(value)) = property?

@@ -1,6 +1,6 @@
 //! What a write transaction has done to queues, and is to leave in their records.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use heed::{MdbError, PutFlags};
 
@@ -25,6 +25,8 @@ pub(in crate::store) struct Books {
     records: u64,
     /// How many were put or removed.
     writes: usize,
+    /// Those that are gone: that another is not found is damage.
+    removed: BTreeSet<Vec<u8>>,
 }
 
 impl Books {
@@ -39,12 +41,18 @@ impl Books {
             has_entries,
             records,
             writes: 0,
+            removed: BTreeSet::new(),
         })
     }
 
     /// How many records were put or removed.
     pub(in crate::store) fn writes(&self) -> usize {
         self.writes
+    }
+
+    /// The records that were removed; `None` if nothing was written.
+    pub(super) fn removed(&self) -> Option<&BTreeSet<Vec<u8>>> {
+        (self.writes > 0).then_some(&self.removed)
     }
 
     /// Writes what a plan has drafted. An error spoils the transaction.
@@ -62,7 +70,10 @@ impl Books {
                     self.records = self.records.wrapping_add(1);
                 }
                 Write::Replace(record) => self.db.put(txn, &key, &record).map_err(lmdb::error)?,
-                Write::Remove => self.remove(txn, &key)?,
+                Write::Remove => {
+                    self.remove(txn, &key)?;
+                    self.removed.insert(key);
+                }
             }
         }
         self.states.extend(drafted.states);

@@ -53,7 +53,7 @@ impl<'b> Draft<'b> {
         clock: Clock,
         is_settled: bool,
     ) -> Self {
-        let view = View::of_write(environment, txn, books.db, (books.writes() > 0, is_settled));
+        let view = View::of_write(environment, txn, books.db, (books.removed(), is_settled));
         let drafted =
             Drafted { writes: BTreeMap::new(), states: BTreeMap::new(), directory: None, ledger: None };
         Self { view, books, clock, drafted }

@@ -4,6 +4,7 @@
 //! would stand. That nothing stands between two entries, which were met one after the other, is proved as well: a message
 //! that damage hides is an error, and never taken for absent.
 
+use std::collections::BTreeSet;
 use std::ops::{Bound, ControlFlow};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -23,8 +24,8 @@ pub(in crate::store) struct View<'t> {
     db: Db,
     /// The number of the state that the transaction reads, or began with.
     state: usize,
-    /// Whether it has written to queues since.
-    has_written: bool,
+    /// What it has removed from queues since; `None` if it has written nothing to them.
+    removed: Option<&'t BTreeSet<Vec<u8>>>,
     /// Whether what lies in the map is of that state: where a transaction has changed very much, LMDB writes some of it
     /// early, on pages that were free.
     is_settled: bool,
@@ -37,7 +38,7 @@ impl<'t> View<'t> {
         txn: &'t heed::RoTxn<'t>,
         db: Db,
     ) -> Self {
-        Self { environment, txn, db, state: txn.id(), has_written: false, is_settled: true }
+        Self { environment, txn, db, state: txn.id(), removed: None, is_settled: true }
     }
 
     /// As a transaction sees them that may have written.
@@ -45,9 +46,9 @@ impl<'t> View<'t> {
         environment: &'t Environment,
         txn: &'t heed::RwTxn<'t>,
         db: Db,
-        (has_written, is_settled): (bool, bool),
+        (removed, is_settled): (Option<&'t BTreeSet<Vec<u8>>>, bool),
     ) -> Self {
-        Self { environment, txn, db, state: open::state_of_write(txn), has_written, is_settled }
+        Self { environment, txn, db, state: open::state_of_write(txn), removed, is_settled }
     }
 
     /// The record of a key, whole; `None` if it is proved that there is none.
@@ -230,7 +231,8 @@ impl<'t> View<'t> {
     /// Whether a key has no record in the state that the transaction began with, or has been removed since.
     fn lacks(&self, key: &[u8]) -> Result<bool> {
         if let Some(tree) = Tree::of_queues(self.environment, self.txn, self.state)? {
-            return Ok(tree.lacks(self.environment, self.txn, key, check_record)? || self.has_written);
+            return Ok(tree.lacks(self.environment, self.txn, key, check_record)?
+                || self.removed.is_some_and(|removed| removed.contains(key)));
         }
         let before = self.db.get_lower_than(self.txn, key).map_err(lmdb::error)?;
         let after = self.db.get_greater_than(self.txn, key).map_err(lmdb::error)?;
@@ -252,7 +254,7 @@ impl<'t> View<'t> {
             return Ok(true);
         }
         if let Some(tree) = Tree::of_queues(environment, txn, self.state)? {
-            if !self.has_written {
+            if self.removed.is_none() {
                 return tree.adjoin(environment, txn, before, after);
             }
             for key in before.into_iter().chain(after) {

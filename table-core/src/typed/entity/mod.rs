@@ -3,6 +3,7 @@
 pub(in crate::typed) mod column;
 mod comparisons;
 pub(in crate::typed) mod former;
+pub(in crate::typed) mod group;
 pub(in crate::typed) mod path;
 pub(in crate::typed) mod properties;
 pub(in crate::typed) mod source;

@@ -346,6 +346,22 @@ impl<'v> Source<'v> {
         self.field_or(field, from, default)
     }
 
+    /// Takes the next fields, which are those of a group.
+    pub fn next_group<G>(&mut self, fields: &[Field], take: fn(&Self, usize) -> Result<G>) -> Result<G> {
+        let first = self.next;
+        self.next += fields.len();
+        take(self, first)
+    }
+
+    /// Whether there is nothing of the field at this place.
+    pub(in crate::typed) fn lacks(&self, field: usize) -> Result<bool> {
+        match &self.way {
+            Way::Short(quick) if quick.lacks(field) => Ok(true),
+            Way::Short(quick) if quick.get(field).is_some() => Ok(false),
+            _ => Ok(self.value(field)?.is_none()),
+        }
+    }
+
     /// Takes the next field, which is kept as text.
     pub fn next_text(&mut self) -> Result<Text<'_>> {
         let field = self.next;

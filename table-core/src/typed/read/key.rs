@@ -1,6 +1,9 @@
 //! Keys of entities and of their copies, made from the fields that stand in them.
 
 mod identity;
+mod reference;
+
+pub use reference::{Ref, RefColumn};
 
 use std::marker::PhantomData;
 

@@ -256,6 +256,11 @@ impl FieldViews<'_> {
         take(&mut Source::without_keys(self.keys.schema(), &self.row).taking_from(first))
     }
 
+    /// The fields of a group, which begin at this place.
+    pub fn group<T>(&self, first: usize, take: fn(&Source<'_>, usize) -> Result<T>) -> Result<T> {
+        take(&Source::without_keys(self.keys.schema(), &self.row), first)
+    }
+
     fn property(&self, field: usize) -> &'static str {
         self.keys.schema().fields.get(field).map_or("", |field| field.property)
     }

@@ -57,7 +57,7 @@ pub trait SeriesOf: Sized {
     fn of_slots(slots: Vec<Self::Slot>) -> Option<Self>;
 
     /// Gives the slots in order.
-    fn give<'a>(&'a self, values: &mut Values<'a>) {
+    fn values<'a>(&'a self, values: &mut Values<'a>) {
         for slot in self.slots() {
             values.push(slot.to_property());
         }

@@ -3,8 +3,9 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
+use super::super::fields::{self, is_compared};
 use super::super::key::argument_type;
-use super::super::{fields, series};
+use super::super::series;
 use crate::model::{Entity, Field, Index, Storage};
 
 /// The fields that rows hold or their keys give back, as far as filters can speak of them.
@@ -13,9 +14,7 @@ fn compared<'m>(
     holds: impl Fn(usize) -> bool,
 ) -> impl Iterator<Item = (usize, &'m Field<'m>)> {
     let fields = model.fields.iter().enumerate();
-    let of_kind =
-        |field: &Field<'_>| matches!(field.storage, Storage::Value | Storage::Flattened | Storage::Series);
-    fields.filter(move |(at, field)| of_kind(field) && holds(*at))
+    fields.filter(move |(at, field)| is_compared(field) && holds(*at))
 }
 
 /// The struct of the columns.
@@ -36,6 +35,10 @@ pub(super) fn columns(
         if field.storage == Storage::Flattened {
             let doc = format!("The fields of `{}`.", field.name);
             return quote!(#[doc = #doc] #vis #ident: #krate::FlatColumns<#ty>);
+        }
+        if let Some((column, _)) = fields::reference_column(krate, field) {
+            let doc = format!("The reference `{}`.", field.name);
+            return quote!(#[doc = #doc] #vis #ident: #column);
         }
         let doc = format!("Property `{}`.", field.property.value);
         let column = fields::column(krate, field, &ty);
@@ -64,6 +67,9 @@ pub(super) fn made(model: &Entity<'_>, name: &Ident, holds: impl Fn(usize) -> bo
         if field.storage == Storage::Series {
             let slots = series::slots(at);
             return quote!(#ident: #krate::SeriesColumn::new(#slots));
+        }
+        if let Some((_, column)) = fields::reference_column(krate, field) {
+            return quote!(#ident: #column);
         }
         quote!(#ident: #krate::Column::new(#property))
     });

@@ -1,0 +1,255 @@
+//! References: the key of another entity, kept in an entity.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
+
+use super::{Key, Lookup};
+use crate::error::Result;
+use crate::model::{EdmType, Value, ValueRef};
+use crate::plan::Values;
+use crate::query::{Filter, declared};
+use crate::row::view::RowView;
+use crate::schema::{Field, Property, PropertyValue, ValueError};
+use crate::typed::entity::Entity;
+use crate::typed::entity::column::Column;
+use crate::typed::entity::group::Group;
+use crate::typed::entity::source::Source;
+use crate::typed::entity::stored::Stored;
+use crate::typed::query::OwnRows;
+
+/// The key of another entity, kept as two properties of the one that refers to it: `manager: Ref<Employee>` as
+/// `ManagerPartition` and `ManagerRow`.
+///
+/// A table of that entity takes it where it takes a [`Key`], to read by, and `Option<Ref<..>>` refers to one or to none. Nobody
+/// watches over it: an entity may be deleted that others refer to, and there is none of the key then.
+///
+/// ```
+/// use table_core::typed::Ref;
+/// use table_core::{Entity, Store};
+///
+/// #[derive(Entity)]
+/// #[entity(table = "Company", kind = "employee")]
+/// #[key(partition = "{department}", row = "empid_{id:06}")]
+/// struct Employee {
+///     department: String,
+///     id: u32,
+///     name: String,
+///     manager: Option<Ref<Employee>>,
+/// }
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let store = Store::open(dir.path().join("company.tables"))?;
+/// let staff = store.table::<Employee>()?;
+/// let ann = Employee { department: "Board".into(), id: 1, name: "Ann".into(), manager: None };
+/// let bob = Employee { department: "Sales".into(), id: 2, name: "Bob".into(), manager: Some(Ref::to(&ann)) };
+/// staff.insert(&ann)?;
+/// staff.insert(&bob)?;
+///
+/// let bob = staff.get(Employee::key("Sales", 2))?.unwrap();
+/// let manager = staff.get(bob.manager.as_ref().unwrap())?.unwrap();
+/// assert_eq!(manager.name, "Ann");
+/// let hers = staff.all().filter(|e| e.manager.eq(Employee::key("Board", 1)));
+/// assert_eq!(hers.count()?, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Ref<E> {
+    key: Key<E>,
+}
+
+impl<E: Entity> Ref<E> {
+    /// A reference to this entity.
+    pub fn to(entity: &E) -> Self {
+        Self { key: Key::of(entity) }
+    }
+}
+
+impl<E> Ref<E> {
+    /// The key that it refers by, where one is to be given away.
+    #[must_use]
+    pub fn key(&self) -> Key<E> {
+        self.key.clone()
+    }
+
+    /// The partition key and the row key.
+    pub fn as_strs(&self) -> Result<(&str, &str)> {
+        self.key.as_strs()
+    }
+}
+
+/// A key that no row can have makes a reference that no entity can be written with.
+impl<E> From<Key<E>> for Ref<E> {
+    fn from(key: Key<E>) -> Self {
+        Self { key }
+    }
+}
+
+impl<E> From<Ref<E>> for Key<E> {
+    fn from(reference: Ref<E>) -> Self {
+        reference.key
+    }
+}
+
+impl<E> Clone for Ref<E> {
+    fn clone(&self) -> Self {
+        Self { key: self.key.clone() }
+    }
+}
+
+impl<E> PartialEq for Ref<E> {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl<E> Eq for Ref<E> {}
+
+impl<E> PartialEq<Key<E>> for Ref<E> {
+    fn eq(&self, other: &Key<E>) -> bool {
+        self.key == *other
+    }
+}
+
+impl<E> Hash for Ref<E> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key.hash(state);
+    }
+}
+
+impl<E> fmt::Debug for Ref<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.key.as_strs() {
+            Ok((partition, row)) => f.debug_tuple("Ref").field(&partition).field(&row).finish(),
+            Err(error) => f.debug_tuple("Ref").field(&error).finish(),
+        }
+    }
+}
+
+impl<E> super::sealed::Sealed for Ref<E> {}
+impl<E> super::sealed::Sealed for &Ref<E> {}
+
+impl<E: Entity> Lookup<E> for Ref<E> {
+    type Output = Stored<E>;
+    type Path = OwnRows<E>;
+
+    fn keys(&self) -> Result<(&str, &str)> {
+        self.as_strs()
+    }
+
+    fn read(view: &RowView<'_>) -> Result<Self::Output> {
+        <Key<E> as Lookup<E>>::read(view)
+    }
+}
+
+impl<E: Entity> Lookup<E> for &Ref<E> {
+    type Output = Stored<E>;
+    type Path = OwnRows<E>;
+
+    fn keys(&self) -> Result<(&str, &str)> {
+        self.as_strs()
+    }
+
+    fn read(view: &RowView<'_>) -> Result<Self::Output> {
+        <Key<E> as Lookup<E>>::read(view)
+    }
+}
+
+/// What is kept of a reference. Not what the entity says of itself: two may refer to one another.
+impl<E: Entity> Group for Ref<E> {
+    const FIELDS: &'static [Field] =
+        &[String::FIELD.named("partition", "Partition"), String::FIELD.named("row", "Row")];
+
+    fn values<'a>(&'a self, out: &mut Values<'a>) {
+        let (partition, row) = texts(self.as_strs().ok());
+        out.push(partition);
+        out.push(row);
+    }
+
+    fn take(source: &Source<'_>, first: usize) -> Result<Self> {
+        let partition = source.field(first, String::from_property)?;
+        let row = source.field(first + 1, String::from_property)?;
+        Ok(Self { key: Key::verbatim(&partition, &row) })
+    }
+}
+
+type Given<'a> = Result<PropertyValue<'a>, ValueError>;
+
+fn texts<'a>(keys: Option<(&'a str, &'a str)>) -> (Given<'a>, Given<'a>) {
+    let text = |text: &'a str| Ok(PropertyValue::Borrowed(ValueRef::String(text)));
+    match keys {
+        Some((partition, row)) => (text(partition), text(row)),
+        None => {
+            let why = "a reference by a key that no row can have, which `Ref::as_strs` tells more of";
+            let refused = ValueError::invalid(EdmType::String, why);
+            (Err(refused), Err(refused))
+        }
+    }
+}
+
+/// A reference as text: its partition key and its row key, one after another in a list.
+#[cfg(feature = "serde")]
+impl<E> serde::Serialize for Ref<E> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let keys = self.as_strs().map_err(serde::ser::Error::custom)?;
+        serde::Serialize::serialize(&keys, serializer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de, E: Entity> serde::Deserialize<'de> for Ref<E> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (partition, row) = <(String, String) as serde::Deserialize>::deserialize(deserializer)?;
+        Ok(Self { key: Key::verbatim(&partition, &row) })
+    }
+}
+
+/// A reference in a filter: `|e| e.manager.eq(Employee::key("Sales", 7))`.
+pub struct RefColumn<E> {
+    /// The properties.
+    partition: &'static str,
+    row: &'static str,
+    entity: PhantomData<fn() -> E>,
+}
+
+impl<E> RefColumn<E> {
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new(partition: &'static str, row: &'static str) -> Self {
+        Self { partition, row, entity: PhantomData }
+    }
+
+    /// Whether it refers to the entity of this key. No entity refers by a key that no row can have.
+    pub fn eq(&self, key: impl Into<Key<E>>) -> Filter {
+        let key = key.into();
+        let (partition, row) = match key.as_strs() {
+            Ok((partition, row)) => (Value::from(partition), Value::from(row)),
+            // Text is never a number.
+            Err(_) => (Value::Boolean(true), Value::Boolean(true)),
+        };
+        declared(self.partition).eq(partition) & declared(self.row).eq(row)
+    }
+
+    /// Whether it refers to any.
+    #[must_use]
+    pub fn is_some(&self) -> Filter {
+        Column::<String>::new(self.partition).is_some()
+    }
+
+    /// Whether it refers to none.
+    #[must_use]
+    pub fn is_none(&self) -> Filter {
+        Column::<String>::new(self.partition).is_none()
+    }
+}
+
+impl<E> fmt::Debug for RefColumn<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RefColumn").field("partition", &self.partition).field("row", &self.row).finish()
+    }
+}
+
+impl<E> From<&Ref<E>> for Key<E> {
+    fn from(reference: &Ref<E>) -> Self {
+        reference.key()
+    }
+}
