@@ -3,6 +3,7 @@
 
 use std::error::Error;
 use std::io::Write;
+use std::thread;
 
 use examples::{Scratch, draw, stdout};
 use table_core::{Entity, ErrorKind, IfMatch, Projection, Query, Store};
@@ -79,6 +80,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     for view in days.at(&snapshot).rows().host("web1").day("2014-07-02").views() {
         assert_eq!(view?.cpu().at(9)?, Some(0.6));
     }
+
+    writeln!(out, "\nEight threads count requests of one hour, and none of them begins again for another:\n")?;
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| (0..25).try_for_each(|_| days.add(today(), Day::add().requests(15, 1)).map(drop)));
+        }
+    });
+    let counted = days.get(today())?.ok_or("it is there")?.requests[15];
+    writeln!(out, "  {counted} requests")?;
+    assert_eq!(counted, 200);
 
     writeln!(out, "\nThere are 24 hours:\n")?;
     let refused = days.merge(today(), Day::patch().cpu(24, Some(0.5)), IfMatch::Any).unwrap_err();

@@ -19,6 +19,7 @@ mod values;
 mod verdict;
 
 pub use addition::{Addition, Amounts, NumberOf};
+pub(crate) use addition::OwnAdd;
 pub(crate) use by_properties::{borrowed, removal, write};
 pub(crate) use content::{Cause, PropertyOf, stored_fields};
 pub use content::{RowContent, RowKind, RowProperty};

@@ -28,6 +28,7 @@ mod charset;
 pub mod checks;
 mod column_type;
 mod cost;
+mod countable;
 mod digits;
 mod encrypted;
 mod escape;
@@ -59,6 +60,8 @@ pub use charset::CharSet;
 #[doc(hidden)]
 pub use column_type::ColumnType;
 pub use cost::{Basis, ChangeCost, Cost, RowCost, Usage, Values};
+pub(crate) use countable::added;
+pub use countable::Countable;
 pub use encrypted::{Blind, KeyScope, TokenScope};
 pub(crate) use encrypted::{TOKEN_BYTES, token_text};
 pub use escape::{escape, unescape};

@@ -143,6 +143,9 @@ pub(super) fn c18_functions_have_names_of_their_own(cx: &Ctxt, entity: &Entity<'
     let key = &entity.key;
     let own = [(&key.name, "key"), (&key.partition_name, "partition"), (&entity.patch_name, "patch")];
     let mut seen: Vec<String> = Vec::new();
+    if entity.fields.iter().any(|field| field.storage == Storage::Series) {
+        seen.push("add".to_owned());
+    }
     for (given, default) in own {
         let name = given.as_ref().map_or_else(|| default.to_owned(), |name| name.unraw().to_string());
         if let Some(given) = given.as_ref().filter(|_| seen.contains(&name)) {

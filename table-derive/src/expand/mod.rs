@@ -73,7 +73,8 @@ pub(crate) fn entity_stub(model: &Entity<'_>) -> TokenStream {
 /// Everything but the `impl`.
 fn surroundings(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'_>) -> TokenStream {
     let functions = key::functions(model, names);
-    let parts = [functions, patch::patch(model, names, beside), path::indexes(model, names, beside)];
+    let add = series::add(model);
+    let parts = [functions, patch::patch(model, names, beside), path::indexes(model, names, beside), add];
     quote!(#(#parts)*)
 }
 

@@ -4,6 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
+use super::debug;
 use crate::attr::DefaultWord;
 use crate::model::{Entity, Field, Krate, Storage, in_option};
 
@@ -171,5 +172,71 @@ pub(super) fn view(krate: &Krate, at: usize, field: &Field<'_>, first: &TokenStr
         #vis fn #ident(&self) -> #krate::SeriesView<'_, #slot> {
             #krate::SeriesView::new(&self.fields, #first, &#of, #default)
         }
+    }
+}
+
+/// The function on the struct that adds to slots, and what it makes; nothing of a struct without series.
+pub(super) fn add(model: &Entity<'_>) -> TokenStream {
+    let fields = model.fields.iter().enumerate();
+    let series: Vec<_> = fields.filter(|(_, field)| field.storage == Storage::Series).collect();
+    if series.is_empty() {
+        return TokenStream::new();
+    }
+    let (krate, vis, entity) = (&model.krate, model.vis, model.ident);
+    let name = format_ident!("{}Add", entity.to_string().trim_start_matches("r#"));
+    let methods = series.into_iter().map(|(at, field)| {
+        let (vis, ident, ty, of, series) = (field.vis, field.ident, field.ty, of(at), &field.name);
+        let is_series = quote_spanned!(ty.span()=> #krate::SeriesOf<Slot = Value>);
+        let add = quote_spanned!(ty.span()=> #krate::add_to_slot::<#ty>);
+        let doc = format!("Adds to a slot of `{series}`.");
+        quote! {
+            #[doc = #doc]
+            #[inline]
+            #vis fn #ident<Value: #krate::Countable>(
+                mut self,
+                slot: ::core::primitive::usize,
+                by: ::core::primitive::i64,
+            ) -> Self
+            where
+                #ty: #is_series,
+            {
+                const FIRST: ::core::primitive::usize = #krate::checks::place_of_slot(
+                    <#entity as #krate::Entity>::SCHEMA, #series, 0,
+                );
+                self.add.to_slot::<Value>(&#of, FIRST + slot, (slot, by), |entity, slot, by| {
+                    #add(&mut entity.#ident, slot, by)
+                });
+                self
+            }
+        }
+    });
+    let doc = format!("What is added to slots of the `{entity}` there: nothing at first.");
+    let debug = debug::named(krate, &name);
+    quote! {
+        #[doc = #doc]
+        #[must_use = "it adds nothing until a table does"]
+        #vis struct #name {
+            add: #krate::Additions<#entity>,
+        }
+
+        impl #entity {
+            /// Numbers to add to slots: none yet.
+            #[inline]
+            #vis fn add() -> #name {
+                #name { add: #krate::Additions::new() }
+            }
+        }
+
+        impl #name {
+            #(#methods)*
+        }
+
+        impl ::core::convert::From<#name> for #krate::Additions<#entity> {
+            fn from(add: #name) -> Self {
+                add.add
+            }
+        }
+
+        #debug
     }
 }

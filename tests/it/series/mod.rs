@@ -1,5 +1,7 @@
 //! Series: fields of which each slot is a property of its own.
 
+mod add;
+mod figures;
 mod grown;
 mod random;
 

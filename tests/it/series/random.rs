@@ -54,7 +54,7 @@ fn a_series_is_an_array() {
     for operation in 0..operations {
         let number = model.number();
         let key = || Day::key("web1", number);
-        match model.random.below(10) {
+        match model.random.below(11) {
             0 => {
                 let new = day(number);
                 let inserted = days.insert(&new);
@@ -108,6 +108,18 @@ fn a_series_is_an_array() {
                 }
             }
             8 => {
+                let (slot, by) = (model.slot(), model.random.below(9) as i64 - 4);
+                let added = days.add(key(), Day::add().requests(slot, by));
+                match model.days.get_mut(&number) {
+                    Some(known) if slot < 24 => {
+                        known.requests[slot] += by;
+                        added.unwrap();
+                    }
+                    Some(_) => assert_eq!(added.unwrap_err().kind(), ErrorKind::ValueOutOfRange),
+                    None => assert!(added.is_err()),
+                }
+            }
+            9 => {
                 let (from, least) = (model.slot() % 20, model.random.below(400) as i64);
                 let range = from..from + 4;
                 let any = |day: &&Day| day.requests[range.clone()].iter().any(|slot| *slot < least);

@@ -2,10 +2,12 @@
 //!
 //! What generated code does with a series is one call for the whole of it, however many slots there are.
 
+mod add;
 mod column;
 mod patch;
 mod view;
 
+pub use self::add::{Additions, add_to_slot};
 pub use self::column::{SeriesColumn, SlotColumns};
 pub use self::patch::{SeriesPatch, Slots};
 pub use self::view::SeriesView;
