@@ -81,7 +81,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         assert_eq!(view?.cpu().at(9)?, Some(0.6));
     }
 
-    writeln!(out, "\nEight threads count requests of one hour, and none of them begins again for another:\n")?;
+    writeln!(
+        out,
+        "\nEight threads count requests of one hour, and none of them begins again for another:\n"
+    )?;
     thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| (0..25).try_for_each(|_| days.add(today(), Day::add().requests(15, 1)).map(drop)));

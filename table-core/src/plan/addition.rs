@@ -27,7 +27,10 @@ pub(crate) struct OwnAdd {
 
 impl fmt::Debug for OwnAdd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OwnAdd").field("property", &self.property).field("by", &self.by).finish_non_exhaustive()
+        f.debug_struct("OwnAdd")
+            .field("property", &self.property)
+            .field("by", &self.by)
+            .finish_non_exhaustive()
     }
 }
 
@@ -100,7 +103,8 @@ impl Amounts {
         let mut sums: Vec<(&'static str, Value)> = Vec::with_capacity(self.own.len());
         for add in &*self.own {
             let absent = add.absent.and_then(Absent::value);
-            let before = sums.iter().find(|(property, _)| *property == add.property).map(|(_, sum)| sum.clone());
+            let before =
+                sums.iter().find(|(property, _)| *property == add.property).map(|(_, sum)| sum.clone());
             let found = match &before {
                 Some(sum) => Some(sum.as_value_ref()),
                 None => old(add.property)?,
@@ -141,7 +145,7 @@ impl Amounts {
     }
 
     fn summary(&self) -> Summary {
-        const NOTHING: Summary = Summary::new(&crate::schema::Schema::NOTHING, &[]);
+        const NOTHING: Summary = Summary::new(&Schema::NOTHING, &[]);
         self.kind.index().and_then(|index| index.summary).unwrap_or(NOTHING)
     }
 

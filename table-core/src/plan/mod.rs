@@ -18,8 +18,8 @@ mod touched;
 mod values;
 mod verdict;
 
-pub use addition::{Addition, Amounts, NumberOf};
 pub(crate) use addition::OwnAdd;
+pub use addition::{Addition, Amounts, NumberOf};
 pub(crate) use by_properties::{borrowed, removal, write};
 pub(crate) use content::{Cause, PropertyOf, stored_fields};
 pub use content::{RowContent, RowKind, RowProperty};

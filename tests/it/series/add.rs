@@ -71,7 +71,11 @@ fn what_can_not_be_added_is_refused_and_nothing_is_written() {
         assert!(error.to_string().contains(words), "{error}");
     };
     let out = ErrorKind::ValueOutOfRange;
-    refused(Page::add().hits(3, 1).hits(24, 1), out, "the series `hits` has 24 slots, 0 to 23, and no slot 24");
+    refused(
+        Page::add().hits(3, 1).hits(24, 1),
+        out,
+        "the series `hits` has 24 slots, 0 to 23, and no slot 24",
+    );
     refused(Page::add().hits(usize::MAX, 1), out, "no slot");
     refused(Page::add().hits(3, 1).hits(4, -1), out, "less than a `u32` holds");
     refused(Page::add().hits(4, i64::MAX), out, "more than a `u32` holds");
@@ -86,7 +90,11 @@ fn what_can_not_be_added_is_refused_and_nothing_is_written() {
     pages.dynamic().raw().insert(&other).unwrap();
     let error = pages.add(Page::key("w", "c"), Page::add().hits(0, 1)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::SchemaMismatch, "{error}");
-    pages.dynamic().raw().merge(&DynamicEntity::new("w", "page_a").with("Hits_00", "x"), IfMatch::Any).unwrap();
+    pages
+        .dynamic()
+        .raw()
+        .merge(&DynamicEntity::new("w", "page_a").with("Hits_00", "x"), IfMatch::Any)
+        .unwrap();
     let error = pages.add(key(), Page::add().hits(0, 1)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::SchemaMismatch, "{error}");
 }
@@ -97,7 +105,8 @@ fn a_slot_that_is_absent_counts_as_what_it_reads_as() {
     let store = scratch.store();
     let pages = store.table::<Page>().unwrap();
     pages.insert(&page()).unwrap();
-    let bare = DynamicEntity::new("w", "page_d").with("EntityType", "page").with("Title", "d").with("Other", 3);
+    let bare =
+        DynamicEntity::new("w", "page_d").with("EntityType", "page").with("Title", "d").with("Other", 3);
     let bare = bare.with("Bytes_00", 1_i64).with("Bytes_01", 2_i64);
     pages.dynamic().raw().insert(&bare).unwrap();
     pages.add(Page::key("w", "d"), Page::add().hits(3, 4).score(2, 1).bytes(0, 1)).unwrap();

@@ -64,7 +64,8 @@ macro_rules! figures {
 #[ignore = "figures, for people to read"]
 fn of_patches_and_counters() {
     let scratch = Scratch::new();
-    let store = Store::options().durability(Durability::Relaxed).open(scratch.path().join("figures")).unwrap();
+    let store =
+        Store::options().durability(Durability::Relaxed).open(scratch.path().join("figures")).unwrap();
     figures!(store, Small, 24);
     figures!(store, Large, 249);
     let table = store.table::<Small>().unwrap();
@@ -87,7 +88,10 @@ fn of_patches_and_counters() {
                 }
             });
             let rate = f64::from(each * threads) / begun.elapsed().as_secs_f64();
-            println!("{threads} threads, {}: {rate:.0} counts a second", if in_place { "add" } else { "update" });
+            println!(
+                "{threads} threads, {}: {rate:.0} counts a second",
+                if in_place { "add" } else { "update" }
+            );
         }
     }
 }

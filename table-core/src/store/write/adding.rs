@@ -10,7 +10,7 @@ use super::transaction::touched;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::{Name, ValueRef};
-use crate::plan::RowProperty;
+use crate::plan::{RowProperty, borrowed};
 use crate::row::Row;
 use crate::row::encode::{self, Under};
 use crate::row::row_write;
@@ -92,18 +92,21 @@ impl Writing<'_, '_> {
             return Err(addition.amounts.is_another());
         }
         let sums = addition.amounts.becomes_of_own(&mut |name| view.get(name))?;
-        let mut properties = view.properties().collect::<Result<Vec<_>>>()?;
-        for (name, sum) in &sums {
-            let sum = sum.as_value_ref();
-            match properties.iter_mut().find(|(known, _)| known == name) {
+        // What is there lies where the row that takes its place is put.
+        let owned = |property: Result<RowProperty<'_>>| {
+            property.map(|(name, value)| (Name::from(name), value.to_value()))
+        };
+        let mut properties = view.properties().map(owned).collect::<Result<Vec<_>>>()?;
+        for (name, sum) in sums {
+            match properties.iter_mut().find(|(known, _)| **known == *name) {
                 Some((_, value)) => *value = sum,
-                None => properties.push((name, sum)),
+                None => properties.push((Name::from(name), sum)),
             }
         }
         if properties.len() > limits::PROPERTIES {
             return Err(row_write::too_many(properties.len()));
         }
-        let new = self.encode(plan, addition, &properties)?;
+        let new = self.encode(plan, addition, &borrowed(&properties))?;
         if let New::Scratch(range) = &new {
             let bytes = self.scratch.rows.get(range.clone()).unwrap_or_default();
             let Some(touched) = self.touched_by(plan, addition.group) else { return Err(no_table()) };

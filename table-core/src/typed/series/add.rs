@@ -67,7 +67,11 @@ impl<E> fmt::Debug for Additions<E> {
 }
 
 /// Adds to a slot of an entity that was read.
-pub fn add_to_slot<S: SeriesOf<Slot: Countable>>(series: &mut S, slot: usize, by: i64) -> Result<(), ValueError> {
+pub fn add_to_slot<S: SeriesOf<Slot: Countable>>(
+    series: &mut S,
+    slot: usize,
+    by: i64,
+) -> Result<(), ValueError> {
     if let Some(place) = series.slots_mut().get_mut(slot) {
         *place = S::Slot::of_number(place.number() + i128::from(by))?;
     }
@@ -141,7 +145,8 @@ impl<E: Entity> Table<E> {
         if let Some(done) = self.add_in_place(&key, &all)? {
             return Ok(done);
         }
-        let (partition, row) = key.as_strs().map(|(partition, row)| (partition.to_owned(), row.to_owned()))?;
+        let (partition, row) =
+            key.as_strs().map(|(partition, row)| (partition.to_owned(), row.to_owned()))?;
         let changed = self.try_update(key, |entity| {
             all.iter().try_for_each(|one| (one.of_entity)(entity, one.slot, one.by)).map_err(Refused::Value)
         });
@@ -181,7 +186,9 @@ impl<E: Entity> Table<E> {
         match carry_out(std::slice::from_ref(table), &plan, &SealedAt::NOTHING) {
             Ok(etag) => Ok(Some(etag)),
             // Somebody began to make an index, or the row is of a former version: reading finds out what it is.
-            Err(failure) if failure.was_stale || failure.error.kind() == ErrorKind::SchemaMismatch => Ok(None),
+            Err(failure) if failure.was_stale || failure.error.kind() == ErrorKind::SchemaMismatch => {
+                Ok(None)
+            }
             Err(failure) => Err(failure.error),
         }
     }
