@@ -10,11 +10,11 @@ use super::{Day, day};
 /// What nothing else depends on: it is added to inside the transaction.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Hits", kind = "page")]
-#[key(partition = "{site}", row = "page_{page}")]
-#[index(by_title, row = "title_{title}_{page}", copy = keys)]
+#[key(partition = "{site}", row = "page_{name}")]
+#[index(by_title, row = "title_{title}_{name}", copy = keys)]
 struct Page {
     site: String,
-    page: String,
+    name: String,
     title: String,
     #[series]
     hits: [Option<u32>; 24],
@@ -27,7 +27,7 @@ struct Page {
 
 fn page() -> Page {
     let (hits, score, bytes) = ([None; 24], [7, -3, 0], [0, i64::MAX - 2]);
-    Page { site: "w".into(), page: "a".into(), title: "t".into(), hits, score, bytes }
+    Page { site: "w".into(), name: "a".into(), title: "t".into(), hits, score, bytes }
 }
 
 fn key() -> table_core::Key<Page> {
