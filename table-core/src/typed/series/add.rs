@@ -48,7 +48,7 @@ impl<E> Additions<E> {
     pub fn to_slot<T: Countable>(
         &mut self,
         series: &'static Series,
-        field: usize,
+        first: usize,
         (slot, by): (usize, i64),
         of_entity: OfEntity<E>,
     ) {
@@ -56,7 +56,7 @@ impl<E> Additions<E> {
             self.refused.get_or_insert_with(|| Error::new(ErrorKind::ValueOutOfRange).because(why));
             return;
         }
-        self.all.push(One { field, slot, by, added: schema::added::<T>, of_entity });
+        self.all.push(One { field: first + slot, slot, by, added: schema::added::<T>, of_entity });
     }
 }
 
