@@ -156,6 +156,17 @@ pub const fn encrypt() {
     }
 }
 
+/// What `#[encrypt]` can't have: the store counts who refers to a blob, and can't see what is sealed.
+#[track_caller]
+pub(super) const fn sealed_blob(name: &str) {
+    let message = Message::new("`")
+        .text(name)
+        .text("` is a blob, and the store counts the rows that hold one, which it can't where ");
+    message
+        .text("they are sealed: leave out `#[encrypt]`, and encrypt the bytes before they are uploaded")
+        .refuse();
+}
+
 /// What `#[entity(signed)]` needs.
 #[track_caller]
 pub const fn signed() {
