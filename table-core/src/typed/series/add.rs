@@ -142,7 +142,8 @@ impl<E: Entity> Table<E> {
         if let Some(error) = refused {
             return Err(place(error, &key));
         }
-        if let Some(done) = self.add_in_place(&key, &all)? {
+        // An executor need not know of whose row it speaks.
+        if let Some(done) = self.add_in_place(&key, &all).map_err(|error| place(error, &key))? {
             return Ok(done);
         }
         let (partition, row) =
