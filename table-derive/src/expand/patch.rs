@@ -35,6 +35,8 @@ pub(crate) fn patch(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'
         quote!(#ident: ::core::option::Option<#ty>)
     });
     let setters = fields.iter().map(|field| setter(krate, field));
+    let in_key = model.key_arguments().into_iter().filter_map(|at| model.fields.get(at));
+    let moved = in_key.map(|field| moved(&model.krate, field));
     let doc = format!("What a merge sets on the `{}` there: nothing at first.", model.ident);
     let debug = debug::named(&model.krate, patch);
     let definition = quote! {
@@ -50,6 +52,7 @@ pub(crate) fn patch(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'
 
         impl #patch {
             #(#setters)*
+            #(#moved)*
         }
 
         #debug
@@ -74,6 +77,17 @@ fn setter(krate: &Krate, field: &Field<'_>) -> TokenStream {
         #[inline]
         #vis fn #ident(mut self, #ident: #given) -> Self {
             self.#ident = ::core::option::Option::Some(#value);
+            self
+        }
+    }
+}
+
+/// A field of the key, which no patch sets: the compiler says so, and what does.
+fn moved(krate: &Krate, field: &Field<'_>) -> TokenStream {
+    let (vis, ident) = (field.vis, field.ident);
+    quote! {
+        #[doc(hidden)]
+        #vis fn #ident(self, _: impl #krate::SetsAKey) -> Self {
             self
         }
     }
