@@ -46,6 +46,9 @@ pub trait SeriesOf: Sized {
     /// Whether a slot is an `Option` of an `Option`.
     const NESTED: bool = <Self::Slot as Property>::NESTED;
 
+    /// Whether its type hides it from `Debug`.
+    const SECRET: bool = <Self::Slot as Property>::SECRET;
+
     /// Whether every value comes back as it was.
     const EXACT: bool = <Self::Slot as Property>::EXACT;
 
