@@ -126,6 +126,7 @@ use crate::ctxt::Ctxt;
 /// | `#[property(was = "Old")]` | what the property was called: rows are read under both names and written under the new one |
 /// | `#[property(skip)]` | not stored; the type's default when it is read |
 /// | `#[flatten]` | the fields of a struct with [`Properties`](macro@Properties), side by side with the entity's |
+/// | `#[series]`, `#[series(width = 3)]` | an array each slot of which is a property: `Cpu_00`, `Cpu_01`. The width is how many digits the numbers have at least: as many as the last, and two, if not said |
 /// | `#[encrypt]` | the property is stored sealed: with the feature `encrypt`, in a store that was opened with a key provider (C9) |
 /// | `#[encrypt(scope = partition)]` | the scope whose key seals it: `store` if not said, `table`, or `partition`. The values of a scope can be destroyed as one |
 /// | `#[encrypt(blind)]` | the field can be looked up for equality: by `{ssn:blind}` in an index and by `.eq(..)` in a filter. A keyed token of the value is stored beside it, in a property of the field's name with `Token` behind it (C10), and shows which rows hold equal values |
@@ -138,7 +139,7 @@ use crate::ctxt::Ctxt;
 /// A field of the type `typed::Ref<Entity>`, or of an `Option` of it, is a reference: the key of another entity, in two
 /// properties, `ManagerPartition` and `ManagerRow` of a field `manager`. It is of no key, and is not sealed.
 ///
-/// `#[series]`, `#[blob]`, `#[copy_of]`, `#[index_list]`, `#[copied_into]` and `wide` are not supported yet.
+/// `#[blob]`, `#[copy_of]`, `#[index_list]`, `#[copied_into]` and `wide` are not supported yet.
 ///
 /// # Types in signatures
 ///
@@ -226,7 +227,7 @@ use crate::ctxt::Ctxt;
 /// | --- | --- |
 /// | C1 | a template that names no field of the struct |
 /// | C2 | a malformed template, or an unknown format |
-/// | C3 | a type that can't be in a key; `[]` in a primary key; a skipped or flattened field in a key, or a reference |
+/// | C3 | a type that can't be in a key; `[]` in a primary key; a skipped or flattened field, a reference or a series in a key |
 /// | C4 | a part of varying width without a separator behind it |
 /// | C5 | a width of 0, over 20, or without its zero |
 /// | C6 | a format on a type that it isn't for |
@@ -240,7 +241,7 @@ use crate::ctxt::Ctxt;
 /// | C14 | literal text with `/`, `\`, `#`, `?` or control characters |
 /// | C15 | literal text beyond 512 UTF-16 units |
 /// | C16 | an index in another partition or table that says neither `atomic` nor `eventual`, or both, or is `unique` and `eventual`; one in the entity's own partition that says `atomic` or `eventual` |
-/// | C17 | a `copy(..)` list with an unknown, repeated or skipped field, or one that the copy's keys give |
+/// | C17 | a `copy(..)` list with an unknown, repeated or skipped field, a series or a flattened one, or one that the copy's keys give |
 /// | C18 | two indexes, functions or parts of one name, or one that hides a method |
 /// | C19 | more indexes than a transaction can move the copies of: 49 |
 /// | C20 | a partition key of time alone |
@@ -250,7 +251,7 @@ use crate::ctxt::Ctxt;
 /// | C24 | unknown, repeated or contradictory words |
 /// | C26 | a `when` function of another signature |
 /// | C27 | a period that is no time, or not last in a table's name; one that the key, or that of a `unique` index, does not say; copies, summaries and tokens beyond a period; `keep` without one |
-/// | C28 | `json` or `flatten` on a type that doesn't fit |
+/// | C28 | `json`, `flatten` or `series` on a type that doesn't fit; a series with `json`, `flatten`, `skip`, `was` or `encrypt` |
 /// | C29 | a struct without named fields |
 /// | C30 | an entity without table, kind, partition key or row key |
 /// | C31 | version 0; a version that is not one later than the one it is made from, of another kind, or the first to seal or sign; a former version with a table, an index, or another word for what only a live entity has; a property in `gone` that a field gives, or named twice; `when_version` without `when` |
@@ -329,7 +330,7 @@ pub fn derive_key_part(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// Fields take `#[property(..)]` and `#[flatten]` as those of an [`Entity`](macro@Entity) do.
+/// Fields take `#[property(..)]`, `#[series]` and `#[flatten]` as those of an [`Entity`](macro@Entity) do.
 ///
 /// | `#[properties(..)]` | |
 /// | --- | --- |
@@ -365,7 +366,14 @@ pub fn derive_properties(input: TokenStream) -> TokenStream {
 /// | --- | --- |
 /// | `of = Entity` | the entity. Required |
 /// | `crate = path` | where `table-core` is, if not at `::table_core` |
-#[proc_macro_derive(Projection, attributes(projection, property))]
+///
+/// | on a field | |
+/// | --- | --- |
+/// | `#[series]` | a series of the entity, or as many of its slots as the array has |
+/// | `#[series(from = 9)]` | the first of them, if not 0 |
+/// | `#[series(slot = 13)]` | one slot, as a value |
+/// | `#[series(of = cpu)]` | the entity's series, if it is called otherwise |
+#[proc_macro_derive(Projection, attributes(projection, property, series))]
 pub fn derive_projection(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     let cx = Ctxt::default();

@@ -51,6 +51,7 @@ pub(crate) const RENAME_ALL: &str = "rename_all";
 pub(crate) const ROW: &str = "row";
 pub(crate) const SCOPE: &str = "scope";
 pub(crate) const SKIP: &str = "skip";
+pub(crate) const SLOT: &str = "slot";
 pub(crate) const SUM: &str = "sum";
 pub(crate) const TABLE: &str = "table";
 pub(crate) const TOKENS: &str = "tokens";
@@ -62,6 +63,7 @@ pub(crate) const VERSION: &str = "version";
 pub(crate) const WAS: &str = "was";
 pub(crate) const WHEN: &str = "when";
 pub(crate) const WHEN_VERSION: &str = "when_version";
+pub(crate) const WIDTH: &str = "width";
 pub(crate) const WIDE: &str = "wide";
 
 // What `copy = ..` says.

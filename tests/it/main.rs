@@ -45,6 +45,7 @@ mod reads;
 mod references;
 mod root;
 mod sealed;
+mod series;
 mod sets;
 mod shapes;
 mod signed;

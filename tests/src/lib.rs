@@ -127,6 +127,11 @@ pub mod queries {}
 #[doc = include_str!("../../docs/summaries.md")]
 pub mod summaries {}
 
+/// The program of the page on series.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/series.md")]
+pub mod series {}
+
 /// The program of the page on periods.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/periods.md")]

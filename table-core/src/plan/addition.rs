@@ -1,15 +1,40 @@
-//! What a plan adds to the numbers of summaries.
+//! What a plan adds to the numbers of summaries, and of an entity's own row.
 //!
 //! Nothing is read for it: the executor adds inside its transaction, so two who add to one row at one time are never in each
 //! other's way.
 
+use std::fmt;
+use std::sync::Arc;
+
 use super::content::{Cause, PropertyOf, RowContent, RowKind, RowProperty};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
-use crate::model::{ValueRef, body};
-use crate::schema::{Sum, SumOf, Summary};
+use crate::model::{Value, ValueRef, body};
+use crate::schema::{Absent, Schema, Sum, SumOf, Summary, ValueError};
 
-/// What is added to the numbers of one row of a summary.
+/// What is added to a number of an entity's own row.
+#[derive(Clone, Copy)]
+pub(crate) struct OwnAdd {
+    /// The property.
+    pub(crate) property: &'static str,
+    /// What stands for it where the row lacks it.
+    pub(crate) absent: Option<Absent>,
+    /// How much.
+    pub(crate) by: i64,
+    /// What comes of it, by the type of the field.
+    pub(crate) added: fn(Option<ValueRef<'_>>, i64) -> Result<Value, ValueError>,
+}
+
+impl fmt::Debug for OwnAdd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnAdd")
+            .field("property", &self.property)
+            .field("by", &self.by)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What is added to the numbers of one row: of a summary, or an entity's own.
 #[derive(Clone, Debug)]
 pub struct Amounts {
     kind: RowKind,
@@ -17,6 +42,8 @@ pub struct Amounts {
     adds: Vec<i128>,
     /// Whether the summary is being made: then less may be there than is taken.
     is_building: bool,
+    /// What is added to an entity's own row; of a summary's nothing.
+    own: Arc<[OwnAdd]>,
 }
 
 /// What a plan adds to a row of a summary, wherever that stands.
@@ -48,13 +75,59 @@ impl Amounts {
         };
         let sums = summary.sums.iter().enumerate();
         let adds: Vec<_> = sums.map(|(at, sum)| of(gives, at, sum) - of(takes, at, sum)).collect();
-        let amounts = Self { kind, adds, is_building };
+        let amounts = Self { kind, adds, is_building, own: Arc::default() };
         (!amounts.are_nothing()).then_some(amounts)
     }
 
     /// So much, to make a summary right.
     pub(crate) fn differing(kind: RowKind, adds: Vec<i128>) -> Self {
-        Self { kind, adds, is_building: true }
+        Self { kind, adds, is_building: true, own: Arc::default() }
+    }
+
+    /// So much to numbers of an entity's own row.
+    pub(crate) fn own(schema: &'static Schema, own: Arc<[OwnAdd]>) -> Self {
+        Self { kind: RowKind { schema, cause: Cause::Entity }, adds: Vec::new(), is_building: false, own }
+    }
+
+    /// Whether it is added to an entity's own row, which must be there, and keeps what nothing is added to.
+    pub fn are_own(&self) -> bool {
+        !self.own.is_empty()
+    }
+
+    /// What the entity's own row holds of the numbers that are added to, with these amounts added; `old` gives what it holds
+    /// of a property.
+    pub fn becomes_of_own<'v>(
+        &self,
+        old: &mut dyn FnMut(&str) -> Result<Option<ValueRef<'v>>>,
+    ) -> Result<Vec<(&'static str, Value)>> {
+        let mut sums: Vec<(&'static str, Value)> = Vec::with_capacity(self.own.len());
+        for add in &*self.own {
+            let absent = add.absent.and_then(Absent::value);
+            let before =
+                sums.iter().find(|(property, _)| *property == add.property).map(|(_, sum)| sum.clone());
+            let found = match &before {
+                Some(sum) => Some(sum.as_value_ref()),
+                None => old(add.property)?,
+            };
+            let found = found.or(absent.as_ref().map(Value::as_value_ref));
+            let sum = (add.added)(found, add.by).map_err(|error| self.refused(add, &error))?;
+            match sums.iter_mut().find(|(property, _)| *property == add.property) {
+                Some((_, before)) => *before = sum,
+                None => sums.push((add.property, sum)),
+            }
+        }
+        Ok(sums)
+    }
+
+    #[cold]
+    fn refused(&self, add: &OwnAdd, error: &ValueError) -> Error {
+        let kind = if error.is_above() || error.is_below() {
+            ErrorKind::ValueOutOfRange
+        } else {
+            ErrorKind::SchemaMismatch
+        };
+        let (property, kind_name, by) = (add.property, self.kind.name(), add.by);
+        Error::new(kind).because(format!("property `{property}` of the `{kind_name}`, {by} added: {error}"))
     }
 
     /// How much it is, in the order of the summary's numbers.
@@ -72,12 +145,15 @@ impl Amounts {
     }
 
     fn summary(&self) -> Summary {
-        const NOTHING: Summary = Summary::new(&crate::schema::Schema::NOTHING, &[]);
+        const NOTHING: Summary = Summary::new(&Schema::NOTHING, &[]);
         self.kind.index().and_then(|index| index.summary).unwrap_or(NOTHING)
     }
 
     /// The kind of the row as its own struct declares it.
     pub(crate) fn row_kind(&self) -> RowKind {
+        if self.are_own() {
+            return self.kind;
+        }
         RowKind { schema: self.summary().schema, cause: Cause::Entity }
     }
 
@@ -132,6 +208,10 @@ impl Amounts {
     /// What is said of a row in the place of a summary's that is none of its rows.
     #[cold]
     pub fn is_another(&self) -> Error {
+        if self.are_own() {
+            return Error::new(ErrorKind::SchemaMismatch)
+                .because(format!("the row is of another kind than `{}`", self.kind.name()));
+        }
         Error::new(ErrorKind::Corrupt).because(format!(
             "the row in the place of one of the summary `{}` is of another kind",
             self.kind.name()
@@ -162,7 +242,9 @@ impl Addition<'_> {
 
     /// How many bytes it takes in the body of a request, as a merge of the row.
     pub(crate) fn body(&self, table: &str, partition: &str) -> usize {
-        let sums = self.amounts.summary().sums.iter().map(|sum| (sum.property, ValueRef::Int64(i64::MIN)));
+        let own = self.amounts.own.iter().map(|add| add.property);
+        let sums = self.amounts.summary().sums.iter().map(|sum| sum.property).chain(own);
+        let sums = sums.map(|property| (property, ValueRef::Int64(i64::MIN)));
         let kind = (ENTITY_TYPE, ValueRef::String(self.amounts.kind.name()));
         body::operation(table, partition, self.key, body::Kind::Write(std::iter::once(kind).chain(sums)))
     }
@@ -186,7 +268,7 @@ pub(super) fn add_up(additions: &mut Vec<Addition<'_>>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{Index, Place, Schema};
+    use crate::schema::{Index, Place};
 
     const SUMS: &[Sum] = &[Sum::new("Count", SumOf::Count), Sum::new("Sum", SumOf::Field(0))];
     const INDEXES: &[Index] =
@@ -195,7 +277,7 @@ mod tests {
 
     fn amounts(adds: [i128; 2], is_building: bool) -> Amounts {
         let kind = RowKind { schema: SOURCE, cause: Cause::Index(0) };
-        Amounts { kind, adds: adds.to_vec(), is_building }
+        Amounts { kind, adds: adds.to_vec(), is_building, own: Arc::default() }
     }
 
     /// The numbers of a row with these after this was added to it.

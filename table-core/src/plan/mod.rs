@@ -18,6 +18,7 @@ mod touched;
 mod values;
 mod verdict;
 
+pub(crate) use addition::OwnAdd;
 pub use addition::{Addition, Amounts, NumberOf};
 pub(crate) use by_properties::{borrowed, removal, write};
 pub(crate) use content::{Cause, PropertyOf, stored_fields};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::filter::{self, Filter};
+use super::filter::Filter;
 use super::node::{Comparison, Join, Node};
 use super::sealed::SealedEq;
 use crate::error::{Error, ErrorKind};
@@ -92,7 +92,7 @@ fn compile(node: &Node, slots: &mut BTreeMap<Name, usize>) -> Result<Test, Error
                 Join::Or => Test::Any(tests),
             }
         }
-        Node::TooDeep => return Err(Error::new(ErrorKind::InvalidFilter).because(filter::too_deep())),
+        Node::Refused(why) => return Err(Error::new(ErrorKind::InvalidFilter).because(why.words())),
     })
 }
 

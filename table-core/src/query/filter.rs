@@ -6,14 +6,14 @@ use std::ops::{BitAnd, BitOr, Not};
 use std::str::FromStr;
 
 use super::compare::{Operator, Rule};
-use super::node::{Comparison, Join, Node};
+use super::node::{Comparison, Join, Node, Refusal};
 use super::property::prop;
 use super::sealed::SealedEq;
 use crate::error::{Error, ErrorKind};
 use crate::limits;
 use crate::model::Value;
 use crate::model::names::{self, ENTITY_TYPE, Name};
-use crate::schema::Schema;
+use crate::schema::{Schema, Series};
 
 /// A condition on the keys and properties of an entity.
 ///
@@ -167,9 +167,9 @@ impl Filter {
             Node::Join(join, terms) => {
                 let terms = terms.into_iter().map(|term| Self::from_node(term).or_defaults(kinds));
                 let all = terms.reduce(|filter, term| filter.join(join, term));
-                all.unwrap_or(Self { node: Node::TooDeep, depth: limits::FILTER_DEPTH + 1 })
+                all.unwrap_or(Self::refused(Refusal::TooDeep))
             }
-            Node::Sealed(_) | Node::TooDeep => self,
+            Node::Sealed(_) | Node::Refused(_) => self,
         }
     }
 
@@ -197,8 +197,8 @@ impl Filter {
 
     /// Refuses what the builder could not: a filter that is too deep, and names that no property can have.
     pub(super) fn check(&self) -> Result<(), Error> {
-        if self.node == Node::TooDeep {
-            return Err(Error::new(ErrorKind::InvalidFilter).because(too_deep()));
+        if let Node::Refused(why) = self.node {
+            return Err(Error::new(ErrorKind::InvalidFilter).because(why.words()));
         }
         let mut checked = Ok(());
         self.node.each_name(&mut |name| {
@@ -210,18 +210,40 @@ impl Filter {
     }
 
     fn within_limit(self) -> Self {
-        if self.depth > limits::FILTER_DEPTH {
-            Self { node: Node::TooDeep, depth: limits::FILTER_DEPTH + 1 }
-        } else {
-            self
+        match self.node {
+            Node::Refused(_) => self,
+            _ if self.depth > limits::FILTER_DEPTH => Self::refused(Refusal::TooDeep),
+            _ => self,
         }
     }
 
+    /// A filter that can't be.
+    pub(super) fn refused(why: Refusal) -> Self {
+        Self { node: Node::Refused(why), depth: limits::FILTER_DEPTH + 1 }
+    }
+
+    /// A filter of a slot that the series has not.
+    pub(crate) fn of_no_slot(series: &'static Series, slot: usize) -> Self {
+        Self::refused(Refusal::NoSlot(series, slot))
+    }
+
+    /// A filter of several slots of the series, where there are none between the bounds.
+    pub(crate) fn of_no_slots(series: &'static Series, (start, end): (usize, usize)) -> Self {
+        Self::refused(Refusal::NoSlots(series, start, end))
+    }
+
     fn join(self, join: Join, other: Self) -> Self {
+        // What can't be stays what it is, whatever is joined to it.
+        if let Node::Refused(why) = self.node {
+            return Self::refused(why);
+        }
+        if let Node::Refused(why) = other.node {
+            return Self::refused(why);
+        }
         let bracketed = |filter: &Self| filter.depth + usize::from(filter.node.is_bracketed_in(join));
         let depth = bracketed(&self).max(bracketed(&other));
         if depth > limits::FILTER_DEPTH {
-            return Self { node: Node::TooDeep, depth }.within_limit();
+            return Self::refused(Refusal::TooDeep);
         }
         let node = match (self.node, other.node) {
             (Node::Join(a, mut terms), Node::Join(b, mut more)) if a == join && b == join => {
@@ -265,10 +287,6 @@ fn absent_of(schema: &'static Schema, comparison: &Comparison) -> Option<Filter>
     Some(prop(ENTITY_TYPE).eq(schema.entity_type) & !is_there)
 }
 
-pub(super) fn too_deep() -> String {
-    format!("the brackets are nested more than {} deep", limits::FILTER_DEPTH)
-}
-
 /// Whether an entity can have a property of this name.
 pub(super) fn check_name(name: &str) -> Result<(), Error> {
     if names::SYSTEM.contains(&name) {
@@ -300,7 +318,7 @@ impl Not for Filter {
 
     fn not(self) -> Self {
         match self.node {
-            Node::TooDeep => self,
+            Node::Refused(_) => self,
             Node::Not(inner) => {
                 Self { depth: self.depth - usize::from(inner.is_bracketed_after_not()), node: *inner }
             }
@@ -371,7 +389,7 @@ mod tests {
         let error = nested(65).check().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidFilter);
         assert_eq!(error.to_string(), "the brackets are nested more than 64 deep");
-        assert_eq!((!nested(65) | prop("A").eq(1)).node, Node::TooDeep);
+        assert_eq!((!nested(65) | prop("A").eq(1)).node, Node::Refused(Refusal::TooDeep));
     }
 
     #[test]
@@ -380,7 +398,7 @@ mod tests {
             let copy = filter.clone();
             assert!(filter == copy);
             assert!(!filter.to_string().is_empty() && !format!("{filter:?}").is_empty());
-            assert_eq!(filter.check().is_err(), filter.node == Node::TooDeep);
+            assert_eq!(filter.check().is_err(), filter.node == Node::Refused(Refusal::TooDeep));
         };
         let a = || prop("A").eq(1);
         survives((0..1_000_000).fold(a(), |f, _| !f));

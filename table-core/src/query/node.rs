@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::limits;
 use crate::model::names::Name;
 use crate::model::{Value, ValueRef};
+use crate::schema::Series;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Node {
@@ -20,9 +21,33 @@ pub(super) enum Node {
     Not(Box<Node>),
     /// A join of two or more, none of them a join of the same kind: however long a chain, the tree is flat.
     Join(Join, VecDeque<Node>),
-    /// A filter that is too deep, which a builder can't refuse; planning does. Nothing of it is kept, so that no operation
-    /// on a filter can run off the end of the stack.
+    /// A filter that can't be, which a builder can't refuse; planning does. Nothing of it is kept, so that no operation on a
+    /// filter can run off the end of the stack.
+    Refused(Refusal),
+}
+
+/// Why a filter can't be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// Its brackets are nested too deep.
     TooDeep,
+    /// It is of a slot that the series has not.
+    NoSlot(&'static Series, usize),
+    /// It is of several slots, and there are none between these bounds.
+    NoSlots(&'static Series, usize, usize),
+}
+
+impl Refusal {
+    /// What is said of it.
+    pub(super) fn words(self) -> String {
+        match self {
+            Self::TooDeep => format!("the brackets are nested more than {} deep", limits::FILTER_DEPTH),
+            Self::NoSlot(series, slot) => series.refuse_slot(slot).unwrap_or_default(),
+            Self::NoSlots(series, start, end) => {
+                format!("the slots {start}..{end} of the series `{}` are none", series.name)
+            }
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +93,7 @@ impl Node {
                 let depths = terms.iter().map(|term| term.depth() + usize::from(term.is_bracketed_in(*join)));
                 depths.max().unwrap_or(0)
             }
-            Self::TooDeep => limits::FILTER_DEPTH + 1,
+            Self::Refused(_) => limits::FILTER_DEPTH + 1,
         }
     }
 
@@ -77,7 +102,7 @@ impl Node {
             Self::Sealed(_) => true,
             Self::Not(inner) => inner.has_sealed(),
             Self::Join(_, terms) => terms.iter().any(Self::has_sealed),
-            Self::Compare(_) | Self::IsTrue(_) | Self::TooDeep => false,
+            Self::Compare(_) | Self::IsTrue(_) | Self::Refused(_) => false,
         }
     }
 
@@ -92,7 +117,7 @@ impl Node {
             }
             Self::Not(inner) => inner.resolve(known),
             Self::Join(_, terms) => terms.iter_mut().try_for_each(|term| term.resolve(known)),
-            Self::Compare(_) | Self::IsTrue(_) | Self::TooDeep => Ok(()),
+            Self::Compare(_) | Self::IsTrue(_) | Self::Refused(_) => Ok(()),
         }
     }
 
@@ -113,7 +138,7 @@ impl Node {
             }
             Self::Not(inner) => inner.fill(default),
             Self::Join(_, terms) => terms.iter_mut().for_each(|term| term.fill(default)),
-            Self::TooDeep => {}
+            Self::Refused(_) => {}
         }
     }
 
@@ -134,7 +159,7 @@ impl Node {
             Self::Sealed(sealed) => visit(&sealed.property),
             Self::Not(inner) => inner.each_name(visit),
             Self::Join(_, terms) => terms.iter().for_each(|term| term.each_name(visit)),
-            Self::TooDeep => {}
+            Self::Refused(_) => {}
         }
     }
 }

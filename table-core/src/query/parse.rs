@@ -1,9 +1,9 @@
 //! Filters from their text.
 
 use super::compare::{Operator, Rule};
-use super::filter::{self, Filter};
+use super::filter::{Filter, check_name};
 use super::lexer::{Lexer, Token, error, short};
-use super::node::Join;
+use super::node::{Join, Refusal};
 use crate::error::Error;
 use crate::limits;
 use crate::model::Value;
@@ -72,7 +72,7 @@ impl<'a> Parser<'a> {
         let negation = !filter;
         // A filter must be readable when it is printed: `not A eq 1` is printed with brackets.
         if self.brackets + negation.depth() > limits::FILTER_DEPTH {
-            return Err(error(start, filter::too_deep()));
+            return Err(error(start, Refusal::TooDeep.words()));
         }
         Ok(negation)
     }
@@ -80,7 +80,7 @@ impl<'a> Parser<'a> {
     /// The filter behind an opening bracket, up to its closing one.
     fn bracketed(&mut self, open: usize) -> Result<Filter, Error> {
         if self.brackets == limits::FILTER_DEPTH {
-            return Err(error(open, filter::too_deep()));
+            return Err(error(open, Refusal::TooDeep.words()));
         }
         self.brackets += 1;
         let filter = self.filter()?;
@@ -145,7 +145,7 @@ impl<'a> Parser<'a> {
                 ),
             ));
         }
-        filter::check_name(word).map_err(|error| error.at_position(at))?;
+        check_name(word).map_err(|error| error.at_position(at))?;
         Ok(word.into())
     }
 }

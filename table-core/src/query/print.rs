@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::filter::Filter;
-use super::node::Node;
+use super::node::{Node, Refusal};
 use crate::model::Value;
 
 /// The filter as `$filter` text, with the brackets that it needs.
@@ -35,7 +35,8 @@ fn node(of: &Node, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             Ok(())
         }
         // No filter's text: it must not be taken for one.
-        Node::TooDeep => f.write_str("<nested too deep>"),
+        Node::Refused(Refusal::TooDeep) => f.write_str("<nested too deep>"),
+        Node::Refused(_) => f.write_str("<no slot>"),
     }
 }
 

@@ -224,7 +224,7 @@ impl Canonical {
 
     fn node(&mut self, node: &Node) {
         match node {
-            Node::TooDeep => self.0.push(0),
+            Node::Refused(_) => self.0.push(0),
             Node::Compare(comparison) => {
                 let tag = match comparison.rule {
                     Rule::Named => 1,

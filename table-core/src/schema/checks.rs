@@ -17,7 +17,7 @@ mod summary;
 pub(in crate::schema) use rows::same;
 
 use super::message::Message;
-use super::{Field, FieldPart, Index, Part, Place, Schema, Template, bounds};
+use super::{Field, FieldPart, Index, Part, Place, Schema, Series, Template, bounds};
 use crate::model::EdmType;
 
 /// One of an entity's key templates.
@@ -150,6 +150,12 @@ pub const fn property(name: &str, is_nested: bool, is_bare: bool) {
         let message = Message::new("`").text(name).text("` is an `Option` of an `Option`");
         message.text(", and a property is there or absent: write one `Option`").refuse();
     }
+}
+
+/// C28, of a series: it has slots, and a width that fits.
+#[track_caller]
+pub const fn series(series: &Series) {
+    series.check();
 }
 
 /// What `#[encrypt]` needs.
@@ -334,6 +340,26 @@ pub const fn projected(schema: &Schema, name: &str, edm: EdmType, takes_absent: 
     if let Some(message) = projection::mistake(schema, name, edm, takes_absent) {
         message.refuse();
     }
+}
+
+/// The slots of a projection are those of one of the entity's series: so many from one on.
+#[track_caller]
+pub const fn projected_slots(
+    schema: &Schema,
+    name: &str,
+    slots: (usize, usize),
+    edm: EdmType,
+    takes_absent: bool,
+) {
+    if let Some(message) = projection::mistake_in_slots(schema, name, slots, (edm, takes_absent)) {
+        message.refuse();
+    }
+}
+
+/// The place of a slot of the series of this name. If there is none, [`projected_slots`] has said so.
+#[must_use]
+pub const fn place_of_slot(schema: &Schema, name: &str, slot: usize) -> usize {
+    projection::place_of_slot(schema, name, slot)
 }
 
 /// The place of the field of this name. If there is none, [`projected`] has said so.

@@ -7,6 +7,7 @@ mod advice;
 mod differences;
 mod indexes;
 mod read;
+mod series;
 #[cfg(test)]
 mod tests;
 
@@ -73,6 +74,12 @@ pub(crate) fn layout_in(schema: &Schema, table: &str) -> String {
     text.push_str("\nrow");
     key(&mut text, &schema.place().row, &property);
     for field in schema.fields {
+        if let Some(slot) = field.series {
+            if slot.at == 0 {
+                series::write(&mut text, slot.of, field);
+            }
+            continue;
+        }
         let absent = if field.optional { "?" } else { "" };
         let _: std::fmt::Result = write!(text, "\nproperty {} ", field.property);
         sealing(&mut text, field);

@@ -28,6 +28,7 @@ mod charset;
 pub mod checks;
 mod column_type;
 mod cost;
+mod countable;
 mod digits;
 mod encrypted;
 mod escape;
@@ -47,6 +48,7 @@ mod picture;
 mod place;
 mod print;
 mod properties;
+mod series;
 mod signing;
 mod summary;
 mod value;
@@ -59,6 +61,8 @@ pub use charset::CharSet;
 #[doc(hidden)]
 pub use column_type::ColumnType;
 pub use cost::{Basis, ChangeCost, Cost, RowCost, Usage, Values};
+pub use countable::Countable;
+pub(crate) use countable::added;
 pub use encrypted::{Blind, KeyScope, TokenScope};
 pub(crate) use encrypted::{TOKEN_BYTES, token_text};
 pub use escape::{escape, unescape};
@@ -82,6 +86,9 @@ pub use picture::Markdown;
 pub(crate) use place::meet as places_meet;
 pub use place::{Place, TableTemplate};
 pub(crate) use print::{KEY_BYTES, KeyValues, into_text, print, print_all};
+pub use series::{Series, Slot};
+#[doc(hidden)]
+pub use series::{slot_fields, slot_names, slot_properties};
 pub(crate) use signing::RowTag;
 pub use summary::{Sum, SumOf, Summary};
 #[doc(hidden)]
@@ -314,6 +321,8 @@ pub struct Field {
     pub absent: Option<Absent>,
     /// What its property was called: rows may still have it under this name. It is written under the other.
     pub was: Option<&'static str>,
+    /// The slot of a series that it is, if it is one.
+    pub series: Option<Slot>,
 }
 
 impl Field {
@@ -333,6 +342,7 @@ impl Field {
         column: ColumnType::Text,
         absent: None,
         was: None,
+        series: None,
     };
 
     /// The same field with a name in the struct and one in the store.

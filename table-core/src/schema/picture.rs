@@ -72,12 +72,17 @@ impl Schema {
     /// The properties of the wanted fields: `Age: Int32`, with `?` for one that may be absent; `Ssn: encrypted String`.
     fn properties(&self, wanted: impl Fn(usize) -> bool) -> String {
         let fields = self.fields.iter().enumerate().filter(|(at, _)| wanted(*at));
-        let named = fields.map(|(_, field)| {
-            let absent = if field.optional { "?" } else { "" };
-            let mut sealed = String::new();
-            sealing(&mut sealed, field);
-            format!("{}: {sealed}{:?}{absent}", field.property, field.edm)
-        });
+        let named =
+            fields.filter(|(_, field)| field.series.is_none_or(|slot| slot.at == 0)).map(|(_, field)| {
+                let absent = if field.optional { "?" } else { "" };
+                let mut sealed = String::new();
+                sealing(&mut sealed, field);
+                let last = field.series.map(|slot| slot.of.property(slot.of.slots.saturating_sub(1)));
+                let to = last
+                    .filter(|last| last != field.property)
+                    .map_or(String::new(), |last| format!(" .. {last}"));
+                format!("{}{to}: {sealed}{:?}{absent}", field.property, field.edm)
+            });
         named.collect::<Vec<_>>().join(", ")
     }
 }

@@ -29,6 +29,7 @@ pub mod json;
 mod periods;
 mod query;
 mod read;
+mod series;
 mod set;
 mod settle;
 mod table;
@@ -55,6 +56,7 @@ pub use self::read::origin::{Origin, TableIn};
 pub use self::read::projection::Projection;
 pub use self::read::reading::{Entities, ReadAs, Selected, Whole};
 pub use self::read::view::{TypedViews, View};
+pub use self::series::{Additions, SeriesColumn, SeriesView, SlotColumns, Slots};
 pub use self::set::{EntitySet, SetQuery, SetRows, SetTable};
 pub use self::settle::{FailedSettling, Settlement, Unsettled};
 pub use self::table::Table;
@@ -73,6 +75,7 @@ pub use self::{
     read::key::{KeyResult, token_key},
     read::shown::ShownRow,
     read::view::{EntityView, FieldViews, as_bytes, as_bytes_option, as_text, as_text_option},
+    series::{SeriesOf, SeriesPatch, add_to_slot, slot_places},
     set::Visitor,
     table::kept_layouts,
 };

@@ -8,9 +8,11 @@ use syn::{Attribute, Error, LitStr, Meta, Result, Token};
 use super::summary::NumberWords;
 use super::{Fill, Slot, Words, value};
 use crate::ctxt::Ctxt;
+use crate::model::Spanned;
 use crate::symbol::{
-    BLIND, BLOB, COPIED_INTO, COPY_OF, DEFAULT, DUAL, ENCRYPT, ENTITY, FLATTEN, INDEX, INDEX_LIST, JSON, KEY,
-    PLAIN, PROPERTY, RENAME, SCOPE, SERIES, SKIP, SUMMARIZED_IN, SUMMARY, TOKENS, WAS,
+    BLIND, BLOB, COPIED_INTO, COPY_OF, DEFAULT, DUAL, ENCRYPT, ENTITY, FLATTEN, FROM, INDEX, INDEX_LIST,
+    JSON, KEY, OF, PLAIN, PROPERTY, RENAME, SCOPE, SERIES, SKIP, SLOT, SUMMARIZED_IN, SUMMARY, TOKENS, WAS,
+    WIDTH,
 };
 
 /// The attributes on a field.
@@ -21,6 +23,8 @@ pub(crate) struct FieldAttrs {
     /// `#[encrypt]`.
     pub(crate) encrypt: Option<Ident>,
     pub(crate) sealing: EncryptWords,
+    /// `#[series]`, with its name.
+    pub(crate) series: Option<(Ident, SeriesWords)>,
     /// `#[summary]`, with its name.
     pub(crate) number: Option<(Ident, NumberWords)>,
 }
@@ -58,6 +62,41 @@ pub(crate) enum DefaultWord {
     Is(TokenStream),
 }
 
+/// `#[series(..)]`.
+pub(crate) struct SeriesWords {
+    pub(crate) width: Slot<Spanned<u32>>,
+    /// Of a projection: the entity's series, and which of its slots.
+    pub(crate) of: Slot<Ident>,
+    pub(crate) slot: Slot<Spanned<u32>>,
+    pub(crate) from: Slot<Spanned<u32>>,
+}
+
+impl SeriesWords {
+    fn new() -> Self {
+        Self {
+            width: Slot::new(value::number),
+            of: Slot::new(value::name),
+            slot: Slot::new(value::number),
+            from: Slot::new(value::number),
+        }
+    }
+}
+
+impl Words for SeriesWords {
+    const KNOWN: &'static [&'static str] = &[WIDTH, OF, SLOT, FROM];
+    const EXAMPLE: &'static str = "#[series(width = 3)]";
+
+    fn slot(&mut self, word: &str) -> Option<&mut dyn Fill> {
+        Some(match word {
+            WIDTH => &mut self.width,
+            OF => &mut self.of,
+            SLOT => &mut self.slot,
+            FROM => &mut self.from,
+            _ => return None,
+        })
+    }
+}
+
 /// `#[property(..)]`.
 pub(crate) struct PropertyWords {
     pub(crate) rename: Slot<LitStr>,
@@ -85,7 +124,7 @@ impl FieldAttrs {
             scope: Slot::new(value::key_scope),
             tokens: Slot::new(value::token_scope),
         };
-        let mut all = Self { property, flatten: None, encrypt: None, sealing, number: None };
+        let mut all = Self { property, flatten: None, encrypt: None, sealing, series: None, number: None };
         for attr in attrs {
             let Some((name, text)) = super::name(attr) else { continue };
             match text.as_str() {
@@ -115,7 +154,16 @@ impl FieldAttrs {
                     let new = || (name.clone(), NumberWords::new());
                     super::read(cx, attr, &mut all.number.get_or_insert_with(new).1);
                 }
-                SERIES | BLOB => super::unsupported(cx, name, &format!("`#[{name}]`")),
+                SERIES => {
+                    if all.series.is_some() {
+                        cx.error(name.span(), "`series` is given twice");
+                    }
+                    let (_, words) = all.series.get_or_insert_with(|| (name.clone(), SeriesWords::new()));
+                    if !matches!(attr.meta, Meta::Path(_)) {
+                        super::read(cx, attr, words);
+                    }
+                }
+                BLOB => super::unsupported(cx, name, &format!("`#[{name}]`")),
                 COPY_OF if of_entity => super::unsupported(cx, name, "`#[copy_of]`"),
                 ENTITY | KEY | INDEX | INDEX_LIST | COPIED_INTO | SUMMARIZED_IN if of_entity => {
                     cx.error(name.span(), format!("`#[{name}]` belongs on the struct"));

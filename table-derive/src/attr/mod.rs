@@ -18,7 +18,7 @@ use syn::parse::ParseStream;
 use syn::{Attribute, Meta, Token};
 
 pub(crate) use entity::EntityAttrs;
-pub(crate) use field::{DefaultWord, FieldAttrs, KeyScope, TokenScope};
+pub(crate) use field::{DefaultWord, FieldAttrs, KeyScope, SeriesWords, TokenScope};
 pub(crate) use index::{CopyWord, IndexWords};
 pub(crate) use others::{
     EntitySetWords, KeyPartWords, KeyVariantWords, MemberWords, ProjectionWords, PropertiesWords,

@@ -104,6 +104,12 @@ pub(super) fn c17_a_copy_names_what_it_adds(cx: &Ctxt, entity: &Entity<'_>) {
                         "`{name}` is several properties: a copy that is to hold it is whole, `copy = all`"
                     ),
                 );
+            } else if field.is_behind() {
+                let what = if field.storage == Storage::Series { "a series" } else { "flattened" };
+                cx.error(
+                    place.span,
+                    format!("`{name}` is {what}, of many properties: `copy = all` copies them, and `copy = keys` with `.entities()` reads them"),
+                );
             }
             seen.push(place.value);
         }
@@ -137,6 +143,9 @@ pub(super) fn c18_functions_have_names_of_their_own(cx: &Ctxt, entity: &Entity<'
     let key = &entity.key;
     let own = [(&key.name, "key"), (&key.partition_name, "partition"), (&entity.patch_name, "patch")];
     let mut seen: Vec<String> = Vec::new();
+    if entity.fields.iter().any(|field| field.storage == Storage::Series) {
+        seen.push("add".to_owned());
+    }
     for (given, default) in own {
         let name = given.as_ref().map_or_else(|| default.to_owned(), |name| name.unraw().to_string());
         if let Some(given) = given.as_ref().filter(|_| seen.contains(&name)) {

@@ -25,6 +25,7 @@ pub(super) fn c3_a_key_holds_what_is_stored(cx: &Ctxt, entity: &Entity<'_>) {
                 Some(Storage::Grouped) => {
                     "a reference is two properties and can't be part of a key; name the fields that its key is made of"
                 }
+                Some(Storage::Series) => "a series can't be part of a key",
                 _ => continue,
             };
             cx.error(template.span(), format!("{}: {why}", part.place()));

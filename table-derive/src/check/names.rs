@@ -20,7 +20,8 @@ pub(super) const BATCH_ROWS: usize = 100;
 
 /// The methods of a table: those of `Table` and `TableAt`, and `rows`, which a derive writes for each entity. An index's method of the
 /// same name would be hidden behind them.
-pub(crate) const TABLE_METHODS: [&str; 30] = [
+pub(crate) const TABLE_METHODS: [&str; 31] = [
+    "add",
     "all",
     "at",
     "bulk_insert",

@@ -65,13 +65,15 @@ pub(crate) fn of_fields(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
         };
         quote_spanned!(span=> #in_core::checks::property(#name, #nested, #is_bare);)
     };
+    let of_series = fields.iter().enumerate().filter(|(_, field)| field.storage == Storage::Series);
+    let of_series = of_series.map(|(at, field)| super::series::assertion(krate, at, field));
     let apart = apart.iter().map(property);
     let apart = apart.map(|property| quote!(const _: () = { #property };));
     let together = (!together.is_empty()).then(|| {
         let together = together.iter().map(property);
         quote!(const _: () = { #(#together)* };)
     });
-    let all = quote!(#together #(#apart)*);
+    let all = quote!(#together #(#apart)* #(#of_series)*);
     // One field that says it is enough.
     let encrypted = fields.iter().filter(|field| field.is_property()).find_map(|field| field.encrypted);
     let blind = fields.iter().filter_map(|field| Some((field, field.blind()?.span))).map(|(field, span)| {

@@ -14,10 +14,17 @@ pub(crate) fn exact(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
             const EXACT: ::core::primitive::bool = false;
         );
     }
+    let is_other_derives = |field: &Field<'_>| field.is_behind() && field.storage != Storage::Series;
+    if !fields.iter().any(is_other_derives) {
+        return TokenStream::new();
+    }
     let behind = fields.iter().filter(|field| field.is_behind());
     let each: Vec<_> = behind
         .map(|field| {
             let ty = field.ty;
+            if field.storage == Storage::Series {
+                return quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::EXACT);
+            }
             if field.storage == Storage::Grouped {
                 let fields = quote_spanned!(ty.span()=> <#ty as #krate::Group>::FIELDS);
                 return quote!(#krate::group_is_exact(#fields));
@@ -25,9 +32,6 @@ pub(crate) fn exact(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
             quote_spanned!(ty.span()=> <#ty as #krate::Properties>::EXACT)
         })
         .collect();
-    if each.is_empty() {
-        return TokenStream::new();
-    }
     let own = fields.iter().filter(|field| field.storage == Storage::Value).map(|field| {
         let ty = field.ty;
         quote_spanned!(ty.span()=> <#ty as #krate::Property>::EXACT)

@@ -1,22 +1,27 @@
 //! The fields of a struct: declared, given to the planner, and taken from a row.
 //!
 //! Fields that are properties themselves come first everywhere, each at a place that the derive knows. The fields of
-//! flattened structs follow: only their own derive knows how many there are.
+//! flattened structs, those of references and the slots of series follow: the derive doesn't know how many there are.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
+use super::series;
 use crate::attr::{DefaultWord, KeyScope, TokenScope};
 use crate::model::{Encrypted, Field, Krate, Storage};
 
 /// The fields that are several properties.
-fn behind<'m, 'a>(fields: &'m [Field<'a>]) -> impl Iterator<Item = &'m Field<'a>> {
-    fields.iter().filter(|field| field.is_behind())
+fn behind<'m, 'a>(fields: &'m [Field<'a>]) -> impl Iterator<Item = (usize, &'m Field<'a>)> {
+    fields.iter().enumerate().filter(|(_, field)| field.is_behind())
 }
 
 /// The properties of a field that is several of them, as a slice of a constant.
-fn several(krate: &Krate, field: &Field<'_>) -> TokenStream {
+fn several(krate: &Krate, at: usize, field: &Field<'_>) -> TokenStream {
+    if field.storage == Storage::Series {
+        let slots = series::slots(at);
+        return quote!(#slots);
+    }
     let (name, property, ty) = (&field.name, &field.property.value, field.ty);
     if field.storage == Storage::Flattened {
         return quote_spanned!(ty.span()=> <#ty as #krate::Properties>::FIELDS);
@@ -48,7 +53,7 @@ pub(crate) fn declared(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
         quote!(#of_type.named(#name, #property) #or_default #was #sealing)
     });
     let own = quote!(&[#(#own),*]);
-    let others: Vec<_> = behind(fields).map(|field| several(krate, field)).collect();
+    let others: Vec<_> = behind(fields).map(|(at, field)| several(krate, at, field)).collect();
     if others.is_empty() {
         return own;
     }
@@ -112,7 +117,7 @@ pub(crate) fn column(krate: &Krate, field: &Field<'_>, ty: &TokenStream) -> Toke
 /// Whether filters can speak of the field.
 pub(crate) fn is_compared(field: &Field<'_>) -> bool {
     match field.storage {
-        Storage::Value | Storage::Flattened => true,
+        Storage::Value | Storage::Flattened | Storage::Series => true,
         Storage::Grouped => field.referred().is_some(),
         Storage::Json | Storage::Skipped => false,
     }
@@ -127,7 +132,11 @@ pub(crate) fn reference_column(krate: &Krate, field: &Field<'_>) -> Option<(Toke
 
 /// The trait of the type of a field that is several properties.
 pub(crate) fn trait_of(field: &Field<'_>) -> Ident {
-    let name = if field.storage == Storage::Grouped { "Group" } else { "Properties" };
+    let name = match field.storage {
+        Storage::Grouped => "Group",
+        Storage::Series => "SeriesOf",
+        _ => "Properties",
+    };
     Ident::new(name, field.ty.span())
 }
 
@@ -158,7 +167,7 @@ pub(crate) fn given(
             quote!(values.push(#property);)
         }
     });
-    let others = behind(fields).map(|field| {
+    let others = behind(fields).map(|(_, field)| {
         let (ident, ty) = (field.ident, field.ty);
         let of = trait_of(field);
         let give = quote_spanned!(ty.span()=> <#ty as #krate::#of>::values);
@@ -211,14 +220,18 @@ pub(crate) fn taken(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
             (Storage::Value, Some(DefaultWord::Is(value))) => {
                 quote!(source.next_or(#from_property, || #value)?)
             }
-            (Storage::Skipped | Storage::Flattened | Storage::Grouped, _) => {
+            (Storage::Skipped | Storage::Flattened | Storage::Grouped | Storage::Series, _) => {
                 quote!(::core::default::Default::default())
             }
         };
         quote!(#ident: #value,)
     });
-    let others = behind(fields).map(|field| {
+    let others = behind(fields).map(|(_, field)| {
         let (ident, ty) = (field.ident, field.ty);
+        if field.storage == Storage::Series {
+            let take = series::take(krate, field);
+            return quote!(#ident: #take?,);
+        }
         if field.storage == Storage::Grouped {
             let group = quote_spanned!(ty.span()=> <#ty as #krate::Group>);
             return quote!(#ident: source.next_group(#group::FIELDS, #group::take)?,);

@@ -19,6 +19,7 @@ mod path;
 mod projection;
 mod properties;
 mod schema;
+mod series;
 mod set;
 mod summary;
 #[cfg(test)]
@@ -35,7 +36,8 @@ use names::Names;
 pub(crate) fn entity(model: &Entity<'_>) -> TokenStream {
     if model.former.is_some() {
         let (implementation, assertions) = (former::implementation(model), assertions::assertions(model));
-        return in_a_block(&model.krate, &quote!(#implementation #assertions));
+        let series = series::constants(&model.krate, &model.fields, false);
+        return in_a_block(&model.krate, &quote!(#series #implementation #assertions));
     }
     let names = Names::of(model);
     let mut beside = Beside::new(&model.types, &model.krate);
@@ -43,7 +45,9 @@ pub(crate) fn entity(model: &Entity<'_>) -> TokenStream {
     let surroundings = surroundings(model, &names, &mut beside);
     let view = view::view(model, &names, &mut beside, false);
     let (assertions, summaries) = (assertions::assertions(model), summary::items(model));
-    let block = in_a_block(&model.krate, &quote!(#implementation #surroundings #view #summaries #assertions));
+    let series = series::constants(&model.krate, &model.fields, false);
+    let items = quote!(#series #implementation #surroundings #view #summaries #assertions);
+    let block = in_a_block(&model.krate, &items);
     let beside = beside.into_items();
     quote!(#beside #block)
 }
@@ -59,7 +63,9 @@ pub(crate) fn entity_stub(model: &Entity<'_>) -> TokenStream {
         (entity::stub(model, &names), surroundings(model, &names, &mut beside));
     let view = view::view(model, &names, &mut beside, true);
     let summaries = summary::stubs(model);
-    let block = in_a_block(&model.krate, &quote!(#implementation #surroundings #view #summaries));
+    let series = series::constants(&model.krate, &model.fields, true);
+    let items = quote!(#series #implementation #surroundings #view #summaries);
+    let block = in_a_block(&model.krate, &items);
     let beside = beside.into_items();
     quote!(#beside #block)
 }
@@ -67,7 +73,8 @@ pub(crate) fn entity_stub(model: &Entity<'_>) -> TokenStream {
 /// Everything but the `impl`.
 fn surroundings(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'_>) -> TokenStream {
     let functions = key::functions(model, names);
-    let parts = [functions, patch::patch(model, names, beside), path::indexes(model, names, beside)];
+    let add = series::add(model);
+    let parts = [functions, patch::patch(model, names, beside), path::indexes(model, names, beside), add];
     quote!(#(#parts)*)
 }
 
@@ -96,12 +103,14 @@ pub(crate) fn key_part(model: &KeyPart<'_>) -> TokenStream {
 pub(crate) fn properties(model: &Properties<'_>) -> TokenStream {
     let implementation = properties::implementation(model);
     let assertions = assertions::of_fields(&model.krate, &model.fields);
-    in_a_block(&model.krate, &quote!(#implementation #assertions))
+    let series = series::constants(&model.krate, &model.fields, false);
+    in_a_block(&model.krate, &quote!(#series #implementation #assertions))
 }
 
 /// What the uses of a struct of properties need, if its declaration is wrong.
 pub(crate) fn properties_stub(model: &Properties<'_>) -> TokenStream {
-    in_a_block(&model.krate, &properties::stub(model))
+    let (series, stub) = (series::constants(&model.krate, &model.fields, true), properties::stub(model));
+    in_a_block(&model.krate, &quote!(#series #stub))
 }
 
 pub(crate) fn projection(model: &Projection<'_>) -> TokenStream {

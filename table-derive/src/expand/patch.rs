@@ -1,11 +1,13 @@
 //! The patch: some of the fields, to be set on an entity that is stored.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
 
 use super::beside::Beside;
 use super::debug;
 use super::names::Names;
+use super::series;
 use crate::model::{Entity, Field, Krate, Storage};
 use crate::symbol::PATCH;
 
@@ -23,11 +25,16 @@ fn settable<'m, 'a>(model: &'m Entity<'a>) -> Vec<&'m Field<'a>> {
 pub(crate) fn patch(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'_>) -> TokenStream {
     let (vis, patch) = (model.vis, &names.patch);
     let fields = settable(model);
+    let krate = &model.krate;
     let declared = fields.iter().map(|field| {
         let (ident, ty) = (field.ident, field.ty);
+        if field.storage == Storage::Series {
+            let slot = series::slot(krate, field);
+            return quote!(#ident: #krate::SeriesPatch<#slot>);
+        }
         quote!(#ident: ::core::option::Option<#ty>)
     });
-    let setters = fields.iter().map(|field| setter(field));
+    let setters = fields.iter().map(|field| setter(krate, field));
     let in_key = model.key_arguments().into_iter().filter_map(|at| model.fields.get(at));
     let moved = in_key.map(|field| moved(&model.krate, field));
     let doc = format!("What a merge sets on the `{}` there: nothing at first.", model.ident);
@@ -53,7 +60,10 @@ pub(crate) fn patch(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'
 }
 
 /// Sets one field. It is inline: a program calls some of the setters, and only those are compiled.
-fn setter(field: &Field<'_>) -> TokenStream {
+fn setter(krate: &Krate, field: &Field<'_>) -> TokenStream {
+    if field.storage == Storage::Series {
+        return series::setter(krate, field);
+    }
     let (vis, ident, ty) = (field.vis, field.ident, field.ty);
     let doc = format!("Sets `{}`.", field.name);
     // Text is mostly at hand as a literal.
@@ -87,13 +97,20 @@ fn moved(krate: &Krate, field: &Field<'_>) -> TokenStream {
 pub(crate) fn function(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let (vis, patch) = (model.vis, &names.patch);
     let name = model.patch_name();
-    let fields = settable(model);
-    let idents = fields.iter().map(|field| field.ident);
+    let (krate, fields) = (&model.krate, settable(model));
+    let nothing = fields.iter().map(|field| {
+        let ident = field.ident;
+        if field.storage == Storage::Series {
+            let of = series::of(series::place(model, field));
+            return quote!(#ident: #krate::SeriesPatch::new(&#of));
+        }
+        quote!(#ident: ::core::option::Option::None)
+    });
     quote! {
         /// A patch that sets nothing yet, for a merge.
         #[inline]
         #vis fn #name() -> #patch {
-            #patch { #(#idents: ::core::option::Option::None),* }
+            #patch { #(#nothing),* }
         }
     }
 }
@@ -102,14 +119,24 @@ pub(crate) fn function(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
 pub(crate) fn exchange(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let (krate, patch) = (&model.krate, &names.patch);
     let fields = settable(model);
-    let idents = fields.iter().map(|field| field.ident);
+    let exchanged = fields.iter().map(|field| {
+        let (ident, ty) = (field.ident, field.ty);
+        if field.storage == Storage::Series {
+            let exchange = quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::exchange);
+            return quote!(#exchange(&mut self.#ident, &mut patch.#ident););
+        }
+        quote!(#krate::exchange(&mut self.#ident, &mut patch.#ident);)
+    });
+    let check = series::check_patch(krate, patch, &fields);
     let unused = fields.is_empty().then(|| quote!(let _ = patch;));
     quote! {
         type Patch = #patch;
 
         fn exchange(&mut self, patch: &mut #patch) {
             #unused
-            #(#krate::exchange(&mut self.#idents, &mut patch.#idents);)*
+            #(#exchanged)*
         }
+
+        #check
     }
 }

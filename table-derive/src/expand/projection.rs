@@ -1,22 +1,18 @@
 //! `impl Projection`, and what must be true of its fields.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use crate::attr::DefaultWord;
-use crate::model::{Projection, ProjectionField};
+use crate::model::{ProjectedSlots, Projection, ProjectionField};
 
 pub(crate) fn implementation(model: &Projection<'_>) -> TokenStream {
     let (krate, ident, of) = (&model.krate, model.ident, &model.of);
     let consts: Vec<_> = (0..model.fields.len()).map(|at| format_ident!("FIELD_{at}")).collect();
     let places = model.fields.iter().zip(&consts).map(|(field, name)| place(model, field, name));
-    // A reference is two of the entity's fields.
-    let all = model.fields.iter().zip(&consts).map(|(field, name)| {
-        let second = field.refers.then(|| quote!(, #name + 1));
-        quote!(#name #second)
-    });
     let taken = model.fields.iter().zip(&consts).map(|(field, name)| take(model, field, name));
+    let list = list(model, &consts);
     quote! {
         // Each finds its field in the entity, or stops the compiler.
         #(#places)*
@@ -25,7 +21,7 @@ pub(crate) fn implementation(model: &Projection<'_>) -> TokenStream {
         impl #krate::Projection for #ident {
             type Entity = #of;
 
-            const FIELDS: &'static [::core::primitive::usize] = &[#(#all),*];
+            const FIELDS: &'static [::core::primitive::usize] = #list;
 
             fn from_source(source: &#krate::Source<'_>) -> #krate::Result<Self> {
                 ::core::result::Result::Ok(Self { #(#taken),* })
@@ -34,8 +30,68 @@ pub(crate) fn implementation(model: &Projection<'_>) -> TokenStream {
     }
 }
 
+/// The places of all fields; those of a series stand for its slots, and that of a reference for both of its own.
+fn list(model: &Projection<'_>, consts: &[Ident]) -> TokenStream {
+    if model.fields.iter().all(|field| field.slots.is_none() && !field.refers) {
+        return quote!(&[#(#consts),*]);
+    }
+    let krate = &model.krate;
+    let counts: Vec<_> = model.fields.iter().map(|field| count(krate, field)).collect();
+    quote!(&#krate::slot_places::<{ 0 #(+ #counts)* }>(&[#((#consts, #counts)),*]))
+}
+
+/// How many fields of the entity a field is.
+fn count(krate: &impl ToTokens, field: &ProjectionField<'_>) -> TokenStream {
+    match &field.slots {
+        Some(ProjectedSlots { alone: false, .. }) => {
+            let ty = field.ty;
+            quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::SLOTS)
+        }
+        // A reference is two of the entity's fields.
+        _ if field.refers => quote!(2),
+        _ => quote!(1),
+    }
+}
+
+/// The place of the first of a field's slots.
+fn place_of_slots(
+    model: &Projection<'_>,
+    field: &ProjectionField<'_>,
+    (slots, constant): (&ProjectedSlots, &Ident),
+) -> TokenStream {
+    let (series, ty, span) = (&slots.of, field.ty, field.ident.span());
+    let (krate, of, own) = (model.krate.at(span), &model.of, &model.krate);
+    let from = usize::try_from(slots.from).unwrap_or(usize::MAX);
+    let at = model.krate.at(ty.span());
+    let count = count(&at, field);
+    let absent = field.default.is_some();
+    let property = if slots.alone {
+        quote_spanned!(ty.span()=> <#ty as #at::Property>)
+    } else {
+        quote_spanned!(ty.span()=> <#ty as #at::SeriesOf>)
+    };
+    let (edm, optional) = (
+        quote_spanned!(ty.span()=> #property::EDM),
+        quote_spanned!(ty.span()=> #property::OPTIONAL || #absent),
+    );
+    let assertion = quote_spanned! {span=>
+        const _: () = #krate::checks::projected_slots(
+            <#of as #krate::Entity>::SCHEMA, #series, (#from, #count), #edm, #optional,
+        );
+    };
+    quote! {
+        const #constant: ::core::primitive::usize = #own::checks::place_of_slot(
+            <#of as #own::Entity>::SCHEMA, #series, #from,
+        );
+        #assertion
+    }
+}
+
 /// The field's place in the entity's schema. Every token has the user's span, so that the message points at the field.
 fn place(model: &Projection<'_>, field: &ProjectionField<'_>, constant: &Ident) -> TokenStream {
+    if let Some(slots) = &field.slots {
+        return place_of_slots(model, field, (slots, constant));
+    }
     let ty = field.ty;
     let name = if field.refers { format!("{}.partition", field.name) } else { field.name.clone() };
     let span = field.ident.span();
@@ -74,6 +130,24 @@ fn place(model: &Projection<'_>, field: &ProjectionField<'_>, constant: &Ident) 
 
 fn take(model: &Projection<'_>, field: &ProjectionField<'_>, place: &Ident) -> TokenStream {
     let (krate, ident, ty) = (&model.krate, field.ident, field.ty);
+    if let Some(ProjectedSlots { alone: false, .. }) = &field.slots {
+        let slot = quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::Slot);
+        let value = match &field.default {
+            None => {
+                let take = quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::take_at);
+                quote!(#take(source, #place)?)
+            }
+            Some(DefaultWord::OfType) => {
+                let take = quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::take_at_or);
+                quote!(#take(source, #place, <#slot as ::core::default::Default>::default)?)
+            }
+            Some(DefaultWord::Is(value)) => {
+                let take = quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::take_at_or);
+                quote!(#take(source, #place, || #value)?)
+            }
+        };
+        return quote!(#ident: #value);
+    }
     if field.refers {
         let take = quote_spanned!(ty.span()=> <#ty as #krate::Group>::take);
         return quote!(#ident: #take(source, #place)?);

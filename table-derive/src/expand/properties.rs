@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::{exact, fields};
+use super::{exact, fields, series};
 use crate::model::{Properties, Storage};
 
 pub(crate) fn implementation(model: &Properties<'_>) -> TokenStream {
@@ -65,14 +65,19 @@ pub(crate) fn stub(model: &Properties<'_>) -> TokenStream {
 fn columns(model: &Properties<'_>) -> (Ident, TokenStream, TokenStream) {
     let (krate, ident, vis) = (&model.krate, model.ident, model.vis);
     let name = format_ident!("{}Columns", ident.to_string().trim_start_matches("r#"));
-    let compared = model.fields.iter().filter(|field| fields::is_compared(field));
+    let compared = model.fields.iter().enumerate().filter(|(_, field)| fields::is_compared(field));
     let (mut declared, mut made) = (Vec::new(), Vec::new());
-    for field in compared {
+    for (at, field) in compared {
         let (vis, ident, ty, property) = (field.vis, field.ident, field.ty, &field.property.value);
         if field.storage == Storage::Flattened {
             let doc = format!("The fields of `{}`.", field.name);
             declared.push(quote!(#[doc = #doc] #vis #ident: #krate::FlatColumns<#ty>));
             made.push(quote!(#ident: #krate::FlatColumns::NEW));
+        } else if field.storage == Storage::Series {
+            let (doc, column) = (series::doc(field), series::column(krate, field));
+            let slots = series::slots(at);
+            declared.push(quote!(#[doc = #doc] #vis #ident: #column));
+            made.push(quote!(#ident: #krate::SeriesColumn::new(#slots)));
         } else if let Some((column, value)) = fields::reference_column(krate, field) {
             let doc = format!("The reference `{}`.", field.name);
             declared.push(quote!(#[doc = #doc] #vis #ident: #column));

@@ -10,6 +10,7 @@ use super::debug;
 use super::fields::trait_of;
 use super::names::Names;
 use super::schema::place;
+use super::series;
 use crate::attr::DefaultWord;
 use crate::model::{Entity, Field, Storage};
 use crate::symbol::VIEW;
@@ -139,15 +140,21 @@ fn method(model: &Entity<'_>, at: usize, field: &Field<'_>, stub: bool) -> Token
     }
 }
 
-/// Methods for the fields that are several properties, each owned.
+/// Methods for the fields that are several properties, each owned but for series.
 fn flattened<'m>(model: &'m Entity<'_>, stub: bool) -> impl Iterator<Item = TokenStream> + use<'m> {
     let krate = &model.krate;
     // They stand behind those that are properties themselves.
     let own = model.fields.iter().filter(|field| field.is_property()).count();
     let mut before = quote!(#own);
-    let behind = model.fields.iter().filter(|field| field.is_behind());
-    behind.map(move |field| {
+    let behind = model.fields.iter().enumerate().filter(|(_, field)| field.is_behind());
+    behind.map(move |(at, field)| {
         let (ident, ty, vis) = (field.ident, field.ty, field.vis);
+        if field.storage == Storage::Series {
+            let method = series::view(krate, at, field, &before);
+            let slots = series::slots(at);
+            before = quote!(#before + #slots.len());
+            return method;
+        }
         let of = trait_of(field);
         let flat = quote_spanned!(ty.span()=> <#ty as #krate::#of>);
         let start = before.clone();

@@ -3,6 +3,7 @@
 use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
 use syn::{GenericArgument, PathArguments, Token, Type, Visibility};
 
 use super::{Number, Spanned};
@@ -21,7 +22,7 @@ pub(crate) struct Field<'a> {
     /// How it is stored.
     pub(crate) storage: Storage,
     /// The name of its property, and the token that gives it: the one in `rename`, or the field's name. Means nothing
-    /// unless [`Storage`] is `Value` or `Json`; of a `Grouped` one the names begin with it.
+    /// unless [`Storage`] is `Value` or `Json`; of a `Grouped` one and of a series the names begin with it.
     pub(crate) property: Spanned<String>,
     /// Whether `rename` gives it.
     pub(crate) renamed: bool,
@@ -33,6 +34,8 @@ pub(crate) struct Field<'a> {
     pub(crate) plain: bool,
     /// `encrypt`, and where: the property holds the value sealed.
     pub(crate) encrypted: Option<Encrypted>,
+    /// `width` of a series: how many digits the number of a slot has at least, and where that is said.
+    pub(crate) width: Option<Spanned<u32>>,
     /// `summary`: it is a number of a summary; whether it was to be one, and what it is if it says so rightly.
     pub(crate) is_number: bool,
     pub(crate) number: Option<Number>,
@@ -71,6 +74,8 @@ pub(crate) enum Storage {
     Flattened,
     /// As several properties named after the field: a reference.
     Grouped,
+    /// `series`: each slot as a property of its own.
+    Series,
     /// `skip`: not at all; the type's default when it is read.
     Skipped,
 }
@@ -91,7 +96,7 @@ impl<'a> Field<'a> {
         let ident = field.ident.as_ref()?;
         let attrs = FieldAttrs::read(cx, &field.attrs, of_entity);
         let name = ident.unraw().to_string();
-        let storage = storage(cx, &attrs, referred(&field.ty).is_some());
+        let storage = storage(cx, &attrs, &field.ty);
         let rename = &attrs.property.rename;
         let property = match rename.get() {
             Some(literal) => Spanned { value: literal.value(), span: literal.span() },
@@ -111,6 +116,7 @@ impl<'a> Field<'a> {
             was: was(cx, &attrs),
             plain: attrs.property.plain.get().is_some(),
             encrypted: encrypted(cx, &attrs),
+            width: attrs.series.as_ref().and_then(|(_, words)| words.width.get().cloned()),
             is_number: attrs.number.is_some(),
             number: attrs.number.and_then(|number| Number::new(cx, number)),
         })
@@ -131,19 +137,24 @@ impl<'a> Field<'a> {
         matches!(self.storage, Storage::Value | Storage::Json)
     }
 
-    /// Whether the type is written `String`.
-    pub(crate) fn is_string(&self) -> bool {
-        matches!(self.ty, Type::Path(path) if path.path.is_ident("String"))
-    }
-
     /// Whether it lies behind the fields that are one property each.
     pub(crate) fn is_behind(&self) -> bool {
-        matches!(self.storage, Storage::Flattened | Storage::Grouped)
+        matches!(self.storage, Storage::Flattened | Storage::Grouped | Storage::Series)
     }
 
     /// The `T` of a type that is written `Ref<T>` or `Option<Ref<T>>`.
     pub(crate) fn referred(&self) -> Option<&'a Type> {
         referred(self.ty)
+    }
+
+    /// What the slots of a series hold, if its type is written as an array.
+    pub(crate) fn slots(&self) -> Option<&'a Type> {
+        array(self.ty)
+    }
+
+    /// Whether the type is written `String`.
+    pub(crate) fn is_string(&self) -> bool {
+        matches!(self.ty, Type::Path(path) if path.path.is_ident("String"))
     }
 
     /// The `T` of a type that is written `Option<T>`.
@@ -203,10 +214,15 @@ fn was(cx: &Ctxt, attrs: &FieldAttrs) -> Option<Spanned<String>> {
 
 /// What the words of a field say together.
 // C24: words that contradict each other.
-fn storage(cx: &Ctxt, attrs: &FieldAttrs, refers: bool) -> Storage {
+fn storage(cx: &Ctxt, attrs: &FieldAttrs, ty: &Type) -> Storage {
     let words = &attrs.property;
-    let is_group =
-        refers && attrs.flatten.is_none() && words.skip.get().is_none() && words.json.get().is_none();
+    if attrs.series.is_some() {
+        return series_storage(cx, attrs, ty);
+    }
+    let is_group = referred(ty).is_some()
+        && attrs.flatten.is_none()
+        && words.skip.get().is_none()
+        && words.json.get().is_none();
     let unsealed = if attrs.flatten.is_some() {
         Some("it stands on the fields of the flattened struct")
     } else if is_group {
@@ -244,6 +260,79 @@ fn storage(cx: &Ctxt, attrs: &FieldAttrs, refers: bool) -> Storage {
         return Storage::Grouped;
     }
     if words.json.get().is_some() { Storage::Json } else { Storage::Value }
+}
+
+/// Whether a type can't be an array, as it is written. A name alone may be another name of one.
+fn is_no_array(ty: &Type) -> bool {
+    match ty {
+        Type::Group(group) => is_no_array(&group.elem),
+        Type::Paren(paren) => is_no_array(&paren.elem),
+        Type::Path(path) => {
+            path.path.segments.last().is_some_and(|last| !matches!(last.arguments, PathArguments::None))
+        }
+        Type::Array(_) | Type::Macro(_) => false,
+        _ => true,
+    }
+}
+
+/// What the words of a series say together.
+// C28: words that are not for a series.
+fn series_storage(cx: &Ctxt, attrs: &FieldAttrs, ty: &Type) -> Storage {
+    let words = &attrs.property;
+    let refused = [
+        (
+            attrs.flatten.as_ref(),
+            "its slots are properties, and no struct's fields: leave out one of the two",
+        ),
+        (
+            words.json.word(),
+            "one text would hold all slots, which then can't be changed and compared one by one: leave out one of the two",
+        ),
+        (words.skip.word(), "a skipped field is not stored: leave out one of the two"),
+        (
+            words.was.word(),
+            "its properties are many: `#[property(rename = \"..\")]` keeps what their names begin with",
+        ),
+        (
+            attrs.encrypt.as_ref(),
+            "a slot is compared, patched and added to as it is stored; `#[property(json)]` and `#[encrypt]` seal an array as a whole",
+        ),
+    ];
+    for (word, why) in refused {
+        if let Some(word) = word {
+            cx.error(word.span(), format!("`{word}` is not for a series: {why}"));
+        }
+    }
+    if let Some((_, words)) = &attrs.series {
+        for word in [words.of.word(), words.slot.word(), words.from.word()].into_iter().flatten() {
+            cx.error(word.span(), format!("`{word}` is for a projection, which takes some of the slots"));
+        }
+    }
+    if is_no_array(ty) {
+        cx.error(
+            ty.span(),
+            "a series is an array, `[Option<f64>; 24]`, whose slots are properties; `#[property(json)]` keeps a list or a map \
+             in one text property, and values of any number are entities, each with a row",
+        );
+        // Nothing more is said of it.
+        return Storage::Skipped;
+    }
+    Storage::Series
+}
+
+/// The `T` of `[T; N]`.
+fn array(ty: &Type) -> Option<&Type> {
+    match ty {
+        Type::Group(group) => array(&group.elem),
+        Type::Paren(paren) => array(&paren.elem),
+        Type::Array(array) => Some(&array.elem),
+        _ => None,
+    }
+}
+
+/// The `T` of `Option<T>`, of any type.
+pub(crate) fn in_option(ty: &Type) -> Option<&Type> {
+    argument(ty, "Option")
 }
 
 /// The `T` of `Wrapper<T>`, by whatever path the wrapper is named.

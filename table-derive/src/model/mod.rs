@@ -24,12 +24,12 @@ use syn::{Data, DeriveInput, Fields, Generics, Token};
 
 pub(crate) use entity::Entity;
 pub(crate) use entity_set::EntitySet;
-pub(crate) use field::{Encrypted, Field, Storage};
+pub(crate) use field::{Encrypted, Field, Storage, in_option};
 pub(crate) use index::{Copies, Index};
 pub(crate) use key_part::{KeyPart, KeyPartShape, KeyVariant};
 pub(crate) use krate::Krate;
 pub(crate) use periods::Periods;
-pub(crate) use projection::{Projection, ProjectionField};
+pub(crate) use projection::{ProjectedSlots, Projection, ProjectionField};
 pub(crate) use properties::Properties;
 pub(crate) use summary::{Counts, Number, Summary};
 pub(crate) use template::{Template, arguments};

@@ -5,8 +5,8 @@ use syn::ext::IdentExt;
 use syn::{DeriveInput, Path, Type, Visibility};
 
 use super::field::referred;
-use super::{Krate, named_fields, no_generics};
-use crate::attr::{self, DefaultWord, FieldAttrs, ProjectionWords};
+use super::{Krate, Spanned, named_fields, no_generics};
+use crate::attr::{self, DefaultWord, FieldAttrs, ProjectionWords, SeriesWords, Slot};
 use crate::ctxt::Ctxt;
 use crate::symbol::PROJECTION;
 
@@ -34,6 +34,38 @@ pub(crate) struct ProjectionField<'a> {
     pub(crate) default: Option<DefaultWord>,
     /// Whether it is a reference.
     pub(crate) refers: bool,
+    /// `series`: which slots of which series it is.
+    pub(crate) slots: Option<ProjectedSlots>,
+}
+
+/// Slots of one of the entity's series.
+pub(crate) struct ProjectedSlots {
+    /// The series, as the user names it.
+    pub(crate) of: String,
+    /// The first of them.
+    pub(crate) from: u32,
+    /// Whether it is that one alone, and no array.
+    pub(crate) alone: bool,
+}
+
+impl ProjectedSlots {
+    fn read(cx: &Ctxt, name: &str, words: &SeriesWords) -> Self {
+        if let Some(word) = words.width.word() {
+            cx.error(word.span(), "`width` says nothing here: the names are the entity's");
+        }
+        if let (Some(_), Some(word)) = (words.slot.word(), words.from.word()) {
+            cx.error(
+                word.span(),
+                "`slot` is one value, and `from` an array of several: leave out one of the two",
+            );
+        }
+        let number = |slot: &Slot<Spanned<u32>>| slot.get().map(|number| number.value);
+        Self {
+            of: words.of.get().map_or_else(|| name.to_owned(), |of| of.unraw().to_string()),
+            from: number(&words.slot).or_else(|| number(&words.from)).unwrap_or_default(),
+            alone: words.slot.get().is_some(),
+        }
+    }
 }
 
 impl<'a> Projection<'a> {
@@ -75,6 +107,10 @@ impl<'a> Projection<'a> {
                     json: property.json.get().is_some(),
                     default: property.default.get().cloned(),
                     refers: referred(&field.ty).is_some() && property.json.get().is_none(),
+                    slots: words
+                        .series
+                        .as_ref()
+                        .map(|(_, series)| ProjectedSlots::read(cx, &ident.unraw().to_string(), series)),
                 })
             })
             .collect();

@@ -141,6 +141,20 @@ fn add(
     timestamp: Ticks,
 ) -> Result<Write> {
     let key = executor::stored_key(table.entry.id, partition, addition.key);
+    if addition.amounts.are_own() {
+        let Some(old) = state.rows.get(&key) else {
+            return Err(executor::error(ErrorKind::EntityNotFound, ""));
+        };
+        if old.properties.get("EntityType").and_then(Value::as_str) != Some(addition.amounts.kind_name()) {
+            return Err(addition.amounts.is_another());
+        }
+        let mut of_old = |name: &str| Ok(old.properties.get(name).map(Value::as_value_ref));
+        let sums = addition.amounts.becomes_of_own(&mut of_old)?;
+        let mut properties = old.properties.clone();
+        properties.extend(sums.into_iter().map(|(name, sum)| (name.to_owned(), sum)));
+        let row = Row { partition: partition.into(), row: addition.key.into(), timestamp, properties };
+        return Ok((key, Some(Arc::new(row))));
+    }
     let becomes = match state.rows.get(&key) {
         None => addition.amounts.becomes(None)?,
         Some(old) => {

@@ -3,11 +3,9 @@ use table_derive::Entity;
 #[derive(Entity)]
 #[entity(table = "Company", kind = "employee")]
 #[key(partition = "{department}", row = "empid_{id:06}")]
-struct Series {
+struct Large {
     department: String,
     id: u32,
-    #[series]
-    counts: [u32; 24],
     #[blob]
     photo: Vec<u8>,
 }

@@ -22,7 +22,7 @@ fn satisfies(node: &Node, row: &Row) -> bool {
         Node::Not(inner) => !satisfies(inner, row),
         Node::Join(Join::And, terms) => terms.iter().all(|term| satisfies(term, row)),
         Node::Join(Join::Or, terms) => terms.iter().any(|term| satisfies(term, row)),
-        Node::Sealed(_) | Node::TooDeep => unreachable!(),
+        Node::Sealed(_) | Node::Refused(_) => unreachable!(),
     }
 }
 

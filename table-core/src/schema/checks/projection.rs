@@ -18,6 +18,48 @@ pub(super) const fn place(schema: &Schema, name: &str) -> usize {
     at
 }
 
+/// The place of a slot of the series of this name, or one after all fields.
+pub(super) const fn place_of_slot(schema: &Schema, name: &str, slot: usize) -> usize {
+    let mut at = 0;
+    let mut fields = schema.fields;
+    while let [field, rest @ ..] = fields {
+        if let Some(found) = field.series
+            && found.at == slot
+            && equal(found.of.name.as_bytes(), name.as_bytes())
+        {
+            return at;
+        }
+        fields = rest;
+        at += 1;
+    }
+    at
+}
+
+/// Why the projection can't have these slots of the series of this name.
+pub(super) const fn mistake_in_slots(
+    schema: &Schema,
+    name: &str,
+    slots: (usize, usize),
+    (edm, takes_absent): (EdmType, bool),
+) -> Option<Message> {
+    if schema.entity.is_empty() {
+        return None;
+    }
+    let (from, count) = slots;
+    let (_, found) = schema.fields.split_at(place_of_slot(schema, name, 0));
+    let [field, ..] = found else {
+        return Some(Message::new("`").text(schema.entity).text("` has no series `").text(name).text("`"));
+    };
+    let Some(slot) = field.series else { return None };
+    if count == 0 || from + count > slot.of.slots {
+        let message =
+            Message::new("the series `").text(name).text("` of `").text(schema.entity).text("` has ");
+        let message = message.count(slot.of.slots).text(" slots, and the slots ").count(from).text("..");
+        return Some(message.count(from + count).text(" are not all among them"));
+    }
+    misfit(schema, field, edm, takes_absent)
+}
+
 /// Why the projection can't have this field.
 pub(super) const fn mistake(
     schema: &Schema,

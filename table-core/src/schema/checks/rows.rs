@@ -3,7 +3,7 @@
 use super::super::holds;
 use super::super::message::Message;
 use super::super::place::{may_lie_in, meet};
-use super::super::{Field, Part, Place, Schema, Template};
+use super::super::{Field, Part, Place, Schema, Series, Template};
 use super::{KeyOf, field_at, field_name, index};
 use crate::limits;
 
@@ -267,21 +267,65 @@ pub(super) const fn properties(schema: &Schema) -> Option<Message> {
     }
     let mut fields = schema.fields;
     while let [first, rest @ ..] = fields {
+        fields = rest;
+        // A series is compared by its stem, as its first slot.
+        if is_later_slot(first) {
+            continue;
+        }
         let mut others = rest;
         while let [other, rest @ ..] = others {
+            others = rest;
+            if is_later_slot(other) {
+                continue;
+            }
             if let Some(property) = shared(first, other) {
-                let message = Message::new("the fields `").text(first.name).text("` and `").text(other.name);
+                let message =
+                    Message::new("the fields `").text(named(first)).text("` and `").text(named(other));
+                if first.series.is_some() && other.series.is_some() {
+                    return Some(message.text("` both give properties `").text(property).text("_..`"));
+                }
                 return Some(message.text("` both give the property `").text(property).text("`"));
             }
-            others = rest;
         }
-        fields = rest;
     }
     None
 }
 
+/// Whether the field is a slot of a series, and not the first.
+const fn is_later_slot(field: &Field) -> bool {
+    matches!(field.series, Some(slot) if slot.at != 0)
+}
+
+/// What the user calls the field.
+const fn named(field: &Field) -> &'static str {
+    match field.series {
+        Some(slot) => slot.of.name,
+        None => field.name,
+    }
+}
+
+/// The name of a property that a series and a field give that is none.
+const fn shared_with_series(series: &Series, field: &Field) -> Option<&'static str> {
+    if series.slot_of(field.property).is_some() {
+        return Some(field.property);
+    }
+    match field.blind {
+        Some(blind) if series.slot_of(blind.property).is_some() => Some(blind.property),
+        _ => None,
+    }
+}
+
 /// The name of a property that both fields give; a field with tokens gives two.
 const fn shared(a: &Field, b: &Field) -> Option<&'static str> {
+    match (a.series, b.series) {
+        (Some(first), Some(other)) if first.of.meets(other.of) => {
+            return Some(first.of.stem);
+        }
+        (Some(_), Some(_)) => return None,
+        (Some(series), None) => return shared_with_series(series.of, b),
+        (None, Some(series)) => return shared_with_series(series.of, a),
+        (None, None) => {}
+    }
     if same(a.property, b.property) {
         return Some(a.property);
     }

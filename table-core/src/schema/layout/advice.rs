@@ -3,7 +3,7 @@
 use super::super::key_type::KeyType;
 use super::super::{Field, Index, Part, Schema, Template};
 use super::differences::{holds_what, may_lack, of_property, prints_anew, prints_as, renamed_to, same_index};
-use super::read;
+use super::{read, series};
 
 /// The lines that would mend a declaration by which stored rows can't be read, one for each difference that hinders.
 pub(crate) fn advice(noted: &str, schema: &Schema) -> Vec<String> {
@@ -85,6 +85,7 @@ pub(crate) fn takes(noted: &str, schema: &'static Schema) -> Vec<String> {
             "`{gone}` goes: `Store::migration` removes its values; programs that declare it can write no more"
         ));
     }
+    lines.extend(series::takes(&noted, schema));
     for index in schema.indexes {
         let name = index.name;
         match noted.indexes.iter().find(|known| known.name == name) {
@@ -169,8 +170,9 @@ fn properties(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
         .iter()
         .filter(|field| of_property(noted, field.property).is_none())
         .filter(|field| field.was.is_none_or(|was| of_property(noted, was).is_none()))
+        .filter(|field| field.series.is_none())
         .collect();
-    for old in noted.fields {
+    for old in noted.fields.iter().filter(|field| field.series.is_none()) {
         let name = old.property;
         if let Some(new) = of_property(schema, name).or_else(|| renamed_to(schema, ("property", name))) {
             lines.extend(changed(old, new));
@@ -212,6 +214,7 @@ fn properties(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
             )),
         }
     }
+    series::advice(noted, schema, lines);
     for new in came.into_iter().filter(|field| !field.optional) {
         lines.push(format!(
             "rows that are there have no `{}`: make the field `{}` an `Option`, or give it `#[property(default)]`",

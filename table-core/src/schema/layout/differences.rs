@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::key_type::{Format, KeyType, lengths};
 use super::super::{Copies, Field, Index, Part, Schema, Sum, SumOf, Template};
-use super::{GONE, layout_in, read};
+use super::{GONE, layout_in, read, series};
 use crate::model::EdmType;
 
 /// The changes from one layout to another.
@@ -60,12 +60,13 @@ pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Optio
     if noted == declared {
         return None;
     }
-    let (old, new) = (by_name(noted), by_name(&declared));
+    let (noted_text, spread_old, spread_new) = (noted, series::spread(noted), series::spread(&declared));
+    let (old, new) = (by_name(&spread_old), by_name(&spread_new));
     let noted = read(noted, schema.kind);
     let mut found = Differences {
         lines: Vec::new(),
         adds: false,
-        is_compatible: noted.is_some(),
+        is_compatible: noted.is_some() && !series::is_renamed(noted_text, &declared),
         no_longer_plain: Vec::new(),
         begins_to_seal: false,
         jumps: false,
@@ -113,6 +114,7 @@ pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Optio
             is_index || name.0 == "property" && may_come(schema, name.1) || is_renamed() || name.0 == GONE;
         found.lines.push(format!("+ {line}"));
     }
+    series::gathered(&mut found.lines, noted_text, &declared);
     Some(found)
 }
 
@@ -194,9 +196,14 @@ pub(crate) fn outdated(noted: &str, schema: &Schema) -> Option<Outdated> {
 /// are those that are noted, since an index comes and goes by a job.
 pub(crate) fn united(table: &str, noted: &str, schema: &Schema) -> String {
     let declared = layout_in(schema, table);
-    let (old, new) = (by_name(noted), by_name(&declared));
+    let own = declared.lines().filter(|line| !line.starts_with("index "));
+    let own = own.map(|line| series::longer(noted, line));
+    let mut lines: Vec<_> = own.collect();
+    let together = lines.join("\n");
+    let (spread_old, spread_new) = (series::spread(noted), series::spread(&together));
+    let (old, new) = (by_name(&spread_old), by_name(&spread_new));
+    let declared_lines = by_name(&declared);
     let was = read(noted, schema.kind);
-    let mut lines: Vec<_> = declared.lines().filter(|line| !line.starts_with("index ")).collect();
     lines.extend(
         old.iter()
             .filter(|(name, _)| matches!(name.0, "property" | GONE) && !new.contains_key(*name))
@@ -207,7 +214,7 @@ pub(crate) fn united(table: &str, noted: &str, schema: &Schema) -> String {
         let name = ("index", line.split(' ').nth(1).unwrap_or_default());
         // One that only prints wider values is the same.
         let becomes = was.as_ref().is_some_and(|was| may_become(was, schema, name));
-        lines.push(new.get(&name).filter(|_| becomes).copied().unwrap_or(line));
+        lines.push(declared_lines.get(&name).filter(|_| becomes).copied().unwrap_or(line));
     }
     lines.join("\n")
 }

@@ -8,9 +8,10 @@ use super::super::column_type::ColumnType;
 use super::super::encrypted::TOKEN;
 use super::super::key_type::{Format, KeyType, TimeItem};
 use super::super::{
-    Arrival, Blind, Copies, Field, FieldPart, Index, KeyScope, Part, Place, Schema, Sum, SumOf, Summary,
-    TableTemplate, Template, TokenScope, entity_type,
+    Arrival, Blind, Copies, Field, FieldPart, Index, KeyScope, Part, Place, Schema, Series, Slot, Sum, SumOf,
+    Summary, TableTemplate, Template, TokenScope, entity_type,
 };
+use super::series;
 use super::{
     BLIND, BY_PARTITION, BY_TABLE, DUAL, ENCRYPTED, EVENTUAL, GONE, IN, OF, PARTITION, PRINTS, SIGNED, SUMS,
     WAS,
@@ -43,6 +44,8 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
             (field.name, field.property, field.edm, field.optional) = (name, name, edm, optional);
             (field.column, field.was) = (ColumnType::of(edm), was);
             fields.push(field);
+        } else if let Some(series) = series::Line::read(line) {
+            fields.extend(slots(series)?);
         }
     }
     schema.fields = fields.leak();
@@ -60,6 +63,8 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
             "partition" => place.partition = reader.template()?,
             "row" => place.row = reader.template()?,
             "version" | "property" | GONE => {}
+            // One that can't be read is none.
+            series::SERIES if series::Line::read(line).is_some() => {}
             "index" => indexes.push(reader.index(schema.entity_type)?),
             _ => return None,
         }
@@ -99,6 +104,21 @@ fn sealing<'t>(property: &str, text: &'t str) -> (Field, &'t str) {
         field.blind = Some(Blind { property: leaked(&format!("{property}{TOKEN}")), tokens });
     }
     (field, rest)
+}
+
+/// The fields that a series is.
+fn slots(line: series::Line<'_>) -> Option<Vec<Field>> {
+    let optional = line.holds.ends_with('?');
+    let edm = edm_type(line.holds.trim_end_matches('?'))?;
+    let stem = leaked(line.stem);
+    let of: &'static Series = Box::leak(Box::new(Series::new(stem, stem, line.slots).width(line.width)));
+    let field = |(at, property): (usize, String)| {
+        let name = leaked(&property);
+        let series = Some(Slot { of, at });
+        let column = ColumnType::of(edm);
+        Field { name, property: name, edm, optional, column, series, ..Field::PLAIN }
+    };
+    Some(line.properties().enumerate().map(field).collect())
 }
 
 fn edm_type(name: &str) -> Option<EdmType> {

@@ -1,17 +1,21 @@
-//! What plans add to rows of summaries, inside the transaction.
+//! What plans add to the numbers of rows, inside the transaction: of summaries, and of entities.
 //!
 //! The row is read where the transaction has it, with what plans before have added. So nobody who adds was ever too late.
 
 use super::apply::{AppliedRow, New, OldRow, Writing};
 use super::encoded::{Deferred, EncodedAddition, Prepared};
+use super::merging::check_merged_size;
 use super::numbering::encode_now;
 use super::transaction::touched;
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
 use crate::model::{Name, ValueRef};
-use crate::plan::RowProperty;
+use crate::plan::{RowProperty, borrowed};
 use crate::row::Row;
 use crate::row::encode::{self, Under};
+use crate::row::row_write;
 use crate::row::view::RowView;
+use crate::sealing::sign;
 use crate::store::lmdb;
 use crate::store::scan::read;
 
@@ -19,12 +23,15 @@ use crate::store::scan::read;
 const TYPICAL: usize = 128;
 
 impl Writing<'_, '_> {
-    /// Looks at the row of a summary, and puts it into bytes as it is to be.
+    /// Looks at the row that is added to, and puts it into bytes as it is to be.
     pub(super) fn examine_addition(
         &mut self,
         plan: &Prepared,
         addition: &EncodedAddition,
     ) -> Result<AppliedRow> {
+        if addition.amounts.are_own() {
+            return self.examine_own(plan, addition);
+        }
         let key = plan.bytes(&addition.key);
         let found = self.dbs.data.get(self.txn, key).map_err(lmdb::error)?;
         let Some(bytes) = found else {
@@ -62,7 +69,55 @@ impl Writing<'_, '_> {
         Ok(AppliedRow::of(Some(old), new))
     }
 
-    /// Puts a row of a summary into bytes, by the shape of its kind.
+    /// The same of an entity's own row: it must be there, and keeps what nothing is added to.
+    fn examine_own(&mut self, plan: &Prepared, addition: &EncodedAddition) -> Result<AppliedRow> {
+        let key = plan.bytes(&addition.key);
+        let Some(bytes) = self.dbs.data.get(self.txn, key).map_err(lmdb::error)? else {
+            if !self.lacked(key, key.len() + TYPICAL)? && self.state.is_some() {
+                return Err(read::out_of_order());
+            }
+            return Err(Error::new(ErrorKind::EntityNotFound));
+        };
+        self.check_value(bytes)?;
+        let row = Row::parse(bytes)?;
+        row.verify(addition.seed)?;
+        if row.is_signed() {
+            return Err(sign::needs_its_struct());
+        }
+        let old = OldRow::of(&row, key.len() + bytes.len());
+        let Some(touched) = self.touched_by(plan, addition.group) else { return Err(no_table()) };
+        let dict = self.dict_for(touched, &row)?;
+        let view = RowView::new(key, row, &*dict, true);
+        if view.kind()? != Some(addition.amounts.kind_name()) {
+            return Err(addition.amounts.is_another());
+        }
+        let sums = addition.amounts.becomes_of_own(&mut |name| view.get(name))?;
+        // What is there lies where the row that takes its place is put.
+        let owned = |property: Result<RowProperty<'_>>| {
+            property.map(|(name, value)| (Name::from(name), value.to_value()))
+        };
+        let mut properties = view.properties().map(owned).collect::<Result<Vec<_>>>()?;
+        for (name, sum) in sums {
+            match properties.iter_mut().find(|(known, _)| **known == *name) {
+                Some((_, value)) => *value = sum,
+                None => properties.push((Name::from(name), sum)),
+            }
+        }
+        if properties.len() > limits::PROPERTIES {
+            return Err(row_write::too_many(properties.len()));
+        }
+        let new = self.encode(plan, addition, &borrowed(&properties))?;
+        if let New::Scratch(range) = &new {
+            let bytes = self.scratch.rows.get(range.clone()).unwrap_or_default();
+            let Some(touched) = self.touched_by(plan, addition.group) else { return Err(no_table()) };
+            let dict = self.dict_for(touched, &Row::parse(bytes)?)?;
+            check_merged_size(key, bytes, &dict)?;
+            self.check_change(key, (old.length(), Some(key.len() + range.len())))?;
+        }
+        Ok(AppliedRow::of(Some(old), new))
+    }
+
+    /// Puts a row into bytes, by the shape of its kind.
     fn encode(
         &mut self,
         plan: &Prepared,

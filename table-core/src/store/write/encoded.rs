@@ -308,10 +308,11 @@ impl Prepared {
         Some((addition.group, addition.seed, self.bytes(&addition.key)))
     }
 
-    /// Names the row of a summary in an error.
+    /// Names the row that is added to in an error.
     #[cold]
     pub(super) fn locate_addition(&self, error: Error, addition: &EncodedAddition) -> Refused {
-        let error = error.attempted("add to a summary in");
+        let attempted = if addition.amounts.are_own() { "add to" } else { "add to a summary in" };
+        let error = error.attempted(attempted);
         let Refused { error, group, .. } = self.locate_group(error, addition.group);
         Refused { error: key::locate(error, self.bytes(&addition.key)), group, row: Some(addition.at) }
     }

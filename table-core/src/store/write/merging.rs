@@ -56,7 +56,7 @@ impl Writing<'_, '_> {
 }
 
 /// A merged entity may be larger than either of its parts.
-fn check_merged_size(key: &[u8], bytes: &[u8], dict: &Dict) -> Result<()> {
+pub(super) fn check_merged_size(key: &[u8], bytes: &[u8], dict: &Dict) -> Result<()> {
     // No entity is larger than this: two bytes for each stored one, and the most that names can come to.
     let bound = 2 * (key.len() + bytes.len()) + limits::PROPERTIES * (12 + 2 * limits::NAME_UNITS);
     if bound <= limits::ENTITY_BYTES {

@@ -526,6 +526,9 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
     }
 
     fn make(&mut self) -> Result<()> {
+        if let Change::Merge(patch, _) = &self.change {
+            E::check_patch(patch).map_err(|error| self.place(error))?;
+        }
         if let Some(error) = self.closed.take() {
             return Err(self.needs_values(error));
         }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use crate::model::Value;
 use crate::query::{Filter, SealedEq, declared};
-use crate::schema::{Property, PropertyValue};
+use crate::schema::{Property, PropertyValue, Series};
 
 /// Who may implement the traits below is said here: nobody else can.
 pub(in crate::typed) mod sealed {
@@ -121,6 +121,8 @@ impl ColumnArg<crate::crypt::Secret<Box<str>>> for &str {
 /// `K` says whether it can be: an encrypted property can't, but for equality if it has `#[encrypt(blind)]`.
 pub struct Column<T, K = Plain> {
     name: &'static str,
+    /// The slot that it was to be, of a series that has none of this number.
+    no_slot: Option<(&'static Series, usize)>,
     value: PhantomData<fn() -> (T, K)>,
 }
 
@@ -176,11 +178,19 @@ impl Comparable for Plain {}
 impl<T, K> Column<T, K> {
     #[doc(hidden)]
     pub const fn new(name: &'static str) -> Self {
-        Self { name, value: PhantomData }
+        Self { name, no_slot: None, value: PhantomData }
     }
 
-    pub(super) fn name(&self) -> &'static str {
-        self.name
+    pub(in crate::typed) const fn of_no_slot(series: &'static Series, slot: usize) -> Self {
+        Self { name: series.stem, no_slot: Some((series, slot)), value: PhantomData }
+    }
+
+    /// A filter of the column.
+    pub(super) fn filter(&self, of: impl FnOnce(&'static str) -> Filter) -> Filter {
+        match self.no_slot {
+            None => of(self.name),
+            Some((series, slot)) => Filter::of_no_slot(series, slot),
+        }
     }
 
     /// Equal.
@@ -189,7 +199,7 @@ impl<T, K> Column<T, K> {
     where
         K: Equatable,
     {
-        K::equals(self.name, value.to_constant())
+        self.filter(|name| K::equals(name, value.to_constant()))
     }
 
     /// There, and not equal.
@@ -198,7 +208,7 @@ impl<T, K> Column<T, K> {
     where
         K: Comparable,
     {
-        declared(self.name).ne(value.to_constant())
+        self.filter(|name| declared(name).ne(value.to_constant()))
     }
 
     /// Greater.
@@ -206,7 +216,7 @@ impl<T, K> Column<T, K> {
     where
         K: Comparable,
     {
-        declared(self.name).gt(value.to_constant())
+        self.filter(|name| declared(name).gt(value.to_constant()))
     }
 
     /// Greater or equal.
@@ -214,7 +224,7 @@ impl<T, K> Column<T, K> {
     where
         K: Comparable,
     {
-        declared(self.name).ge(value.to_constant())
+        self.filter(|name| declared(name).ge(value.to_constant()))
     }
 
     /// Less.
@@ -222,7 +232,7 @@ impl<T, K> Column<T, K> {
     where
         K: Comparable,
     {
-        declared(self.name).lt(value.to_constant())
+        self.filter(|name| declared(name).lt(value.to_constant()))
     }
 
     /// Less or equal.
@@ -230,14 +240,14 @@ impl<T, K> Column<T, K> {
     where
         K: Comparable,
     {
-        declared(self.name).le(value.to_constant())
+        self.filter(|name| declared(name).le(value.to_constant()))
     }
 }
 
 impl Column<bool> {
     /// True.
     pub fn is_true(&self) -> Filter {
-        declared(self.name).is_true()
+        self.filter(|name| declared(name).is_true())
     }
 }
 

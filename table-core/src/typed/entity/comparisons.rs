@@ -13,7 +13,7 @@ impl<T: Property, K: Comparable> Column<T, K> {
     /// A filter's text has no `null`, as the service's has none; what is there equals a value or differs from it.
     pub fn is_some(&self) -> Filter {
         let value = any_of(T::EDM);
-        declared(self.name()).eq(value.clone()) | declared(self.name()).ne(value)
+        self.filter(|name| declared(name).eq(value.clone()) | declared(name).ne(value))
     }
 
     /// Not there: the row lacks the property, as that of an `Option` that is `None` does.
@@ -42,14 +42,14 @@ impl<T, K: Equatable> Column<T, K> {
 impl<K: Comparable> Column<String, K> {
     /// Text that starts with `prefix`.
     pub fn starts_with(&self, prefix: &str) -> Filter {
-        starting(self.name(), prefix)
+        self.filter(|name| starting(name, prefix))
     }
 }
 
 impl<K: Comparable> Column<Box<str>, K> {
     /// Text that starts with `prefix`.
     pub fn starts_with(&self, prefix: &str) -> Filter {
-        starting(self.name(), prefix)
+        self.filter(|name| starting(name, prefix))
     }
 }
 

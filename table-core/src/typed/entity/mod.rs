@@ -77,6 +77,13 @@ pub trait Entity: Sized + 'static {
     #[doc(hidden)]
     fn exchange(&mut self, patch: &mut Self::Patch);
 
+    /// Refuses a patch that sets slots which a series has not.
+    #[doc(hidden)]
+    fn check_patch(patch: &Self::Patch) -> Result<()> {
+        let _ = patch;
+        Ok(())
+    }
+
     /// The declaration of the entities that it is a summary of.
     #[doc(hidden)]
     const SUMMARIZES: Option<&'static Schema> = None;

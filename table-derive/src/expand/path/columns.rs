@@ -5,12 +5,16 @@ use quote::quote;
 
 use super::super::fields::{self, is_compared};
 use super::super::key::argument_type;
+use super::super::series;
 use crate::model::{Entity, Field, Index, Storage};
 
 /// The fields that rows hold or their keys give back, as far as filters can speak of them.
-fn compared<'m>(model: &'m Entity<'_>, holds: impl Fn(usize) -> bool) -> impl Iterator<Item = &'m Field<'m>> {
+fn compared<'m>(
+    model: &'m Entity<'_>,
+    holds: impl Fn(usize) -> bool,
+) -> impl Iterator<Item = (usize, &'m Field<'m>)> {
     let fields = model.fields.iter().enumerate();
-    fields.filter(move |(at, field)| is_compared(field) && holds(*at)).map(|(_, field)| field)
+    fields.filter(move |(at, field)| is_compared(field) && holds(*at))
 }
 
 /// The struct of the columns.
@@ -21,7 +25,12 @@ pub(super) fn columns(
     holds: impl Fn(usize) -> bool,
 ) -> TokenStream {
     let (krate, vis) = (&model.krate, model.vis);
-    let declared = compared(model, holds).map(|field| {
+    let declared = compared(model, holds).map(|(_, field)| {
+        if field.storage == Storage::Series {
+            let (vis, ident) = (field.vis, field.ident);
+            let (doc, column) = (series::doc(field), series::column(krate, field));
+            return quote!(#[doc = #doc] #vis #ident: #column);
+        }
         let (vis, ident, ty) = (field.vis, field.ident, argument_type(krate, field, false));
         if field.storage == Storage::Flattened {
             let doc = format!("The fields of `{}`.", field.name);
@@ -50,10 +59,14 @@ pub(super) fn columns(
 /// Its value.
 pub(super) fn made(model: &Entity<'_>, name: &Ident, holds: impl Fn(usize) -> bool) -> TokenStream {
     let krate = &model.krate;
-    let made = compared(model, holds).map(|field| {
+    let made = compared(model, holds).map(|(at, field)| {
         let (ident, property) = (field.ident, &field.property.value);
         if field.storage == Storage::Flattened {
             return quote!(#ident: #krate::FlatColumns::NEW);
+        }
+        if field.storage == Storage::Series {
+            let slots = series::slots(at);
+            return quote!(#ident: #krate::SeriesColumn::new(#slots));
         }
         if let Some((_, column)) = fields::reference_column(krate, field) {
             return quote!(#ident: #column);

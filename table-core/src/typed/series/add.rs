@@ -1,0 +1,222 @@
+//! Adding to slots of a series where they are stored.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::SeriesOf;
+use crate::error::{Error, ErrorKind, Result};
+use crate::handle::write::carry_out;
+use crate::model::{ETag, Value, ValueRef};
+use crate::plan::{Addition, Amounts, Epoch, Group, OneOrMore, OwnAdd, Plan};
+use crate::schema::{self, Countable, Schema, Series, SumOf, ValueError, holds};
+use crate::sealing::SealedAt;
+use crate::typed::change::driver::{self, Together};
+use crate::typed::entity::Entity;
+use crate::typed::read::key::Key;
+use crate::typed::table::Table;
+
+/// What one addition does to the entity itself.
+type OfEntity<E> = fn(&mut E, usize, i64) -> Result<(), ValueError>;
+
+/// Numbers that are to be added to slots of an entity. Made by the entity's own `add` function, with a method for each series.
+#[must_use = "it adds nothing until a table does"]
+pub struct Additions<E> {
+    all: Vec<One<E>>,
+    /// The first that is of no slot, which the table says.
+    refused: Option<Error>,
+}
+
+struct One<E> {
+    /// The place of the slot among the entity's fields.
+    field: usize,
+    slot: usize,
+    by: i64,
+    /// What comes of it where the slot is stored,
+    added: fn(Option<ValueRef<'_>>, i64) -> Result<Value, ValueError>,
+    /// and in the entity.
+    of_entity: OfEntity<E>,
+}
+
+impl<E> Additions<E> {
+    #[doc(hidden)]
+    #[expect(clippy::new_without_default, reason = "generated code makes them")]
+    pub const fn new() -> Self {
+        Self { all: Vec::new(), refused: None }
+    }
+
+    #[doc(hidden)]
+    pub fn to_slot<T: Countable>(
+        &mut self,
+        series: &'static Series,
+        first: usize,
+        (slot, by): (usize, i64),
+        of_entity: OfEntity<E>,
+    ) {
+        if let Some(why) = series.refuse_slot(slot) {
+            self.refused.get_or_insert_with(|| Error::new(ErrorKind::ValueOutOfRange).because(why));
+            return;
+        }
+        self.all.push(One { field: first + slot, slot, by, added: schema::added::<T>, of_entity });
+    }
+}
+
+impl<E> fmt::Debug for Additions<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.all.iter().map(|one| (one.slot, one.by))).finish()
+    }
+}
+
+/// Adds to a slot of an entity that was read.
+pub fn add_to_slot<S: SeriesOf<Slot: Countable>>(
+    series: &mut S,
+    slot: usize,
+    by: i64,
+) -> Result<(), ValueError> {
+    if let Some(place) = series.slots_mut().get_mut(slot) {
+        *place = S::Slot::of_number(place.number() + i128::from(by))?;
+    }
+    Ok(())
+}
+
+/// Why a change that was made by reading gave up.
+enum Refused {
+    Value(ValueError),
+    Store(Error),
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl<E: Entity> Table<E> {
+    /// Adds to slots of the entity there, whatever they hold; fails if there is none.
+    ///
+    /// The numbers are added inside the transaction that writes them: however many threads count at one time, none of them is
+    /// made to begin again. Where copies, tokens or summaries of the entity may depend on the slots, or rows are signed or
+    /// converted, it is read and changed as [`update`](Self::update) does it: the result is the same.
+    ///
+    /// A sum that the slot's type can't hold is [`ValueOutOfRange`](ErrorKind::ValueOutOfRange), and nothing is written.
+    ///
+    /// ```
+    /// # use table_core::{Entity, ErrorKind, Store};
+    /// #[derive(Entity)]
+    /// #[entity(table = "Load", kind = "day")]
+    /// #[key(partition = "{host}", row = "day_{day:06}")]
+    /// struct Day {
+    ///     host: String,
+    ///     day: u32,
+    ///     #[series]
+    ///     #[property(default)]
+    ///     requests: [u32; 24],
+    /// }
+    ///
+    /// # let store = Store::temporary()?;
+    /// let days = store.table::<Day>()?;
+    /// days.insert(&Day { host: "web1".into(), day: 1, requests: [0; 24] })?;
+    /// std::thread::scope(|scope| {
+    ///     for _ in 0..4 {
+    ///         scope.spawn(|| {
+    ///             for _ in 0..25 {
+    ///                 days.add(Day::key("web1", 1), Day::add().requests(13, 1)).unwrap();
+    ///             }
+    ///         });
+    ///     }
+    /// });
+    /// assert_eq!(days.get(Day::key("web1", 1))?.unwrap().requests[13], 100);
+    ///
+    /// let error = days.add(Day::key("web1", 1), Day::add().requests(13, -101)).unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::ValueOutOfRange);
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    pub fn add(&self, key: Key<E>, add: impl Into<Additions<E>>) -> Result<ETag> {
+        let Additions { all, refused } = add.into();
+        let place = |error: Error, key: &Key<E>| {
+            let error = error.attempted("add to").table(E::SCHEMA.table());
+            match key.as_strs() {
+                Ok((partition, row)) => error.partition(partition).row(row),
+                Err(_) => error,
+            }
+        };
+        if let Some(error) = refused {
+            return Err(place(error, &key));
+        }
+        // An executor need not know of whose row it speaks.
+        if let Some(done) = self.add_in_place(&key, &all).map_err(|error| place(error, &key))? {
+            return Ok(done);
+        }
+        let (partition, row) =
+            key.as_strs().map(|(partition, row)| (partition.to_owned(), row.to_owned()))?;
+        let changed = self.try_update(key, |entity| {
+            all.iter().try_for_each(|one| (one.of_entity)(entity, one.slot, one.by)).map_err(Refused::Value)
+        });
+        match changed {
+            Ok(entity) => Ok(crate::typed::Stored::etag(&entity)),
+            Err(Refused::Store(error)) => Err(error),
+            Err(Refused::Value(error)) => Err(Error::new(ErrorKind::ValueOutOfRange)
+                .because(error.to_string())
+                .attempted("add to")
+                .table(E::SCHEMA.table())
+                .partition(&partition)
+                .row(&row)),
+        }
+    }
+
+    /// Adds inside the transaction, if nothing but the entity's own row depends on the slots; `None` if something may.
+    fn add_in_place(&self, key: &Key<E>, all: &[One<E>]) -> Result<Option<ETag>> {
+        let (schema, table) = (E::SCHEMA, self.dynamic());
+        let may = table.exec().store().abilities().additions;
+        if !may || all.is_empty() || !all.iter().all(|one| is_apart(schema, one.field)) {
+            return Ok(None);
+        }
+        let standing = driver::standing(Together::alone(table), schema, true)?;
+        if standing.fills() {
+            return Ok(None);
+        }
+        let own = |one: &One<E>| {
+            let field = schema.fields.get(one.field)?;
+            Some(OwnAdd { property: field.property, absent: field.absent, by: one.by, added: one.added })
+        };
+        let own: Arc<[OwnAdd]> = all.iter().filter_map(own).collect();
+        let (partition, row) = key.as_strs()?;
+        let addition = Addition { key: row, amounts: Amounts::own(schema, own), of: 0 };
+        let epochs: OneOrMore<Epoch> = Epoch { kind: schema.kind, number: standing.epoch }.into();
+        let group = Group { additions: vec![addition], epochs, ..Group::new(partition, Vec::new()) };
+        let plan = Plan { groups: group.into(), ..Plan::default() };
+        match carry_out(std::slice::from_ref(table), &plan, &SealedAt::NOTHING) {
+            Ok(etag) => Ok(Some(etag)),
+            // Somebody began to make an index, or the row is of a former version: reading finds out what it is.
+            Err(failure) if failure.was_stale || failure.error.kind() == ErrorKind::SchemaMismatch => {
+                Ok(None)
+            }
+            Err(failure) => Err(failure.error),
+        }
+    }
+}
+
+/// Whether nothing but the entity's own row depends on a field, and that row can be written without being read as the entity.
+fn is_apart(schema: &'static Schema, field: usize) -> bool {
+    let of_index = |(at, index): (usize, &schema::Index)| {
+        let counts = |summary: schema::Summary| {
+            summary.sums.iter().any(|sum| match sum.of {
+                SumOf::Count => false,
+                SumOf::CountWhen => true,
+                SumOf::Field(summed) => summed == field,
+            })
+        };
+        !index.sparse
+            && !index.is_eventual()
+            && !index.is_elsewhere()
+            && match index.summary {
+                Some(summary) => !counts(summary),
+                None => !holds(schema, Some(at), field),
+            }
+    };
+    !schema.signed
+        && !schema.seals()
+        && schema.former.is_none()
+        && schema.version == 1
+        && schema.summary_of.is_none()
+        && schema.indexes.iter().enumerate().all(of_index)
+}
