@@ -133,9 +133,18 @@ const fn field_name(schema: &Schema, at: usize) -> &'static str {
 }
 
 /// C21, beyond what the bound on the type says: a property is there or absent, and nothing between.
-/// `is_nested` is [`Property::NESTED`](super::Property::NESTED) of the field's type.
+/// `is_nested` is [`Property::NESTED`](super::Property::NESTED) of the field's type; `is_bare`, whether it is a secret that rows
+/// would hold as it is, and nothing says that they may.
 #[track_caller]
-pub const fn property(name: &str, is_nested: bool) {
+pub const fn property(name: &str, is_nested: bool, is_bare: bool) {
+    if is_bare {
+        let message = Message::new("`")
+            .text(name)
+            .text("` is a `Secret`, and rows would hold it as it is: `#[encrypt]` seals it");
+        message
+            .text(", and `#[property(plain)]` says that it is only to be hidden and wiped in memory")
+            .refuse();
+    }
     if is_nested {
         let message = Message::new("`").text(name).text("` is an `Option` of an `Option`");
         message.text(", and a property is there or absent: write one `Option`").refuse();
