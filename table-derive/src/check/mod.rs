@@ -19,6 +19,7 @@ mod index;
 mod key;
 mod key_part;
 pub(crate) mod names;
+mod periods;
 mod property;
 mod set;
 mod summary;
@@ -51,6 +52,8 @@ pub(crate) fn entity(cx: &Ctxt, entity: &Entity<'_>) {
     index::c18_parts_leave_queries_their_methods(cx, entity);
     index::every_row_has_its_name(cx, entity);
     index::c19_a_transaction_holds_the_copies(cx, entity);
+
+    periods::c27_all_of_an_entity_lies_in_its_period(cx, entity);
 
     summary::a_summary_holds_numbers(cx, entity);
     summary::c19_a_transaction_holds_the_summaries(cx, entity);
