@@ -17,7 +17,7 @@ use crate::messages::MOST_QUEUES;
 use crate::store::proven::{Stop, body};
 use crate::store::records::meta;
 
-/// BlobContent whose segments have their checksums. It is shared between the attempts to write it.
+/// Content whose segments have their checksums. It is shared between the attempts to write it.
 #[derive(Clone, Debug)]
 pub(in crate::store) struct Sealed {
     id: BlobId,
