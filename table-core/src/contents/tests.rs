@@ -35,7 +35,7 @@ fn records_are_read_as_they_were_written_and_no_others_are() {
         content_type: "image/jpeg".into(),
     };
     let body = blob.encode();
-    assert_eq!(BlobRecord::decode(&body), Some(blob.clone()));
+    assert_eq!(BlobRecord::decode(&body), Some(blob));
     for length in 0..=36 {
         assert_eq!(BlobRecord::decode(&body[..length]), None, "{length}");
     }
@@ -63,11 +63,11 @@ fn an_upload_is_over_after_an_hour_by_whichever_clock() {
     let touched = Ticks::now();
     let hour = UPLOAD_STANDS;
     let waiting = Waiting::Upload(touched);
-    let second = Duration::from_secs(1);
+    let nearly = hour.checked_sub(Duration::from_secs(1)).unwrap();
     assert!(!waiting.is_over(touched));
-    assert!(!waiting.is_over(touched.checked_add(hour - second).unwrap()));
+    assert!(!waiting.is_over(touched.checked_add(nearly).unwrap()));
     assert!(waiting.is_over(touched.checked_add(hour).unwrap()));
-    assert!(!waiting.is_over(touched.checked_sub(hour - second).unwrap()), "the clock was set back");
+    assert!(!waiting.is_over(touched.checked_sub(nearly).unwrap()), "the clock was set back");
     assert!(waiting.is_over(touched.checked_sub(hour).unwrap()), "it was far ahead");
     assert!(Waiting::Gone.is_over(touched));
 }
@@ -109,4 +109,41 @@ fn names_and_types_have_rules() {
     for text in ["", "a\nb", "\u{e9}", &"a".repeat(256)] {
         assert_eq!(name::check_type(text).unwrap_err().kind(), ErrorKind::ValueOutOfRange, "{text}");
     }
+}
+
+/// As `docs/format.md` has them.
+#[test]
+fn keys_and_records_are_these_bytes() {
+    let id = BlobId([7; 16]);
+    let of = |kind: u8, rest: &[u8]| [&[kind][..], &id.0, rest].concat();
+    assert_eq!((keys::DIRECTORY, keys::LEDGER), ([0], [1]));
+    assert_eq!(keys::name(0x0102_0304, "a/b"), [2, 1, 2, 3, 4, b'a', b'/', b'b']);
+    assert_eq!(keys::blob(id), of(3, &[]));
+    assert_eq!(keys::waiting(id), of(4, &[]));
+    assert_eq!(keys::segment(id, 258), of(5, &[0, 0, 1, 2]));
+    let blob = BlobRecord {
+        length: 258,
+        digest: 9,
+        references: 3,
+        made: Ticks::new(5).unwrap(),
+        changed: Ticks::new(6).unwrap(),
+        content_type: "a/b".into(),
+    };
+    let numbers = [
+        [2, 1, 0, 0, 0, 0, 0, 0],
+        [9, 0, 0, 0, 0, 0, 0, 0],
+        [5, 0, 0, 0, 0, 0, 0, 0],
+        [6, 0, 0, 0, 0, 0, 0, 0],
+    ];
+    assert_eq!(blob.encode(), [&numbers.concat()[..], &[3, 0, 0, 0], b"a/b"].concat());
+    assert_eq!(NameRecord { id }.encode(), [7; 16]);
+    assert_eq!(Waiting::Upload(Ticks::new(5).unwrap()).encode(), [0, 5, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(Waiting::Gone.encode(), [1]);
+    let tally = |count| Tally { count, digest: count + 1 };
+    let ledger = Ledger { names: tally(1), blobs: tally(3), waiting: tally(5), segments: tally(7), bytes: 9 };
+    let numbers: Vec<u8> = (1..=9_u64).flat_map(u64::to_le_bytes).collect();
+    assert_eq!(ledger.encode(), numbers);
+    let mark =
+        [0xc1, 0x9d, 0x4b, 0x1f, 0xe6, 0x52, 0xa8, 0x37, 0x0e, 0xd4, 0x73, 0xbc, 0x95, 0x28, 0xf1, 0x6a];
+    assert_eq!(reference::encode(id, 258), [&mark[..], &id.0, &[2, 1, 0, 0, 0, 0, 0, 0]].concat());
 }

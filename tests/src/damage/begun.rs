@@ -1,6 +1,6 @@
 //! What is on its way in the store that is damaged: an index that is being filled and one that is being swept, with the
 //! cursors of their jobs, copies in another table and partition, and queues with messages that wait, are due later, are held
-//! by somebody and were set aside.
+//! by somebody and were set aside; and blobs.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use table_core::store::QueueStats;
 use table_core::{Copied, ErrorKind, Key, Result, Store, Stored};
 
 use self::after::Sailor;
-use super::Findings;
 use super::people::{all, compare, one};
+use super::{Findings, blobs};
 
 /// The crew as it was first declared, with copies in another table.
 pub(crate) mod before {
@@ -51,8 +51,8 @@ pub(crate) mod after {
     }
 }
 
-/// The tables of the crew.
-pub(super) const TABLES: [&str; 2] = ["Crew", "Ports"];
+/// The tables of the crew, and that of the maps.
+pub(super) const TABLES: [&str; 3] = ["Crew", "Ports", blobs::TABLE];
 const SHIPS: [&str; 2] = ["Argo", "Beagle"];
 const PORTS: [&str; 3] = ["Bergen", "Cadiz", "Lima"];
 const SAILORS: u32 = 60;
@@ -112,7 +112,7 @@ pub(super) fn build(store: &Store) -> Result<()> {
         orders.send_after(&format!("later {number}"), LONG)?;
         orders.send_unique(&format!("key {number}"), &format!("unique {number}"))?;
     }
-    Ok(())
+    blobs::build(store)
 }
 
 /// What is there.
@@ -163,6 +163,7 @@ impl Begun {
         }
         self.compare_crew(store, findings);
         self.compare_queues(store, findings);
+        blobs::compare(store, findings);
     }
 
     fn compare_crew(&self, store: &Store, findings: &mut Findings) {
@@ -214,6 +215,7 @@ impl Begun {
         if let Err(error) = self.go_on_with_queue(store, findings) {
             findings.error(&error);
         }
+        blobs::go_on(store, findings);
     }
 
     fn go_on_with_crew(&self, store: &Store, findings: &mut Findings) {

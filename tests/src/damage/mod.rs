@@ -1,6 +1,7 @@
 //! A store to be damaged, reading all of it in every way, and writing to it.
 
 pub(crate) mod begun;
+mod blobs;
 mod people;
 mod rows;
 mod writes;

@@ -4,7 +4,8 @@ mod books;
 pub(in crate::store) mod check;
 mod draft;
 mod tasks;
-#[cfg(all(test, feature = "blob"))]
+#[cfg(test)]
+#[cfg(feature = "blob")]
 mod tests;
 mod view;
 

@@ -17,7 +17,7 @@ use crate::messages::MOST_QUEUES;
 use crate::store::proven::{Stop, body};
 use crate::store::records::meta;
 
-/// BlobContent whose segments have their checksums. It is shared between the attempts to write it.
+/// Content whose segments have their checksums. It is shared between the attempts to write it.
 #[derive(Clone, Debug)]
 pub(in crate::store) struct Sealed {
     id: BlobId,
@@ -199,18 +199,18 @@ impl BlobDraft<'_> {
         if !directory.get(container).is_some_and(|listed| listed.is_dropped) {
             return Ok(true);
         }
-        let (mut names, mut room) = (Vec::new(), REMOVED_AT_ONCE);
+        let (mut gone, mut room) = (Vec::new(), REMOVED_AT_ONCE);
         let is_end = self.view.walk(&keys::name(container, ""), None, |key, record| {
-            if names.len() == most || room == 0 {
+            if gone.len() == most || room == 0 {
                 return Ok(ControlFlow::Break(()));
             }
             let Some(Key::Name(_, name)) = Key::parse(key) else { return Err(view::damaged(key)) };
             let named = NameRecord::decode(body(record)).ok_or_else(|| view::damaged(key))?;
             room = room.saturating_sub(segments(self.view.blob(named.id)?.length));
-            names.push(name.to_owned());
+            gone.push(name.to_owned());
             Ok(ControlFlow::Continue(Stop::Not))
         })?;
-        for name in &names {
+        for name in &gone {
             self.remove_name(container, name)?;
         }
         if is_end {

@@ -51,7 +51,7 @@ impl AppliedRow {
     const DONE: Self = Self { old: None, new: New::Nothing };
 
     /// What comes in the place of what is there.
-    pub(super) fn new(&self) -> &New {
+    pub(super) fn coming(&self) -> &New {
         &self.new
     }
 

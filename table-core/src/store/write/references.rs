@@ -42,7 +42,7 @@ impl Writing<'_, '_> {
                 references.come(ready());
                 continue;
             }
-            let new = match self.scratch.applied.get(index).map(super::apply::AppliedRow::new) {
+            let new = match self.scratch.applied.get(index).map(super::apply::AppliedRow::coming) {
                 None | Some(New::Kept) => continue,
                 Some(New::Nothing) => &[],
                 Some(New::FromPlan) => ready(),
