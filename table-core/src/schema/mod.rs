@@ -34,6 +34,7 @@ mod escape;
 mod fold;
 mod form;
 mod held;
+mod holder;
 mod key_error;
 mod key_type;
 mod keys;
@@ -63,6 +64,10 @@ pub(crate) use encrypted::{TOKEN_BYTES, token_text};
 pub use escape::{escape, unescape};
 pub use fold::fold_char;
 pub(crate) use held::holds;
+pub use holder::{HeldCopy, Kin};
+pub(crate) use holder::Way;
+#[doc(hidden)]
+pub use holder::{CopiedInto, CopyOf};
 pub(crate) use key_error::KeyError;
 pub(crate) use key_type::{BLIND_DIGITS, edm, shard_digits};
 pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
@@ -117,6 +122,13 @@ pub struct Schema {
     pub indexes: &'static [Index],
     /// The name of the struct that it is a summary of: its rows are written by changes of that one's entities alone.
     pub summary_of: Option<&'static str>,
+    /// The copies of other entities' fields that it holds.
+    pub copied: &'static [HeldCopy],
+    /// The kinds of the entities that hold copies of it.
+    pub holders: &'static [&'static str],
+    /// The declarations of those.
+    #[doc(hidden)]
+    pub kin: Kin,
 }
 
 impl Schema {
@@ -138,6 +150,9 @@ impl Schema {
             places,
             indexes: &[],
             summary_of: None,
+            copied: &[],
+            holders: &[],
+            kin: Kin::NONE,
         }
     }
 

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::names::Names;
-use super::{exact, fields, former, patch, path, schema, summary};
+use super::{copied, exact, fields, former, patch, path, schema, summary};
 use crate::model::Entity;
 
 pub(crate) fn implementation(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
@@ -18,12 +18,15 @@ pub(crate) fn implementation(model: &Entity<'_>, names: &Names<'_>) -> TokenStre
     let (exchange, has_row) = (patch::exchange(model, names), has_row(model));
     let (elements, former) = (elements(model), former::from_former(model));
     let (summarizes, counted) = (summary::summarizes(model), summary::counted(model));
+    let copied = copied::constants(model);
     quote! {
         #[automatically_derived]
         impl #krate::Entity for #ident {
             const SCHEMA: &'static #krate::schema::Schema = #schema;
 
             #summarizes
+
+            #copied
 
             #exact
 

@@ -6,6 +6,7 @@
 
 mod assertions;
 mod beside;
+mod copied;
 mod debug;
 mod entity;
 mod exact;
@@ -43,7 +44,9 @@ pub(crate) fn entity(model: &Entity<'_>) -> TokenStream {
     let surroundings = surroundings(model, &names, &mut beside);
     let view = view::view(model, &names, &mut beside, false);
     let (assertions, summaries) = (assertions::assertions(model), summary::items(model));
-    let block = in_a_block(&model.krate, &quote!(#implementation #surroundings #view #summaries #assertions));
+    let copies = copied::items(model);
+    let block =
+        in_a_block(&model.krate, &quote!(#implementation #surroundings #view #summaries #copies #assertions));
     let beside = beside.into_items();
     quote!(#beside #block)
 }
@@ -58,8 +61,8 @@ pub(crate) fn entity_stub(model: &Entity<'_>) -> TokenStream {
     let (implementation, surroundings) =
         (entity::stub(model, &names), surroundings(model, &names, &mut beside));
     let view = view::view(model, &names, &mut beside, true);
-    let summaries = summary::stubs(model);
-    let block = in_a_block(&model.krate, &quote!(#implementation #surroundings #view #summaries));
+    let (summaries, copies) = (summary::stubs(model), copied::sides(model));
+    let block = in_a_block(&model.krate, &quote!(#implementation #surroundings #view #summaries #copies));
     let beside = beside.into_items();
     quote!(#beside #block)
 }

@@ -4,6 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
+use super::copied;
 use crate::attr::DefaultWord;
 use crate::model::{Projection, ProjectionField};
 
@@ -17,7 +18,10 @@ pub(crate) fn implementation(model: &Projection<'_>) -> TokenStream {
         quote!(#name #second)
     });
     let taken = model.fields.iter().zip(&consts).map(|(field, name)| take(model, field, name));
+    let group = copied::group(krate, ident, &model.as_group());
     quote! {
+        #group
+
         // Each finds its field in the entity, or stops the compiler.
         #(#places)*
 

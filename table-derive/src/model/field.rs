@@ -5,7 +5,7 @@ use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
 use syn::{GenericArgument, PathArguments, Token, Type, Visibility};
 
-use super::{Number, Spanned};
+use super::{CopyOf, Number, ProjectionField, Spanned};
 use crate::attr::{DefaultWord, FieldAttrs, KeyScope, TokenScope};
 use crate::case::Case;
 use crate::ctxt::Ctxt;
@@ -34,6 +34,8 @@ pub(crate) struct Field<'a> {
     /// `summary`: it is a number of a summary; whether it was to be one, and what it is if it says so rightly.
     pub(crate) is_number: bool,
     pub(crate) number: Option<Number>,
+    /// `copy_of`: it is a copy of another entity's fields.
+    pub(crate) copy: Option<CopyOf>,
 }
 
 /// How a field is sealed.
@@ -110,6 +112,7 @@ impl<'a> Field<'a> {
             encrypted: encrypted(cx, &attrs),
             is_number: attrs.number.is_some(),
             number: attrs.number.and_then(|number| Number::new(cx, number)),
+            copy: attrs.copy.and_then(|words| CopyOf::new(cx, words)),
         })
     }
 
@@ -199,12 +202,13 @@ fn was(cx: &Ctxt, attrs: &FieldAttrs) -> Option<Spanned<String>> {
 // C24: words that contradict each other.
 fn storage(cx: &Ctxt, attrs: &FieldAttrs, refers: bool) -> Storage {
     let words = &attrs.property;
+    let refers = refers || attrs.copy.is_some();
     let is_group =
         refers && attrs.flatten.is_none() && words.skip.get().is_none() && words.json.get().is_none();
     let unsealed = if attrs.flatten.is_some() {
         Some("it stands on the fields of the flattened struct")
     } else if is_group {
-        Some("a reference is looked up by, and stored as it is")
+        Some("a reference or a copy is stored as it is")
     } else {
         words.skip.get().map(|()| "a skipped field is not stored")
     };
@@ -231,12 +235,38 @@ fn storage(cx: &Ctxt, attrs: &FieldAttrs, refers: bool) -> Storage {
         for word in [words.default.word(), words.was.word()].into_iter().flatten() {
             cx.error(
                 word.span(),
-                format!("`{word}` says nothing here: a reference is two properties; one that may be absent is an `Option<Ref<..>>`"),
+                format!("`{word}` says nothing here: a reference or a copy is several properties; one that may be absent is an `Option`"),
             );
         }
         return Storage::Grouped;
     }
     if words.json.get().is_some() { Storage::Json } else { Storage::Value }
+}
+
+impl<'a> Field<'a> {
+    /// A field of a projection, as a copy of it is stored.
+    pub(super) fn of_projection(of: &ProjectionField<'a>, vis: &'a Visibility) -> Self {
+        let storage = match (of.json, of.refers) {
+            (true, _) => Storage::Json,
+            (_, true) => Storage::Grouped,
+            _ => Storage::Value,
+        };
+        Self {
+            ident: of.ident,
+            name: of.name.clone(),
+            vis,
+            ty: of.ty,
+            storage,
+            property: Spanned { value: Case::Pascal.of_field(&of.name), span: of.ident.span() },
+            renamed: false,
+            default: of.default.clone(),
+            was: None,
+            encrypted: None,
+            is_number: false,
+            number: None,
+            copy: None,
+        }
+    }
 }
 
 /// The `T` of `Wrapper<T>`, by whatever path the wrapper is named.

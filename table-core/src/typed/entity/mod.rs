@@ -4,6 +4,7 @@ pub(in crate::typed) mod column;
 mod comparisons;
 pub(in crate::typed) mod former;
 pub(in crate::typed) mod group;
+pub(in crate::typed) mod holder;
 pub(in crate::typed) mod path;
 pub(in crate::typed) mod properties;
 pub(in crate::typed) mod source;
@@ -15,6 +16,7 @@ use crate::plan::Values;
 use crate::row::view::RowView;
 use crate::schema::{Field, KeyElements, Property, PropertyValue, Schema};
 
+use self::holder::{Held, Holder};
 use self::source::Source;
 use crate::typed::read::origin::Origin;
 use crate::typed::read::view::EntityView;
@@ -76,6 +78,14 @@ pub trait Entity: Sized + 'static {
     /// Exchanges the fields that the patch sets with those of the entity. Done twice, it changes nothing.
     #[doc(hidden)]
     fn exchange(&mut self, patch: &mut Self::Patch);
+
+    /// How each of the [copies](Schema::copied) that it holds is made.
+    #[doc(hidden)]
+    const HELD: &'static [Held] = &[];
+
+    /// Who holds copies of it.
+    #[doc(hidden)]
+    const HOLDERS: &'static [Holder] = &[];
 
     /// The declaration of the entities that it is a summary of.
     #[doc(hidden)]
