@@ -120,6 +120,11 @@ pub mod queries {}
 #[doc = include_str!("../../docs/summaries.md")]
 pub mod summaries {}
 
+/// The programs of the page on references and copies of other entities.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/derived.md")]
+pub mod derived {}
+
 /// The programs of the cookbook.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/cookbook.md")]

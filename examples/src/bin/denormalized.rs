@@ -62,7 +62,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     for (id, name) in [(1, "Ann"), (2, "Bob")] {
         let email = format!("{}@contoso.com", name.to_lowercase());
-        staff.insert(&Employee { department: "Sales".into(), id, name: name.into(), email, salary: 5_000 })?;
+        staff.insert(&Employee {
+            department: "Sales".into(),
+            id,
+            name: name.into(),
+            email,
+            salary: 5_000,
+        })?;
     }
     // What a struct says of a copy is not what is stored: that is looked up.
     departments.insert(&Department { name: "Sales".into(), manager_id: Some(1), manager: None })?;
@@ -74,7 +80,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     draw(&mut out, projects.dynamic(), &Query::new().row_prefix("project_"))?;
 
     writeln!(out, "\nAnn has another address. What is done, by whoever changes it:\n")?;
-    let marries = || store.transaction().update(Employee::key("Sales", 1), |e| e.email = "cao@contoso.com".into());
+    let marries =
+        || store.transaction().update(Employee::key("Sales", 1), |e| e.email = "cao@contoso.com".into());
     writeln!(out, "{}\n", marries().explain()?)?;
     marries().commit()?;
     let sales = departments.get(Department::key("Sales"))?.ok_or("it is there")?;
@@ -83,7 +90,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(spring.lead, sales.manager);
 
     writeln!(out, "A raise touches nobody else:\n")?;
-    let raise = || staff.egt(Employee::partition("Sales")).update(Employee::key("Sales", 1), |e| e.salary += 500);
+    let raise =
+        || staff.egt(Employee::partition("Sales")).update(Employee::key("Sales", 1), |e| e.salary += 500);
     writeln!(out, "{}\n", raise().explain()?)?;
     assert_eq!(raise().explain()?.rows(), 1);
     raise().commit()?;

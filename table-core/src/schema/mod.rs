@@ -64,18 +64,17 @@ pub(crate) use encrypted::{TOKEN_BYTES, token_text};
 pub use escape::{escape, unescape};
 pub use fold::fold_char;
 pub(crate) use held::holds;
-pub use holder::{HeldCopy, Kin};
-pub(crate) use holder::Way;
 #[doc(hidden)]
 pub use holder::{CopiedInto, CopyOf};
+pub use holder::{HeldCopy, Kin};
 pub(crate) use key_error::KeyError;
 pub(crate) use key_type::{BLIND_DIGITS, edm, shard_digits};
 pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
 pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys, print_keys};
 pub(crate) use layout::layout;
 pub(crate) use layout::{
-    Differences, Outdated, advice, differences_in, layout_in, noted_elsewhere, outdated, read, same_index,
-    same_keys, takes, united, with_index, with_table_renamed, without_index,
+    Differences, Outdated, advice, differences_in, forgotten, layout_in, noted_elsewhere, outdated, read,
+    same_index, same_keys, takes, united, with_index, with_table_renamed, without_index,
 };
 #[doc(hidden)]
 pub use lives::{Blocked, IndexEvent, IndexState, KindEvent, KindState, Lives, Standing};

@@ -4,9 +4,9 @@ use proc_macro2::Ident;
 use syn::parse::ParseStream;
 use syn::{Attribute, Error, LitStr, Path, Result};
 
+use super::copy_of;
 use super::summary::{self, SummaryWords};
 use super::types::{TypeWord, types};
-use super::copy_of;
 use super::{Fill, IndexWords, Slot, Words, value};
 use crate::case::Case;
 use crate::ctxt::Ctxt;

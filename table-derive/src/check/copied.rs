@@ -13,10 +13,7 @@ pub(super) fn a_copy_is_found_by_fields(cx: &Ctxt, entity: &Entity<'_>) {
         if field.optional().is_none() {
             cx.error(
                 field.ty.span(),
-                format!(
-                    "there may be no source to copy: write `Option<{}>`",
-                    field.ty.to_token_stream()
-                ),
+                format!("there may be no source to copy: write `Option<{}>`", field.ty.to_token_stream()),
             );
         }
         for name in &copy.key {
@@ -36,9 +33,13 @@ pub(super) fn a_copy_is_found_by_fields(cx: &Ctxt, entity: &Entity<'_>) {
         }
     }
     if let Some(former) = &entity.former {
-        let held = entity.fields.iter().filter_map(|field| field.copy.as_ref()).map(crate::model::CopyOf::span);
+        let held =
+            entity.fields.iter().filter_map(|field| field.copy.as_ref()).map(crate::model::CopyOf::span);
         for span in held.chain(entity.copied_into.iter().map(Spanned::span)) {
-            cx.error(span, format!("a `{former}` version is read and nothing else: nobody keeps copies of it"));
+            cx.error(
+                span,
+                format!("a `{former}` version is read and nothing else: nobody keeps copies of it"),
+            );
         }
     }
     if let (true, Some(first)) = (entity.is_summary, entity.copied_into.first()) {

@@ -152,7 +152,8 @@ pub(super) const fn key(holder: &Schema, source: &Schema, copy: &HeldCopy, at: u
         return None;
     }
     let message = Message::new("`").text(field_name(holder, place)).text("` is ").text(own.edm.name());
-    let message = message.text(", and `").text(field_name(source, part.field)).text("` of `").text(source.entity);
+    let message =
+        message.text(", and `").text(field_name(source, part.field)).text("` of `").text(source.entity);
     Some(message.text("`, whose key it stands in, is ").text(theirs.edm.name()))
 }
 
@@ -186,7 +187,9 @@ pub(super) const fn fields(source: &Schema, mut copied: &[usize]) -> Option<Mess
         return None;
     }
     let message = Message::new("every field that is copied of `").text(source.entity);
-    Some(message.text("` may be absent: a copy holds one that is always there, which shows that there is one"))
+    Some(
+        message.text("` may be absent: a copy holds one that is always there, which shows that there is one"),
+    )
 }
 
 /// A change of the source finds who refers to it.

@@ -99,6 +99,7 @@ pub(crate) fn outdated(schema: &Schema, why: Outdated) -> Error {
             "`{kind}` of the struct `{entity}` has something plain that another program has had sealed since this one opened \
              the table; declare it with `#[encrypt]` here too"
         ),
+        Outdated::Uncopied(_) | Outdated::Untold(_) => layouts::forgets(schema, why),
         Outdated::Former(version) => layouts::outdated_version(schema, version),
         Outdated::Misnamed { is, was } => format!(
             "the property `{was}` of `{kind}` is called `{is}` by another program, and rows have the one name or the other; \

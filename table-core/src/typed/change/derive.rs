@@ -8,6 +8,7 @@
 
 use super::attempt::{Attempt, Image, Source, Sources};
 use super::driver::{self, Together};
+use super::hold::{self, Holding};
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
@@ -151,13 +152,13 @@ fn find(
     while let Some(view) = views.next() {
         let Some(keys) = holder.own_keys(&view?, way.index)? else { continue };
         let is_changed = images.iter().any(|(_, image)| {
-            std::ptr::eq(image.schema, schema)
+            is_one(image.schema, schema)
                 && image.before.as_ref().is_some_and(|(known, _)| known.as_strs() == keys.as_strs())
         });
         let is_known = derived
             .attempts
             .iter()
-            .any(|known| std::ptr::eq(known.schema, schema) && known.keys.as_strs() == keys.as_strs());
+            .any(|known| is_one(known.schema, schema) && known.keys.as_strs() == keys.as_strs());
         if !is_changed && !is_known {
             let attempt = holder.again(&keys);
             derived.attempts.push(Change { attempt, table: number, cause, schema, keys });
@@ -205,7 +206,7 @@ struct Known<'k> {
 impl Known<'_> {
     /// What becomes of an entity that is changed; `None` in it if it goes.
     fn changed(&self, schema: &'static Schema, keys: &KeyPair) -> Option<Option<&Values<'static>>> {
-        let mut of = self.images.iter().map(|(_, image)| image).filter(|image| image.schema.kind == schema.kind);
+        let mut of = self.images.iter().map(|(_, image)| image).filter(|image| is_one(image.schema, schema));
         let mut gone = false;
         let is_it = |known: &KeyPair| known.as_strs() == keys.as_strs();
         let is = of.find_map(|image| {
@@ -238,6 +239,17 @@ impl Sources for Known<'_> {
     }
 }
 
+/// The names of the copies that an entity with these values holds otherwise than their sources say at this moment.
+pub(in crate::typed) fn outdated(
+    (together, moment): (Together<'_>, &Snapshot),
+    of: (&'static Schema, &'static [Held]),
+    values: &Values<'_>,
+) -> Result<Vec<&'static str>> {
+    let sources = Known { together, moment, images: &[] };
+    let held = hold::hold(of, None, values, &sources, true)?;
+    Ok(held.iter().filter(|holding| !holding.is_in(values)).map(Holding::name).collect())
+}
+
 #[cold]
 fn missing(table: &str) -> Error {
     Error::new(ErrorKind::TableNotFound).because("the handle does not know it").table(table)
@@ -245,12 +257,18 @@ fn missing(table: &str) -> Error {
 
 #[cold]
 fn no_way(holder: &Schema, source: &Schema) -> Error {
-    let because = format!("no index of `{}` leads from a `{}` to who holds a copy of it", holder.entity, source.entity);
+    let because =
+        format!("no index of `{}` leads from a `{}` to who holds a copy of it", holder.entity, source.entity);
     Error::new(ErrorKind::SchemaMismatch).because(because)
 }
 
+/// Whether both declare one kind. A constant may have several addresses.
+fn is_one(one: &Schema, other: &Schema) -> bool {
+    one.kind == other.kind && one.table().eq_ignore_ascii_case(other.table())
+}
+
 /// The table of this name among those of one handle.
-impl<'t> Together<'t> {
+impl Together<'_> {
     fn number(self, name: &str) -> Option<usize> {
         self.tables.iter().position(|table: &DynamicTable| table.name().eq_ignore_ascii_case(name))
     }

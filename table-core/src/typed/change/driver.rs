@@ -223,6 +223,14 @@ pub(in crate::typed) fn standing(
     // The commit refuses a write of what is only read, and says which row it would have been.
     let is_read_only = together.tables.first().is_some_and(|table| table.exec().store().is_read_only());
     let writes = writes && !is_read_only;
+    if writes && !(schema.copied.is_empty() && schema.holders.is_empty()) {
+        // Who writes the other side has to know of it, too.
+        for kin in schema.relatives() {
+            if let Some(table) = together.table(kin.table()) {
+                table.standing(kin, true)?;
+            }
+        }
+    }
     if let [table] = together.tables {
         return table.standing(schema, writes);
     }

@@ -76,6 +76,11 @@ impl Holding {
         }
     }
 
+    /// The name of the field.
+    pub(in crate::typed) fn name(&self) -> &'static str {
+        self.copy.name
+    }
+
     /// Whether the copy is what an entity with these values has.
     pub(in crate::typed) fn is_in(&self, values: &Values<'_>) -> bool {
         let is_same = |(at, value): (usize, &Option<Value>)| {

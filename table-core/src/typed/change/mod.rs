@@ -2,7 +2,7 @@
 
 pub(in crate::typed) mod attempt;
 pub(in crate::typed) mod before;
-mod derive;
+pub(in crate::typed) mod derive;
 pub(in crate::typed) mod driver;
 pub(in crate::typed) mod egt;
 pub(in crate::typed) mod entity_attempt;

@@ -7,9 +7,9 @@ use crate::model::Value;
 use crate::plan::Values;
 use crate::row::view::RowView;
 use crate::schema::{CopyOf, KeyPair, Schema};
+use crate::typed::change::Change;
 use crate::typed::change::attempt::Attempt;
 use crate::typed::change::entity_attempt::EntityAttempt;
-use crate::typed::change::{Change, values_of};
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::check_own;
 use crate::typed::entity::source::Source;
@@ -143,9 +143,4 @@ impl fmt::Debug for Holder {
 #[must_use]
 pub fn kin<E: Entity>() -> Vec<&'static Schema> {
     E::HELD.iter().map(Held::schema).chain(E::HOLDERS.iter().map(Holder::schema)).collect()
-}
-
-/// The values of an entity, by themselves.
-pub(in crate::typed) fn owned_values<E: Entity>(entity: &E) -> Result<Values<'static>> {
-    Ok(values_of(entity)?.into_owned())
 }
