@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::model::Value;
 use crate::plan::Values;
 use crate::row::view::RowView;
-use crate::schema::{CopyOf, KeyPair, Schema};
+use crate::schema::{KeyPair, Schema};
 use crate::typed::change::Change;
 use crate::typed::change::attempt::Attempt;
 use crate::typed::change::entity_attempt::EntityAttempt;
@@ -76,13 +76,13 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// Entities of the type `H`.
+    /// Entities of the type `H`, of whose copies these are of the entity.
     #[must_use]
-    pub const fn of<H: Entity + CopyOf<S>, S>() -> Self {
+    pub const fn of<H: Entity>(copies: &'static [usize]) -> Self {
         Self {
             schema: || H::SCHEMA,
             held: || H::HELD,
-            copies: H::COPIES,
+            copies,
             again: again::<H>,
             own_keys: own_keys::<H>,
         }
