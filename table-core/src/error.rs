@@ -38,6 +38,8 @@ struct Inner {
     code: Option<&'static str>,
     attempted: &'static str,
     queue: Option<Box<str>>,
+    container: Option<Box<str>>,
+    blob: Option<Box<str>>,
     table: Option<Box<str>>,
     partition: Option<Box<str>>,
     row: Option<Box<str>>,
@@ -155,6 +157,20 @@ kinds! {
     /// Whoever has received the message holds it no more: it was completed, or hidden for so long that somebody else has
     /// received it.
     StaleReceipt = "PopReceiptMismatch", 400, "the message is held no more";
+    /// There is no container of this name, or the handle's container was dropped.
+    ContainerNotFound = "ContainerNotFound", 404, "there is no such container";
+    /// The container's name is not one that the service takes.
+    InvalidContainerName = "InvalidResourceName", 400, "not a container's name";
+    /// The blob's name is empty, too long, or has a control character.
+    InvalidBlobName = "InvalidResourceName", 400, "not a blob's name";
+    /// There is a blob of this name already.
+    BlobAlreadyExists = "BlobAlreadyExists", 409, "the blob exists already";
+    /// There is no blob of this name.
+    BlobNotFound = "BlobNotFound", 404, "there is no such blob";
+    /// More bytes than one transaction takes: an upload takes any number of them.
+    BlobTooLarge = "RequestBodyTooLarge", 413, "too much for one transaction";
+    /// An upload stood still for so long that what had come of it was removed.
+    UploadExpired = "InvalidBlockList", 400, "the upload has expired";
     /// Of two tables that are to be dropped together one was named: the one holds copies of entities in the other.
     CopiesElsewhere = "InvalidInput", 400, "copies of the table's entities are in another table";
     /// The text of a filter can't be read; [`position`](Error::position) says where.
@@ -248,6 +264,8 @@ impl Error {
             code: None,
             attempted: "",
             queue: None,
+            container: None,
+            blob: None,
             table: None,
             partition: None,
             row: None,
@@ -288,6 +306,16 @@ impl Error {
     /// The queue concerned, if there is one.
     pub fn queue_name(&self) -> Option<&str> {
         self.0.queue.as_deref()
+    }
+
+    /// The container concerned, if there is one.
+    pub fn container_name(&self) -> Option<&str> {
+        self.0.container.as_deref()
+    }
+
+    /// The name of the blob concerned, if there is one.
+    pub fn blob_name(&self) -> Option<&str> {
+        self.0.blob.as_deref()
     }
 
     /// The table concerned, if there is one.
@@ -364,6 +392,20 @@ impl Error {
         self
     }
 
+    #[cfg(feature = "blob")]
+    #[must_use]
+    pub(crate) fn container(mut self, name: &str) -> Self {
+        self.0.container = Some(shown(name));
+        self
+    }
+
+    #[cfg(feature = "blob")]
+    #[must_use]
+    pub(crate) fn blob(mut self, name: &str) -> Self {
+        self.0.blob = Some(shown(name));
+        self
+    }
+
     #[must_use]
     pub(crate) fn table(mut self, name: &str) -> Self {
         self.0.table = Some(shown(name));
@@ -421,6 +463,8 @@ impl Error {
         let mut error = self.duplicate();
         error.0.attempted = inner.attempted;
         error.0.queue.clone_from(&inner.queue);
+        error.0.container.clone_from(&inner.container);
+        error.0.blob.clone_from(&inner.blob);
         error.0.table.clone_from(&inner.table);
         error.0.partition.clone_from(&inner.partition);
         error.0.row.clone_from(&inner.row);
@@ -458,6 +502,8 @@ impl fmt::Display for Error {
             write!(f, "cannot {}", inner.attempted)?;
             let places = [
                 ("queue", &inner.queue),
+                ("container", &inner.container),
+                ("blob", &inner.blob),
                 ("table", &inner.table),
                 ("partition", &inner.partition),
                 ("row", &inner.row),

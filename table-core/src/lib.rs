@@ -69,6 +69,10 @@ pub mod __executor;
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
+#[cfg(feature = "blob")]
+pub mod blob;
+#[cfg_attr(not(feature = "blob"), allow(dead_code, reason = "who has no container asks nothing of one"))]
+mod contents;
 #[cfg(feature = "encrypt")]
 pub mod crypt;
 pub mod error;

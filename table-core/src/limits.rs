@@ -82,3 +82,9 @@ pub const MESSAGE_BYTES: usize = 64 * 1024;
 
 /// The longest that a message may be hidden at a time.
 pub const MESSAGE_HIDDEN: std::time::Duration = std::time::Duration::from_secs(7 * 24 * 60 * 60);
+
+/// The most bytes of a blob's name.
+pub const BLOB_NAME_BYTES: usize = 1_024;
+
+/// The most bytes of blobs that one transaction brings. What is larger is uploaded in stages.
+pub const BLOB_AT_ONCE: usize = 4 * 1_048_576;

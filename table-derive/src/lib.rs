@@ -78,6 +78,7 @@ use crate::ctxt::Ctxt;
 /// | `kind = "k"` | the type tag on its rows. Required, so that renaming the struct changes nothing that is stored |
 /// | `version = 2` | the version of the layout; 1 if not said. From 2 on rows say it: `employee@2` (C31) |
 /// | `from = EmployeeV1` | the version before. Its rows are read as well: `impl From<EmployeeV1>`, or `TryFrom`, says what they become, and `Store::migration` writes them anew |
+/// | `gone("Phone")` | properties that rows may still have and that are to go: no change carries them along, and `Store::migration` removes them (C31) |
 /// | `former` | a version before: it has no table and no indexes, and is read and nothing else (C31) |
 /// | `rename_all = "camelCase"` | the case of property names; `PascalCase` if not said |
 /// | `allow(hot_partition)` | switches a design warning off (C20) |
@@ -102,6 +103,7 @@ use crate::ctxt::Ctxt;
 /// | `unique` | a second entity with the same key is refused, over all partitions if the copies lie elsewhere |
 /// | `copy = all`, `copy = keys`, `copy(..)` | what a copy holds: everything, if not said; the key; or the key and these fields (C17). A row with some of the fields is a struct of its own, whose `Debug` shows all that is not encrypted |
 /// | `when = path` | a function of `&Self` that says whether the entity has a row in the index. It judges by stored fields, never by a skipped one |
+/// | `when_version = 2` | the version of that function: another one has the index made anew |
 /// | `as = name`, `as(a, b)` | what queries call the parts with `[]` |
 /// | `name = name` | another name for the function on the struct |
 ///
@@ -251,7 +253,7 @@ use crate::ctxt::Ctxt;
 /// | C28 | `json` or `flatten` on a type that doesn't fit |
 /// | C29 | a struct without named fields |
 /// | C30 | an entity without table, kind, partition key or row key |
-/// | C31 | version 0; a version that is not one later than the one it is made from, of another kind, or the first to seal or sign; a former version with a table, an index, or another word for what only a live entity has |
+/// | C31 | version 0; a version that is not one later than the one it is made from, of another kind, or the first to seal or sign; a former version with a table, an index, or another word for what only a live entity has; a property in `gone` that a field gives, or named twice; `when_version` without `when` |
 #[proc_macro_derive(
     Entity,
     attributes(

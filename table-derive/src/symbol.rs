@@ -37,6 +37,7 @@ pub(crate) const DEFAULT: &str = "default";
 pub(crate) const EVENTUAL: &str = "eventual";
 pub(crate) const FORMER: &str = "former";
 pub(crate) const FROM: &str = "from";
+pub(crate) const GONE: &str = "gone";
 pub(crate) const JSON: &str = "json";
 pub(crate) const KIND: &str = "kind";
 pub(crate) const NAME: &str = "name";
@@ -58,6 +59,7 @@ pub(crate) const UNKNOWN: &str = "unknown";
 pub(crate) const VERSION: &str = "version";
 pub(crate) const WAS: &str = "was";
 pub(crate) const WHEN: &str = "when";
+pub(crate) const WHEN_VERSION: &str = "when_version";
 pub(crate) const WIDE: &str = "wide";
 
 // What `copy = ..` says.

@@ -11,6 +11,7 @@
 
 mod architecture;
 mod blind;
+mod blobs;
 mod canary;
 mod changing;
 mod concurrency;

@@ -120,6 +120,12 @@ pub(crate) fn no_queues() -> Error {
     Error::new(ErrorKind::Unsupported).because(because)
 }
 
+/// What an executor without blobs says of them.
+#[cold]
+pub(crate) fn no_blobs() -> Error {
+    Error::new(ErrorKind::Unsupported).because("the store keeps no blobs")
+}
+
 /// What an executor says that notes nothing of what is to follow.
 #[cold]
 pub(crate) fn no_pending() -> Error {

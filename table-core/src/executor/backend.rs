@@ -4,8 +4,8 @@ use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::abilities::{no_pending, no_queues};
-use super::{Abilities, Moment, Pending, Queues, TableExec, Turns};
+use super::abilities::{no_blobs, no_pending, no_queues};
+use super::{Abilities, Blobs, Moment, Pending, Queues, TableExec, Turns};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ETag;
 use crate::plan::{Plan, Refused};
@@ -56,6 +56,11 @@ pub trait Backend: Any + HasVault {
     /// Its queues; [`Unsupported`](crate::ErrorKind::Unsupported) if it has not that ability.
     fn queues(&self) -> Result<&dyn Queues> {
         Err(no_queues())
+    }
+
+    /// Its blobs; [`Unsupported`](crate::ErrorKind::Unsupported) if it keeps none.
+    fn blobs(self: Arc<Self>) -> Result<Arc<dyn Blobs>> {
+        Err(no_blobs())
     }
 
     /// What is to follow; [`Unsupported`](crate::ErrorKind::Unsupported) if it has not that ability.

@@ -119,7 +119,7 @@ pub(crate) fn forgets(schema: &Schema, what: Outdated) -> String {
             "rows of `{holder}` hold what those of `{kind}` say, and the struct `{entity}` does not know of it: they would \
              stay as they are; declare it with `#[copied_into]`"
         ),
-        Outdated::Bare | Outdated::Misnamed { .. } | Outdated::Former(_) => String::new(),
+        Outdated::Bare | Outdated::Misnamed { .. } | Outdated::Former(_) | Outdated::Gone(_) => String::new(),
     }
 }
 

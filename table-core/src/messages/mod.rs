@@ -12,6 +12,7 @@ pub(crate) mod name;
 mod records;
 mod task;
 
+pub(crate) use bytes::Fields;
 pub(crate) use entry::{Clock, Entry, Fate, Spot};
 pub(crate) use records::{Directory, Message, State, Tally};
 pub use task::{Answer, Delivery, Errand, QueueId, QueueStats, Receipt, Release, Sending, Task};

@@ -16,18 +16,7 @@ pub(crate) fn poison_of(name: &str) -> Option<String> {
 /// Refuses a name that no queue may have.
 pub(crate) fn check(name: &str) -> Result<()> {
     let refuse = |because: String| Err(Error::new(ErrorKind::InvalidQueueName).because(because));
-    if !LENGTHS.contains(&name.len()) {
-        let (least, most) = (LENGTHS.start(), LENGTHS.end());
-        return refuse(format!("the queue's name has {} characters; it has {least} to {most}", name.len()));
-    }
-    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if let Some(c) = name.chars().find(|c| !is_allowed(*c)) {
-        let c = c.escape_debug();
-        return refuse(format!("the queue's name has `{c}`; it has small letters, digits and hyphens"));
-    }
-    if name.starts_with('-') || name.ends_with('-') || name.contains("--") {
-        return refuse("in a queue's name each hyphen stands between letters or digits".into());
-    }
+    check_of("queue", name).or_else(refuse)?;
     if !name.ends_with(POISON) && name.len() + POISON.len() > *LENGTHS.end() {
         let most = LENGTHS.end() - POISON.len();
         return refuse(format!(
@@ -35,6 +24,24 @@ pub(crate) fn check(name: &str) -> Result<()> {
              would be too long: it may have {most}",
             name.len()
         ));
+    }
+    Ok(())
+}
+
+/// Refuses a name that nothing may have which the service names as it names queues; why.
+pub(crate) fn check_of(what: &str, name: &str) -> Result<(), String> {
+    let refuse = Err;
+    if !LENGTHS.contains(&name.len()) {
+        let (least, most) = (LENGTHS.start(), LENGTHS.end());
+        return refuse(format!("the {what}'s name has {} characters; it has {least} to {most}", name.len()));
+    }
+    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if let Some(c) = name.chars().find(|c| !is_allowed(*c)) {
+        let c = c.escape_debug();
+        return refuse(format!("the {what}'s name has `{c}`; it has small letters, digits and hyphens"));
+    }
+    if name.starts_with('-') || name.ends_with('-') || name.contains("--") {
+        return refuse(format!("in a {what}'s name each hyphen stands between letters or digits"));
     }
     Ok(())
 }

@@ -238,13 +238,18 @@ impl Directory {
     }
 
     pub(crate) fn decode(body: &[u8]) -> Option<Self> {
+        Self::decode_with(body, |name| name::check(name).is_ok())
+    }
+
+    /// The same of what may have these names.
+    pub(crate) fn decode_with(body: &[u8], is_name: fn(&str) -> bool) -> Option<Self> {
         let mut body = Fields(body);
         let mut directory = Self { next: body.u32()?, queues: Vec::new() };
         while !body.0.is_empty() {
             let (number, dropped, length) = (body.u32()?, body.u8()?, body.u8()?);
             let name = body.text(length.into())?;
             let is_right = dropped <= 1
-                && name::check(name).is_ok()
+                && is_name(name)
                 && number < directory.next
                 && directory.queues.last().is_none_or(|last| last.number < number)
                 && (dropped == 1 || directory.find(name).is_none());

@@ -204,6 +204,14 @@ pub const fn row(schema: &Schema) {
     identity(schema);
 }
 
+/// C31: what is to go is no property of the entity.
+#[track_caller]
+pub const fn gone(schema: &Schema) {
+    if let Some(message) = rows::gone(schema) {
+        message.refuse();
+    }
+}
+
 /// C31: a version is one later than the one that it is made from, of the same kind, and no value and no row begins to be sealed
 /// or signed with it: rows of the version before would be taken from anybody.
 #[track_caller]

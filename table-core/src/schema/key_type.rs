@@ -23,6 +23,10 @@ use crate::model::{EdmType, Ticks};
 pub trait KeyPart: Property {
     /// The kind of the values.
     const KEY: KeyType;
+
+    /// Rises with each change of what the type prints. Rows hold what keys do: entities with such a key need another version
+    /// of their struct then, and until there is one a declaration is [`LayoutChanged`](crate::ErrorKind::LayoutChanged).
+    const VERSION: u32 = 1;
 }
 
 /// A collection whose elements can stand in the key of an index, `{tags[]}`: one row for each distinct element.
@@ -40,6 +44,9 @@ pub trait KeyElements {
 
     /// The kind of the elements.
     const KEY: KeyType = KeyType::Each(&<Self::Element as KeyPart>::KEY);
+
+    /// The version of what the elements print.
+    const VERSION: u32 = <Self::Element as KeyPart>::VERSION;
 
     /// The elements; one may come twice.
     fn elements(&self) -> impl Iterator<Item = &Self::Element>;
@@ -285,6 +292,7 @@ key_parts! { chrono::DateTime<chrono::Utc>: KeyType::Time; }
 #[diagnostic::do_not_recommend]
 impl<T: KeyPart> KeyPart for Option<T> {
     const KEY: KeyType = KeyType::Optional(&T::KEY);
+    const VERSION: u32 = T::VERSION;
 }
 
 impl<T: KeyPart> KeyElements for Vec<T> {

@@ -42,6 +42,10 @@ const EVENTUAL: &str = " eventual";
 const PARTITION: &str = " partition";
 /// The word before the numbers of a summary.
 const SUMS: &str = " sums";
+/// The word before a property that is to go.
+const GONE: &str = "gone";
+/// What stands between the property of a part of a key and the version of what its type prints.
+const PRINTS: char = '#';
 /// The line that says that every row carries a keyed digest.
 const SIGNED: &str = "signed";
 /// The lines that say what an entity holds of others, and who holds copies of it.
@@ -91,8 +95,11 @@ pub(crate) fn layout_in(schema: &Schema, table: &str) -> String {
     for holder in schema.holders {
         let _: std::fmt::Result = write!(text, "\n{HOLDER} {holder}");
     }
+    for property in schema.gone {
+        let _: std::fmt::Result = write!(text, "\n{GONE} {property}");
+    }
     for index in schema.indexes {
-        let Index { name, unique, copies, sparse, place, .. } = index;
+        let Index { name, unique, copies, sparse, when_version, place, .. } = index;
         let _: std::fmt::Result = write!(text, "\nindex {name}");
         if index.is_elsewhere() {
             if index.is_eventual() {
@@ -110,6 +117,9 @@ pub(crate) fn layout_in(schema: &Schema, table: &str) -> String {
         for word in [unique.then_some("unique"), sparse.then_some("when")].into_iter().flatten() {
             text.push(' ');
             text.push_str(word);
+        }
+        if *when_version != 1 {
+            let _: std::fmt::Result = write!(text, "({when_version})");
         }
         if let Some(summary) = index.summary {
             text.push_str(SUMS);
@@ -164,6 +174,9 @@ fn key(text: &mut String, template: &Template, property: &impl Fn(usize) -> &'st
             Part::Literal(literal) => quote(text, literal),
             Part::Field(part) => {
                 text.push_str(property(part.field));
+                if part.version != 1 {
+                    let _: std::fmt::Result = write!(text, "{PRINTS}{}", part.version);
+                }
                 text.push_str(if part.each { "[]:" } else { ":" });
                 key_type(text, part.key);
                 let format = format(part.format);

@@ -111,6 +111,8 @@ pub struct Schema {
     pub version: u32,
     /// The version before, of which rows are read as well.
     pub former: Option<&'static Self>,
+    /// Properties that rows may still have and that are to go.
+    pub gone: &'static [&'static str],
     /// Whether every row of it carries a keyed digest.
     pub signed: bool,
     /// Every field, in order.
@@ -144,6 +146,7 @@ impl Schema {
             entity_type: kind,
             version: 1,
             former: None,
+            gone: &[],
             signed: false,
             fields,
             places,
@@ -187,6 +190,13 @@ impl Schema {
     #[must_use]
     pub const fn from_former(mut self, former: &'static Self) -> Self {
         self.former = Some(former);
+        self
+    }
+
+    /// The same entity, whose rows may still have these properties, which are to go.
+    #[must_use]
+    pub const fn gone(mut self, properties: &'static [&'static str]) -> Self {
+        self.gone = properties;
         self
     }
 
@@ -449,6 +459,8 @@ pub struct FieldPart {
     pub format: Format,
     /// Written `{v[]}`: a row for each element.
     pub each: bool,
+    /// The version of what its type prints: `<T as KeyPart>::VERSION`.
+    pub version: u32,
     /// The bytes that it prints, if their number doesn't vary.
     width: Option<usize>,
     /// How it is read.
@@ -464,6 +476,7 @@ impl FieldPart {
             key,
             format,
             each: false,
+            version: 1,
             width: key_type::width(key, format),
             form: Form::of(key, format),
         }
@@ -475,9 +488,16 @@ impl FieldPart {
         Self { each: true, ..Self::new(field, key, format) }
     }
 
+    /// The same field, whose type prints in this version.
+    #[must_use]
+    pub const fn version(mut self, version: u32) -> Self {
+        self.version = version;
+        self
+    }
+
     /// The same field, printed so.
     pub(crate) const fn printed(&self, format: Format) -> Self {
-        Self { each: self.each, ..Self::new(self.field, self.key, format) }
+        Self { each: self.each, version: self.version, ..Self::new(self.field, self.key, format) }
     }
 
     /// Whether the key gives the value back.
@@ -502,6 +522,8 @@ pub struct Index {
     pub copies: Copies,
     /// Whether a function of the entity says if it has a row at all.
     pub sparse: bool,
+    /// The version of that function.
+    pub when_version: u32,
     /// When its rows come, if they lie in another partition than the entity or in another table. In the entity's
     /// partition they come with the entity.
     pub arrival: Option<Arrival>,
@@ -530,6 +552,7 @@ impl Index {
             unique: false,
             copies: Copies::All,
             sparse: false,
+            when_version: 1,
             arrival: None,
             summary: None,
         }
@@ -553,6 +576,13 @@ impl Index {
     #[must_use]
     pub const fn sparse(mut self) -> Self {
         self.sparse = true;
+        self
+    }
+
+    /// The same index, whose function is of this version.
+    #[must_use]
+    pub const fn when_version(mut self, version: u32) -> Self {
+        self.when_version = version;
         self
     }
 

@@ -1,6 +1,7 @@
 //! The store on LMDB: what it reports of itself, what its reads give one by one, its keys and tables sealed by a rule.
 
 mod backend;
+mod blobs;
 #[cfg(feature = "encrypt")]
 mod encrypting;
 mod encryption;
@@ -9,6 +10,7 @@ mod jobs;
 pub(crate) mod lmdb;
 pub(crate) mod open;
 mod opened;
+mod proven;
 mod queues;
 pub(crate) mod records;
 mod scan;
@@ -40,7 +42,7 @@ pub use self::handle::batch::Batch;
 pub use self::handle::moment::SnapshotInfo;
 pub use self::handle::reclaimer::ReclaimFailure;
 pub use self::jobs::check::{CheckReport, Problem};
-pub use self::jobs::stats::{SpaceStats, StoreStats, TableStats};
+pub use self::jobs::stats::{BlobStats, SpaceStats, StoreStats, TableStats};
 pub use self::open::{Durability, OpenOptions, Settling};
 pub use self::opened::space::OldestSnapshot;
 pub use self::records::mark::Mark;
@@ -74,6 +76,7 @@ impl Store {
         let attempted = |e: Error| e.attempted(reclaim::ATTEMPTED);
         let inner = self.lmdb().map_err(attempted)?;
         inner.sweep_queues().map_err(attempted)?;
+        inner.sweep_blobs().map_err(attempted)?;
         reclaim::run(inner)
     }
 

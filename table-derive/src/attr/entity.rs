@@ -13,9 +13,9 @@ use crate::ctxt::Ctxt;
 use crate::model::Spanned;
 use crate::suggest;
 use crate::symbol::{
-    ALLOW, BLOB, COPIED_INTO, COPY_OF, CRATE, ENCRYPT, ENTITY, FLATTEN, FORMER, FROM, HOT_PARTITION, INDEX,
-    INDEX_LIST, KEY, KIND, NAME, PARTITION, PARTITION_NAME, PATCH_NAME, PROPERTY, RENAME_ALL, ROW, SERIES,
-    SIGNED, SUMMARIZED_IN, SUMMARY, TABLE, TYPES, VERSION, WIDE,
+    ALLOW, BLOB, COPIED_INTO, COPY_OF, CRATE, ENCRYPT, ENTITY, FLATTEN, FORMER, FROM, GONE, HOT_PARTITION,
+    INDEX, INDEX_LIST, KEY, KIND, NAME, PARTITION, PARTITION_NAME, PATCH_NAME, PROPERTY, RENAME_ALL, ROW,
+    SERIES, SIGNED, SUMMARIZED_IN, SUMMARY, TABLE, TYPES, VERSION, WIDE,
 };
 
 /// The attributes on the struct of an entity.
@@ -40,6 +40,7 @@ pub(crate) struct EntityWords {
     pub(crate) version: Slot<Spanned<u32>>,
     pub(crate) former: Slot<()>,
     pub(crate) from: Slot<Path>,
+    pub(crate) gone: Slot<Vec<LitStr>>,
     pub(crate) rename_all: Slot<Case>,
     pub(crate) krate: Slot<Path>,
     pub(crate) patch_name: Slot<Ident>,
@@ -103,6 +104,7 @@ impl EntityWords {
             version: Slot::new(value::number),
             former: Slot::new(value::flag),
             from: Slot::new(value::path),
+            gone: Slot::new(value::texts),
             rename_all: Slot::new(value::property_case),
             krate: Slot::new(value::path),
             patch_name: Slot::new(value::name),
@@ -115,8 +117,9 @@ impl EntityWords {
 }
 
 impl Words for EntityWords {
-    const KNOWN: &'static [&'static str] =
-        &[TABLE, KIND, VERSION, FORMER, FROM, RENAME_ALL, CRATE, PATCH_NAME, ALLOW, WIDE, SIGNED, TYPES];
+    const KNOWN: &'static [&'static str] = &[
+        TABLE, KIND, VERSION, FORMER, FROM, GONE, RENAME_ALL, CRATE, PATCH_NAME, ALLOW, WIDE, SIGNED, TYPES,
+    ];
     const EXAMPLE: &'static str = "#[entity(table = \"..\", kind = \"..\")]";
 
     fn slot(&mut self, word: &str) -> Option<&mut dyn Fill> {
@@ -126,6 +129,7 @@ impl Words for EntityWords {
             VERSION => &mut self.version,
             FORMER => &mut self.former,
             FROM => &mut self.from,
+            GONE => &mut self.gone,
             RENAME_ALL => &mut self.rename_all,
             CRATE => &mut self.krate,
             PATCH_NAME => &mut self.patch_name,

@@ -7,7 +7,10 @@ use syn::{Attribute, Error, LitStr, Path, Result, Token, token};
 
 use super::{Fill, Slot, Words, value};
 use crate::ctxt::Ctxt;
-use crate::symbol::{ALL, AS, ATOMIC, COPY, EVENTUAL, KEYS, NAME, PARTITION, ROW, TABLE, UNIQUE, WHEN};
+use crate::model::Spanned;
+use crate::symbol::{
+    ALL, AS, ATOMIC, COPY, EVENTUAL, KEYS, NAME, PARTITION, ROW, TABLE, UNIQUE, WHEN, WHEN_VERSION,
+};
 
 /// The words of an index.
 pub(crate) struct IndexWords {
@@ -19,6 +22,7 @@ pub(crate) struct IndexWords {
     pub(crate) unique: Slot<()>,
     pub(crate) copy: Slot<CopyWord>,
     pub(crate) when: Slot<Path>,
+    pub(crate) when_version: Slot<Spanned<u32>>,
     pub(crate) atomic: Slot<()>,
     pub(crate) eventual: Slot<()>,
     pub(crate) as_: Slot<Vec<Ident>>,
@@ -44,6 +48,7 @@ impl IndexWords {
             unique: Slot::new(value::flag),
             copy: Slot::new(copy),
             when: Slot::new(value::path),
+            when_version: Slot::new(value::number),
             atomic: Slot::new(value::flag),
             eventual: Slot::new(value::flag),
             as_: Slot::new(value::name_or_names),
@@ -103,7 +108,7 @@ fn copy(word: &Ident, input: ParseStream<'_>) -> Result<CopyWord> {
 
 impl Words for IndexWords {
     const KNOWN: &'static [&'static str] =
-        &[ROW, PARTITION, TABLE, UNIQUE, COPY, WHEN, ATOMIC, EVENTUAL, AS, NAME];
+        &[ROW, PARTITION, TABLE, UNIQUE, COPY, WHEN, WHEN_VERSION, ATOMIC, EVENTUAL, AS, NAME];
     const EXAMPLE: &'static str = "#[index(by_name, row = \"..\")]";
 
     fn slot(&mut self, word: &str) -> Option<&mut dyn Fill> {
@@ -114,6 +119,7 @@ impl Words for IndexWords {
             UNIQUE => &mut self.unique,
             COPY => &mut self.copy,
             WHEN => &mut self.when,
+            WHEN_VERSION => &mut self.when_version,
             ATOMIC => &mut self.atomic,
             EVENTUAL => &mut self.eventual,
             AS => &mut self.as_,

@@ -127,6 +127,16 @@ pub(super) fn property_case(word: &Ident, input: ParseStream<'_>) -> Result<Case
     Ok(case)
 }
 
+/// `gone("Phone", "Fax")`.
+pub(super) fn texts(word: &Ident, input: ParseStream<'_>) -> Result<Vec<LitStr>> {
+    if !input.peek(token::Paren) {
+        return Err(Error::new(word.span(), format!("`{word}` takes texts: `{word}(\"..\")`")));
+    }
+    let group: Group = input.parse()?;
+    let texts = |input: ParseStream<'_>| Punctuated::<LitStr, Token![,]>::parse_terminated(input);
+    Ok(texts.parse2(group.stream())?.into_iter().collect())
+}
+
 /// The `=` before a value.
 fn equals(word: &Ident, input: ParseStream<'_>, example: &str) -> Result<()> {
     if input.peek(Token![=]) {

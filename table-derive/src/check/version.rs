@@ -23,6 +23,29 @@ pub(super) fn c31_versions_follow_one_another(cx: &Ctxt, entity: &Entity<'_>) {
     if let (true, Some(span)) = (entity.is_summary && entity.version > 1, entity.version_span) {
         cx.error(span, "a summary has no versions: its rows are counted anew by `Table::rebuild`");
     }
+    for index in &entity.indexes {
+        match (&index.when_version, &index.when) {
+            (Some(version), None) => {
+                cx.error(version.span, "`when_version` is the version of a function: `when = path` names it");
+            }
+            (Some(version), Some(_)) if version.value == 0 => {
+                cx.error(version.span, "versions are counted from 1");
+            }
+            _ => {}
+        }
+    }
+    for (at, gone) in entity.gone.iter().enumerate() {
+        let name = &gone.value;
+        if let Some(field) =
+            entity.fields.iter().find(|field| field.is_property() && field.property.value == *name)
+        {
+            cx.error(gone.span, format!("`{name}` is to go, and the field `{}` gives it", field.name));
+        } else if entity.gone.iter().take(at).any(|earlier| earlier.value == *name) {
+            cx.error(gone.span, format!("`{name}` is named twice"));
+        } else if !is_name(name) {
+            cx.error(gone.span, format!("`{name}` is no property's name: letters, digits and `_`"));
+        }
+    }
     let Some(former) = &entity.former else { return };
     if let Some(summary) = entity.summarized_in.first() {
         cx.error(summary.span(), "a former version is read, and nothing else: leave out its summaries");
@@ -40,4 +63,9 @@ pub(super) fn c31_versions_follow_one_another(cx: &Ctxt, entity: &Entity<'_>) {
         let span: Span = index.ident.span();
         cx.error(span, "a former version is read, and nothing else: leave out its indexes");
     }
+}
+
+/// Whether a property can have the name, as far as letters tell.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }

@@ -44,6 +44,8 @@ fn newtype(model: &KeyPart<'_>, member: &syn::Member, ty: &syn::Type) -> TokenSt
         #[automatically_derived]
         impl #krate::KeyPart for #ident {
             const KEY: #krate::schema::KeyType = #key;
+
+            const VERSION: ::core::primitive::u32 = <#ty as #krate::KeyPart>::VERSION;
         }
     }
 }

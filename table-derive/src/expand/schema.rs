@@ -21,6 +21,10 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
         let former = quote_spanned!(from.span()=> <#from as #krate::Former>::SCHEMA);
         quote!(.from_former(#former))
     });
+    let gone = (!model.gone.is_empty()).then(|| {
+        let names = model.gone.iter().map(|name| &name.value);
+        quote!(.gone(&[#(#names),*]))
+    });
     // A former version is of the table of the one that it has become.
     let table = if model.former.is_some() { "" } else { table.as_str() };
     let signed = model.signed.is_some().then(|| quote!(.signed()));
@@ -78,6 +82,7 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
             #with_indexes
             #version
             #former
+            #gone
             #signed
             #summary_of
             #copied
@@ -94,6 +99,8 @@ fn index(model: &Entity<'_>, index: &Index, lies: &TokenStream) -> TokenStream {
     let (name, kind) = (&index.name, format!("{}.{}", model.entity_type(), index.name));
     let unique = index.unique.is_some().then(|| quote!(.unique()));
     let sparse = index.when.is_some().then(|| quote!(.sparse()));
+    let version = index.when_version.as_ref().map(|version| version.value).filter(|version| *version != 1);
+    let version = version.map(|version| quote!(.when_version(#version)));
     let arrival = model
         .lies_elsewhere(index)
         .then(|| if index.eventual.is_some() { quote!(.eventual()) } else { quote!(.atomic()) });
@@ -106,7 +113,7 @@ fn index(model: &Entity<'_>, index: &Index, lies: &TokenStream) -> TokenStream {
         }
     };
     let copies = copies.map(|copies| quote!(.copies(#krate::schema::Copies::#copies)));
-    quote!(#krate::schema::Index::new(#name, #kind, #lies) #unique #copies #sparse #arrival)
+    quote!(#krate::schema::Index::new(#name, #kind, #lies) #unique #copies #sparse #version #arrival)
 }
 
 /// The parts of a template.
@@ -141,9 +148,19 @@ pub(super) fn parts_at(
                 }
             });
             let new = if each { quote!(each) } else { quote!(new) };
+            // Of a token it is the library's, and never changes.
+            let version =
+                model.fields.get(part.field).filter(|_| part.format != Format::Blind).map(|field| {
+                    let ty = field.ty;
+                    if each {
+                        quote_spanned!(ty.span()=> .version(<#ty as #krate::KeyElements>::VERSION))
+                    } else {
+                        quote_spanned!(ty.span()=> .version(<#ty as #krate::KeyPart>::VERSION))
+                    }
+                });
             quote! {
                 #krate::schema::Part::Field(
-                    #krate::schema::FieldPart::#new(#place, #ty, #krate::schema::Format::#format),
+                    #krate::schema::FieldPart::#new(#place, #ty, #krate::schema::Format::#format) #version,
                 )
             }
         }

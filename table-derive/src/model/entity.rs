@@ -29,6 +29,8 @@ pub(crate) struct Entity<'a> {
     pub(crate) former: Option<Ident>,
     /// `from`: the version before, of which it is made.
     pub(crate) from: Option<Path>,
+    /// `gone`: properties that rows may still have, and that are to go.
+    pub(crate) gone: Vec<Spanned<String>>,
     /// The words that a former version has no use for.
     pub(crate) idle: Vec<Ident>,
     /// `patch_name`: what the function `patch` on the struct is called.
@@ -82,6 +84,7 @@ impl<'a> Entity<'a> {
             entity.table.word(),
             entity.patch_name.word(),
             entity.types.word(),
+            entity.gone.word(),
             key.name.word(),
             key.partition_name.word(),
         ];
@@ -112,6 +115,13 @@ impl<'a> Entity<'a> {
             former: entity.former.word().cloned(),
             from: entity.from.into_value(),
             idle,
+            gone: entity
+                .gone
+                .into_value()
+                .into_iter()
+                .flatten()
+                .map(|text| Spanned { value: text.value(), span: text.span() })
+                .collect(),
             patch_name: entity.patch_name.into_value(),
             allow: entity.allow.into_value().unwrap_or_default(),
             krate: Krate::new(entity.krate.into_value()),

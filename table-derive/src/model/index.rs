@@ -31,6 +31,8 @@ pub(crate) struct Index {
     pub(crate) copies: Copies,
     /// `when`: the function of the entity that says whether it has a row here.
     pub(crate) when: Option<Path>,
+    /// `when_version`: that of the function.
+    pub(crate) when_version: Option<Spanned<u32>>,
     /// `as`: what queries call the `[]` parts, in order. Either as many as there are `[]` parts, or none.
     pub(crate) aliases: Vec<Ident>,
     /// `atomic` and `eventual`, the words themselves: when a copy that lies elsewhere comes.
@@ -75,6 +77,7 @@ impl Index {
             unique: words.unique.word().cloned(),
             copies,
             when: words.when.into_value(),
+            when_version: words.when_version.into_value(),
             aliases: words.as_.into_value().unwrap_or_default(),
             atomic: words.atomic.word().cloned(),
             eventual: words.eventual.word().cloned(),

@@ -2,6 +2,7 @@
 
 mod carried;
 mod defaults;
+mod gone;
 mod kept;
 mod messages;
 mod renamed;

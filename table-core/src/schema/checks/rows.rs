@@ -184,6 +184,24 @@ pub(super) const fn apart(a: &Schema, b: &Schema) -> Option<Message> {
     None
 }
 
+/// C31: what is to go is no property of the entity.
+pub(super) const fn gone(schema: &Schema) -> Option<Message> {
+    let mut all = schema.gone;
+    while let [gone, rest @ ..] = all {
+        let mut fields = schema.fields;
+        while let [field, rest @ ..] = fields {
+            if same(field.property, gone) {
+                let message =
+                    Message::new("`").text(gone).text("` is to go, and the field `").text(field.name);
+                return Some(message.text("` gives it"));
+            }
+            fields = rest;
+        }
+        all = rest;
+    }
+    None
+}
+
 /// C31: a version follows the one that it is made from.
 pub(super) const fn follows(schema: &Schema, former: &Schema) -> Option<Message> {
     // A declaration with mistakes has its messages.

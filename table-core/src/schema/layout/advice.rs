@@ -2,7 +2,7 @@
 
 use super::super::key_type::KeyType;
 use super::super::{Field, Index, Part, Schema, Template};
-use super::differences::{holds_what, may_lack, of_property, prints_as, renamed_to, same_index};
+use super::differences::{holds_what, may_lack, of_property, prints_anew, prints_as, renamed_to, same_index};
 use super::read;
 
 /// The lines that would mend a declaration by which stored rows can't be read, one for each difference that hinders.
@@ -30,9 +30,24 @@ pub(crate) fn advice(noted: &str, schema: &Schema) -> Vec<String> {
     } else if schema.signed && !noted.signed {
         lines.push("rows that are there are not signed: leave `signed` out".to_owned());
     }
+    if let Some((property, was, is)) = prints_anew(&noted, schema) {
+        let version = noted.version;
+        lines.push(format!(
+            "what keys have of `{property}`, rows have: `KeyPart::VERSION` is {is}, and they were written by {was}. Keep the struct \
+             that they were written by, with `#[entity(version = {version}, former)]` and a type that prints as before, and declare \
+             the next one with `version = {}, from = ..`",
+            version + 1
+        ));
+        return lines;
+    }
     let (old, new) = (noted.place(), schema.place());
     for (what, old, new) in [("partition", &old.partition, &new.partition), ("row", &old.row, &new.row)] {
         lines.extend(key(what, (&noted, old), (schema, new)));
+    }
+    for gone in noted.gone.iter().filter(|gone| of_property(schema, gone).is_some()) {
+        lines.push(format!(
+            "`{gone}` is to go, by another program: leave it out, or give the property another name"
+        ));
     }
     properties(&noted, schema, &mut lines);
     lines
@@ -64,6 +79,11 @@ pub(crate) fn takes(noted: &str, schema: &'static Schema) -> Vec<String> {
                 old.property, field.property
             ));
         }
+    }
+    for gone in schema.gone.iter().filter(|gone| !noted.gone.contains(gone)) {
+        lines.push(format!(
+            "`{gone}` goes: `Store::migration` removes its values; programs that declare it can write no more"
+        ));
     }
     for index in schema.indexes {
         let name = index.name;
@@ -181,7 +201,8 @@ fn properties(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
                     new.name
                 ));
             }
-            None if may_lack(noted, ("property", name)) => {}
+            None if may_lack(noted, ("property", name)) 
+                || [schema.gone, noted.gone].iter().any(|gone| gone.contains(&name)) && !old.encrypted => {}
             None if old.encrypted => {
                 lines.push(format!("programs that seal `{name}` could not move what they don't know: keep the field"));
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::key_type::{Format, KeyType, lengths};
 use super::super::{Copies, Field, HeldCopy, Index, Part, Schema, Sum, SumOf, Template};
-use super::{COPIED, HOLDER, layout_in, read};
+use super::{COPIED, GONE, HOLDER, layout_in, read};
 use crate::model::EdmType;
 
 /// The changes from one layout to another.
@@ -70,6 +70,7 @@ pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Optio
         begins_to_seal: false,
         jumps: false,
     };
+    found.is_compatible &= noted.as_ref().is_none_or(|noted| prints_anew(noted, schema).is_none());
     for (old, new) in noted.iter().flat_map(|noted| both(noted, schema)) {
         match sealing(old, new) {
             Sealing::Same => {}
@@ -94,9 +95,11 @@ pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Optio
             }
             None => {
                 // A property that has another name now is compared with what it has become.
-                found.is_compatible &= noted
-                    .as_ref()
-                    .is_some_and(|noted| may_lack(noted, *name) || renamed_to(schema, *name).is_some());
+                found.is_compatible &= noted.as_ref().is_some_and(|noted| {
+                    may_lack(noted, *name)
+                        || renamed_to(schema, *name).is_some()
+                        || goes(noted, schema, *name)
+                });
                 found.lines.push(format!("- {line}"));
             }
         }
@@ -108,7 +111,8 @@ pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Optio
         // Rows read the same, whoever has copies of them.
         let is_index = is_index || is_told(name.0);
         let is_renamed = || noted.as_ref().is_some_and(|noted| may_become_renamed(noted, schema, *name));
-        found.is_compatible &= is_index || name.0 == "property" && may_come(schema, name.1) || is_renamed();
+        found.is_compatible &=
+            is_index || name.0 == "property" && may_come(schema, name.1) || is_renamed() || name.0 == GONE;
         found.lines.push(format!("+ {line}"));
     }
     Some(found)
@@ -130,6 +134,17 @@ fn is_told(word: &str) -> bool {
 /// Whether a declaration may have a property that no layout says: rows may lack it.
 fn may_come(schema: &Schema, name: &str) -> bool {
     of_property(schema, name).is_some_and(|field| field.optional && field.was.is_none())
+}
+
+/// Whether a property, or the word that it goes, may be left out: it is to go by either, and no field of the declaration. Its
+/// line stays, since indexes that are still there may be of it.
+fn goes(noted: &Schema, schema: &Schema, (word, name): (&str, &str)) -> bool {
+    let is_plain = || of_property(noted, name).is_some_and(|field| !field.encrypted);
+    match word {
+        "property" => (schema.gone.contains(&name) || noted.gone.contains(&name)) && is_plain(),
+        GONE => of_property(schema, name).is_none(),
+        _ => false,
+    }
 }
 
 pub(super) fn of_property<'s>(schema: &'s Schema, name: &str) -> Option<&'s Field> {
@@ -164,6 +179,8 @@ pub(crate) enum Outdated {
     Uncopied(&'static str),
     /// It would leave what entities of this kind hold of it as it was.
     Untold(&'static str),
+    /// It would write this property, which is to go.
+    Gone(&'static str),
 }
 
 /// Why a program with this declaration can't write under a layout that another one has noted, if it can't.
@@ -171,6 +188,9 @@ pub(crate) fn outdated(noted: &str, schema: &Schema) -> Option<Outdated> {
     let noted = read(noted, schema.kind)?;
     if noted.version > schema.version {
         return Some(Outdated::Former(noted.version));
+    }
+    if let Some(gone) = noted.gone.iter().find(|gone| of_property(schema, gone).is_some()) {
+        return Some(Outdated::Gone(gone));
     }
     if both(&noted, schema).any(|(old, new)| old.encrypted && !new.encrypted) {
         return Some(Outdated::Bare);
@@ -209,7 +229,7 @@ pub(crate) fn united(table: &str, noted: &str, schema: &Schema) -> String {
     let mut lines: Vec<_> = declared.lines().filter(|line| !line.starts_with("index ")).collect();
     lines.extend(
         old.iter()
-            .filter(|(name, _)| name.0 == "property" && !new.contains_key(*name))
+            .filter(|(name, _)| matches!(name.0, "property" | GONE) && !new.contains_key(*name))
             .filter(|(name, _)| renamed_to(schema, **name).is_none())
             .map(|(_, line)| *line),
     );
@@ -235,8 +255,11 @@ fn both<'s>(old: &'s Schema, new: &'s Schema) -> impl Iterator<Item = (&'s Field
 fn by_name(layout: &str) -> BTreeMap<(&str, &str), &str> {
     let lines = layout.lines().map(|line| {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let name =
-            if matches!(word, "property" | "index") || is_told(word) { rest.split(' ').next() } else { None };
+        let name = if matches!(word, "property" | "index" | GONE) || is_told(word) {
+            rest.split(' ').next()
+        } else {
+            None
+        };
         ((word, name.unwrap_or_default()), line)
     });
     lines.collect()
@@ -300,7 +323,7 @@ pub(crate) fn same_index((old, was): (&Schema, &Index), (new, is): (&Schema, &In
         if table.eq_ignore_ascii_case(schema.table()) { String::new() } else { table.to_ascii_lowercase() }
     };
     was.name == is.name
-        && (was.unique, was.sparse) == (is.unique, is.sparse)
+        && (was.unique, was.sparse, was.when_version) == (is.unique, is.sparse, is.when_version)
         && was.arrival == is.arrival
         && same_sums((old, was), (new, is))
         && other_table(old, was) == other_table(new, is)
@@ -342,11 +365,32 @@ pub(super) fn prints_as(old: (&Schema, &Template), new: (&Schema, &Template)) ->
             (Part::Literal(was), Part::Literal(is)) => was == is,
             (Part::Field(was), Part::Field(is)) => {
                 is_one(old.0.fields.get(was.field), new.0.fields.get(is.field))
-                    && (was.each, was.format) == (is.each, is.format)
+                    && (was.each, was.format, was.version) == (is.each, is.format, is.version)
                     && values_print_as(was.key, is.key, was.format)
             }
             _ => false,
         })
+}
+
+/// A property whose type prints otherwise than it did, by what it says of itself, with the former version of that and the one
+/// declared. What keys have of it, rows have: those that are there hold what is printed no more.
+pub(super) fn prints_anew(old: &Schema, new: &Schema) -> Option<(&'static str, u32, u32)> {
+    let parts = |schema: &Schema| {
+        let place = schema.place();
+        let places = schema.indexes.iter().flat_map(|index| [index.place.partition, index.place.row]);
+        let templates: Vec<Template> = [place.partition, place.row].into_iter().chain(places).collect();
+        let parts = templates.into_iter().flat_map(|template| template.parts).filter_map(|part| match part {
+            Part::Field(part) => Some((schema.fields.get(part.field)?, part.version)),
+            Part::Literal(_) => None,
+        });
+        parts.map(|(field, version)| (*field, version)).collect::<Vec<_>>()
+    };
+    let was = parts(old);
+    parts(new).into_iter().find_map(|(field, version)| {
+        let of_it = |(old, _): &&(Field, u32)| is_one(Some(old), Some(&field));
+        let (_, former) = was.iter().find(of_it)?;
+        (*former != version).then_some((field.property, *former, version))
+    })
 }
 
 fn values_print_as(old: KeyType, new: KeyType, format: Format) -> bool {

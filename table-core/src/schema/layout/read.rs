@@ -12,8 +12,8 @@ use super::super::{
     Summary, TableTemplate, Template, TokenScope, entity_type,
 };
 use super::{
-    BLIND, BY, BY_PARTITION, BY_TABLE, COPIED, DUAL, ENCRYPTED, EVENTUAL, HOLDER, IN, OF, PARTITION, SIGNED,
-    SUMS, WAS,
+    BLIND, BY, BY_PARTITION, BY_TABLE, COPIED, DUAL, ENCRYPTED, EVENTUAL, GONE, HOLDER, IN, OF, PARTITION,
+    PRINTS, SIGNED, SUMS, WAS,
 };
 use crate::model::EdmType;
 
@@ -46,6 +46,8 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
         }
     }
     schema.fields = fields.leak();
+    let gone = layout.lines().filter_map(|line| line.strip_prefix(GONE)?.strip_prefix(' '));
+    schema.gone = gone.map(leaked).collect::<Vec<_>>().leak();
     let version = layout.lines().find_map(|line| line.strip_prefix("version "));
     schema.version = version.map_or(Some(schema.version), |version| version.trim().parse().ok())?;
     schema.entity_type = leaked(&entity_type(kind, schema.version));
@@ -57,7 +59,7 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
             OF => place.table = TableTemplate::Fixed(leaked(reader.rest.trim())),
             "partition" => place.partition = reader.template()?,
             "row" => place.row = reader.template()?,
-            "version" | "property" => {}
+            "version" | "property" | GONE => {}
             COPIED => copied.push(reader.copy()?),
             HOLDER => holders.push(leaked(reader.rest.trim())),
             "index" => indexes.push(reader.index(schema.entity_type)?),
@@ -181,6 +183,12 @@ impl<'t> Reader<'t> {
         self.takes(" row").then_some(())?;
         place.row = self.template()?;
         let (unique, sparse) = (self.takes(" unique"), self.takes(" when"));
+        let when_version = if self.takes("(") {
+            let version = self.word().parse().ok()?;
+            self.takes(")").then_some(version)?
+        } else {
+            1
+        };
         if self.takes(SUMS) {
             let summary = Summary::new(&Schema::NOTHING, self.sums()?);
             let index = Index { arrival, ..Index::new(name, name, place) };
@@ -206,6 +214,7 @@ impl<'t> Reader<'t> {
             unique,
             copies,
             sparse,
+            when_version,
             arrival,
             summary: None,
         })
@@ -259,7 +268,11 @@ impl<'t> Reader<'t> {
                 parts.push(Part::Literal(leaked(&literal)));
                 continue;
             }
-            let property = self.word();
+            let word = self.word();
+            let (property, version) = match word.split_once(PRINTS) {
+                Some((property, version)) => (property, version.parse().ok()?),
+                None => (word, 1),
+            };
             let each = self.takes("[]");
             if !self.takes(":") {
                 self.rest = before;
@@ -271,8 +284,9 @@ impl<'t> Reader<'t> {
             let brackets = if each { "[]" } else { "" };
             source.extend(["{", property, brackets, colon, &format, "}"]);
             let format = read_format(&format)?;
-            let part = FieldPart::new(self.field(property)?, key, format);
-            parts.push(Part::Field(if each { FieldPart::each(part.field, key, format) } else { part }));
+            let field = self.field(property)?;
+            let new = if each { FieldPart::each } else { FieldPart::new };
+            parts.push(Part::Field(new(field, key, format).version(version)));
         }
         Some(Template { source: leaked(&source), parts: parts.leak() })
     }

@@ -1,5 +1,6 @@
 //! LMDB as an executor: what the traits of the seam ask of it.
 
+mod blobs;
 mod pending;
 mod queues;
 mod store;

@@ -8,7 +8,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Queues;
 use crate::messages::{Answer, Delivery, Errand, Fate, QueueId, QueueStats, Task};
 use crate::store::handle::shared::Shared;
-use crate::store::lmdb::{Db, ReadTxn};
+use crate::store::lmdb::ReadTxn;
+use crate::store::open::Late;
 use crate::store::queues::{Outcome, View, Work, delivery};
 use crate::store::records::features::Feature;
 use crate::store::write::encoded::Errands;
@@ -28,15 +29,6 @@ pub(super) fn strange_queue(errand: &Errand) -> Error {
 }
 
 impl Shared {
-    /// The queues' database, made if there is none.
-    pub(in crate::store) fn made_queues(&self) -> Result<Db> {
-        if let Some(known) = self.queues_database()? {
-            return Ok(known);
-        }
-        let _lead = self.writer.lead()?;
-        self.environment.make_queues().map_err(|error| self.writer.judge(self, error))
-    }
-
     /// Does this work in one transaction, together with whoever else writes.
     pub(super) fn work(&self, work: Vec<Work>) -> Result<Vec<Outcome>> {
         let errands = Errands { work, ..Errands::default() };
@@ -51,7 +43,7 @@ impl Shared {
         &self,
         look: impl FnOnce(View<'_>, &ReadTxn<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
-        let Some(db) = self.queues_database()? else { return Ok(None) };
+        let Some(db) = self.late(Late::Queues)? else { return Ok(None) };
         let txn = self.environment.read_txn()?;
         look(View::of_snapshot(&self.environment, &txn, db), &txn).map(Some)
     }
@@ -102,7 +94,7 @@ impl Queues for Shared {
         if let Some(Some(number)) = found {
             return Ok(id(number));
         }
-        self.made_queues()?;
+        self.made(Late::Queues)?;
         match *self.work(vec![Work::Create(name.into())])? {
             [Outcome::Queue(number)] => Ok(id(number)),
             _ => Err(no_such_queue()),
@@ -121,7 +113,7 @@ impl Queues for Shared {
     }
 
     fn drop_queue(&self, name: &str) -> Result<()> {
-        if self.queues_database()?.is_none() {
+        if self.late(Late::Queues)?.is_none() {
             self.writer.check_writable()?;
             return Err(no_such_queue());
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::queues::strange_queue;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Abilities, Backend, Moment, Pending, Queues, TableExec, Turns};
+use crate::executor::{Abilities, Backend, Blobs, Moment, Pending, Queues, TableExec, Turns};
 use crate::model::ETag;
 use crate::plan::{Intent, Plan, Refused};
 use crate::sealing::{HasVault, SealedAt, Sealing};
@@ -13,6 +13,7 @@ use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::moment::LmdbMoment;
 use crate::store::handle::shared::Shared;
 use crate::store::jobs::{elsewhere, reclaim, rename};
+use crate::store::open::Late;
 use crate::store::records::catalog::{self, Entry, TableState};
 use crate::store::records::meta::Meta;
 use crate::store::write::prepare;
@@ -113,7 +114,7 @@ impl Backend for Shared {
             return Err(Refused::whole(strange_queue(errand)));
         }
         if !plan.intents.is_empty() {
-            self.made_queues().map_err(Refused::whole)?;
+            self.made(Late::Queues).map_err(Refused::whole)?;
         }
         let mut prepared = match tables {
             [table] => prepare::plan(plan, &[self.own(*table)?])?,
@@ -138,6 +139,10 @@ impl Backend for Shared {
     }
 
     fn queues(&self) -> Result<&dyn Queues> {
+        Ok(self)
+    }
+
+    fn blobs(self: Arc<Self>) -> Result<Arc<dyn Blobs>> {
         Ok(self)
     }
 

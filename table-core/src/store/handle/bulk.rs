@@ -11,6 +11,7 @@ use crate::handle::bulk::{BulkFailure, BulkReport, load};
 use crate::handle::store::Store;
 use crate::plan::{Intent, Plan, Refused};
 use crate::sealing::SealedAt;
+use crate::store::open::Late;
 use crate::store::records::catalog::TableState;
 use crate::store::write::commit::GROUP_BYTES;
 use crate::store::write::encoded::{EncodedStep, Prepared};
@@ -113,7 +114,7 @@ impl<'t> LmdbLoader<'t> {
 impl Loader for LmdbLoader<'_> {
     fn add(&mut self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<(), Refused> {
         if !plan.intents.is_empty() {
-            self.inner.made_queues().map_err(Refused::whole)?;
+            self.inner.made(Late::Queues).map_err(Refused::whole)?;
             self.follows |= plan.intents.iter().any(|intent| matches!(intent, Intent::Follow(_)));
         }
         let mut prepared = prepare::plan(plan, &self.tables.iter().collect::<Vec<_>>())?;

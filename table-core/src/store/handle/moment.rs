@@ -18,7 +18,7 @@ use crate::row::view::RowView;
 use crate::schema::Schema;
 use crate::store::encryption::Lens;
 use crate::store::lmdb::ReadTxn;
-use crate::store::open::Living;
+use crate::store::open::{Late, Living};
 use crate::store::opened::Inner;
 use crate::store::opened::live::Ticket;
 use crate::store::queues::View;
@@ -129,7 +129,7 @@ impl Moment for LmdbMoment {
     }
 
     fn follows(&self, table: &dyn TableExec, (partition, row): (&str, &str)) -> Result<bool> {
-        let Some(db) = self.inner.environment.known_queues() else { return Ok(false) };
+        let Some(db) = self.inner.environment.known(Late::Queues) else { return Ok(false) };
         let stored = key::stored(table.id(), partition, row);
         View::of_snapshot(&self.inner.environment, &self.txn, db).has_entry(&stored)
     }

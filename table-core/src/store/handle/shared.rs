@@ -10,7 +10,7 @@ use super::temporary::TemporaryDirectory;
 use crate::error::Result;
 use crate::executor::Settlers;
 use crate::store::lmdb::{Databases, Db, WriteTxn};
-use crate::store::open::Settling;
+use crate::store::open::{Late, Settling};
 use crate::store::opened::Inner;
 use crate::store::records::meta::Meta;
 use crate::store::write::commit::Writer;
@@ -59,19 +59,28 @@ impl Shared {
         self.temporary.take()
     }
 
-    /// The queues' database, if there is one.
-    pub(in crate::store) fn queues_database(&self) -> Result<Option<Db>> {
+    /// A database that a feature brings, if there is one.
+    pub(in crate::store) fn late(&self, late: Late) -> Result<Option<Db>> {
         self.writer.check_running()?;
-        if let Some(known) = self.environment.known_queues() {
+        if let Some(known) = self.environment.known(late) {
             return Ok(Some(known));
         }
         // Nobody waits for writers where there is nothing to be opened.
-        if !self.environment.has_queues()? {
+        if !self.environment.has(late)? {
             return Ok(None);
         }
         // A transaction that is open meanwhile could not use it.
         let _lead = if self.writer.is_read_only() { None } else { Some(self.writer.lead()?) };
-        self.environment.open_queues()
+        self.environment.open_late(late)
+    }
+
+    /// The same, made if there is none.
+    pub(in crate::store) fn made(&self, late: Late) -> Result<Db> {
+        if let Some(known) = self.late(late)? {
+            return Ok(known);
+        }
+        let _lead = self.writer.lead()?;
+        self.environment.make_late(late).map_err(|error| self.writer.judge(self, error))
     }
 
     /// Runs a change of the small records in a transaction of its own.

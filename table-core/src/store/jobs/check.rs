@@ -13,13 +13,13 @@ use crate::row::key::StoredKey;
 use crate::row::view::{self, RowView};
 use crate::row::{self, Row};
 use crate::sealing::sign;
+use crate::store::blobs;
 use crate::store::lmdb::{self, Databases};
-use crate::store::open;
+use crate::store::open::{self, Late};
 use crate::store::opened::Inner;
 use crate::store::queues::check;
 use crate::store::records::catalog::{self, Entry};
 use crate::store::records::counts::{self, Counts};
-use crate::store::records::features::Feature;
 use crate::store::records::meta::{META_KEY, Meta};
 use crate::store::records::{inventory, layouts, lives, names};
 use crate::store::scan::read;
@@ -41,6 +41,10 @@ pub struct CheckReport {
     pub queues: u64,
     /// How many messages there are in the queues.
     pub messages: u64,
+    /// How many containers there are.
+    pub containers: u64,
+    /// How many blobs there are that something leads to.
+    pub blobs: u64,
     /// How many copies were compared with the entities that they are of, in indexes that are ready.
     pub copies: u64,
     /// Indexes, by the kinds of their rows, of which the store can't tell which copies are missing: only the struct says which
@@ -100,7 +104,7 @@ impl Store {
     /// Reads the whole store and tells everything that is wrong with it.
     ///
     /// Every checksum is compared; rows must stand in order, and a search for each row's key must find it; each
-    /// table's counts and dictionary must fit its rows; each message of a queue has its entry, and its queue counts it; of what is to follow nothing is missing; each page is used once, and is not among the free ones. It reads
+    /// table's counts and dictionary must fit its rows; each message of a queue has its entry, and its queue counts it; each blob has its segments; of what is to follow nothing is missing; each page is used once, and is not among the free ones. It reads
     /// one snapshot and holds up no writer. Beside that, copies are compared with their entities, as far as the store knows
     /// how those are declared ([`wrong_copies`](CheckReport::wrong_copies)).
     ///
@@ -120,12 +124,14 @@ impl Store {
             let inner = self.lmdb()?;
             inner.writer.check_running()?;
             // Before the snapshot is taken, which could not look into a database that is opened after it.
-            let queues = inner.queues_database();
+            let queues = inner.late(Late::Queues);
+            let blobs = inner.late(Late::Blobs);
             let txn = inner.environment.read_txn()?;
             let mut check = Check::new(inner, &txn);
             check.noted(inner.environment.check_pages(&txn));
             check.run();
             check.queues(queues);
+            check.blobs(blobs);
             let of_keys = inner.keys.check(&inner.environment);
             let problem = |what| Problem { table: None, row: None, what };
             check.report.problems.extend(of_keys.into_iter().map(problem));
@@ -385,6 +391,20 @@ impl<'t> Check<'t> {
         }
     }
 
+    /// Looks at the blobs.
+    fn blobs(&mut self, database: Result<Option<lmdb::Db>>) {
+        let Some(Some(database)) = self.noted(database) else { return };
+        let mut problems = Vec::new();
+        let counted = blobs::check::check(&self.inner.environment, self.txn, database, |error| {
+            if problems.len() < MOST_PROBLEMS {
+                problems.push(Problem { table: None, row: None, what: error.to_string() });
+            }
+        });
+        self.report.problems.extend(problems);
+        let Some(counted) = self.noted(counted) else { return };
+        (self.report.containers, self.report.blobs) = (counted.containers, counted.blobs);
+    }
+
     /// Whether the unnamed database holds nothing but the store's record, the tables' and LMDB's own. A feature that this
     /// library does not know may have databases.
     fn main(&mut self, meta: &Meta, entries: &[Entry]) -> Result<()> {
@@ -396,9 +416,8 @@ impl<'t> Check<'t> {
             known.insert(inventory::key(entry.id).to_vec());
         }
         known.extend(open::NAMES.map(|name| name.as_bytes().to_vec()));
-        if meta.features.has(Feature::Queues) {
-            known.insert(open::QUEUES.as_bytes().to_vec());
-        }
+        let late = Late::ALL.into_iter().filter(|late| meta.features.has(late.feature()));
+        known.extend(late.map(|late| late.name().as_bytes().to_vec()));
         for key in self.dbs.main.iter(self.txn).map_err(lmdb::error)? {
             let (key, _) = key.map_err(lmdb::error)?;
             if !known.remove(key) && !may_be_named(key) {

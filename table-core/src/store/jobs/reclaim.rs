@@ -1,4 +1,4 @@
-//! Freeing the space of dropped tables, a little at a time.
+//! Freeing the space of what was dropped, a little at a time: tables, containers, large blobs, uploads that have stopped.
 //!
 //! Each step is a transaction of its own, which waits in the writers' queue like any other. It finds in the store what is
 //! left to do, and does some of it. So the work can stop at any moment, go on after a restart, and run in several
@@ -12,6 +12,7 @@ use crate::row::key::Number;
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{self, Databases, Db, WriteTxn};
 use crate::store::records::catalog::{self, Entry};
+use crate::store::records::features::Feature;
 use crate::store::records::meta::Meta;
 use crate::store::records::names;
 
@@ -42,7 +43,9 @@ pub(crate) fn start(inner: &Arc<Shared>) {
 fn anything_left(inner: &Shared) -> bool {
     let left = || {
         let txn = inner.environment.read_txn()?;
-        Ok(Meta::read(inner.environment.dbs.main, &txn)?.graves.count > 0)
+        let meta = Meta::read(inner.environment.dbs.main, &txn)?;
+        drop(txn);
+        Ok(meta.graves.count > 0 || meta.features.has(Feature::Blobs) && inner.has_left_blobs()?)
     };
     left().unwrap_or_else(|error: Error| {
         inner.reclaimer.note(Some(&error.attempted(ATTEMPTED)));
@@ -84,6 +87,7 @@ pub(crate) fn run(inner: &Shared) -> Result<u64> {
 /// One transaction; returns the rows it removed, or `None` if nothing is left to do.
 fn step(inner: &Shared) -> Result<Option<usize>> {
     inner.sweep_entries().map_err(|e| e.attempted(ATTEMPTED))?;
+    inner.sweep_blobs().map_err(|e| e.attempted(ATTEMPTED))?;
     // A store that has stopped says so wherever it is asked.
     let _lead = inner.writer.lead().map_err(|e| e.attempted(ATTEMPTED))?;
     let done = as_much_as_fits(inner).map_err(|e| inner.writer.judge(inner, e).attempted(ATTEMPTED));

@@ -3,7 +3,9 @@
 use crate::error::Result;
 use crate::handle::store::Store;
 use crate::messages::QueueStats;
+use crate::store::blobs::BlobView;
 use crate::store::handle::reclaimer::ReclaimFailure;
+use crate::store::open::Late;
 use crate::store::opened::space::OldestSnapshot;
 use crate::store::queues::View;
 use crate::store::records::catalog;
@@ -19,6 +21,8 @@ pub struct StoreStats {
     pub tables: Vec<TableStats>,
     /// Each queue, in the order in which they were made.
     pub queues: Vec<QueueStats>,
+    /// What the blobs come to.
+    pub blobs: BlobStats,
     /// Dropped tables whose space is still to be freed.
     pub dropped: u64,
     /// The error that keeps this process from freeing it, if it has tried: for want of room, say, which a long-lived
@@ -38,6 +42,20 @@ pub struct StoreStats {
     pub commits: u64,
     /// The batches and single operations in them: more than `commits` where threads shared.
     pub batches: u64,
+}
+
+/// What the blobs of a store come to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BlobStats {
+    /// How many blobs there are, those that wait included.
+    pub blobs: u64,
+    /// How many names lead to them, in all containers.
+    pub names: u64,
+    /// Those that wait: for the rest of an upload, or to be removed.
+    pub waiting: u64,
+    /// Bytes of all of them.
+    pub bytes: u64,
 }
 
 /// What the pages of a store's file are used for. Their sum is the size of the file, but for pages at its end: some may
@@ -104,7 +122,8 @@ impl Store {
         let inner = self.lmdb()?;
         inner.writer.check_running()?;
         // The snapshot can look into a database only that was opened before it.
-        let database = inner.queues_database()?;
+        let database = inner.late(Late::Queues)?;
+        let blobs_database = inner.late(Late::Blobs)?;
         let txn = inner.environment.read_txn()?;
         let dbs = &inner.environment.dbs;
         let mut tables = Vec::new();
@@ -122,6 +141,16 @@ impl Store {
                 queues.push(view.stats(queue.number, now)?);
             }
         }
+        let mut blobs = BlobStats::default();
+        if let Some(database) = blobs_database {
+            let ledger = BlobView::of_snapshot(&inner.environment, &txn, database).ledger()?;
+            blobs = BlobStats {
+                blobs: ledger.blobs.count,
+                names: ledger.names.count,
+                waiting: ledger.waiting.count,
+                bytes: ledger.bytes,
+            };
+        }
         let dropped = u64::from(meta.graves.count);
         // Another process may have freed what this one could not.
         let reclaim_failure = inner.reclaimer.failure().filter(|_| dropped > 0);
@@ -136,6 +165,7 @@ impl Store {
         Ok(StoreStats {
             tables,
             queues,
+            blobs,
             dropped,
             reclaim_failure,
             file_bytes: usage.file,

@@ -15,9 +15,6 @@ use crate::store::records::meta::Meta;
 /// The named databases that every store has. A feature's databases come with its bit; without them the bit is damage.
 pub(crate) const NAMES: [&str; 4] = ["data", "names", "catalog", "graves"];
 
-/// The named database of a store that has queues.
-pub(crate) const QUEUES: &str = "queues";
-
 /// Enough for a new store's dozen pages. LMDB notes the size in the file; each opening brings its own.
 const MAP_SIZE: usize = 1 << 20;
 

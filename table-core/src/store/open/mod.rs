@@ -21,6 +21,7 @@ mod every_page;
 mod filesystem;
 mod former;
 mod header;
+mod late;
 mod lockfile;
 mod map;
 mod mapped;
@@ -30,7 +31,6 @@ mod options;
 mod page_walk;
 mod pinned;
 mod place;
-mod queues;
 mod readers;
 mod registry;
 #[cfg(feature = "encrypt")]
@@ -54,16 +54,17 @@ pub(crate) use self::compact::compact;
 #[cfg(test)]
 pub(crate) use self::copy::copy_to;
 pub(crate) use self::copy::copy_with;
-pub(crate) use self::create::{NAMES, QUEUES};
+pub(crate) use self::create::NAMES;
 use self::former::Former;
 pub(crate) use self::former::state_of_write;
 use self::header::{Flaw, Header, LAYOUT_KNOWN};
+pub(crate) use self::late::Late;
+use self::late::LateDatabases;
 use self::map::{Access, Sizes};
 use self::on_disk::OnDisk;
 pub use self::options::{Durability, OpenOptions, Settling};
 use self::pinned::pinned;
 use self::place::DATA;
-use self::queues::QueuesDatabase;
 use self::registry::Identity;
 pub(crate) use self::space::Usage;
 #[cfg(feature = "fuzzing")]
@@ -87,7 +88,7 @@ pub(crate) struct Environment {
     /// The data file once more, to look at what LMDB does not tell.
     file: Mutex<File>,
     former: Former,
-    queues: QueuesDatabase,
+    late: LateDatabases,
     /// Whether walks read leaves in place, where the layout of pages is known.
     walks_leaves: bool,
 }
@@ -246,7 +247,7 @@ impl Environment {
             on_disk: OnDisk::default(),
             file: Mutex::new(file),
             former: Former::new(),
-            queues: QueuesDatabase::default(),
+            late: LateDatabases::default(),
             walks_leaves: !(cfg!(debug_assertions) && std::env::var_os(BY_CURSOR).is_some()),
         };
         environment.learn_former()?;

@@ -19,7 +19,7 @@ pub(crate) use self::leaves::{Entry, LeafWalk};
 pub(crate) use self::living::Living;
 pub(crate) use self::paths::LeafPath;
 use super::page_walk::DEEPEST;
-use super::{Environment, NAMES, QUEUES};
+use super::{Environment, Late, NAMES};
 use crate::error::Result;
 use crate::store::lmdb;
 use crate::store::lmdb::fields::Fields;
@@ -35,7 +35,7 @@ pub(super) const LEVELS: usize = 32;
 /// The root of a database that holds nothing.
 pub(super) const NO_PAGE: u64 = u64::MAX;
 
-/// The tree of the rows, or of the queues' records, in one state, as LMDB's own record describes it.
+/// The tree of the rows, or of a database that a feature brings, in one state, as LMDB's own record describes it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tree {
     pages: Pages,
@@ -202,14 +202,15 @@ impl Tree {
         Ok(Some(tree))
     }
 
-    /// The tree of the queues' records, in the state that the transaction reads or began with.
-    pub(crate) fn of_queues(
+    /// The tree of a database that a feature brings, in the state that the transaction reads or began with.
+    pub(crate) fn of_late(
         environment: &Environment,
+        late: Late,
         txn: &heed::RoTxn<'_>,
         state: usize,
     ) -> Result<Option<Self>> {
         let Some(pages) = environment.dbs.pages else { return Ok(None) };
-        let record = environment.dbs.main.get(txn, QUEUES.as_bytes()).map_err(lmdb::error)?;
+        let record = environment.dbs.main.get(txn, late.name().as_bytes()).map_err(lmdb::error)?;
         let (depth, entries, root) = record.and_then(described).ok_or_else(damaged)?;
         Ok(Some(Self { pages, state, root, depth, entries }))
     }

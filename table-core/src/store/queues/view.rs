@@ -1,34 +1,28 @@
-//! Queues' records, read.
-//!
-//! Each record carries a checksum that covers its key. That one is not there is proved as for a row: by the way to where it
-//! would stand. That nothing stands between two entries, which were met one after the other, is proved as well: a message
-//! that damage hides is an error, and never taken for absent.
+//! Queues' records, read with the proofs of [`Proven`].
 
 use std::collections::BTreeSet;
-use std::ops::{Bound, ControlFlow};
+use std::ops::{ControlFlow, Deref};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::keys::{self, Key, Kind};
 use crate::messages::{Directory, Entry, Message, QueueStats, State};
 use crate::model::Ticks;
 use crate::pending;
-use crate::store::lmdb::{self, Db};
-use crate::store::open::{self, Environment, Tree};
-use crate::store::records::meta;
+use crate::store::lmdb::Db;
+use crate::store::open::{Environment, Late};
+use crate::store::proven::{self, Proven};
+pub(super) use crate::store::proven::{Stop, body};
 
 /// The queues' records as a transaction sees them.
 #[derive(Clone, Copy)]
-pub(in crate::store) struct View<'t> {
-    environment: &'t Environment,
-    txn: &'t heed::RoTxn<'t>,
-    db: Db,
-    /// The number of the state that the transaction reads, or began with.
-    state: usize,
-    /// What it has removed from queues since; `None` if it has written nothing to them.
-    removed: Option<&'t BTreeSet<Vec<u8>>>,
-    /// Whether what lies in the map is of that state: where a transaction has changed very much, LMDB writes some of it
-    /// early, on pages that were free.
-    is_settled: bool,
+pub(in crate::store) struct View<'t>(Proven<'t>);
+
+impl<'t> Deref for View<'t> {
+    type Target = Proven<'t>;
+
+    fn deref(&self) -> &Proven<'t> {
+        &self.0
+    }
 }
 
 impl<'t> View<'t> {
@@ -38,7 +32,7 @@ impl<'t> View<'t> {
         txn: &'t heed::RoTxn<'t>,
         db: Db,
     ) -> Self {
-        Self { environment, txn, db, state: txn.id(), removed: None, is_settled: true }
+        Self(Proven::of_snapshot(environment, txn, (Late::Queues, db), words))
     }
 
     /// As a transaction sees them that may have written.
@@ -46,24 +40,9 @@ impl<'t> View<'t> {
         environment: &'t Environment,
         txn: &'t heed::RwTxn<'t>,
         db: Db,
-        (removed, is_settled): (Option<&'t BTreeSet<Vec<u8>>>, bool),
+        done: (Option<&'t BTreeSet<Vec<u8>>>, bool),
     ) -> Self {
-        Self { environment, txn, db, state: open::state_of_write(txn), removed, is_settled }
-    }
-
-    /// The record of a key, whole; `None` if it is proved that there is none.
-    pub(super) fn record(&self, key: &[u8]) -> Result<Option<&'t [u8]>> {
-        let Some(record) = self.db.get(self.txn, key).map_err(lmdb::error)? else {
-            return if self.lacks(key)? { Ok(None) } else { Err(lmdb::damaged_page()) };
-        };
-        self.check_place(record)?;
-        check_record(key, record)?;
-        Ok(Some(record))
-    }
-
-    /// A record that must be there.
-    pub(super) fn must_have(&self, key: &[u8]) -> Result<&'t [u8]> {
-        self.record(key)?.ok_or_else(|| missing(key))
+        Self(Proven::of_write(environment, txn, (Late::Queues, db), words, done))
     }
 
     /// The queues that there are.
@@ -180,122 +159,6 @@ impl<'t> View<'t> {
             Ok(each(key, id, (record, entry))?.map_continue(|()| Stop::Not))
         })
     }
-
-    /// Goes through the records whose keys begin with a prefix, after a key that is there, in their order. Nothing of them
-    /// is missed as far as it goes. Whether it came to the end, or to where nothing more is wanted.
-    pub(super) fn walk(
-        &self,
-        prefix: &[u8],
-        after: Option<&[u8]>,
-        mut each: impl FnMut(&'t [u8], &'t [u8]) -> Result<ControlFlow<(), Stop>>,
-    ) -> Result<bool> {
-        let mut last = match after {
-            Some(after) => self.db.get_lower_than_or_equal_to(self.txn, after),
-            None => self.db.get_lower_than(self.txn, prefix),
-        }
-        .map_err(lmdb::error)?;
-        if let Some((key, record)) = last {
-            self.check(key, record)?;
-            if after.map_or(key >= prefix, |after| key != after) {
-                return Err(lmdb::damaged_page());
-            }
-        }
-        let from = match after {
-            Some(after) => (Bound::Excluded(after), Bound::Unbounded),
-            None => (Bound::Included(prefix), Bound::Unbounded),
-        };
-        let mut records = self.db.range(self.txn, &from).map_err(lmdb::error)?;
-        loop {
-            let step = records.next().transpose().map_err(lmdb::error)?;
-            let (before, next) = (last.map(|(key, _)| key), step.map(|(key, _)| key));
-            if !self.adjacent(before, next)? {
-                return Err(lmdb::damaged_page());
-            }
-            let Some((key, record)) = step else { return Ok(true) };
-            if key < prefix || before.is_some_and(|before| key <= before) {
-                return Err(lmdb::damaged_page());
-            }
-            self.check(key, record)?;
-            if !key.starts_with(prefix) {
-                return Ok(true);
-            }
-            match each(key, record)? {
-                ControlFlow::Continue(Stop::Not) => {}
-                ControlFlow::Continue(Stop::Here) => return Ok(true),
-                ControlFlow::Break(()) => return Ok(false),
-            }
-            last = step;
-        }
-    }
-
-    /// Whether a key has no record in the state that the transaction began with, or has been removed since.
-    fn lacks(&self, key: &[u8]) -> Result<bool> {
-        if let Some(tree) = Tree::of_queues(self.environment, self.txn, self.state)? {
-            return Ok(tree.lacks(self.environment, self.txn, key, check_record)?
-                || self.removed.is_some_and(|removed| removed.contains(key)));
-        }
-        let before = self.db.get_lower_than(self.txn, key).map_err(lmdb::error)?;
-        let after = self.db.get_greater_than(self.txn, key).map_err(lmdb::error)?;
-        for (key, record) in before.into_iter().chain(after) {
-            self.check(key, record)?;
-        }
-        Ok(before.is_none_or(|(before, _)| before < key) && after.is_none_or(|(after, _)| key < after))
-    }
-
-    /// Whether nothing stands between two records that were met one after the other; without one, none before the first
-    /// or after the last.
-    fn adjacent(&self, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<bool> {
-        let (environment, txn) = (self.environment, self.txn);
-        let pages = environment.dbs.pages;
-        let leaf = |key| pages.filter(|pages| pages.of(key).is_some()).map(|pages| pages.place(key));
-        if let (Some(one), Some(other)) = (before.and_then(leaf), after.and_then(leaf))
-            && one == other
-        {
-            return Ok(true);
-        }
-        if let Some(tree) = Tree::of_queues(environment, txn, self.state)? {
-            if self.removed.is_none() {
-                return tree.adjoin(environment, txn, before, after);
-            }
-            for key in before.into_iter().chain(after) {
-                tree.check_way(environment, txn, key)?;
-            }
-        }
-        // What this transaction has written is on no page of that tree: a search from each must come to the other.
-        let next = match before {
-            Some(before) => self.db.get_greater_than(txn, before),
-            None => self.db.first(txn),
-        };
-        if next.map_err(lmdb::error)?.map(|(found, _)| found) != after {
-            return Ok(false);
-        }
-        let previous = match after {
-            Some(after) => self.db.get_lower_than(txn, after),
-            None => self.db.last(txn),
-        };
-        Ok(previous.map_err(lmdb::error)?.map(|(found, _)| found) == before)
-    }
-
-    /// Checks a record that was met, and the pages that it lies in.
-    fn check(&self, key: &[u8], record: &[u8]) -> Result<()> {
-        if let Some(pages) = self.environment.dbs.pages.filter(|_| self.is_settled)
-            && pages.of(key).is_some()
-        {
-            pages.check_leaf(key)?;
-            self.environment.check_in_use(self.txn, self.state, key)?;
-        }
-        self.check_place(record)?;
-        check_record(key, record)
-    }
-
-    /// Checks that a record lies in its page, and that the page is in use.
-    fn check_place(&self, record: &[u8]) -> Result<()> {
-        // What this transaction has changed does not lie in the map.
-        let pages = self.environment.dbs.pages.filter(|_| self.is_settled);
-        let Some(pages) = pages.filter(|pages| pages.of(record).is_some()) else { return Ok(()) };
-        pages.check_value(record)?;
-        self.environment.check_in_use(self.txn, self.state, record)
-    }
 }
 
 /// Compares how many messages are ready with those that a walk over all of them has met.
@@ -308,32 +171,14 @@ pub(super) fn check_ready(state: &State, met: u64) -> Result<()> {
         .because(format!("the queue counts {counted} messages that are ready, and {met} were found")))
 }
 
-/// Whether a walk is to go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
-    Not,
-    /// Nothing more is wanted.
-    Here,
-}
-
-/// What a record says, whose checksum was looked at.
-pub(super) fn body(record: &[u8]) -> &[u8] {
-    record.split_last_chunk::<{ meta::CHECKSUM }>().map_or(&[], |(body, _)| body)
-}
-
-/// Checks the checksum of a record.
-pub(super) fn check_record(key: &[u8], record: &[u8]) -> Result<()> {
-    if meta::opened(key, record).is_some() { Ok(()) } else { Err(damaged(key)) }
-}
-
 #[cold]
 pub(super) fn damaged(key: &[u8]) -> Error {
-    Error::new(ErrorKind::Corrupt).because(format!("{} is damaged", words(key)))
+    proven::damaged(words(key))
 }
 
 #[cold]
 pub(super) fn missing(key: &[u8]) -> Error {
-    Error::new(ErrorKind::Corrupt).because(format!("{} is missing", words(key)))
+    proven::missing(words(key))
 }
 
 /// What a record is, for people. Keys that users give are left out.

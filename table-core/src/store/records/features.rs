@@ -3,7 +3,7 @@
 //! A library sets a feature's bit in the transaction that first writes what the bit stands for, and the bit stays. Every
 //! write keeps the bits that the store has, those that this library does not know among them. The same transaction makes
 //! the feature's databases, by `create_databases_and_commit`. A library that finds the bit opens them; without the bit it
-//! never asks for them. Queues have one.
+//! never asks for them. Queues have one, and blobs.
 
 use super::meta::Meta;
 use crate::error::{Error, ErrorKind, Result};
@@ -31,6 +31,8 @@ pub(crate) enum Feature {
     Sealed,
     /// Hurts nobody: the store has queues, in a database of their own.
     Queues,
+    /// Hurts nobody: the store has blobs, in a database of their own.
+    Blobs,
     /// A writer must know it: copies are to follow some entities, or have been, and each change of such a one says so.
     Pending,
 }
@@ -38,12 +40,13 @@ pub(crate) enum Feature {
 impl Feature {
     const READER: [Self; 2] = [Self::Superseded, Self::Lives];
     const WRITER: [Self; 1] = [Self::Pending];
-    const IGNORABLE: [Self; 2] = [Self::Sealed, Self::Queues];
+    const IGNORABLE: [Self; 3] = [Self::Sealed, Self::Queues, Self::Blobs];
 
     fn bit(self) -> u64 {
         match self {
             Self::Superseded | Self::Sealed | Self::Pending => 1,
             Self::Lives | Self::Queues => 2,
+            Self::Blobs => 4,
         }
     }
 
@@ -58,7 +61,7 @@ impl Features {
         let word = match feature {
             Feature::Superseded | Feature::Lives => self.reader,
             Feature::Pending => self.writer,
-            Feature::Sealed | Feature::Queues => self.ignorable,
+            Feature::Sealed | Feature::Queues | Feature::Blobs => self.ignorable,
         };
         word & feature.bit() != 0
     }
@@ -67,7 +70,7 @@ impl Features {
         let word = match feature {
             Feature::Superseded | Feature::Lives => &mut self.reader,
             Feature::Pending => &mut self.writer,
-            Feature::Sealed | Feature::Queues => &mut self.ignorable,
+            Feature::Sealed | Feature::Queues | Feature::Blobs => &mut self.ignorable,
         };
         *word |= feature.bit();
     }
@@ -76,7 +79,7 @@ impl Features {
         let word = match feature {
             Feature::Superseded | Feature::Lives => &mut self.reader,
             Feature::Pending => &mut self.writer,
-            Feature::Sealed | Feature::Queues => &mut self.ignorable,
+            Feature::Sealed | Feature::Queues | Feature::Blobs => &mut self.ignorable,
         };
         *word &= !feature.bit();
     }

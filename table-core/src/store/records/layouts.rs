@@ -100,6 +100,9 @@ pub(crate) fn outdated(schema: &Schema, why: Outdated) -> Error {
              the table; declare it with `#[encrypt]` here too"
         ),
         Outdated::Uncopied(_) | Outdated::Untold(_) => layouts::forgets(schema, why),
+        Outdated::Gone(property) => format!(
+            "the property `{property}` of `{kind}` is to go, by another program; leave it out of the struct `{entity}`"
+        ),
         Outdated::Former(version) => layouts::outdated_version(schema, version),
         Outdated::Misnamed { is, was } => format!(
             "the property `{was}` of `{kind}` is called `{is}` by another program, and rows have the one name or the other; \

@@ -103,6 +103,10 @@ impl Transaction<'_> {
             Ok(drafted) => drafted,
             Err(error) => return Ok(Err(plan.locate_group(error, 0))),
         };
+        let blobs = match self.draft_blobs(plan, timestamp) {
+            Ok(drafted) => drafted,
+            Err(error) => return Ok(Err(plan.locate_group(error, 0))),
+        };
         let state = self.state;
         let mut writing = Writing {
             environment: self.environment,
@@ -122,6 +126,7 @@ impl Transaction<'_> {
         };
         if done.is_ok() {
             self.carry_out(drafted, plan)?;
+            self.carry_out_blobs(blobs, plan)?;
             if let Some(step) = &plan.step {
                 self.write_step(step)?;
             }

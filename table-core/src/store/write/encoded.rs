@@ -14,6 +14,7 @@ use crate::row::view::RowView;
 use crate::row::{DIGEST, Row, key};
 use crate::schema::Schema;
 use crate::sealing::SealedAt;
+use crate::store::blobs::{BlobOutcome, BlobWork};
 use crate::store::queues::{EntryWork, Outcome, Work};
 use crate::store::records::catalog::TableState;
 
@@ -125,6 +126,8 @@ pub(crate) struct Prepared {
     pub(crate) step: Option<Box<EncodedStep>>,
     /// What is done with queues in the same transaction.
     pub(in crate::store) errands: Option<Box<Errands>>,
+    /// What is done with blobs in the same transaction.
+    pub(in crate::store) blobs: Option<Box<BlobErrands>>,
 }
 /// A step of a job, in its table.
 #[derive(Debug)]
@@ -139,6 +142,14 @@ pub(in crate::store) struct Errands {
     pub(in crate::store) work: Vec<Work>,
     /// What comes of each, once the plan has been carried out. It is to be believed only if the plan was not refused.
     pub(in crate::store) outcomes: Arc<Mutex<Vec<Outcome>>>,
+}
+
+/// What a plan does with blobs, and where what comes of it is put.
+#[derive(Debug, Default)]
+pub(in crate::store) struct BlobErrands {
+    pub(in crate::store) work: Vec<BlobWork>,
+    /// What comes of each, once the plan has been carried out. It is to be believed only if the plan was not refused.
+    pub(in crate::store) outcomes: Arc<Mutex<Vec<BlobOutcome>>>,
 }
 
 impl Errands {
@@ -178,6 +189,7 @@ impl Prepared {
             as_of: None,
             step: Some(Box::new(EncodedStep { table: table.clone(), step })),
             errands: None,
+            blobs: None,
         }
     }
 
@@ -267,7 +279,9 @@ impl Prepared {
     /// About how many bytes the plan writes; what one transaction takes in is bounded by it.
     pub(crate) fn weight(&self) -> usize {
         let errands = self.errands.as_ref().map_or(0, |errands| errands.weight());
-        self.bytes.len() + self.deferred + self.rows.len() * 64 + self.additions.len() * 256 + errands
+        let blobs: usize = self.blobs.iter().flat_map(|blobs| &blobs.work).map(BlobWork::weight).sum();
+        let rows = self.bytes.len() + self.deferred + self.rows.len() * 64 + self.additions.len() * 256;
+        rows + errands + blobs
     }
 
     /// About how many bytes a row has with its key.

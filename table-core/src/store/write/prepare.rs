@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::encoded::{
-    Deferred, EncodedAddition, EncodedGroup, EncodedRange, EncodedRow, Errands, Image, Prepared,
+    BlobErrands, Deferred, EncodedAddition, EncodedGroup, EncodedRange, EncodedRow, Errands, Image, Prepared,
 };
 use super::entries;
 use crate::error::{Error, ErrorKind};
@@ -77,6 +77,11 @@ pub(in crate::store) fn of_queues(errands: Errands) -> Prepared {
     Prepared { errands: Some(Box::new(errands)), ..Builder::new(0).plan }
 }
 
+/// A plan of nothing but work on blobs.
+pub(in crate::store) fn of_blobs(blobs: BlobErrands) -> Prepared {
+    Prepared { blobs: Some(Box::new(blobs)), ..Builder::new(0).plan }
+}
+
 /// Checks the rows of a batch, which are of this partition; `stray` gives the partition of one that is not.
 pub(crate) fn batch<'a>(
     table: &Arc<TableState>,
@@ -143,6 +148,7 @@ impl Builder {
                 as_of: None,
                 step: None,
                 errands: None,
+                blobs: None,
             },
             length,
             has_intents: false,

@@ -7,8 +7,9 @@ use super::encoded::EncodedGroup;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Ticks;
 use crate::row::dict::{Dict, Length};
+use crate::store::blobs::BlobBooks;
 use crate::store::lmdb::{self, Databases, Db, WriteTxn};
-use crate::store::open::{Environment, Explored, Tree};
+use crate::store::open::{Environment, Explored, Late, Tree};
 use crate::store::opened::Inner;
 use crate::store::queues::Books;
 use crate::store::records::catalog::TableState;
@@ -37,6 +38,9 @@ pub(crate) struct Transaction<'e> {
     /// The queues' database, if the process had opened it when the transaction began, and what was done to queues.
     pub(super) queues: Option<Db>,
     pub(super) books: Option<Box<Books>>,
+    /// The same of blobs.
+    pub(super) blobs: Option<Db>,
+    pub(super) blob_books: Option<Box<BlobBooks>>,
 }
 
 /// A table that the transaction has written to.
@@ -55,7 +59,7 @@ pub(super) struct Touched {
 
 impl<'e> Transaction<'e> {
     pub(crate) fn begin(inner: &'e Inner) -> Result<Self> {
-        let queues = inner.environment.known_queues();
+        let [queues, blobs] = [Late::Queues, Late::Blobs].map(|late| inner.environment.known(late));
         let txn = inner.environment.write_txn()?;
         let dbs = &inner.environment.dbs;
         let environment = &inner.environment;
@@ -86,6 +90,8 @@ impl<'e> Transaction<'e> {
             rows,
             queues,
             books: None,
+            blobs,
+            blob_books: None,
         })
     }
 
@@ -149,6 +155,9 @@ impl<'e> Transaction<'e> {
             }
         }
         if let Some(books) = self.books.take() {
+            books.close(&mut self.txn)?;
+        }
+        if let Some(books) = self.blob_books.take() {
             books.close(&mut self.txn)?;
         }
         let state = self.txn.id();

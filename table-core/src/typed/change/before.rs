@@ -166,7 +166,7 @@ fn former<E: Entity>(view: &RowView<'_>) -> Result<Option<(E, Row)>> {
     };
     let is_known = |name: &str| E::SCHEMA.fields.iter().any(|field| field.property == name);
     let mut unknown = unknown(view, schema)?;
-    unknown.retain(|(name, _)| !is_known(name));
+    unknown.retain(|(name, _)| !is_known(name) && !E::SCHEMA.gone.contains(&&**name));
     // What it had sealed is sealed anew.
     Ok(Some((entity, Row { is_exact: false, unknown, sealed: Some(SealedFields::default()) })))
 }
@@ -211,9 +211,12 @@ impl Row {
                 same += usize::from(sealed.push_token(at, token));
             }
         }
-        let is_exact = same == plan::stored_fields(schema, values) && !has_former_name(view, schema)?;
+        let mut is_exact = same == plan::stored_fields(schema, values) && !has_former_name(view, schema)?;
         // Every row says what it is; what else there is no field has.
-        let unknown = if view.len() > stored + 1 { unknown(view, schema)? } else { Vec::new() };
+        let mut unknown = if view.len() > stored + 1 { unknown(view, schema)? } else { Vec::new() };
+        let known = unknown.len();
+        unknown.retain(|(name, _)| !schema.gone.contains(&&**name));
+        is_exact &= known == unknown.len();
         Ok(Self { is_exact, unknown, sealed: Some(sealed) })
     }
 }

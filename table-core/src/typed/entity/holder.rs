@@ -79,13 +79,7 @@ impl Holder {
     /// Entities of the type `H`, of whose copies these are of the entity.
     #[must_use]
     pub const fn of<H: Entity>(copies: &'static [usize]) -> Self {
-        Self {
-            schema: || H::SCHEMA,
-            held: || H::HELD,
-            copies,
-            again: again::<H>,
-            own_keys: own_keys::<H>,
-        }
+        Self { schema: || H::SCHEMA, held: || H::HELD, copies, again: again::<H>, own_keys: own_keys::<H> }
     }
 
     /// Their declaration.

@@ -20,7 +20,7 @@ use crate::typed::read::key::Key;
 
 /// Rows of former versions are written anew, and what of their copies is left is removed.
 const CONVERTING: u8 = 0;
-/// Rows that have something under a former name are written anew.
+/// Rows that have something under a former name, or something that is to go, are written anew.
 const RENEWING: u8 = 1;
 
 /// Converts the entities of a kind.
@@ -79,7 +79,7 @@ impl<E: Entity> Convert<E> {
         let (schema, Some(kind)) = (E::SCHEMA, view.kind()?) else { return Ok(()) };
         let is_asked_for = match schema.kinship(kind) {
             Kinship::Former(_) => phase == CONVERTING,
-            Kinship::Mine => phase == RENEWING && has_former_name(view, schema)?,
+            Kinship::Mine => phase == RENEWING && has_something_former(view, schema)?,
             Kinship::Other(version) if version < schema.version => {
                 return Err(unknown_version(schema, version));
             }
@@ -99,9 +99,9 @@ impl<E: Entity> Convert<E> {
     }
 }
 
-/// Whether a row has a property under the name that it had before.
-fn has_former_name(view: &RowView<'_>, schema: &Schema) -> Result<bool> {
-    for was in schema.fields.iter().filter_map(|field| field.was) {
+/// Whether a row has a property under the name that it had before, or one that is to go.
+fn has_something_former(view: &RowView<'_>, schema: &Schema) -> Result<bool> {
+    for was in schema.fields.iter().filter_map(|field| field.was).chain(schema.gone.iter().copied()) {
         if view.get(was)?.is_some() {
             return Ok(true);
         }
@@ -111,7 +111,7 @@ fn has_former_name(view: &RowView<'_>, schema: &Schema) -> Result<bool> {
 
 /// Whether something of an entity's rows is to be written anew though their version is right.
 pub(super) fn renews(schema: &Schema) -> bool {
-    schema.fields.iter().any(|field| field.was.is_some())
+    !schema.gone.is_empty() || schema.fields.iter().any(|field| field.was.is_some())
 }
 
 /// The error of an entity that can't be converted.

@@ -164,7 +164,7 @@ impl<E: Entity> fmt::Display for Migration<E> {
             }
             return write!(
                 f,
-                "`{kind}` is of version {version}: of {} rows, {} bytes, those with a property under its former name are \
+                "`{kind}` is of version {version}: of {} rows, {} bytes, those with a property under its former name, or one that is to go, are \
                  written anew, in about {} transactions; all is read and written meanwhile",
                 self.rows,
                 self.bytes,

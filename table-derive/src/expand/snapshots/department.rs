@@ -30,11 +30,14 @@ const _: () = {
                 <u32 as __table::Property>::FIELD.named("head_count", "HeadCount"),
             ];
             const PARTS: [&[__table::schema::Part]; 2usize] = [
-                &[__table::schema::Part::Field(__table::schema::FieldPart::new(
-                    0usize,
-                    <String as __table::KeyPart>::KEY,
-                    __table::schema::Format::Plain,
-                ))],
+                &[__table::schema::Part::Field(
+                    __table::schema::FieldPart::new(
+                        0usize,
+                        <String as __table::KeyPart>::KEY,
+                        __table::schema::Format::Plain,
+                    )
+                    .version(<String as __table::KeyPart>::VERSION),
+                )],
                 &[__table::schema::Part::Literal("department")],
             ];
             const ROW: __table::schema::Place = __table::schema::Place::new(

@@ -18,40 +18,55 @@ const _: () = {
                 <i32 as __table::Property>::FIELD.named("age", "Age").or_default_of::<i32>(),
             ];
             const PARTS: [&[__table::schema::Part]; 4usize] = [
-                &[__table::schema::Part::Field(__table::schema::FieldPart::new(
-                    0usize,
-                    <String as __table::KeyPart>::KEY,
-                    __table::schema::Format::Plain,
-                ))],
+                &[__table::schema::Part::Field(
+                    __table::schema::FieldPart::new(
+                        0usize,
+                        <String as __table::KeyPart>::KEY,
+                        __table::schema::Format::Plain,
+                    )
+                    .version(<String as __table::KeyPart>::VERSION),
+                )],
                 &[
                     __table::schema::Part::Literal("empid_"),
-                    __table::schema::Part::Field(__table::schema::FieldPart::new(
-                        1usize,
-                        <u32 as __table::KeyPart>::KEY,
-                        __table::schema::Format::Pad(6u8),
-                    )),
+                    __table::schema::Part::Field(
+                        __table::schema::FieldPart::new(
+                            1usize,
+                            <u32 as __table::KeyPart>::KEY,
+                            __table::schema::Format::Pad(6u8),
+                        )
+                        .version(<u32 as __table::KeyPart>::VERSION),
+                    ),
                 ],
                 &[
                     __table::schema::Part::Literal("email_"),
-                    __table::schema::Part::Field(__table::schema::FieldPart::new(
-                        3usize,
-                        <String as __table::KeyPart>::KEY,
-                        __table::schema::Format::Plain,
-                    )),
+                    __table::schema::Part::Field(
+                        __table::schema::FieldPart::new(
+                            3usize,
+                            <String as __table::KeyPart>::KEY,
+                            __table::schema::Format::Plain,
+                        )
+                        .version(<String as __table::KeyPart>::VERSION),
+                    ),
                 ],
                 &[
                     __table::schema::Part::Literal("name_"),
-                    __table::schema::Part::Field(__table::schema::FieldPart::new(
-                        2usize,
-                        <String as __table::KeyPart>::KEY,
-                        __table::schema::Format::Plain,
-                    )),
+                    __table::schema::Part::Field(
+                        __table::schema::FieldPart::new(
+                            2usize,
+                            <String as __table::KeyPart>::KEY,
+                            __table::schema::Format::Plain,
+                        )
+                        .version(<String as __table::KeyPart>::VERSION),
+                    ),
                     __table::schema::Part::Literal("_"),
-                    __table::schema::Part::Field(__table::schema::FieldPart::new(
-                        1usize,
-                        <u32 as __table::KeyPart>::KEY,
-                        __table::schema::Format::Pad(6u8),
-                    )),
+                    __table::schema::Part::Field(
+                        __table::schema::FieldPart::new(
+                            1usize,
+                            <u32 as __table::KeyPart>::KEY,
+                            __table::schema::Format::Pad(6u8),
+                        )
+                        .version(<u32 as __table::KeyPart>::VERSION),
+                    ),
                 ],
             ];
             const ROW: __table::schema::Place = __table::schema::Place::new(

@@ -62,18 +62,24 @@ const _: () = {
                     .blind("CardToken", __table::schema::TokenScope::Partition),
             ];
             const PARTS: [&[__table::schema::Part]; 3usize] = [
-                &[__table::schema::Part::Field(__table::schema::FieldPart::new(
-                    0usize,
-                    <String as __table::KeyPart>::KEY,
-                    __table::schema::Format::Plain,
-                ))],
+                &[__table::schema::Part::Field(
+                    __table::schema::FieldPart::new(
+                        0usize,
+                        <String as __table::KeyPart>::KEY,
+                        __table::schema::Format::Plain,
+                    )
+                    .version(<String as __table::KeyPart>::VERSION),
+                )],
                 &[
                     __table::schema::Part::Literal("empid_"),
-                    __table::schema::Part::Field(__table::schema::FieldPart::new(
-                        1usize,
-                        <u32 as __table::KeyPart>::KEY,
-                        __table::schema::Format::Pad(6u8),
-                    )),
+                    __table::schema::Part::Field(
+                        __table::schema::FieldPart::new(
+                            1usize,
+                            <u32 as __table::KeyPart>::KEY,
+                            __table::schema::Format::Pad(6u8),
+                        )
+                        .version(<u32 as __table::KeyPart>::VERSION),
+                    ),
                 ],
                 &[
                     __table::schema::Part::Literal("ssn_"),

@@ -37,6 +37,7 @@ pub(in crate::schema) mod employee {
         unique: true,
         copies: Copies::All,
         sparse: false,
+        when_version: 1,
         arrival: None,
         summary: None,
     };
@@ -51,6 +52,7 @@ pub(in crate::schema) mod employee {
         unique: false,
         copies: Copies::Some(&[2]),
         sparse: false,
+        when_version: 1,
         arrival: None,
         summary: None,
     };
@@ -61,6 +63,7 @@ pub(in crate::schema) const EMPLOYEE: Schema = Schema {
     kind: "employee",
     entity_type: "employee",
     former: None,
+    gone: &[],
     version: 1,
     signed: false,
     fields: &[
@@ -95,6 +98,9 @@ pub(in crate::schema) const EMPLOYEE: Schema = Schema {
     })],
     indexes: &[employee::BY_EMAIL, employee::BY_NAME],
     summary_of: None,
+    copied: &[],
+    holders: &[],
+    kin: crate::schema::Kin::NONE,
 };
 
 // As generated code has it: every rule, while the program compiles.

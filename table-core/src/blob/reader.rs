@@ -1,0 +1,144 @@
+//! A blob, read.
+
+use std::fmt;
+use std::io::{self, Read, Seek, SeekFrom};
+
+use crate::contents::{BlobInfo, SEGMENT, length_of, segments};
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::BlobMoment;
+
+/// Reads a blob as it was when it was [opened](super::Container::open), from any place, in constant memory.
+///
+/// Each segment's checksum is compared when the reader comes to it: bytes that are not what was written are an error of the
+/// kind [`InvalidData`](io::ErrorKind::InvalidData) with the store's [`Error`] in it, and never given out.
+///
+/// ```
+/// use std::io::{Read, Seek, SeekFrom};
+///
+/// # use table_core::Store;
+/// # let dir = tempfile::tempdir()?;
+/// # let store = Store::open(dir.path().join("company.tables"))?;
+/// let films = store.container("films")?;
+/// films.upload("holiday.mp4", "video/mp4", std::io::repeat(7).take(1_000_000))?;
+///
+/// let mut film = films.open("holiday.mp4")?;
+/// film.seek(SeekFrom::End(-10))?;
+/// let mut end = Vec::new();
+/// film.read_to_end(&mut end)?;
+/// assert_eq!(end, [7; 10]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct BlobReader {
+    moment: Box<dyn BlobMoment>,
+    info: BlobInfo,
+    /// How many bytes are before the next one that is read; beyond the end there are none.
+    at: u64,
+    /// The segment whose bytes were found sound last.
+    sound: Option<u32>,
+}
+
+impl BlobReader {
+    pub(super) fn new(moment: Box<dyn BlobMoment>, info: BlobInfo) -> Self {
+        Self { moment, info, at: 0, sound: None }
+    }
+
+    /// What is known of the blob.
+    pub fn info(&self) -> &BlobInfo {
+        &self.info
+    }
+
+    /// How many bytes the blob has.
+    pub fn len(&self) -> u64 {
+        self.info.length
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.info.length == 0
+    }
+
+    /// The blob's content type.
+    pub fn content_type(&self) -> &str {
+        &self.info.content_type
+    }
+}
+
+/// The bytes of a segment of a blob, which must be as many as the blob's length says.
+fn segment<'m>(
+    moment: &'m dyn BlobMoment,
+    info: &BlobInfo,
+    number: u32,
+    was_sound: bool,
+) -> Result<&'m [u8]> {
+    let bytes = moment.segment(info.id, number, was_sound)?;
+    let before = u64::from(number) * length_of(SEGMENT);
+    if length_of(bytes.len()) == info.length.saturating_sub(before).min(length_of(SEGMENT)) {
+        return Ok(bytes);
+    }
+    let because = format!("segment {number} of blob {} is damaged", info.id);
+    Err(Error::new(ErrorKind::Corrupt).because(because))
+}
+
+/// All bytes of a blob.
+pub(super) fn read_whole(moment: &dyn BlobMoment, info: &BlobInfo) -> Result<Vec<u8>> {
+    let mut whole = Vec::new();
+    // A length is believed when its segments are there.
+    let room = usize::try_from(info.length).ok().filter(|room| whole.try_reserve_exact(*room).is_ok());
+    if room.is_none() {
+        let because =
+            format!("there is no memory for its {} bytes; open it and read it in parts", info.length);
+        return Err(Error::new(ErrorKind::BlobTooLarge).because(because));
+    }
+    for number in 0..u32::try_from(segments(info.length)).unwrap_or(u32::MAX) {
+        whole.extend_from_slice(segment(moment, info, number, false)?);
+    }
+    Ok(whole)
+}
+
+impl Read for BlobReader {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let full = length_of(SEGMENT);
+        if self.at >= self.info.length || into.is_empty() {
+            return Ok(0);
+        }
+        let number = u32::try_from(self.at / full).unwrap_or(u32::MAX);
+        let was_sound = self.sound == Some(number);
+        let bytes = segment(&*self.moment, &self.info, number, was_sound).map_err(|error| {
+            let kind = if error.kind() == ErrorKind::Corrupt {
+                io::ErrorKind::InvalidData
+            } else {
+                io::ErrorKind::Other
+            };
+            io::Error::new(kind, error.attempted("read").blob(&self.info.name))
+        })?;
+        self.sound = Some(number);
+        let begun = usize::try_from(self.at % full).unwrap_or_default();
+        let rest = bytes.get(begun..).unwrap_or_default();
+        let length = rest.len().min(into.len());
+        if let (Some(into), Some(rest)) = (into.get_mut(..length), rest.get(..length)) {
+            into.copy_from_slice(rest);
+        }
+        self.at += length_of(length);
+        Ok(length)
+    }
+}
+
+impl Seek for BlobReader {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let place = match to {
+            SeekFrom::Start(place) => Some(place),
+            SeekFrom::End(by) => self.info.length.checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        self.at = place.ok_or_else(|| {
+            io::Error::new(io::ErrorKind::InvalidInput, "the place is before the blob's beginning")
+        })?;
+        Ok(self.at)
+    }
+}
+
+impl fmt::Debug for BlobReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BlobReader").field("info", &self.info).field("at", &self.at).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,112 @@
+//! Keys and records as bytes, and the rules of names.
+
+use super::keys::{self, Key};
+use super::*;
+use crate::error::ErrorKind;
+use crate::messages::Tally;
+use crate::model::Ticks;
+
+#[test]
+fn keys_are_taken_apart_as_they_were_made_and_no_others_are() {
+    let id = BlobId::new();
+    assert_eq!(Key::parse(&keys::DIRECTORY), Some(Key::Directory));
+    assert_eq!(Key::parse(&keys::LEDGER), Some(Key::Ledger));
+    assert_eq!(Key::parse(&keys::name(7, "a/b")), Some(Key::Name(7, "a/b")));
+    assert_eq!(Key::parse(&keys::blob(id)), Some(Key::Blob(id)));
+    assert_eq!(Key::parse(&keys::waiting(id)), Some(Key::Waiting(id)));
+    assert_eq!(Key::parse(&keys::segment(id, 300)), Some(Key::Segment(id, 300)));
+    let long = [keys::blob(id), vec![0]].concat();
+    let short = keys::segment(id, 1);
+    for wrong in [&[][..], &[6], &[0, 0], &[1, 1], &[2, 0, 0], &long, &short[..short.len() - 1]] {
+        assert_eq!(Key::parse(wrong), None, "{wrong:?}");
+    }
+    assert!(keys::segment(id, 255) < keys::segment(id, 256));
+}
+
+#[test]
+fn records_are_read_as_they_were_written_and_no_others_are() {
+    let at = |ticks| Ticks::new(ticks).unwrap();
+    let blob = BlobRecord {
+        length: 70_000,
+        digest: 9,
+        references: 2,
+        made: at(5),
+        changed: at(6),
+        content_type: "image/jpeg".into(),
+    };
+    let body = blob.encode();
+    assert_eq!(BlobRecord::decode(&body), Some(blob.clone()));
+    for length in 0..=36 {
+        assert_eq!(BlobRecord::decode(&body[..length]), None, "{length}");
+    }
+    assert_eq!(BlobRecord::decode(&[&body[..], &[7]].concat()), None, "no type has a control character");
+
+    let named = NameRecord { id: BlobId::new() };
+    assert_eq!(NameRecord::decode(&named.encode()), Some(named));
+    assert_eq!(NameRecord::decode(&named.encode()[1..]), None);
+
+    for waiting in [Waiting::Upload(at(7)), Waiting::Gone] {
+        let body = waiting.encode();
+        assert_eq!(Waiting::decode(&body), Some(waiting));
+        assert_eq!(Waiting::decode(&[&body[..], &[0]].concat()), None);
+    }
+    assert_eq!((Waiting::decode(&[]), Waiting::decode(&[2])), (None, None));
+
+    let tally = |count| Tally { count, digest: u64::MAX - count };
+    let ledger = Ledger { names: tally(1), blobs: tally(2), waiting: tally(3), segments: tally(4), bytes: 5 };
+    assert_eq!(Ledger::decode(&ledger.encode()), Some(ledger));
+    assert_eq!(Ledger::decode(&ledger.encode()[1..]), None);
+}
+
+#[test]
+fn an_upload_is_over_after_an_hour_by_whichever_clock() {
+    let touched = Ticks::now();
+    let hour = UPLOAD_STANDS;
+    let waiting = Waiting::Upload(touched);
+    let second = Duration::from_secs(1);
+    assert!(!waiting.is_over(touched));
+    assert!(!waiting.is_over(touched.checked_add(hour - second).unwrap()));
+    assert!(waiting.is_over(touched.checked_add(hour).unwrap()));
+    assert!(!waiting.is_over(touched.checked_sub(hour - second).unwrap()), "the clock was set back");
+    assert!(waiting.is_over(touched.checked_sub(hour).unwrap()), "it was far ahead");
+    assert!(Waiting::Gone.is_over(touched));
+}
+
+#[test]
+fn contents_are_cut_into_segments() {
+    let bytes: Vec<u8> = (0..=250).cycle().take(2 * SEGMENT + 5).collect();
+    let content = BlobContent::new(ANY_TYPE, &bytes);
+    let lengths: Vec<_> = content.segments.iter().map(Vec::len).collect();
+    assert_eq!(lengths, [SEGMENT, SEGMENT, 5]);
+    assert_eq!(content.segments.concat(), bytes);
+    assert_eq!(content.length(), 131_029);
+    assert_eq!([0, 1, 65_512, 65_513].map(segments), [0, 1, 1, 2]);
+    assert_eq!(BlobContent::new(ANY_TYPE, &[]).segments.len(), 0);
+}
+
+#[test]
+fn names_and_types_have_rules() {
+    for name in ["a", "sales/000007.jpg", "Photo 1", "\u{e9}", &"a".repeat(1_024)] {
+        name::check_blob(name).unwrap();
+    }
+    for (name, said) in
+        [("", "one character"), (&*"a".repeat(1_025), "1025 bytes"), ("a\nb", "`\\n`"), ("\0", "`\\0`")]
+    {
+        let error = name::check_blob(name).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidBlobName, "{name}");
+        assert!(error.to_string().contains(said), "{error}");
+    }
+    name::check_prefix("").unwrap();
+    for name in ["photos", "a-b", &"a".repeat(63)] {
+        name::check_container(name).unwrap();
+    }
+    for name in ["ab", "Photos", "a--b", &"a".repeat(64)] {
+        let error = name::check_container(name).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidContainerName, "{name}");
+        assert!(error.to_string().contains("container"), "{error}");
+    }
+    name::check_type("text/plain; charset=utf-8").unwrap();
+    for text in ["", "a\nb", "\u{e9}", &"a".repeat(256)] {
+        assert_eq!(name::check_type(text).unwrap_err().kind(), ErrorKind::ValueOutOfRange, "{text}");
+    }
+}

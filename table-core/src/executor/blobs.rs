@@ -1,0 +1,45 @@
+//! What blobs ask of an executor.
+
+use std::sync::Arc;
+
+use crate::contents::{BlobAnswer, BlobId, BlobInfo, BlobTask, ContainerId};
+use crate::error::Result;
+
+/// The blobs of a store.
+///
+/// Its errors say what is wrong; what was attempted, and on which container, is said above.
+pub trait Blobs: Send + Sync {
+    /// The container of this name, made if there is none.
+    fn container(&self, name: &str) -> Result<ContainerId>;
+
+    /// The names of all containers, in alphabetical order.
+    fn containers(&self) -> Result<Vec<String>>;
+
+    /// Drops a container with all its blobs.
+    fn drop_container(&self, name: &str) -> Result<()>;
+
+    /// Does what is asked, all of it or nothing, and gives the answer to each.
+    fn carry_out(self: Arc<Self>, tasks: Vec<BlobTask>) -> Result<Vec<BlobAnswer>>;
+
+    /// All blobs as they are now.
+    fn moment(self: Arc<Self>) -> Result<Box<dyn BlobMoment>>;
+}
+
+/// Blobs as they were at one moment.
+pub trait BlobMoment: Send {
+    /// The blob of a name.
+    fn find(&self, container: ContainerId, name: &str) -> Result<Option<BlobInfo>>;
+
+    /// So many blobs at most of those whose names begin with this, in order, behind a name that is there; and whether there
+    /// is no other.
+    fn list(
+        &self,
+        container: ContainerId,
+        prefix: &str,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<(Vec<BlobInfo>, bool)>;
+
+    /// The bytes of a segment of a blob that is there. `was_sound` says that they were read before, at this very moment.
+    fn segment(&self, id: BlobId, number: u32, was_sound: bool) -> Result<&[u8]>;
+}

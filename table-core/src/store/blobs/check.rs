@@ -1,0 +1,152 @@
+//! The check of blobs: each record is looked at once, and what is counted is what there is.
+
+use std::collections::BTreeMap;
+
+use super::view::{self, BlobView};
+use crate::contents::keys::Key;
+use crate::contents::{BlobId, BlobRecord, Ledger, NameRecord, SEGMENT, Waiting, length_of, segments};
+use crate::error::{Error, ErrorKind, Result};
+use crate::messages::Directory;
+use crate::store::lmdb::{self, Db};
+use crate::store::open::Environment;
+use crate::store::proven::body;
+use crate::store::records::meta;
+
+/// What there is.
+#[derive(Debug, Default)]
+pub(in crate::store) struct CountedBlobs {
+    pub(in crate::store) containers: u64,
+    pub(in crate::store) blobs: u64,
+}
+
+/// A blob as it was found, and what leads to it.
+#[derive(Default)]
+struct Found {
+    record: Option<BlobRecord>,
+    references: u32,
+    waits: bool,
+    /// Its segments: how many, the sum of their checksums, their bytes; and whether one has more or less than it should.
+    segments: u64,
+    digest: u64,
+    bytes: u64,
+    is_odd: bool,
+}
+
+/// Looks at every record of the blobs. `problem` is told what is wrong.
+pub(in crate::store) fn check(
+    environment: &Environment,
+    txn: &heed::RoTxn<'_>,
+    db: Db,
+    mut problem: impl FnMut(Error),
+) -> Result<CountedBlobs> {
+    let view = BlobView::of_snapshot(environment, txn, db);
+    let directory = view.directory()?;
+    let mut found: BTreeMap<BlobId, Found> = BTreeMap::new();
+    let mut ledger = Ledger::default();
+    let (mut seen, mut last): (u64, Option<&[u8]>) = (0, None);
+    for pair in db.iter(txn).map_err(lmdb::error)? {
+        let (key, record) = pair.map_err(lmdb::error)?;
+        seen += 1;
+        if last.is_some_and(|last| last >= key) {
+            return Err(lmdb::damaged_page());
+        }
+        last = Some(key);
+        let checked = view.record(key).and_then(|same| match same {
+            Some(same) if std::ptr::eq(same, record) => {
+                look(key, record, &directory, &mut found, &mut ledger)
+            }
+            _ => Err(view::missing(key)),
+        });
+        if let Err(error) = checked {
+            problem(error);
+        }
+    }
+    if db.len(txn).map_err(lmdb::error)? != seen {
+        problem(lmdb::damaged_page());
+    }
+    let mut blobs = 0;
+    for (id, found) in &found {
+        blobs += u64::from(found.references > 0);
+        ledger.bytes = ledger.bytes.wrapping_add(found.record.as_ref().map_or(0, |record| record.length));
+        if let Some(what) = compare(found) {
+            problem(Error::new(ErrorKind::Corrupt).because(format!("blob {id} {what}")));
+        }
+    }
+    let counted = view.ledger()?;
+    if counted != ledger {
+        let because = format!(
+            "the store counts {} blobs with {} bytes, and {} with {} were found, or not the same names, notes and segments",
+            counted.blobs.count, counted.bytes, ledger.blobs.count, ledger.bytes
+        );
+        problem(Error::new(ErrorKind::Corrupt).because(because));
+    }
+    let containers = directory.queues.iter().filter(|listed| !listed.is_dropped).count();
+    Ok(CountedBlobs { containers: length_of(containers), blobs })
+}
+
+/// Takes a record in.
+fn look(
+    key: &[u8],
+    record: &[u8],
+    directory: &Directory,
+    all: &mut BTreeMap<BlobId, Found>,
+    ledger: &mut Ledger,
+) -> Result<()> {
+    let (says, checksum) = (body(record), meta::checksum_of(record));
+    let damaged = || view::damaged(key);
+    match Key::parse(key).ok_or_else(damaged)? {
+        Key::Directory | Key::Ledger => {}
+        Key::Name(container, _) => {
+            let named = NameRecord::decode(says).ok_or_else(damaged)?;
+            directory.get(container).ok_or_else(damaged)?;
+            all.entry(named.id).or_default().references += 1;
+            ledger.names.add(checksum);
+        }
+        Key::Blob(id) => {
+            all.entry(id).or_default().record = Some(BlobRecord::decode(says).ok_or_else(damaged)?);
+            ledger.blobs.add(checksum);
+        }
+        Key::Waiting(id) => {
+            Waiting::decode(says).ok_or_else(damaged)?;
+            all.entry(id).or_default().waits = true;
+            ledger.waiting.add(checksum);
+        }
+        Key::Segment(id, number) => {
+            let found = all.entry(id).or_default();
+            // The one before it must have been full.
+            let is_next = u64::from(number) == found.segments;
+            let is_behind_full = found.bytes == found.segments * length_of(SEGMENT);
+            found.is_odd |= !is_next || !is_behind_full || says.is_empty() || says.len() > SEGMENT;
+            found.segments += 1;
+            found.bytes += length_of(says.len());
+            found.digest = found.digest.wrapping_add(checksum);
+            ledger.segments.add(checksum);
+        }
+    }
+    Ok(())
+}
+
+/// What is wrong with a blob.
+fn compare(found: &Found) -> Option<&'static str> {
+    let Some(record) = &found.record else {
+        return Some("has a name, a note or segments, and is not there itself");
+    };
+    if record.references != found.references {
+        return Some("counts other references than there are");
+    }
+    if (record.references == 0) != found.waits {
+        return Some(if found.waits {
+            "waits, and yet something leads to it"
+        } else {
+            "is led to by nothing"
+        });
+    }
+    if found.is_odd
+        || found.segments != segments(record.length)
+        || found.bytes != record.length
+        || found.digest != record.digest
+    {
+        return Some("has other segments than it says");
+    }
+    None
+}

@@ -1,0 +1,209 @@
+//! What a plan is to do to blobs: found out whole before anything of it is written, so that a plan which is refused leaves
+//! the transaction as it was.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::books::BlobBooks;
+use super::view::{self, BlobView};
+use crate::contents::keys::{self, Key};
+use crate::contents::{BlobId, BlobRecord, Ledger, Waiting, segments};
+use crate::error::Result;
+use crate::messages::{Clock, Directory, Tally};
+use crate::store::open::Environment;
+use crate::store::proven::body;
+use crate::store::records::meta;
+
+/// What becomes of a record.
+pub(super) enum Write {
+    /// It is new.
+    Add(Arc<Vec<u8>>),
+    Replace(Arc<Vec<u8>>),
+    Remove,
+}
+
+/// The writes of a plan, and the counts that they leave.
+#[derive(Default)]
+pub(in crate::store) struct DraftedBlobs {
+    pub(super) writes: BTreeMap<Vec<u8>, Write>,
+    pub(super) directory: Option<Directory>,
+    pub(super) ledger: Option<Ledger>,
+}
+
+/// A plan's changes of blobs, drafted over what the transaction sees.
+pub(in crate::store) struct BlobDraft<'b> {
+    pub(super) view: BlobView<'b>,
+    books: &'b BlobBooks,
+    pub(super) clock: Clock,
+    drafted: DraftedBlobs,
+    /// Whether it leaves a blob to be removed later.
+    pub(in crate::store) has_left: bool,
+}
+
+impl<'b> BlobDraft<'b> {
+    /// Begins one in a transaction. `is_settled` says that it has changed little so far.
+    pub(in crate::store) fn begin(
+        environment: &'b Environment,
+        txn: &'b heed::RwTxn<'b>,
+        books: &'b BlobBooks,
+        clock: Clock,
+        is_settled: bool,
+    ) -> Self {
+        let view = BlobView::of_write(environment, txn, books.db, (books.removed(), is_settled));
+        Self { view, books, clock, drafted: DraftedBlobs::default(), has_left: false }
+    }
+
+    /// What is to be written.
+    pub(in crate::store) fn end(self) -> DraftedBlobs {
+        self.drafted
+    }
+
+    pub(super) fn directory(&self) -> Result<Directory> {
+        match self.drafted.directory.as_ref().or(self.books.directory.as_ref()) {
+            Some(known) => Ok(known.clone()),
+            None => self.view.directory(),
+        }
+    }
+
+    pub(super) fn set_directory(&mut self, directory: Directory) {
+        self.drafted.directory = Some(directory);
+    }
+
+    /// What is counted, to be changed.
+    pub(super) fn ledger(&mut self) -> Result<&mut Ledger> {
+        let ledger = match self.drafted.ledger.or(self.books.ledger) {
+            Some(known) => known,
+            None => self.view.ledger()?,
+        };
+        Ok(self.drafted.ledger.insert(ledger))
+    }
+
+    /// The record of a key as the draft leaves it.
+    pub(super) fn find(&self, key: &[u8]) -> Result<Option<Cow<'b, [u8]>>> {
+        match self.drafted.writes.get(key) {
+            Some(Write::Add(record) | Write::Replace(record)) => Ok(Some(Cow::Owned(record.to_vec()))),
+            Some(Write::Remove) => Ok(None),
+            None => Ok(self.view.record(key)?.map(Cow::Borrowed)),
+        }
+    }
+
+    /// Has a record in the place of one that was found, or of none; or that one removed. The counts follow.
+    pub(super) fn replace(&mut self, key: &[u8], old: Option<&[u8]>, new: Option<Vec<u8>>) -> Result<()> {
+        let new = new.map(|body| Arc::new(meta::sealed(key, body)));
+        self.replace_sealed(key, old.map(meta::checksum_of), new)
+    }
+
+    /// The same with a record that has its checksum, and the checksum of the one that was found.
+    pub(super) fn replace_sealed(
+        &mut self,
+        key: &[u8],
+        old: Option<u64>,
+        new: Option<Arc<Vec<u8>>>,
+    ) -> Result<()> {
+        if let Some(tally) = tally(self.ledger()?, key) {
+            if let Some(old) = old {
+                tally.subtract(old);
+            }
+            if let Some(new) = &new {
+                tally.add(meta::checksum_of(new));
+            }
+        }
+        // One that the draft itself adds is not there yet; one that it removes still is.
+        let is_new = match self.drafted.writes.get(key) {
+            Some(Write::Add(_)) => true,
+            Some(Write::Replace(_) | Write::Remove) => false,
+            None => old.is_none(),
+        };
+        let write = match (new, is_new) {
+            (Some(record), true) => Write::Add(record),
+            (Some(record), false) => Write::Replace(record),
+            (None, true) => {
+                self.drafted.writes.remove(key);
+                return Ok(());
+            }
+            (None, false) => Write::Remove,
+        };
+        self.drafted.writes.insert(key.to_vec(), write);
+        Ok(())
+    }
+
+    /// A blob with its record, as the draft leaves it.
+    pub(super) fn blob(&self, id: BlobId) -> Result<Option<(BlobRecord, u64)>> {
+        let key = keys::blob(id);
+        let Some(record) = self.find(&key)? else { return Ok(None) };
+        let blob = BlobRecord::decode(body(&record)).ok_or_else(|| view::damaged(&key))?;
+        Ok(Some((blob, meta::checksum_of(&record))))
+    }
+
+    /// A blob that must be there.
+    pub(super) fn must_have_blob(&self, id: BlobId) -> Result<(BlobRecord, u64)> {
+        self.blob(id)?.ok_or_else(|| view::missing(&keys::blob(id)))
+    }
+
+    /// Has a blob be so; `old` is what was found of it.
+    pub(super) fn set_blob(
+        &mut self,
+        id: BlobId,
+        old: Option<&(BlobRecord, u64)>,
+        new: Option<&BlobRecord>,
+    ) -> Result<()> {
+        let key = keys::blob(id);
+        let ledger = self.ledger()?;
+        ledger.bytes = ledger
+            .bytes
+            .wrapping_sub(old.map_or(0, |(old, _)| old.length))
+            .wrapping_add(new.map_or(0, |new| new.length));
+        let new = new.map(|new| Arc::new(meta::sealed(&key, new.encode())));
+        self.replace_sealed(&key, old.map(|(_, checksum)| *checksum), new)
+    }
+
+    /// What a blob waits for.
+    pub(super) fn waiting(&self, id: BlobId) -> Result<Option<Waiting>> {
+        let key = keys::waiting(id);
+        let Some(record) = self.find(&key)? else { return Ok(None) };
+        Waiting::decode(body(&record)).map(Some).ok_or_else(|| view::damaged(&key))
+    }
+
+    /// Has a blob wait for something, or for nothing any more.
+    pub(super) fn set_waiting(&mut self, id: BlobId, waiting: Option<Waiting>) -> Result<()> {
+        let key = keys::waiting(id);
+        let old = self.find(&key)?.map(|record| meta::checksum_of(&record));
+        let new = waiting.map(|waiting| Arc::new(meta::sealed(&key, waiting.encode())));
+        if old.is_none() && new.is_none() { Ok(()) } else { self.replace_sealed(&key, old, new) }
+    }
+
+    /// Removes the last segments of a blob, so many at most; how many bytes and how much of the digest is left.
+    pub(super) fn remove_segments(&mut self, id: BlobId, blob: &BlobRecord, most: u64) -> Result<(u64, u64)> {
+        let all = segments(blob.length);
+        let left = all.saturating_sub(most);
+        let mut digest = blob.digest;
+        for number in left..all {
+            let number = u32::try_from(number).unwrap_or(u32::MAX);
+            let key = keys::segment(id, number);
+            let record = self.find(&key)?.ok_or_else(|| view::missing(&key))?;
+            let checksum = meta::checksum_of(&record);
+            digest = digest.wrapping_sub(checksum);
+            drop(record);
+            self.replace_sealed(&key, Some(checksum), None)?;
+        }
+        let length = if left == all { blob.length } else { left * full() };
+        Ok((length, digest))
+    }
+}
+
+/// Bytes of a segment that is full.
+pub(super) fn full() -> u64 {
+    crate::contents::length_of(crate::contents::SEGMENT)
+}
+
+/// The tally that a record counts in.
+fn tally<'l>(ledger: &'l mut Ledger, key: &[u8]) -> Option<&'l mut Tally> {
+    match Key::parse(key)? {
+        Key::Directory | Key::Ledger => None,
+        Key::Name(..) => Some(&mut ledger.names),
+        Key::Blob(_) => Some(&mut ledger.blobs),
+        Key::Waiting(_) => Some(&mut ledger.waiting),
+        Key::Segment(..) => Some(&mut ledger.segments),
+    }
+}

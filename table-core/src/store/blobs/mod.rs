@@ -1,0 +1,14 @@
+//! Blobs on LMDB: their records read with proofs, and the changes of a plan drafted before any is written.
+
+mod books;
+pub(in crate::store) mod check;
+mod draft;
+mod tasks;
+#[cfg(all(test, feature = "blob"))]
+mod tests;
+mod view;
+
+pub(in crate::store) use self::books::BlobBooks;
+pub(in crate::store) use self::draft::{BlobDraft, DraftedBlobs};
+pub(in crate::store) use self::tasks::{BlobOutcome, BlobWork};
+pub(in crate::store) use self::view::{BlobView, no_such_container};

@@ -1,0 +1,421 @@
+//! What is done to blobs, drafted.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::draft::{BlobDraft, full};
+use super::view;
+use crate::contents::keys::{self, Key};
+use crate::contents::{
+    BlobAnswer, BlobContent, BlobId, BlobRecord, BlobTask, NameRecord, REMOVED_AT_ONCE, SEGMENT, Waiting,
+    length_of, segments,
+};
+use crate::error::{Error, ErrorKind, Result};
+use crate::messages::MOST_QUEUES;
+use crate::store::proven::{Stop, body};
+use crate::store::records::meta;
+
+/// BlobContent whose segments have their checksums. It is shared between the attempts to write it.
+#[derive(Clone, Debug)]
+pub(in crate::store) struct Sealed {
+    id: BlobId,
+    content_type: Box<str>,
+    first: u32,
+    segments: Vec<(Vec<u8>, Arc<Vec<u8>>)>,
+    length: u64,
+}
+
+impl Sealed {
+    pub(in crate::store) fn of(content: BlobContent) -> Self {
+        let length = content.length();
+        let BlobContent { id, content_type, first, segments } = content;
+        let seal = |(number, bytes)| {
+            let key = keys::segment(id, number);
+            let record = Arc::new(meta::sealed(&key, bytes));
+            (key, record)
+        };
+        Self { id, content_type, first, segments: (first..).zip(segments).map(seal).collect(), length }
+    }
+
+    fn digest(&self) -> u64 {
+        let checksums = self.segments.iter().map(|(_, record)| meta::checksum_of(record));
+        checksums.fold(0, u64::wrapping_add)
+    }
+
+    /// About how many bytes it writes.
+    fn weight(&self) -> usize {
+        self.segments.iter().map(|(_, record)| record.len() + 64).sum()
+    }
+}
+
+/// Work on blobs, with the numbers of this store.
+#[derive(Clone, Debug)]
+pub(in crate::store) enum BlobWork {
+    Create(Box<str>),
+    /// Has a container be no more. Its blobs go later.
+    Bury(Box<str>),
+    /// Removes so many names of a container that was dropped, and then itself.
+    Sweep(u32, usize),
+    Put {
+        container: u32,
+        name: String,
+        content: Sealed,
+        is_new: bool,
+    },
+    Append {
+        container: u32,
+        name: String,
+        content: BlobContent,
+    },
+    Delete {
+        container: u32,
+        name: String,
+    },
+    Stage(Sealed),
+    Name {
+        container: u32,
+        name: String,
+        id: BlobId,
+        is_new: bool,
+    },
+    Abandon(BlobId),
+    /// Removes some of a blob that waits for nothing more.
+    Clear(BlobId),
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::store) enum BlobOutcome {
+    Container(u32),
+    Answer(BlobAnswer),
+    /// Whether nothing is left to be done.
+    Swept(bool),
+    /// A blob is so large that it goes later.
+    Left,
+}
+
+impl BlobWork {
+    /// The work that a task is, in a container of this number.
+    pub(in crate::store) fn of(task: BlobTask) -> Self {
+        match task {
+            BlobTask::Put { container, name, content, is_new } => {
+                Self::Put { container: container.number, name, content: Sealed::of(content), is_new }
+            }
+            BlobTask::Append { container, name, content } => {
+                Self::Append { container: container.number, name, content }
+            }
+            BlobTask::Delete { container, name } => Self::Delete { container: container.number, name },
+            BlobTask::Stage(content) => Self::Stage(Sealed::of(content)),
+            BlobTask::Name { container, name, id, is_new } => {
+                Self::Name { container: container.number, name, id, is_new }
+            }
+            BlobTask::Abandon(id) => Self::Abandon(id),
+        }
+    }
+
+    /// About how many bytes it writes.
+    pub(in crate::store) fn weight(&self) -> usize {
+        const FEW: usize = 1_024;
+        FEW + match self {
+            Self::Put { content, .. } | Self::Stage(content) => content.weight(),
+            Self::Append { content, .. } => {
+                content.segments.iter().map(Vec::len).sum::<usize>() + 2 * SEGMENT
+            }
+            Self::Sweep(_, most) => most * FEW,
+            _ => 0,
+        }
+    }
+}
+
+impl BlobDraft<'_> {
+    /// Drafts a piece of work. An error refuses the plan.
+    pub(in crate::store) fn carry_out(&mut self, work: &BlobWork) -> Result<BlobOutcome> {
+        let answer = match work {
+            BlobWork::Create(name) => return self.create(name).map(BlobOutcome::Container),
+            BlobWork::Bury(name) => return self.bury(name).map(BlobOutcome::Container),
+            BlobWork::Sweep(container, most) => return self.sweep(*container, *most).map(BlobOutcome::Swept),
+            BlobWork::Clear(id) => return self.clear(*id).map(BlobOutcome::Swept),
+            BlobWork::Put { container, name, content, is_new } => {
+                self.put(*container, name, content, *is_new)?;
+                BlobAnswer::Done
+            }
+            BlobWork::Append { container, name, content } => {
+                BlobAnswer::Length(self.append(*container, name, content)?)
+            }
+            BlobWork::Delete { container, name } => BlobAnswer::Removed(self.delete(*container, name)?),
+            BlobWork::Stage(content) => {
+                self.stage(content)?;
+                BlobAnswer::Done
+            }
+            BlobWork::Name { container, name, id, is_new } => {
+                self.name_upload(*container, name, *id, *is_new)?;
+                BlobAnswer::Done
+            }
+            BlobWork::Abandon(id) => {
+                if matches!(self.waiting(*id)?, Some(Waiting::Upload(_))) {
+                    self.give_up(*id)?;
+                }
+                BlobAnswer::Done
+            }
+        };
+        Ok(BlobOutcome::Answer(answer))
+    }
+
+    fn create(&mut self, name: &str) -> Result<u32> {
+        let mut directory = self.directory()?;
+        if let Some(found) = directory.find(name) {
+            return Ok(found.number);
+        }
+        let number = directory.add(name).ok_or_else(|| {
+            let because = format!("the store has {MOST_QUEUES} containers, which is as many as it can have");
+            Error::new(ErrorKind::ValueOutOfRange).because(because)
+        })?;
+        self.set_directory(directory);
+        Ok(number)
+    }
+
+    fn bury(&mut self, name: &str) -> Result<u32> {
+        let mut directory = self.directory()?;
+        let found = directory.queues.iter_mut().find(|listed| !listed.is_dropped && &*listed.name == name);
+        let Some(found) = found else { return Err(Error::new(ErrorKind::ContainerNotFound)) };
+        found.is_dropped = true;
+        let number = found.number;
+        self.set_directory(directory);
+        Ok(number)
+    }
+
+    /// Removes names of a container that was dropped, with their blobs; whether the container is gone.
+    fn sweep(&mut self, container: u32, most: usize) -> Result<bool> {
+        let mut directory = self.directory()?;
+        if !directory.get(container).is_some_and(|listed| listed.is_dropped) {
+            return Ok(true);
+        }
+        let (mut names, mut room) = (Vec::new(), REMOVED_AT_ONCE);
+        let is_end = self.view.walk(&keys::name(container, ""), None, |key, record| {
+            if names.len() == most || room == 0 {
+                return Ok(ControlFlow::Break(()));
+            }
+            let Some(Key::Name(_, name)) = Key::parse(key) else { return Err(view::damaged(key)) };
+            let named = NameRecord::decode(body(record)).ok_or_else(|| view::damaged(key))?;
+            room = room.saturating_sub(segments(self.view.blob(named.id)?.length));
+            names.push(name.to_owned());
+            Ok(ControlFlow::Continue(Stop::Not))
+        })?;
+        for name in &names {
+            self.remove_name(container, name)?;
+        }
+        if is_end {
+            directory.queues.retain(|listed| listed.number != container);
+            self.set_directory(directory);
+        }
+        Ok(is_end)
+    }
+
+    /// Refuses a container that is not there.
+    fn check_container(&self, container: u32) -> Result<()> {
+        match self.directory()?.get(container) {
+            Some(listed) if !listed.is_dropped => Ok(()),
+            _ => Err(view::no_such_container()),
+        }
+    }
+
+    /// The blob of a name, as the draft leaves it.
+    fn named(&self, container: u32, name: &str) -> Result<Option<BlobId>> {
+        let key = keys::name(container, name);
+        let Some(record) = self.find(&key)? else { return Ok(None) };
+        let named = NameRecord::decode(body(&record)).ok_or_else(|| view::damaged(&key))?;
+        Ok(Some(named.id))
+    }
+
+    /// Has a name lead to a blob, whose references count it already.
+    fn set_name(&mut self, container: u32, name: &str, id: BlobId, is_new: bool) -> Result<()> {
+        let key = keys::name(container, name);
+        let old = self.find(&key)?.map(std::borrow::Cow::into_owned);
+        if is_new && old.is_some() {
+            return Err(Error::new(ErrorKind::BlobAlreadyExists));
+        }
+        if let Some(former) = self.named(container, name)? {
+            self.release(former)?;
+        }
+        self.replace(&key, old.as_deref(), Some(NameRecord { id }.encode()))
+    }
+
+    fn put(&mut self, container: u32, name: &str, content: &Sealed, is_new: bool) -> Result<()> {
+        self.check_container(container)?;
+        self.add_content(content)?;
+        let now = self.clock.store;
+        let blob = BlobRecord {
+            length: content.length,
+            digest: content.digest(),
+            references: 1,
+            made: now,
+            changed: now,
+            content_type: content.content_type.clone(),
+        };
+        self.set_blob(content.id, None, Some(&blob))?;
+        self.set_name(container, name, content.id, is_new)
+    }
+
+    fn add_content(&mut self, content: &Sealed) -> Result<()> {
+        for (key, record) in &content.segments {
+            self.replace_sealed(key, None, Some(record.clone()))?;
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, container: u32, name: &str, content: &BlobContent) -> Result<u64> {
+        let Some(id) = self.named(container, name)? else {
+            let length = content.length();
+            self.put(container, name, &Sealed::of(content.clone()), true)?;
+            return Ok(length);
+        };
+        self.check_container(container)?;
+        let old = self.must_have_blob(id)?;
+        let mut blob = old.0.clone();
+        let bytes = content.segments.concat();
+        // What the last segment has room for comes into it.
+        let mut number = blob.length / full();
+        let begun = usize::try_from(blob.length % full()).unwrap_or_default();
+        let mut rest = bytes.as_slice();
+        if begun > 0 {
+            let key = segment_key(id, number)?;
+            let record = self.find(&key)?.ok_or_else(|| view::missing(&key))?;
+            let former = body(&record);
+            if former.len() != begun {
+                return Err(view::damaged(&key));
+            }
+            let (head, tail) = rest.split_at(rest.len().min(SEGMENT - begun));
+            let checksum = meta::checksum_of(&record);
+            let mut joined = Vec::with_capacity(begun + head.len() + meta::CHECKSUM);
+            joined.extend_from_slice(former);
+            joined.extend_from_slice(head);
+            let joined = Arc::new(meta::sealed(&key, joined));
+            blob.digest = blob.digest.wrapping_sub(checksum).wrapping_add(meta::checksum_of(&joined));
+            drop(record);
+            self.replace_sealed(&key, Some(checksum), Some(joined))?;
+            rest = tail;
+            number += 1;
+        }
+        for part in rest.chunks(SEGMENT) {
+            let key = segment_key(id, number)?;
+            let record = Arc::new(meta::sealed(&key, part.to_vec()));
+            blob.digest = blob.digest.wrapping_add(meta::checksum_of(&record));
+            self.replace_sealed(&key, None, Some(record))?;
+            number += 1;
+        }
+        blob.length += length_of(bytes.len());
+        blob.changed = self.clock.store;
+        self.set_blob(id, Some(&old), Some(&blob))?;
+        Ok(blob.length)
+    }
+
+    fn delete(&mut self, container: u32, name: &str) -> Result<bool> {
+        self.check_container(container)?;
+        self.remove_name(container, name)
+    }
+
+    fn remove_name(&mut self, container: u32, name: &str) -> Result<bool> {
+        let key = keys::name(container, name);
+        let Some(record) = self.find(&key)?.map(std::borrow::Cow::into_owned) else { return Ok(false) };
+        let named = NameRecord::decode(body(&record)).ok_or_else(|| view::damaged(&key))?;
+        self.replace(&key, Some(&record), None)?;
+        self.release(named.id)?;
+        Ok(true)
+    }
+
+    /// Takes a reference from a blob, which goes with its last one.
+    fn release(&mut self, id: BlobId) -> Result<()> {
+        let old = self.must_have_blob(id)?;
+        let mut blob = old.0.clone();
+        blob.references = blob.references.checked_sub(1).ok_or_else(|| view::damaged(&keys::blob(id)))?;
+        self.set_blob(id, Some(&old), Some(&blob))?;
+        if blob.references == 0 { self.give_up(id) } else { Ok(()) }
+    }
+
+    /// Removes a blob that nothing leads to: at once, or later if it is large.
+    fn give_up(&mut self, id: BlobId) -> Result<()> {
+        self.set_waiting(id, Some(Waiting::Gone))?;
+        let (blob, _) = self.must_have_blob(id)?;
+        if segments(blob.length) <= REMOVED_AT_ONCE {
+            return self.clear(id).map(drop);
+        }
+        self.has_left = true;
+        Ok(())
+    }
+
+    /// Removes some of a blob that is to be removed, or whose upload is over; whether nothing is left.
+    fn clear(&mut self, id: BlobId) -> Result<bool> {
+        if !self.waiting(id)?.is_some_and(|waiting| waiting.is_over(self.clock.now)) {
+            return Ok(true);
+        }
+        let old = self.must_have_blob(id)?;
+        let (length, digest) = self.remove_segments(id, &old.0, REMOVED_AT_ONCE)?;
+        if length > 0 {
+            let blob = BlobRecord { length, digest, ..old.0.clone() };
+            self.set_waiting(id, Some(Waiting::Gone))?;
+            self.set_blob(id, Some(&old), Some(&blob))?;
+            return Ok(false);
+        }
+        self.set_waiting(id, None)?;
+        self.set_blob(id, Some(&old), None)?;
+        Ok(true)
+    }
+
+    /// Takes in the next stage of an upload.
+    fn stage(&mut self, content: &Sealed) -> Result<()> {
+        let (id, now) = (content.id, self.clock.store);
+        let old = if content.first == 0 { None } else { Some(self.upload(id)?) };
+        let mut blob = match &old {
+            Some((blob, _)) => blob.clone(),
+            None => BlobRecord {
+                length: 0,
+                digest: 0,
+                references: 0,
+                made: now,
+                changed: now,
+                content_type: content.content_type.clone(),
+            },
+        };
+        if blob.length != u64::from(content.first) * full() {
+            return Err(expired());
+        }
+        self.add_content(content)?;
+        blob.length += content.length;
+        blob.digest = blob.digest.wrapping_add(content.digest());
+        self.set_waiting(id, Some(Waiting::Upload(self.clock.now)))?;
+        self.set_blob(id, old.as_ref(), Some(&blob))
+    }
+
+    /// An upload that has begun.
+    fn upload(&self, id: BlobId) -> Result<(BlobRecord, u64)> {
+        match self.waiting(id)? {
+            Some(Waiting::Upload(_)) => self.must_have_blob(id),
+            _ => Err(expired()),
+        }
+    }
+
+    fn name_upload(&mut self, container: u32, name: &str, id: BlobId, is_new: bool) -> Result<()> {
+        self.check_container(container)?;
+        let old = self.upload(id)?;
+        let now = self.clock.store;
+        let blob = BlobRecord { references: 1, made: now, changed: now, ..old.0.clone() };
+        self.set_waiting(id, None)?;
+        self.set_blob(id, Some(&old), Some(&blob))?;
+        self.set_name(container, name, id, is_new)
+    }
+}
+
+/// The key of a segment, if a blob can have so many.
+fn segment_key(id: BlobId, number: u64) -> Result<Vec<u8>> {
+    let number = u32::try_from(number).map_err(|_| {
+        Error::new(ErrorKind::BlobTooLarge).because("a blob has 2^32 segments of 64 KiB at most")
+    })?;
+    Ok(keys::segment(id, number))
+}
+
+#[cold]
+fn expired() -> Error {
+    Error::new(ErrorKind::UploadExpired).because(
+        "nothing came for more than an hour, and what had come of the blob was removed; upload it again",
+    )
+}

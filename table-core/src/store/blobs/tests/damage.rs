@@ -1,0 +1,187 @@
+//! Bits that flip in blobs' records: a blob is read as it was put, or there is an error; none is missing without one.
+
+use super::*;
+use crate::contents::keys::Key;
+use crate::contents::{BlobContent, BlobId};
+use crate::error::ErrorKind;
+use crate::store::open::Late;
+use crate::store::records::meta::Meta;
+
+/// The blobs of the store, by name.
+fn blobs() -> Vec<(&'static str, Vec<u8>)> {
+    vec![
+        ("empty", Vec::new()),
+        ("small", bytes(300, 1)),
+        ("large", bytes(150_000, 2)),
+        ("last", bytes(65_512, 3)),
+    ]
+}
+
+fn filled(store: &Store) {
+    let files = store.container("files").unwrap();
+    for (name, bytes) in blobs() {
+        files.put(name, &bytes).unwrap();
+    }
+    store.container("other").unwrap().put("small", b"another").unwrap();
+    ask(store, BlobTask::Stage(BlobContent::of(BlobId::new(), 0, "video/mp4", &bytes(70_000, 4)))).unwrap();
+}
+
+/// Every record of the blobs' database.
+fn records(store: &Store) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let environment = &store.lmdb().unwrap().environment;
+    let db = environment.known(Late::Blobs).unwrap();
+    let txn = environment.read_txn().unwrap();
+    let pairs = db.iter(&txn).unwrap();
+    pairs.map(|pair| pair.map(|(key, record)| (key.to_vec(), record.to_vec())).unwrap()).collect()
+}
+
+/// Puts other bytes under a key, as damage would, or none.
+fn put(store: &Store, key: &[u8], record: Option<&[u8]>) {
+    let environment = &store.lmdb().unwrap().environment;
+    let db = environment.known(Late::Blobs).unwrap();
+    let mut txn = environment.write_txn().unwrap();
+    let mut meta = Meta::begin(environment.dbs.main, &txn).unwrap();
+    match record {
+        Some(record) => db.put(&mut txn, key, record).unwrap(),
+        None => drop(db.delete(&mut txn, key).unwrap()),
+    }
+    meta.write(environment.dbs.main, &mut txn).unwrap();
+    environment.commit(txn).unwrap();
+}
+
+/// Reads everything; the kinds of error that there were. What is read is right.
+fn read_all(store: &Store) -> Vec<ErrorKind> {
+    let mut errors = Vec::new();
+    let files = match store.container("files") {
+        Ok(files) => files,
+        Err(error) => return vec![error.kind()],
+    };
+    for (name, bytes) in blobs() {
+        match files.get(name) {
+            Ok(found) => assert!(found == Some(bytes), "{name}"),
+            Err(error) => errors.push(error.kind()),
+        }
+    }
+    match files.list("").and_then(Iterator::collect::<Result<Vec<_>>>) {
+        Ok(listed) => assert_eq!(listed.len(), blobs().len()),
+        Err(error) => errors.push(error.kind()),
+    }
+    errors
+}
+
+/// What is wrong with a record is told by whatever reads it, and by the check.
+fn assert_seen(store: &Store, key: &[u8], what: &str) {
+    let report = store.check().unwrap();
+    assert!(!report.problems.is_empty(), "{what}: the check sees nothing");
+    let errors = read_all(store);
+    assert!(errors.iter().all(|kind| *kind == ErrorKind::Corrupt), "{what}: {errors:?}");
+    let is_read = match Key::parse(key) {
+        Some(Key::Directory) => true,
+        Some(Key::Name(container, _)) => container == 1,
+        _ => false,
+    };
+    assert!(!is_read || !errors.is_empty(), "{what}: nobody sees it");
+}
+
+#[test]
+fn a_flipped_bit_of_any_record_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path().join("store")).unwrap();
+    filled(&store);
+    let records = records(&store);
+    assert!(records.len() > 18, "{}", records.len());
+    assert_eq!(read_all(&store), []);
+    for (key, record) in &records {
+        // A bit of each byte of what is small, some of what is large.
+        let step = if record.len() > 1_000 { 60_013 } else { 9 };
+        for bit in (0..record.len() * 8).step_by(step) {
+            let mut flipped = record.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            put(&store, key, Some(&flipped));
+            assert_seen(&store, key, &format!("{:?}, bit {bit}", Key::parse(key)));
+        }
+        put(&store, key, Some(record));
+    }
+    assert_eq!(read_all(&store), []);
+    assert_sound(&store);
+}
+
+#[test]
+fn a_flipped_bit_of_any_key_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path().join("store")).unwrap();
+    filled(&store);
+    let all = records(&store);
+    for (key, record) in &all {
+        for bit in 0..key.len() * 8 {
+            let mut flipped = key.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            if all.iter().any(|(other, _)| *other == flipped) {
+                continue;
+            }
+            put(&store, key, None);
+            put(&store, &flipped, Some(record));
+            let report = store.check();
+            assert!(
+                report.is_err() || !report.unwrap().problems.is_empty(),
+                "{:?}, bit {bit}",
+                Key::parse(key)
+            );
+            put(&store, &flipped, None);
+            put(&store, key, Some(record));
+        }
+    }
+    assert_eq!(read_all(&store), []);
+    assert_sound(&store);
+}
+
+/// The record of another blob, segment or name is not taken for one's own; neither is a former one, where the check looks.
+#[test]
+fn a_record_in_anothers_place_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path().join("store")).unwrap();
+    filled(&store);
+    let all = records(&store);
+    for (one, other) in all.iter().zip(all.iter().skip(1)) {
+        put(&store, &one.0, Some(&other.1));
+        assert_seen(&store, &one.0, &format!("{:?}", Key::parse(&one.0)));
+        put(&store, &one.0, Some(&one.1));
+    }
+    assert_sound(&store);
+}
+
+/// Nothing is written over what is damaged, and nothing of it is removed.
+#[test]
+fn a_write_that_meets_damage_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path().join("store")).unwrap();
+    filled(&store);
+    let files = store.container("files").unwrap();
+    for (key, record) in records(&store) {
+        let met = match Key::parse(&key) {
+            Some(Key::Directory | Key::Ledger) => true,
+            Some(Key::Name(_, name)) => name == "small",
+            _ => false,
+        };
+        if !met {
+            continue;
+        }
+        let mut flipped = record.clone();
+        flipped[0] ^= 1;
+        put(&store, &key, Some(&flipped));
+        let before = records(&store);
+        let is_of_other = matches!(Key::parse(&key), Some(Key::Name(2, _)));
+        if !is_of_other {
+            for error in [
+                files.put("small", b"new").unwrap_err(),
+                files.append("small", b"new").unwrap_err(),
+                files.delete("small").unwrap_err(),
+            ] {
+                assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+            }
+        }
+        assert!(records(&store) == before);
+        put(&store, &key, Some(&record));
+    }
+    assert_sound(&store);
+}

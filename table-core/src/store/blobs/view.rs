@@ -1,0 +1,165 @@
+//! The records of blobs, read with the proofs of [`Proven`].
+
+use std::collections::BTreeSet;
+use std::ops::{ControlFlow, Deref};
+
+use crate::contents::keys::{self, Key};
+use crate::contents::{BlobId, BlobInfo, BlobRecord, Ledger, NameRecord, Waiting, name};
+use crate::error::{Error, ErrorKind, Result};
+use crate::messages::Directory;
+use crate::store::lmdb::Db;
+use crate::store::open::{Environment, Late};
+use crate::store::proven::{self, Proven, Stop, body};
+
+/// The records as a transaction sees them.
+#[derive(Clone, Copy)]
+pub(in crate::store) struct BlobView<'t>(Proven<'t>);
+
+impl<'t> Deref for BlobView<'t> {
+    type Target = Proven<'t>;
+
+    fn deref(&self) -> &Proven<'t> {
+        &self.0
+    }
+}
+
+impl<'t> BlobView<'t> {
+    /// As a snapshot sees them.
+    pub(in crate::store) fn of_snapshot(
+        environment: &'t Environment,
+        txn: &'t heed::RoTxn<'t>,
+        db: Db,
+    ) -> Self {
+        Self(Proven::of_snapshot(environment, txn, (Late::Blobs, db), words))
+    }
+
+    /// As a transaction sees them that may have written.
+    pub(in crate::store) fn of_write(
+        environment: &'t Environment,
+        txn: &'t heed::RwTxn<'t>,
+        db: Db,
+        done: (Option<&'t BTreeSet<Vec<u8>>>, bool),
+    ) -> Self {
+        Self(Proven::of_write(environment, txn, (Late::Blobs, db), words, done))
+    }
+
+    /// The containers that there are.
+    pub(in crate::store) fn directory(&self) -> Result<Directory> {
+        let record = self.must_have(&keys::DIRECTORY)?;
+        Directory::decode_with(body(record), name::is_container).ok_or_else(|| damaged(&keys::DIRECTORY))
+    }
+
+    /// What is counted of all blobs.
+    pub(in crate::store) fn ledger(&self) -> Result<Ledger> {
+        let record = self.must_have(&keys::LEDGER)?;
+        Ledger::decode(body(record)).ok_or_else(|| damaged(&keys::LEDGER))
+    }
+
+    /// Refuses a container that was dropped.
+    pub(in crate::store) fn check_container(&self, container: u32) -> Result<()> {
+        let directory = self.directory()?;
+        match directory.get(container) {
+            Some(listed) if !listed.is_dropped => Ok(()),
+            _ => Err(no_such_container()),
+        }
+    }
+
+    /// The blob that a name leads to.
+    pub(in crate::store) fn find(&self, container: u32, name: &str) -> Result<Option<BlobInfo>> {
+        let key = keys::name(container, name);
+        let Some(record) = self.record(&key)? else { return Ok(None) };
+        self.info(&key, name, record).map(Some)
+    }
+
+    /// What is known of the blob that a name's record leads to.
+    fn info(&self, key: &[u8], name: &str, record: &[u8]) -> Result<BlobInfo> {
+        let named = NameRecord::decode(body(record)).ok_or_else(|| damaged(key))?;
+        let blob = self.blob(named.id)?;
+        Ok(BlobInfo {
+            name: name.into(),
+            length: blob.length,
+            content_type: blob.content_type.into(),
+            made: blob.made,
+            changed: blob.changed,
+            id: named.id,
+        })
+    }
+
+    /// A blob, which must be there.
+    pub(in crate::store) fn blob(&self, id: BlobId) -> Result<BlobRecord> {
+        let key = keys::blob(id);
+        BlobRecord::decode(body(self.must_have(&key)?)).ok_or_else(|| damaged(&key))
+    }
+
+    /// So many blobs at most of those whose names begin with this, behind a name that is there; and whether there is no
+    /// other.
+    pub(in crate::store) fn list(
+        &self,
+        container: u32,
+        prefix: &str,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<(Vec<BlobInfo>, bool)> {
+        let mut found = Vec::new();
+        let after = after.map(|after| keys::name(container, after));
+        let is_end = self.walk(&keys::name(container, prefix), after.as_deref(), |key, record| {
+            if found.len() == most {
+                return Ok(ControlFlow::Break(()));
+            }
+            let Some(Key::Name(_, name)) = Key::parse(key) else { return Err(damaged(key)) };
+            found.push(self.info(key, name, record)?);
+            Ok(ControlFlow::Continue(Stop::Not))
+        })?;
+        Ok((found, is_end))
+    }
+
+    /// Blobs that wait, so many at most, and for what.
+    pub(in crate::store) fn waiting(&self, most: usize) -> Result<Vec<(BlobId, Waiting)>> {
+        let mut found = Vec::new();
+        self.walk(&keys::ALL_WAITING, None, |key, record| {
+            if found.len() == most {
+                return Ok(ControlFlow::Break(()));
+            }
+            let Some(Key::Waiting(id)) = Key::parse(key) else { return Err(damaged(key)) };
+            found.push((id, Waiting::decode(body(record)).ok_or_else(|| damaged(key))?));
+            Ok(ControlFlow::Continue(Stop::Not))
+        })?;
+        Ok(found)
+    }
+
+    /// The bytes of a segment. `was_sound` says that this was found out before, in this very snapshot.
+    pub(in crate::store) fn segment(&self, id: BlobId, number: u32, was_sound: bool) -> Result<&'t [u8]> {
+        let key = keys::segment(id, number);
+        let record = if was_sound { self.must_still_have(&key) } else { self.must_have(&key) };
+        record.map(body)
+    }
+}
+
+#[cold]
+pub(super) fn damaged(key: &[u8]) -> Error {
+    proven::damaged(words(key))
+}
+
+#[cold]
+pub(super) fn missing(key: &[u8]) -> Error {
+    proven::missing(words(key))
+}
+
+#[cold]
+pub(in crate::store) fn no_such_container() -> Error {
+    Error::new(ErrorKind::ContainerNotFound).because("the container was dropped; get a new handle")
+}
+
+/// What a record is, for people. Names that users give are left out.
+#[cold]
+pub(super) fn words(key: &[u8]) -> String {
+    match Key::parse(key) {
+        Some(Key::Directory) => "the directory of containers".into(),
+        Some(Key::Ledger) => "the count of blobs".into(),
+        Some(Key::Name(container, _)) => format!("a name in container number {container}"),
+        Some(Key::Blob(id)) => format!("the record of blob {id}"),
+        Some(Key::Waiting(id)) => format!("the note that blob {id} waits"),
+        Some(Key::Segment(id, number)) => format!("segment {number} of blob {id}"),
+        None => "a blob's record whose key can't be read".into(),
+    }
+}

@@ -1,0 +1,235 @@
+//! Records of a database that a feature brings, read with proofs.
+//!
+//! Each record carries a checksum that covers its key. That one is not there is proved as for a row: by the way to where it
+//! would stand. That nothing stands between two records, which were met one after the other, is proved as well: what
+//! damage hides is an error, and never taken for absent.
+
+use std::collections::BTreeSet;
+use std::ops::{Bound, ControlFlow};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::lmdb::{self, Db};
+use crate::store::open::{self, Environment, Late, Tree};
+use crate::store::records::meta;
+
+/// The records as a transaction sees them.
+#[derive(Clone, Copy)]
+pub(in crate::store) struct Proven<'t> {
+    environment: &'t Environment,
+    txn: &'t heed::RoTxn<'t>,
+    late: Late,
+    db: Db,
+    /// What a record of this key is, for people.
+    words: fn(&[u8]) -> String,
+    /// The number of the state that the transaction reads, or began with.
+    state: usize,
+    /// What it has removed from the database since; `None` if it has written nothing to it.
+    removed: Option<&'t BTreeSet<Vec<u8>>>,
+    /// Whether what lies in the map is of that state: where a transaction has changed very much, LMDB writes some of it
+    /// early, on pages that were free.
+    is_settled: bool,
+}
+
+/// Whether a walk is to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::store) enum Stop {
+    Not,
+    /// Nothing more is wanted.
+    Here,
+}
+
+impl<'t> Proven<'t> {
+    /// As a snapshot sees them.
+    pub(in crate::store) fn of_snapshot(
+        environment: &'t Environment,
+        txn: &'t heed::RoTxn<'t>,
+        (late, db): (Late, Db),
+        words: fn(&[u8]) -> String,
+    ) -> Self {
+        let state = txn.id();
+        Self { environment, txn, late, db, words, state, removed: None, is_settled: true }
+    }
+
+    /// As a transaction sees them that may have written.
+    pub(in crate::store) fn of_write(
+        environment: &'t Environment,
+        txn: &'t heed::RwTxn<'t>,
+        (late, db): (Late, Db),
+        words: fn(&[u8]) -> String,
+        (removed, is_settled): (Option<&'t BTreeSet<Vec<u8>>>, bool),
+    ) -> Self {
+        let state = open::state_of_write(txn);
+        Self { environment, txn, late, db, words, state, removed, is_settled }
+    }
+
+    /// The record of a key, whole; `None` if it is proved that there is none.
+    pub(in crate::store) fn record(&self, key: &[u8]) -> Result<Option<&'t [u8]>> {
+        let Some(record) = self.db.get(self.txn, key).map_err(lmdb::error)? else {
+            return if self.lacks(key)? { Ok(None) } else { Err(lmdb::damaged_page()) };
+        };
+        self.check_place(record)?;
+        self.check_record(key, record)?;
+        Ok(Some(record))
+    }
+
+    /// A record that must be there.
+    pub(in crate::store) fn must_have(&self, key: &[u8]) -> Result<&'t [u8]> {
+        self.record(key)?.ok_or_else(|| self.missing(key))
+    }
+
+    /// The same, if it was found sound before in this very snapshot.
+    pub(in crate::store) fn must_still_have(&self, key: &[u8]) -> Result<&'t [u8]> {
+        let record = self.db.get(self.txn, key).map_err(lmdb::error)?.ok_or_else(|| self.missing(key))?;
+        self.check_place(record)?;
+        Ok(record)
+    }
+
+    /// Goes through the records whose keys begin with a prefix, after a key that is there, in their order. Nothing of them
+    /// is missed as far as it goes. Whether it came to the end, or to where nothing more is wanted.
+    pub(in crate::store) fn walk(
+        &self,
+        prefix: &[u8],
+        after: Option<&[u8]>,
+        mut each: impl FnMut(&'t [u8], &'t [u8]) -> Result<ControlFlow<(), Stop>>,
+    ) -> Result<bool> {
+        let mut last = match after {
+            Some(after) => self.db.get_lower_than_or_equal_to(self.txn, after),
+            None => self.db.get_lower_than(self.txn, prefix),
+        }
+        .map_err(lmdb::error)?;
+        if let Some((key, record)) = last {
+            self.check(key, record)?;
+            if after.map_or(key >= prefix, |after| key != after) {
+                return Err(lmdb::damaged_page());
+            }
+        }
+        let from = match after {
+            Some(after) => (Bound::Excluded(after), Bound::Unbounded),
+            None => (Bound::Included(prefix), Bound::Unbounded),
+        };
+        let mut records = self.db.range(self.txn, &from).map_err(lmdb::error)?;
+        loop {
+            let step = records.next().transpose().map_err(lmdb::error)?;
+            let (before, next) = (last.map(|(key, _)| key), step.map(|(key, _)| key));
+            if !self.adjacent(before, next)? {
+                return Err(lmdb::damaged_page());
+            }
+            let Some((key, record)) = step else { return Ok(true) };
+            if key < prefix || before.is_some_and(|before| key <= before) {
+                return Err(lmdb::damaged_page());
+            }
+            self.check(key, record)?;
+            if !key.starts_with(prefix) {
+                return Ok(true);
+            }
+            match each(key, record)? {
+                ControlFlow::Continue(Stop::Not) => {}
+                ControlFlow::Continue(Stop::Here) => return Ok(true),
+                ControlFlow::Break(()) => return Ok(false),
+            }
+            last = step;
+        }
+    }
+
+    /// Whether a key has no record in the state that the transaction began with, or has been removed since.
+    fn lacks(&self, key: &[u8]) -> Result<bool> {
+        if let Some(tree) = Tree::of_late(self.environment, self.late, self.txn, self.state)? {
+            let check = |key: &[u8], record: &[u8]| self.check_record(key, record);
+            return Ok(tree.lacks(self.environment, self.txn, key, check)?
+                || self.removed.is_some_and(|removed| removed.contains(key)));
+        }
+        let before = self.db.get_lower_than(self.txn, key).map_err(lmdb::error)?;
+        let after = self.db.get_greater_than(self.txn, key).map_err(lmdb::error)?;
+        for (key, record) in before.into_iter().chain(after) {
+            self.check(key, record)?;
+        }
+        Ok(before.is_none_or(|(before, _)| before < key) && after.is_none_or(|(after, _)| key < after))
+    }
+
+    /// Whether nothing stands between two records that were met one after the other; without one, none before the first
+    /// or after the last.
+    fn adjacent(&self, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<bool> {
+        let (environment, txn) = (self.environment, self.txn);
+        let pages = environment.dbs.pages;
+        let leaf = |key| pages.filter(|pages| pages.of(key).is_some()).map(|pages| pages.place(key));
+        if let (Some(one), Some(other)) = (before.and_then(leaf), after.and_then(leaf))
+            && one == other
+        {
+            return Ok(true);
+        }
+        if let Some(tree) = Tree::of_late(environment, self.late, txn, self.state)? {
+            if self.removed.is_none() {
+                return tree.adjoin(environment, txn, before, after);
+            }
+            for key in before.into_iter().chain(after) {
+                tree.check_way(environment, txn, key)?;
+            }
+        }
+        // What this transaction has written is on no page of that tree: a search from each must come to the other.
+        let next = match before {
+            Some(before) => self.db.get_greater_than(txn, before),
+            None => self.db.first(txn),
+        };
+        if next.map_err(lmdb::error)?.map(|(found, _)| found) != after {
+            return Ok(false);
+        }
+        let previous = match after {
+            Some(after) => self.db.get_lower_than(txn, after),
+            None => self.db.last(txn),
+        };
+        Ok(previous.map_err(lmdb::error)?.map(|(found, _)| found) == before)
+    }
+
+    /// Checks a record that was met, and the pages that it lies in.
+    fn check(&self, key: &[u8], record: &[u8]) -> Result<()> {
+        if let Some(pages) = self.environment.dbs.pages.filter(|_| self.is_settled)
+            && pages.of(key).is_some()
+        {
+            pages.check_leaf(key)?;
+            self.environment.check_in_use(self.txn, self.state, key)?;
+        }
+        self.check_place(record)?;
+        self.check_record(key, record)
+    }
+
+    /// Checks that a record lies in its page, and that the page is in use.
+    fn check_place(&self, record: &[u8]) -> Result<()> {
+        // What this transaction has changed does not lie in the map.
+        let pages = self.environment.dbs.pages.filter(|_| self.is_settled);
+        let Some(pages) = pages.filter(|pages| pages.of(record).is_some()) else { return Ok(()) };
+        pages.check_value(record)?;
+        self.environment.check_in_use(self.txn, self.state, record)
+    }
+
+    /// Checks the checksum of a record.
+    fn check_record(&self, key: &[u8], record: &[u8]) -> Result<()> {
+        if meta::opened(key, record).is_some() { Ok(()) } else { Err(self.damaged(key)) }
+    }
+
+    #[cold]
+    pub(in crate::store) fn damaged(&self, key: &[u8]) -> Error {
+        damaged((self.words)(key))
+    }
+
+    #[cold]
+    pub(in crate::store) fn missing(&self, key: &[u8]) -> Error {
+        missing((self.words)(key))
+    }
+}
+
+/// What a record says, whose checksum was looked at.
+pub(in crate::store) fn body(record: &[u8]) -> &[u8] {
+    record.split_last_chunk::<{ meta::CHECKSUM }>().map_or(&[], |(body, _)| body)
+}
+
+/// The error of a record that is not what was written.
+#[cold]
+pub(in crate::store) fn damaged(what: impl std::fmt::Display) -> Error {
+    Error::new(ErrorKind::Corrupt).because(format!("{what} is damaged"))
+}
+
+/// The error of a record that must be there.
+#[cold]
+pub(in crate::store) fn missing(what: impl std::fmt::Display) -> Error {
+    Error::new(ErrorKind::Corrupt).because(format!("{what} is missing"))
+}
