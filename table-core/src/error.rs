@@ -169,6 +169,8 @@ kinds! {
     BlobNotFound = "BlobNotFound", 404, "there is no such blob";
     /// More bytes than one transaction takes: an upload takes any number of them.
     BlobTooLarge = "RequestBodyTooLarge", 413, "too much for one transaction";
+    /// What an entity is to hold, or to be read, is a blob that no entity holds any more, or none has come to hold in time.
+    BlobGone = "BlobNotFound", 404, "the blob is gone";
     /// An upload stood still for so long that what had come of it was removed.
     UploadExpired = "InvalidBlockList", 400, "the upload has expired";
     /// Of two tables that are to be dropped together one was named: the one holds copies of entities in the other.

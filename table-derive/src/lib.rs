@@ -121,6 +121,7 @@ use crate::ctxt::Ctxt;
 /// | `#[property(rename = "..")]` | the property's name (C10, C11) |
 /// | `#[property(json)]` | any type that serde knows, in one text property, as `serde_json` writes it; a float that is NaN or infinite is an error at the write |
 /// | `#[property(default)]`, `#[property(default = 3)]` | an absent property is the type's default, or this value, in filters too |
+/// | `#[property(plain)]` | a `Secret` that rows hold as it is: it is hidden from `Debug` and wiped in memory, and no more |
 /// | `#[property(was = "Old")]` | what the property was called: rows are read under both names and written under the new one |
 /// | `#[property(skip)]` | not stored; the type's default when it is read |
 /// | `#[flatten]` | the fields of a struct with [`Properties`](macro@Properties), side by side with the entity's |

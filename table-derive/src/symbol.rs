@@ -55,6 +55,7 @@ pub(crate) const TABLE: &str = "table";
 pub(crate) const TOKENS: &str = "tokens";
 pub(crate) const TYPES: &str = "types";
 pub(crate) const UNIQUE: &str = "unique";
+pub(crate) const PLAIN: &str = "plain";
 pub(crate) const UNKNOWN: &str = "unknown";
 pub(crate) const VERSION: &str = "version";
 pub(crate) const WAS: &str = "was";

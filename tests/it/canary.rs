@@ -421,6 +421,7 @@ fn a_row_of_an_index_shows_nothing_of_what_is_sealed_or_secret() {
         #[property(json)]
         drugs: Vec<String>,
         /// Stored as it is, and hidden by its type.
+        #[property(plain)]
         card: Secret<Option<String>>,
     }
 

@@ -1,6 +1,7 @@
 //! What the integration tests share.
 
 pub mod bank;
+pub mod blobbed;
 pub mod child;
 pub mod damage;
 pub mod elsewhere;
@@ -109,6 +110,11 @@ pub mod core_readme {}
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/queues.md")]
 pub mod queues {}
+
+/// The program of the page on blobs.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/blobs.md")]
+pub mod blobs {}
 
 /// The queries of the page on queries.
 #[cfg(doctest)]

@@ -4,9 +4,17 @@
 //! or by a [`BlobReader`] in constant memory, listed by the beginning of its name, and deleted. Bytes lie in segments of
 //! 64 KiB, each with a checksum that is compared whenever it is read.
 //!
+//! A [`Blob`] is the field of an entity whose value is too large for a property: [`Store::upload`] brings the bytes, and
+//! they stay for as long as some entity holds the blob.
+//!
+//! With the feature `json` there are logs: entries in blobs that are named by time.
+//!
 //! The store's `docs/blobs.md` has the whole story.
 
+mod field;
 mod list;
+#[cfg(feature = "json")]
+mod log;
 mod reader;
 mod upload;
 
@@ -14,7 +22,10 @@ use std::fmt;
 use std::io::Read;
 use std::sync::Arc;
 
+pub use self::field::Blob;
 pub use self::list::Listing;
+#[cfg(feature = "json")]
+pub use self::log::{Entries, Entry, Log};
 pub use self::reader::BlobReader;
 pub use crate::contents::BlobInfo;
 use crate::contents::{ANY_TYPE, BlobAnswer, BlobContent, BlobTask, ContainerId, name};
@@ -122,7 +133,7 @@ impl Container {
             name::check_blob(name)?;
             name::check_type(content_type)?;
             if bytes.len() > BLOB_AT_ONCE {
-                return upload::upload(&blobs, (self.id, name, is_new), content_type, &mut &*bytes).map(drop);
+                return upload::named(&blobs, (self.id, name, is_new), content_type, &mut &*bytes).map(drop);
             }
             let content = BlobContent::new(content_type, bytes);
             let task = BlobTask::Put { container: self.id, name: name.into(), content, is_new };
@@ -141,7 +152,7 @@ impl Container {
         self.asked("upload", Some(name), |blobs| {
             name::check_blob(name)?;
             name::check_type(content_type)?;
-            upload::upload(&blobs, (self.id, name, false), content_type, &mut reader)
+            upload::named(&blobs, (self.id, name, false), content_type, &mut reader)
         })
     }
 

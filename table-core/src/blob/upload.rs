@@ -1,6 +1,6 @@
 //! Bytes that come by stages.
 
-use std::io::{ErrorKind as IoErrorKind, Read};
+use std::io::Read;
 use std::sync::Arc;
 
 use super::ask;
@@ -25,41 +25,62 @@ impl Drop for Begun<'_> {
 }
 
 /// Uploads what a reader gives, and gives it a name; how many bytes it was.
-pub(super) fn upload(
+pub(super) fn named(
     blobs: &Arc<dyn Blobs>,
     (container, name, is_new): (ContainerId, &str, bool),
     content_type: &str,
     reader: &mut dyn Read,
 ) -> Result<u64> {
+    upload(blobs, content_type, reader, &[], |id| {
+        let task = BlobTask::Name { container, name: name.into(), id, is_new };
+        ask(blobs, task).map(drop)
+    })
+    .map(|(_, length)| length)
+}
+
+/// Uploads what a reader gives, for an entity to hold; its identity, and how many bytes it was.
+pub(super) fn unnamed(
+    blobs: &Arc<dyn Blobs>,
+    content_type: &str,
+    reader: &mut dyn Read,
+) -> Result<(BlobId, u64)> {
+    upload(blobs, content_type, reader, &[BlobTask::ForRows], |_| Ok(()))
+}
+
+/// Uploads what a reader gives; `first` is done in the transaction of the first stage, and `end` when all is there.
+fn upload(
+    blobs: &Arc<dyn Blobs>,
+    content_type: &str,
+    reader: &mut dyn Read,
+    first: &[BlobTask],
+    end: impl FnOnce(BlobId) -> Result<()>,
+) -> Result<(BlobId, u64)> {
     let mut begun = Begun { blobs, id: BlobId::new(), is_over: true };
-    let (id, mut first, mut length) = (begun.id, 0_u32, 0_u64);
+    let (id, mut segment, mut length) = (begun.id, 0_u32, 0_u64);
     let mut stage = Vec::new();
     loop {
         stage.clear();
         let read = reader.take(length_of(STAGE)).read_to_end(&mut stage);
         read.map_err(|error| {
             let because = format!("the reader failed: {error}");
-            let kind = if error.kind() == IoErrorKind::OutOfMemory {
-                ErrorKind::BlobTooLarge
-            } else {
-                ErrorKind::Io
-            };
-            Error::new(kind).because(because).caused_by(error)
+            Error::new(ErrorKind::Io).because(because).caused_by(error)
         })?;
         let is_last = stage.len() < STAGE;
-        if !stage.is_empty() || first == 0 {
+        if !stage.is_empty() || segment == 0 {
             begun.is_over = false;
-            let segments = u32::try_from(stage.len().div_ceil(SEGMENT)).unwrap_or(u32::MAX);
-            ask(blobs, BlobTask::Stage(BlobContent::of(id, first, content_type, &stage)))?;
+            let mut tasks = if segment == 0 { first.to_vec() } else { Vec::new() };
+            tasks.push(BlobTask::Stage(BlobContent::of(id, segment, content_type, &stage)));
+            blobs.clone().carry_out(tasks)?;
             length += length_of(stage.len());
-            first = first.checked_add(segments).ok_or_else(|| {
+            let segments = u32::try_from(stage.len().div_ceil(SEGMENT)).unwrap_or(u32::MAX);
+            segment = segment.checked_add(segments).ok_or_else(|| {
                 Error::new(ErrorKind::BlobTooLarge).because("a blob has 2^32 segments of 64 KiB at most")
             })?;
         }
         if is_last {
-            ask(blobs, BlobTask::Name { container, name: name.into(), id, is_new })?;
+            end(id)?;
             begun.is_over = true;
-            return Ok(length);
+            return Ok((id, length));
         }
     }
 }

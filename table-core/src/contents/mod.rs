@@ -7,6 +7,7 @@ mod id;
 pub(crate) mod keys;
 pub(crate) mod name;
 mod records;
+pub(crate) mod reference;
 mod task;
 #[cfg(test)]
 mod tests;

@@ -92,6 +92,8 @@ pub enum BlobTask {
         /// Whether there must be no blob of this name.
         is_new: bool,
     },
+    /// Notes that rows are to refer to what is uploaded.
+    ForRows,
     /// Gives an upload up.
     Abandon(BlobId),
 }

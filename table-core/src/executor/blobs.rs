@@ -40,6 +40,9 @@ pub trait BlobMoment: Send {
         most: usize,
     ) -> Result<(Vec<BlobInfo>, bool)>;
 
+    /// A blob by its identity, with no name.
+    fn blob(&self, id: BlobId) -> Result<Option<BlobInfo>>;
+
     /// The bytes of a segment of a blob that is there. `was_sound` says that they were read before, at this very moment.
     fn segment(&self, id: BlobId, number: u32, was_sound: bool) -> Result<&[u8]>;
 }

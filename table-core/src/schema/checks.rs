@@ -134,9 +134,18 @@ const fn field_name(schema: &Schema, at: usize) -> &'static str {
 }
 
 /// C21, beyond what the bound on the type says: a property is there or absent, and nothing between.
-/// `is_nested` is [`Property::NESTED`](super::Property::NESTED) of the field's type.
+/// `is_nested` is [`Property::NESTED`](super::Property::NESTED) of the field's type; `is_bare`, whether it is a secret that rows
+/// would hold as it is, and nothing says that they may.
 #[track_caller]
-pub const fn property(name: &str, is_nested: bool) {
+pub const fn property(name: &str, is_nested: bool, is_bare: bool) {
+    if is_bare {
+        let message = Message::new("`")
+            .text(name)
+            .text("` is a `Secret`, and rows would hold it as it is: `#[encrypt]` seals it");
+        message
+            .text(", and `#[property(plain)]` says that it is only to be hidden and wiped in memory")
+            .refuse();
+    }
     if is_nested {
         let message = Message::new("`").text(name).text("` is an `Option` of an `Option`");
         message.text(", and a property is there or absent: write one `Option`").refuse();
@@ -149,6 +158,17 @@ pub const fn encrypt() {
     if !cfg!(feature = "encrypt") {
         Message::new("`#[encrypt]` needs the feature `encrypt` of `table-core`").refuse();
     }
+}
+
+/// What `#[encrypt]` can't have: the store counts who refers to a blob, and can't see what is sealed.
+#[track_caller]
+pub(super) const fn sealed_blob(name: &str) {
+    let message = Message::new("`")
+        .text(name)
+        .text("` is a blob, and the store counts the rows that hold one, which it can't where ");
+    message
+        .text("they are sealed: leave out `#[encrypt]`, and encrypt the bytes before they are uploaded")
+        .refuse();
 }
 
 /// What `#[entity(signed)]` needs.

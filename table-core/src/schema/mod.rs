@@ -315,6 +315,9 @@ pub struct Field {
     pub exact: bool,
     /// Whether its type hides it from `Debug`.
     pub secret: bool,
+    /// Whether its type refers to blobs.
+    #[doc(hidden)]
+    pub blob: bool,
     /// How rows hold it, as long as it is plain.
     #[doc(hidden)]
     pub column: ColumnType,
@@ -338,6 +341,7 @@ impl Field {
         blind: None,
         exact: false,
         secret: false,
+        blob: false,
         column: ColumnType::Text,
         absent: None,
         was: None,
@@ -381,7 +385,11 @@ impl Field {
 
     /// The same field, sealed under the store's key.
     #[must_use]
+    #[track_caller]
     pub const fn sealed(mut self) -> Self {
+        if self.blob {
+            checks::sealed_blob(self.name);
+        }
         self.encrypted = true;
         self
     }

@@ -203,6 +203,7 @@ impl<T: Property> Property for Option<T> {
     const EXACT: bool = T::EXACT;
     const SECRET: bool = T::SECRET;
     const FEW: bool = T::FEW;
+    const BLOB: bool = T::BLOB;
     const COLUMN: ColumnType = T::COLUMN;
     const NESTED: bool = T::OPTIONAL;
     const OPTIONAL: bool = true;

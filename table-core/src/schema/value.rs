@@ -66,6 +66,10 @@ pub trait Property: Sized {
     #[doc(hidden)]
     const FEW: bool = false;
 
+    /// Whether its values refer to blobs, which count who does: nobody can count what is sealed.
+    #[doc(hidden)]
+    const BLOB: bool = false;
+
     /// How rows hold it: in as few bytes as every value of the type fits in.
     #[doc(hidden)]
     const COLUMN: ColumnType = ColumnType::of(Self::EDM);
@@ -77,6 +81,7 @@ pub trait Property: Sized {
         optional: Self::OPTIONAL,
         exact: Self::EXACT,
         secret: Self::SECRET,
+        blob: Self::BLOB,
         column: Self::COLUMN,
         ..Field::PLAIN
     };

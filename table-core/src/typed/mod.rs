@@ -43,7 +43,7 @@ pub use self::entity::stored::{Copied, Eventual, Stored};
 pub use self::entity::{Columns, Entity, Patch};
 pub use self::job::{CopyProblem, CopyReport, Job, JobInfo, JobProgress, Migration};
 pub use self::query::{
-    At, Ended, EventualCopies, InPartition, Newest, Open, OwnRows, PathQuery, Prefix, Ready, Turns,
+    At, Comes, Ended, EventualCopies, InPartition, Newest, Open, OwnRows, PathQuery, Prefix, Ready, Turns,
     TypedRows, WholeCopies, prefix,
 };
 pub use self::read::TableAt;

@@ -11,7 +11,7 @@ use super::{Fill, Slot, Words, value};
 use crate::ctxt::Ctxt;
 use crate::symbol::{
     BLIND, BLOB, COPIED_INTO, COPY_OF, DEFAULT, DUAL, ENCRYPT, ENTITY, FLATTEN, INDEX, INDEX_LIST, JSON, KEY,
-    PROPERTY, RENAME, SCOPE, SERIES, SKIP, SUMMARIZED_IN, SUMMARY, TOKENS, WAS,
+    PLAIN, PROPERTY, RENAME, SCOPE, SERIES, SKIP, SUMMARIZED_IN, SUMMARY, TOKENS, WAS,
 };
 
 /// The attributes on a field.
@@ -68,6 +68,7 @@ pub(crate) struct PropertyWords {
     pub(crate) skip: Slot<()>,
     pub(crate) default: Slot<DefaultWord>,
     pub(crate) was: Slot<LitStr>,
+    pub(crate) plain: Slot<()>,
 }
 
 impl FieldAttrs {
@@ -79,6 +80,7 @@ impl FieldAttrs {
             skip: Slot::new(value::flag),
             default: Slot::new(default),
             was: Slot::new(value::text),
+            plain: Slot::new(value::flag),
         };
         let sealing = EncryptWords {
             dual: Slot::new(value::flag),
@@ -191,13 +193,14 @@ impl Words for EncryptWords {
 }
 
 impl Words for PropertyWords {
-    const KNOWN: &'static [&'static str] = &[RENAME, JSON, SKIP, DEFAULT, WAS];
+    const KNOWN: &'static [&'static str] = &[RENAME, JSON, SKIP, DEFAULT, WAS, PLAIN];
     const EXAMPLE: &'static str = "#[property(rename = \"..\")]";
 
     fn slot(&mut self, word: &str) -> Option<&mut dyn Fill> {
         Some(match word {
             RENAME => &mut self.rename,
             JSON => &mut self.json,
+            PLAIN => &mut self.plain,
             SKIP => &mut self.skip,
             DEFAULT => &mut self.default,
             WAS => &mut self.was,

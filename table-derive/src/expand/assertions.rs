@@ -49,12 +49,18 @@ pub(crate) fn of_fields(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
     let values = fields.iter().filter(|field| field.storage == Storage::Value);
     // The compiler tells the first mistake of a constant alone. A field whose type is written like an `Option` of an
     // `Option` has a constant of its own. Another type can be one only by way of another name.
-    let (apart, together): (Vec<_>, Vec<_>) = values.partition(|field| has_nested_arguments(field.ty));
+    let (apart, together): (Vec<_>, Vec<_>) =
+        values.partition(|field| has_nested_arguments(field.ty) || is_secret(field.ty));
     let property = |field: &&Field<'_>| {
         let (name, ty, span) = (&field.name, field.ty, field.ident.span());
         let in_core = krate.at(span);
         let nested = quote_spanned!(ty.span()=> <#ty as #in_core::Property>::NESTED);
-        quote_spanned!(span=> #in_core::checks::property(#name, #nested);)
+        let is_bare = if field.encrypted.is_some() || field.plain {
+            quote_spanned!(span=> false)
+        } else {
+            quote_spanned!(span=> <#ty as #in_core::Property>::SECRET)
+        };
+        quote_spanned!(span=> #in_core::checks::property(#name, #nested, #is_bare);)
     };
     let apart = apart.iter().map(property);
     let apart = apart.map(|property| quote!(const _: () = { #property };));
@@ -83,6 +89,13 @@ pub(crate) fn of_fields(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
 fn has_nested_arguments(ty: &Type) -> bool {
     let opening = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '<');
     ty.to_token_stream().into_iter().filter(opening).count() > 1
+}
+
+/// Whether the type is written like a `Secret`.
+fn is_secret(ty: &Type) -> bool {
+    ty.to_token_stream()
+        .into_iter()
+        .any(|token| matches!(token, TokenTree::Ident(ident) if ident == "Secret"))
 }
 
 /// The rules about one template, or about the whole declaration.

@@ -6,7 +6,7 @@ use quote::quote;
 use super::beside::Beside;
 use super::debug;
 use super::names::Names;
-use crate::model::{Entity, Field, Storage};
+use crate::model::{Entity, Field, Krate, Storage};
 use crate::symbol::PATCH;
 
 /// The fields that a patch can set: all that are stored but those of the primary key, which no merge can change.
@@ -28,6 +28,8 @@ pub(crate) fn patch(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'
         quote!(#ident: ::core::option::Option<#ty>)
     });
     let setters = fields.iter().map(|field| setter(field));
+    let in_key = model.key_arguments().into_iter().filter_map(|at| model.fields.get(at));
+    let moved = in_key.map(|field| moved(&model.krate, field));
     let doc = format!("What a merge sets on the `{}` there: nothing at first.", model.ident);
     let debug = debug::named(&model.krate, patch);
     let definition = quote! {
@@ -43,6 +45,7 @@ pub(crate) fn patch(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'
 
         impl #patch {
             #(#setters)*
+            #(#moved)*
         }
 
         #debug
@@ -64,6 +67,17 @@ fn setter(field: &Field<'_>) -> TokenStream {
         #[inline]
         #vis fn #ident(mut self, #ident: #given) -> Self {
             self.#ident = ::core::option::Option::Some(#value);
+            self
+        }
+    }
+}
+
+/// A field of the key, which no patch sets: the compiler says so, and what does.
+fn moved(krate: &Krate, field: &Field<'_>) -> TokenStream {
+    let (vis, ident) = (field.vis, field.ident);
+    quote! {
+        #[doc(hidden)]
+        #vis fn #ident(self, _: impl #krate::SetsAKey) -> Self {
             self
         }
     }

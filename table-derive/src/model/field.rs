@@ -29,6 +29,8 @@ pub(crate) struct Field<'a> {
     pub(crate) default: Option<DefaultWord>,
     /// `was`: the name that the property had before, and where it stands.
     pub(crate) was: Option<Spanned<String>>,
+    /// `plain`: rows may hold it as it is, though its type hides it from `Debug`.
+    pub(crate) plain: bool,
     /// `encrypt`, and where: the property holds the value sealed.
     pub(crate) encrypted: Option<Encrypted>,
     /// `summary`: it is a number of a summary; whether it was to be one, and what it is if it says so rightly.
@@ -109,6 +111,7 @@ impl<'a> Field<'a> {
             renamed: rename.get().is_some(),
             default: attrs.property.default.get().cloned(),
             was: was(cx, &attrs),
+            plain: attrs.property.plain.get().is_some(),
             encrypted: encrypted(cx, &attrs),
             is_number: attrs.number.is_some(),
             number: attrs.number.and_then(|number| Number::new(cx, number)),
@@ -167,6 +170,9 @@ pub(crate) fn referred(ty: &Type) -> Option<&Type> {
 fn encrypted(cx: &Ctxt, attrs: &FieldAttrs) -> Option<Encrypted> {
     let span = attrs.encrypt.as_ref()?.span();
     let words = &attrs.sealing;
+    if let Some(word) = attrs.property.plain.word() {
+        cx.error(word.span(), "`plain` and `#[encrypt]` contradict each other");
+    }
     if let (Some(word), true) = (words.tokens.word(), words.blind.is_missing()) {
         cx.error(word.span(), "`tokens` says nothing without `blind`: there are no tokens");
     }
@@ -215,7 +221,8 @@ fn storage(cx: &Ctxt, attrs: &FieldAttrs, refers: bool) -> Storage {
     if let (Some(word), Some(why)) = (&attrs.encrypt, unsealed) {
         cx.error(word.span(), format!("`#[encrypt]` says nothing here: {why}"));
     }
-    let given = [words.rename.word(), words.json.word(), words.default.word(), words.was.word()];
+    let given =
+        [words.rename.word(), words.json.word(), words.default.word(), words.was.word(), words.plain.word()];
     if attrs.flatten.is_some() {
         if let Some(word) = given.into_iter().chain([words.skip.word()]).flatten().next() {
             cx.error(
@@ -232,7 +239,7 @@ fn storage(cx: &Ctxt, attrs: &FieldAttrs, refers: bool) -> Storage {
         return Storage::Skipped;
     }
     if is_group {
-        for word in [words.default.word(), words.was.word()].into_iter().flatten() {
+        for word in [words.default.word(), words.was.word(), words.plain.word()].into_iter().flatten() {
             cx.error(
                 word.span(),
                 format!("`{word}` says nothing here: a reference or a copy is several properties; one that may be absent is an `Option`"),
@@ -265,6 +272,7 @@ impl<'a> Field<'a> {
             is_number: false,
             number: None,
             copy: None,
+            plain: false,
         }
     }
 }

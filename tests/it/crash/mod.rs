@@ -1,6 +1,7 @@
 //! Processes that die, disks that are full or fail, bits that flip: `docs/testing.md` says how to run the long forms.
 
 mod bank;
+mod blobs;
 mod destroying;
 mod elsewhere;
 mod eventual;

@@ -177,6 +177,9 @@ pub(super) const fn fields(source: &Schema, mut copied: &[usize]) -> Option<Mess
         if field.encrypted {
             return Some(message.text("encrypted: a value opens in its own row alone, and can't be copied"));
         }
+        if field.blob {
+            return Some(message.text("a blob's: a copy would have to count who refers to it; leave it out"));
+        }
         if source.is_copied(*place) {
             return Some(message.text("a copy itself: copy it from where it comes from"));
         }

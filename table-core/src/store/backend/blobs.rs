@@ -138,6 +138,9 @@ impl Blobs for Shared {
     }
 
     fn carry_out(self: Arc<Self>, tasks: Vec<BlobTask>) -> Result<Vec<BlobAnswer>> {
+        // An upload for rows needs no container, and may be the first blob.
+        self.writer.check_writable()?;
+        self.made(Late::Blobs)?;
         let mut work = Vec::with_capacity(tasks.len());
         for task in tasks {
             match &task {
@@ -145,7 +148,7 @@ impl Blobs for Shared {
                 | BlobTask::Append { container, .. }
                 | BlobTask::Delete { container, .. }
                 | BlobTask::Name { container, .. } => self.own_container(*container).map(drop)?,
-                BlobTask::Stage(_) | BlobTask::Abandon(_) => {}
+                BlobTask::Stage(_) | BlobTask::ForRows | BlobTask::Abandon(_) => {}
             }
             work.push(BlobWork::of(task));
         }
@@ -206,6 +209,13 @@ impl BlobMoment for LmdbBlobs {
         most: usize,
     ) -> Result<(Vec<BlobInfo>, bool)> {
         self.view_of(container)?.list(container.number, prefix, after, most)
+    }
+
+    fn blob(&self, id: BlobId) -> Result<Option<BlobInfo>> {
+        if self.db.is_none() {
+            return Ok(None);
+        }
+        self.view()?.unnamed(id)
     }
 
     fn segment(&self, id: BlobId, number: u32, was_sound: bool) -> Result<&[u8]> {

@@ -37,11 +37,13 @@ pub(in crate::store) fn check(
     environment: &Environment,
     txn: &heed::RoTxn<'_>,
     db: Db,
+    of_rows: &BTreeMap<BlobId, u32>,
     mut problem: impl FnMut(Error),
 ) -> Result<CountedBlobs> {
     let view = BlobView::of_snapshot(environment, txn, db);
     let directory = view.directory()?;
-    let mut found: BTreeMap<BlobId, Found> = BTreeMap::new();
+    let of_row = |(id, count): (&BlobId, &u32)| (*id, Found { references: *count, ..Found::default() });
+    let mut found: BTreeMap<BlobId, Found> = of_rows.iter().map(of_row).collect();
     let mut ledger = Ledger::default();
     let (mut seen, mut last): (u64, Option<&[u8]>) = (0, None);
     for pair in db.iter(txn).map_err(lmdb::error)? {

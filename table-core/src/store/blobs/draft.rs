@@ -29,6 +29,15 @@ pub(in crate::store) struct DraftedBlobs {
     pub(super) writes: BTreeMap<Vec<u8>, Write>,
     pub(super) directory: Option<Directory>,
     pub(super) ledger: Option<Ledger>,
+    /// Whether it brings what rows are to refer to.
+    pub(super) is_for_rows: bool,
+}
+
+impl DraftedBlobs {
+    /// Whether it brings what rows are to refer to.
+    pub(in crate::store) fn is_for_rows(&self) -> bool {
+        self.is_for_rows
+    }
 }
 
 /// A plan's changes of blobs, drafted over what the transaction sees.
@@ -64,6 +73,10 @@ impl<'b> BlobDraft<'b> {
             Some(known) => Ok(known.clone()),
             None => self.view.directory(),
         }
+    }
+
+    pub(super) fn set_for_rows(&mut self) {
+        self.drafted.is_for_rows = true;
     }
 
     pub(super) fn set_directory(&mut self, directory: Directory) {

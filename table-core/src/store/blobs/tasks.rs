@@ -1,5 +1,7 @@
 //! What is done to blobs, drafted.
 
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -79,6 +81,8 @@ pub(in crate::store) enum BlobWork {
         is_new: bool,
     },
     Abandon(BlobId),
+    /// Notes that rows are to refer to blobs.
+    ForRows,
     /// Removes some of a blob that waits for nothing more.
     Clear(BlobId),
 }
@@ -110,6 +114,7 @@ impl BlobWork {
                 Self::Name { container: container.number, name, id, is_new }
             }
             BlobTask::Abandon(id) => Self::Abandon(id),
+            BlobTask::ForRows => Self::ForRows,
         }
     }
 
@@ -149,6 +154,10 @@ impl BlobDraft<'_> {
             }
             BlobWork::Name { container, name, id, is_new } => {
                 self.name_upload(*container, name, *id, *is_new)?;
+                BlobAnswer::Done
+            }
+            BlobWork::ForRows => {
+                self.set_for_rows();
                 BlobAnswer::Done
             }
             BlobWork::Abandon(id) => {
@@ -323,11 +332,48 @@ impl BlobDraft<'_> {
         Ok(true)
     }
 
+    /// Counts the references that rows come to have, and those that go.
+    pub(in crate::store) fn refer(
+        &mut self,
+        references: &BTreeMap<BlobId, (i64, Option<u64>)>,
+    ) -> Result<()> {
+        for (id, (count, length)) in references {
+            let by = u32::try_from(count.unsigned_abs()).unwrap_or(u32::MAX);
+            match count.cmp(&0) {
+                Ordering::Less => self.release_many(*id, by)?,
+                Ordering::Equal => {}
+                Ordering::Greater => self.take(*id, by, *length)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives references to a blob that has one, or has just been uploaded.
+    fn take(&mut self, id: BlobId, by: u32, length: Option<u64>) -> Result<()> {
+        let old = self.blob(id)?.ok_or_else(gone)?;
+        let waiting = if old.0.references == 0 { self.waiting(id)? } else { None };
+        if waiting == Some(Waiting::Gone) || length.is_some_and(|length| length != old.0.length) {
+            return Err(gone());
+        }
+        let mut blob = old.0.clone();
+        blob.references = blob.references.checked_add(by).ok_or_else(|| {
+            Error::new(ErrorKind::ValueOutOfRange).because("a blob has 2^32 references at most")
+        })?;
+        if waiting.is_some() {
+            self.set_waiting(id, None)?;
+        }
+        self.set_blob(id, Some(&old), Some(&blob))
+    }
+
     /// Takes a reference from a blob, which goes with its last one.
     fn release(&mut self, id: BlobId) -> Result<()> {
+        self.release_many(id, 1)
+    }
+
+    fn release_many(&mut self, id: BlobId, by: u32) -> Result<()> {
         let old = self.must_have_blob(id)?;
         let mut blob = old.0.clone();
-        blob.references = blob.references.checked_sub(1).ok_or_else(|| view::damaged(&keys::blob(id)))?;
+        blob.references = blob.references.checked_sub(by).ok_or_else(|| view::damaged(&keys::blob(id)))?;
         self.set_blob(id, Some(&old), Some(&blob))?;
         if blob.references == 0 { self.give_up(id) } else { Ok(()) }
     }
@@ -411,6 +457,13 @@ fn segment_key(id: BlobId, number: u64) -> Result<Vec<u8>> {
         Error::new(ErrorKind::BlobTooLarge).because("a blob has 2^32 segments of 64 KiB at most")
     })?;
     Ok(keys::segment(id, number))
+}
+
+#[cold]
+fn gone() -> Error {
+    Error::new(ErrorKind::BlobGone).because(
+        "no entity holds the blob any more, or it was uploaded more than an hour ago and none has come to; upload it again",
+    )
 }
 
 #[cold]

@@ -75,14 +75,24 @@ impl<'t> BlobView<'t> {
     fn info(&self, key: &[u8], name: &str, record: &[u8]) -> Result<BlobInfo> {
         let named = NameRecord::decode(body(record)).ok_or_else(|| damaged(key))?;
         let blob = self.blob(named.id)?;
-        Ok(BlobInfo {
-            name: name.into(),
-            length: blob.length,
-            content_type: blob.content_type.into(),
-            made: blob.made,
-            changed: blob.changed,
-            id: named.id,
-        })
+        Ok(info(name.into(), named.id, blob))
+    }
+
+    /// A blob by its identity; `None` if there is none, or it is to be removed.
+    pub(in crate::store) fn unnamed(&self, id: BlobId) -> Result<Option<BlobInfo>> {
+        let key = keys::blob(id);
+        let Some(record) = self.record(&key)? else { return Ok(None) };
+        let blob = BlobRecord::decode(body(record)).ok_or_else(|| damaged(&key))?;
+        if blob.references == 0 && self.waits_to_go(id)? {
+            return Ok(None);
+        }
+        Ok(Some(info(String::new(), id, blob)))
+    }
+
+    fn waits_to_go(&self, id: BlobId) -> Result<bool> {
+        let key = keys::waiting(id);
+        let waiting = Waiting::decode(body(self.must_have(&key)?)).ok_or_else(|| damaged(&key))?;
+        Ok(waiting == Waiting::Gone)
     }
 
     /// A blob, which must be there.
@@ -133,6 +143,11 @@ impl<'t> BlobView<'t> {
         let record = if was_sound { self.must_still_have(&key) } else { self.must_have(&key) };
         record.map(body)
     }
+}
+
+fn info(name: String, id: BlobId, blob: BlobRecord) -> BlobInfo {
+    let BlobRecord { length, made, changed, content_type, .. } = blob;
+    BlobInfo { name, length, content_type: content_type.into(), made, changed, id }
 }
 
 #[cold]

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::copies;
+use crate::contents::{BlobId, reference};
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::store::Store;
 use crate::row::dict::Dict;
@@ -20,6 +21,7 @@ use crate::store::opened::Inner;
 use crate::store::queues::check;
 use crate::store::records::catalog::{self, Entry};
 use crate::store::records::counts::{self, Counts};
+use crate::store::records::features::Feature;
 use crate::store::records::meta::{META_KEY, Meta};
 use crate::store::records::{inventory, layouts, lives, names};
 use crate::store::scan::read;
@@ -158,6 +160,9 @@ struct Check<'t> {
     txn: &'t heed::RoTxn<'t>,
     tables: BTreeMap<u32, Table>,
     graves: BTreeSet<u32>,
+    /// Whether rows may refer to blobs, and the references that they have.
+    refers: bool,
+    references: BTreeMap<BlobId, u32>,
     report: CheckReport,
 }
 
@@ -170,6 +175,8 @@ impl<'t> Check<'t> {
             txn,
             tables: BTreeMap::new(),
             graves: BTreeSet::new(),
+            refers: false,
+            references: BTreeMap::new(),
             report: CheckReport::default(),
         }
     }
@@ -187,6 +194,7 @@ impl<'t> Check<'t> {
 
     fn run(&mut self) {
         let Some(meta) = self.noted(Meta::read(self.dbs.main, self.txn)) else { return };
+        self.refers = meta.features.has(Feature::BlobRows);
         let entries = self.entries(self.dbs.catalog, catalog::decode);
         let graves = self.entries(self.dbs.graves, catalog::decode_grave);
         // First each record is looked at, and then their number.
@@ -304,6 +312,10 @@ impl<'t> Check<'t> {
                 return Err(key::locate(read::out_of_order(), key));
             }
             last = Some(key);
+            if self.refers {
+                let references = &mut self.references;
+                reference::each_in(bytes, |id, _| *references.entry(id).or_default() += 1);
+            }
             if let Err(error) = self.row(key, bytes) {
                 let name = StoredKey::parse(key).and_then(|key| self.tables.get(&key.table)?.name.clone());
                 self.problem(name.as_deref(), &key::locate(error, key));
@@ -395,11 +407,12 @@ impl<'t> Check<'t> {
     fn blobs(&mut self, database: Result<Option<lmdb::Db>>) {
         let Some(Some(database)) = self.noted(database) else { return };
         let mut problems = Vec::new();
-        let counted = blobs::check::check(&self.inner.environment, self.txn, database, |error| {
-            if problems.len() < MOST_PROBLEMS {
-                problems.push(Problem { table: None, row: None, what: error.to_string() });
-            }
-        });
+        let counted =
+            blobs::check::check(&self.inner.environment, self.txn, database, &self.references, |error| {
+                if problems.len() < MOST_PROBLEMS {
+                    problems.push(Problem { table: None, row: None, what: error.to_string() });
+                }
+            });
         self.report.problems.extend(problems);
         let Some(counted) = self.noted(counted) else { return };
         (self.report.containers, self.report.blobs) = (counted.containers, counted.blobs);

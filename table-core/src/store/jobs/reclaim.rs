@@ -8,13 +8,18 @@ use std::ops::Bound;
 use std::sync::{Arc, Weak};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::messages::Clock;
 use crate::row::key::Number;
+use crate::store::blobs::{BlobBooks, BlobDraft};
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{self, Databases, Db, WriteTxn};
+use crate::store::open::Late;
 use crate::store::records::catalog::{self, Entry};
 use crate::store::records::features::Feature;
 use crate::store::records::meta::Meta;
 use crate::store::records::names;
+use crate::store::write::references::References;
+use crate::store::write::transaction::clock;
 
 /// The most that one step removes.
 const STEP_ROWS: usize = 2_000;
@@ -110,13 +115,42 @@ fn as_much_as_fits(inner: &Shared) -> Result<Option<usize>> {
 
 fn try_step(inner: &Shared, most: usize) -> Result<Option<usize>> {
     let dbs = &inner.environment.dbs;
+    // A transaction can look into a database only that was opened before it.
+    inner.environment.open_late(Late::Blobs)?;
     let mut txn = inner.environment.write_txn()?;
     let mut meta = Meta::begin(dbs.main, &txn)?;
     let Some(table) = catalog::graves(dbs, &txn, &meta)?.into_iter().next() else { return Ok(None) };
+    if meta.features.has(Feature::BlobRows) {
+        release_blobs(inner, &mut txn, &meta, &table, most)?;
+    }
     let removed = remove_some(dbs, &mut txn, &mut meta, &table, most)?;
     meta.write(dbs.main, &mut txn)?;
     inner.environment.commit(txn)?;
     Ok(Some(removed))
+}
+
+/// Takes the references of the rows that go next from their blobs.
+fn release_blobs(
+    inner: &Shared,
+    txn: &mut WriteTxn<'_>,
+    meta: &Meta,
+    table: &Entry,
+    most: usize,
+) -> Result<()> {
+    let environment = &inner.environment;
+    let mut references = References::default();
+    each_first(environment.dbs.data, txn, &Number::of(table.id), most, |_, row| references.go(row))?;
+    if references.0.is_empty() {
+        return Ok(());
+    }
+    let db = environment.known(Late::Blobs).ok_or_else(lmdb::damaged_page)?;
+    let mut books = BlobBooks::open(db, txn)?;
+    let clock = Clock { now: clock(), store: meta.high_water };
+    let mut draft = BlobDraft::begin(environment, txn, &books, clock, true);
+    draft.refer(&references.0)?;
+    let drafted = draft.end();
+    books.write(txn, drafted)?;
+    books.close(txn)
 }
 
 /// Removes rows of a dropped table; when none is left, its dictionary; and last, the note that it was dropped.
@@ -139,16 +173,29 @@ fn remove_some(
 
 /// Removes the first entries whose key starts with this.
 fn remove_first(db: Db, txn: &mut WriteTxn<'_>, prefix: &[u8], most: usize) -> Result<usize> {
-    let (mut bytes, mut last) = (0, None);
+    let mut last = None;
+    each_first(db, txn, prefix, most, |key, _| last = Some(key.to_vec()))?;
+    let Some(last) = last else { return Ok(0) };
+    let range = (Bound::Included(prefix), Bound::Included(last.as_slice()));
+    db.delete_range(txn, &range).map_err(lmdb::error)
+}
+
+/// Goes through the first entries whose key starts with this, as far as one step removes them.
+fn each_first(
+    db: Db,
+    txn: &WriteTxn<'_>,
+    prefix: &[u8],
+    most: usize,
+    mut each: impl FnMut(&[u8], &[u8]),
+) -> Result<()> {
+    let mut bytes = 0;
     for entry in db.prefix_iter(txn, prefix).map_err(lmdb::error)?.take(most) {
         let (key, value) = entry.map_err(lmdb::error)?;
         bytes += key.len() + value.len();
-        last = Some(key.to_vec());
+        each(key, value);
         if bytes >= STEP_BYTES {
             break;
         }
     }
-    let Some(last) = last else { return Ok(0) };
-    let range = (Bound::Included(prefix), Bound::Included(last.as_slice()));
-    db.delete_range(txn, &range).map_err(lmdb::error)
+    Ok(())
 }

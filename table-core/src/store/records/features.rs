@@ -35,17 +35,19 @@ pub(crate) enum Feature {
     Blobs,
     /// A writer must know it: copies are to follow some entities, or have been, and each change of such a one says so.
     Pending,
+    /// A writer must know it: rows refer to blobs, which count who does.
+    BlobRows,
 }
 
 impl Feature {
     const READER: [Self; 2] = [Self::Superseded, Self::Lives];
-    const WRITER: [Self; 1] = [Self::Pending];
+    const WRITER: [Self; 2] = [Self::Pending, Self::BlobRows];
     const IGNORABLE: [Self; 3] = [Self::Sealed, Self::Queues, Self::Blobs];
 
     fn bit(self) -> u64 {
         match self {
             Self::Superseded | Self::Sealed | Self::Pending => 1,
-            Self::Lives | Self::Queues => 2,
+            Self::Lives | Self::Queues | Self::BlobRows => 2,
             Self::Blobs => 4,
         }
     }
@@ -60,7 +62,7 @@ impl Features {
     pub(crate) fn has(&self, feature: Feature) -> bool {
         let word = match feature {
             Feature::Superseded | Feature::Lives => self.reader,
-            Feature::Pending => self.writer,
+            Feature::Pending | Feature::BlobRows => self.writer,
             Feature::Sealed | Feature::Queues | Feature::Blobs => self.ignorable,
         };
         word & feature.bit() != 0
@@ -69,7 +71,7 @@ impl Features {
     pub(crate) fn set(&mut self, feature: Feature) {
         let word = match feature {
             Feature::Superseded | Feature::Lives => &mut self.reader,
-            Feature::Pending => &mut self.writer,
+            Feature::Pending | Feature::BlobRows => &mut self.writer,
             Feature::Sealed | Feature::Queues | Feature::Blobs => &mut self.ignorable,
         };
         *word |= feature.bit();
@@ -78,7 +80,7 @@ impl Features {
     pub(crate) fn clear(&mut self, feature: Feature) {
         let word = match feature {
             Feature::Superseded | Feature::Lives => &mut self.reader,
-            Feature::Pending => &mut self.writer,
+            Feature::Pending | Feature::BlobRows => &mut self.writer,
             Feature::Sealed | Feature::Queues | Feature::Blobs => &mut self.ignorable,
         };
         *word &= !feature.bit();

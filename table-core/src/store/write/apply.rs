@@ -20,6 +20,7 @@ use crate::row::{self, Row, key};
 use crate::sealing::sign;
 use crate::store::lmdb::{self, Databases, WriteTxn};
 use crate::store::open::{self, Environment, Explored, Tree};
+use crate::store::records::features::Feature;
 use crate::store::records::lives;
 use crate::store::scan::read;
 
@@ -48,6 +49,11 @@ pub(super) struct AppliedRow {
 impl AppliedRow {
     /// What is left to be done of a row that has been inserted, or stays as it is.
     const DONE: Self = Self { old: None, new: New::Nothing };
+
+    /// What comes in the place of what is there.
+    pub(super) fn new(&self) -> &New {
+        &self.new
+    }
 
     pub(super) fn of(old: Option<OldRow>, new: New) -> Self {
         if matches!(new, New::Kept) { Self::DONE } else { Self { old, new } }
@@ -81,7 +87,7 @@ pub(super) enum New {
     Scratch(std::ops::Range<usize>),
 }
 
-impl Transaction<'_> {
+impl<'e> Transaction<'e> {
     /// Carries out a plan. The outer error spoils the transaction; the inner one refuses the plan alone.
     pub(crate) fn apply(&mut self, plan: &mut Prepared) -> Result<Result<Ticks, Refused>> {
         if let Err(refused) = plan.sealed_at.check() {
@@ -103,26 +109,19 @@ impl Transaction<'_> {
             Ok(drafted) => drafted,
             Err(error) => return Ok(Err(plan.locate_group(error, 0))),
         };
-        let blobs = match self.draft_blobs(plan, timestamp) {
-            Ok(drafted) => drafted,
-            Err(error) => return Ok(Err(plan.locate_group(error, 0))),
-        };
-        let state = self.state;
-        let mut writing = Writing {
-            environment: self.environment,
-            dbs: self.dbs,
-            txn: &mut self.txn,
-            state,
-            tables: &mut self.tables,
-            scratch: &mut self.scratch,
-            records: self.records,
-            tree: &mut self.tree,
-            explored: &mut self.explored,
-        };
-        let done = if plan.is_blind() {
-            writing.insert(plan, timestamp)?
-        } else {
-            writing.change(plan, timestamp)?
+        let is_blind = plan.is_blind();
+        let mut examined = if is_blind { Ok(()) } else { self.writing().examine(plan) };
+        let mut blobs = None;
+        if examined.is_ok() && (plan.blobs.is_some() || self.meta.features.has(Feature::BlobRows)) {
+            match self.draft_blobs(plan, timestamp) {
+                Ok(drafted) => blobs = drafted,
+                Err(error) => examined = Err(plan.locate_all(error)),
+            }
+        }
+        let done = match examined {
+            Err(refused) if is_blind => Err(refused),
+            Ok(()) if is_blind => self.writing().insert(plan, timestamp)?,
+            examined => self.writing().change(plan, timestamp, examined)?,
         };
         if done.is_ok() {
             self.carry_out(drafted, plan)?;
@@ -136,6 +135,21 @@ impl Transaction<'_> {
             self.meta.high_water = timestamp;
             timestamp
         }))
+    }
+
+    /// What one plan works with.
+    pub(super) fn writing(&mut self) -> Writing<'_, 'e> {
+        Writing {
+            environment: self.environment,
+            dbs: self.dbs,
+            txn: &mut self.txn,
+            state: self.state,
+            tables: &mut self.tables,
+            scratch: &mut self.scratch,
+            records: self.records,
+            tree: &mut self.tree,
+            explored: &mut self.explored,
+        }
     }
 
     /// Writes how far a job is, if it is where the step begins. The outer error spoils the transaction.
@@ -207,9 +221,13 @@ pub(super) struct Writing<'g, 'e> {
 }
 
 impl Writing<'_, '_> {
-    /// Carries out a plan whose conditions have to be looked at. The outer error spoils the transaction.
-    pub(super) fn change(&mut self, plan: &mut Prepared, timestamp: Ticks) -> Result<Result<(), Refused>> {
-        let examined = self.examine(plan);
+    /// Carries out a plan whose conditions were looked at. The outer error spoils the transaction.
+    pub(super) fn change(
+        &mut self,
+        plan: &mut Prepared,
+        timestamp: Ticks,
+        examined: Result<(), Refused>,
+    ) -> Result<Result<(), Refused>> {
         let done = match examined {
             Ok(()) => self.insert(plan, timestamp)?,
             refused => refused,

@@ -4,11 +4,13 @@ use std::sync::PoisonError;
 
 use super::apply::FEW_PUTS;
 use super::encoded::Prepared;
+use super::references::References;
 use super::transaction::Transaction;
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::Clock;
 use crate::model::Ticks;
 use crate::store::blobs::{BlobBooks, BlobDraft, BlobOutcome, DraftedBlobs};
+use crate::store::records::features::Feature;
 
 impl Transaction<'_> {
     /// Finds out what a plan does to blobs, and writes nothing. An error refuses the plan alone.
@@ -17,7 +19,14 @@ impl Transaction<'_> {
         plan: &Prepared,
         timestamp: Ticks,
     ) -> Result<Option<(DraftedBlobs, Vec<BlobOutcome>)>> {
-        let Some(errands) = &plan.blobs else { return Ok(None) };
+        let references = if self.meta.features.has(Feature::BlobRows) {
+            self.writing().references(plan)?
+        } else {
+            References::default()
+        };
+        if plan.blobs.is_none() && references.0.is_empty() {
+            return Ok(None);
+        }
         // Whoever asks for something has opened the database before, and no transaction of this process was open then.
         let db = self.blobs.ok_or_else(|| {
             let because = "the store had no container when the transaction began";
@@ -30,8 +39,9 @@ impl Transaction<'_> {
         let clock = Clock { now: self.now, store: timestamp };
         let is_settled = self.scratch.puts + books.writes() <= FEW_PUTS;
         let mut draft = BlobDraft::begin(self.environment, &self.txn, books, clock, is_settled);
-        let outcomes = errands.work.iter().map(|work| draft.carry_out(work)).collect::<Result<_>>();
-        let mut outcomes: Vec<_> = outcomes?;
+        let work = plan.blobs.iter().flat_map(|errands| &errands.work);
+        let mut outcomes = work.map(|work| draft.carry_out(work)).collect::<Result<Vec<_>>>()?;
+        draft.refer(&references.0)?;
         if draft.has_left {
             outcomes.push(BlobOutcome::Left);
         }
@@ -47,6 +57,9 @@ impl Transaction<'_> {
         let (Some((drafted, outcomes)), Some(books)) = (drafted, &mut self.blob_books) else {
             return Ok(());
         };
+        if drafted.is_for_rows() {
+            self.meta.features.set(Feature::BlobRows);
+        }
         books.write(&mut self.txn, drafted)?;
         if let Some(errands) = &plan.blobs {
             *errands.outcomes.lock().unwrap_or_else(PoisonError::into_inner) = outcomes;

@@ -14,6 +14,7 @@ mod merging;
 mod numbering;
 pub(in crate::store) mod prepare;
 pub(in crate::store) mod range;
+pub(in crate::store) mod references;
 pub(in crate::store) mod transaction;
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use crate::store::opened::Inner;
 use crate::store::queues::Books;
 use crate::store::records::catalog::TableState;
 use crate::store::records::counts::{self, Counts};
+use crate::store::records::features::Feature;
 use crate::store::records::meta::{META_KEY, Meta};
 
 /// A write transaction and what it will leave in the small records.
@@ -59,6 +60,17 @@ pub(super) struct Touched {
 
 impl<'e> Transaction<'e> {
     pub(crate) fn begin(inner: &'e Inner) -> Result<Self> {
+        let begun = Self::begin_now(inner)?;
+        if begun.blobs.is_some() || !begun.meta.features.has(Feature::BlobRows) {
+            return Ok(begun);
+        }
+        // Rows refer to blobs, whose database this process has not opened yet. No transaction may be open meanwhile.
+        drop(begun);
+        inner.environment.open_late(Late::Blobs)?;
+        Self::begin_now(inner)
+    }
+
+    fn begin_now(inner: &'e Inner) -> Result<Self> {
         let [queues, blobs] = [Late::Queues, Late::Blobs].map(|late| inner.environment.known(late));
         let txn = inner.environment.write_txn()?;
         let dbs = &inner.environment.dbs;

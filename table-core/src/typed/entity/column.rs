@@ -29,6 +29,10 @@ pub(in crate::typed) mod sealed {
     impl Storage for super::Blind {}
 }
 
+#[diagnostic::on_unimplemented(
+    message = "a field of type `{T}` cannot be compared with `{Self}`",
+    label = "expected `{T}`"
+)]
 /// What a column can be compared with: a value of its type, a reference to one, and `&str` for text.
 pub trait ColumnArg<T>: sealed::Given<T> {
     #[doc(hidden)]

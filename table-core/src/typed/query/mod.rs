@@ -15,7 +15,7 @@ pub use arg::{Offers, OffersPrefix, OffersRange, PartArg, Prefix, prefix};
 pub use given::GivenParts;
 pub use paths::{EventualCopies, OwnRows, WholeCopies};
 pub use rows::TypedRows;
-pub use steps::{At, Ended, InPartition, Newest, Open, Ready, Turns};
+pub use steps::{At, Comes, Ended, InPartition, Newest, Open, Ready, Turns};
 
 use crate::error::Result;
 use crate::executor::Lanes;

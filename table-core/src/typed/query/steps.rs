@@ -33,6 +33,17 @@ impl Ready for Ended {}
 #[diagnostic::do_not_recommend]
 impl Ready for Newest {}
 
+/// A step at which this one has come: the parts before it are given, and no range or prefix has ended the key.
+#[diagnostic::on_unimplemented(
+    message = "this part of the key can't be given here",
+    label = "a part before it is missing, or was ended by a range or a prefix",
+    note = "key parts are given from left to right, each with a value before the next; a field that is no part, or whose turn it is not, is asked for by `.filter(|e| ..)`"
+)]
+pub trait Comes<Step> {}
+
+#[diagnostic::do_not_recommend]
+impl<Step> Comes<Step> for Step {}
+
 /// A step at which the partition is still open, so that the query can read many.
 #[diagnostic::on_unimplemented(message = "the partition of this query is known", label = "it reads no other")]
 pub trait Open {}

@@ -320,6 +320,11 @@ impl<P> IndexKey<P> {
 }
 
 /// A key that one row can be read by, and what it is read as.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no key by which `{E}` can be read",
+    label = "not a key of `{E}`",
+    note = "`{E}::key(..)` is the key of one, and a unique index has one too, as `{E}::by_email(..)`; `Table::dynamic` reads by the texts of keys"
+)]
 pub trait Lookup<E: Entity>: sealed::Sealed {
     /// What the row is read as.
     type Output;

@@ -74,6 +74,7 @@ struct Path<'m> {
     /// Type parameters: where a query looks, and what is given for a part.
     from: Ident,
     given: Ident,
+    step: Ident,
 }
 
 impl<'m> Path<'m> {
@@ -98,6 +99,7 @@ impl<'m> Path<'m> {
             columns: names.path(found, "Columns"),
             from: names.parameter("From"),
             given: names.parameter("Given"),
+            step: names.parameter("Step"),
         }
     }
 

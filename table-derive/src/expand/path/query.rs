@@ -160,9 +160,28 @@ fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
 pub(super) fn parts(path: &Path<'_>, query: &Ident) -> TokenStream {
     let (krate, this, from) = (&path.model.krate, &path.ty, &path.from);
     let steps = steps(path.partition(), path.row());
+    let generic = &path.step;
     let methods = (0..).zip(&steps).filter_map(|(at, step)| {
-        let method = method(path, query, &steps, step.next.as_ref()?)?;
+        let next = step.next.as_ref()?;
         let at = step_type(krate, &steps, at);
+        // Where no other of the path has its name, the method stands on every step, and the compiler says why it can't be
+        // called on one. Steps without a value have methods whose names come again.
+        let name = name(path, next);
+        let named = steps
+            .iter()
+            .filter_map(|step| self::name(path, step.next.as_ref()?))
+            .filter(|other| Some(*other) == name);
+        let is_alone = next.kind.takes_a_part_alone() && named.count() == 1;
+        if is_alone {
+            let comes = quote!(#generic: #krate::Comes<#at>);
+            let method = method(path, query, &steps, next, &comes)?;
+            return Some(quote! {
+                impl<#generic, #from: #krate::Origin> #query<#this, #generic, #from> {
+                    #method
+                }
+            });
+        }
+        let method = method(path, query, &steps, next, &TokenStream::new())?;
         Some(quote! {
             impl<#from: #krate::Origin> #query<#this, #at, #from> {
                 #method
@@ -178,22 +197,34 @@ fn step_type(krate: &Krate, steps: &[Step], at: usize) -> TokenStream {
     if ready { quote!(#krate::At<#at>) } else { quote!(#krate::InPartition<#at>) }
 }
 
+/// What the method for a part is called.
+fn name<'p>(path: &'p Path<'_>, next: &Next) -> Option<&'p Ident> {
+    let alias = next.each.and_then(|each| path.index.and_then(|(_, index)| index.aliases.get(each)));
+    alias.or_else(|| path.model.fields.get(next.field).map(|field| field.ident))
+}
+
 /// What a step takes.
-fn method(path: &Path<'_>, query: &Ident, steps: &[Step], next: &Next) -> Option<TokenStream> {
+fn method(
+    path: &Path<'_>,
+    query: &Ident,
+    steps: &[Step],
+    next: &Next,
+    comes: &TokenStream,
+) -> Option<TokenStream> {
     let (krate, vis, this, from) = (&path.model.krate, path.model.vis, &path.ty, &path.from);
     let field: &Field<'_> = path.model.fields.get(next.field)?;
-    let alias = next.each.and_then(|each| path.index.and_then(|(_, index)| index.aliases.get(each)));
-    let (name, ty) = (alias.unwrap_or(field.ident), argument_type(krate, field, next.each.is_some()));
+    let (name, ty) = (name(path, next)?, argument_type(krate, field, next.each.is_some()));
     let (place, step, part) = (place(path.model, next.field), next.step, next.place);
     let at = |step: usize| {
         let step = step_type(krate, steps, step);
         quote!(#query<#this, #step, #from>)
     };
     let (to, step) = (at(step), step_type(krate, steps, step));
+    let bound = (!comes.is_empty()).then(|| quote!(where #comes));
     let value = |doc: String| {
         quote! {
             #[doc = #doc]
-            #vis fn #name(self, #name: impl #krate::KeyArg<#ty>) -> #to {
+            #vis fn #name(self, #name: impl #krate::KeyArg<#ty>) -> #to #bound {
                 #query { query: self.query.fixed::<#ty, _>(#place, &#name) }
             }
         }
@@ -207,7 +238,7 @@ fn method(path: &Path<'_>, query: &Ident, steps: &[Step], next: &Next) -> Option
             );
             quote! {
                 #[doc = #doc]
-                #vis fn #name(self, #name: impl #krate::BlindArg<#ty>) -> #to {
+                #vis fn #name(self, #name: impl #krate::BlindArg<#ty>) -> #to #bound {
                     #query { query: self.query.blind::<#ty, _>(#place, &#name) }
                 }
             }
@@ -255,6 +286,7 @@ fn method(path: &Path<'_>, query: &Ident, steps: &[Step], next: &Next) -> Option
                 #vis fn #name<#given>(self, #name: #given) -> #query<#this, #given::Step, #from>
                 where
                     #given: #krate::PartArg<#ty, #step, #offers>,
+                    #comes
                 {
                     #query { query: self.query.part(#place, #name) }
                 }

@@ -44,6 +44,13 @@ pub(super) enum Kind {
     },
 }
 
+impl Kind {
+    /// Whether the one method that it has takes the part itself.
+    pub(super) fn takes_a_part_alone(self) -> bool {
+        matches!(self, Self::Value | Self::Blind | Self::Any { latest: false })
+    }
+}
+
 /// The parts of a path's keys with what has been given of them.
 struct Parts<'m> {
     all: Vec<&'m FieldPart>,

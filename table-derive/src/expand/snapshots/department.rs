@@ -99,6 +99,10 @@ const _: () = {
             self.head_count = ::core::option::Option::Some(head_count);
             self
         }
+        #[doc(hidden)]
+        fn name(self, _: impl __table::SetsAKey) -> Self {
+            self
+        }
     }
     impl ::core::fmt::Debug for DepartmentPatch {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -234,14 +238,15 @@ const _: () = {
             ::core::iter::IntoIterator::into_iter(self.query)
         }
     }
-    impl<From: __table::Origin>
-        DepartmentQuery<__table::OwnRows<Department>, __table::InPartition<0usize>, From>
-    {
+    impl<Step, From: __table::Origin> DepartmentQuery<__table::OwnRows<Department>, Step, From> {
         #[doc = "Fixes `name`, which stands in the partition key."]
         fn name(
             self,
             name: impl __table::KeyArg<String>,
-        ) -> DepartmentQuery<__table::OwnRows<Department>, __table::At<1usize>, From> {
+        ) -> DepartmentQuery<__table::OwnRows<Department>, __table::At<1usize>, From>
+        where
+            Step: __table::Comes<__table::InPartition<0usize>>,
+        {
             DepartmentQuery { query: self.query.fixed::<String, _>(0usize, &name) }
         }
     }
@@ -276,8 +281,16 @@ const _: () = {
         }
     }
     const _: () = {
-        __table::checks::property("name", <String as __table::Property>::NESTED);
-        __table::checks::property("head_count", <u32 as __table::Property>::NESTED);
+        __table::checks::property(
+            "name",
+            <String as __table::Property>::NESTED,
+            <String as __table::Property>::SECRET,
+        );
+        __table::checks::property(
+            "head_count",
+            <u32 as __table::Property>::NESTED,
+            <u32 as __table::Property>::SECRET,
+        );
     };
     const _: () = __table::checks::partition(<Department as __table::Entity>::SCHEMA, false);
     const _: () = __table::checks::row(<Department as __table::Entity>::SCHEMA);

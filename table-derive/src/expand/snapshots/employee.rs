@@ -213,6 +213,14 @@ const _: () = {
             self.age = ::core::option::Option::Some(age);
             self
         }
+        #[doc(hidden)]
+        pub fn department(self, _: impl __table::SetsAKey) -> Self {
+            self
+        }
+        #[doc(hidden)]
+        pub fn id(self, _: impl __table::SetsAKey) -> Self {
+            self
+        }
     }
     impl ::core::fmt::Debug for EmployeePatch {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -378,36 +386,41 @@ const _: () = {
         #[doc = "Property `Age`."]
         pub age: __table::Column<i32>,
     }
-    impl<From: __table::Origin> EmployeeQuery<__table::OwnRows<Employee>, __table::InPartition<0usize>, From> {
+    impl<Step, From: __table::Origin> EmployeeQuery<__table::OwnRows<Employee>, Step, From> {
         #[doc = "Fixes `department`, which stands in the partition key."]
         pub fn department(
             self,
             department: impl __table::KeyArg<String>,
-        ) -> EmployeeQuery<__table::OwnRows<Employee>, __table::At<1usize>, From> {
+        ) -> EmployeeQuery<__table::OwnRows<Employee>, __table::At<1usize>, From>
+        where
+            Step: __table::Comes<__table::InPartition<0usize>>,
+        {
             EmployeeQuery { query: self.query.fixed::<String, _>(0usize, &department) }
         }
     }
-    impl<From: __table::Origin> EmployeeQuery<__table::OwnRows<Employee>, __table::At<1usize>, From> {
+    impl<Step, From: __table::Origin> EmployeeQuery<__table::OwnRows<Employee>, Step, From> {
         #[doc = "Narrows by `id`, which stands in the row key: to a value, to a range, or to a `prefix(..)` of text."]
         pub fn id<Given>(self, id: Given) -> EmployeeQuery<__table::OwnRows<Employee>, Given::Step, From>
         where
             Given: __table::PartArg<u32, __table::At<2usize>, __table::Offers<true, false>>,
+            Step: __table::Comes<__table::At<1usize>>,
         {
             EmployeeQuery { query: self.query.part(1usize, id) }
         }
     }
-    impl<From: __table::Origin>
-        EmployeeQuery<__table::WholeCopies<Employee, 0usize>, __table::InPartition<0usize>, From>
-    {
+    impl<Step, From: __table::Origin> EmployeeQuery<__table::WholeCopies<Employee, 0usize>, Step, From> {
         #[doc = "Fixes `department`, which stands in the partition key."]
         pub fn department(
             self,
             department: impl __table::KeyArg<String>,
-        ) -> EmployeeQuery<__table::WholeCopies<Employee, 0usize>, __table::At<1usize>, From> {
+        ) -> EmployeeQuery<__table::WholeCopies<Employee, 0usize>, __table::At<1usize>, From>
+        where
+            Step: __table::Comes<__table::InPartition<0usize>>,
+        {
             EmployeeQuery { query: self.query.fixed::<String, _>(0usize, &department) }
         }
     }
-    impl<From: __table::Origin> EmployeeQuery<__table::WholeCopies<Employee, 0usize>, __table::At<1usize>, From> {
+    impl<Step, From: __table::Origin> EmployeeQuery<__table::WholeCopies<Employee, 0usize>, Step, From> {
         #[doc = "Narrows by `email`, which stands in the row key: to a value, to a range, or to a `prefix(..)` of text."]
         pub fn email<Given>(
             self,
@@ -415,6 +428,7 @@ const _: () = {
         ) -> EmployeeQuery<__table::WholeCopies<Employee, 0usize>, Given::Step, From>
         where
             Given: __table::PartArg<String, __table::At<2usize>, __table::Offers<true, true>>,
+            Step: __table::Comes<__table::At<1usize>>,
         {
             EmployeeQuery { query: self.query.part(3usize, email) }
         }
@@ -490,16 +504,19 @@ const _: () = {
         #[doc = "Property `Email`."]
         pub email: __table::Column<String>,
     }
-    impl<From: __table::Origin> EmployeeQuery<EmployeeByNamePath, __table::InPartition<0usize>, From> {
+    impl<Step, From: __table::Origin> EmployeeQuery<EmployeeByNamePath, Step, From> {
         #[doc = "Fixes `department`, which stands in the partition key."]
         pub fn department(
             self,
             department: impl __table::KeyArg<String>,
-        ) -> EmployeeQuery<EmployeeByNamePath, __table::At<1usize>, From> {
+        ) -> EmployeeQuery<EmployeeByNamePath, __table::At<1usize>, From>
+        where
+            Step: __table::Comes<__table::InPartition<0usize>>,
+        {
             EmployeeQuery { query: self.query.fixed::<String, _>(0usize, &department) }
         }
     }
-    impl<From: __table::Origin> EmployeeQuery<EmployeeByNamePath, __table::At<1usize>, From> {
+    impl<Step, From: __table::Origin> EmployeeQuery<EmployeeByNamePath, Step, From> {
         #[doc = "Narrows by `last_name`, which stands in the row key: to a value, to a range, or to a `prefix(..)` of text."]
         pub fn last_name<Given>(
             self,
@@ -507,15 +524,17 @@ const _: () = {
         ) -> EmployeeQuery<EmployeeByNamePath, Given::Step, From>
         where
             Given: __table::PartArg<String, __table::At<2usize>, __table::Offers<false, true>>,
+            Step: __table::Comes<__table::At<1usize>>,
         {
             EmployeeQuery { query: self.query.part(2usize, last_name) }
         }
     }
-    impl<From: __table::Origin> EmployeeQuery<EmployeeByNamePath, __table::At<2usize>, From> {
+    impl<Step, From: __table::Origin> EmployeeQuery<EmployeeByNamePath, Step, From> {
         #[doc = "Narrows by `id`, which stands in the row key: to a value, to a range, or to a `prefix(..)` of text."]
         pub fn id<Given>(self, id: Given) -> EmployeeQuery<EmployeeByNamePath, Given::Step, From>
         where
             Given: __table::PartArg<u32, __table::At<3usize>, __table::Offers<true, false>>,
+            Step: __table::Comes<__table::At<2usize>>,
         {
             EmployeeQuery { query: self.query.part(1usize, id) }
         }
@@ -566,11 +585,31 @@ const _: () = {
         }
     }
     const _: () = {
-        __table::checks::property("department", <String as __table::Property>::NESTED);
-        __table::checks::property("id", <u32 as __table::Property>::NESTED);
-        __table::checks::property("last_name", <String as __table::Property>::NESTED);
-        __table::checks::property("email", <String as __table::Property>::NESTED);
-        __table::checks::property("age", <i32 as __table::Property>::NESTED);
+        __table::checks::property(
+            "department",
+            <String as __table::Property>::NESTED,
+            <String as __table::Property>::SECRET,
+        );
+        __table::checks::property(
+            "id",
+            <u32 as __table::Property>::NESTED,
+            <u32 as __table::Property>::SECRET,
+        );
+        __table::checks::property(
+            "last_name",
+            <String as __table::Property>::NESTED,
+            <String as __table::Property>::SECRET,
+        );
+        __table::checks::property(
+            "email",
+            <String as __table::Property>::NESTED,
+            <String as __table::Property>::SECRET,
+        );
+        __table::checks::property(
+            "age",
+            <i32 as __table::Property>::NESTED,
+            <i32 as __table::Property>::SECRET,
+        );
     };
     const _: () = __table::checks::partition(<Employee as __table::Entity>::SCHEMA, false);
     const _: () = __table::checks::row(<Employee as __table::Entity>::SCHEMA);

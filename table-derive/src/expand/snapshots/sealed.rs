@@ -208,6 +208,14 @@ const _: () = {
             self.card = ::core::option::Option::Some(::core::convert::Into::into(card));
             self
         }
+        #[doc(hidden)]
+        pub fn department(self, _: impl __table::SetsAKey) -> Self {
+            self
+        }
+        #[doc(hidden)]
+        pub fn id(self, _: impl __table::SetsAKey) -> Self {
+            self
+        }
     }
     impl ::core::fmt::Debug for SealedPatch {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -368,20 +376,24 @@ const _: () = {
         #[doc = "Property `Card`."]
         pub card: __table::Column<String, __table::Blind>,
     }
-    impl<From: __table::Origin> SealedQuery<__table::OwnRows<Sealed>, __table::InPartition<0usize>, From> {
+    impl<Step, From: __table::Origin> SealedQuery<__table::OwnRows<Sealed>, Step, From> {
         #[doc = "Fixes `department`, which stands in the partition key."]
         pub fn department(
             self,
             department: impl __table::KeyArg<String>,
-        ) -> SealedQuery<__table::OwnRows<Sealed>, __table::At<1usize>, From> {
+        ) -> SealedQuery<__table::OwnRows<Sealed>, __table::At<1usize>, From>
+        where
+            Step: __table::Comes<__table::InPartition<0usize>>,
+        {
             SealedQuery { query: self.query.fixed::<String, _>(0usize, &department) }
         }
     }
-    impl<From: __table::Origin> SealedQuery<__table::OwnRows<Sealed>, __table::At<1usize>, From> {
+    impl<Step, From: __table::Origin> SealedQuery<__table::OwnRows<Sealed>, Step, From> {
         #[doc = "Narrows by `id`, which stands in the row key: to a value, to a range, or to a `prefix(..)` of text."]
         pub fn id<Given>(self, id: Given) -> SealedQuery<__table::OwnRows<Sealed>, Given::Step, From>
         where
             Given: __table::PartArg<u32, __table::At<2usize>, __table::Offers<true, false>>,
+            Step: __table::Comes<__table::At<1usize>>,
         {
             SealedQuery { query: self.query.part(1usize, id) }
         }
@@ -428,21 +440,27 @@ const _: () = {
                 .finish()
         }
     }
-    impl<From: __table::Origin> SealedQuery<FoundPath, __table::InPartition<0usize>, From> {
+    impl<Step, From: __table::Origin> SealedQuery<FoundPath, Step, From> {
         #[doc = "Fixes `department`, which stands in the partition key."]
         pub fn department(
             self,
             department: impl __table::KeyArg<String>,
-        ) -> SealedQuery<FoundPath, __table::At<1usize>, From> {
+        ) -> SealedQuery<FoundPath, __table::At<1usize>, From>
+        where
+            Step: __table::Comes<__table::InPartition<0usize>>,
+        {
             SealedQuery { query: self.query.fixed::<String, _>(0usize, &department) }
         }
     }
-    impl<From: __table::Origin> SealedQuery<FoundPath, __table::At<1usize>, From> {
+    impl<Step, From: __table::Origin> SealedQuery<FoundPath, Step, From> {
         #[doc = "Fixes `ssn`, whose token stands in the row key: it is looked up by one value, and opened."]
         pub fn ssn(
             self,
             ssn: impl __table::BlindArg<String>,
-        ) -> SealedQuery<FoundPath, __table::At<2usize>, From> {
+        ) -> SealedQuery<FoundPath, __table::At<2usize>, From>
+        where
+            Step: __table::Comes<__table::At<1usize>>,
+        {
             SealedQuery { query: self.query.blind::<String, _>(2usize, &ssn) }
         }
     }
@@ -497,12 +515,20 @@ const _: () = {
         }
     }
     const _: () = {
-        __table::checks::property("department", <String as __table::Property>::NESTED);
-        __table::checks::property("id", <u32 as __table::Property>::NESTED);
-        __table::checks::property("ssn", <String as __table::Property>::NESTED);
-        __table::checks::property("salary", <Option<i64> as __table::Property>::NESTED);
-        __table::checks::property("note", <String as __table::Property>::NESTED);
-        __table::checks::property("card", <String as __table::Property>::NESTED);
+        __table::checks::property(
+            "department",
+            <String as __table::Property>::NESTED,
+            <String as __table::Property>::SECRET,
+        );
+        __table::checks::property(
+            "id",
+            <u32 as __table::Property>::NESTED,
+            <u32 as __table::Property>::SECRET,
+        );
+        __table::checks::property("ssn", <String as __table::Property>::NESTED, false);
+        __table::checks::property("salary", <Option<i64> as __table::Property>::NESTED, false);
+        __table::checks::property("note", <String as __table::Property>::NESTED, false);
+        __table::checks::property("card", <String as __table::Property>::NESTED, false);
     };
     const _: () = __table::checks::encrypt();
     const _: () =

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails panics")]
 
 mod bank;
+mod blobs;
 mod compact;
 mod elsewhere;
 mod eventual;
@@ -56,6 +57,7 @@ fn main() {
         "batches" => fault::batches(&arguments),
         "steps" => fault::steps(&arguments),
         "hold" => space::hold(&arguments),
+        "blob-work" => blobs::work(&arguments),
         "queue-work" => queues::work(&arguments),
         "staff" => staff::work(&arguments),
         "staff-forever" => staff::forever(&arguments),

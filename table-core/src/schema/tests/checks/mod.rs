@@ -156,9 +156,9 @@ fn a_check_panics_with_its_message() {
 
 #[test]
 fn c21_a_property_is_there_or_absent() {
-    assert_eq!(said(|| checks::property("nick", Option::<String>::NESTED)), None);
+    assert_eq!(said(|| checks::property("nick", Option::<String>::NESTED, false)), None);
     assert_eq!(
-        said(|| checks::property("nick", Option::<Option<String>>::NESTED)).unwrap(),
+        said(|| checks::property("nick", Option::<Option<String>>::NESTED, false)).unwrap(),
         "`nick` is an `Option` of an `Option`, and a property is there or absent: write one `Option`"
     );
 }

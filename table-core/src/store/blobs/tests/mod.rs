@@ -2,6 +2,7 @@
 
 mod damage;
 mod model;
+mod rows;
 mod uploads;
 
 use crate::contents::{BlobAnswer, BlobTask};

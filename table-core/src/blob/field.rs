@@ -1,0 +1,152 @@
+//! Blobs that entities hold.
+
+use std::io::Read;
+
+use super::reader::{BlobReader, read_whole};
+use super::{BlobInfo, upload};
+use crate::contents::{BlobId, name, reference};
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::BlobMoment;
+use crate::handle::store::Store;
+use crate::model::{EdmType, Value, ValueRef};
+use crate::schema::{Property, PropertyValue, ValueError};
+
+/// A value of any size as the field of an entity: the row holds a reference, and the bytes lie apart, in segments.
+///
+/// [`Store::upload`] gives one. It stays in the store for as long as some row refers to it, the entity's own or a whole
+/// copy in an index: each change counts, in its transaction, the references that rows come to have and those that go. The
+/// last one takes the bytes along. An entity that comes to hold a blob which no row holds any more is refused with
+/// [`BlobGone`](ErrorKind::BlobGone).
+///
+/// It is cheap to clone, holds neither store nor bytes, and equals another that refers to the same upload. The default is
+/// empty: no blob at all.
+///
+/// ```
+/// use std::io::Read;
+///
+/// use table_core::blob::Blob;
+/// use table_core::{Entity, Store};
+///
+/// #[derive(Entity)]
+/// #[entity(table = "Company", kind = "employee")]
+/// #[key(partition = "{department}", row = "empid_{id:06}")]
+/// struct Employee {
+///     department: String,
+///     id: u32,
+///     photo: Blob,
+/// }
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let store = Store::open(dir.path().join("company.tables"))?;
+/// let staff = store.table::<Employee>()?;
+/// let photo = store.upload("image/jpeg", std::io::repeat(7).take(3_000_000))?;
+/// staff.insert(&Employee { department: "Sales".into(), id: 7, photo })?;
+///
+/// let jun = staff.get(Employee::key("Sales", 7))?.unwrap();
+/// assert_eq!(jun.photo.len(), 3_000_000);
+/// let mut photo = jun.photo.open(&store)?;
+/// assert_eq!(photo.content_type(), "image/jpeg");
+/// let mut first = [0; 4];
+/// photo.read_exact(&mut first)?;
+///
+/// // With the last row that refers to it goes the blob.
+/// staff.delete(Employee::key("Sales", 7), table_core::IfMatch::Any)?;
+/// assert_eq!(jun.photo.get(&store).unwrap_err().kind(), table_core::ErrorKind::BlobGone);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Blob(Option<(BlobId, u64)>);
+
+impl Store {
+    /// Uploads what a reader gives, however much it is, in constant memory, for an entity to hold.
+    ///
+    /// The bytes come into the store by stages of 1 MiB, and others write in between. An entity that holds the blob is to be
+    /// written within an hour, or the blob is removed; so is what has come of an upload whose reader fails or whose process
+    /// dies.
+    pub fn upload(&self, content_type: &str, mut reader: impl Read) -> Result<Blob> {
+        let mut upload = || {
+            name::check_type(content_type)?;
+            upload::unnamed(&self.backend().clone().blobs()?, content_type, &mut reader)
+        };
+        let (id, length) = upload().map_err(|error: Error| error.attempted("upload a blob"))?;
+        Ok(Blob(Some((id, length))))
+    }
+}
+
+impl Blob {
+    /// How many bytes it has.
+    pub fn len(&self) -> u64 {
+        self.0.map_or(0, |(_, length)| length)
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A reader of it, which holds a snapshot of the store. The empty one has none: it is
+    /// [`BlobNotFound`](ErrorKind::BlobNotFound).
+    pub fn open(&self, store: &Store) -> Result<BlobReader> {
+        let open = || {
+            let moment = store.backend().clone().blobs()?.moment()?;
+            let info = self.info(&*moment)?.ok_or_else(|| {
+                Error::new(ErrorKind::BlobNotFound).because("the field is empty: it refers to no blob")
+            })?;
+            Ok(BlobReader::new(moment, info))
+        };
+        open().map_err(|error: Error| error.attempted("open a blob"))
+    }
+
+    /// Its bytes. For what may be large, [`open`](Self::open) it.
+    pub fn get(&self, store: &Store) -> Result<Vec<u8>> {
+        let get = || {
+            if self.0.is_none() {
+                return Ok(Vec::new());
+            }
+            let moment = store.backend().clone().blobs()?.moment()?;
+            self.info(&*moment)?.map_or(Ok(Vec::new()), |info| read_whole(&*moment, &info))
+        };
+        get().map_err(|error: Error| error.attempted("read a blob"))
+    }
+
+    fn info(&self, moment: &dyn BlobMoment) -> Result<Option<BlobInfo>> {
+        let Some((id, _)) = self.0 else { return Ok(None) };
+        let found = moment.blob(id)?;
+        found.map(Some).ok_or_else(|| {
+            Error::new(ErrorKind::BlobGone).because(
+                "no entity holds it any more: the one that it was read from was changed or deleted meanwhile; read that again",
+            )
+        })
+    }
+}
+
+impl Property for Blob {
+    const EDM: EdmType = EdmType::Binary;
+    const EXACT: bool = true;
+    const BLOB: bool = true;
+
+    fn to_property(&self) -> Result<PropertyValue<'_>, ValueError> {
+        let reference = self.0.map(|(id, length)| reference::encode(id, length));
+        Ok(PropertyValue::Owned(Value::Binary(reference.unwrap_or_default())))
+    }
+
+    fn from_property(value: Option<ValueRef<'_>>) -> Result<Self, ValueError> {
+        match value {
+            Some(ValueRef::Binary([])) => Ok(Self(None)),
+            Some(ValueRef::Binary(bytes)) => {
+                let because = "expected a reference to a blob, found other bytes";
+                let found = reference::decode(bytes);
+                found.map(|found| Self(Some(found))).ok_or(ValueError::invalid(Self::EDM, because))
+            }
+            found => Err(ValueError::mistyped(Self::EDM, found)),
+        }
+    }
+}
+
+#[cfg(test)]
+impl Blob {
+    /// What a row holds.
+    pub(crate) fn reference(&self) -> Vec<u8> {
+        self.0.map(|(id, length)| reference::encode(id, length)).unwrap_or_default()
+    }
+}

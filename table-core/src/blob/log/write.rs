@@ -1,0 +1,189 @@
+//! Entries gathered, and written.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::blob::Container;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::BLOB_AT_ONCE;
+use crate::model::Ticks;
+
+/// So many bytes are gathered before they are written.
+const GATHERED: usize = 64 * 1024;
+
+/// So old may the first be of what is gathered, when another comes.
+const OLDEST: Duration = Duration::from_secs(1);
+
+/// The most bytes of an entry.
+const ENTRY: usize = 1024 * 1024;
+
+/// What a log's blobs are.
+const CONTENT_TYPE: &str = "application/x-ndjson";
+
+/// What a handle, with its clones, has to write.
+pub(super) struct Writer {
+    container: Container,
+    log: Arc<str>,
+    /// Lines, all of one hour.
+    gathered: Vec<u8>,
+    since: Option<Instant>,
+    /// The time of the last entry.
+    last: Ticks,
+    /// The hour of what is gathered, as a blob's name has it.
+    hour: String,
+    /// The blob that has this handle's entries of the hour, once there is one.
+    blob: Option<String>,
+}
+
+impl Writer {
+    pub(super) fn new(container: Container, log: Arc<str>) -> Self {
+        let (gathered, hour) = (Vec::new(), String::new());
+        Self { container, log, gathered, since: None, last: Ticks::MIN, hour, blob: None }
+    }
+
+    /// Takes in an entry of this time, or of the last one's if the clock was set back.
+    pub(super) fn append(&mut self, text: &str, now: Ticks) -> Result<()> {
+        if text.len() > ENTRY || self.gathered.len() + text.len() > BLOB_AT_ONCE - ENTRY {
+            let because = if text.len() > ENTRY {
+                format!("an entry may have {ENTRY} bytes as JSON, and this one has {}", text.len())
+            } else {
+                "what was gathered before can't be written; `flush` tells why".into()
+            };
+            return Err(self.named(Error::new(ErrorKind::BlobTooLarge).because(because)));
+        }
+        let at = now.max(self.last);
+        let hour = hour(at);
+        if hour != self.hour {
+            // A blob has the entries of one hour.
+            self.flush()?;
+            self.hour = hour;
+            self.blob = None;
+        }
+        self.last = at;
+        self.since.get_or_insert_with(Instant::now);
+        self.gathered.extend_from_slice(format!("{{\"at\":\"{at}\",\"entry\":{text}}}\n").as_bytes());
+        let is_old = self.since.is_some_and(|since| since.elapsed() >= OLDEST);
+        if is_old || self.gathered.len() >= GATHERED { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes what was gathered.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        if self.gathered.is_empty() {
+            return Ok(());
+        }
+        match &self.blob {
+            Some(blob) => self.container.append(blob, &self.gathered).map(drop)?,
+            None => self.blob = Some(self.begin()?),
+        }
+        self.gathered.clear();
+        self.since = None;
+        Ok(())
+    }
+
+    /// Puts what was gathered into a blob of its own; the blob's name.
+    fn begin(&self) -> Result<String> {
+        let prefix = format!("{}/{}/", self.log, self.hour);
+        let last = self.container.list(&prefix)?.last().transpose()?;
+        let number = |name: &str| name.strip_prefix(&prefix)?.strip_suffix(".log")?.parse::<u64>().ok();
+        let mut next = last.and_then(|last| number(&last.name)).unwrap_or(0).saturating_add(1);
+        loop {
+            let name = format!("{prefix}{next:06}.log");
+            match self.container.put_new(&name, CONTENT_TYPE, &self.gathered) {
+                Ok(()) => return Ok(name),
+                // Another was quicker.
+                Err(error) if error.kind() == ErrorKind::BlobAlreadyExists && next < u64::MAX => next += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    #[cold]
+    fn named(&self, error: Error) -> Error {
+        self.container.named("append to the log", Some(&self.log), error)
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // Nobody is there to be told.
+        drop(self.flush());
+    }
+}
+
+/// The hour of a time, as a blob's name has it.
+fn hour(at: Ticks) -> String {
+    let t = at.civil();
+    format!("{:04}/{:02}/{:02}/{:02}00", t.year, t.month, t.day, t.hour)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Store;
+
+    #[test]
+    fn times_never_go_back_and_each_hour_has_its_blob() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path().join("store")).unwrap();
+        let container = store.container("logs").unwrap();
+        let mut writer = Writer::new(container.clone(), "queue".into());
+        let at = |text: &str| text.parse::<Ticks>().unwrap();
+        for (number, time) in [
+            "2014-07-31T18:59:59Z",
+            // The clock is set back.
+            "2014-07-31T17:00:00Z",
+            "2014-07-31T19:00:00Z",
+            "2014-07-31T18:30:00Z",
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            writer.append(&number.to_string(), at(time)).unwrap();
+        }
+        writer.flush().unwrap();
+        let mut second = Writer::new(container.clone(), "queue".into());
+        second.append("\"second\"", at("2014-07-31T18:10:00Z")).unwrap();
+        drop(second);
+        let names: Vec<_> = container.list("").unwrap().map(|blob| blob.unwrap().name).collect();
+        assert_eq!(
+            names,
+            [
+                "queue/2014/07/31/1800/000001.log",
+                "queue/2014/07/31/1800/000002.log",
+                "queue/2014/07/31/1900/000001.log"
+            ]
+        );
+        let text = |name: &str| String::from_utf8(container.get(name).unwrap().unwrap()).unwrap();
+        assert_eq!(
+            text(&names[0]),
+            "{\"at\":\"2014-07-31T18:59:59Z\",\"entry\":0}\n{\"at\":\"2014-07-31T18:59:59Z\",\"entry\":1}\n"
+        );
+        assert_eq!(
+            text(&names[2]),
+            "{\"at\":\"2014-07-31T19:00:00Z\",\"entry\":2}\n{\"at\":\"2014-07-31T19:00:00Z\",\"entry\":3}\n"
+        );
+        assert_eq!(text(&names[1]), "{\"at\":\"2014-07-31T18:10:00Z\",\"entry\":\"second\"}\n");
+    }
+
+    #[test]
+    fn what_can_not_be_written_stays_gathered_up_to_a_bound() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path().join("store")).unwrap();
+        let container = store.container("logs").unwrap();
+        let mut writer = Writer::new(container, "queue".into());
+        let now = Ticks::now();
+        writer.append("1", now).unwrap();
+        store.drop_container("logs").unwrap();
+        assert_eq!(writer.flush().unwrap_err().kind(), ErrorKind::ContainerNotFound);
+        let entry = format!("\"{}\"", "x".repeat(500_000));
+        let mut kinds = Vec::new();
+        for _ in 0..10 {
+            kinds.push(writer.append(&entry, now).unwrap_err().kind());
+        }
+        assert_eq!(kinds[0], ErrorKind::ContainerNotFound);
+        assert_eq!(kinds[9], ErrorKind::BlobTooLarge);
+        assert!(writer.gathered.len() <= BLOB_AT_ONCE);
+        let error = writer.append(&format!("\"{}\"", "x".repeat(ENTRY)), now).unwrap_err();
+        assert!(error.to_string().contains("an entry may have"), "{error}");
+    }
+}

@@ -1,0 +1,58 @@
+//! The references to blobs that a plan's rows come to have, and those that go.
+
+use std::collections::BTreeMap;
+
+use super::apply::{New, Writing};
+use super::encoded::{Image, Prepared};
+use crate::contents::{BlobId, reference};
+use crate::error::Result;
+use crate::store::lmdb;
+
+/// For each blob, how many references more it has than before, and how long the new ones say that it is.
+#[derive(Debug, Default)]
+pub(in crate::store) struct References(pub(in crate::store) BTreeMap<BlobId, (i64, Option<u64>)>);
+
+impl References {
+    /// Takes in those of a row that comes.
+    fn come(&mut self, row: &[u8]) {
+        reference::each_in(row, |id, length| {
+            let (count, said) = self.0.entry(id).or_default();
+            *count += 1;
+            *said = Some(length);
+        });
+    }
+
+    /// Takes in those of a row that goes.
+    pub(in crate::store) fn go(&mut self, row: &[u8]) {
+        reference::each_in(row, |id, _| self.0.entry(id).or_default().0 -= 1);
+    }
+}
+
+impl Writing<'_, '_> {
+    /// What becomes of references by a plan that was examined. It writes nothing.
+    pub(super) fn references(&self, plan: &Prepared) -> Result<References> {
+        let mut references = References::default();
+        for (index, row) in plan.rows.iter().enumerate() {
+            let ready = || match row.act.content() {
+                Some(Image::Ready(range)) => plan.image(range),
+                _ => &[],
+            };
+            // What is put without a look is in nothing's place.
+            if row.is_blind() {
+                references.come(ready());
+                continue;
+            }
+            let new = match self.scratch.applied.get(index).map(super::apply::AppliedRow::new) {
+                None | Some(New::Kept) => continue,
+                Some(New::Nothing) => &[],
+                Some(New::FromPlan) => ready(),
+                Some(New::Scratch(range)) => self.scratch.rows.get(range.clone()).unwrap_or_default(),
+            };
+            if let Some(old) = self.dbs.data.get(self.txn, plan.key(row)).map_err(lmdb::error)? {
+                references.go(old);
+            }
+            references.come(new);
+        }
+        Ok(references)
+    }
+}

@@ -1,0 +1,129 @@
+//! Processes that put, upload, hold and log are killed: what was acknowledged is there whole, what was not is there whole
+//! or not at all, and nothing is left that nothing leads to but uploads, which expire.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use integration_tests::Scratch;
+use integration_tests::blobbed::{Picture, bytes};
+use integration_tests::random::Random;
+use table_core::blob::Log;
+use table_core::{IfMatch, Store};
+
+use super::{child, seed, size};
+
+/// What the children have said.
+#[derive(Default)]
+struct Said {
+    files: BTreeSet<u32>,
+    pictures: BTreeSet<u32>,
+    entries: BTreeSet<u32>,
+    /// Those that were to be removed: they may be there or not.
+    doubtful: BTreeSet<u32>,
+    removed: BTreeSet<u32>,
+}
+
+impl Said {
+    fn hear(&mut self, line: &str) {
+        let (what, number) = line.split_once(' ').unwrap_or_else(|| panic!("{line}"));
+        let number: u32 = number.parse().unwrap();
+        let _ = match what {
+            "file" => self.files.insert(number),
+            "picture" => self.pictures.insert(number),
+            "entry" => self.entries.insert(number),
+            "removes" => self.doubtful.insert(number),
+            "removed" => self.removed.insert(number),
+            _ => panic!("{line}"),
+        };
+    }
+
+    /// Whether one that was acknowledged must be there.
+    fn keeps(&self, number: u32) -> bool {
+        !self.doubtful.contains(&number)
+    }
+}
+
+fn compare(store: &Store, said: &Said) {
+    let files = store.container("files").unwrap();
+    let mut found = BTreeSet::new();
+    for blob in files.list("").unwrap() {
+        let blob = blob.unwrap();
+        let number: u32 = blob.name.parse().unwrap();
+        assert!(files.get(&blob.name).unwrap().unwrap() == bytes(number), "file {number}");
+        found.insert(number);
+    }
+    let missing = |said: &Said, wanted: &BTreeSet<u32>, found: &BTreeSet<u32>| -> Vec<u32> {
+        wanted.difference(found).copied().filter(|number| said.keeps(*number)).collect()
+    };
+    assert_eq!(missing(said, &said.files, &found), Vec::<u32>::new());
+    assert!(found.is_disjoint(&said.removed));
+    let pictures = store.table::<Picture>().unwrap();
+    found.clear();
+    for picture in pictures.all() {
+        let picture = picture.unwrap();
+        assert!(picture.picture.get(store).unwrap() == bytes(picture.number), "picture {}", picture.number);
+        found.insert(picture.number);
+    }
+    assert_eq!(missing(said, &said.pictures, &found), Vec::<u32>::new());
+    assert!(found.is_disjoint(&said.removed));
+    let log: Log<u32> = store.log("numbers").unwrap();
+    let entries: Vec<_> = log.entries().unwrap().map(|entry| entry.unwrap().value).collect();
+    let set: BTreeSet<_> = entries.iter().copied().collect();
+    assert_eq!(set.len(), entries.len(), "no entry is there twice");
+    assert!(said.entries.is_subset(&set), "what was flushed is there");
+}
+
+#[test]
+fn what_was_put_is_there_whole_however_often_the_writers_are_killed() {
+    let cycles = size("CRASH_BLOB_KILLS", 12);
+    let scratch = Scratch::new();
+    let path = scratch.path().join("store");
+    drop(Store::open(&path).unwrap());
+    let mut random = Random::new(seed());
+    let mut said = Said::default();
+    for cycle in 0..cycles {
+        let start = |number: u64| {
+            let first = (cycle * 2 + number) * 100_000;
+            child("blob-work", &[path.to_str().unwrap().to_owned(), first.to_string()])
+        };
+        let mut children = [start(0), start(1)];
+        children.iter_mut().for_each(|child| child.expect("ready"));
+        for child in children {
+            std::thread::sleep(Duration::from_micros(random.below(150_000)));
+            for line in child.kill() {
+                said.hear(&line);
+            }
+        }
+        let store = Store::options().verify_first(true).open(&path).unwrap();
+        let report = store.check().unwrap();
+        assert!(report.problems.is_empty(), "kill {cycle}: {:#?}", report.problems);
+        compare(&store, &said);
+        // Keeps it small.
+        if cycle % 4 == 3 {
+            store.drop_container("files").unwrap();
+            let pictures = store.table::<Picture>().unwrap();
+            let all: Vec<_> = pictures.all().into_iter().map(|picture| picture.unwrap().number).collect();
+            for number in all {
+                pictures.delete(Picture::key("all", number), IfMatch::Any).unwrap();
+            }
+            said.files.clear();
+            said.pictures.clear();
+        }
+    }
+    let store = Store::open(&path).unwrap();
+    for name in store.containers().unwrap() {
+        store.drop_container(&name).unwrap();
+    }
+    store.drop_table("Pictures").unwrap();
+    store.reclaim().unwrap();
+    let stats = store.stats().unwrap().blobs;
+    assert_eq!(stats.names, 0);
+    assert_eq!(stats.blobs, stats.waiting, "nothing is left but uploads that have not expired");
+    println!(
+        "{} kills, {} entries acknowledged, {} uploads left",
+        cycles * 2,
+        said.entries.len(),
+        stats.waiting
+    );
+    assert!(said.entries.len() as u64 > cycles / 2, "too little was done");
+}
