@@ -5,7 +5,8 @@ use std::error::Error;
 use std::time::Instant;
 
 use table_core::store::Settling;
-use table_core::{Durability, Entity, Store};
+use table_core::typed::InOneTable;
+use table_core::{Durability, Store};
 
 use crate::Arguments;
 use crate::measure::{count_of, nanoseconds};
@@ -59,7 +60,7 @@ employee!(
 );
 
 /// Inserts these, one after another; nanoseconds for each.
-fn insert<E: Entity>(store: &Store, new: fn(u32) -> E, ids: std::ops::Range<u32>) -> Result<f64> {
+fn insert<E: InOneTable>(store: &Store, new: fn(u32) -> E, ids: std::ops::Range<u32>) -> Result<f64> {
     let staff = store.table::<E>()?;
     let employees: Vec<_> = ids.map(new).collect();
     let begun = Instant::now();

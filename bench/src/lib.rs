@@ -26,6 +26,7 @@ mod measure;
 mod opening;
 mod ops;
 mod ours;
+mod periods;
 mod place;
 mod profile;
 mod properties;
@@ -68,6 +69,7 @@ fn parts(arguments: &Arguments, peers: &[company::Maker], wide_peers: &[wide::Wi
         "drop" => dropping::run(arguments),
         "follow" => following::run(arguments),
         "sum" => summing::run(arguments),
+        "periods" => periods::run(arguments),
         "open" => opening::run(arguments),
         "forms" => forms::run(arguments),
         "forms-profile" => forms::profile(arguments),

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use table_core::{Durability, Entity, Store};
+use table_core::typed::InOneTable;
+use table_core::{Durability, Store};
 
 use crate::Arguments;
 use crate::measure::{count_of, nanoseconds};
@@ -96,7 +97,7 @@ mod summed {
 }
 
 /// Inserts these, one after another; nanoseconds for each.
-fn insert<E: Entity>(store: &Store, new: fn(u32) -> E, ids: std::ops::Range<u32>) -> Result<f64> {
+fn insert<E: InOneTable>(store: &Store, new: fn(u32) -> E, ids: std::ops::Range<u32>) -> Result<f64> {
     let staff = store.table::<E>()?;
     let employees: Vec<_> = ids.map(new).collect();
     let begun = Instant::now();
@@ -110,7 +111,7 @@ fn insert<E: Entity>(store: &Store, new: fn(u32) -> E, ids: std::ops::Range<u32>
 }
 
 /// Inserts in a second by sixteen threads, for as long as a cell takes.
-fn together<E: Entity>(
+fn together<E: InOneTable>(
     store: &Store,
     new: fn(u32) -> E,
     (next, arguments): (&AtomicU32, &Arguments),

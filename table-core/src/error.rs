@@ -94,7 +94,9 @@ kinds! {
     /// There is no table of this name, or the handle's table was dropped. To drop it is `ResourceNotFound` in the
     /// service's words: [`Error::code`] says so.
     TableNotFound = "TableNotFound", 404, "there is no such table";
-    /// The table's name holds characters that it may not.
+    /// The table of the entity's period was dropped, and entities of that time are taken no more.
+    PeriodDropped = "TableNotFound", 404, "the period was dropped";
+    /// The table's name holds characters that it may not, or is that of a period of some entity's.
     InvalidTableName = "InvalidResourceName", 400, "not a table name";
     /// The table's name is shorter or longer than it may be.
     TableNameLength = "OutOfRangeInput", 400, "not a table name";

@@ -16,12 +16,12 @@ pub use crate::schema::{KeyElements, KeyPart, Property, PropertyValue, ValueErro
 pub use crate::typed::{
     At, Blind, BlindArg, Column, Comes, Copied, Elements, Encrypted, Ended, Entities, Entity, EntitySet,
     EntityView, Eventual, EventualCopies, FieldViews, FlatColumns, Former, GivenParts, Group, Held, Holder,
-    InPartition, IndexKey, Key, KeyArg, KeyResult, MemberOf, Newest, Offers, OffersPrefix, OffersRange, Open,
-    Origin, OwnRows, PartArg, Partition, Path, PathQuery, Plain, Projection, Properties, ReadAs, Ready,
-    RefColumn, Selected, ShownRow, Source, TableIn, Turns, TypedRows, TypedViews, Visitor, Whole,
-    WholeCopies, as_bytes, as_bytes_option, as_text, as_text_option, converted, elements, exchange,
-    group_fields, group_is_exact, group_names, group_names_len, kept_layouts, kin, read_copied, read_stored,
-    side_by_side, token_key,
+    InOneTable, InPartition, InPeriods, IndexKey, Key, KeyArg, KeyResult, MemberOf, Newest, Offers,
+    OffersPrefix, OffersRange, Open, Origin, OwnRows, PartArg, Partition, Path, PathQuery, Plain, Projection,
+    Properties, ReadAs, Ready, RefColumn, Selected, ShownRow, Source, TableIn, Turns, TypedRows, TypedViews,
+    Visitor, Whole, WholeCopies, as_bytes, as_bytes_option, as_text, as_text_option, converted, elements,
+    exchange, group_fields, group_is_exact, group_names, group_names_len, kept_layouts, kin, read_copied,
+    read_stored, side_by_side, token_key,
 };
 
 /// What a patch takes for a field of the key: nothing.

@@ -75,6 +75,8 @@ use crate::ctxt::Ctxt;
 /// | `#[entity(..)]` | |
 /// | --- | --- |
 /// | `table = "T"` | the table. Required: 3 to 63 ASCII letters and digits, a letter first (C13, C30) |
+/// | `table = "T{at:%Y%m%d}"` | a table for each period of a time in the key, in UTC: `%Y`, `%Y%m`, `%Y%m%d`, `%Y%j` or `%Y%m%d%H`, last in the name. `Store::periods` has them (C27) |
+/// | `keep = "90 days"` | how long the tables of periods are kept when `Periods::expire` is called: `hours`, `days` or `weeks` |
 /// | `kind = "k"` | the type tag on its rows. Required, so that renaming the struct changes nothing that is stored |
 /// | `version = 2` | the version of the layout; 1 if not said. From 2 on rows say it: `employee@2` (C31) |
 /// | `from = EmployeeV1` | the version before. Its rows are read as well: `impl From<EmployeeV1>`, or `TryFrom`, says what they become, and `Store::migration` writes them anew |
@@ -139,8 +141,7 @@ use crate::ctxt::Ctxt;
 /// A field of the type `typed::Ref<Entity>`, or of an `Option` of it, is a reference: the key of another entity, in two
 /// properties, `ManagerPartition` and `ManagerRow` of a field `manager`. It is of no key, and is not sealed.
 ///
-/// `#[series]`, `#[blob]`, `#[index_list]`, `wide`, and a table for each period are not
-/// supported yet.
+/// `#[series]`, `#[blob]`, `#[index_list]` and `wide` are not supported yet.
 ///
 /// # Types in signatures
 ///
@@ -251,6 +252,7 @@ use crate::ctxt::Ctxt;
 /// | C23 | generics and lifetimes on the struct |
 /// | C24 | unknown, repeated or contradictory words |
 /// | C26 | a `when` function of another signature |
+/// | C27 | a period that is no time, or not last in a table's name; one that the key, or that of a `unique` index, does not say; copies, summaries and tokens beyond a period; `keep` without one |
 /// | C28 | `json` or `flatten` on a type that doesn't fit |
 /// | C29 | a struct without named fields |
 /// | C30 | an entity without table, kind, partition key or row key |

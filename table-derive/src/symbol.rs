@@ -39,6 +39,7 @@ pub(crate) const FORMER: &str = "former";
 pub(crate) const FROM: &str = "from";
 pub(crate) const GONE: &str = "gone";
 pub(crate) const JSON: &str = "json";
+pub(crate) const KEEP: &str = "keep";
 pub(crate) const KIND: &str = "kind";
 pub(crate) const NAME: &str = "name";
 pub(crate) const OF: &str = "of";

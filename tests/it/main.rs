@@ -37,6 +37,7 @@ mod limits;
 mod lints;
 mod model;
 mod operations;
+mod periods;
 mod power;
 mod queries;
 mod queues;

@@ -10,6 +10,7 @@ pub mod executors;
 pub mod forge;
 pub mod map;
 pub mod pages;
+pub mod periods;
 #[cfg(unix)]
 pub mod power;
 pub mod queued;
@@ -130,6 +131,11 @@ pub mod summaries {}
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/derived.md")]
 pub mod derived {}
+
+/// The program of the page on periods.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/periods.md")]
+pub mod periods_page {}
 
 /// The programs of the cookbook.
 #[cfg(doctest)]

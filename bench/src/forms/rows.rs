@@ -2,13 +2,14 @@
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use table_core::typed::InOneTable;
 use table_core::{Entity, Key, Table};
 
 use crate::random::Random;
 use crate::{Digest, Result};
 
 /// Rows of one form.
-pub(super) trait Form: Entity + Sized {
+pub(super) trait Form: InOneTable + Sized {
     /// What of a row does not stand in its key.
     type Rest: Serialize + DeserializeOwned;
 

@@ -5,10 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::abilities::{no_blobs, no_pending, no_queues};
-use super::{Abilities, Blobs, Moment, Pending, Queues, TableExec, Turns};
+use super::periods::no_periods;
+use super::{Abilities, Blobs, Dropped, Moment, Pending, Queues, TableExec, Turns};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::ETag;
+use crate::model::{ETag, Ticks};
 use crate::plan::{Plan, Refused};
+use crate::schema::{PeriodTables, Schema};
 use crate::sealing::{HasVault, SealedAt};
 
 /// A store.
@@ -33,6 +35,24 @@ pub trait Backend: Any + HasVault {
         let _ = (table, name);
         let because = "the store can't give a table another name";
         Err(Error::new(ErrorKind::Unsupported).because(because))
+    }
+
+    /// The table of the period that begins then, made if there is none; [`PeriodDropped`](ErrorKind::PeriodDropped) if it was
+    /// dropped. What is declared of the kind is noted with it.
+    fn make_period(
+        self: Arc<Self>,
+        tables: &'static PeriodTables,
+        start: Ticks,
+        schema: &'static Schema,
+    ) -> Result<Arc<dyn TableExec>> {
+        let _ = (tables, start, schema);
+        Err(no_periods())
+    }
+
+    /// Drops the tables of all periods before this one, and makes none of them again.
+    fn drop_periods(self: Arc<Self>, tables: &'static PeriodTables, floor: Ticks) -> Result<Dropped> {
+        let _ = (tables, floor);
+        Err(no_periods())
     }
 
     /// What it can do with a plan.

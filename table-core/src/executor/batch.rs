@@ -156,6 +156,11 @@ impl Batch {
         self.has_ended
     }
 
+    /// Says that the rows of another walk may come after these.
+    pub(super) fn goes_on(&mut self) {
+        self.has_ended = false;
+    }
+
     /// Empties the batch, all of whose rows are taken.
     pub(super) fn clear(&mut self) {
         self.rows.clear();

@@ -71,7 +71,18 @@ pub fn page(
         remaining = left.unwrap_or(u64::MAX);
     }
     let walks = asked.into_iter().map(begin).collect();
-    let mut rows = Merged::new(lanes, walks).at_most(remaining);
+    let rows = Merged::new(lanes, walks).at_most(remaining);
+    drawn_page(moment, rows, (fingerprint, is_limited), size, each)
+}
+
+/// A page of these rows; its token is of this fingerprint, and says how many may still come if the query is limited.
+pub(crate) fn drawn_page(
+    moment: &dyn Moment,
+    mut rows: Merged,
+    (fingerprint, is_limited): (u64, bool),
+    size: usize,
+    each: TakeEach<'_>,
+) -> Result<Option<Continuation>> {
     let (mut taken, mut last) = (0, (String::new(), String::new()));
     while taken < size {
         let next = rows.next(moment, |selection, view| {

@@ -258,7 +258,7 @@ fn examine(table: &dyn TableExec, known: &LayoutTexts, schema: &'static Schema) 
     if found != Noted::Former
         && let Some(layout) = of_kind(known, schema)
         && let Some(read) = schema::read(layout, schema.kind)
-        && schema.table().eq_ignore_ascii_case(name)
+        && schema.lies_in(name)
         && let (standing, refusal) = schema::standing(Some(&read), &Lives::default(), schema)
         && (!standing.is_whole() || refusal.is_some())
     {

@@ -11,7 +11,12 @@ pub(crate) struct Merged {
     lanes: Lanes,
     walks: Vec<Lane>,
     remaining: u64,
+    /// Of many walks, those that have a row, as a heap with the first row's at its head; `None` before the first row.
+    heap: Option<Vec<usize>>,
 }
+
+/// So many walks are looked through for each row.
+const FEW: usize = 8;
 
 /// A walk, and what was read ahead of it.
 struct Lane {
@@ -27,11 +32,11 @@ impl Merged {
     pub(crate) fn new(lanes: Lanes, walks: Vec<Box<dyn Walk>>) -> Self {
         let lane = |walk| Lane { walk, batch: Batch::default(), failed: None, has_failed: false };
         let remaining = lanes.wanted();
-        Self { lanes, walks: walks.into_iter().map(lane).collect(), remaining }
+        Self { lanes, walks: walks.into_iter().map(lane).collect(), remaining, heap: None }
     }
 
     /// The same, at most so many.
-    pub(super) fn at_most(self, remaining: u64) -> Self {
+    pub(crate) fn at_most(self, remaining: u64) -> Self {
         Self { remaining, ..self }
     }
 
@@ -92,6 +97,9 @@ impl Merged {
         if self.remaining == 0 {
             return None;
         }
+        if self.walks.len() > FEW {
+            return self.first_of_many(moment);
+        }
         for lane in &mut self.walks {
             lane.fill(moment);
             // The rows read before an error come first. Nobody knows where the error stands among other lanes' rows.
@@ -106,6 +114,76 @@ impl Merged {
         self.remaining = if lane.is_some() { self.remaining - 1 } else { 0 };
         lane.map(Ok)
     }
+}
+
+impl Merged {
+    /// The same of many walks. One row is taken of the walk that was first, so that it alone is looked at again.
+    fn first_of_many(&mut self, moment: &dyn Moment) -> Option<Result<&mut Lane>> {
+        let mut heap = match self.heap.take() {
+            None => {
+                let mut all = Vec::with_capacity(self.walks.len());
+                for (at, lane) in self.walks.iter_mut().enumerate() {
+                    match lane.ahead(moment) {
+                        Ok(true) => all.push(at),
+                        Ok(false) => {}
+                        Err(error) => return Some(Err(error)),
+                    }
+                }
+                for at in (0..all.len() / 2).rev() {
+                    self.sift(&mut all, at, moment);
+                }
+                all
+            }
+            Some(mut heap) => {
+                let lane = heap.first().and_then(|first| self.walks.get_mut(*first))?;
+                match lane.ahead(moment) {
+                    Ok(true) => {}
+                    Ok(false) => drop(heap.swap_remove(0)),
+                    Err(error) => return Some(Err(error)),
+                }
+                self.sift(&mut heap, 0, moment);
+                heap
+            }
+        };
+        let first = heap.first().copied();
+        self.heap = Some(std::mem::take(&mut heap));
+        self.remaining = if first.is_some() { self.remaining - 1 } else { 0 };
+        first.and_then(|first| self.walks.get_mut(first)).map(Ok)
+    }
+
+    /// Moves a walk down the heap to where its row belongs.
+    fn sift(&self, heap: &mut [usize], mut at: usize, moment: &dyn Moment) {
+        let reverse = self.lanes.are_reverse();
+        let head = |place: usize| -> Option<(&[u8], usize)> {
+            let walk = *heap_at(heap, place)?;
+            Some((self.lanes.rest(self.walks.get(walk)?.batch.head(moment)?), walk))
+        };
+        let mut swaps = Vec::new();
+        // The walk that moves; the others stay where they are on its way.
+        let moving = head(at);
+        loop {
+            let child = |place: usize| head(place).map(|head| (head, place));
+            let (left, right) = (child(2 * at + 1), child(2 * at + 2));
+            let least = match (left, right) {
+                (Some(left), Some(right)) if order(reverse, right.0, left.0).is_lt() => Some(right),
+                (left, _) => left,
+            };
+            match (moving, least) {
+                (Some(moving), Some((head, place))) if order(reverse, head, moving).is_lt() => {
+                    swaps.push((at, place));
+                    at = place;
+                }
+                _ => break,
+            }
+        }
+        for (a, b) in swaps {
+            heap.swap(a, b);
+        }
+    }
+}
+
+fn heap_at(heap: &[usize], place: usize) -> Option<&usize> {
+    heap.get(place)
 }
 
 /// Whether more rows come behind one that was read so: an entity that can't be converted is one error among the others.
@@ -127,6 +205,15 @@ fn first_of(lanes: &Lanes, walks: &[Lane], moment: &dyn Moment) -> Option<usize>
 }
 
 impl Lane {
+    /// Whether it has a row, read ahead by now. The rows read before an error come first.
+    fn ahead(&mut self, moment: &dyn Moment) -> Result<bool> {
+        self.fill(moment);
+        match self.failed.take_if(|_| self.batch.is_empty()) {
+            Some(error) => Err(error),
+            None => Ok(!self.batch.is_empty()),
+        }
+    }
+
     /// Reads on if nothing is left of what was read ahead.
     #[inline]
     fn fill(&mut self, moment: &dyn Moment) {

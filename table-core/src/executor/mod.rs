@@ -8,6 +8,7 @@ mod asked;
 mod backend;
 mod batch;
 mod blobs;
+mod chained;
 mod drawn;
 mod former;
 mod job;
@@ -17,6 +18,7 @@ pub(crate) mod layouts;
 mod loader;
 mod merged;
 mod pending;
+mod periods;
 mod queues;
 mod rules;
 #[cfg(test)]
@@ -24,6 +26,7 @@ mod tests;
 mod turns;
 
 use std::any::Any;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use self::abilities::Abilities;
@@ -33,8 +36,9 @@ pub use self::backend::Backend;
 pub use self::batch::Batch;
 pub(crate) use self::batch::Lent;
 pub use self::blobs::{BlobMoment, Blobs};
-pub(crate) use self::drawn::page_size;
+pub(crate) use self::chained::Chained;
 pub use self::drawn::{Begin, page, views, walks};
+pub(crate) use self::drawn::{drawn_page, page_size};
 pub(crate) use self::former::FormerRows;
 pub(crate) use self::job::Conversion;
 pub use self::job::{EachRow, JobRecord, JobStep, Jobs, Position, StepSize, Transition};
@@ -46,6 +50,7 @@ pub use self::loader::Loader;
 pub(crate) use self::merged::Merged;
 pub(crate) use self::pending::Settler;
 pub use self::pending::{Pending, Settlers};
+pub use self::periods::{Dropped, PeriodsSeen};
 pub use self::queues::Queues;
 pub use self::rules::{check_entity, check_rules};
 pub(crate) use self::turns::Turn;
@@ -56,7 +61,7 @@ use crate::plan::RowWrite;
 use crate::query::Continuation;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
-use crate::schema::{Schema, Standing};
+use crate::schema::{PeriodTables, Schema, Standing};
 #[cfg(feature = "encrypt")]
 use crate::sealing::job::Resealing;
 
@@ -185,6 +190,27 @@ pub trait Moment: Any + Send {
 
     /// A walk for each lane.
     fn walks(&self, table: &dyn TableExec, lanes: &Lanes) -> Result<Vec<Box<dyn Walk>>>;
+
+    /// A walk for each lane, behind the row of these keys, which may be one of another table.
+    fn walks_after(
+        &self,
+        table: &dyn TableExec,
+        lanes: &Lanes,
+        last: (&str, &str),
+    ) -> Result<Vec<Box<dyn Walk>>> {
+        let _ = (table, lanes, last);
+        Err(periods::no_periods())
+    }
+
+    /// The tables of a kind's periods; those that are known, if nothing has changed since.
+    fn periods(
+        &self,
+        tables: &'static PeriodTables,
+        known: Option<&Arc<PeriodsSeen>>,
+    ) -> Result<Arc<PeriodsSeen>> {
+        let _ = (tables, known);
+        Err(periods::no_periods())
+    }
 
     /// So many bytes from the start of a page on, of which a walk has lent rows.
     fn lent(&self, page: u64, length: usize) -> Option<&[u8]> {

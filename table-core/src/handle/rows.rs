@@ -17,6 +17,23 @@ pub(crate) struct Refilling<S = Snapshot> {
     snapshot: S,
     table: DynamicTable,
     rows: Merged,
+    /// The tables of rows that are of several, by their numbers.
+    across: Vec<DynamicTable>,
+}
+
+/// Rows of several tables in one order.
+pub(crate) struct Across {
+    pub(crate) tables: Vec<DynamicTable>,
+    pub(crate) rows: Merged,
+}
+
+impl Across {
+    /// The table that a row is of.
+    pub(crate) fn table<'t>(tables: &'t [DynamicTable], view: &RowView<'_>) -> Option<&'t DynamicTable> {
+        let id = view.table();
+        let at = tables.binary_search_by_key(&id, |table| table.exec().id()).ok()?;
+        tables.get(at)
+    }
 }
 
 /// What a row is read with.
@@ -35,7 +52,12 @@ impl<S: Borrow<Snapshot>> Refilling<S> {
 
     /// The rows of walks that were begun otherwise.
     pub(crate) fn of(snapshot: S, table: &DynamicTable, lanes: Lanes, walks: Vec<Box<dyn Walk>>) -> Self {
-        Self { snapshot, table: table.clone(), rows: Merged::new(lanes, walks) }
+        Self { snapshot, table: table.clone(), rows: Merged::new(lanes, walks), across: Vec::new() }
+    }
+
+    /// Rows of several tables; `of` is what errors name.
+    pub(crate) fn across(snapshot: S, of: &DynamicTable, Across { tables, rows }: Across) -> Self {
+        Self { snapshot, table: of.clone(), rows, across: tables }
     }
 
     /// The table.
@@ -48,10 +70,12 @@ impl<S: Borrow<Snapshot>> Refilling<S> {
         &mut self,
         read: impl FnOnce(&Reading<'_>, &RowView<'_>) -> Result<T>,
     ) -> Option<Result<T>> {
-        let (snapshot, table) = (self.snapshot.borrow(), &self.table);
-        let next = self
-            .rows
-            .next(snapshot.moment(), |selection, view| read(&Reading { snapshot, table, selection }, view));
+        let (snapshot, table, across) = (self.snapshot.borrow(), &self.table, &*self.across);
+        let next = self.rows.next(snapshot.moment(), |selection, view| {
+            // Rows are mostly of one table.
+            let table = if across.is_empty() { table } else { Across::table(across, view).unwrap_or(table) };
+            read(&Reading { snapshot, table, selection }, view)
+        });
         next.map(|next| next.map_err(|error| located(table, error)))
     }
 

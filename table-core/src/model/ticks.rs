@@ -5,7 +5,8 @@ use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub(super) const PER_SECOND: u64 = 10_000_000;
-const PER_DAY: u64 = 86_400 * PER_SECOND;
+const PER_HOUR: u64 = 3_600 * PER_SECOND;
+const PER_DAY: u64 = 24 * PER_HOUR;
 /// Ticks from 0001-01-01 to 1970-01-01.
 pub(super) const UNIX_EPOCH_TICKS: u64 = 621_355_968_000_000_000;
 
@@ -88,6 +89,15 @@ impl Ticks {
         Duration::from_secs(ticks / PER_SECOND) + Duration::from_nanos(ticks % PER_SECOND * 100)
     }
 
+    /// The ticks of an hour.
+    pub(crate) const HOUR: u64 = PER_HOUR;
+
+    /// The beginning of this hour of a year, month and day; `None` where there is none such.
+    pub(crate) fn of_date([year, month, day, hour]: [u64; 4]) -> Option<Self> {
+        let days = days_from_civil(year, month, day)?;
+        (hour < 24).then_some(Self(days * PER_DAY + hour * PER_HOUR))
+    }
+
     /// Year, month, day, hour, minute, second and ticks of the second.
     pub(crate) fn civil(self) -> Civil {
         let (year, month, day) = civil_from_days(self.0 / PER_DAY);
@@ -102,6 +112,15 @@ impl Ticks {
             second: seconds % 60,
             fraction: in_day % PER_SECOND,
         }
+    }
+}
+
+impl Civil {
+    /// The number of the day in its year. The first of January is day 1.
+    pub(crate) fn day_of_year(&self) -> u64 {
+        let first = days_from_civil(self.year, 1, 1).unwrap_or_default();
+        let day = days_from_civil(self.year, self.month, self.day).unwrap_or_default();
+        day - first + 1
     }
 }
 

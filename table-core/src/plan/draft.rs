@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::messages::Errand;
 use crate::model::{ETag, Value};
-use crate::schema::{Index, Schema, Standing};
+use crate::schema::{Index, PeriodTables, Schema, Standing};
 
 /// The rows of an entity that is changed, printed: those that it has, and those that it is to have.
 #[derive(Debug)]
@@ -148,6 +148,17 @@ impl<'p> Draft<'p> {
         Place { table, partition }
     }
 
+    /// The place of an entity's own row.
+    fn own(&self, entity: &'p Printed<'p>) -> Place<'p> {
+        match entity.schema.periods() {
+            None => self.place(entity.schema.table(), entity.partition()),
+            Some(tables) => {
+                let name = name_of(entity.schema, tables, (entity.partition(), entity.identity()));
+                self.place(&name, entity.partition())
+            }
+        }
+    }
+
     /// The number of the part at a place, which is made if there is none.
     fn part(&mut self, place: Place<'p>) -> usize {
         let count = self.parts.len();
@@ -174,7 +185,7 @@ impl<'p> Draft<'p> {
     /// Adds the rows of an entity that was read, or is new.
     pub(crate) fn add(&mut self, of: usize, entity: &'p Printed<'p>) {
         self.entities.push(entity);
-        let at = self.part(self.place(entity.schema.table(), entity.partition()));
+        let at = self.part(self.own(entity));
         let is_alone = self.is_alone;
         self.is_wide |= at > 0 && self.entities.len() > self.derived;
         if let Some(part) = self.parts.get_mut(at) {
@@ -341,7 +352,7 @@ impl<'p> Draft<'p> {
             let error = Error::new(kind).because(because).attempted("write to").table(table);
             Err(error.partition(entity.partition()).row(row).at_index(index))
         };
-        for (index, entity) in self.entities.iter().enumerate() {
+        for (index, entity) in self.entities.iter().copied().enumerate() {
             let partition = match self.reach {
                 Reach::Batch(partition) if index < self.derived => partition,
                 Reach::Alone | Reach::Batch(_) | Reach::Store => entity.partition(),
@@ -352,12 +363,21 @@ impl<'p> Draft<'p> {
                 let because = format!("the entity is of partition `{other}`, the batch of `{partition}`");
                 return refuse(ErrorKind::DifferentPartitions, entity, index, because);
             }
+            if let (Some(tables), Some(new)) = (entity.schema.periods(), &entity.new) {
+                let (own, name) =
+                    (self.table(self.own(entity)), name_of(entity.schema, tables, new.primary_key()));
+                if !name.eq_ignore_ascii_case(own) {
+                    let because =
+                        format!("the entity is of the period of table `{name}`, the change of `{own}`");
+                    return refuse(ErrorKind::DifferentPartitions, entity, index, because);
+                }
+            }
         }
         if self.is_alone {
             return Ok(());
         }
         let key = |entity: &&'p Printed<'p>| {
-            let place = self.place(entity.schema.table(), entity.partition());
+            let place = self.own(entity);
             (place.table, place.partition, entity.identity())
         };
         let mut order: Vec<_> = self.entities.iter().map(key).enumerate().collect();
@@ -373,6 +393,12 @@ impl<'p> Draft<'p> {
             }
         }
     }
+}
+
+/// The name of the table of the period in which the entity of this key lies; empty, if it is no key of its kind.
+fn name_of(schema: &Schema, tables: &PeriodTables, key: (&str, &str)) -> String {
+    let time = schema.time_in(schema.place(), tables, key);
+    time.map(|time| tables.name(tables.period.start(time))).unwrap_or_default()
 }
 
 impl Reach<'_> {

@@ -10,6 +10,7 @@
 mod holder;
 mod keys;
 mod parts;
+mod periods;
 mod projection;
 mod rows;
 mod summary;
@@ -222,6 +223,14 @@ pub const fn partition(schema: &Schema, may_be_hot: bool) {
 pub const fn row(schema: &Schema) {
     template(schema, KeyOf::Row);
     identity(schema);
+}
+
+/// A table for each period. C27: its field is a time, and every key that is unique says the period.
+#[track_caller]
+pub const fn periods(schema: &Schema) {
+    if let Some(message) = periods::determined(schema) {
+        message.refuse();
+    }
 }
 
 /// C31: what is to go is no property of the entity.

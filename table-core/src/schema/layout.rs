@@ -69,7 +69,7 @@ pub(crate) fn layout_in(schema: &Schema, table: &str) -> String {
         text.push_str(SIGNED);
     }
     // A former version is of the table of the entity that it has become.
-    if !schema.table().is_empty() && !schema.table().eq_ignore_ascii_case(table) {
+    if !schema.table().is_empty() && !schema.lies_in(table) && schema.periods().is_none() {
         let _: std::fmt::Result = write!(text, "\n{OF} {}", schema.table());
     }
     text.push_str("\npartition");

@@ -43,6 +43,7 @@ mod lives;
 mod message;
 mod overlap;
 mod parse;
+mod periods;
 mod picture;
 mod place;
 mod print;
@@ -80,6 +81,7 @@ pub(crate) use layout::{
 pub use lives::{Blocked, IndexEvent, IndexState, KindEvent, KindState, Lives, Standing};
 pub(crate) use lives::{Refusal, Rows, Unread, rows, standing, unread};
 pub(crate) use parse::{parse, parse_bytes, parse_field};
+pub use periods::{Period, PeriodTables};
 pub use picture::Markdown;
 pub(crate) use place::meet as places_meet;
 pub use place::{Place, TableTemplate};

@@ -1,7 +1,7 @@
 //! Where rows lie: the table, the partition and the row key of each kind of row.
 
-use super::Template;
 use super::keys::{fields, gives_back};
+use super::{PeriodTables, Template};
 
 /// Where the rows of one kind lie: an entity's own, or those of an index.
 ///
@@ -22,6 +22,12 @@ impl Place {
     #[must_use]
     pub const fn new(table: &'static str, partition: Template, row: Template) -> Self {
         Self { table: TableTemplate::Fixed(table), partition, row }
+    }
+
+    /// The same place in the tables of periods.
+    #[must_use]
+    pub const fn in_periods(self, tables: PeriodTables) -> Self {
+        Self { table: TableTemplate::Periods(tables), ..self }
     }
 
     /// A place in the same table and partition, under another row key.
@@ -45,19 +51,23 @@ impl Place {
     }
 }
 
-/// The name of a table as it is declared: a fixed text, so far.
+/// The name of a table as it is declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TableTemplate {
     /// The name itself.
     Fixed(&'static str),
+    /// A table for each period.
+    Periods(PeriodTables),
 }
 
 impl TableTemplate {
     /// The template as declared. A fixed one is the name of the table.
     pub(crate) const fn source(self) -> &'static str {
-        let Self::Fixed(name) = self;
-        name
+        match self {
+            Self::Fixed(name) => name,
+            Self::Periods(tables) => tables.source,
+        }
     }
 }
 
@@ -76,7 +86,15 @@ pub(crate) const fn meet(a: &Place, b: &Place) -> bool {
 
 /// Whether rows of the place may lie in the table of this name.
 pub(super) const fn may_lie_in(place: &Place, table: &str) -> bool {
-    is_one_table(place.table.source(), table)
+    match &place.table {
+        TableTemplate::Fixed(name) => is_one_table(name, table),
+        TableTemplate::Periods(tables) => {
+            let (stem, table) = (tables.stem.as_bytes(), table.as_bytes());
+            table.is_empty()
+                || table.len() > stem.len() && table.split_at(stem.len()).0.eq_ignore_ascii_case(stem)
+                || table.eq_ignore_ascii_case(tables.source.as_bytes())
+        }
+    }
 }
 
 /// Whether both names are of one table, whatever their case. A layout that was noted names none, since it is of the table

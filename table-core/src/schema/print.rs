@@ -391,18 +391,10 @@ fn print_item(time: Ticks, item: TimeItem, out: &mut Vec<u8>) {
         TimeItem::Hour => civil.hour,
         TimeItem::Minute => civil.minute,
         TimeItem::Second => civil.second,
-        TimeItem::DayOfYear => day_of_year(civil.year, civil.month, civil.day),
+        TimeItem::DayOfYear => civil.day_of_year(),
         TimeItem::Char(c) => return push_char(c, out),
     };
     push_digits(number, item.width(), out);
-}
-
-/// The first of January is day 1.
-fn day_of_year(year: u64, month: u64, day: u64) -> u64 {
-    const LENGTHS: [u64; 11] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30];
-    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    let before: u64 = (1..month).zip(LENGTHS).map(|(_, length)| length).sum();
-    before + u64::from(leap && month > 2) + day
 }
 
 /// The shard that a value belongs to: XXH3 of its plain text, modulo the number of shards.

@@ -26,6 +26,7 @@ mod job;
 #[cfg(feature = "json")]
 #[doc(hidden)]
 pub mod json;
+mod periods;
 mod query;
 mod read;
 mod set;
@@ -40,8 +41,9 @@ pub use self::entity::column::{Blind, Column, ColumnArg, Comparable, Encrypted, 
 pub use self::entity::former::{Former, MadeFrom};
 pub use self::entity::path::Path;
 pub use self::entity::stored::{Copied, Eventual, Stored};
-pub use self::entity::{Columns, Entity, Patch};
+pub use self::entity::{Columns, Entity, InOneTable, InPeriods, Patch};
 pub use self::job::{CopyProblem, CopyReport, Job, JobInfo, JobProgress, Migration};
+pub use self::periods::{DroppedPeriods, InSpan, InSpanAt, PeriodInfo, Periods, PeriodsAt, Spanned};
 pub use self::query::{
     At, Comes, Ended, EventualCopies, InPartition, Newest, Open, OwnRows, PathQuery, Prefix, Ready, Turns,
     TypedRows, WholeCopies, prefix,

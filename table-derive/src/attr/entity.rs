@@ -14,8 +14,8 @@ use crate::model::Spanned;
 use crate::suggest;
 use crate::symbol::{
     ALLOW, BLOB, COPIED_INTO, COPY_OF, CRATE, ENCRYPT, ENTITY, FLATTEN, FORMER, FROM, GONE, HOT_PARTITION,
-    INDEX, INDEX_LIST, KEY, KIND, NAME, PARTITION, PARTITION_NAME, PATCH_NAME, PROPERTY, RENAME_ALL, ROW,
-    SERIES, SIGNED, SUMMARIZED_IN, SUMMARY, TABLE, TYPES, VERSION, WIDE,
+    INDEX, INDEX_LIST, KEEP, KEY, KIND, NAME, PARTITION, PARTITION_NAME, PATCH_NAME, PROPERTY, RENAME_ALL,
+    ROW, SERIES, SIGNED, SUMMARIZED_IN, SUMMARY, TABLE, TYPES, VERSION, WIDE,
 };
 
 /// The attributes on the struct of an entity.
@@ -37,6 +37,7 @@ pub(crate) struct EntityAttrs {
 pub(crate) struct EntityWords {
     pub(crate) table: Slot<LitStr>,
     pub(crate) kind: Slot<LitStr>,
+    pub(crate) keep: Slot<LitStr>,
     pub(crate) version: Slot<Spanned<u32>>,
     pub(crate) former: Slot<()>,
     pub(crate) from: Slot<Path>,
@@ -101,6 +102,7 @@ impl EntityWords {
         Self {
             table: Slot::new(value::text),
             kind: Slot::new(value::text),
+            keep: Slot::new(value::text),
             version: Slot::new(value::number),
             former: Slot::new(value::flag),
             from: Slot::new(value::path),
@@ -118,7 +120,8 @@ impl EntityWords {
 
 impl Words for EntityWords {
     const KNOWN: &'static [&'static str] = &[
-        TABLE, KIND, VERSION, FORMER, FROM, GONE, RENAME_ALL, CRATE, PATCH_NAME, ALLOW, WIDE, SIGNED, TYPES,
+        TABLE, KIND, KEEP, VERSION, FORMER, FROM, GONE, RENAME_ALL, CRATE, PATCH_NAME, ALLOW, WIDE, SIGNED,
+        TYPES,
     ];
     const EXAMPLE: &'static str = "#[entity(table = \"..\", kind = \"..\")]";
 
@@ -126,6 +129,7 @@ impl Words for EntityWords {
         Some(match word {
             TABLE => &mut self.table,
             KIND => &mut self.kind,
+            KEEP => &mut self.keep,
             VERSION => &mut self.version,
             FORMER => &mut self.former,
             FROM => &mut self.from,

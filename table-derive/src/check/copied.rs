@@ -32,6 +32,16 @@ pub(super) fn a_copy_is_found_by_fields(cx: &Ctxt, entity: &Entity<'_>) {
             cx.error(name.span(), format!("a source can't be found by `{}`: {why}", other.name));
         }
     }
+    if entity.periods.is_some() {
+        let held =
+            entity.fields.iter().filter_map(|field| field.copy.as_ref()).map(crate::model::CopyOf::span);
+        for span in held.chain(entity.copied_into.iter().map(Spanned::span)) {
+            cx.error(
+                span,
+                "a kind with a table for each period is no part of a copy: all of it goes with its period",
+            );
+        }
+    }
     if let Some(former) = &entity.former {
         let held =
             entity.fields.iter().filter_map(|field| field.copy.as_ref()).map(crate::model::CopyOf::span);

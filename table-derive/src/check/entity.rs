@@ -1,11 +1,16 @@
 //! Rules about the entity as a whole.
 
 use crate::ctxt::Ctxt;
-use crate::model::{Entity, Spanned};
+use crate::model::{Entity, Periods, Spanned};
 
 /// C13: the service takes the table's name: 3 to 63 ASCII letters and digits, a letter first, and not `tables`.
 pub(super) fn c13_the_service_takes_the_table(cx: &Ctxt, entity: &Entity<'_>) {
-    the_service_takes(cx, &entity.table);
+    match &entity.periods {
+        Some(periods) => the_service_takes_each(cx, periods),
+        // What was no template of a period has its message.
+        None if entity.table.value.contains('{') => {}
+        None => the_service_takes(cx, &entity.table),
+    }
     for table in entity.indexes.iter().filter_map(|index| index.table.as_ref()) {
         the_service_takes(cx, table);
     }
@@ -14,7 +19,7 @@ pub(super) fn c13_the_service_takes_the_table(cx: &Ctxt, entity: &Entity<'_>) {
 fn the_service_takes(cx: &Ctxt, table: &Spanned<String>) {
     let name = table.value.as_str();
     if name.contains('{') {
-        cx.error(table.span, "a table for each period is not supported yet");
+        cx.error(table.span, "an index lies in one table, and not in one for each period");
         return;
     }
     let message = if name.eq_ignore_ascii_case("tables") {
@@ -29,6 +34,24 @@ fn the_service_takes(cx: &Ctxt, table: &Spanned<String>) {
         return;
     };
     cx.error(table.span, message);
+}
+
+/// The same of the tables of periods: digits follow what they begin with.
+fn the_service_takes_each(cx: &Ctxt, periods: &Periods) {
+    let (stem, most) = (periods.stem.as_str(), 63 - periods.digits);
+    let message = if !stem.bytes().all(|b| b.is_ascii_alphanumeric()) {
+        "a table's name holds ASCII letters and digits alone".to_owned()
+    } else if !stem.bytes().next().is_some_and(|b| b.is_ascii_alphabetic()) {
+        "a table's name starts with a letter".to_owned()
+    } else if stem.len() > most {
+        format!(
+            "a table's name has 3 to 63 characters: {most} at most before the period's {}",
+            periods.digits
+        )
+    } else {
+        return;
+    };
+    cx.error(periods.span, message);
 }
 
 /// A kind is a word, without the `.` that sets an index's name apart from it on the rows of copies.

@@ -20,6 +20,7 @@ mod index;
 mod key;
 mod key_part;
 pub(crate) mod names;
+mod periods;
 mod property;
 mod set;
 mod summary;
@@ -54,6 +55,8 @@ pub(crate) fn entity(cx: &Ctxt, entity: &Entity<'_>) {
     index::c19_a_transaction_holds_the_copies(cx, entity);
 
     copied::a_copy_is_found_by_fields(cx, entity);
+    periods::c27_all_of_an_entity_lies_in_its_period(cx, entity);
+
     summary::a_summary_holds_numbers(cx, entity);
     summary::c19_a_transaction_holds_the_summaries(cx, entity);
 

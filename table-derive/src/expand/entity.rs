@@ -19,7 +19,11 @@ pub(crate) fn implementation(model: &Entity<'_>, names: &Names<'_>) -> TokenStre
     let (elements, former) = (elements(model), former::from_former(model));
     let (summarizes, counted) = (summary::summarizes(model), summary::counted(model));
     let copied = copied::constants(model);
+    let lies = lies(model);
     quote! {
+        #lies
+
+
         #[automatically_derived]
         impl #krate::Entity for #ident {
             const SCHEMA: &'static #krate::schema::Schema = #schema;
@@ -53,6 +57,19 @@ pub(crate) fn implementation(model: &Entity<'_>, names: &Names<'_>) -> TokenStre
     }
 }
 
+/// Whether the entity has one table, or one for each period: what the store is asked for. Of a declaration whose table is
+/// wrong both are said, so that no call of either is a second mistake.
+fn lies(model: &Entity<'_>) -> TokenStream {
+    let (krate, ident) = (&model.krate, model.ident);
+    let (in_one, in_periods) = (quote!(InOneTable), quote!(InPeriods));
+    let traits = match &model.periods {
+        Some(_) => vec![in_periods],
+        None if model.table.value.contains('{') => vec![in_one, in_periods],
+        None => vec![in_one],
+    };
+    quote!(#(#[automatically_derived] impl #krate::#traits for #ident {})*)
+}
+
 /// The types around the entity.
 fn ways(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let (krate, indexes, view, columns) = (&model.krate, &names.indexes, &names.view, &names.columns);
@@ -74,7 +91,11 @@ fn ways(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
 pub(crate) fn stub(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let (krate, ident) = (&model.krate, model.ident);
     let (ways, exchange) = (ways(model, names), patch::exchange(model, names));
+    let lies = lies(model);
     quote! {
+        #lies
+
+
         #[automatically_derived]
         impl #krate::Entity for #ident {
             const SCHEMA: &'static #krate::schema::Schema = #krate::NOTHING;

@@ -1,6 +1,6 @@
 //! The declaration as a constant.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
@@ -27,6 +27,7 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
     });
     // A former version is of the table of the one that it has become.
     let table = if model.former.is_some() { "" } else { table.as_str() };
+    let periods = periods(model);
     let signed = model.signed.is_some().then(|| quote!(.signed()));
     let fields = fields::declared(krate, &model.fields);
     // The partition keys of the indexes that lie elsewhere come behind all others.
@@ -76,7 +77,7 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
     quote! {{
         const FIELDS: &[#krate::schema::Field] = #fields;
         const PARTS: [&[#krate::schema::Part]; #count] = [#(#parts),*];
-        const ROW: #krate::schema::Place = #krate::schema::Place::new(#table, #partition, #row);
+        const ROW: #krate::schema::Place = #krate::schema::Place::new(#table, #partition, #row) #periods;
         #indexes
         &#krate::schema::Schema::new([#entity, #kind], FIELDS, &[ROW])
             #with_indexes
@@ -87,6 +88,20 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
             #summary_of
             #copied
     }}
+}
+
+/// What makes a place one in the tables of periods.
+fn periods(model: &Entity<'_>) -> Option<TokenStream> {
+    let (krate, source) = (&model.krate, &model.table.value);
+    let periods = model.periods.as_ref()?;
+    let (stem, field) = (&periods.stem, place(model, periods.field));
+    let period = Ident::new(periods.period, Span::mixed_site());
+    let keep = periods.keep.map(|seconds| quote!(.keep(#seconds)));
+    Some(quote! {
+        .in_periods(
+            #krate::schema::PeriodTables::new(#source, #stem, #field, #krate::schema::Period::#period) #keep
+        )
+    })
 }
 
 /// The place of a field among those that are stored, which is what the schema counts by.

@@ -3,7 +3,9 @@
 use proc_macro2::{Ident, Span};
 use syn::{DeriveInput, Path, Visibility};
 
-use super::{Field, Index, Krate, Spanned, Summary, Template, Types, named_fields, no_generics, template};
+use super::{
+    Field, Index, Krate, Periods, Spanned, Summary, Template, Types, named_fields, no_generics, template,
+};
 use crate::attr::{self, EntityAttrs};
 use crate::case;
 use crate::ctxt::Ctxt;
@@ -19,6 +21,8 @@ pub(crate) struct Entity<'a> {
     pub(crate) krate: Krate,
     /// The table.
     pub(crate) table: Spanned<String>,
+    /// The periods that it has a table for each of, if it has.
+    pub(crate) periods: Option<Periods>,
     /// The type tag on its rows.
     pub(crate) kind: Spanned<String>,
     /// The version of its layout: 1 if the user says nothing.
@@ -82,6 +86,7 @@ impl<'a> Entity<'a> {
         }
         let words = [
             entity.table.word(),
+            entity.keep.word(),
             entity.patch_name.word(),
             entity.types.word(),
             entity.gone.word(),
@@ -103,12 +108,16 @@ impl<'a> Entity<'a> {
             // A text that no rule objects to: the error about its absence has been told.
             None => Spanned { value: "missing".to_owned(), span: input.ident.span() },
         };
+        let keep = entity.keep.into_value();
+        let table = text(entity.table.into_value());
+        let periods = Periods::read(cx, &table, keep, &input.ident, &fields);
         Some(Self {
             ident: &input.ident,
             vis: &input.vis,
             wide: entity.wide.word().cloned(),
             signed: entity.signed.word().cloned(),
-            table: text(entity.table.into_value()),
+            table,
+            periods,
             kind: text(entity.kind.into_value()),
             version: version.as_ref().map_or(1, |version| version.value),
             version_span: version.map(|version| version.span),

@@ -40,7 +40,10 @@ fn employee(id: u32) -> Employee {
 }
 
 /// What a program hears that opens the table by a struct, makes what is missing of its indexes, and reads.
-fn hears<E: Entity>(store: &Store, read: impl FnOnce(&table_core::Table<E>) -> Result<()>) -> Error {
+fn hears<E: table_core::typed::InOneTable>(
+    store: &Store,
+    read: impl FnOnce(&table_core::Table<E>) -> Result<()>,
+) -> Error {
     let heard = store.table::<E>().and_then(|table| {
         read(&table)?;
         table.rebuild()?.run().map(drop)

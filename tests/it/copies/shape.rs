@@ -3,10 +3,11 @@
 use std::fmt::Debug;
 
 use integration_tests::random::Random;
-use table_core::{DynamicEntity, Entity, ErrorKind, Key, Partition, Patch, Table, Value};
+use table_core::typed::InOneTable;
+use table_core::{DynamicEntity, ErrorKind, Key, Partition, Patch, Table, Value};
 
 /// A kind of entity with its rows as the declaration means them.
-pub(super) trait Shape: Entity + Clone + PartialEq + Debug {
+pub(super) trait Shape: InOneTable + Clone + PartialEq + Debug {
     /// The properties that are stored sealed.
     const SEALED: &'static [&'static str] = &[];
 

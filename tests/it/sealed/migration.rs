@@ -66,7 +66,7 @@ struct Ssn {
     level: u8,
 }
 
-fn layout_error<E: Entity>(store: &Store) -> Error {
+fn layout_error<E: table_core::typed::InOneTable>(store: &Store) -> Error {
     let error = refused(store.table::<E>());
     assert_eq!(error.kind(), ErrorKind::LayoutChanged, "{error}");
     error

@@ -30,13 +30,4 @@ struct Lists {
     name: String,
 }
 
-#[derive(Entity)]
-#[entity(table = "Logins{at:%Y%m%d}", kind = "login")]
-#[key(partition = "{department}", row = "empid_{id:06}")]
-struct Period {
-    department: String,
-    id: u32,
-    at: u64,
-}
-
 fn main() {}

@@ -170,6 +170,17 @@ pub(super) const fn apart(a: &Schema, b: &Schema) -> Option<Message> {
             "` is a summary: a set is of entities that are written, and `Store::table` reads a summary",
         ));
     }
+    let periodic = if a.periods().is_some() {
+        Some(a)
+    } else if b.periods().is_some() {
+        Some(b)
+    } else {
+        None
+    };
+    if let Some(periodic) = periodic {
+        let message = Message::new("`").text(periodic.entity);
+        return Some(message.text("` has a table for each period: a set is of one table"));
+    }
     if !a.table().eq_ignore_ascii_case(b.table()) {
         let message =
             Message::new("`").text(a.entity).text("` is in the table `").text(a.table()).text("` and `");

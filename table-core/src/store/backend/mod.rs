@@ -2,6 +2,7 @@
 
 mod blobs;
 mod pending;
+mod periods;
 mod queues;
 mod store;
 mod table;

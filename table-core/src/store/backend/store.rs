@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::queues::strange_queue;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Abilities, Backend, Blobs, Moment, Pending, Queues, TableExec, Turns};
-use crate::model::ETag;
+use crate::executor::{Abilities, Backend, Blobs, Dropped, Moment, Pending, Queues, TableExec, Turns};
+use crate::model::{ETag, Ticks};
 use crate::plan::{Intent, Plan, Refused};
+use crate::schema::{PeriodTables, Schema};
 use crate::sealing::{HasVault, SealedAt, Sealing};
 use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::moment::LmdbMoment;
@@ -16,10 +17,11 @@ use crate::store::jobs::{elsewhere, reclaim, rename};
 use crate::store::open::Late;
 use crate::store::records::catalog::{self, Entry, TableState};
 use crate::store::records::meta::Meta;
+use crate::store::records::periods;
 use crate::store::write::prepare;
 
 impl Shared {
-    fn table(self: &Arc<Self>, entry: &Entry) -> Arc<dyn TableExec> {
+    pub(super) fn table(self: &Arc<Self>, entry: &Entry) -> Arc<dyn TableExec> {
         Arc::new(LmdbTable::new(self.clone(), self.state(entry)))
     }
 }
@@ -45,7 +47,10 @@ impl HasVault for Shared {
 
 impl Backend for Shared {
     fn create(self: Arc<Self>, table: &str) -> Result<Arc<dyn TableExec>> {
-        let entry = self.transact(|txn, dbs, meta| catalog::create(dbs, txn, meta, table))?;
+        let entry = self.transact(|txn, dbs, meta| {
+            periods::check_plain(dbs, txn, meta, table)?;
+            catalog::create(dbs, txn, meta, table)
+        })?;
         Ok(self.table(&entry))
     }
 
@@ -98,6 +103,19 @@ impl Backend for Shared {
             self.transact(|txn, dbs, meta| rename::rename(self, (dbs, txn, meta), (table, name)))?;
         self.forget(renamed);
         Ok(())
+    }
+
+    fn make_period(
+        self: Arc<Self>,
+        tables: &'static PeriodTables,
+        start: Ticks,
+        schema: &'static Schema,
+    ) -> Result<Arc<dyn TableExec>> {
+        self.make_table_of(tables, start, schema)
+    }
+
+    fn drop_periods(self: Arc<Self>, tables: &'static PeriodTables, floor: Ticks) -> Result<Dropped> {
+        self.drop_tables_of(tables, floor)
     }
 
     fn abilities(&self) -> Abilities {

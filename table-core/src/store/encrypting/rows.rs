@@ -32,7 +32,7 @@ impl EncryptingRows {
         let (table, lanes) = (&table.table, Lanes::from(query.clone()));
         let walks = || {
             let moment = LmdbMoment::of(snapshot.moment())?;
-            walks::walks(moment, table.lmdb()?, &lanes, Some(&lens))
+            walks::walks(moment, table.lmdb()?, &lanes, (Some(&lens), None))
         };
         let walks = walks().map_err(|e: Error| e.attempted("query").table(table.name()))?;
         Ok(Self { rows: Refilling::of(snapshot, table, lanes, walks), lens })

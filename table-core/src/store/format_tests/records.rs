@@ -6,7 +6,7 @@ use crate::query::{Continuation, Position, Query, fingerprint, plan, prop};
 use crate::row::dict::{Dict, Length};
 use crate::row::key::StoredKey;
 use crate::row::shape::{Column, MAX_SHAPES, Shape};
-use crate::schema::ColumnType;
+use crate::schema::{ColumnType, Period};
 use crate::store::Store;
 use crate::store::lmdb::Db;
 use crate::store::records::catalog::{self, Entry};
@@ -14,6 +14,7 @@ use crate::store::records::counts::{self, Counts};
 use crate::store::records::features::Features;
 use crate::store::records::inventory::{self, Inventory, Tally};
 use crate::store::records::meta::{self, META_KEY, Meta};
+use crate::store::records::periods::{self, PeriodsEntry};
 
 #[test]
 fn keys_are_these_bytes() {
@@ -192,6 +193,49 @@ fn small_records_are_these_bytes() {
 
     counts_and_names(&store);
     graves(&store, &created);
+}
+
+#[test]
+fn a_template_of_periods_is_these_bytes_and_is_missed_where_it_is_lost_or_an_old_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path().join("store")).unwrap();
+    store.create_table("Company").unwrap();
+    let (env, dbs) = (&store.lmdb().unwrap().environment.env, store.lmdb().unwrap().environment.dbs);
+    let key = b"logins{";
+    let of = |floor: &str| PeriodsEntry {
+        stem: "Logins".into(),
+        period: Period::Day,
+        floor: floor.parse().unwrap(),
+    };
+    let (former, now) = (of("2014-07-30"), of("2014-07-31"));
+    let record = now.encode(key);
+    assert_eq!(record.len(), 8 + 1 + 6 + 8);
+    assert_eq!(record[..8], now.floor.get().to_le_bytes());
+    assert_eq!(record[8..15], hex("03 4c6f67696e73"));
+
+    let mut txn = env.write_txn().unwrap();
+    let mut meta = Meta::begin(dbs.main, &txn).unwrap();
+    periods::put(&dbs, &mut txn, &mut meta, (None, &former)).unwrap();
+    periods::put(&dbs, &mut txn, &mut meta, (Some(&former), &now)).unwrap();
+    assert_eq!((meta.features.reader, meta.catalog.count), (8, 2));
+    meta.write(dbs.main, &mut txn).unwrap();
+    assert_eq!(dbs.catalog.get(&txn, key).unwrap(), Some(&record[..]));
+    commit(&store, txn);
+    let read = |txn: &heed::RwTxn<'_>| {
+        let (tables, templates) = catalog::all(&dbs, txn, &meta).map_err(|e| e.kind())?;
+        assert_eq!((tables.len(), templates), (1, vec![now.clone()]));
+        Ok(())
+    };
+    refuses_damage(&store, dbs.catalog, key, read);
+    refuses_other_keys(&store, dbs.catalog, key, read);
+    let mut txn = env.write_txn().unwrap();
+    // A former page brings back a floor that was lower.
+    dbs.catalog.put(&mut txn, key, &former.encode(key)).unwrap();
+    assert_eq!(read(&txn), Err(ErrorKind::Corrupt));
+    dbs.catalog.delete(&mut txn, key).unwrap();
+    assert_eq!(read(&txn), Err(ErrorKind::Corrupt));
+    txn.abort();
+    assert!(store.check().unwrap().problems.is_empty());
 }
 
 fn counts_and_names(store: &Store) {

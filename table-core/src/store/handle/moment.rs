@@ -8,14 +8,14 @@ use super::lmdb_table::LmdbTable;
 use super::shared::Shared;
 use super::walks;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{self, InPlace, Lanes, Moment, TableExec, TakeEach, Walk};
+use crate::executor::{self, InPlace, Lanes, Moment, PeriodsSeen, TableExec, TakeEach, Walk};
 use crate::handle::store::Store;
 use crate::limits;
 use crate::query::Continuation;
 use crate::row::key;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
-use crate::schema::Schema;
+use crate::schema::{PeriodTables, Schema, Standing};
 use crate::store::encryption::Lens;
 use crate::store::lmdb::ReadTxn;
 use crate::store::open::{Late, Living};
@@ -49,6 +49,19 @@ impl LmdbMoment {
     }
 
     pub(in crate::store) fn parts(&self) -> (&Inner, &ReadTxn<'static>) {
+        (&self.inner, &self.txn)
+    }
+
+    /// What whoever reads a kind goes by; of a table that was dropped since, as it is at this moment.
+    fn standing(&self, table: &LmdbTable, schema: &'static Schema) -> Result<Standing> {
+        match table.standing(schema, false) {
+            Err(error) if error.kind() == ErrorKind::TableNotFound => table.standing_then(&self.txn, schema),
+            standing => standing,
+        }
+    }
+
+    /// The store that it is of, and its transaction.
+    pub(in crate::store) fn shared(&self) -> (&Arc<Shared>, &ReadTxn<'static>) {
         (&self.inner, &self.txn)
     }
 
@@ -112,7 +125,7 @@ impl Moment for LmdbMoment {
         let table = LmdbTable::of(table)?;
         // What the process knows of the index is then at least as new as this moment.
         table.state().check_exists(&self.inner.environment.dbs, &self.txn)?;
-        if table.standing(schema, false)?.reads(index, self.txn.id()) {
+        if self.standing(table, schema)?.reads(index, self.txn.id()) {
             return Ok(());
         }
         Err(table.unread(schema, index, self.txn.id()))
@@ -122,7 +135,7 @@ impl Moment for LmdbMoment {
         let table = LmdbTable::of(table)?;
         // What the process knows of the kind is then at least as new as this moment.
         table.state().check_exists(&self.inner.environment.dbs, &self.txn)?;
-        if !table.standing(schema, false)?.looks_at_rows() {
+        if !self.standing(table, schema)?.looks_at_rows() {
             return Ok(());
         }
         table.check_rows(&self.txn, schema, as_stored)
@@ -140,7 +153,24 @@ impl Moment for LmdbMoment {
     }
 
     fn walks(&self, table: &dyn TableExec, lanes: &Lanes) -> Result<Vec<Box<dyn Walk>>> {
-        walks::walks(self, LmdbTable::of(table)?, lanes, None)
+        walks::walks(self, LmdbTable::of(table)?, lanes, (None, None))
+    }
+
+    fn walks_after(
+        &self,
+        table: &dyn TableExec,
+        lanes: &Lanes,
+        last: (&str, &str),
+    ) -> Result<Vec<Box<dyn Walk>>> {
+        walks::walks(self, LmdbTable::of(table)?, lanes, (None, Some(last)))
+    }
+
+    fn periods(
+        &self,
+        tables: &'static PeriodTables,
+        known: Option<&Arc<PeriodsSeen>>,
+    ) -> Result<Arc<PeriodsSeen>> {
+        self.tables_of(tables, known)
     }
 
     fn lent(&self, page: u64, length: usize) -> Option<&[u8]> {

@@ -23,15 +23,19 @@ const GROWTH: usize = 4;
 /// More than a leaf has.
 const MOST: usize = 1 << 16;
 
-/// The walks of these lanes of a table; with a lens, their filters may not look at what is sealed.
+/// The walks of these lanes of a table, from their beginning or behind the row of these keys; with a lens, their filters may
+/// not look at what is sealed.
 pub(in crate::store) fn walks(
     moment: &LmdbMoment,
     table: &LmdbTable,
     lanes: &Lanes,
-    lens: Option<&Arc<Lens>>,
+    (lens, after): (Option<&Arc<Lens>>, Option<(&str, &str)>),
 ) -> Result<Vec<Box<dyn Walk>>> {
     let (inner, txn) = moment.parts();
-    let scans = lanes::scans(lanes, lens, (inner, txn), table.state())?;
+    let mut scans = lanes::scans(lanes, lens, (inner, txn), table.state())?;
+    if let Some(last) = after {
+        lanes::go_on_after(lanes, &mut scans, last)?;
+    }
     let count = scans.len();
     let walk = |scan: Scan| -> Box<dyn Walk> {
         if scan.range.is_some() && pages(inner, txn, &scan).is_some() {

@@ -238,14 +238,14 @@ impl<'t> Check<'t> {
     }
 
     /// The records of the catalog, or of the dropped tables, that can be read.
-    fn entries(&mut self, db: lmdb::Db, decode: fn(&[u8], &[u8]) -> Result<Entry>) -> Vec<Entry> {
+    fn entries(&mut self, db: lmdb::Db, decode: fn(&[u8], &[u8]) -> Result<Option<Entry>>) -> Vec<Entry> {
         let mut entries = Vec::new();
         match db.iter(self.txn).map_err(lmdb::error) {
             Ok(pairs) => {
                 for pair in pairs {
                     let entry = pair.map_err(lmdb::error).and_then(|(key, record)| decode(key, record));
                     match entry {
-                        Ok(entry) => entries.push(entry),
+                        Ok(entry) => entries.extend(entry),
                         Err(error) if self.report.problems.len() < MOST_PROBLEMS => {
                             self.problem(None, &error);
                         }

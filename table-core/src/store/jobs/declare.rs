@@ -71,6 +71,18 @@ pub(in crate::store) fn standing(
 }
 
 impl LmdbTable {
+    /// What whoever reads a kind by this declaration goes by, as it is in a snapshot.
+    #[cold]
+    pub(in crate::store) fn standing_then(
+        &self,
+        txn: &heed::RoTxn<'_>,
+        schema: &'static Schema,
+    ) -> Result<Standing> {
+        let (dbs, table) = (&self.inner.environment.dbs, &self.state);
+        let (read, lives) = lived(dbs, txn, table, schema, layouts::noted(dbs, txn, table, schema.kind)?)?;
+        Ok(schema::standing(read.as_ref(), &lives, schema).0)
+    }
+
     /// Makes sure that the entities' own rows can be read by a declaration as they are in this snapshot; `as_stored`: without
     /// being converted.
     #[cold]
@@ -142,7 +154,7 @@ fn look(
             let (read, lives) = lived(dbs, &txn, table, schema, noted)?;
             let (standing, refusal) = schema::standing(read.as_ref(), &lives, schema);
             // What becomes of indexes is said in the table of their entities.
-            let refusal = refusal.filter(|_| schema.table().eq_ignore_ascii_case(&table.name));
+            let refusal = refusal.filter(|_| schema.lies_in(&table.name));
             let may_write = found == Noted::Same && refusal.is_none();
             let generation = Meta::read(dbs.main, &txn)?.generation;
             table.set_standing(schema, (generation, standing), may_write);
@@ -175,6 +187,20 @@ fn look(
     Ok(None)
 }
 
+/// Notes the layout of a kind in a table that the transaction has made.
+pub(in crate::store) fn note_first(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    meta: &mut Meta,
+    table: &TableState,
+    schema: &'static Schema,
+) -> Result<()> {
+    // The digest of the set is verified before a new one takes its place.
+    table.verify(dbs, txn, meta)?;
+    layouts::note(dbs, txn, table, schema)?;
+    vouch(dbs, txn, meta, table, schema)
+}
+
 /// What is noted of a kind in the table of its entities, and the states that go with it.
 pub(super) fn lived(
     dbs: &Databases,
@@ -185,7 +211,7 @@ pub(super) fn lived(
 ) -> Result<(Option<Schema>, Lives)> {
     let read =
         noted.map(|noted| schema::read(noted, schema.kind).ok_or_else(layouts::damaged)).transpose()?;
-    let is_own = schema.table().eq_ignore_ascii_case(&table.name);
+    let is_own = schema.lies_in(&table.name);
     if read.is_none() && is_own && schema.other_tables().next().is_some() {
         let (lives, tables) = elsewhere::inherited(dbs, txn, &Meta::read(dbs.main, txn)?, schema)?;
         return Ok((Some(*schema).filter(|_| !tables.is_empty()), lives));

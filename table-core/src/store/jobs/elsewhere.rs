@@ -217,7 +217,7 @@ pub(super) fn take_over(
     table: &TableState,
     schema: &'static Schema,
 ) -> Result<()> {
-    if !schema.table().eq_ignore_ascii_case(&table.name) {
+    if !schema.lies_in(&table.name) {
         return Ok(());
     }
     let (mut states, tables) = inherited(dbs, txn, meta, schema)?;

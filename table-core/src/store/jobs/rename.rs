@@ -7,7 +7,7 @@ use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{Databases, WriteTxn};
 use crate::store::records::catalog::{self, Entry};
 use crate::store::records::meta::Meta;
-use crate::store::records::{layouts, lives, vouched};
+use crate::store::records::{layouts, lives, periods, vouched};
 
 /// Gives a table another name, in one small transaction, and puts that in place of the former one wherever records name it:
 /// layouts of kinds whose copies or entities lie there, and jobs that go over it. Returns its number.
@@ -25,6 +25,7 @@ pub(in crate::store) fn rename(
         let because = format!("there is a table `{}`; names differ in more than case", found.name);
         return Err(Error::new(ErrorKind::TableAlreadyExists).because(because).table(name));
     }
+    periods::check_plain(dbs, txn, meta, name)?;
     // What is vouched for anew was vouched for before.
     inner.verify_tables(txn, meta)?;
     inner.verify_table(txn, meta, &entry)?;

@@ -9,6 +9,7 @@ use super::kinds::{self, DeclaredKind};
 use super::layouts;
 use super::lives;
 use super::meta::{self, IDENTITY, Meta};
+use super::periods::{self, PeriodsEntry};
 use super::vouched;
 use crate::error::{Error, ErrorKind};
 use crate::model::names;
@@ -374,13 +375,20 @@ impl Entry {
     }
 }
 
-/// A record of the catalog.
-pub(crate) fn decode(key: &[u8], record: &[u8]) -> Result<Entry, Error> {
-    Entry::decode(key, record)
+/// A record of the catalog; nothing of one that is of no table.
+pub(crate) fn decode(key: &[u8], record: &[u8]) -> Result<Option<Entry>, Error> {
+    if periods::is_one(key) {
+        return PeriodsEntry::decode(key, record).map(|_| None);
+    }
+    Entry::decode(key, record).map(Some)
 }
 
 /// A record of the dropped tables.
-pub(crate) fn decode_grave(key: &[u8], record: &[u8]) -> Result<Entry, Error> {
+pub(crate) fn decode_grave(key: &[u8], record: &[u8]) -> Result<Option<Entry>, Error> {
+    grave(key, record).map(Some)
+}
+
+fn grave(key: &[u8], record: &[u8]) -> Result<Entry, Error> {
     let entry = Entry::read(key, record).filter(|entry| grave_key(entry.id) == key);
     entry.ok_or_else(|| damaged("the dropped tables", key))
 }
@@ -426,15 +434,28 @@ pub(crate) fn find(
 
 /// Every table, by folded name.
 pub(crate) fn list(dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<Vec<Entry>, Error> {
-    let (mut entries, mut found) = (Vec::new(), Tally::default());
+    all(dbs, txn, meta).map(|(entries, _)| entries)
+}
+
+/// Every table, by folded name, and every template of tables for each period.
+pub(crate) fn all(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    meta: &Meta,
+) -> Result<(Vec<Entry>, Vec<PeriodsEntry>), Error> {
+    let (mut entries, mut templates, mut found) = (Vec::new(), Vec::new(), Tally::default());
     for pair in dbs.catalog.iter(txn).map_err(lmdb::error)? {
         let (key, record) = pair.map_err(lmdb::error)?;
         dbs.check_entry(key)?;
-        entries.push(Entry::decode(key, record)?);
+        if periods::is_one(key) {
+            templates.push(PeriodsEntry::decode(key, record)?);
+        } else {
+            entries.push(Entry::decode(key, record)?);
+        }
         found.add(record);
     }
     meta.catalog.check(found, "tables")?;
-    Ok(entries)
+    Ok((entries, templates))
 }
 
 /// Adds a table; there must be none of this name.
@@ -538,7 +559,7 @@ pub(crate) fn graves(dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta) -> Res
     for pair in dbs.graves.iter(txn).map_err(lmdb::error)? {
         let (key, record) = pair.map_err(lmdb::error)?;
         dbs.check_entry(key)?;
-        tables.push(decode_grave(key, record)?);
+        tables.push(grave(key, record)?);
         found.add(record);
     }
     meta.graves.check(found, "dropped tables")?;

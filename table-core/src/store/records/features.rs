@@ -26,6 +26,8 @@ pub(crate) enum Feature {
     Superseded,
     /// A reader must know it: some index is not ready, or has not always been; and a job may have begun.
     Lives,
+    /// A reader must know it: the catalog has records of templates, which have tables for each period.
+    Periods,
     /// Hurts nobody: values of this store are sealed, so its keys belong to it.
     #[allow(dead_code, reason = "what never seals never says so")]
     Sealed,
@@ -40,7 +42,7 @@ pub(crate) enum Feature {
 }
 
 impl Feature {
-    const READER: [Self; 2] = [Self::Superseded, Self::Lives];
+    const READER: [Self; 3] = [Self::Superseded, Self::Lives, Self::Periods];
     const WRITER: [Self; 2] = [Self::Pending, Self::BlobRows];
     const IGNORABLE: [Self; 3] = [Self::Sealed, Self::Queues, Self::Blobs];
 
@@ -48,6 +50,7 @@ impl Feature {
         match self {
             Self::Superseded | Self::Sealed | Self::Pending => 1,
             Self::Lives | Self::Queues | Self::BlobRows => 2,
+            Self::Periods => 8,
             Self::Blobs => 4,
         }
     }
@@ -61,7 +64,7 @@ impl Feature {
 impl Features {
     pub(crate) fn has(&self, feature: Feature) -> bool {
         let word = match feature {
-            Feature::Superseded | Feature::Lives => self.reader,
+            Feature::Superseded | Feature::Lives | Feature::Periods => self.reader,
             Feature::Pending | Feature::BlobRows => self.writer,
             Feature::Sealed | Feature::Queues | Feature::Blobs => self.ignorable,
         };
@@ -70,7 +73,7 @@ impl Features {
 
     pub(crate) fn set(&mut self, feature: Feature) {
         let word = match feature {
-            Feature::Superseded | Feature::Lives => &mut self.reader,
+            Feature::Superseded | Feature::Lives | Feature::Periods => &mut self.reader,
             Feature::Pending | Feature::BlobRows => &mut self.writer,
             Feature::Sealed | Feature::Queues | Feature::Blobs => &mut self.ignorable,
         };
@@ -79,7 +82,7 @@ impl Features {
 
     pub(crate) fn clear(&mut self, feature: Feature) {
         let word = match feature {
-            Feature::Superseded | Feature::Lives => &mut self.reader,
+            Feature::Superseded | Feature::Lives | Feature::Periods => &mut self.reader,
             Feature::Pending | Feature::BlobRows => &mut self.writer,
             Feature::Sealed | Feature::Queues | Feature::Blobs => &mut self.ignorable,
         };

@@ -14,4 +14,5 @@ pub(crate) mod lives;
 pub(crate) mod mark;
 pub(crate) mod meta;
 pub(crate) mod names;
+pub(crate) mod periods;
 pub(crate) mod vouched;

@@ -39,13 +39,24 @@ pub(in crate::store) fn go_on(
 ) -> Result<u64> {
     let Position { partition, row, remaining } = token.resume(fingerprint(inner, txn, scans)?)?;
     let remaining = remaining.unwrap_or(u64::MAX);
-    let Some(table) = scans.first().map(|scan| scan.table.id) else { return Ok(0) };
-    let ranges = scans.iter().map(|scan| scan.range.as_ref());
-    let starts = executor::after_page(lanes, table, ranges, (partition, row))?;
-    for (scan, start) in scans.iter_mut().zip(starts) {
-        let Some((row, is_after)) = start else { continue };
-        scan.go_on(row, is_after);
+    if scans.is_empty() {
+        return Ok(0);
+    }
+    go_on_after(lanes, scans, (partition, row))?;
+    for scan in scans {
         scan.remaining = remaining;
     }
     Ok(remaining)
+}
+
+/// Moves the scans behind the row of these keys.
+pub(in crate::store) fn go_on_after(lanes: &Lanes, scans: &mut [Scan], last: (&str, &str)) -> Result<()> {
+    let Some(table) = scans.first().map(|scan| scan.table.id) else { return Ok(()) };
+    let ranges = scans.iter().map(|scan| scan.range.as_ref());
+    let starts = executor::after_page(lanes, table, ranges, last)?;
+    for (scan, start) in scans.iter_mut().zip(starts) {
+        let Some((row, is_after)) = start else { continue };
+        scan.go_on(row, is_after);
+    }
+    Ok(())
 }

@@ -61,16 +61,45 @@ impl<E: Entity> MemberOf<E> for E {}
 /// ```
 #[must_use = "a transaction does nothing until it is committed"]
 pub struct Egt<'c, Set> {
-    table: Result<DynamicTable>,
+    table: At,
     partition: Result<String>,
     operations: Vec<Box<dyn Attempt + 'c>>,
     errands: ErrandsAttempt,
     set: PhantomData<fn() -> Set>,
 }
 
+/// Where the changes are made.
+enum At {
+    /// In this table.
+    Table(Result<DynamicTable>),
+    /// In the one that there is when they are committed, given anew if it has been dropped since.
+    Period(Given, Forget),
+}
+
+/// Gives the table of a period, which is made if there is none.
+type Given = Box<dyn Fn() -> Result<DynamicTable> + Send>;
+/// Forgets a table that was dropped.
+type Forget = Box<dyn Fn(&DynamicTable) + Send>;
+
+/// How often changes are begun anew whose table was dropped.
+const ATTEMPTS: u32 = 64;
+
 impl<'c, Set> Egt<'c, Set> {
     /// The partition is one of an entity of the set.
     pub(crate) fn new<E: MemberOf<Set>>(table: Result<DynamicTable>, partition: Partition<E>) -> Self {
+        Self::at(At::Table(table), partition)
+    }
+
+    /// Changes of the table of a period.
+    pub(in crate::typed) fn when_committed<E: MemberOf<Set>>(
+        table: Given,
+        forget: Forget,
+        partition: Partition<E>,
+    ) -> Self {
+        Self::at(At::Period(table, forget), partition)
+    }
+
+    fn at<E: MemberOf<Set>>(table: At, partition: Partition<E>) -> Self {
         Self {
             table,
             partition: partition.into_key(),
@@ -172,11 +201,12 @@ impl<'c, Set> Egt<'c, Set> {
         self.run(driver::explain)
     }
 
-    fn run<T>(
-        self,
-        run: impl FnOnce(Together<'_>, &mut [&mut (dyn Attempt + '_)]) -> Result<T>,
-    ) -> Result<T> {
-        let (table, partition) = (self.table?, self.partition?);
+    fn run<T>(self, run: impl Fn(Together<'_>, &mut [&mut (dyn Attempt + '_)]) -> Result<T>) -> Result<T> {
+        let (mut table, forget) = match self.table {
+            At::Table(table) => (table?, None),
+            At::Period(given, forget) => (given()?, Some((given, forget))),
+        };
+        let partition = self.partition?;
         let refuse = |kind| {
             Err(Error::new(kind).attempted("commit a batch to").table(table.name()).partition(&partition))
         };
@@ -204,6 +234,16 @@ impl<'c, Set> Egt<'c, Set> {
         // Behind the changes, whose numbers errors tell.
         if let Some(errands) = &mut errands {
             operations.push(errands);
+        }
+        let Some((given, forget)) = forget else {
+            return run(Together::batch(&table, &partition), &mut operations);
+        };
+        for _ in 1..ATTEMPTS {
+            match run(Together::batch(&table, &partition), &mut operations) {
+                Err(error) if error.kind() == ErrorKind::TableNotFound => forget(&table),
+                done => return done,
+            }
+            table = given()?;
         }
         run(Together::batch(&table, &partition), &mut operations)
     }

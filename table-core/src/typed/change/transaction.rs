@@ -102,6 +102,16 @@ impl<'c> StoreTransaction<'c> {
         if let Some((_, number)) = known {
             return Ok(*number);
         }
+        if schema.periods().is_some() {
+            return Err(Error::new(ErrorKind::Unsupported)
+                .because(format!(
+                    "`{}` has a table for each period, and a store transaction is of entities of one table each: \
+                     `Periods::egt` changes several of one period",
+                    schema.entity
+                ))
+                .attempted("write to")
+                .table(schema.table()));
+        }
         let table = self.store.table_of(&[schema])?;
         // The entity's own comes first.
         let mut number = None;

@@ -106,6 +106,25 @@ pub trait Entity: Sized + 'static {
     }
 }
 
+/// An entity whose rows lie in one table, which [`Store::table`](crate::Store::table) gives. Derived, not written by hand.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an entity of one table",
+    label = "there is no one table of this type",
+    note = "a struct becomes an entity by `#[derive(Entity)]`",
+    note = "an entity with a table for each period, `#[entity(table = \"Logins{{at:%Y%m%d}}\", ..)]`, has them by `store.periods::<{Self}>()`"
+)]
+pub trait InOneTable: Entity {}
+
+/// An entity that has a table for each period, which [`Store::periods`](crate::Store::periods) gives. Derived, not written by
+/// hand.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an entity with a table for each period",
+    label = "there are no periods of this type",
+    note = "a struct becomes one by `#[derive(Entity)]` and a time in its table's name: `#[entity(table = \"Logins{{at:%Y%m%d}}\", ..)]`",
+    note = "an entity of one table has it by `store.table::<{Self}>()`"
+)]
+pub trait InPeriods: Entity {}
+
 /// A patch of an entity: made by the entity's own `patch` function, with a setter for each field.
 pub type Patch<E> = <E as Entity>::Patch;
 

@@ -373,7 +373,11 @@ impl At<'_> {
                     wants.cause() == Cause::Index(number)
                         && rows.key(wants) == row
                         && there == partition
-                        && table.eq_ignore_ascii_case(self.there.name())
+                        && if wants.is_elsewhere() {
+                            table.eq_ignore_ascii_case(self.there.name())
+                        } else {
+                            self.number == 0
+                        }
                 })
             })?,
             None => false,

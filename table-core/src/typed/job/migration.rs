@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::handle::store::Store;
 use crate::handle::table::DynamicTable;
 use crate::schema::{KindState, Schema};
-use crate::typed::entity::Entity;
+use crate::typed::entity::{Entity, InOneTable};
 
 impl Store {
     /// What it takes to bring the entities of a kind to the version that its struct declares; nothing is begun yet.
@@ -64,7 +64,7 @@ impl Store {
     /// assert_eq!(rename()?.last_name, "Jones");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn migration<E: Entity>(&self) -> Result<Migration<E>> {
+    pub fn migration<E: InOneTable>(&self) -> Result<Migration<E>> {
         let table = self.table::<E>()?.dynamic().clone();
         Migration::of(table)
             .map_err(|error| error.attempted("plan the migration of").table(E::SCHEMA.table()))

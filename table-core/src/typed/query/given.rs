@@ -3,7 +3,7 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use crate::model::{Value, ValueRef};
+use crate::model::{Ticks, Value, ValueRef};
 use crate::opened::Opened;
 use crate::schema::{self, Edge, FieldPart, Fixed, KeyPart, Next, PropertyValue, Template, ValueError};
 use crate::typed::read::key::{BlindArg, KeyArg};
@@ -40,6 +40,45 @@ enum Limit {
 }
 
 impl GivenParts {
+    /// Narrows the times of a field to those from the first on, up to the one beyond: by the value that was given, or by the
+    /// range. Whether either was.
+    pub(super) fn narrow_times(&self, field: usize, (first, beyond): &mut (Ticks, Option<Ticks>)) -> bool {
+        let mut from = |time: Ticks| *first = time.max(*first);
+        let mut to = |time: Option<Ticks>| {
+            *beyond = time.map_or(*beyond, |time| Some(beyond.map_or(time, |b| b.min(time))))
+        };
+        let after = |time: Ticks| Ticks::new(time.get() + 1);
+        if let Some(time) = self.of(field).and_then(|value| value.as_value_ref().as_ticks()) {
+            from(time);
+            to(after(time));
+            return true;
+        }
+        let Some((lower, upper)) = self.range_of(field) else { return false };
+        let time = |value: &PropertyValue<'static>| value.as_value_ref().and_then(|value| value.as_ticks());
+        match lower {
+            Edge::Included(value) | Edge::Excluded(value) => time(value).map_or((), &mut from),
+            Edge::Open | Edge::Nothing => {}
+        }
+        match upper {
+            Edge::Included(value) => to(time(value).and_then(after)),
+            Edge::Excluded(value) => to(time(value)),
+            Edge::Open | Edge::Nothing => {}
+        }
+        true
+    }
+
+    /// Bounds the part after those that are fixed, which is of this field, by times. Whether nothing bounded it before.
+    pub(super) fn bound_times(&mut self, field: usize, (first, beyond): (Ticks, Option<Ticks>)) -> bool {
+        if self.bound.is_some() {
+            return false;
+        }
+        let value = |time| PropertyValue::Owned(Value::DateTime(time));
+        let lower = if first == Ticks::MIN { Edge::Open } else { Edge::Included(value(first)) };
+        let upper = beyond.map_or(Edge::Open, |beyond| Edge::Excluded(value(beyond)));
+        self.bound = Some(Limit::Range(field, lower, upper));
+        true
+    }
+
     /// The values, by field.
     pub(super) fn values(&self) -> &[(usize, Value)] {
         &self.values

@@ -5,6 +5,7 @@ mod given;
 mod lowering;
 mod paths;
 mod rows;
+mod spread;
 mod steps;
 
 use std::borrow::Cow;
@@ -15,11 +16,13 @@ pub use arg::{Offers, OffersPrefix, OffersRange, PartArg, Prefix, prefix};
 pub use given::GivenParts;
 pub use paths::{EventualCopies, OwnRows, WholeCopies};
 pub use rows::TypedRows;
+pub(in crate::typed) use spread::Spread;
 pub use steps::{At, Comes, Ended, InPartition, Newest, Open, Ready, Turns};
 
 use crate::error::Result;
 use crate::executor::Lanes;
 use crate::handle::page::Page;
+use crate::handle::rows::Refilling;
 use crate::handle::table::DynamicTable;
 use crate::query::{Continuation, Explain, Filter, Query};
 use crate::typed::entity::Entity;
@@ -175,7 +178,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
             // What can't be converted must not be counted by what it was.
             return self.clone().into_iter().try_fold(0, |count, row| row.map(|_| count + 1));
         }
-        rows::refilling::<O>(&self.table(), self.held())?.count_rest()
+        self.refilling()?.count_rest()
     }
 
     /// A page: at most `size` of what the query finds, 1,000 at most, from the start or from where another page of the
@@ -188,11 +191,40 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     }
 
     fn page_of(&self, size: usize, after: Option<&Continuation>) -> Result<Page<R::Item>> {
+        if const { O::SPREADS }
+            && let Some(spread) = self.origin.spread()
+        {
+            let hold = self.origin.hold()?;
+            let (snapshot, narrowing) =
+                (std::borrow::Borrow::borrow(&hold), R::select(self.narrowing.clone()));
+            let mut rows = Vec::new();
+            let mut each = |table: &DynamicTable, view: &crate::row::view::RowView<'_>| {
+                rows.push(R::read(snapshot, table, view)?);
+                Ok(())
+            };
+            let asked = (P::KEYS, P::INDEX, &self.given, narrowing);
+            let next = spread.page(snapshot, asked, (size, after), &mut each)?;
+            return Ok(Page::of(rows, next));
+        }
         let table = &*self.table();
         let query = |e: crate::Error| e.attempted("query").table(table.name());
         let (hold, lanes) = self.held().map_err(query)?;
         let snapshot = std::borrow::Borrow::borrow(&hold);
         snapshot_page::<P, R>(snapshot, table, lanes, size, after)
+    }
+
+    /// The rows, to be decoded by the caller.
+    fn refilling(&self) -> Result<Refilling<O::Hold>> {
+        if const { O::SPREADS }
+            && let Some(spread) = self.origin.spread()
+        {
+            let hold = self.origin.hold()?;
+            let narrowing = R::select(self.narrowing.clone());
+            let asked = (P::KEYS, P::INDEX, &self.given, narrowing);
+            let across = spread.rows(std::borrow::Borrow::borrow(&hold), asked)?;
+            return Ok(Refilling::across(hold, self.origin.table(), across));
+        }
+        rows::refilling::<O>(&self.table(), self.held())
     }
 
     fn lower(&self) -> Result<Lanes> {
@@ -268,9 +300,9 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> IntoIterator for PathQuery<P, O, R,
         if const { R::LEAVES_OUT } {
             // Rows that are left out don't count.
             let most = self.narrowing.take_limit().unwrap_or(usize::MAX);
-            return TypedRows::new(&self.table(), self.held()).at_most(most);
+            return TypedRows::new(self.refilling()).at_most(most);
         }
-        TypedRows::new(&self.table(), self.held())
+        TypedRows::new(self.refilling())
     }
 }
 

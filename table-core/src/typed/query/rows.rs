@@ -32,8 +32,8 @@ pub struct TypedRows<P: Path, O: Origin = DynamicTable, R: ReadAs<P> = Whole>(
 );
 
 impl<P: Path, O: Origin, R: ReadAs<P>> TypedRows<P, O, R> {
-    pub(super) fn new(table: &DynamicTable, held: Result<(O::Hold, Lanes)>) -> Self {
-        Self(refilling::<O>(table, held).map_err(Some), PhantomData, usize::MAX)
+    pub(super) fn new(rows: Result<Refilling<O::Hold>>) -> Self {
+        Self(rows.map_err(Some), PhantomData, usize::MAX)
     }
 }
 

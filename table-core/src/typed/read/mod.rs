@@ -67,7 +67,14 @@ impl<E: Entity> Table<E> {
     /// Some of the fields of the entity of this key, or of what an index's copy holds: those of a struct with
     /// `#[derive(Projection)]`, and no others are decoded.
     pub fn get_as<S: Projection<Entity = E>>(&self, key: impl Lookup<E>) -> Result<Option<S>> {
-        get_as(self.dynamic(), None, &key)
+        self.find_as(&key)
+    }
+
+    pub(in crate::typed) fn find_as<S: Projection<Entity = E>>(
+        &self,
+        key: &impl Lookup<E>,
+    ) -> Result<Option<S>> {
+        get_as(self.dynamic(), None, key)
     }
 
     /// What `read` makes of the entity of this key, seen in place: fields are decoded as they are asked for.

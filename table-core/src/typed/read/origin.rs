@@ -6,9 +6,10 @@ use std::fmt;
 use crate::error::Result;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
+use crate::typed::query::Spread;
 
 /// Where a query looks: [`DynamicTable`] is the table at the moment when the query begins to run; [`TableIn`] a table in
-/// a snapshot.
+/// a snapshot, [`InSpan`](crate::typed::InSpan) the tables of periods.
 pub trait Origin: Clone + sealed::Sealed {
     /// What the answer holds while it is read.
     #[doc(hidden)]
@@ -19,12 +20,24 @@ pub trait Origin: Clone + sealed::Sealed {
 
     #[doc(hidden)]
     fn hold(&self) -> Result<Self::Hold>;
+
+    /// Whether it looks at the tables of periods.
+    #[doc(hidden)]
+    const SPREADS: bool = false;
+
+    /// Which tables of periods it looks at.
+    #[doc(hidden)]
+    fn spread(&self) -> Option<&Spread> {
+        None
+    }
 }
 
 mod sealed {
     pub trait Sealed {}
     impl Sealed for crate::handle::table::DynamicTable {}
     impl Sealed for super::TableIn<'_> {}
+    impl Sealed for crate::typed::periods::InSpan {}
+    impl Sealed for crate::typed::periods::InSpanAt<'_> {}
 }
 
 impl Origin for DynamicTable {

@@ -56,6 +56,11 @@ impl<E: Entity> Table<E> {
 
     /// The entity of this key, or what an index's copy holds.
     pub fn get<L: Lookup<E>>(&self, key: L) -> Result<Option<L::Output>> {
+        self.find(&key)
+    }
+
+    #[inline]
+    pub(in crate::typed) fn find<L: Lookup<E>>(&self, key: &L) -> Result<Option<L::Output>> {
         while_ready::<L::Path, _>(&self.table, || {
             let mut found = None;
             let mut read = |view: &RowView<'_>| {
@@ -68,7 +73,7 @@ impl<E: Entity> Table<E> {
                 None => find_or_again(table, key.keys()?, &mut read)?,
             };
             if const { L::Path::INDEX.is_none() } && found.is_none() {
-                self.look_again(&key, &mut found)?;
+                self.look_again(key, &mut found)?;
             }
             Ok(found.filter(|_| is_found))
         })
@@ -187,7 +192,7 @@ impl<E: Entity> Table<E> {
         let new = attempt.into_new();
         match (done, why) {
             (Err(_), Some(why)) => Err(why),
-            (done, _) => Ok(self.stored((done?, new))?),
+            (done, _) => Ok(stored(self.table.name(), (done?, new))?),
         }
     }
 
@@ -301,25 +306,22 @@ impl<E: Entity> Table<E> {
     }
 
     fn changed(&self, key: Key<E>, change: Change<'_, E>) -> Result<Stored<E>> {
-        let done = self.commit(key, change)?;
-        self.stored(done)
-    }
-
-    /// What a change has left of the entity.
-    fn stored(&self, done: (ETag, Option<E>)) -> Result<Stored<E>> {
-        match done {
-            (etag, Some(entity)) => Ok(Stored::new(entity, etag)),
-            // Changes that are made of what is stored leave what they made.
-            (_, None) => {
-                Err(Error::new(ErrorKind::EntityNotFound).attempted("read from").table(self.table.name()))
-            }
-        }
+        stored(self.table.name(), self.commit(key, change)?)
     }
 
     fn commit(&self, key: Key<E>, change: Change<'_, E>) -> Result<(ETag, Option<E>)> {
         let mut attempt = EntityAttempt::new(key, change);
         let etag = driver::commit(Together::alone(&self.table), &mut [&mut attempt])?;
         Ok((etag, attempt.into_new()))
+    }
+}
+
+/// What a change has left of an entity in the table of this name.
+pub(in crate::typed) fn stored<E>(table: &str, done: (ETag, Option<E>)) -> Result<Stored<E>> {
+    match done {
+        (etag, Some(entity)) => Ok(Stored::new(entity, etag)),
+        // Changes that are made of what is stored leave what they made.
+        (_, None) => Err(Error::new(ErrorKind::EntityNotFound).attempted("read from").table(table)),
     }
 }
 

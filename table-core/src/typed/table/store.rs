@@ -6,7 +6,7 @@ use crate::handle::table::DynamicTable;
 use crate::schema::Schema;
 use crate::typed::change::egt::{Egt, MemberOf};
 use crate::typed::change::transaction::StoreTransaction;
-use crate::typed::entity::Entity;
+use crate::typed::entity::InOneTable;
 use crate::typed::read::key::Partition;
 use crate::typed::set::{EntitySet, SetTable};
 use crate::typed::settle;
@@ -22,7 +22,7 @@ impl Store {
     ///
     /// To open a table and to read it notes nothing, so a newer program that only looks locks no older one out. A program
     /// that lacks an optional field of a newer one goes on: it carries the values along.
-    pub fn table<E: Entity>(&self) -> Result<Table<E>> {
+    pub fn table<E: InOneTable>(&self) -> Result<Table<E>> {
         let table = self.table_of(&[E::SCHEMA])?;
         settle::register::<E>(self);
         // What becomes of a summary is said in the table of its entities.

@@ -23,6 +23,8 @@ struct Known {
 const _: () = {
     use ::table_core::__private as __table;
     #[automatically_derived]
+    impl __table::InOneTable for Department {}
+    #[automatically_derived]
     impl __table::Entity for Department {
         const SCHEMA: &'static __table::schema::Schema = {
             const FIELDS: &[__table::schema::Field] = &[

@@ -8,6 +8,8 @@
 const _: () = {
     use ::table_core::__private as __table;
     #[automatically_derived]
+    impl __table::InOneTable for Employee {}
+    #[automatically_derived]
     impl __table::Entity for Employee {
         const SCHEMA: &'static __table::schema::Schema = {
             const FIELDS: &[__table::schema::Field] = &[

@@ -42,6 +42,8 @@ pub struct FoundColumns {
 const _: () = {
     use ::table_core::__private as __table;
     #[automatically_derived]
+    impl __table::InOneTable for Sealed {}
+    #[automatically_derived]
     impl __table::Entity for Sealed {
         const SCHEMA: &'static __table::schema::Schema = {
             const FIELDS: &[__table::schema::Field] = &[

@@ -14,6 +14,7 @@ mod jobs;
 mod key_flips;
 mod kill;
 mod peer;
+mod periods;
 mod queues;
 mod space;
 mod staff;
@@ -50,6 +51,7 @@ fn main() {
         "key-flips" => key_flips::run(&arguments),
         "elsewhere" => elsewhere::forever(&arguments),
         "eventual" => eventual::forever(&arguments),
+        "periods" => periods::forever(&arguments),
         "fill" => full::fill(&arguments),
         "crowd" => full::crowd(&arguments),
         "bulk" => full::bulk(&arguments),

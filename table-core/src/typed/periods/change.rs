@@ -1,0 +1,199 @@
+//! Changes of entities, each in the table of its period.
+
+use std::borrow::Borrow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::times::ticks;
+use super::{ATTEMPTS, Periods};
+use crate::error::{Error, ErrorKind, Result};
+use crate::handle::bulk::{BulkFailure, BulkReport};
+use crate::handle::table::DynamicTable;
+use crate::model::{ETag, IfMatch, Ticks};
+use crate::typed::change::Change;
+use crate::typed::change::driver::{self, Together};
+use crate::typed::change::egt::Egt;
+use crate::typed::change::entity_attempt::EntityAttempt;
+use crate::typed::entity::InPeriods;
+use crate::typed::entity::stored::Stored;
+use crate::typed::read::key::{Key, Partition};
+use crate::typed::table::{Table, stored};
+
+/// Entities of one period that a load takes at a time.
+const AT_ONCE: usize = 4_096;
+
+impl<E: InPeriods> Periods<E> {
+    /// Adds an entity and its copies to the table of its period, which is made if there is none; fails if there is one of its
+    /// key, or of a key in a unique index.
+    pub fn insert(&self, entity: &E) -> Result<ETag> {
+        let start = self.start_of(&Key::of(entity))?;
+        self.commit(start, (Key::unused(), Change::Insert(entity))).map(|(etag, _)| etag)
+    }
+
+    /// Adds an entity, or puts it in the place of the one there.
+    pub fn put(&self, entity: &E) -> Result<ETag> {
+        let key = Key::of(entity);
+        self.commit(self.start_of(&key)?, (key, Change::Put(entity))).map(|(etag, _)| etag)
+    }
+
+    /// Puts an entity in the place of the one there, if that is of the version demanded; fails if there is none.
+    pub fn replace(&self, entity: &E, condition: impl Into<IfMatch>) -> Result<ETag> {
+        let key = Key::of(entity);
+        let change = Change::Replace(entity, condition.into());
+        self.commit(self.start_of(&key)?, (key, change)).map(|(etag, _)| etag)
+    }
+
+    /// Sets what the patch sets on the entity there, if that is of the version demanded; fails if there is none.
+    pub fn merge(&self, key: Key<E>, patch: E::Patch, condition: impl Into<IfMatch>) -> Result<Stored<E>> {
+        self.changed(key, Change::Merge(patch, condition.into()))
+    }
+
+    /// Reads the entity, changes it and writes it back, as [`Table::update`](crate::Table::update) does.
+    pub fn update(&self, key: Key<E>, change: impl FnMut(&mut E)) -> Result<Stored<E>> {
+        self.changed(key, Change::Update(Box::new(change)))
+    }
+
+    /// Changes the entity as [`update`](Self::update) does, unless the closure fails: then nothing is written, and what it
+    /// returned comes back.
+    pub fn try_update<X: From<Error>>(
+        &self,
+        key: Key<E>,
+        mut change: impl FnMut(&mut E) -> Result<(), X>,
+    ) -> Result<Stored<E>, X> {
+        let start = self.start_of(&key)?;
+        let (called_off, mut why) = (AtomicBool::new(false), None);
+        let change = |entity: &mut E| {
+            why = change(entity).err();
+            called_off.store(why.is_some(), Ordering::Relaxed);
+        };
+        let mut attempt = EntityAttempt::new(key, Change::Update(Box::new(change))).unless(&called_off);
+        let done =
+            self.writing(start, false, |table| driver::commit(Together::alone(table), &mut [&mut attempt]));
+        let new = attempt.into_new();
+        match (done, why) {
+            (Err(_), Some(why)) => Err(why),
+            (done, _) => Ok(stored(self.known.tables.source, (done?, new))?),
+        }
+    }
+
+    /// The entity of this one's key, which is added if there is none: what is stored afterwards, by whomever.
+    pub fn get_or_insert(&self, entity: &E) -> Result<Stored<E>> {
+        let mut last = None;
+        for _ in 0..ATTEMPTS {
+            if let Some(found) = self.get(Key::of(entity))? {
+                return Ok(found);
+            }
+            match self.insert(entity) {
+                Err(error) if error.kind() != ErrorKind::EntityAlreadyExists => return Err(error),
+                // What is stored is read, whoever was quicker.
+                inserted => last = inserted.err(),
+            }
+        }
+        let gone =
+            || Error::new(ErrorKind::EntityNotFound).attempted("read from").table(self.known.tables.source);
+        Err(last
+            .unwrap_or_else(gone)
+            .because(format!("others have added and deleted the entity {ATTEMPTS} times in a row")))
+    }
+
+    /// Changes the entity as [`update`](Self::update) does, its row key too, but not its period: the entity and its copies
+    /// move within the partition. To another period it comes by a delete and an insert.
+    pub fn move_to(&self, key: Key<E>, change: impl FnMut(&mut E)) -> Result<Stored<E>> {
+        self.changed(key, Change::Move(Box::new(change)))
+    }
+
+    /// Removes the entity of this key with all its copies, if it is of the version demanded; fails if there is none. The
+    /// period's table stays.
+    pub fn delete(&self, key: Key<E>, condition: impl Into<IfMatch>) -> Result<()> {
+        let change = Change::Delete(condition.into());
+        self.commit(self.start_of(&key)?, (key, change)).map(|_| ())
+    }
+
+    /// Adds many entities, each whole with its copies or not at all, as [`Table::bulk_insert`](crate::Table::bulk_insert)
+    /// does. Those of one period that come one after another are packed into few transactions.
+    pub fn bulk_insert<B: Borrow<E>>(&self, entities: impl IntoIterator<Item = B>) -> Result<BulkReport> {
+        let mut report = BulkReport::default();
+        let (mut run, mut period): (Vec<(u64, B)>, Option<Ticks>) = (Vec::new(), None);
+        for (number, entity) in (0_u64..).zip(entities) {
+            let start = match self.start_of(&Key::of(entity.borrow())) {
+                Ok(start) => start,
+                Err(error) => {
+                    report.failures.push(BulkFailure { batch: number, error });
+                    continue;
+                }
+            };
+            if run.len() >= AT_ONCE || period.is_some_and(|period| period != start) {
+                self.load(&mut run, period, &mut report)?;
+            }
+            period = Some(start);
+            run.push((number, entity));
+        }
+        self.load(&mut run, period, &mut report)?;
+        report.failures.sort_by_key(|failure| failure.batch);
+        Ok(report)
+    }
+
+    /// Loads a run of entities of one period.
+    fn load<B: Borrow<E>>(
+        &self,
+        run: &mut Vec<(u64, B)>,
+        period: Option<Ticks>,
+        report: &mut BulkReport,
+    ) -> Result<()> {
+        let Some(start) = period.filter(|_| !run.is_empty()) else { return Ok(()) };
+        let loaded = self.writing(start, true, |table| {
+            let entities = run.iter().map(|(_, entity)| -> &E { entity.borrow() });
+            let loaded = Table::<E>::new(table.clone()).bulk_insert(entities)?;
+            match loaded.failures.first() {
+                // Nothing was written to a table that is no more.
+                Some(gone) if loaded.committed == 0 && gone.error.kind() == ErrorKind::TableNotFound => {
+                    Err(gone.error.again())
+                }
+                _ => Ok(loaded),
+            }
+        });
+        match loaded {
+            Ok(loaded) => {
+                report.committed += loaded.committed;
+                for mut failure in loaded.failures {
+                    let at = usize::try_from(failure.batch).ok().and_then(|at| run.get(at));
+                    failure.batch = at.map_or(failure.batch, |(number, _)| *number);
+                    report.failures.push(failure);
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::PeriodDropped => {
+                let each = run.iter().map(|(number, _)| BulkFailure { batch: *number, error: error.again() });
+                report.failures.extend(each);
+            }
+            Err(error) => return Err(error),
+        }
+        run.clear();
+        Ok(())
+    }
+
+    /// Changes of several entities of one period and partition, to be made together or not at all: those of the period that
+    /// this time lies in. Its table is made if there is none.
+    pub fn egt<'c>(&self, at: impl TryInto<Ticks>, partition: Partition<E>) -> Egt<'c, E> {
+        let start = ticks(at).map(|time| self.known.start(time));
+        let start = start.map_err(|error| error.attempted("write to").table(self.known.tables.source));
+        let (known, to_forget) = (self.known.clone(), self.known.clone());
+        let table = move || match &start {
+            Ok(start) => known.make(*start),
+            Err(error) => Err(error.again()),
+        };
+        let forget = move |gone: &DynamicTable| to_forget.forget(gone);
+        Egt::when_committed(Box::new(table), Box::new(forget), partition)
+    }
+
+    fn changed(&self, key: Key<E>, change: Change<'_, E>) -> Result<Stored<E>> {
+        let start = self.start_of(&key)?;
+        stored(self.known.tables.source, self.commit(start, (key, change))?)
+    }
+
+    fn commit(&self, start: Ticks, (key, change): (Key<E>, Change<'_, E>)) -> Result<(ETag, Option<E>)> {
+        let adds = matches!(change, Change::Insert(_) | Change::Put(_));
+        let mut attempt = EntityAttempt::new(key, change);
+        let etag =
+            self.writing(start, adds, |table| driver::commit(Together::alone(table), &mut [&mut attempt]))?;
+        Ok((etag, attempt.into_new()))
+    }
+}

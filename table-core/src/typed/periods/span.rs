@@ -1,0 +1,212 @@
+//! Queries over periods.
+
+use std::fmt;
+use std::ops::{Deref, RangeBounds};
+use std::sync::Arc;
+
+use super::template::Template;
+use super::times::span;
+use super::{Known, Periods};
+use crate::error::{Error, Result};
+use crate::handle::snapshot::Snapshot;
+use crate::handle::table::DynamicTable;
+use crate::model::Ticks;
+use crate::typed::entity::InPeriods;
+use crate::typed::query::{OwnRows, PathQuery, Spread};
+use crate::typed::read::key::{Key, Lookup};
+use crate::typed::read::origin::Origin;
+use crate::typed::table::Table;
+
+/// The tables of periods at the moment when a query begins to run, as where it looks.
+#[derive(Clone)]
+pub struct InSpan {
+    table: DynamicTable,
+    spread: Spread,
+}
+
+/// The tables of periods in a snapshot, as where a query looks.
+#[derive(Clone)]
+pub struct InSpanAt<'s> {
+    of: InSpan,
+    snapshot: &'s Snapshot,
+}
+
+impl Origin for InSpan {
+    type Hold = Snapshot;
+
+    fn table(&self) -> &DynamicTable {
+        &self.table
+    }
+
+    fn hold(&self) -> Result<Snapshot> {
+        self.table.snapshot()
+    }
+
+    const SPREADS: bool = true;
+
+    fn spread(&self) -> Option<&Spread> {
+        Some(&self.spread)
+    }
+}
+
+impl<'s> Origin for InSpanAt<'s> {
+    type Hold = &'s Snapshot;
+
+    fn table(&self) -> &DynamicTable {
+        &self.of.table
+    }
+
+    fn hold(&self) -> Result<&'s Snapshot> {
+        Ok(self.snapshot)
+    }
+
+    const SPREADS: bool = true;
+
+    fn spread(&self) -> Option<&Spread> {
+        Some(&self.of.spread)
+    }
+}
+
+impl Known {
+    /// A stand-in for all tables, which has no rows: what is declared of them, and their store.
+    pub(in crate::typed) fn template(self: &Arc<Self>) -> DynamicTable {
+        DynamicTable::new(Arc::new(Template(self.clone())))
+    }
+
+    fn in_span(self: &Arc<Self>, span: (Ticks, Option<Ticks>)) -> InSpan {
+        InSpan { table: self.template(), spread: Spread::new(self.clone(), span) }
+    }
+
+    fn during<T: TryInto<Ticks> + Copy>(self: &Arc<Self>, range: &impl RangeBounds<T>) -> Result<InSpan> {
+        let span = span(range).map_err(|error: Error| error.attempted("query").table(self.tables.source))?;
+        Ok(self.in_span(span))
+    }
+}
+
+impl<E: InPeriods> Periods<E> {
+    /// The entities of these times: the entity's queries are methods of what comes back. Tables of other periods are not
+    /// looked at, and of those at the ends the entities of these times alone are given. All is read in one snapshot, in the
+    /// order of the keys.
+    ///
+    /// ```
+    /// # use table_core::{Entity, Store, Ticks};
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Logins{at:%Y%m%d}", kind = "login")]
+    /// # #[key(partition = "{user}", row = "{at:ticks}")]
+    /// # struct Login { user: String, at: Ticks }
+    /// # let store = Store::temporary()?;
+    /// # let at = |text: &str| text.parse::<Ticks>().unwrap();
+    /// let logins = store.periods::<Login>()?;
+    /// for day in ["2014-07-29T09:00", "2014-07-30T09:00", "2014-07-31T08:00", "2014-07-31T18:00"] {
+    ///     logins.insert(&Login { user: "ann".into(), at: at(day) })?;
+    /// }
+    /// let found = logins.during(at("2014-07-30")..at("2014-07-31T12:00"))?.rows().user("ann");
+    /// let days = found.into_iter().map(|login| Ok(login?.at.to_string())).collect::<table_core::Result<Vec<_>>>()?;
+    /// assert_eq!(days, ["2014-07-30T09:00:00Z", "2014-07-31T08:00:00Z"]);
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    pub fn during<T: TryInto<Ticks> + Copy>(&self, times: impl RangeBounds<T>) -> Result<Spanned<E, InSpan>> {
+        self.known.during(&times).map(Spanned::new)
+    }
+
+    /// The entities of all periods, as those of [`during`](Self::during) some.
+    pub fn all_periods(&self) -> Spanned<E, InSpan> {
+        Spanned::new(self.known.in_span((Ticks::MIN, None)))
+    }
+
+    /// The tables as they are in a snapshot, which may be read with others.
+    pub fn at<'s>(&self, snapshot: &'s Snapshot) -> PeriodsAt<'s, E> {
+        PeriodsAt { periods: self.clone(), snapshot }
+    }
+}
+
+/// The tables of entities of type `E` in a snapshot.
+pub struct PeriodsAt<'s, E: InPeriods> {
+    periods: Periods<E>,
+    snapshot: &'s Snapshot,
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
+impl<'s, E: InPeriods> PeriodsAt<'s, E> {
+    /// The entity of this key, or what an index's copy holds whose key says the period.
+    pub fn get<L: Lookup<E>>(&self, key: L) -> Result<Option<L::Output>> {
+        let start = self.periods.start_of(&key)?;
+        let seen = self.periods.known.seen(self.snapshot)?;
+        let Some(exec) = seen.table(start) else { return Ok(None) };
+        Table::<E>::new(DynamicTable::new(exec.clone())).at(self.snapshot).get(key)
+    }
+
+    /// The entities of these times, as [`Periods::during`] gives them.
+    pub fn during<T: TryInto<Ticks> + Copy>(
+        &self,
+        times: impl RangeBounds<T>,
+    ) -> Result<Spanned<E, InSpanAt<'s>>> {
+        let of = self.periods.known.during(&times)?;
+        Ok(Spanned::new(InSpanAt { of, snapshot: self.snapshot }))
+    }
+
+    /// The entities of all periods.
+    pub fn all_periods(&self) -> Spanned<E, InSpanAt<'s>> {
+        let of = self.periods.known.in_span((Ticks::MIN, None));
+        Spanned::new(InSpanAt { of, snapshot: self.snapshot })
+    }
+}
+
+/// The entities of a span of time: the entity's queries are methods of it.
+pub struct Spanned<E: InPeriods, O: Origin> {
+    origin: O,
+    indexes: E::Indexes<O>,
+}
+
+impl<E: InPeriods, O: Origin> Spanned<E, O> {
+    fn new(origin: O) -> Self {
+        Self { indexes: E::indexes(origin.clone()), origin }
+    }
+
+    /// All of them, whatever their partitions: a scan of each table.
+    pub fn all(&self) -> PathQuery<OwnRows<E>, O> {
+        PathQuery::<OwnRows<E>, O>::new(&self.origin)
+    }
+}
+
+/// The entity's queries.
+impl<E: InPeriods, O: Origin> Deref for Spanned<E, O> {
+    type Target = E::Indexes<O>;
+
+    fn deref(&self) -> &E::Indexes<O> {
+        &self.indexes
+    }
+}
+
+impl<E: InPeriods> Periods<E> {
+    /// The entities of these keys, as they are at one moment, in the keys' order.
+    pub fn get_many(&self, keys: impl IntoIterator<Item = Key<E>>) -> Result<Vec<Option<crate::Stored<E>>>> {
+        let snapshot = self.known.snapshot()?;
+        let at = self.at(&snapshot);
+        keys.into_iter().map(|key| at.get(key)).collect()
+    }
+}
+
+impl fmt::Debug for InSpan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InSpan").field("tables", &self.table.name()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for InSpanAt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InSpanAt").field("tables", &self.of.table.name()).finish_non_exhaustive()
+    }
+}
+
+impl<E: InPeriods> fmt::Debug for PeriodsAt<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PeriodsAt").field("periods", &self.periods).finish_non_exhaustive()
+    }
+}
+
+impl<E: InPeriods, O: Origin> fmt::Debug for Spanned<E, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Spanned").field("tables", &self.origin.table().name()).finish_non_exhaustive()
+    }
+}

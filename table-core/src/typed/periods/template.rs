@@ -1,0 +1,51 @@
+//! What stands for all tables of periods where one table is expected: it names them, and has no rows.
+
+use std::sync::Arc;
+
+use super::Known;
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::{Backend, Moment, Read, TableExec, Take};
+use crate::schema::{Schema, Standing};
+
+pub(super) struct Template(pub(super) Arc<Known>);
+
+#[cold]
+fn no_table() -> Error {
+    Error::new(ErrorKind::Unsupported)
+        .because("there is a table for each period, and not one that has all rows")
+}
+
+impl TableExec for Template {
+    fn table_name(&self) -> &str {
+        self.0.tables.source
+    }
+
+    /// No table has this number.
+    fn id(&self) -> u32 {
+        0
+    }
+
+    fn get(&self, _: (&str, &str), _: Read<'_>) -> Result<bool> {
+        Err(no_table())
+    }
+
+    fn view(&self, _: (&str, &str), _: Take<'_>) -> Result<bool> {
+        Err(no_table())
+    }
+
+    fn declare(&self, _: &'static Schema) -> Result<()> {
+        Ok(())
+    }
+
+    fn standing(&self, _: &'static Schema, _: bool) -> Result<Standing> {
+        Err(no_table())
+    }
+
+    fn store(&self) -> &dyn Backend {
+        &**self.0.store.backend()
+    }
+
+    fn moment(&self) -> Result<Box<dyn Moment>> {
+        self.0.store.backend().clone().moment()
+    }
+}

@@ -1,0 +1,270 @@
+//! Queries of entities that have a table for each period: which tables they read, and in which order.
+//!
+//! Where the time of the period comes next in the key, the rows of one table lie behind those of another, and each is begun
+//! when the one before it has ended. Else the rows of all are merged by their keys, which no two of them share: a key that
+//! tells entities apart says the period.
+
+use std::fmt;
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::GivenParts;
+use super::lowering;
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::{Chained, Lanes, Merged, PeriodsSeen, Walk, drawn_page, fingerprint, page_size};
+use crate::handle::rows::Across;
+use crate::handle::snapshot::Snapshot;
+use crate::handle::table::DynamicTable;
+use crate::limits;
+use crate::model::{Ticks, Value};
+use crate::query::{self, Continuation, Position, Query, declared};
+use crate::row::view::RowView;
+use crate::schema::{self, FieldPart, Format, Schema, TimeItem};
+use crate::typed::entity::path::PathKeys;
+use crate::typed::periods::Known;
+
+/// What is asked of the rows of a path.
+pub(super) type Wanted<'q> = (&'static PathKeys, Option<usize>, &'q GivenParts, Query);
+
+/// The tables of the periods of a span of time.
+#[derive(Clone)]
+pub struct Spread {
+    known: Arc<Known>,
+    /// The times that are wanted: from the first on, up to the one beyond.
+    span: (Ticks, Option<Ticks>),
+}
+
+impl fmt::Debug for Spread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Spread").field("span", &self.span).finish_non_exhaustive()
+    }
+}
+
+/// A table, and what is asked of it.
+struct Asked {
+    table: DynamicTable,
+    lanes: Lanes,
+}
+
+/// What is read, in which order.
+struct Plan {
+    asked: Vec<Asked>,
+    /// Whether each table's rows lie behind those of the one before it.
+    follow: bool,
+}
+
+impl Spread {
+    pub(in crate::typed) fn new(known: Arc<Known>, span: (Ticks, Option<Ticks>)) -> Self {
+        Self { known, span }
+    }
+
+    fn attempted(&self, error: Error) -> Error {
+        error.attempted("query").table(self.known.tables.source)
+    }
+
+    /// The rows of a query.
+    pub(super) fn rows(&self, snapshot: &Snapshot, wanted: Wanted<'_>) -> Result<Across> {
+        self.across(snapshot, &wanted, None).map(|(across, _)| across).map_err(|error| self.attempted(error))
+    }
+
+    /// Gives `each` a page of the rows, with the table of each.
+    pub(super) fn page(
+        &self,
+        snapshot: &Snapshot,
+        wanted: Wanted<'_>,
+        (size, after): (usize, Option<&Continuation>),
+        each: &mut dyn FnMut(&DynamicTable, &RowView<'_>) -> Result<()>,
+    ) -> Result<Option<Continuation>> {
+        let mut page = || {
+            if !(1..=limits::PAGE_ENTITIES).contains(&size) {
+                return Err(page_size(size));
+            }
+            let (keys, _, given, narrowing) = &wanted;
+            let all = self.lower(keys, given, narrowing.clone())?;
+            let seen = self.known.seen(snapshot)?;
+            let print = self.fingerprint(&all, &seen)?;
+            let (mut remaining, is_limited) = (all.wanted(), all.wanted() < u64::MAX);
+            let last = after.map(|token| token.resume(print)).transpose()?;
+            if let Some(Position { remaining: left, .. }) = last {
+                remaining = left.unwrap_or(u64::MAX);
+            }
+            let last = last.map(|Position { partition, row, .. }| (partition.to_owned(), row.to_owned()));
+            let (Across { tables, rows }, _) = self.across(snapshot, &wanted, last)?;
+            let mut each = |_: &crate::row::selection::Selection, view: &RowView<'_>| {
+                let table =
+                    Across::table(&tables, view).ok_or_else(|| Error::new(ErrorKind::TableNotFound))?;
+                each(table, view)
+            };
+            drawn_page(snapshot.moment(), rows.at_most(remaining), (print, is_limited), size, &mut each)
+        };
+        page().map_err(|error| self.attempted(error))
+    }
+
+    /// What binds a token to this query of these periods: no table is named, since they come and go between two pages.
+    fn fingerprint(&self, all: &Lanes, seen: &PeriodsSeen) -> Result<u64> {
+        let plans = all.queries().iter().map(query::plan).collect::<Result<Vec<_>>>()?;
+        let (first, beyond) = self.span;
+        let source = format!("{} {} {:?}", self.known.tables.source, first.get(), beyond.map(Ticks::get));
+        Ok(fingerprint(plans.iter(), 0, seen.store) ^ xxh3_64(source.as_bytes()))
+    }
+
+    fn lower(&self, keys: &'static PathKeys, given: &GivenParts, narrowing: Query) -> Result<Lanes> {
+        lowering::lower(keys, given, narrowing, &self.known.template())
+    }
+
+    /// The rows, from the start or behind the row of these keys.
+    fn across(
+        &self,
+        snapshot: &Snapshot,
+        wanted: &Wanted<'_>,
+        last: Option<(String, String)>,
+    ) -> Result<(Across, bool)> {
+        let Plan { asked, follow } = self.plan(snapshot, wanted)?;
+        let mut tables: Vec<_> = asked.iter().map(|asked| asked.table.clone()).collect();
+        tables.sort_by_key(|table| table.exec().id());
+        let Some(lanes) = asked.first().map(|asked| asked.lanes.clone()) else {
+            return Ok((
+                Across { tables, rows: Merged::new(Query::new().top(0).into(), Vec::new()) },
+                follow,
+            ));
+        };
+        let walks_of = move |moment: &dyn crate::executor::Moment, asked: &Asked| match &last {
+            None => moment.walks(asked.table.exec(), &asked.lanes),
+            Some((partition, row)) => moment.walks_after(asked.table.exec(), &asked.lanes, (partition, row)),
+        };
+        let walks: Vec<Box<dyn Walk>> = if follow {
+            let mut left = asked.into_iter();
+            let next = move |moment: &dyn crate::executor::Moment| match left.next() {
+                Some(asked) => Ok(walks_of(moment, &asked)?.pop()),
+                None => Ok(None),
+            };
+            vec![Box::new(Chained::new(Box::new(next)))]
+        } else {
+            let each = asked.iter().map(|asked| walks_of(snapshot.moment(), asked));
+            let mut each =
+                each.collect::<Result<Vec<_>>>()?.into_iter().map(Vec::into_iter).collect::<Vec<_>>();
+            // A lane of every table, and then the next of every table: in the order of their keys the lane counts first.
+            let mut walks = Vec::new();
+            loop {
+                let before = walks.len();
+                walks.extend(each.iter_mut().filter_map(Iterator::next));
+                if walks.len() == before {
+                    break walks;
+                }
+            }
+        };
+        Ok((Across { tables, rows: Merged::new(lanes, walks) }, follow))
+    }
+
+    fn plan(&self, snapshot: &Snapshot, (keys, index, given, narrowing): &Wanted<'_>) -> Result<Plan> {
+        let (tables, schema) = (self.known.tables, self.known.schema);
+        let mut span = self.span;
+        given.narrow_times(tables.field, &mut span);
+        let (first, beyond) = span;
+        let seen = self.known.seen(snapshot)?;
+        let start = tables.period.start(first);
+        let is_wanted = |begins: &Ticks| *begins >= start && beyond.is_none_or(|beyond| *begins < beyond);
+        let next = next_part(keys, given);
+        let follows = next.filter(|part| part.field == tables.field).and_then(|part| direction(part, keys));
+        let (mut given, mut is_exact) = ((*given).clone(), is_whole(tables, self.span));
+        if follows.is_some() && !is_exact {
+            is_exact = given.bound_times(tables.field, self.span);
+        }
+        let plain = self.lower(keys, &given, narrowing.clone())?;
+        let mut asked = Vec::new();
+        for (begins, exec) in seen.tables.iter().filter(|(begins, _)| is_wanted(begins)) {
+            let table = DynamicTable::new(exec.clone());
+            match index {
+                Some(index) => snapshot.check_index(&table, schema, *index)?,
+                None => snapshot.check_rows(&table, schema)?,
+            }
+            let is_inside = is_exact || is_within(tables.period.end(*begins), *begins, self.span);
+            let lanes = if is_inside {
+                plain.clone()
+            } else {
+                self.lower(keys, &given, self.cut(schema, narrowing.clone())?)?
+            };
+            asked.push(Asked { table, lanes });
+        }
+        let follow = follows.is_some() && plain.queries().len() == 1;
+        if follow && plain.are_reverse() != follows.is_some_and(|ascending| !ascending) {
+            asked.reverse();
+        }
+        Ok(Plan { asked, follow })
+    }
+
+    /// The query, of entities of the span alone.
+    fn cut(&self, schema: &Schema, mut narrowing: Query) -> Result<Query> {
+        let property = schema.fields.get(self.known.tables.field).map_or("", |field| field.property);
+        let check = |time: Ticks| {
+            if time >= Ticks::MIN_PROPERTY {
+                return Ok(Value::DateTime(time));
+            }
+            let because =
+                "a part of a period before the year 1601 can't be filtered for: ask for whole periods";
+            Err(Error::new(ErrorKind::InvalidQuery).because(because))
+        };
+        let (first, beyond) = self.span;
+        if first > Ticks::MIN {
+            narrowing = narrowing.filter(declared(property).ge(check(first)?));
+        }
+        if let Some(beyond) = beyond {
+            narrowing = narrowing.filter(declared(property).lt(check(beyond)?));
+        }
+        Ok(narrowing)
+    }
+}
+
+/// Whether a span of time begins and ends where periods do.
+fn is_whole(tables: &schema::PeriodTables, (first, beyond): (Ticks, Option<Ticks>)) -> bool {
+    let begins = |time: Ticks| tables.period.start(time) == time;
+    begins(first) && beyond.is_none_or(begins)
+}
+
+/// Whether a period lies in a span of time whole.
+fn is_within(end: Option<Ticks>, start: Ticks, (first, beyond): (Ticks, Option<Ticks>)) -> bool {
+    start >= first && beyond.is_none_or(|beyond| end.is_some_and(|end| end <= beyond))
+}
+
+/// The part of the keys behind those that are given.
+fn next_part(keys: &PathKeys, given: &GivenParts) -> Option<&'static FieldPart> {
+    let place = keys.place();
+    if !given.shards.is_empty() || given.is_blind() {
+        return None;
+    }
+    let mut fixed = Vec::new();
+    given.fix(&place.partition, 0, &[], &mut fixed);
+    let in_partition = fixed.len();
+    match schema::fields(&place.partition).nth(in_partition) {
+        Some(part) => Some(part),
+        None => {
+            given.fix(&place.row, in_partition, &[], &mut fixed);
+            schema::fields(&place.row).nth(fixed.len() - in_partition)
+        }
+    }
+}
+
+/// Whether the text of the part grows with time, so that those of one period lie behind those of another; `None` if they may
+/// lie among each other.
+fn direction(part: &FieldPart, keys: &PathKeys) -> Option<bool> {
+    let tables = keys.schema().periods()?;
+    match part.format {
+        _ if part.each => None,
+        Format::Inverted => Some(false),
+        Format::Ticks | Format::Plain => Some(true),
+        // As the name of the table has it, and maybe more.
+        Format::Time(items) => {
+            let wanted: &[TimeItem] = match tables.period {
+                schema::Period::Year => &[TimeItem::Year],
+                schema::Period::Month => &[TimeItem::Year, TimeItem::Month],
+                schema::Period::Day => &[TimeItem::Year, TimeItem::Month, TimeItem::Day],
+                schema::Period::DayOfYear => &[TimeItem::Year, TimeItem::DayOfYear],
+                schema::Period::Hour => &[TimeItem::Year, TimeItem::Month, TimeItem::Day, TimeItem::Hour],
+            };
+            let printed = items.iter().filter(|item| !matches!(item, TimeItem::Char(_)));
+            wanted.iter().eq(printed.take(wanted.len())).then_some(true)
+        }
+        _ => None,
+    }
+}
