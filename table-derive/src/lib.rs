@@ -114,6 +114,7 @@ use crate::ctxt::Ctxt;
 /// | `#[summary(of = Entity)]` | the struct is a summary: each row counts the entities that print its key, and adds up what they hold. Its key is of fields of theirs; nobody writes it but their changes |
 /// | `#[summary(of = Entity, atomic)]` | the same in another partition or table than its entities |
 /// | `#[summarized_in(Summary, ..)]` | the entity's changes keep these summaries |
+/// | `#[copied_into(Holder, ..)]` | the entity's changes keep the copies that entities of these structs hold of it |
 ///
 /// # On fields
 ///
@@ -132,6 +133,8 @@ use crate::ctxt::Ctxt;
 /// | `#[encrypt(blind)]` | the field can be looked up for equality: by `{ssn:blind}` in an index and by `.eq(..)` in a filter. A keyed token of the value is stored beside it, in a property of the field's name with `Token` behind it (C10), and shows which rows hold equal values |
 /// | `#[encrypt(blind, tokens = table)]` | the scope in which equal values have equal tokens: `partition` if not said, or `table` |
 /// | `#[encrypt(dual)]` | the same for a property that has been plain. It is written sealed; rows may hold it plain until `Table::reencrypt` has sealed them. With `blind`, filters find both; an index does not compile (C9) |
+/// | `#[copy_of(Entity, key(a, b))]` | on an `Option` of a projection of another entity: a copy of its fields, which changes with it. The fields in `key(..)` make up its key; the struct's own key, or that of an index, begins with them |
+/// | `#[copy_of(Entity, key(a, b), atomic)]` | the same of an entity in another partition or table |
 /// | `#[summary(count)]` | of a summary: how many entities there are, as a `u64`. Each summary has one |
 /// | `#[summary(count, when = path)]` | how many of them a function of `&Entity` picks |
 /// | `#[summary(sum = field)]` | what an integer field of theirs comes to, as an `i64`. A sum that this can't hold refuses the change |
@@ -139,7 +142,7 @@ use crate::ctxt::Ctxt;
 /// A field of the type `typed::Ref<Entity>`, or of an `Option` of it, is a reference: the key of another entity, in two
 /// properties, `ManagerPartition` and `ManagerRow` of a field `manager`. It is of no key, and is not sealed.
 ///
-/// `#[blob]`, `#[copy_of]`, `#[index_list]`, `#[copied_into]` and `wide` are not supported yet.
+/// `#[blob]`, `#[index_list]` and `wide` are not supported yet.
 ///
 /// # Types in signatures
 ///

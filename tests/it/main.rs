@@ -16,6 +16,7 @@ mod canary;
 mod changing;
 mod concurrency;
 mod conveniences;
+mod copied;
 mod copies;
 mod cost;
 mod crash;

@@ -131,6 +131,10 @@ pub mod summaries {}
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/series.md")]
 pub mod series {}
+/// The programs of the page on references and copies of other entities.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/derived.md")]
+pub mod derived {}
 
 /// The program of the page on periods.
 #[cfg(doctest)]

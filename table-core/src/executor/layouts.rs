@@ -2,7 +2,9 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::TableExec;
-use crate::schema::{self, Differences, IndexState, Lives, Refusal, Schema, Standing, Unread, checks};
+use crate::schema::{
+    self, Differences, IndexState, Lives, Outdated, Refusal, Schema, Standing, Unread, checks,
+};
 
 /// Every kind of a table with its layout.
 pub type LayoutTexts = Vec<(String, String)>;
@@ -76,6 +78,7 @@ pub(crate) fn refused(schema: &Schema, noted: Option<&str>, refusal: &Refusal) -
             schema.entity
         ),
         Refusal::Pending(version) => return pending(schema, *version, "written"),
+        Refusal::Forgets(what) => forgets(schema, *what),
         Refusal::Outdated(version) => outdated_version(schema, *version),
         Refusal::Otherwise(name) => {
             let lines = noted
@@ -101,6 +104,23 @@ pub(crate) fn pending(schema: &Schema, version: u32, what: &str) -> Error {
         "rows of `{kind}` are of version {version}, and can't be {what} by version {now}, the struct `{entity}`, before \
          `store.migration::<{entity}>()?.run()` has converted them"
     ))
+}
+
+/// What is said to a program that would leave copies as they were.
+#[cold]
+pub(crate) fn forgets(schema: &Schema, what: Outdated) -> String {
+    let Schema { kind, entity, .. } = schema;
+    match what {
+        Outdated::Uncopied(property) => format!(
+            "a row of `{kind}` holds `{property}..` of another entity, which the struct `{entity}` does not say, or by other \
+             fields: what it holds would be wrong; declare it with `#[copy_of]`"
+        ),
+        Outdated::Untold(holder) => format!(
+            "rows of `{holder}` hold what those of `{kind}` say, and the struct `{entity}` does not know of it: they would \
+             stay as they are; declare it with `#[copied_into]`"
+        ),
+        Outdated::Bare | Outdated::Misnamed { .. } | Outdated::Former(_) | Outdated::Gone(_) => String::new(),
+    }
 }
 
 /// What is said to a program of an earlier version than rows are of.

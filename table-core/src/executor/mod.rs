@@ -181,6 +181,13 @@ pub trait Moment: Any + Send {
         Ok(false)
     }
 
+    /// A digest of the keys and versions of the rows of a partition whose row keys begin so, for a plan to rely on.
+    fn digest(&self, table: &dyn TableExec, partition: &str, prefix: &str) -> Result<u64> {
+        let _ = (table, partition, prefix);
+        let because = "the store can't tell whether rows have come or gone: that takes the ability `range`";
+        Err(Error::new(ErrorKind::Unsupported).because(because))
+    }
+
     /// A walk for each lane.
     fn walks(&self, table: &dyn TableExec, lanes: &Lanes) -> Result<Vec<Box<dyn Walk>>>;
 

@@ -56,6 +56,19 @@ pub(crate) fn load<T, L: Loader + ?Sized>(
     }
 }
 
+/// What became of items that are carried out one by one.
+pub(crate) fn each(items: impl IntoIterator<Item = Result<()>>) -> Result<BulkReport> {
+    let mut report = BulkReport::default();
+    for (batch, done) in (0_u64..).zip(items) {
+        match done {
+            Ok(()) => report.committed += 1,
+            Err(error) if error.kind().stops() => return Err(error),
+            Err(error) => report.failures.push(BulkFailure { batch, error }),
+        }
+    }
+    Ok(report)
+}
+
 fn carry_out<T, L: Loader + ?Sized>(
     loader: &mut L,
     taken: &[(u64, T)],

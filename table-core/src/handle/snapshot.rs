@@ -136,6 +136,12 @@ impl Snapshot {
         follows.map_err(|e| e.attempted("read from").table(table.name()).partition(keys.0).row(keys.1))
     }
 
+    /// A digest of the rows of a partition whose row keys begin so, for a plan to rely on.
+    pub(crate) fn digest(&self, table: &DynamicTable, partition: &str, prefix: &str) -> Result<u64> {
+        let digest = self.moment.digest(self.table(table)?, partition, prefix);
+        digest.map_err(|e| e.attempted("read from").table(table.name()).partition(partition).row(prefix))
+    }
+
     /// A walk for each of the lanes.
     pub(crate) fn walks(&self, table: &DynamicTable, lanes: &Lanes) -> Result<Vec<Box<dyn Walk>>> {
         self.moment.walks(self.table(table)?, lanes)

@@ -6,7 +6,7 @@ use super::content::RowKind;
 use super::follow::{Following, Intent};
 use super::one_or_more::OneOrMore;
 use super::part::{Part, Place};
-use super::row_write::{Condition, Epoch, Plan, RowWrite, Version};
+use super::row_write::{Condition, Epoch, Plan, Range, RowWrite, Version};
 use super::rows::EntityRows;
 use super::touched::touched;
 use crate::error::{Error, ErrorKind, Result};
@@ -97,6 +97,8 @@ pub(crate) enum Reach<'p> {
 #[derive(Debug)]
 pub(crate) struct Draft<'p> {
     reach: Reach<'p>,
+    /// So many of the entities are those that were asked for: the others' changes are brought about by theirs.
+    derived: usize,
     /// The names of the tables that come with the plan, which numbers them so.
     tables: &'p [&'p str],
     entities: OneOrMore<&'p Printed<'p>>,
@@ -123,6 +125,7 @@ impl<'p> Draft<'p> {
     /// A draft for changes of so many entities, in these tables: the entities' own, if there is one.
     pub(crate) fn new(reach: Reach<'p>, tables: &'p [&'p str], entities: usize) -> Self {
         Self {
+            derived: usize::MAX,
             reach,
             tables,
             entities: OneOrMore::default(),
@@ -174,11 +177,17 @@ impl<'p> Draft<'p> {
         })
     }
 
+    /// From here on come entities whose change is brought about by that of others, maybe in other partitions.
+    pub(crate) fn begin_derived(&mut self) {
+        self.derived = self.entities.len();
+    }
+
     /// Adds the rows of an entity that was read, or is new.
     pub(crate) fn add(&mut self, of: usize, entity: &'p Printed<'p>) {
         self.entities.push(entity);
         let at = self.part(self.own(entity));
         let is_alone = self.is_alone;
+        self.is_wide |= at > 0 && self.entities.len() > self.derived;
         if let Some(part) = self.parts.get_mut(at) {
             part.state(entity.epoch);
         }
@@ -210,6 +219,25 @@ impl<'p> Draft<'p> {
         let Some(part) = self.parts.get_mut(at) else { return };
         part.rows.reserve(entity.most());
         touched(of, entity, is_alone, |_, _, touched| part.add(touched));
+    }
+
+    /// Demands that a row which was read, or looked for, is still what it was. Rows that the plan changes have conditions of
+    /// their own.
+    pub(crate) fn expect(&mut self, (table, partition): (&str, &'p str), row: RowWrite<'p>) {
+        let at = self.part(self.place(table, partition));
+        self.is_wide |= at > 0;
+        if let Some(part) = self.parts.get_mut(at) {
+            part.expect(row);
+        }
+    }
+
+    /// Demands that no row has come to a range, gone from it or changed there.
+    pub(crate) fn rely_on(&mut self, (table, partition): (&str, &'p str), range: Range<'p>) {
+        let at = self.part(self.place(table, partition));
+        self.is_wide |= at > 0;
+        if let Some(part) = self.parts.get_mut(at) {
+            part.rely_on(range);
+        }
     }
 
     /// Adds what is done with messages.
@@ -301,8 +329,12 @@ impl<'p> Draft<'p> {
 
     #[cold]
     fn too_many(&self, rows: usize, most: usize) -> Error {
+        let held = match self.entities.len().checked_sub(self.derived) {
+            Some(held @ 1..) => format!(", and of {held} entities that hold copies of theirs"),
+            _ => String::new(),
+        };
         let because = format!(
-            "the change touches {rows} rows, the entities' own and their copies; a transaction may touch {most}"
+            "the change touches {rows} rows, the entities' own and their copies{held}; a transaction may touch {most}"
         );
         let error = Error::new(ErrorKind::BatchLength).because(because);
         match self.parts.first() {
@@ -322,8 +354,8 @@ impl<'p> Draft<'p> {
         };
         for (index, entity) in self.entities.iter().copied().enumerate() {
             let partition = match self.reach {
-                Reach::Batch(partition) => partition,
-                Reach::Alone | Reach::Store => entity.partition(),
+                Reach::Batch(partition) if index < self.derived => partition,
+                Reach::Alone | Reach::Batch(_) | Reach::Store => entity.partition(),
             };
             let new = entity.new.as_ref().map_or(partition, EntityRows::partition);
             if let Some(other) = [entity.partition(), new].into_iter().find(|other| *other != partition) {

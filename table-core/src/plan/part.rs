@@ -2,7 +2,7 @@
 
 use super::addition::{self, Addition};
 use super::one_or_more::OneOrMore;
-use super::row_write::{Act, Condition, Content, Epoch, Group, RowWrite};
+use super::row_write::{Act, Condition, Content, Epoch, Group, Range, RowWrite};
 use super::touched::{Gone, Touched};
 
 /// A partition of one of the tables that come with a plan.
@@ -26,6 +26,10 @@ pub(super) struct Part<'p> {
     additions: Vec<Addition<'p>>,
     /// The epochs of the kinds whose own rows are among them.
     epochs: OneOrMore<Epoch>,
+    /// Rows that must be what was read, unless they are among those.
+    expected: Vec<RowWrite<'p>>,
+    /// What must not have changed besides.
+    unchanged: Vec<Range<'p>>,
 }
 
 impl<'p> Part<'p> {
@@ -37,6 +41,22 @@ impl<'p> Part<'p> {
             gone: Vec::new(),
             additions: Vec::new(),
             epochs: OneOrMore::default(),
+            expected: Vec::new(),
+            unchanged: Vec::new(),
+        }
+    }
+
+    /// Demands that a row is what was read.
+    pub(super) fn expect(&mut self, row: RowWrite<'p>) {
+        if self.expected.iter().all(|known| known.key != row.key) {
+            self.expected.push(row);
+        }
+    }
+
+    /// Demands that a range is what was read.
+    pub(super) fn rely_on(&mut self, range: Range<'p>) {
+        if self.unchanged.iter().all(|known| known.prefix != range.prefix) {
+            self.unchanged.push(range);
         }
     }
 
@@ -124,6 +144,12 @@ impl<'p> Part<'p> {
     /// Puts the rows in the order in which they are looked at, with as many of those that are most likely not there as have
     /// room. Returns how many those are.
     pub(super) fn finish(&mut self, room: usize) -> usize {
+        // Those that are written have a condition of their own.
+        for row in std::mem::take(&mut self.expected) {
+            if self.rows.iter().all(|known| known.key != row.key) {
+                self.rows.push(row);
+            }
+        }
         let before = self.rows.len();
         let uncertain = self.gone.iter().filter(|gone| !gone.is_certain);
         self.rows.extend(uncertain.take(room).map(|gone| gone.row));
@@ -140,7 +166,7 @@ impl<'p> Part<'p> {
 
     /// Its rows as they are planned.
     pub(super) fn into_group(self) -> Group<'p> {
-        let Self { place: Place { table, partition }, rows, additions, epochs, .. } = self;
-        Group { table, partition, rows, additions, unchanged: Vec::new(), epochs }
+        let Self { place: Place { table, partition }, rows, additions, epochs, unchanged, .. } = self;
+        Group { table, partition, rows, additions, unchanged, epochs }
     }
 }

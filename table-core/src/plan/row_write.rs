@@ -199,7 +199,7 @@ impl<'p> Group<'p> {
 
     /// Whether nothing is done in it, and nothing demanded.
     pub(crate) fn is_empty(&self) -> bool {
-        self.rows.is_empty() && self.additions.is_empty()
+        self.rows.is_empty() && self.additions.is_empty() && self.unchanged.is_empty()
     }
 
     /// The declarations that its rows were made by, those of several rows several times.

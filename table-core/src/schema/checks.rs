@@ -7,6 +7,7 @@
 
 #![expect(clippy::large_types_passed_by_value, reason = "the compiler builds the messages, not the program")]
 
+mod holder;
 mod keys;
 mod parts;
 mod periods;
@@ -17,7 +18,7 @@ mod summary;
 pub(in crate::schema) use rows::same;
 
 use super::message::Message;
-use super::{Field, FieldPart, Index, Part, Place, Schema, Series, Template, bounds};
+use super::{Field, FieldPart, HeldCopy, Index, Part, Place, Schema, Series, Template, bounds};
 use crate::model::EdmType;
 
 /// One of an entity's key templates.
@@ -422,6 +423,42 @@ pub const fn summarized(schema: &Schema, at: usize) {
         message.refuse();
     }
     disjoint(schema, at);
+}
+
+/// A copy of another entity's fields: the source is one whose changes can keep it, in the place that is said, and they find the
+/// holders by rows whose keys begin with the source's.
+#[track_caller]
+pub const fn copied(holder: &Schema, source: &Schema, at: usize, fields: &[usize]) {
+    if holder.entity.is_empty() || source.entity.is_empty() {
+        return;
+    }
+    let copy = copy(holder, at);
+    let mistake = match holder::source(holder, source, copy) {
+        Some(mistake) => Some(mistake),
+        None => match holder::fields(source, fields) {
+            Some(mistake) => Some(mistake),
+            None => holder::way_back(holder, source, copy),
+        },
+    };
+    if let Some(message) = sound(holder, mistake) {
+        message.refuse();
+    }
+}
+
+/// A field of the holder that stands in the key of the source is of the type of the field there.
+#[track_caller]
+pub const fn copy_key(holder: &Schema, source: &Schema, at: usize, nth: usize) {
+    if holder.entity.is_empty() || source.entity.is_empty() {
+        return;
+    }
+    if let Some(message) = holder::key(holder, source, copy(holder, at), nth) {
+        message.refuse();
+    }
+}
+
+#[expect(clippy::indexing_slicing, reason = "a copy that isn't there stops the compiler")]
+const fn copy(schema: &Schema, at: usize) -> &HeldCopy {
+    &schema.copied[at]
 }
 
 /// C7, for kinds that meet in a table when the program runs: the mistake, if there is one.

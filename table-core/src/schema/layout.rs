@@ -17,7 +17,7 @@ pub(crate) use advice::{advice, takes};
 #[cfg(test)]
 pub(crate) use differences::differences;
 pub(crate) use differences::{
-    Differences, Outdated, differences_in, outdated, same_index, same_keys, united,
+    Differences, Outdated, differences_in, forgotten, outdated, same_index, same_keys, united,
 };
 pub(crate) use indexes::{noted_elsewhere, with_index, with_table_renamed, without_index};
 pub(crate) use read::read;
@@ -49,6 +49,10 @@ const GONE: &str = "gone";
 const PRINTS: char = '#';
 /// The line that says that every row carries a keyed digest.
 const SIGNED: &str = "signed";
+/// The lines that say what an entity holds of others, and who holds copies of it.
+const COPIED: &str = "copied";
+const BY: &str = " by";
+const HOLDER: &str = "holder";
 
 /// The layout of an entity, as it is noted in its own table.
 pub(crate) fn layout(schema: &Schema) -> String {
@@ -87,6 +91,16 @@ pub(crate) fn layout_in(schema: &Schema, table: &str) -> String {
         if let Some(was) = field.was {
             let _: std::fmt::Result = write!(text, "{WAS}{was}");
         }
+    }
+    for copy in schema.copied {
+        let _: std::fmt::Result = write!(text, "\n{COPIED} {}{BY}", copy.property);
+        for field in copy.key {
+            text.push(' ');
+            text.push_str(property(*field));
+        }
+    }
+    for holder in schema.holders {
+        let _: std::fmt::Result = write!(text, "\n{HOLDER} {holder}");
     }
     for property in schema.gone {
         let _: std::fmt::Result = write!(text, "\n{GONE} {property}");

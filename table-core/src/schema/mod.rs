@@ -35,6 +35,7 @@ mod escape;
 mod fold;
 mod form;
 mod held;
+mod holder;
 mod key_error;
 mod key_type;
 mod keys;
@@ -68,14 +69,17 @@ pub(crate) use encrypted::{TOKEN_BYTES, token_text};
 pub use escape::{escape, unescape};
 pub use fold::fold_char;
 pub(crate) use held::holds;
+#[doc(hidden)]
+pub use holder::{CopiedInto, CopyOf};
+pub use holder::{HeldCopy, Kin};
 pub(crate) use key_error::KeyError;
 pub(crate) use key_type::{BLIND_DIGITS, edm, shard_digits};
 pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
 pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys, print_keys};
 pub(crate) use layout::layout;
 pub(crate) use layout::{
-    Differences, Outdated, advice, differences_in, layout_in, noted_elsewhere, outdated, read, same_index,
-    same_keys, takes, united, with_index, with_table_renamed, without_index,
+    Differences, Outdated, advice, differences_in, forgotten, layout_in, noted_elsewhere, outdated, read,
+    same_index, same_keys, takes, united, with_index, with_table_renamed, without_index,
 };
 #[doc(hidden)]
 pub use lives::{Blocked, IndexEvent, IndexState, KindEvent, KindState, Lives, Standing};
@@ -128,6 +132,13 @@ pub struct Schema {
     pub indexes: &'static [Index],
     /// The name of the struct that it is a summary of: its rows are written by changes of that one's entities alone.
     pub summary_of: Option<&'static str>,
+    /// The copies of other entities' fields that it holds.
+    pub copied: &'static [HeldCopy],
+    /// The kinds of the entities that hold copies of it.
+    pub holders: &'static [&'static str],
+    /// The declarations of those.
+    #[doc(hidden)]
+    pub kin: Kin,
 }
 
 impl Schema {
@@ -150,6 +161,9 @@ impl Schema {
             places,
             indexes: &[],
             summary_of: None,
+            copied: &[],
+            holders: &[],
+            kin: Kin::NONE,
         }
     }
 

@@ -28,7 +28,8 @@ impl Schema {
         let mut lines = Vec::with_capacity(self.places.len() + self.indexes.len());
         for place in self.places {
             let properties = self.properties(|field| !place.gives_back(field));
-            lines.push(line(self.kind.to_owned(), place, properties));
+            let held = if self.holders.is_empty() { "" } else { ", copied into " };
+            lines.push(line(format!("{}{held}{}", self.kind, self.holders.join(" and ")), place, properties));
         }
         for (number, index) in self.indexes.iter().enumerate() {
             let Index { kind, place, unique, sparse, arrival, .. } = index;
@@ -69,11 +70,12 @@ impl Schema {
         named.collect::<Vec<_>>().join(", ")
     }
 
-    /// The properties of the wanted fields: `Age: Int32`, with `?` for one that may be absent; `Ssn: encrypted String`.
+    /// The properties of the wanted fields: `Age: Int32`, with `?` for one that may be absent; `Ssn: encrypted String`;
+    /// `ManagerName: copied String?` of what it holds of another entity.
     fn properties(&self, wanted: impl Fn(usize) -> bool) -> String {
         let fields = self.fields.iter().enumerate().filter(|(at, _)| wanted(*at));
         let named =
-            fields.filter(|(_, field)| field.series.is_none_or(|slot| slot.at == 0)).map(|(_, field)| {
+            fields.filter(|(_, field)| field.series.is_none_or(|slot| slot.at == 0)).map(|(at, field)| {
                 let absent = if field.optional { "?" } else { "" };
                 let mut sealed = String::new();
                 sealing(&mut sealed, field);
@@ -81,7 +83,8 @@ impl Schema {
                 let to = last
                     .filter(|last| last != field.property)
                     .map_or(String::new(), |last| format!(" .. {last}"));
-                format!("{}{to}: {sealed}{:?}{absent}", field.property, field.edm)
+                let copied = if self.is_copied(at) { "copied " } else { "" };
+                format!("{}{to}: {copied}{sealed}{:?}{absent}", field.property, field.edm)
             });
         named.collect::<Vec<_>>().join(", ")
     }

@@ -67,6 +67,7 @@ pub use crate::plan::WriteExplain;
 pub use self::{
     entity::former::converted,
     entity::group::{Group, group_fields, group_is_exact, group_names, group_names_len},
+    entity::holder::{Held, Holder, kin},
     entity::path::{read_copied, read_stored},
     entity::properties::{FlatColumns, Properties, side_by_side},
     entity::source::Source,

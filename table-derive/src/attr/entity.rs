@@ -4,6 +4,7 @@ use proc_macro2::Ident;
 use syn::parse::ParseStream;
 use syn::{Attribute, Error, LitStr, Path, Result};
 
+use super::copy_of;
 use super::summary::{self, SummaryWords};
 use super::types::{TypeWord, types};
 use super::{Fill, IndexWords, Slot, Words, value};
@@ -28,6 +29,8 @@ pub(crate) struct EntityAttrs {
     pub(crate) summary: Option<(Ident, SummaryWords)>,
     /// `#[summarized_in(..)]`.
     pub(crate) summarized_in: Vec<Path>,
+    /// The structs that hold copies of it.
+    pub(crate) copied_into: Vec<Path>,
 }
 
 /// `#[entity(..)]`.
@@ -66,6 +69,7 @@ impl EntityAttrs {
             indexes: Vec::new(),
             summary: None,
             summarized_in: Vec::new(),
+            copied_into: Vec::new(),
         };
         for attr in attrs {
             let Some((name, text)) = super::name(attr) else { continue };
@@ -81,7 +85,8 @@ impl EntityAttrs {
                     super::read(cx, attr, &mut all.summary.get_or_insert_with(new).1);
                 }
                 SUMMARIZED_IN => all.summarized_in.extend(summary::summarized_in(cx, attr)),
-                INDEX_LIST | COPIED_INTO => super::unsupported(cx, name, &format!("`#[{name}]`")),
+                COPIED_INTO => all.copied_into.extend(copy_of::copied_into(cx, attr)),
+                INDEX_LIST => super::unsupported(cx, name, &format!("`#[{name}]`")),
                 PROPERTY | FLATTEN | ENCRYPT | SERIES | BLOB | COPY_OF => {
                     cx.error(name.span(), format!("`#[{name}]` belongs on a field"));
                 }

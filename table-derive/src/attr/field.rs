@@ -5,6 +5,7 @@ use quote::quote_spanned;
 use syn::parse::ParseStream;
 use syn::{Attribute, Error, LitStr, Meta, Result, Token};
 
+use super::copy_of::CopyOfWords;
 use super::summary::NumberWords;
 use super::{Fill, Slot, Words, value};
 use crate::ctxt::Ctxt;
@@ -27,6 +28,8 @@ pub(crate) struct FieldAttrs {
     pub(crate) series: Option<(Ident, SeriesWords)>,
     /// `#[summary]`, with its name.
     pub(crate) number: Option<(Ident, NumberWords)>,
+    /// `#[copy_of]`.
+    pub(crate) copy: Option<CopyOfWords>,
 }
 
 /// `#[encrypt(..)]`.
@@ -124,7 +127,8 @@ impl FieldAttrs {
             scope: Slot::new(value::key_scope),
             tokens: Slot::new(value::token_scope),
         };
-        let mut all = Self { property, flatten: None, encrypt: None, sealing, series: None, number: None };
+        let mut all =
+            Self { property, flatten: None, encrypt: None, sealing, series: None, number: None, copy: None };
         for attr in attrs {
             let Some((name, text)) = super::name(attr) else { continue };
             match text.as_str() {
@@ -164,7 +168,12 @@ impl FieldAttrs {
                     }
                 }
                 BLOB => super::unsupported(cx, name, &format!("`#[{name}]`")),
-                COPY_OF if of_entity => super::unsupported(cx, name, "`#[copy_of]`"),
+                COPY_OF if of_entity => {
+                    if all.copy.is_some() {
+                        cx.error(name.span(), "`copy_of` is given twice");
+                    }
+                    all.copy = Some(CopyOfWords::read(cx, name, attr));
+                }
                 ENTITY | KEY | INDEX | INDEX_LIST | COPIED_INTO | SUMMARIZED_IN if of_entity => {
                     cx.error(name.span(), format!("`#[{name}]` belongs on the struct"));
                 }

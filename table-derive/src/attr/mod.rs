@@ -3,6 +3,7 @@
 //! No function here returns an error. A mistake goes to the [`Ctxt`], and reading goes on. A word that was tried and
 //! failed, or was misspelt, is not missed afterwards: one mistake gives one message.
 
+mod copy_of;
 mod entity;
 mod field;
 mod index;
@@ -17,6 +18,7 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Attribute, Meta, Token};
 
+pub(crate) use copy_of::CopyOfWords;
 pub(crate) use entity::EntityAttrs;
 pub(crate) use field::{DefaultWord, FieldAttrs, KeyScope, SeriesWords, TokenScope};
 pub(crate) use index::{CopyWord, IndexWords};

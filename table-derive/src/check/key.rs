@@ -23,7 +23,7 @@ pub(super) fn c3_a_key_holds_what_is_stored(cx: &Ctxt, entity: &Entity<'_>) {
                 Some(Storage::Skipped) => "a skipped field can't be part of a key",
                 Some(Storage::Flattened) => "a flattened field can't be part of a key",
                 Some(Storage::Grouped) => {
-                    "a reference is two properties and can't be part of a key; name the fields that its key is made of"
+                    "a reference or a copy is several properties and can't be part of a key; name the fields that refer"
                 }
                 Some(Storage::Series) => "a series can't be part of a key",
                 _ => continue,

@@ -14,6 +14,7 @@
 //! | C24 | [`attr`](crate::attr); words that contradict each other in [`model::Field`](crate::model::Field) |
 //! | C30 | [`model::Entity`](crate::model::Entity), [`model::Index`](crate::model::Index) |
 
+mod copied;
 mod entity;
 mod index;
 mod key;
@@ -53,6 +54,7 @@ pub(crate) fn entity(cx: &Ctxt, entity: &Entity<'_>) {
     index::every_row_has_its_name(cx, entity);
     index::c19_a_transaction_holds_the_copies(cx, entity);
 
+    copied::a_copy_is_found_by_fields(cx, entity);
     periods::c27_all_of_an_entity_lies_in_its_period(cx, entity);
 
     summary::a_summary_holds_numbers(cx, entity);

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::names::Names;
-use super::{exact, fields, former, patch, path, schema, summary};
+use super::{copied, exact, fields, former, patch, path, schema, summary};
 use crate::model::Entity;
 
 pub(crate) fn implementation(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
@@ -18,6 +18,7 @@ pub(crate) fn implementation(model: &Entity<'_>, names: &Names<'_>) -> TokenStre
     let (exchange, has_row) = (patch::exchange(model, names), has_row(model));
     let (elements, former) = (elements(model), former::from_former(model));
     let (summarizes, counted) = (summary::summarizes(model), summary::counted(model));
+    let copied = copied::constants(model);
     let lies = lies(model);
     quote! {
         #lies
@@ -28,6 +29,8 @@ pub(crate) fn implementation(model: &Entity<'_>, names: &Names<'_>) -> TokenStre
             const SCHEMA: &'static #krate::schema::Schema = #schema;
 
             #summarizes
+
+            #copied
 
             #exact
 

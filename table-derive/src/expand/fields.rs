@@ -12,7 +12,7 @@ use crate::attr::{DefaultWord, KeyScope, TokenScope};
 use crate::model::{Encrypted, Field, Krate, Storage};
 
 /// The fields that are several properties.
-fn behind<'m, 'a>(fields: &'m [Field<'a>]) -> impl Iterator<Item = (usize, &'m Field<'a>)> {
+pub(crate) fn behind<'m, 'a>(fields: &'m [Field<'a>]) -> impl Iterator<Item = (usize, &'m Field<'a>)> {
     fields.iter().enumerate().filter(|(_, field)| field.is_behind())
 }
 
@@ -178,6 +178,11 @@ pub(crate) fn given(
 
 /// One field alone, taken from `source` by its place.
 pub(crate) fn single(krate: &Krate, field: &Field<'_>, place: usize) -> TokenStream {
+    single_at(krate, field, &quote!(#place))
+}
+
+/// The same by a place that is an expression.
+pub(crate) fn single_at(krate: &Krate, field: &Field<'_>, place: &TokenStream) -> TokenStream {
     let ty = field.ty;
     let in_private = |path: TokenStream| quote_spanned!(ty.span()=> #krate::#path);
     let from_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);

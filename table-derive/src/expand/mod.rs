@@ -6,6 +6,7 @@
 
 mod assertions;
 mod beside;
+mod copied;
 mod debug;
 mod entity;
 mod exact;
@@ -45,8 +46,8 @@ pub(crate) fn entity(model: &Entity<'_>) -> TokenStream {
     let surroundings = surroundings(model, &names, &mut beside);
     let view = view::view(model, &names, &mut beside, false);
     let (assertions, summaries) = (assertions::assertions(model), summary::items(model));
-    let series = series::constants(&model.krate, &model.fields, false);
-    let items = quote!(#series #implementation #surroundings #view #summaries #assertions);
+    let (series, copies) = (series::constants(&model.krate, &model.fields, false), copied::items(model));
+    let items = quote!(#series #implementation #surroundings #view #summaries #copies #assertions);
     let block = in_a_block(&model.krate, &items);
     let beside = beside.into_items();
     quote!(#beside #block)
@@ -62,9 +63,9 @@ pub(crate) fn entity_stub(model: &Entity<'_>) -> TokenStream {
     let (implementation, surroundings) =
         (entity::stub(model, &names), surroundings(model, &names, &mut beside));
     let view = view::view(model, &names, &mut beside, true);
-    let summaries = summary::stubs(model);
+    let (summaries, copies) = (summary::stubs(model), copied::sides(model));
     let series = series::constants(&model.krate, &model.fields, true);
-    let items = quote!(#series #implementation #surroundings #view #summaries);
+    let items = quote!(#series #implementation #surroundings #view #summaries #copies);
     let block = in_a_block(&model.krate, &items);
     let beside = beside.into_items();
     quote!(#beside #block)

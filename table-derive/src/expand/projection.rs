@@ -4,6 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
+use super::copied;
 use crate::attr::DefaultWord;
 use crate::model::{ProjectedSlots, Projection, ProjectionField};
 
@@ -13,7 +14,12 @@ pub(crate) fn implementation(model: &Projection<'_>) -> TokenStream {
     let places = model.fields.iter().zip(&consts).map(|(field, name)| place(model, field, name));
     let taken = model.fields.iter().zip(&consts).map(|(field, name)| take(model, field, name));
     let list = list(model, &consts);
+    // What slots of a series are read as is no struct that another entity holds.
+    let has_slots = model.fields.iter().any(|field| field.slots.is_some());
+    let group = (!has_slots).then(|| copied::group(krate, ident, &model.as_group()));
     quote! {
+        #group
+
         // Each finds its field in the entity, or stops the compiler.
         #(#places)*
 

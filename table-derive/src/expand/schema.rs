@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::{fields, summary};
+use super::{copied, fields, summary};
 use crate::model::{Copies, Entity, Index, Template};
 use crate::template::{Format, Part, TimeItem};
 
@@ -71,6 +71,7 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
     let with_indexes = (!indexes.is_empty()).then(|| quote!(.indexes(INDEXES)));
     let indexes =
         (!indexes.is_empty()).then(|| quote!(const INDEXES: &[#krate::schema::Index] = &[#(#indexes),*];));
+    let copied = copied::declared(model);
     // The lists are constants of their own: inside of others the compiler would look again and again into each part of
     // them to see whether it could be promoted.
     quote! {{
@@ -85,6 +86,7 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
             #gone
             #signed
             #summary_of
+            #copied
     }}
 }
 

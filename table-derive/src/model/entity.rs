@@ -58,6 +58,8 @@ pub(crate) struct Entity<'a> {
     pub(crate) summary: Option<Summary>,
     /// The summaries in which it counts.
     pub(crate) summarized_in: Vec<Path>,
+    /// The structs that hold copies of it.
+    pub(crate) copied_into: Vec<Path>,
 }
 
 /// A primary key.
@@ -77,7 +79,7 @@ impl<'a> Entity<'a> {
         let fields = named_fields(cx, input, "an entity")?;
         let attrs = EntityAttrs::read(cx, &input.attrs);
         must_have(cx, &attrs, &input.ident);
-        let EntityAttrs { entity, key, indexes, summary, summarized_in, .. } = attrs;
+        let EntityAttrs { entity, key, indexes, summary, summarized_in, copied_into, .. } = attrs;
         let fields = Field::read_all(cx, fields, entity.rename_all.get().copied(), true);
         if let Some(word) = entity.wide.word() {
             attr::unsupported(cx, word, "`wide`");
@@ -139,6 +141,7 @@ impl<'a> Entity<'a> {
             is_summary: summary.is_some(),
             summary: summary.and_then(|summary| Summary::new(cx, summary)),
             summarized_in,
+            copied_into,
         })
     }
 

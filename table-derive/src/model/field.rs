@@ -6,7 +6,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{GenericArgument, PathArguments, Token, Type, Visibility};
 
-use super::{Number, Spanned};
+use super::{CopyOf, Number, ProjectionField, Spanned};
 use crate::attr::{DefaultWord, FieldAttrs, KeyScope, TokenScope};
 use crate::case::Case;
 use crate::ctxt::Ctxt;
@@ -39,6 +39,8 @@ pub(crate) struct Field<'a> {
     /// `summary`: it is a number of a summary; whether it was to be one, and what it is if it says so rightly.
     pub(crate) is_number: bool,
     pub(crate) number: Option<Number>,
+    /// `copy_of`: it is a copy of another entity's fields.
+    pub(crate) copy: Option<CopyOf>,
 }
 
 /// How a field is sealed.
@@ -119,6 +121,7 @@ impl<'a> Field<'a> {
             width: attrs.series.as_ref().and_then(|(_, words)| words.width.get().cloned()),
             is_number: attrs.number.is_some(),
             number: attrs.number.and_then(|number| Number::new(cx, number)),
+            copy: attrs.copy.and_then(|words| CopyOf::new(cx, words)),
         })
     }
 
@@ -219,14 +222,14 @@ fn storage(cx: &Ctxt, attrs: &FieldAttrs, ty: &Type) -> Storage {
     if attrs.series.is_some() {
         return series_storage(cx, attrs, ty);
     }
-    let is_group = referred(ty).is_some()
+    let is_group = (referred(ty).is_some() || attrs.copy.is_some())
         && attrs.flatten.is_none()
         && words.skip.get().is_none()
         && words.json.get().is_none();
     let unsealed = if attrs.flatten.is_some() {
         Some("it stands on the fields of the flattened struct")
     } else if is_group {
-        Some("a reference is looked up by, and stored as it is")
+        Some("a reference or a copy is stored as it is")
     } else {
         words.skip.get().map(|()| "a skipped field is not stored")
     };
@@ -254,12 +257,40 @@ fn storage(cx: &Ctxt, attrs: &FieldAttrs, ty: &Type) -> Storage {
         for word in [words.default.word(), words.was.word(), words.plain.word()].into_iter().flatten() {
             cx.error(
                 word.span(),
-                format!("`{word}` says nothing here: a reference is two properties; one that may be absent is an `Option<Ref<..>>`"),
+                format!("`{word}` says nothing here: a reference or a copy is several properties; one that may be absent is an `Option`"),
             );
         }
         return Storage::Grouped;
     }
     if words.json.get().is_some() { Storage::Json } else { Storage::Value }
+}
+
+impl<'a> Field<'a> {
+    /// A field of a projection, as a copy of it is stored.
+    pub(super) fn of_projection(of: &ProjectionField<'a>, vis: &'a Visibility) -> Self {
+        let storage = match (of.json, of.refers) {
+            (true, _) => Storage::Json,
+            (_, true) => Storage::Grouped,
+            _ => Storage::Value,
+        };
+        Self {
+            ident: of.ident,
+            name: of.name.clone(),
+            vis,
+            ty: of.ty,
+            storage,
+            property: Spanned { value: Case::Pascal.of_field(&of.name), span: of.ident.span() },
+            renamed: false,
+            default: of.default.clone(),
+            was: None,
+            encrypted: None,
+            is_number: false,
+            number: None,
+            width: None,
+            copy: None,
+            plain: false,
+        }
+    }
 }
 
 /// Whether a type can't be an array, as it is written. A name alone may be another name of one.

@@ -3,6 +3,7 @@
 //! The expansion reads these types and nothing else. They are built even after an error, with placeholders, so that
 //! the rules in [`check`](crate::check) find the other mistakes too; the expansion sees only what had none.
 
+pub(crate) mod copied;
 mod entity;
 mod entity_set;
 mod field;
@@ -22,6 +23,7 @@ use proc_macro2::Span;
 use syn::punctuated::Punctuated;
 use syn::{Data, DeriveInput, Fields, Generics, Token};
 
+pub(crate) use copied::{CopyOf, HeldCopy};
 pub(crate) use entity::Entity;
 pub(crate) use entity_set::EntitySet;
 pub(crate) use field::{Encrypted, Field, Storage, in_option};

@@ -5,7 +5,7 @@ use syn::ext::IdentExt;
 use syn::{DeriveInput, Path, Type, Visibility};
 
 use super::field::referred;
-use super::{Krate, Spanned, named_fields, no_generics};
+use super::{Field, Krate, Spanned, named_fields, no_generics};
 use crate::attr::{self, DefaultWord, FieldAttrs, ProjectionWords, SeriesWords, Slot};
 use crate::ctxt::Ctxt;
 use crate::symbol::PROJECTION;
@@ -19,6 +19,13 @@ pub(crate) struct Projection<'a> {
     pub(crate) of: Path,
     /// The fields, each named like a field of the entity.
     pub(crate) fields: Vec<ProjectionField<'a>>,
+}
+
+impl<'a> Projection<'a> {
+    /// The fields as a copy of them is stored.
+    pub(crate) fn as_group(&self) -> Vec<Field<'a>> {
+        self.fields.iter().map(|field| Field::of_projection(field, self.vis)).collect()
+    }
 }
 
 /// A field of a projection.

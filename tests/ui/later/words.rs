@@ -22,11 +22,9 @@ struct Wide {
 #[entity(table = "Company", kind = "employee")]
 #[key(partition = "{department}", row = "empid_{id:06}")]
 #[index_list(by_name, row = "names_{name}", of = id)]
-#[copied_into(Department)]
 struct Lists {
     department: String,
     id: u32,
-    #[copy_of(Department::name)]
     name: String,
 }
 

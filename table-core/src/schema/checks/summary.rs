@@ -160,7 +160,7 @@ const fn is_one_template((_, a): (&Schema, &Template), (_, b): (&Schema, &Templa
     a.is_empty() && b.is_empty()
 }
 
-const fn is_one_format(a: Format, b: Format) -> bool {
+pub(super) const fn is_one_format(a: Format, b: Format) -> bool {
     match (a, b) {
         (Format::Plain, Format::Plain)
         | (Format::Offset, Format::Offset)

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::super::key_type::{Format, KeyType, lengths};
-use super::super::{Copies, Field, Index, Part, Schema, Sum, SumOf, Template};
-use super::{GONE, layout_in, read, series};
+use super::super::{Copies, Field, HeldCopy, Index, Part, Schema, Sum, SumOf, Template};
+use super::{COPIED, GONE, HOLDER, layout_in, read, series};
 use crate::model::EdmType;
 
 /// The changes from one layout to another.
@@ -109,6 +109,8 @@ pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Optio
         // An index comes and goes by a job, whatever is noted.
         let is_index = name.0 == "index";
         found.adds |= !is_index;
+        // Rows read the same, whoever has copies of them.
+        let is_index = is_index || is_told(name.0);
         let is_renamed = || noted.as_ref().is_some_and(|noted| may_become_renamed(noted, schema, *name));
         found.is_compatible &=
             is_index || name.0 == "property" && may_come(schema, name.1) || is_renamed() || name.0 == GONE;
@@ -123,7 +125,12 @@ pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Optio
 /// Nor may it lack one that has been renamed: it would write the former name.
 pub(super) fn may_lack(noted: &Schema, (word, name): (&str, &str)) -> bool {
     let may_stay = |field: &Field| field.optional && !field.encrypted && field.was.is_none();
-    word == "index" || word == "property" && of_property(noted, name).is_some_and(may_stay)
+    word == "index" || is_told(word) || word == "property" && of_property(noted, name).is_some_and(may_stay)
+}
+
+/// Whether lines of this word say who keeps what of whom. Rows are read without it; [`outdated`] says who can't write.
+fn is_told(word: &str) -> bool {
+    word == COPIED || word == HOLDER
 }
 
 /// Whether a declaration may have a property that no layout says: rows may lack it.
@@ -170,6 +177,10 @@ pub(crate) enum Outdated {
     Misnamed { is: &'static str, was: &'static str },
     /// It is of an earlier version than this one.
     Former(u32),
+    /// It would leave what this property holds of another entity as it was.
+    Uncopied(&'static str),
+    /// It would leave what entities of this kind hold of it as it was.
+    Untold(&'static str),
     /// It would write this property, which is to go.
     Gone(&'static str),
 }
@@ -186,10 +197,29 @@ pub(crate) fn outdated(noted: &str, schema: &Schema) -> Option<Outdated> {
     if both(&noted, schema).any(|(old, new)| old.encrypted && !new.encrypted) {
         return Some(Outdated::Bare);
     }
+    if let Some(forgotten) = forgotten(&noted, schema) {
+        return Some(forgotten);
+    }
     let renamed = noted.fields.iter().filter_map(|field| Some((field.property, field.was?)));
     let is_known = |is, was| of_property(schema, is).is_some_and(|field| field.was == Some(was));
     let (is, was) = renamed.filter(|(is, was)| !is_known(*is, *was)).min()?;
     Some(Outdated::Misnamed { is, was })
+}
+
+/// What a declaration does not say of copies, and the one noted does.
+pub(crate) fn forgotten(noted: &Schema, schema: &Schema) -> Option<Outdated> {
+    let property = |schema: &Schema, field: &usize| schema.fields.get(*field).map(|field| field.property);
+    let is_one = |was: &HeldCopy, is: &HeldCopy| {
+        was.property == is.property
+            && was.key.len() == is.key.len()
+            && was.key.iter().zip(is.key).all(|(was, is)| property(noted, was) == property(schema, is))
+    };
+    let is_held = |was: &&HeldCopy| schema.copied.iter().any(|is| is_one(was, is));
+    if let Some(copy) = noted.copied.iter().find(|copy| !is_held(copy)) {
+        return Some(Outdated::Uncopied(copy.property));
+    }
+    let holder = noted.holders.iter().find(|kind| !schema.holders.contains(kind));
+    holder.map(|kind| Outdated::Untold(kind))
 }
 
 /// The layout that says what the one noted does and the declaration: what only the former has is left as it is. The indexes
@@ -232,7 +262,11 @@ fn both<'s>(old: &'s Schema, new: &'s Schema) -> impl Iterator<Item = (&'s Field
 fn by_name(layout: &str) -> BTreeMap<(&str, &str), &str> {
     let lines = layout.lines().map(|line| {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let name = if matches!(word, "property" | "index" | GONE) { rest.split(' ').next() } else { None };
+        let name = if matches!(word, "property" | "index" | GONE) || is_told(word) {
+            rest.split(' ').next()
+        } else {
+            None
+        };
         ((word, name.unwrap_or_default()), line)
     });
     lines.collect()
@@ -253,6 +287,8 @@ fn may_become(old: &Schema, new: &Schema, (word, name): (&str, &str)) -> bool {
                 holds_what(was, is) && (was.was.is_none() || was.was == is.was) && !renames.is_some_and(meets)
             })
         }
+        // What it holds is looked up by others from now on.
+        _ if is_told(word) => true,
         "index" => {
             let of = |schema: &Schema| schema.indexes.iter().find(|index| index.name == name).copied();
             of(old).zip(of(new)).is_some_and(|(was, is)| same_index((old, &was), (new, &is)))

@@ -8,13 +8,13 @@ use super::super::column_type::ColumnType;
 use super::super::encrypted::TOKEN;
 use super::super::key_type::{Format, KeyType, TimeItem};
 use super::super::{
-    Arrival, Blind, Copies, Field, FieldPart, Index, KeyScope, Part, Place, Schema, Series, Slot, Sum, SumOf,
-    Summary, TableTemplate, Template, TokenScope, entity_type,
+    Arrival, Blind, Copies, Field, FieldPart, HeldCopy, Index, KeyScope, Part, Place, Schema, Series, Slot,
+    Sum, SumOf, Summary, TableTemplate, Template, TokenScope, entity_type,
 };
 use super::series;
 use super::{
-    BLIND, BY_PARTITION, BY_TABLE, DUAL, ENCRYPTED, EVENTUAL, GONE, IN, OF, PARTITION, PRINTS, SIGNED, SUMS,
-    WAS,
+    BLIND, BY, BY_PARTITION, BY_TABLE, COPIED, DUAL, ENCRYPTED, EVENTUAL, GONE, HOLDER, IN, OF, PARTITION,
+    PRINTS, SIGNED, SUMS, WAS,
 };
 use crate::model::EdmType;
 
@@ -54,7 +54,7 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
     let version = layout.lines().find_map(|line| line.strip_prefix("version "));
     schema.version = version.map_or(Some(schema.version), |version| version.trim().parse().ok())?;
     schema.entity_type = leaked(&entity_type(kind, schema.version));
-    let mut indexes = Vec::new();
+    let (mut indexes, mut copied, mut holders) = (Vec::new(), Vec::new(), Vec::new());
     for line in layout.lines() {
         let mut reader = Reader { rest: line, fields: schema.fields };
         match reader.word() {
@@ -65,6 +65,8 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
             "version" | "property" | GONE => {}
             // One that can't be read is none.
             series::SERIES if series::Line::read(line).is_some() => {}
+            COPIED => copied.push(reader.copy()?),
+            HOLDER => holders.push(leaked(reader.rest.trim())),
             "index" => indexes.push(reader.index(schema.entity_type)?),
             _ => return None,
         }
@@ -80,6 +82,7 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
     }
     schema.places = vec![place].leak();
     schema.indexes = indexes.leak();
+    (schema.copied, schema.holders) = (copied.leak(), holders.leak());
     Some(schema)
 }
 
@@ -235,6 +238,19 @@ impl<'t> Reader<'t> {
             arrival,
             summary: None,
         })
+    }
+
+    /// What it holds of another entity, and by which fields.
+    fn copy(&mut self) -> Option<HeldCopy> {
+        self.takes(" ").then_some(())?;
+        let name = leaked(self.word());
+        self.takes(BY).then_some(())?;
+        let mut key = Vec::new();
+        while self.takes(" ") {
+            let property = self.word();
+            key.push(self.field(property)?);
+        }
+        Some(HeldCopy::new([name, name], [0, 0], key.leak()))
     }
 
     /// The numbers of a summary.

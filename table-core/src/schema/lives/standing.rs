@@ -1,6 +1,6 @@
 //! What a program may do with a kind, by its own declaration and what the store says.
 
-use super::super::{Schema, same_index};
+use super::super::{Outdated, Schema, forgotten, same_index};
 use super::{IndexState, KindState, Lives};
 
 /// What who writes and reads a kind by one declaration goes by, as long as the kind's epoch is the same.
@@ -96,6 +96,8 @@ pub(crate) enum Refusal {
     Pending(u32),
     /// It is of an earlier version than this one, by which the kind is written now.
     Outdated(u32),
+    /// It would leave copies that others hold, or that it holds of others, as they were.
+    Forgets(Outdated),
 }
 
 /// What the entities' own rows are to who reads them by a declaration.
@@ -178,6 +180,9 @@ pub(crate) fn standing(
             found.ready |= bit;
             found.since = found.since.max(since);
         }
+    }
+    if let Some(forgotten) = forgotten(noted, declared) {
+        refusal = refusal.or(Some(Refusal::Forgets(forgotten)));
     }
     for index in noted.indexes {
         let is_known = declared.indexes.iter().any(|known| known.name == index.name);

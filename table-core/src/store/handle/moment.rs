@@ -24,6 +24,7 @@ use crate::store::opened::live::Ticket;
 use crate::store::queues::View;
 use crate::store::scan::read;
 use crate::store::scan::walk::MergedWalk;
+use crate::store::write::range;
 
 /// A read transaction.
 pub(in crate::store) struct LmdbMoment {
@@ -144,6 +145,11 @@ impl Moment for LmdbMoment {
         let Some(db) = self.inner.environment.known(Late::Queues) else { return Ok(false) };
         let stored = key::stored(table.id(), partition, row);
         View::of_snapshot(&self.inner.environment, &self.txn, db).has_entry(&stored)
+    }
+
+    fn digest(&self, table: &dyn TableExec, partition: &str, prefix: &str) -> Result<u64> {
+        let stored = key::stored(table.id(), partition, prefix);
+        range::digest_of_snapshot(&self.inner.environment, &self.txn, &stored)
     }
 
     fn walks(&self, table: &dyn TableExec, lanes: &Lanes) -> Result<Vec<Box<dyn Walk>>> {

@@ -99,6 +99,7 @@ pub(crate) fn outdated(schema: &Schema, why: Outdated) -> Error {
             "`{kind}` of the struct `{entity}` has something plain that another program has had sealed since this one opened \
              the table; declare it with `#[encrypt]` here too"
         ),
+        Outdated::Uncopied(_) | Outdated::Untold(_) => layouts::forgets(schema, why),
         Outdated::Gone(property) => format!(
             "the property `{property}` of `{kind}` is to go, by another program; leave it out of the struct `{entity}`"
         ),

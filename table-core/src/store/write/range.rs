@@ -4,7 +4,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::Result;
 use crate::row::{self, Row, key};
-use crate::store::lmdb;
+use crate::store::lmdb::{self, ReadTxn};
 use crate::store::open::{Environment, Tree};
 use crate::store::scan::read;
 
@@ -58,6 +58,16 @@ pub(in crate::store) fn digest(ground: &Ground<'_>, txn: &heed::RoTxn<'_>, prefi
         last = Some((key, bytes));
     }
     Ok(digest.digest())
+}
+
+/// The same, as a snapshot sees it.
+pub(in crate::store) fn digest_of_snapshot(
+    environment: &Environment,
+    txn: &ReadTxn<'_>,
+    prefix: &[u8],
+) -> Result<u64> {
+    let ground = Ground { environment, state: txn.id(), has_written: false, is_settled: true };
+    digest(&ground, txn, prefix)
 }
 
 impl Ground<'_> {

@@ -1,9 +1,11 @@
 //! A change on its way from what is asked for to rows: without I/O, without waiting, and without a store.
 
 use crate::error::Result;
-use crate::plan::{Draft, Printed, Seals, Values, Version};
+use crate::model::Value;
+use crate::plan::{Condition, Draft, Printed, Seals, Values, Version};
 use crate::row::view::RowView;
 use crate::schema::{KeyPair, Schema, Standing};
+use crate::typed::entity::holder::{Held, Holder};
 
 /// A row that has to be read before a change can be planned.
 ///
@@ -60,6 +62,18 @@ pub(in crate::typed) trait Attempt {
     /// Makes of what was found what is to be. Here the user's closure runs, outside any transaction.
     fn make(&mut self) -> Result<()>;
 
+    /// Which entity was changed, and what others hold of it; `None` if nobody holds copies of it, and it holds none.
+    fn image(&self) -> Result<Option<Image>> {
+        Ok(None)
+    }
+
+    /// Takes the copies of others that the entity is to hold, of which `sources` gives what they are. Called after
+    /// [`make`](Self::make), if there is an [`image`](Self::image).
+    fn hold(&mut self, sources: &dyn Sources) -> Result<()> {
+        let _ = sources;
+        Ok(())
+    }
+
     /// Adds the rows to the draft; what those refer to is laid out on the desk, which is empty. `number` is the place of
     /// the change among those that are planned together.
     fn plan<'p>(
@@ -72,6 +86,34 @@ pub(in crate::typed) trait Attempt {
 
     /// Whether an entity that has turned up meanwhile is reason to look again.
     fn takes_what_it_finds(&self) -> bool;
+}
+
+/// An entity that is changed, as others see it who hold copies of it.
+#[derive(Debug)]
+pub(in crate::typed) struct Image {
+    pub(in crate::typed) schema: &'static Schema,
+    /// Its keys and the values of its fields as they are, and as they are to be.
+    pub(in crate::typed) before: Option<(KeyPair, Values<'static>)>,
+    pub(in crate::typed) after: Option<(KeyPair, Values<'static>)>,
+    /// Who holds copies of it.
+    pub(in crate::typed) holders: &'static [Holder],
+}
+
+/// What is known of a source: the values that are copied, unless there is no such entity, and what the plan has to demand
+/// for that.
+#[derive(Debug)]
+pub(in crate::typed) struct Source {
+    pub(in crate::typed) values: Option<Vec<Option<Value>>>,
+    pub(in crate::typed) condition: Option<Condition>,
+}
+
+/// Who gives sources by their keys.
+pub(in crate::typed) trait Sources {
+    /// Whether this entity is changed together with its holder.
+    fn changes(&self, schema: &'static Schema, keys: &KeyPair) -> bool;
+
+    /// What there is to copy.
+    fn get(&self, held: &Held, keys: &KeyPair) -> Result<Source>;
 }
 
 /// What the planned rows of one change refer to, and the attempt does not keep itself.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::Change;
 use super::attempt::{Attempt, Desk, Need};
+use super::derive::{Derived, derive};
 use super::entity_attempt::EntityAttempt;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Loader;
@@ -49,7 +50,7 @@ impl Scope<'_> {
     }
 
     /// An error of one of the changes.
-    fn numbered(&self, error: Error, change: usize) -> Error {
+    pub(super) fn numbered(&self, error: Error, change: usize) -> Error {
         if self.reach.numbers() { error.at_index(change) } else { error }
     }
 }
@@ -68,7 +69,7 @@ impl<'t> Together<'t> {
     }
 
     /// The one of this name among the tables.
-    fn table(self, name: &str) -> Option<&'t DynamicTable> {
+    pub(super) fn table(self, name: &str) -> Option<&'t DynamicTable> {
         self.tables.iter().find(|table| table.name().eq_ignore_ascii_case(name))
     }
 
@@ -124,11 +125,10 @@ fn attempt(
     together: Together<'_>,
     attempts: &mut [&mut (dyn Attempt + '_)],
 ) -> Result<Result<ETag, Failure>> {
-    stand(together, attempts, true)?;
-    read(together, attempts)?;
+    let derived = prepared(together, attempts, true)?;
     if let [table] = together.tables {
         let sealer = table.sealer();
-        return planned(together.scope, &[table.name()], attempts, &[&sealer], |plan| {
+        return planned_with((together.scope, derived), &[table.name()], attempts, &[&sealer], |plan| {
             carry_out(together.tables, plan, &sealer.sealed_at())
         });
     }
@@ -138,7 +138,21 @@ fn attempt(
         let sealed_at = SealedAt::earliest(sealers.iter().map(Sealer::sealed_at));
         carry_out(together.tables, plan, &sealed_at)
     };
-    named(together, |names| planned(together.scope, names, attempts, &seals, run))
+    named(together, |names| planned_with((together.scope, derived), names, attempts, &seals, run))
+}
+
+/// Has everything found that the changes need, and made of it what is to be, with what they bring about.
+fn prepared(
+    together: Together<'_>,
+    attempts: &mut [&mut (dyn Attempt + '_)],
+    writes: bool,
+) -> Result<Option<Derived>> {
+    stand(together, attempts, writes)?;
+    read(together, attempts)?;
+    for (number, attempt) in attempts.iter_mut().enumerate() {
+        attempt.make().map_err(|error| together.scope.numbered(error, number))?;
+    }
+    derive(together, attempts, writes)
 }
 
 /// The rows that the changes would touch.
@@ -146,11 +160,11 @@ pub(in crate::typed) fn explain(
     together: Together<'_>,
     attempts: &mut [&mut (dyn Attempt + '_)],
 ) -> Result<WriteExplain> {
-    stand(together, attempts, false)?;
-    read(together, attempts)?;
+    let derived = prepared(together, attempts, false)?;
     let sealers: Vec<_> = together.tables.iter().map(DynamicTable::sham_sealer).collect();
     let seals: Vec<_> = sealers.iter().map(|sealer| -> &dyn Seals { sealer }).collect();
-    named(together, |names| planned(together.scope, names, attempts, &seals, WriteExplain::of))
+    let scope = (together.scope, derived);
+    named(together, |names| planned_with(scope, names, attempts, &seals, WriteExplain::of))
 }
 
 /// What `run` makes of the names of the tables.
@@ -168,16 +182,17 @@ pub(in crate::typed) fn loaded(
     loader: &mut dyn Loader,
 ) -> Result<()> {
     let (attempts, alone) = (&mut [attempt], Together::alone(table));
-    stand(alone, attempts, true)?;
-    read(alone, attempts)?;
-    let sealer = table.sealer();
+    let derived = prepared(alone, attempts, true)?;
+    let sealers: Vec<_> = alone.tables.iter().map(DynamicTable::sealer).collect();
+    let seals: Vec<_> = sealers.iter().map(|sealer| -> &dyn Seals { sealer }).collect();
     named(alone, |names| {
-        planned(alone.scope, names, attempts, &[&sealer], |plan| {
+        planned_with((alone.scope, derived), names, attempts, &seals, |plan| {
             // An entity may have no copy in an index.
             if plan.groups.iter().all(|group| group.written() == 0) {
                 return Ok(());
             }
-            loader.add(plan, &sealer.sealed_at()).map_err(|refused| plan.judge(refused).error)
+            let sealed_at = SealedAt::earliest(sealers.iter().map(Sealer::sealed_at));
+            loader.add(plan, &sealed_at).map_err(|refused| plan.judge(refused).error)
         })
     })?
 }
@@ -208,6 +223,14 @@ pub(in crate::typed) fn standing(
     // The commit refuses a write of what is only read, and says which row it would have been.
     let is_read_only = together.tables.first().is_some_and(|table| table.exec().store().is_read_only());
     let writes = writes && !is_read_only;
+    if writes && !(schema.copied.is_empty() && schema.holders.is_empty()) {
+        // Who writes the other side has to know of it, too.
+        for kin in schema.relatives() {
+            if let Some(table) = together.table(kin.table()) {
+                table.standing(kin, true)?;
+            }
+        }
+    }
     if let [table] = together.tables {
         return table.standing(schema, writes);
     }
@@ -270,6 +293,22 @@ fn read(together: Together<'_>, attempts: &mut [&mut (dyn Attempt + '_)]) -> Res
         let table = together.tables.get(together.scope.table(number)).ok_or_else(no_table)?;
         read_for((together, table), &mut moment, *attempt)
             .map_err(|error| together.scope.numbered(error, number))?;
+    }
+    Ok(())
+}
+
+/// Reads what one change needs as it is at this moment.
+pub(super) fn read_at(
+    (together, table): (Together<'_>, &DynamicTable),
+    moment: &Snapshot,
+    attempt: &mut (dyn Attempt + '_),
+) -> Result<()> {
+    attempt.begin();
+    while let Some(need) = attempt.need()? {
+        let there = need.table.and_then(|name| together.table(name)).unwrap_or(table);
+        let found = find(there, Some(moment), &need, attempt);
+        attempt.take_back(need);
+        found?;
     }
     Ok(())
 }
@@ -338,26 +377,47 @@ pub(in crate::typed) fn planned<T>(
     for (number, attempt) in attempts.iter_mut().enumerate() {
         attempt.make().map_err(|error| scope.numbered(error, number))?;
     }
-    let seals = |number| seals.get(scope.table(number)).copied().ok_or_else(no_table);
-    if let [attempt] = attempts {
+    planned_with((scope, None), tables, attempts, seals, run)
+}
+
+/// The same of changes that have been made, with those that they bring about.
+fn planned_with<T>(
+    (scope, derived): (Scope<'_>, Option<Derived>),
+    tables: &[&str],
+    attempts: &mut [&mut (dyn Attempt + '_)],
+    seals: &[&dyn Seals],
+    run: impl FnOnce(&Plan<'_>) -> T,
+) -> Result<T> {
+    let seal = |table: usize| seals.get(table).copied().ok_or_else(no_table);
+    let derived = derived.unwrap_or_default();
+    if let ([attempt], []) = (&mut *attempts, derived.attempts.as_slice()) {
         // Most are alone, and need no list.
         let mut desk = Desk::default();
         let mut draft = Draft::new(scope.reach, tables, 1);
-        let planned = attempt.plan(0, seals(0)?, &mut desk, &mut draft);
+        let planned = attempt.plan(0, seal(scope.table(0))?, &mut desk, &mut draft);
         planned.map_err(|error| scope.numbered(error, 0))?;
+        derived.plan(&mut draft);
         return Ok(run(&draft.into_plan()?));
     }
-    let mut desks: Vec<_> = attempts.iter().map(|_| Desk::default()).collect();
-    let mut draft = Draft::new(scope.reach, tables, attempts.len());
-    for ((number, attempt), desk) in attempts.iter().enumerate().zip(&mut desks) {
-        let planned = attempt.plan(number, seals(number)?, desk, &mut draft);
+    let many = attempts.len() + derived.attempts.len();
+    let mut desks: Vec<_> = (0..many).map(|_| Desk::default()).collect();
+    let mut free = desks.iter_mut();
+    let mut draft = Draft::new(scope.reach, tables, many);
+    for ((number, attempt), desk) in attempts.iter().enumerate().zip(&mut free) {
+        let planned = attempt.plan(number, seal(scope.table(number))?, desk, &mut draft);
         planned.map_err(|error| scope.numbered(error, number))?;
     }
+    draft.begin_derived();
+    for (change, desk) in derived.attempts.iter().zip(free) {
+        let planned = change.attempt.plan(change.cause, seal(change.table)?, desk, &mut draft);
+        planned.map_err(|error| scope.numbered(error, change.cause))?;
+    }
+    derived.plan(&mut draft);
     Ok(run(&draft.into_plan()?))
 }
 
 #[cold]
-fn no_table() -> Error {
+pub(super) fn no_table() -> Error {
     Error::new(ErrorKind::TableNotFound).because("the change comes without its table")
 }
 

@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::attempt::{Attempt, Desk, Need};
+use super::attempt::{Attempt, Desk, Image, Need, Sources};
 use super::before::{Before, is_closed};
+use super::hold::{self, Holding};
 use super::{Change, Closure, values_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::IfMatch;
@@ -33,6 +34,10 @@ pub(in crate::typed) struct EntityAttempt<'c, E: Entity, F: ?Sized = Closure<'c,
     closed: Option<Error>,
     /// What the entity becomes, where that is made from what is stored.
     new: Option<E>,
+    /// The copies that it is to hold of others.
+    held: Vec<Holding>,
+    /// Whether they are all made anew.
+    holds_anew: bool,
     /// Set by the user's closure if nothing is to be written.
     called_off: Option<&'c AtomicBool>,
 }
@@ -85,8 +90,16 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
             given: None,
             closed: None,
             new: None,
+            held: Vec::new(),
+            holds_anew: false,
             called_off: None,
         }
+    }
+
+    /// With all the copies that it holds of others made anew.
+    pub(in crate::typed) fn holding_anew(mut self) -> Self {
+        self.holds_anew = true;
+        self
     }
 
     /// With a closure that sets this if nothing is to be written: the attempt fails then, before it is planned.
@@ -179,7 +192,10 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
     /// What the entity is to be.
     fn new_entity(&self) -> Option<&E> {
         match &self.change {
-            Change::Insert(entity) | Change::Put(entity) | Change::Replace(entity, _) => Some(entity),
+            Change::Insert(entity) | Change::Put(entity) | Change::Replace(entity, _) => {
+                // What it holds of others is theirs to say.
+                if const { E::HELD.is_empty() } { Some(entity) } else { self.new.as_ref().or(Some(entity)) }
+            }
             Change::Merge(..) | Change::Set(..) | Change::Update(_) | Change::Move(_) => self.new.as_ref(),
             Change::Fill(_) | Change::Refile | Change::Rewrite => {
                 self.before.as_ref().and_then(Before::entity)
@@ -476,6 +492,12 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
         self.asks = if self.change.reads() { Asks::Own } else { Asks::Nothing };
         self.filling.clear();
         (self.before, self.given, self.closed) = (None, None, None);
+        if const { !E::HELD.is_empty() } {
+            self.held.clear();
+            if matches!(self.change, Change::Insert(_) | Change::Put(_) | Change::Replace(..)) {
+                self.new = None;
+            }
+        }
     }
 
     fn partition(&self) -> Result<Option<&str>> {
@@ -549,6 +571,41 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
         Ok(())
     }
 
+    fn image(&self) -> Result<Option<Image>> {
+        let stays = matches!(self.change, Change::Fill(_) | Change::Refile | Change::Rewrite);
+        if const { E::HELD.is_empty() && E::HOLDERS.is_empty() } || stays || self.change.reseals() {
+            return Ok(None);
+        }
+        let old = |before: &Before<E>| {
+            let (partition, row) = self.key.as_strs()?;
+            Ok::<_, Error>((KeyPair::of(partition, row), before.values()?.into_owned()))
+        };
+        let new = |entity: &E| {
+            let values = values_of(entity)?.into_owned();
+            Ok::<_, Error>((schema::own_keys(E::SCHEMA, &values)?, values))
+        };
+        let before = self.before.as_ref().map(old).transpose().map_err(|error| self.place(error))?;
+        let after = self.new_entity().map(new).transpose().map_err(|error| self.place(error))?;
+        Ok(Some(Image { schema: E::SCHEMA, before, after, holders: E::HOLDERS }))
+    }
+
+    fn hold(&mut self, sources: &dyn Sources) -> Result<()> {
+        if const { E::HELD.is_empty() } {
+            return Ok(());
+        }
+        let Some(entity) = self.new_entity() else { return Ok(()) };
+        let values = values_of(entity).map_err(|error| self.place(error))?;
+        let before = self.before.as_ref().map(Before::values).transpose()?;
+        let found = hold::hold((E::SCHEMA, E::HELD), before.as_ref(), &values, sources, self.holds_anew);
+        let held = found.map_err(|error| self.place(error))?;
+        let mut values = values.into_owned();
+        Holding::put(&held, &mut values);
+        let made = E::from_source(&mut Source::given(E::SCHEMA, &values));
+        let new = made.map_err(|error| self.place(error))?;
+        (self.new, self.held) = (Some(new), held);
+        Ok(())
+    }
+
     fn plan<'p>(
         &'p self,
         number: usize,
@@ -566,6 +623,9 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
             draft.add(number, moved);
         }
         draft.add(number, printed.insert(rows));
+        if const { !E::HELD.is_empty() } {
+            Holding::plan(&self.held, number, draft);
+        }
         Ok(())
     }
 

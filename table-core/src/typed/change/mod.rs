@@ -2,10 +2,12 @@
 
 pub(in crate::typed) mod attempt;
 pub(in crate::typed) mod before;
+pub(in crate::typed) mod derive;
 pub(in crate::typed) mod driver;
 pub(in crate::typed) mod egt;
 pub(in crate::typed) mod entity_attempt;
 pub(in crate::typed) mod errands;
+pub(in crate::typed) mod hold;
 #[cfg(test)]
 mod tests;
 pub(in crate::typed) mod transaction;

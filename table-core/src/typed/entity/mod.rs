@@ -4,6 +4,7 @@ pub(in crate::typed) mod column;
 mod comparisons;
 pub(in crate::typed) mod former;
 pub(in crate::typed) mod group;
+pub(in crate::typed) mod holder;
 pub(in crate::typed) mod path;
 pub(in crate::typed) mod properties;
 pub(in crate::typed) mod source;
@@ -15,6 +16,7 @@ use crate::plan::Values;
 use crate::row::view::RowView;
 use crate::schema::{Field, KeyElements, Property, PropertyValue, Schema};
 
+use self::holder::{Held, Holder};
 use self::source::Source;
 use crate::typed::read::origin::Origin;
 use crate::typed::read::view::EntityView;
@@ -77,6 +79,13 @@ pub trait Entity: Sized + 'static {
     #[doc(hidden)]
     fn exchange(&mut self, patch: &mut Self::Patch);
 
+    /// How each of the [copies](Schema::copied) that it holds is made.
+    #[doc(hidden)]
+    const HELD: &'static [Held] = &[];
+
+    /// Who holds copies of it.
+    #[doc(hidden)]
+    const HOLDERS: &'static [Holder] = &[];
     /// Refuses a patch that sets slots which a series has not.
     #[doc(hidden)]
     fn check_patch(patch: &Self::Patch) -> Result<()> {

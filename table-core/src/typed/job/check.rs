@@ -18,6 +18,7 @@ use crate::schema::{Index, Schema, Standing};
 use crate::sealing::SealedAt;
 use crate::typed::change::Change;
 use crate::typed::change::before::unknown;
+use crate::typed::change::derive;
 use crate::typed::change::driver::{self, Together};
 use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::encrypt::unopened;
@@ -51,6 +52,8 @@ pub struct CopyReport {
     pub summaries: u64,
     /// Rows of summaries, there or missing, that don't say what the entities come to.
     pub miscounted: u64,
+    /// Entities that hold something else of [another](crate::Entity#on-fields) than that says.
+    pub outdated: u64,
     /// How many of all these were mended.
     pub mended: u64,
     /// The first thousand of what is wrong, each as table, partition key, row key and what it is.
@@ -81,7 +84,7 @@ impl CopyReport {
 
     /// How many copies are not.
     pub fn wrong(&self) -> u64 {
-        self.missing + self.stale + self.orphans + self.miscounted
+        self.missing + self.stale + self.orphans + self.miscounted + self.outdated
     }
 
     fn add(&mut self, what: &'static str, index: &'static str, (table, partition, row): (&str, &str, &str)) {
@@ -89,6 +92,7 @@ impl CopyReport {
             MISSING => &mut self.missing,
             STALE => &mut self.stale,
             MISCOUNTED => &mut self.miscounted,
+            OUTDATED => &mut self.outdated,
             _ => &mut self.orphans,
         };
         *counter += 1;
@@ -102,6 +106,7 @@ impl CopyReport {
 const MISSING: &str = "the copy is missing";
 const STALE: &str = "the copy is not what its entity says";
 const MISCOUNTED: &str = "the summary does not say what its entities come to";
+const OUTDATED: &str = "what it holds of another entity is not what that says";
 const ORPHAN: &str = "the copy is of no entity that has one there";
 
 impl fmt::Display for CopyReport {
@@ -113,6 +118,9 @@ impl fmt::Display for CopyReport {
         )?;
         if *summaries > 0 || *miscounted > 0 {
             write!(f, "; {summaries} rows of summaries, {miscounted} miscounted")?;
+        }
+        if self.outdated > 0 {
+            write!(f, "; {} that hold what others said before", self.outdated)?;
         }
         Ok(())
     }
@@ -132,6 +140,7 @@ struct Orphan {
 #[derive(Default)]
 struct Wrong {
     entities: BTreeSet<(String, String)>,
+    holders: BTreeSet<(String, String)>,
     orphans: Vec<Orphan>,
 }
 
@@ -270,6 +279,15 @@ impl<E: Entity> Table<E> {
                 Ok(_) => mended += 1,
                 Err(failure) if is_another_s(failure.error.kind()) => {}
                 Err(failure) => return Err(failure.error),
+            }
+        }
+        for (partition, row) in &wrong.holders {
+            let change = Change::<E>::Update(Box::new(|_| {}));
+            let mut attempt = EntityAttempt::new(Key::<E>::stored(partition, row), change).holding_anew();
+            match driver::commit(Together::alone(table), &mut [&mut attempt]) {
+                Ok(_) => mended += 1,
+                Err(error) if is_another_s(error.kind()) => {}
+                Err(error) => return Err(error),
             }
         }
         for (partition, row) in &wrong.entities {
@@ -422,6 +440,14 @@ impl At<'_> {
             }
             Ok::<(), Error>(())
         })??;
+        if const { !E::HELD.is_empty() } {
+            let together = Together::alone(self.table);
+            let values = unopened::read::<E>(view)?;
+            for name in derive::outdated((together, self.snapshot), (E::SCHEMA, E::HELD), &values)? {
+                report.add(OUTDATED, name, (self.there.name(), partition, row));
+                wrong.holders.insert((partition.to_owned(), row.to_owned()));
+            }
+        }
         if is_wrong {
             wrong.entities.insert((partition.to_owned(), row.to_owned()));
         }

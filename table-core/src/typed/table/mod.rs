@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[doc(hidden)]
 pub use self::kept::kept_layouts;
 use crate::error::{Error, ErrorKind, Result};
-use crate::handle::bulk::{BulkReport, load};
+use crate::handle::bulk::{BulkReport, each, load};
 use crate::handle::table::DynamicTable;
 use crate::model::{ETag, IfMatch};
 use crate::plan::{Plan, Refused};
@@ -267,6 +267,10 @@ impl<E: Entity> Table<E> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn bulk_insert<B: Borrow<E>>(&self, entities: impl IntoIterator<Item = B>) -> Result<BulkReport> {
+        // What others hold of it, or it of others, is read before it is planned.
+        if const { !E::HELD.is_empty() || !E::HOLDERS.is_empty() } {
+            return each(entities.into_iter().map(|entity| self.insert(entity.borrow()).map(drop)));
+        }
         load(
             &mut *self.table.loader(),
             entities,

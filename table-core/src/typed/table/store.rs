@@ -55,6 +55,18 @@ impl Store {
                 table.declare(schema).map_err(|e| e.attempted("open").table(other))?;
             }
         }
+        for kin in kinds.iter().flat_map(|schema| schema.relatives()) {
+            for name in std::iter::once(kin.table()).chain(kin.other_tables()) {
+                let is_known = |known: &DynamicTable| known.name().eq_ignore_ascii_case(name);
+                if !is_known(&table) && !others.iter().any(is_known) {
+                    others.push(self.table_named(name)?);
+                }
+                let all = || std::iter::once(&table).chain(&others);
+                if let Some(there) = all().find(|known| is_known(known)) {
+                    there.declare(kin).map_err(|e| e.attempted("open").table(name))?;
+                }
+            }
+        }
         Ok(table.with_others(others))
     }
 

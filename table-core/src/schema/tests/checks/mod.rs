@@ -98,6 +98,9 @@ pub(in crate::schema) const EMPLOYEE: Schema = Schema {
     })],
     indexes: &[employee::BY_EMAIL, employee::BY_NAME],
     summary_of: None,
+    copied: &[],
+    holders: &[],
+    kin: crate::schema::Kin::NONE,
 };
 
 // As generated code has it: every rule, while the program compiles.

@@ -1,0 +1,220 @@
+//! Rules about copies of other entities' fields.
+
+use super::super::message::Message;
+use super::super::{Field, FieldPart, HeldCopy, Part, Schema};
+use super::rows::same;
+use super::summary::is_one_format;
+use super::{field_at, field_name};
+
+/// The source is one whose changes can keep the copy, in a place that the copy says.
+pub(super) const fn source(holder: &Schema, source: &Schema, copy: &HeldCopy) -> Option<Message> {
+    let message = Message::new("`").text(source.entity);
+    if source.summary_of.is_some() {
+        return Some(message.text(
+            "` is a summary, whose rows change in no change that could keep a copy: read it beside, in one snapshot",
+        ));
+    }
+    if source.former.is_some() || holder.former.is_some() {
+        let message = if source.former.is_some() { message } else { Message::new("`").text(holder.entity) };
+        return Some(message.text("` is made from a former version of itself, and is no part of a copy yet"));
+    }
+    if holder.summary_of.is_some() {
+        return Some(Message::new("a summary holds no copies: nobody writes it who could keep them"));
+    }
+    let given = copy.key.len();
+    let wanted = count(source);
+    if given != wanted {
+        let message = Message::new("the key of `").text(source.entity).text("` is made of ").count(wanted);
+        return Some(message.text(" fields, `key(..)` names ").count(given));
+    }
+    match (is_beside(holder, source, copy), copy.arrival.is_some()) {
+        (true, true) => Some(
+            Message::new("a `").text(source.entity).text("` lies in the partition of the `").text(holder.entity).text(
+                "` that it is copied into: both change in one transaction in any case, without `atomic`",
+            ),
+        ),
+        (false, false) => Some(
+            Message::new("a `").text(source.entity).text("` lies in another table or partition than the `").text(holder.entity).text(
+                "` that it is copied into: say `atomic`, so that both change in one transaction, which the service can't",
+            ),
+        ),
+        _ => None,
+    }
+}
+
+/// How many fields the key of an entity is made of.
+const fn count(schema: &Schema) -> usize {
+    let mut count = 0;
+    while argument(schema, count).is_some() {
+        count += 1;
+    }
+    count
+}
+
+/// The part that stands first for an argument of the constructor of an entity's key.
+const fn argument(schema: &Schema, wanted: usize) -> Option<&FieldPart> {
+    let mut seen = 0;
+    let mut nth = 0;
+    while let Some(part) = part(schema, nth) {
+        if is_first(schema, nth, part.field) {
+            if seen == wanted {
+                return Some(part);
+            }
+            seen += 1;
+        }
+        nth += 1;
+    }
+    None
+}
+
+/// The part at this place among the fields of the partition key and then the row key.
+const fn part(schema: &Schema, wanted: usize) -> Option<&FieldPart> {
+    let place = schema.place();
+    let mut seen = 0;
+    let mut parts = place.partition.parts;
+    let mut is_row = false;
+    loop {
+        match parts {
+            [Part::Field(part), rest @ ..] => {
+                if seen == wanted {
+                    return Some(part);
+                }
+                seen += 1;
+                parts = rest;
+            }
+            [_, rest @ ..] => parts = rest,
+            [] if is_row => return None,
+            [] => {
+                is_row = true;
+                parts = place.row.parts;
+            }
+        }
+    }
+}
+
+const fn is_first(schema: &Schema, nth: usize, field: usize) -> bool {
+    let mut before = 0;
+    while before < nth {
+        match part(schema, before) {
+            Some(part) if part.field == field => return false,
+            _ => before += 1,
+        }
+    }
+    true
+}
+
+/// Whether the source lies in the holder's partition, whatever both hold.
+const fn is_beside(holder: &Schema, source: &Schema, copy: &HeldCopy) -> bool {
+    let (here, there) = (holder.place(), source.place());
+    if !here.table.source().eq_ignore_ascii_case(there.table.source()) {
+        return false;
+    }
+    let mut here = here.partition.parts;
+    let mut there = there.partition.parts;
+    loop {
+        match (here, there) {
+            ([], []) => return true,
+            ([Part::Literal(a), a_rest @ ..], [Part::Literal(b), b_rest @ ..]) if same(a, b) => {
+                (here, there) = (a_rest, b_rest);
+            }
+            ([Part::Field(a), a_rest @ ..], [Part::Field(b), b_rest @ ..]) => {
+                if !refers(source, b.field, copy, a.field) || !is_one_format(a.format, b.format) {
+                    return false;
+                }
+                (here, there) = (a_rest, b_rest);
+            }
+            _ => return false,
+        }
+    }
+}
+
+/// Whether the source's field has the value of this field of the holder.
+const fn refers(source: &Schema, of: usize, copy: &HeldCopy, field: usize) -> bool {
+    let mut at = 0;
+    let mut key = copy.key;
+    while let [known, rest @ ..] = key {
+        match argument(source, at) {
+            Some(part) if part.field == of => return *known == field,
+            _ => {}
+        }
+        key = rest;
+        at += 1;
+    }
+    false
+}
+
+/// A field of the holder and the one of the source that it is the value of are of one type.
+pub(super) const fn key(holder: &Schema, source: &Schema, copy: &HeldCopy, at: usize) -> Option<Message> {
+    let Some(part) = argument(source, at) else { return None };
+    let Some(place) = nth(copy.key, at) else { return None };
+    let (own, theirs) = (field_at(holder, place), field_at(source, part.field));
+    if same(own.edm.name(), theirs.edm.name()) {
+        return None;
+    }
+    let message = Message::new("`").text(field_name(holder, place)).text("` is ").text(own.edm.name());
+    let message =
+        message.text(", and `").text(field_name(source, part.field)).text("` of `").text(source.entity);
+    Some(message.text("`, whose key it stands in, is ").text(theirs.edm.name()))
+}
+
+const fn nth(mut all: &[usize], mut at: usize) -> Option<usize> {
+    while let [one, rest @ ..] = all {
+        if at == 0 {
+            return Some(*one);
+        }
+        at -= 1;
+        all = rest;
+    }
+    None
+}
+
+/// What is copied is the source's own, readable, and shows that there is a copy.
+pub(super) const fn fields(source: &Schema, mut copied: &[usize]) -> Option<Message> {
+    let mut shows = false;
+    while let [place, rest @ ..] = copied {
+        let field: &Field = field_at(source, *place);
+        let message = Message::new("`").text(field.name).text("` of `").text(source.entity).text("` is ");
+        if field.encrypted {
+            return Some(message.text("encrypted: a value opens in its own row alone, and can't be copied"));
+        }
+        if field.blob {
+            return Some(message.text("a blob's: a copy would have to count who refers to it; leave it out"));
+        }
+        if source.is_copied(*place) {
+            return Some(message.text("a copy itself: copy it from where it comes from"));
+        }
+        shows |= !field.optional;
+        copied = rest;
+    }
+    if shows {
+        return None;
+    }
+    let message = Message::new("every field that is copied of `").text(source.entity);
+    Some(
+        message.text("` may be absent: a copy holds one that is always there, which shows that there is one"),
+    )
+}
+
+/// A change of the source finds who refers to it.
+pub(super) const fn way_back(holder: &Schema, source: &Schema, copy: &HeldCopy) -> Option<Message> {
+    if holder.way_back(copy).is_some() {
+        return None;
+    }
+    let mut message = Message::new("a change of a `").text(source.entity).text("` could not find the `");
+    message = message.text(holder.entity).text("`s that hold a copy of it: no index of them begins with ");
+    let mut key = copy.key;
+    let mut is_first = true;
+    while let [field, rest @ ..] = key {
+        message = message.text(if is_first {
+            "`"
+        } else if rest.is_empty() {
+            " and `"
+        } else {
+            ", `"
+        });
+        message = message.text(field_name(holder, *field)).text("`");
+        is_first = false;
+        key = rest;
+    }
+    Some(message.text("; add `#[index(.., row = \"..\", copy = keys)]`, with those fields before all others and without `when` or `eventual`"))
+}

@@ -1,0 +1,275 @@
+//! What a change brings about: copies of the changed entities that others hold.
+//!
+//! A change of a *source* has all its holders take the copy again, and a change of a *holder* looks up what it refers to. Both
+//! are planned with it, as one. What the plan demands makes it right whoever writes meanwhile: that a source which was read is
+//! still that one, and that no holder has come to those that were found. Without the first, a holder that is written while its
+//! source changes keeps the former copy; without the second, one that comes to refer to a source while that changes does.
+//! Copied fields are no copies themselves, so one round is all.
+
+use super::attempt::{Attempt, Image, Source, Sources};
+use super::driver::{self, Together};
+use super::hold::{self, Holding};
+use crate::error::{Error, ErrorKind, Result};
+use crate::handle::snapshot::Snapshot;
+use crate::handle::table::DynamicTable;
+use crate::model::Value;
+use crate::plan::{Condition, Draft, Range, Values};
+use crate::query::Query;
+use crate::row::version::version_of;
+use crate::schema::{self, FieldPart, HeldCopy, KeyPair, KeyValues, PropertyValue, Schema, ValueError};
+use crate::typed::entity::holder::{Held, Holder};
+
+/// Changes that others bring about, and what they rely on.
+#[derive(Default)]
+pub(in crate::typed) struct Derived {
+    pub(in crate::typed) attempts: Vec<Change>,
+    ranges: Vec<HeldRange>,
+}
+
+/// One of them.
+pub(in crate::typed) struct Change {
+    pub(in crate::typed) attempt: Box<dyn Attempt>,
+    /// The number of its table.
+    pub(in crate::typed) table: usize,
+    /// Which of the changes brings it about.
+    pub(in crate::typed) cause: usize,
+    schema: &'static Schema,
+    keys: KeyPair,
+}
+
+/// Rows by which holders were found.
+struct HeldRange {
+    table: String,
+    partition: String,
+    prefix: String,
+    digest: u64,
+}
+
+impl Derived {
+    /// Adds what the changes rely on.
+    pub(in crate::typed) fn plan<'p>(&'p self, draft: &mut Draft<'p>) {
+        for HeldRange { table, partition, prefix, digest } in &self.ranges {
+            draft.rely_on((table, partition), Range { prefix, digest: *digest });
+        }
+    }
+}
+
+/// What the changes bring about; `None` if they are of no entities that hold copies, or of which others do. They have been made.
+pub(in crate::typed) fn derive(
+    together: Together<'_>,
+    attempts: &mut [&mut (dyn Attempt + '_)],
+    writes: bool,
+) -> Result<Option<Derived>> {
+    let mut images = Vec::new();
+    for (number, attempt) in attempts.iter().enumerate() {
+        let image = attempt.image().map_err(|error| together.scope.numbered(error, number))?;
+        images.extend(image.map(|image| (number, image)));
+    }
+    if images.is_empty() {
+        return Ok(None);
+    }
+    let first = together.tables.first().ok_or_else(driver::no_table)?;
+    let moment = first.snapshot()?;
+    let mut derived = Derived::default();
+    for (cause, image) in &images {
+        let found = find_holders((together, &moment), image, (*cause, &images), &mut derived);
+        found.map_err(|error| together.scope.numbered(error, *cause))?;
+    }
+    let sources = Known { together, moment: &moment, images: &images };
+    for (number, _) in &images {
+        if let Some(attempt) = attempts.get_mut(*number) {
+            attempt.hold(&sources).map_err(|error| together.scope.numbered(error, *number))?;
+        }
+    }
+    for Change { attempt, table, cause, schema, .. } in &mut derived.attempts {
+        let numbered = |error| together.scope.numbered(error, *cause);
+        let standing = driver::standing(together, schema, writes).map_err(numbered)?;
+        attempt.stand(standing);
+        let table = together.tables.get(*table).ok_or_else(driver::no_table)?;
+        driver::read_at((together, table), &moment, &mut **attempt).map_err(numbered)?;
+        attempt.make().and_then(|()| attempt.hold(&sources)).map_err(numbered)?;
+    }
+    Ok(Some(derived))
+}
+
+/// Finds all who hold a copy of the entity that is no longer right, and of one that comes to its key.
+fn find_holders(
+    (together, moment): (Together<'_>, &Snapshot),
+    image: &Image,
+    (cause, images): (usize, &[(usize, Image)]),
+    derived: &mut Derived,
+) -> Result<()> {
+    let (before, after) = (image.before.as_ref(), image.after.as_ref());
+    let stays = before.zip(after).is_some_and(|((was, _), (is, _))| was.as_strs() == is.as_strs());
+    for holder in image.holders {
+        let schema = holder.schema();
+        for (at, held) in holder.copies() {
+            let Some(copy) = schema.copied.get(at) else { continue };
+            if let (Some((_, was)), Some((_, is)), true) = (before, after, stays)
+                && held.is_same(was, is)
+            {
+                continue;
+            }
+            let comes = if stays { None } else { after };
+            for (_, values) in before.into_iter().chain(comes) {
+                let of = (image.schema, values);
+                find((together, moment), (holder, copy), of, (cause, images), derived)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Finds the holders of a copy of the source with these values.
+fn find(
+    (together, moment): (Together<'_>, &Snapshot),
+    (holder, copy): (&Holder, &HeldCopy),
+    (source, values): (&'static Schema, &Values<'_>),
+    (cause, images): (usize, &[(usize, Image)]),
+    derived: &mut Derived,
+) -> Result<()> {
+    let schema = holder.schema();
+    let Some(way) = schema.way_back(copy) else { return Err(no_way(schema, source)) };
+    let own = together.table(schema.table()).ok_or_else(|| missing(schema.table()))?;
+    if let Some(index) = way.index {
+        moment.check_index(own, schema, index)?;
+    }
+    let name = way.place.table.source();
+    let table = together.table(name).ok_or_else(|| missing(name))?;
+    let known = OfSource { copy, arguments: arguments(source, values) };
+    let (mut partition, mut prefix) = (String::new(), String::new());
+    let is_printed = |printed| matches!(printed, Ok(true));
+    // A key that the holder's rows can't have is nobody's.
+    if !is_printed(schema::print(&way.place.partition, &known, &mut partition))
+        || !is_printed(schema::print(&way.prefix(), &known, &mut prefix))
+    {
+        return Ok(());
+    }
+    let digest = moment.digest(table, &partition, &prefix)?;
+    let query = Query::new().partition(&partition).row_prefix(&prefix);
+    let number = together.number(schema.table()).ok_or_else(|| missing(schema.table()))?;
+    let mut views = moment.views_of(table, query.into())?;
+    while let Some(view) = views.next() {
+        let Some(keys) = holder.own_keys(&view?, way.index)? else { continue };
+        let is_changed = images.iter().any(|(_, image)| {
+            is_one(image.schema, schema)
+                && image.before.as_ref().is_some_and(|(known, _)| known.as_strs() == keys.as_strs())
+        });
+        let is_known = derived
+            .attempts
+            .iter()
+            .any(|known| is_one(known.schema, schema) && known.keys.as_strs() == keys.as_strs());
+        if !is_changed && !is_known {
+            let attempt = holder.again(&keys);
+            derived.attempts.push(Change { attempt, table: number, cause, schema, keys });
+        }
+    }
+    derived.ranges.push(HeldRange { table: name.to_owned(), partition, prefix, digest });
+    Ok(())
+}
+
+/// The values of the fields that the key of an entity is made of, in the order of its constructor's arguments.
+fn arguments(schema: &'static Schema, values: &Values<'_>) -> Vec<Option<Value>> {
+    let mut known = Vec::new();
+    let mut given = Vec::new();
+    for template in [&schema.place().partition, &schema.place().row] {
+        for part in schema::fields(template) {
+            if !known.contains(&part.field) {
+                known.push(part.field);
+                given.push(values.get(part.field).map(|value| value.to_value()));
+            }
+        }
+    }
+    given
+}
+
+/// What the fields of a holder are that refer to a source.
+struct OfSource<'c> {
+    copy: &'c HeldCopy,
+    arguments: Vec<Option<Value>>,
+}
+
+impl KeyValues for OfSource<'_> {
+    fn value(&self, part: &FieldPart) -> Result<PropertyValue<'_>, ValueError> {
+        let argument = self.copy.argument(part.field).and_then(|at| self.arguments.get(at)?.as_ref());
+        Ok(argument.map_or(PropertyValue::Absent, |value| PropertyValue::Borrowed(value.as_value_ref())))
+    }
+}
+
+/// Sources as they are to be if they are changed as well, and else as they are at the moment.
+struct Known<'k> {
+    together: Together<'k>,
+    moment: &'k Snapshot,
+    images: &'k [(usize, Image)],
+}
+
+impl Known<'_> {
+    /// What becomes of an entity that is changed; `None` in it if it goes.
+    fn changed(&self, schema: &'static Schema, keys: &KeyPair) -> Option<Option<&Values<'static>>> {
+        let mut of = self.images.iter().map(|(_, image)| image).filter(|image| is_one(image.schema, schema));
+        let mut gone = false;
+        let is_it = |known: &KeyPair| known.as_strs() == keys.as_strs();
+        let is = of.find_map(|image| {
+            gone |= image.before.as_ref().is_some_and(|(known, _)| is_it(known));
+            image.after.as_ref().filter(|(known, _)| is_it(known)).map(|(_, values)| values)
+        });
+        if is.is_some() || gone { Some(is) } else { None }
+    }
+}
+
+impl Sources for Known<'_> {
+    fn changes(&self, schema: &'static Schema, keys: &KeyPair) -> bool {
+        self.changed(schema, keys).is_some()
+    }
+
+    fn get(&self, held: &Held, keys: &KeyPair) -> Result<Source> {
+        let schema = held.schema();
+        if let Some(changed) = self.changed(schema, keys) {
+            return Ok(Source { values: changed.map(|values| held.copied(values)), condition: None });
+        }
+        let table = self.together.table(schema.table()).ok_or_else(|| missing(schema.table()))?;
+        let (partition, row) = keys.as_strs();
+        let Some(view) = self.moment.view(table, partition, row)? else {
+            return Ok(Source { values: None, condition: Some(Condition::StillAbsent) });
+        };
+        let place = |e: Error| e.attempted("read from").table(table.name()).partition(partition).row(row);
+        let values = held.read(&view).map_err(place)?;
+        let condition = Condition::Is(version_of(&view, self.moment.state()));
+        Ok(Source { values: Some(values), condition: Some(condition) })
+    }
+}
+
+/// The names of the copies that an entity with these values holds otherwise than their sources say at this moment.
+pub(in crate::typed) fn outdated(
+    (together, moment): (Together<'_>, &Snapshot),
+    of: (&'static Schema, &'static [Held]),
+    values: &Values<'_>,
+) -> Result<Vec<&'static str>> {
+    let sources = Known { together, moment, images: &[] };
+    let held = hold::hold(of, None, values, &sources, true)?;
+    Ok(held.iter().filter(|holding| !holding.is_in(values)).map(Holding::name).collect())
+}
+
+#[cold]
+fn missing(table: &str) -> Error {
+    Error::new(ErrorKind::TableNotFound).because("the handle does not know it").table(table)
+}
+
+#[cold]
+fn no_way(holder: &Schema, source: &Schema) -> Error {
+    let because =
+        format!("no index of `{}` leads from a `{}` to who holds a copy of it", holder.entity, source.entity);
+    Error::new(ErrorKind::SchemaMismatch).because(because)
+}
+
+/// Whether both declare one kind. A constant may have several addresses.
+fn is_one(one: &Schema, other: &Schema) -> bool {
+    one.kind == other.kind && one.table().eq_ignore_ascii_case(other.table())
+}
+
+/// The table of this name among those of one handle.
+impl Together<'_> {
+    fn number(self, name: &str) -> Option<usize> {
+        self.tables.iter().position(|table: &DynamicTable| table.name().eq_ignore_ascii_case(name))
+    }
+}

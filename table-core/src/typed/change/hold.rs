@@ -1,0 +1,102 @@
+//! The copies that a changed entity is to hold of others.
+
+use super::attempt::Sources;
+use crate::error::Result;
+use crate::model::Value;
+use crate::plan::{Act, Cause, Condition, Draft, RowKind, RowWrite, Values};
+use crate::schema::{HeldCopy, KeyPair, PropertyValue, Schema, keys};
+use crate::typed::entity::holder::Held;
+use crate::typed::read::key::{Arguments, KeyResult};
+
+/// A copy that an entity is to hold.
+#[derive(Debug)]
+pub(in crate::typed) struct Holding {
+    copy: &'static HeldCopy,
+    /// The values of its properties.
+    values: Vec<Option<Value>>,
+    /// The source that it was read of, and what must be so of that.
+    relies_on: Option<(&'static Schema, KeyPair, Condition)>,
+}
+
+/// The key of the source that an entity with these values refers to, if it does.
+pub(in crate::typed) fn key_of(
+    source: &'static Schema,
+    copy: &HeldCopy,
+    values: &Values<'_>,
+) -> Result<Option<KeyPair>> {
+    let mut given: Vec<KeyResult<'_>> = Vec::with_capacity(copy.key.len());
+    for field in copy.key {
+        let Some(value) = values.get(*field) else { return Ok(None) };
+        given.push(Ok(PropertyValue::Borrowed(value)));
+    }
+    let place = source.place();
+    keys(source, place, &Arguments::new(place, &given), "make a key for").map(Some)
+}
+
+/// The copies that an entity of this declaration is to hold, which was so `before` and has these values now. What refers to
+/// the same source as before holds what it held, unless that changes as well, or `all` are made anew.
+pub(in crate::typed) fn hold(
+    (schema, held): (&'static Schema, &'static [Held]),
+    before: Option<&Values<'_>>,
+    after: &Values<'_>,
+    sources: &dyn Sources,
+    all: bool,
+) -> Result<Vec<Holding>> {
+    let mut holdings = Vec::with_capacity(held.len());
+    for (copy, held) in schema.copied.iter().zip(held) {
+        let source = held.schema();
+        let none = || vec![None; copy.count];
+        let Some(keys) = key_of(source, copy, after)? else {
+            holdings.push(Holding { copy, values: none(), relies_on: None });
+            continue;
+        };
+        let referred = before.map(|before| key_of(source, copy, before)).transpose().ok().flatten().flatten();
+        let is_same = referred.is_some_and(|referred| referred.as_strs() == keys.as_strs());
+        if let (Some(before), true, false) = (before, is_same && !sources.changes(source, &keys), all) {
+            let value = |at: usize| before.get(copy.first + at).map(|value| value.to_value());
+            let values = (0..copy.count).map(value).collect();
+            holdings.push(Holding { copy, values, relies_on: None });
+            continue;
+        }
+        let found = sources.get(held, &keys)?;
+        let relies_on = found.condition.map(|condition| (source, keys, condition));
+        holdings.push(Holding { copy, values: found.values.unwrap_or_else(none), relies_on });
+    }
+    Ok(holdings)
+}
+
+impl Holding {
+    /// Puts the copies in the place of what these values have there.
+    pub(in crate::typed) fn put<'h>(holdings: &'h [Self], values: &mut Values<'h>) {
+        for Self { copy, values: copied, .. } in holdings {
+            for (at, value) in copied.iter().enumerate() {
+                let value = value.as_ref().map_or(PropertyValue::Absent, |value| value.as_value_ref().into());
+                values.set_stored(copy.first + at, value);
+            }
+        }
+    }
+
+    /// The name of the field.
+    pub(in crate::typed) fn name(&self) -> &'static str {
+        self.copy.name
+    }
+
+    /// Whether the copy is what an entity with these values has.
+    pub(in crate::typed) fn is_in(&self, values: &Values<'_>) -> bool {
+        let is_same = |(at, value): (usize, &Option<Value>)| {
+            values.get(self.copy.first + at) == value.as_ref().map(Value::as_value_ref)
+        };
+        self.values.iter().enumerate().all(is_same)
+    }
+
+    /// Demands that the sources which were read are still the same.
+    pub(in crate::typed) fn plan<'p>(holdings: &'p [Self], of: usize, draft: &mut Draft<'p>) {
+        for (schema, keys, condition) in holdings.iter().filter_map(|holding| holding.relies_on.as_ref()) {
+            let (partition, key) = keys.as_strs();
+            let is_there = matches!(condition, Condition::Is(_));
+            let kind = is_there.then_some(RowKind { schema, cause: Cause::Entity });
+            let row = RowWrite { key, condition: *condition, act: Act::Keep, kind, of };
+            draft.expect((schema.place().table.source(), partition), row);
+        }
+    }
+}

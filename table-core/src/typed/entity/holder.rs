@@ -1,0 +1,140 @@
+//! What a holder knows of its sources, and a source of its holders, without their types.
+
+use std::fmt;
+
+use crate::error::Result;
+use crate::model::Value;
+use crate::plan::Values;
+use crate::row::view::RowView;
+use crate::schema::{KeyPair, Schema};
+use crate::typed::change::Change;
+use crate::typed::change::attempt::Attempt;
+use crate::typed::change::entity_attempt::EntityAttempt;
+use crate::typed::entity::Entity;
+use crate::typed::entity::path::check_own;
+use crate::typed::entity::source::Source;
+use crate::typed::read::key::Key;
+use crate::typed::read::projection::Projection;
+
+/// How a copy that an entity holds is made of its source.
+pub struct Held {
+    schema: fn() -> &'static Schema,
+    fields: fn() -> &'static [usize],
+    read: fn(&RowView<'_>) -> Result<Vec<Option<Value>>>,
+}
+
+impl Held {
+    /// A copy of these fields of an entity.
+    #[must_use]
+    pub const fn of<S: Entity, P: Projection<Entity = S>>() -> Self {
+        Self { schema: || S::SCHEMA, fields: || P::FIELDS, read: read::<S, P> }
+    }
+
+    /// The source's declaration.
+    pub(in crate::typed) fn schema(&self) -> &'static Schema {
+        (self.schema)()
+    }
+
+    /// What is copied of the source with these values.
+    pub(in crate::typed) fn copied(&self, values: &Values<'_>) -> Vec<Option<Value>> {
+        let value = |field: &usize| Some(values.get(*field)?.to_value());
+        (self.fields)().iter().map(value).collect()
+    }
+
+    /// Whether the same is copied of a source with these values and with those.
+    pub(in crate::typed) fn is_same(&self, one: &Values<'_>, other: &Values<'_>) -> bool {
+        (self.fields)().iter().all(|field| one.get(*field) == other.get(*field))
+    }
+
+    /// What is copied of the source in this row.
+    pub(in crate::typed) fn read(&self, view: &RowView<'_>) -> Result<Vec<Option<Value>>> {
+        (self.read)(view)
+    }
+}
+
+fn read<S: Entity, P: Projection<Entity = S>>(view: &RowView<'_>) -> Result<Vec<Option<Value>>> {
+    check_own::<S>(view)?;
+    let source = Source::new(S::SCHEMA, S::SCHEMA.place(), view)?;
+    let value = |field: &usize| Ok(source.kept(*field)?.map(|value| value.to_value()));
+    P::FIELDS.iter().map(value).collect()
+}
+
+impl fmt::Debug for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Held").field("of", &self.schema().entity).finish_non_exhaustive()
+    }
+}
+
+/// Who holds copies of an entity.
+pub struct Holder {
+    schema: fn() -> &'static Schema,
+    held: fn() -> &'static [Held],
+    /// Which of the holder's copies are of the entity.
+    copies: &'static [usize],
+    again: fn(&KeyPair) -> Box<dyn Attempt>,
+    own_keys: fn(&RowView<'_>, Option<usize>) -> Result<Option<KeyPair>>,
+}
+
+impl Holder {
+    /// Entities of the type `H`, of whose copies these are of the entity.
+    #[must_use]
+    pub const fn of<H: Entity>(copies: &'static [usize]) -> Self {
+        Self { schema: || H::SCHEMA, held: || H::HELD, copies, again: again::<H>, own_keys: own_keys::<H> }
+    }
+
+    /// Their declaration.
+    pub(in crate::typed) fn schema(&self) -> &'static Schema {
+        (self.schema)()
+    }
+
+    /// Their copies of the entity, by their places.
+    pub(in crate::typed) fn copies(&self) -> impl Iterator<Item = (usize, &'static Held)> + use<> {
+        let (copies, held) = (self.copies, (self.held)());
+        copies.iter().filter_map(move |at| Some((*at, held.get(*at)?)))
+    }
+
+    /// The attempt to have the holder of these keys take its copies, and nothing else.
+    pub(in crate::typed) fn again(&self, keys: &KeyPair) -> Box<dyn Attempt> {
+        (self.again)(keys)
+    }
+
+    /// The keys of the holder that a row of the index, or its own, is of; `None` if the row is of another kind.
+    pub(in crate::typed) fn own_keys(
+        &self,
+        view: &RowView<'_>,
+        index: Option<usize>,
+    ) -> Result<Option<KeyPair>> {
+        (self.own_keys)(view, index)
+    }
+}
+
+fn again<H: Entity>(keys: &KeyPair) -> Box<dyn Attempt> {
+    let (partition, row) = keys.as_strs();
+    Box::new(EntityAttempt::<H>::new(Key::stored(partition, row), Change::Update(Box::new(|_| {}))))
+}
+
+fn own_keys<H: Entity>(view: &RowView<'_>, index: Option<usize>) -> Result<Option<KeyPair>> {
+    let schema = H::SCHEMA;
+    let tag = schema.tag(index);
+    if view.kind()? != Some(tag.kind) {
+        return Ok(None);
+    }
+    crate::sealing::sign::check_signed(view, tag)?;
+    let Some(index) = index.and_then(|index| schema.indexes.get(index)) else {
+        let (partition, row) = view.keys();
+        return Ok(Some(KeyPair::of(&partition, &row)));
+    };
+    Source::new(schema, &index.place, view)?.own_keys().map(Some)
+}
+
+impl fmt::Debug for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Holder").field("schema", &self.schema().entity).finish_non_exhaustive()
+    }
+}
+
+/// The declarations of the sources and the holders of an entity.
+#[must_use]
+pub fn kin<E: Entity>() -> Vec<&'static Schema> {
+    E::HELD.iter().map(Held::schema).chain(E::HOLDERS.iter().map(Holder::schema)).collect()
+}
