@@ -3,6 +3,7 @@
 mod changes;
 mod model;
 mod queries;
+mod sealed;
 
 use table_core::{Entity, Store, Ticks};
 
