@@ -108,7 +108,7 @@ pub(crate) fn project(title: &str, department: &str, lead_id: u32, deputy_id: Op
 }
 
 /// Every entity of a type, whole.
-pub(crate) fn all<E: Entity>(store: &Store) -> Vec<E> {
+pub(crate) fn all<E: Entity + table_core::typed::InOneTable>(store: &Store) -> Vec<E> {
     let table = store.table::<E>().unwrap();
     table.all().into_iter().map(|one| Stored::into_inner(one.unwrap())).collect()
 }
