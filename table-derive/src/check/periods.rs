@@ -42,7 +42,7 @@ pub(super) fn c27_all_of_an_entity_lies_in_its_period(cx: &Ctxt, entity: &Entity
     if entity.is_summary {
         cx.error(periods.span, "a summary lies in one table, and not in one for each period");
     }
-    for blind in entity.fields.iter().filter_map(|field| field.blind()) {
+    for blind in entity.fields.iter().filter_map(crate::model::Field::blind) {
         cx.error(
             blind.span,
             "of a kind with a table for each period no field can be looked up by a token: each table has tokens of its own",

@@ -67,7 +67,7 @@ fn declared(krate: &Krate, at: usize, field: &Field<'_>, stub: bool) -> TokenStr
 /// What must be true of a series: its slots are properties, and it has some.
 pub(super) fn assertion(krate: &Krate, at: usize, field: &Field<'_>) -> TokenStream {
     let (name, ty, of) = (&field.name, field.ty, of(at));
-    let span = field.width.as_ref().map_or(field.ident.span(), |width| width.span);
+    let span = field.width.as_ref().map_or_else(|| field.ident.span(), |width| width.span);
     let in_core = krate.at(span);
     let of = Ident::new(&of.to_string(), span);
     let nested = quote_spanned!(ty.span()=> <#ty as #in_core::SeriesOf>::NESTED);
@@ -86,13 +86,11 @@ pub(super) fn assertion(krate: &Krate, at: usize, field: &Field<'_>) -> TokenStr
 
 /// The type of a slot, as the user wrote it where that shows.
 pub(super) fn slot(krate: &Krate, field: &Field<'_>) -> TokenStream {
-    match field.slots() {
-        Some(slot) => quote!(#slot),
-        None => {
-            let ty = field.ty;
-            quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::Slot)
-        }
+    if let Some(slot) = field.slots() {
+        return quote!(#slot);
     }
+    let ty = field.ty;
+    quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::Slot)
 }
 
 /// What a column of it is documented with.
