@@ -135,7 +135,7 @@ fn tables_and_filters_take_references() {
     assert_eq!((count(1), count(9), count(2), count(1_000_000)), (2, 1, 0, 0));
     assert_eq!(staff.all().filter(|e| e.manager.is_none()).count().unwrap(), 1);
     assert_eq!(staff.by_name().department("Sales").filter(|e| e.manager.is_some()).count().unwrap(), 3);
-    assert_eq!(staff.all().filter(|e| e.posts.seat.eq(&Ref::to(&*seat))).count().unwrap(), 2);
+    assert_eq!(staff.all().filter(|e| e.posts.seat.eq(Ref::to(&*seat))).count().unwrap(), 2);
 
     let snapshot = store.snapshot().unwrap();
     let rows = staff.at(&snapshot).rows().department("Sales");

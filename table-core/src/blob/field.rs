@@ -136,7 +136,7 @@ impl Property for Blob {
             Some(ValueRef::Binary(bytes)) => {
                 let because = "expected a reference to a blob, found other bytes";
                 let found = reference::decode(bytes);
-                found.map(|found| Self(Some(found))).ok_or(ValueError::invalid(Self::EDM, because))
+                found.map(|found| Self(Some(found))).ok_or_else(|| ValueError::invalid(Self::EDM, because))
             }
             found => Err(ValueError::mistyped(Self::EDM, found)),
         }

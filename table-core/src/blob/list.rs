@@ -45,12 +45,13 @@ impl Iterator for Listing {
     type Item = Result<BlobInfo>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ahead.is_empty() && !self.is_end {
-            if let Err(error) = self.fill() {
-                // It can't be told what comes behind.
-                self.is_end = true;
-                return Some(Err(self.container.named("list the blobs of", None, error)));
-            }
+        if self.ahead.is_empty()
+            && !self.is_end
+            && let Err(error) = self.fill()
+        {
+            // It can't be told what comes behind.
+            self.is_end = true;
+            return Some(Err(self.container.named("list the blobs of", None, error)));
         }
         self.ahead.pop().map(Ok)
     }

@@ -154,22 +154,22 @@ impl Merged {
     /// Moves a walk down the heap to where its row belongs.
     fn sift(&self, heap: &mut [usize], mut at: usize, moment: &dyn Moment) {
         let reverse = self.lanes.are_reverse();
-        let head = |place: usize| -> Option<(&[u8], usize)> {
+        let first = |place: usize| -> Option<(&[u8], usize)> {
             let walk = *heap_at(heap, place)?;
             Some((self.lanes.rest(self.walks.get(walk)?.batch.head(moment)?), walk))
         };
         let mut swaps = Vec::new();
         // The walk that moves; the others stay where they are on its way.
-        let moving = head(at);
+        let moving = first(at);
         loop {
-            let child = |place: usize| head(place).map(|head| (head, place));
+            let child = |place: usize| first(place).map(|first| (first, place));
             let (left, right) = (child(2 * at + 1), child(2 * at + 2));
             let least = match (left, right) {
                 (Some(left), Some(right)) if order(reverse, right.0, left.0).is_lt() => Some(right),
                 (left, _) => left,
             };
             match (moving, least) {
-                (Some(moving), Some((head, place))) if order(reverse, head, moving).is_lt() => {
+                (Some(moving), Some((first, place))) if order(reverse, first, moving).is_lt() => {
                     swaps.push((at, place));
                     at = place;
                 }

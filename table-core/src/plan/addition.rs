@@ -109,7 +109,7 @@ impl Amounts {
                 Some(sum) => Some(sum.as_value_ref()),
                 None => old(add.property)?,
             };
-            let found = found.or(absent.as_ref().map(Value::as_value_ref));
+            let found = found.or_else(|| absent.as_ref().map(Value::as_value_ref));
             let sum = (add.added)(found, add.by).map_err(|error| self.refused(add, &error))?;
             match sums.iter_mut().find(|(property, _)| *property == add.property) {
                 Some((_, before)) => *before = sum,

@@ -397,7 +397,7 @@ impl<'p> Draft<'p> {
 
 /// The name of the table of the period in which the entity of this key lies; empty, if it is no key of its kind.
 fn name_of(schema: &Schema, tables: &PeriodTables, key: (&str, &str)) -> String {
-    let time = schema.time_in(schema.place(), tables, key);
+    let time = Schema::time_in(schema.place(), tables, key);
     time.map(|time| tables.name(tables.period.start(time))).unwrap_or_default()
 }
 

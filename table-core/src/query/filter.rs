@@ -167,7 +167,7 @@ impl Filter {
             Node::Join(join, terms) => {
                 let terms = terms.into_iter().map(|term| Self::from_node(term).or_defaults(kinds));
                 let all = terms.reduce(|filter, term| filter.join(join, term));
-                all.unwrap_or(Self::refused(Refusal::TooDeep))
+                all.unwrap_or_else(|| Self::refused(Refusal::TooDeep))
             }
             Node::Sealed(_) | Node::Refused(_) => self,
         }

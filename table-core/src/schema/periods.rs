@@ -185,7 +185,6 @@ impl Schema {
 
     /// The time of the entity that these keys of a place are of; `None` if they don't say it.
     pub(crate) fn time_in(
-        &self,
         place: &Place,
         tables: &PeriodTables,
         (partition, row): (&str, &str),

@@ -224,13 +224,15 @@ const fn write(into: &mut [u8], from: usize, text: &str) -> usize {
     from + bytes.len()
 }
 
+const DIGITS: &[u8; 10] = b"0123456789";
+
 const fn write_number(into: &mut [u8], from: usize, number: usize, width: usize) -> usize {
     let most = digits(number);
     let length = if most < width { width } else { most };
     let (mut rest, mut at) = (number, from + length);
     while at > from {
         at -= 1;
-        into[at] = b'0' + (rest % 10) as u8;
+        into[at] = DIGITS[rest % 10];
         rest /= 10;
     }
     from + length

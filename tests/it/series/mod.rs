@@ -47,6 +47,7 @@ struct Host {
 }
 
 #[derive(EntitySet, Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a set holds its entities as they are")]
 enum Load {
     Day(Day),
     Host(Host),

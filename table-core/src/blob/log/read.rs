@@ -12,7 +12,7 @@ use super::{meets, strange};
 use crate::blob::{BlobInfo, Container};
 use crate::contents::{SEGMENT, length_of, segments};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::BlobMoment;
+use crate::executor::{BlobMoment, Blobs};
 use crate::model::Ticks;
 
 /// An entry of a log.
@@ -48,7 +48,7 @@ pub struct Entries<T> {
     /// The blobs of the hour that is read, each with its next line.
     open: BTreeMap<(Ticks, usize), Cursor>,
     is_over: bool,
-    entries: PhantomData<fn() -> T>,
+    of: PhantomData<fn() -> T>,
 }
 
 /// A blob whose lines are read.
@@ -68,7 +68,7 @@ const LISTED: usize = 256;
 
 impl<T> Entries<T> {
     pub(super) fn new(container: &Container, log: &str, times: (Bound<Ticks>, Bound<Ticks>)) -> Result<Self> {
-        let moment = container.asked("read the log in", None, |blobs| blobs.moment())?;
+        let moment = container.asked("read the log in", None, Blobs::moment)?;
         Ok(Self {
             moment,
             container: container.clone(),
@@ -79,7 +79,7 @@ impl<T> Entries<T> {
             blobs: VecDeque::new(),
             open: BTreeMap::new(),
             is_over: false,
-            entries: PhantomData,
+            of: PhantomData,
         })
     }
 

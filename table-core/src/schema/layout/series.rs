@@ -129,9 +129,9 @@ pub(super) fn longer<'t>(noted: &'t str, declared: &'t str) -> &'t str {
 /// Whether a series of the layout has other names now: the numbers of its slots another width.
 pub(super) fn is_renamed(noted: &str, declared: &str) -> bool {
     lines(noted).any(|was| {
-        let declares = |is: Line<'_>| is.stem == was.stem;
-        lines(declared).any(|is| declares(is) && is.width != was.width)
-            && !lines(declared).any(|is| declares(is) && is.width == was.width)
+        let is_of_it = |is: Line<'_>| is.stem == was.stem;
+        lines(declared).any(|is| is_of_it(is) && is.width != was.width)
+            && !lines(declared).any(|is| is_of_it(is) && is.width == was.width)
     })
 }
 

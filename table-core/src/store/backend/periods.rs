@@ -62,7 +62,7 @@ impl Shared {
                 elsewhere::table_is_dropped(dbs, txn, meta, entry, &|name| !is_before(name))?;
                 let entry = catalog::bury(dbs, txn, meta, &entry.name).map_err(|e| e.table(&entry.name))?;
                 dropped.push(entry.id);
-                vouched = vouched.or(Some(entry).filter(|entry| entry.digest.is_some()));
+                vouched = vouched.or_else(|| Some(entry).filter(|entry| entry.digest.is_some()));
             }
             if let Some(gone) = vouched {
                 self.forget_vouched(txn, meta, &gone)?;

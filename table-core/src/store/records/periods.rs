@@ -204,9 +204,10 @@ mod tests {
             for bit in 0..key.len() * 8 {
                 let mut flipped = key.clone();
                 flipped[bit / 8] ^= 1 << (bit % 8);
-                let error = match is_one(&flipped) {
-                    true => PeriodsEntry::decode(&flipped, &record).unwrap_err(),
-                    false => catalog::decode(&flipped, &record).unwrap_err(),
+                let error = if is_one(&flipped) {
+                    PeriodsEntry::decode(&flipped, &record).unwrap_err()
+                } else {
+                    catalog::decode(&flipped, &record).unwrap_err()
                 };
                 assert_eq!(error.kind(), ErrorKind::Corrupt, "{bit}");
             }

@@ -12,7 +12,7 @@ use super::hold::{self, Holding};
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
-use crate::model::Value;
+use crate::model::{Value, ValueRef};
 use crate::plan::{Condition, Draft, Range, Values};
 use crate::query::Query;
 use crate::row::version::version_of;
@@ -148,8 +148,8 @@ fn find(
     let digest = moment.digest(table, &partition, &prefix)?;
     let query = Query::new().partition(&partition).row_prefix(&prefix);
     let number = together.number(schema.table()).ok_or_else(|| missing(schema.table()))?;
-    let mut views = moment.views_of(table, query.into())?;
-    while let Some(view) = views.next() {
+    let views = moment.views_of(table, query.into())?;
+    for view in views {
         let Some(keys) = holder.own_keys(&view?, way.index)? else { continue };
         let is_changed = images.iter().any(|(_, image)| {
             is_one(image.schema, schema)
@@ -176,7 +176,7 @@ fn arguments(schema: &'static Schema, values: &Values<'_>) -> Vec<Option<Value>>
         for part in schema::fields(template) {
             if !known.contains(&part.field) {
                 known.push(part.field);
-                given.push(values.get(part.field).map(|value| value.to_value()));
+                given.push(values.get(part.field).map(ValueRef::to_value));
             }
         }
     }
@@ -205,6 +205,7 @@ struct Known<'k> {
 
 impl Known<'_> {
     /// What becomes of an entity that is changed; `None` in it if it goes.
+    #[expect(clippy::option_option, reason = "not changed, and gone, are two answers")]
     fn changed(&self, schema: &'static Schema, keys: &KeyPair) -> Option<Option<&Values<'static>>> {
         let mut of = self.images.iter().map(|(_, image)| image).filter(|image| is_one(image.schema, schema));
         let mut gone = false;

@@ -2,7 +2,7 @@
 
 use super::attempt::Sources;
 use crate::error::Result;
-use crate::model::Value;
+use crate::model::{Value, ValueRef};
 use crate::plan::{Act, Cause, Condition, Draft, RowKind, RowWrite, Values};
 use crate::schema::{HeldCopy, KeyPair, PropertyValue, Schema, keys};
 use crate::typed::entity::holder::Held;
@@ -53,7 +53,7 @@ pub(in crate::typed) fn hold(
         let referred = before.map(|before| key_of(source, copy, before)).transpose().ok().flatten().flatten();
         let is_same = referred.is_some_and(|referred| referred.as_strs() == keys.as_strs());
         if let (Some(before), true, false) = (before, is_same && !sources.changes(source, &keys), all) {
-            let value = |at: usize| before.get(copy.first + at).map(|value| value.to_value());
+            let value = |at: usize| before.get(copy.first + at).map(ValueRef::to_value);
             let values = (0..copy.count).map(value).collect();
             holdings.push(Holding { copy, values, relies_on: None });
             continue;

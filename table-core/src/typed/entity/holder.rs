@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::error::Result;
-use crate::model::Value;
+use crate::model::{Value, ValueRef};
 use crate::plan::Values;
 use crate::row::view::RowView;
 use crate::schema::{KeyPair, Schema};
@@ -55,7 +55,7 @@ impl Held {
 fn read<S: Entity, P: Projection<Entity = S>>(view: &RowView<'_>) -> Result<Vec<Option<Value>>> {
     check_own::<S>(view)?;
     let source = Source::new(S::SCHEMA, S::SCHEMA.place(), view)?;
-    let value = |field: &usize| Ok(source.kept(*field)?.map(|value| value.to_value()));
+    let value = |field: &usize| Ok(source.kept(*field)?.map(ValueRef::to_value));
     P::FIELDS.iter().map(value).collect()
 }
 

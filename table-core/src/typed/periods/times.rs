@@ -43,7 +43,7 @@ impl<E: InPeriods> Periods<E> {
     /// The beginning of the period of the entity that this is the key of.
     pub(super) fn start_of<L: Lookup<E>>(&self, key: &L) -> Result<Ticks> {
         let keys = key.keys()?;
-        let time = E::SCHEMA.time_in(<L::Path as Path>::KEYS.place(), self.known.tables, keys);
+        let time = crate::schema::Schema::time_in(<L::Path as Path>::KEYS.place(), self.known.tables, keys);
         time.map(|time| self.known.start(time)).ok_or_else(|| self.timeless(keys))
     }
 

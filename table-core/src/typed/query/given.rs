@@ -45,7 +45,7 @@ impl GivenParts {
     pub(super) fn narrow_times(&self, field: usize, (first, beyond): &mut (Ticks, Option<Ticks>)) -> bool {
         let mut from = |time: Ticks| *first = time.max(*first);
         let mut to = |time: Option<Ticks>| {
-            *beyond = time.map_or(*beyond, |time| Some(beyond.map_or(time, |b| b.min(time))))
+            *beyond = time.map_or(*beyond, |time| Some(beyond.map_or(time, |b| b.min(time))));
         };
         let after = |time: Ticks| Ticks::new(time.get() + 1);
         if let Some(time) = self.of(field).and_then(|value| value.as_value_ref().as_ticks()) {
@@ -54,7 +54,7 @@ impl GivenParts {
             return true;
         }
         let Some((lower, upper)) = self.range_of(field) else { return false };
-        let time = |value: &PropertyValue<'static>| value.as_value_ref().and_then(|value| value.as_ticks());
+        let time = |value: &PropertyValue<'static>| value.as_value_ref().and_then(ValueRef::as_ticks);
         match lower {
             Edge::Included(value) | Edge::Excluded(value) => time(value).map_or((), &mut from),
             Edge::Open | Edge::Nothing => {}

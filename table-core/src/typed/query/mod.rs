@@ -203,7 +203,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
                 Ok(())
             };
             let asked = (P::KEYS, P::INDEX, &self.given, narrowing);
-            let next = spread.page(snapshot, asked, (size, after), &mut each)?;
+            let next = spread.page(snapshot, &asked, (size, after), &mut each)?;
             return Ok(Page::of(rows, next));
         }
         let table = &*self.table();
@@ -221,7 +221,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
             let hold = self.origin.hold()?;
             let narrowing = R::select(self.narrowing.clone());
             let asked = (P::KEYS, P::INDEX, &self.given, narrowing);
-            let across = spread.rows(std::borrow::Borrow::borrow(&hold), asked)?;
+            let across = spread.rows(std::borrow::Borrow::borrow(&hold), &asked)?;
             return Ok(Refilling::across(hold, self.origin.table(), across));
         }
         rows::refilling::<O>(&self.table(), self.held())

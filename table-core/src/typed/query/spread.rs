@@ -64,15 +64,15 @@ impl Spread {
     }
 
     /// The rows of a query.
-    pub(super) fn rows(&self, snapshot: &Snapshot, wanted: Wanted<'_>) -> Result<Across> {
-        self.across(snapshot, &wanted, None).map(|(across, _)| across).map_err(|error| self.attempted(error))
+    pub(super) fn rows(&self, snapshot: &Snapshot, wanted: &Wanted<'_>) -> Result<Across> {
+        self.across(snapshot, wanted, None).map(|(across, _)| across).map_err(|error| self.attempted(error))
     }
 
     /// Gives `each` a page of the rows, with the table of each.
     pub(super) fn page(
         &self,
         snapshot: &Snapshot,
-        wanted: Wanted<'_>,
+        wanted: &Wanted<'_>,
         (size, after): (usize, Option<&Continuation>),
         each: &mut dyn FnMut(&DynamicTable, &RowView<'_>) -> Result<()>,
     ) -> Result<Option<Continuation>> {
@@ -80,7 +80,7 @@ impl Spread {
             if !(1..=limits::PAGE_ENTITIES).contains(&size) {
                 return Err(page_size(size));
             }
-            let (keys, _, given, narrowing) = &wanted;
+            let (keys, _, given, narrowing) = wanted;
             let all = self.lower(keys, given, narrowing.clone())?;
             let seen = self.known.seen(snapshot)?;
             let print = self.fingerprint(&all, &seen)?;
@@ -90,7 +90,7 @@ impl Spread {
                 remaining = left.unwrap_or(u64::MAX);
             }
             let last = last.map(|Position { partition, row, .. }| (partition.to_owned(), row.to_owned()));
-            let (Across { tables, rows }, _) = self.across(snapshot, &wanted, last)?;
+            let (Across { tables, rows }, _) = self.across(snapshot, wanted, last)?;
             let mut each = |_: &crate::row::selection::Selection, view: &RowView<'_>| {
                 let table =
                     Across::table(&tables, view).ok_or_else(|| Error::new(ErrorKind::TableNotFound))?;
@@ -236,13 +236,10 @@ fn next_part(keys: &PathKeys, given: &GivenParts) -> Option<&'static FieldPart> 
     let mut fixed = Vec::new();
     given.fix(&place.partition, 0, &[], &mut fixed);
     let in_partition = fixed.len();
-    match schema::fields(&place.partition).nth(in_partition) {
-        Some(part) => Some(part),
-        None => {
-            given.fix(&place.row, in_partition, &[], &mut fixed);
-            schema::fields(&place.row).nth(fixed.len() - in_partition)
-        }
-    }
+    schema::fields(&place.partition).nth(in_partition).or_else(|| {
+        given.fix(&place.row, in_partition, &[], &mut fixed);
+        schema::fields(&place.row).nth(fixed.len() - in_partition)
+    })
 }
 
 /// Whether the text of the part grows with time, so that those of one period lie behind those of another; `None` if they may

@@ -39,7 +39,6 @@ struct One<E> {
 
 impl<E> Additions<E> {
     #[doc(hidden)]
-    #[expect(clippy::new_without_default, reason = "generated code makes them")]
     pub const fn new() -> Self {
         Self { all: Vec::new(), refused: None }
     }

@@ -176,14 +176,12 @@ type Given<'a> = Result<PropertyValue<'a>, ValueError>;
 
 fn texts<'a>(keys: Option<(&'a str, &'a str)>) -> (Given<'a>, Given<'a>) {
     let text = |text: &'a str| Ok(PropertyValue::Borrowed(ValueRef::String(text)));
-    match keys {
-        Some((partition, row)) => (text(partition), text(row)),
-        None => {
-            let why = "a reference by a key that no row can have, which `Ref::as_strs` tells more of";
-            let refused = ValueError::invalid(EdmType::String, why);
-            (Err(refused), Err(refused))
-        }
+    if let Some((partition, row)) = keys {
+        return (text(partition), text(row));
     }
+    let why = "a reference by a key that no row can have, which `Ref::as_strs` tells more of";
+    let refused = ValueError::invalid(EdmType::String, why);
+    (Err(refused), Err(refused))
 }
 
 /// A reference as text: its partition key and its row key, one after another in a list.
