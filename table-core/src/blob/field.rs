@@ -120,6 +120,7 @@ impl Blob {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Property for Blob {
     const EDM: EdmType = EdmType::Binary;
     const EXACT: bool = true;
