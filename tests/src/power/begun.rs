@@ -66,6 +66,8 @@ fn work(run: &mut Run<impl Fn() -> Result<Store>>, acks: &Acks) -> std::result::
     }
     // It is left in the middle.
     make(run, acks, 3)?;
+    // What frees space in the background writes no more when the process ends.
+    run.attempt(|store| store.reclaim().map(drop))?;
     acks.say("end of steps");
     Ok(())
 }

@@ -220,7 +220,7 @@ fn a_template_of_periods_is_these_bytes_and_is_missed_where_it_is_lost_or_an_old
     assert_eq!((meta.features.reader, meta.catalog.count), (8, 2));
     meta.write(dbs.main, &mut txn).unwrap();
     assert_eq!(dbs.catalog.get(&txn, key).unwrap(), Some(&record[..]));
-    commit(&store, txn);
+    txn.commit().unwrap();
     let read = |txn: &heed::RwTxn<'_>| {
         let (tables, templates) = catalog::all(&dbs, txn, &meta).map_err(|e| e.kind())?;
         assert_eq!((tables.len(), templates), (1, vec![now.clone()]));

@@ -115,10 +115,16 @@ fn as_much_as_fits(inner: &Shared) -> Result<Option<usize>> {
 
 fn try_step(inner: &Shared, most: usize) -> Result<Option<usize>> {
     let dbs = &inner.environment.dbs;
-    // A transaction can look into a database only that was opened before it.
-    inner.environment.open_late(Late::Blobs)?;
     let mut txn = inner.environment.write_txn()?;
     let mut meta = Meta::begin(dbs.main, &txn)?;
+    if meta.features.has(Feature::BlobRows) && inner.environment.known(Late::Blobs).is_none() {
+        // A transaction can look into a database only that was opened before it. To open one takes a reader's slot, which
+        // a store without blobs needs none of.
+        drop(txn);
+        inner.environment.open_late(Late::Blobs)?;
+        txn = inner.environment.write_txn()?;
+        meta = Meta::begin(dbs.main, &txn)?;
+    }
     let Some(table) = catalog::graves(dbs, &txn, &meta)?.into_iter().next() else { return Ok(None) };
     if meta.features.has(Feature::BlobRows) {
         release_blobs(inner, &mut txn, &meta, &table, most)?;
