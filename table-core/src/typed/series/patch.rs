@@ -11,7 +11,7 @@ use crate::schema::Series;
 ///
 /// ```
 /// # use table_core::{Entity, ErrorKind, IfMatch, Store};
-/// # #[derive(Entity)]
+/// # #[derive(Entity, Debug)]
 /// # #[entity(table = "Load", kind = "day")]
 /// # #[key(partition = "{host}", row = "day_{day:06}")]
 /// # struct Day { host: String, day: u32, #[series] cpu: [Option<f64>; 24] }
