@@ -1,6 +1,6 @@
 //! What a store notes of how entities are laid out: one that has changed is refused, unless that does no harm.
 
-use integration_tests::{Scratch, assert_sound};
+use integration_tests::{Scratch, assert_sound, relaxed};
 use table_core::{Entity, EntitySet, ErrorKind, IfMatch, KeyPart, Query, Store};
 
 mod first {
@@ -377,4 +377,35 @@ integration_tests::on_other_executors! {
     kinds_whose_keys_could_meet_are_refused
     a_set_is_refused_for_any_of_its_kinds
     a_long_layout_is_read_again
+}
+
+/// A table that goes while it is written for the first time is one that is not found, and never damaged.
+#[test]
+fn a_table_that_is_dropped_under_a_first_write_is_not_found() {
+    #[derive(Entity)]
+    #[entity(table = "Gone", kind = "note")]
+    #[key(partition = "{of}", row = "note_{id:06}")]
+    #[index(by_id, row = "id_{id:06}", copy = keys)]
+    struct Note {
+        of: String,
+        id: u32,
+    }
+
+    let scratch = Scratch::new();
+    let store = relaxed().open(scratch.path().join("store")).unwrap();
+    let (mut written, mut missed) = (0, 0);
+    for id in 0..400 {
+        let table = store.table::<Note>().unwrap();
+        let dropper = store.clone();
+        let dropping = std::thread::spawn(move || dropper.drop_table("Gone"));
+        match table.insert(&Note { of: "a".into(), id }) {
+            Ok(_) => written += 1,
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::TableNotFound, "{error}");
+                missed += 1;
+            }
+        }
+        dropping.join().unwrap().unwrap();
+    }
+    assert!(written + missed == 400 && store.check().unwrap().problems.is_empty());
 }

@@ -84,11 +84,14 @@ impl Child {
         self.process.wait().expect("the process can be waited for")
     }
 
-    /// Kills the process and gives the lines that it had still written.
+    /// Kills the process and gives the lines that it had still written. Panics if it has panicked before: that is no death
+    /// that the test brought about.
     pub fn kill(mut self) -> Vec<String> {
         self.stop();
         // The pipe holds what was written before the end.
-        self.lines.iter().collect()
+        let lines: Vec<_> = self.lines.iter().collect();
+        assert_ne!(self.status().code(), Some(101), "the child panicked before it was killed: {lines:#?}");
+        lines
     }
 
     /// Waits for the process to end by itself and gives the rest of its lines.

@@ -60,6 +60,8 @@ pub(in crate::store) fn standing(
     table.set_registered(schema);
     // Another layout may have been noted since this one was compared.
     let (txn, dbs) = (inner.environment.read_txn()?, &inner.environment.dbs);
+    // Nor may the table have gone meanwhile: its records would be missed, and taken for damaged.
+    table.check_exists(dbs, &txn)?;
     table.check_registered(dbs, &txn)?;
     if has_changed {
         table.forget_others(schema);

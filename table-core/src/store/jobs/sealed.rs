@@ -21,7 +21,6 @@ use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{self, Databases};
 use crate::store::records::catalog::{self, TableState};
-use crate::store::records::counts::Counts;
 use crate::store::records::layouts;
 use crate::store::records::meta::Meta;
 use crate::store::scan::read;
@@ -240,8 +239,7 @@ impl Resealing for LmdbTable {
     }
 
     fn row_count(&self) -> Result<u64> {
-        let txn = self.inner.environment.read_txn()?;
-        Counts::read(self.inner.environment.dbs.main, &txn, self.state.id).map(|counts| counts.entities)
+        Jobs::row_count(self)
     }
 
     fn sealed_rows_after(
