@@ -283,3 +283,34 @@ fn another_period_is_told_as_long_as_there_are_tables_of_the_former() {
     assert_eq!(store.tables().unwrap(), ["logins201408"]);
     assert_eq!(logins.insert(&login("ann", "2014-09-01")).unwrap_err().kind(), ErrorKind::LayoutChanged);
 }
+
+#[test]
+fn a_period_that_is_dropped_under_its_first_write_is_said_to_be() {
+    let (_dir, store) = store();
+    // Each of these knows tables of its own.
+    let periods = || store.periods::<Login>().unwrap();
+    let (writer, other, dropper) = (periods(), periods(), periods());
+    let days = || (1_u64..200).map(|day| at("2014-01-01").get() + day * 864_000_000_000);
+    let write = |logins: &table_core::typed::Periods<Login>, user: &str| {
+        for day in days() {
+            let at = Ticks::new(day).unwrap();
+            let inserted = logins.insert(&Login { at, ..login(user, "2014-01-01") });
+            let batched =
+                logins.egt(at, Login::partition(user)).delete(Login::key(user, at), IfMatch::Any).commit();
+            for done in [inserted.map(drop), batched.map(drop)] {
+                let kind = done.as_ref().err().map(table_core::Error::kind);
+                let expected = [ErrorKind::PeriodDropped, ErrorKind::EntityNotFound];
+                assert!(kind.is_none_or(|kind| expected.contains(&kind)), "{done:?}");
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let writers = [scope.spawn(|| write(&writer, "ann")), scope.spawn(|| write(&other, "bob"))];
+        while !writers.iter().all(std::thread::ScopedJoinHandle::is_finished) {
+            if let Some(last) = dropper.list().unwrap().last() {
+                dropper.drop_before(Ticks::new(last.start.get() + 864_000_000_000).unwrap()).unwrap();
+            }
+        }
+    });
+    assert!(store.check().unwrap().problems.is_empty());
+}

@@ -143,7 +143,7 @@ impl Known {
     }
 
     /// The same, made if there is none.
-    pub(super) fn make(&self, start: Ticks) -> Result<DynamicTable> {
+    fn open_or_make(&self, start: Ticks) -> Result<DynamicTable> {
         if let Ok(table) = self.open(start)? {
             return Ok(table);
         }
@@ -153,12 +153,37 @@ impl Known {
         self.opened(start, made)
     }
 
+    /// The same, begun anew if others drop it meanwhile.
+    pub(super) fn make(&self, start: Ticks) -> Result<DynamicTable> {
+        self.unless_dropped(start, || self.open_or_make(start))
+    }
+
     fn opened(&self, start: Ticks, exec: Arc<dyn TableExec>) -> Result<DynamicTable> {
         let table = DynamicTable::new(exec);
         table.declare(self.schema).map_err(|error| error.attempted("open").table(table.name()))?;
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         open.insert(start.get(), table.clone());
         Ok(table)
+    }
+
+    /// What is made of a period's table, begun anew as often as others drop the table that it was begun with.
+    fn unless_dropped<T>(&self, start: Ticks, mut begin: impl FnMut() -> Result<T>) -> Result<T> {
+        for _ in 0..ATTEMPTS {
+            match begin() {
+                Err(error) if error.kind() == ErrorKind::TableNotFound => {}
+                done => return done,
+            }
+        }
+        Err(self.unsteady(start))
+    }
+
+    /// What was done with a table, which is forgotten if it is no more.
+    #[inline]
+    fn unless_gone<T>(&self, table: &DynamicTable, done: Result<T>) -> Result<T> {
+        if done.as_ref().is_err_and(|error| error.kind() == ErrorKind::TableNotFound) {
+            self.forget(table);
+        }
+        done
     }
 
     /// Forgets a table that is no more.
@@ -204,14 +229,10 @@ impl<E: InPeriods> Periods<E> {
         start: Ticks,
         mut read: impl FnMut(&Table<E>) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
-        for _ in 0..ATTEMPTS {
+        self.known.unless_dropped(start, || {
             let Ok(table) = self.known.open(start)? else { return Ok(None) };
-            match read(&Table::new(table.clone())) {
-                Err(error) if error.kind() == ErrorKind::TableNotFound => self.known.forget(&table),
-                done => return done,
-            }
-        }
-        Err(self.known.unsteady(start))
+            self.known.unless_gone(&table, read(&Table::new(table.clone())))
+        })
     }
 
     /// What `write` makes of the table of a period. Where there is none, it is made if the change `adds` an entity; else there
@@ -222,18 +243,14 @@ impl<E: InPeriods> Periods<E> {
         adds: bool,
         mut write: impl FnMut(&DynamicTable) -> Result<T>,
     ) -> Result<T> {
-        for _ in 0..ATTEMPTS {
+        self.known.unless_dropped(start, || {
             let table = match self.known.open(start)? {
                 Ok(table) => table,
-                Err(_) if adds => self.known.make(start)?,
+                Err(_) if adds => self.known.open_or_make(start)?,
                 Err(floor) => return Err(self.known.missing(start, floor)),
             };
-            match write(&table) {
-                Err(error) if error.kind() == ErrorKind::TableNotFound => self.known.forget(&table),
-                done => return done,
-            }
-        }
-        Err(self.known.unsteady(start))
+            self.known.unless_gone(&table, write(&table))
+        })
     }
 }
 
