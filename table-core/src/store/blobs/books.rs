@@ -1,72 +1,35 @@
 //! What a write transaction has done to blobs, and is to leave in their records.
 
-use std::collections::BTreeSet;
-
-use heed::{MdbError, PutFlags};
-
-use super::draft::{DraftedBlobs, Write};
+use super::draft::DraftedBlobs;
 use crate::contents::{Ledger, keys};
 use crate::error::Result;
 use crate::messages::Directory;
-use crate::store::lmdb::{self, Db, WriteTxn};
-use crate::store::records::meta;
+use crate::store::lmdb::{Db, WriteTxn};
+use crate::store::proven::Applied;
 
-/// The counts of blobs in a transaction, which are written when it ends, and how much it has written.
+/// The counts of blobs in a transaction, which are written when it ends, and what it has written.
 pub(in crate::store) struct BlobBooks {
-    pub(super) db: Db,
+    pub(super) applied: Applied,
     /// The directory, if it was changed.
     pub(super) directory: Option<Directory>,
     /// What is counted, if that was changed.
     pub(super) ledger: Option<Ledger>,
-    /// How many records there are to be.
-    records: u64,
-    /// How many were put or removed.
-    writes: usize,
-    /// Those that are gone: that another is not found is damage.
-    removed: BTreeSet<Vec<u8>>,
 }
 
 impl BlobBooks {
     /// Those of a transaction that begins.
     pub(in crate::store) fn open(db: Db, txn: &WriteTxn<'_>) -> Result<Self> {
-        let records = db.len(txn).map_err(lmdb::error)?;
-        Ok(Self { db, directory: None, ledger: None, records, writes: 0, removed: BTreeSet::new() })
+        Ok(Self { applied: Applied::none(db, txn)?, directory: None, ledger: None })
     }
 
     /// How many records were put or removed.
     pub(in crate::store) fn writes(&self) -> usize {
-        self.writes
-    }
-
-    /// The records that were removed; `None` if nothing was written.
-    pub(super) fn removed(&self) -> Option<&BTreeSet<Vec<u8>>> {
-        (self.writes > 0).then_some(&self.removed)
+        self.applied.writes()
     }
 
     /// Writes what a plan has drafted. An error spoils the transaction.
     pub(in crate::store) fn write(&mut self, txn: &mut WriteTxn<'_>, drafted: DraftedBlobs) -> Result<()> {
-        for (key, write) in drafted.writes {
-            self.writes += 1;
-            match write {
-                Write::Add(record) => {
-                    let put = self.db.put_with_flags(txn, PutFlags::NO_OVERWRITE, &key, &record);
-                    put.map_err(|error| match error {
-                        // It was looked for, or its number is new.
-                        heed::Error::Mdb(MdbError::KeyExist) => lmdb::damaged_page(),
-                        error => lmdb::error(error),
-                    })?;
-                    self.records = self.records.wrapping_add(1);
-                }
-                Write::Replace(record) => self.db.put(txn, &key, &record).map_err(lmdb::error)?,
-                Write::Remove => {
-                    if !self.db.delete(txn, &key).map_err(lmdb::error)? {
-                        return Err(lmdb::damaged_page());
-                    }
-                    self.records = self.records.wrapping_sub(1);
-                    self.removed.insert(key);
-                }
-            }
-        }
+        self.applied.apply(txn, drafted.writes, |record| record.as_slice())?;
         if drafted.directory.is_some() {
             self.directory = drafted.directory;
         }
@@ -77,16 +40,13 @@ impl BlobBooks {
     }
 
     /// Writes the counts, at the end of the transaction.
-    pub(in crate::store) fn close(self, txn: &mut WriteTxn<'_>) -> Result<()> {
-        let mut put = |key: &[u8], body| self.db.put(txn, key, &meta::sealed(key, body)).map_err(lmdb::error);
+    pub(in crate::store) fn close(mut self, txn: &mut WriteTxn<'_>) -> Result<()> {
         if let Some(directory) = &self.directory {
-            put(&keys::DIRECTORY, directory.encode())?;
+            self.applied.put_count(txn, &keys::DIRECTORY, (directory.encode(), false))?;
         }
         if let Some(ledger) = self.ledger {
-            put(&keys::LEDGER, ledger.encode())?;
+            self.applied.put_count(txn, &keys::LEDGER, (ledger.encode(), false))?;
         }
-        // One that did not find what it was to replace has put a second one beside it.
-        let counted = self.db.len(txn).map_err(lmdb::error)?;
-        if counted == self.records { Ok(()) } else { Err(lmdb::damaged_page()) }
+        self.applied.close(txn)
     }
 }

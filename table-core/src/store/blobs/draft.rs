@@ -2,7 +2,6 @@
 //! the transaction as it was.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::books::BlobBooks;
@@ -12,21 +11,13 @@ use crate::contents::{BlobId, BlobRecord, Ledger, Waiting, segments};
 use crate::error::Result;
 use crate::messages::{Clock, Directory, Tally};
 use crate::store::open::Environment;
-use crate::store::proven::body;
+use crate::store::proven::{Writes, body};
 use crate::store::records::meta;
-
-/// What becomes of a record.
-pub(super) enum Write {
-    /// It is new.
-    Add(Arc<Vec<u8>>),
-    Replace(Arc<Vec<u8>>),
-    Remove,
-}
 
 /// The writes of a plan, and the counts that they leave.
 #[derive(Default)]
 pub(in crate::store) struct DraftedBlobs {
-    pub(super) writes: BTreeMap<Vec<u8>, Write>,
+    pub(super) writes: Writes<Arc<Vec<u8>>>,
     pub(super) directory: Option<Directory>,
     pub(super) ledger: Option<Ledger>,
     /// Whether it brings what rows are to refer to.
@@ -59,7 +50,8 @@ impl<'b> BlobDraft<'b> {
         clock: Clock,
         is_settled: bool,
     ) -> Self {
-        let view = BlobView::of_write(environment, txn, books.db, (books.removed(), is_settled));
+        let view =
+            BlobView::of_write(environment, txn, books.applied.db(), (books.applied.removed(), is_settled));
         Self { view, books, clock, drafted: DraftedBlobs::default(), has_left: false }
     }
 
@@ -95,8 +87,7 @@ impl<'b> BlobDraft<'b> {
     /// The record of a key as the draft leaves it.
     pub(super) fn find(&self, key: &[u8]) -> Result<Option<Cow<'b, [u8]>>> {
         match self.drafted.writes.get(key) {
-            Some(Write::Add(record) | Write::Replace(record)) => Ok(Some(Cow::Owned(record.to_vec()))),
-            Some(Write::Remove) => Ok(None),
+            Some(record) => Ok(record.map(|record| Cow::Owned(record.to_vec()))),
             None => Ok(self.view.record(key)?.map(Cow::Borrowed)),
         }
     }
@@ -122,22 +113,7 @@ impl<'b> BlobDraft<'b> {
                 tally.add(meta::checksum_of(new));
             }
         }
-        // One that the draft itself adds is not there yet; one that it removes still is.
-        let is_new = match self.drafted.writes.get(key) {
-            Some(Write::Add(_)) => true,
-            Some(Write::Replace(_) | Write::Remove) => false,
-            None => old.is_none(),
-        };
-        let write = match (new, is_new) {
-            (Some(record), true) => Write::Add(record),
-            (Some(record), false) => Write::Replace(record),
-            (None, true) => {
-                self.drafted.writes.remove(key);
-                return Ok(());
-            }
-            (None, false) => Write::Remove,
-        };
-        self.drafted.writes.insert(key.to_vec(), write);
+        self.drafted.writes.replace(key.to_vec(), old.is_some(), new);
         Ok(())
     }
 

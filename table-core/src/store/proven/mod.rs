@@ -4,8 +4,12 @@
 //! would stand. That nothing stands between two records, which were met one after the other, is proved as well: what
 //! damage hides is an error, and never taken for absent.
 
+mod writes;
+
 use std::collections::BTreeSet;
 use std::ops::{Bound, ControlFlow};
+
+pub(in crate::store) use self::writes::{Applied, Writes};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Db};

@@ -11,19 +11,13 @@ use crate::messages::keys::{self, Kind};
 use crate::messages::{Clock, Directory, Entry, Message, State};
 use crate::pending::Ledger;
 use crate::store::open::Environment;
+use crate::store::proven::Writes;
 use crate::store::records::meta;
 
-/// What becomes of a record.
-pub(in crate::store) enum Write {
-    /// It is new.
-    Add(Vec<u8>),
-    Replace(Vec<u8>),
-    Remove,
-}
-
 /// The writes of a plan, and the counts that they leave.
+#[derive(Default)]
 pub(in crate::store) struct Drafted {
-    pub(super) writes: BTreeMap<Vec<u8>, Write>,
+    pub(super) writes: Writes<Vec<u8>>,
     pub(super) states: BTreeMap<u32, Option<State>>,
     pub(super) directory: Option<Directory>,
     pub(super) ledger: Option<Ledger>,
@@ -53,10 +47,9 @@ impl<'b> Draft<'b> {
         clock: Clock,
         is_settled: bool,
     ) -> Self {
-        let view = View::of_write(environment, txn, books.db, (books.removed(), is_settled));
-        let drafted =
-            Drafted { writes: BTreeMap::new(), states: BTreeMap::new(), directory: None, ledger: None };
-        Self { view, books, clock, drafted }
+        let view =
+            View::of_write(environment, txn, books.applied.db(), (books.applied.removed(), is_settled));
+        Self { view, books, clock, drafted: Drafted::default() }
     }
 
     /// What is to be written.
@@ -116,22 +109,7 @@ impl<'b> Draft<'b> {
 
     /// Has a record in the place of one that was found, or of none; or that one removed.
     pub(super) fn replace(&mut self, key: &[u8], is_there: bool, record: Option<Vec<u8>>) {
-        // One that the draft itself adds is not there yet; one that it removes still is.
-        let is_new = match self.drafted.writes.get(key) {
-            Some(Write::Add(_)) => true,
-            Some(Write::Remove) => false,
-            _ => !is_there,
-        };
-        let write = match (record, is_new) {
-            (Some(record), true) => Write::Add(record),
-            (Some(record), false) => Write::Replace(record),
-            (None, true) => {
-                self.drafted.writes.remove(key);
-                return;
-            }
-            (None, false) => Write::Remove,
-        };
-        self.drafted.writes.insert(key.to_vec(), write);
+        self.drafted.writes.replace(key.to_vec(), is_there, record);
     }
 
     /// Adds a queue's record.
@@ -141,14 +119,13 @@ impl<'b> Draft<'b> {
 
     /// Whether the draft has a record removed.
     pub(super) fn is_removed(&self, key: &[u8]) -> bool {
-        matches!(self.drafted.writes.get(key), Some(Write::Remove))
+        matches!(self.drafted.writes.get(key), Some(None))
     }
 
     /// The record of a key as the draft leaves it.
     pub(super) fn find(&self, key: &[u8]) -> Result<Option<Cow<'b, [u8]>>> {
         match self.drafted.writes.get(key) {
-            Some(Write::Add(record) | Write::Replace(record)) => Ok(Some(Cow::Owned(record.clone()))),
-            Some(Write::Remove) => Ok(None),
+            Some(record) => Ok(record.cloned().map(Cow::Owned)),
             None => Ok(self.view.record(key)?.map(Cow::Borrowed)),
         }
     }
@@ -160,9 +137,7 @@ impl<'b> Draft<'b> {
         if let Some(tally) = self.state_of(queue, true)?.tally_mut(kind) {
             tally.add(checksum);
         }
-        let is_there = self.is_removed(&key);
-        let write = if is_there { Write::Replace(record) } else { Write::Add(record) };
-        self.drafted.writes.insert(key, write);
+        self.drafted.writes.replace(key, false, Some(record));
         Ok(())
     }
 
@@ -172,11 +147,7 @@ impl<'b> Draft<'b> {
         if let Some(tally) = self.state_of(queue, true)?.tally_mut(kind) {
             tally.subtract(checksum);
         }
-        if matches!(self.drafted.writes.get(&key), Some(Write::Add(_))) {
-            self.drafted.writes.remove(&key);
-        } else {
-            self.drafted.writes.insert(key, Write::Remove);
-        }
+        self.drafted.writes.replace(key, true, None);
         Ok(())
     }
 
