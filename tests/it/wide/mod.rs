@@ -69,10 +69,10 @@ pub(crate) fn survey(id: u32) -> Survey {
         title: format!("title {id}"),
         mail: format!("m{id}@contoso.com"),
         score: (id % 5) as u16,
-        remark: (id % 3 == 0).then(|| format!("remark {id}")),
+        remark: id.is_multiple_of(3).then(|| format!("remark {id}")),
         level: id as i32,
         answers: std::array::from_fn(|at| (at % 7 != 3).then_some(i64::from(id) * 1_000 + at as i64)),
-        end: End { note: (id % 2 == 0).then(|| "done".to_owned()), pages: id },
+        end: End { note: id.is_multiple_of(2).then(|| "done".to_owned()), pages: id },
     }
 }
 

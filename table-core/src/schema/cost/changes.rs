@@ -26,6 +26,9 @@ pub(super) fn per_entity(schema: &Schema, entities: u64, rows: &[RowCost]) -> Ve
     indexes.map(|(at, index)| if index.summary.is_some() { 1.0 } else { of(rows.get(at + 1)) }).collect()
 }
 
+/// What a change does to the rows of each index, and whether it writes a part.
+type Group = (Vec<Touch>, bool);
+
 /// What each kind of change takes: fields whose change writes the same rows stand together.
 pub(super) fn of(schema: &Schema, copies: &[f64]) -> Vec<ChangeCost> {
     let elsewhere = |written: &dyn Fn(&Index) -> f64| {
@@ -41,7 +44,7 @@ pub(super) fn of(schema: &Schema, copies: &[f64]) -> Vec<ChangeCost> {
         ChangeCost { change: "insert".into(), rows: own + all, requests: 1.0 + others },
         ChangeCost { change: "delete".into(), rows: own + all, requests: 1.0 + read + others },
     ];
-    let mut groups: Vec<((Vec<Touch>, bool), Vec<&str>)> = Vec::new();
+    let mut groups: Vec<(Group, Vec<&str>)> = Vec::new();
     for (at, field) in schema.fields.iter().enumerate() {
         if schema.place().gives_back(at) || is_of_key(schema, at) {
             continue;

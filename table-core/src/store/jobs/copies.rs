@@ -287,13 +287,12 @@ impl At<'_> {
             let key = part_key(&row, part);
             let found = read::get_unverified(self.inner, self.txn, &self.kind.own, (&partition, &key))?;
             let kind = schema.kind_of_part(part);
-            match found.filter(|found| found.kind().is_ok_and(|found| found == Some(kind))) {
-                Some(found) => Noted::take(schema, &found, &mut noted.values)?,
-                None => {
-                    let what = format!("part {part} of the entity, row `{}`, is missing", key.escape_debug());
-                    return Ok(Some(corrupt(what)));
-                }
-            }
+            let found = found.filter(|found| found.kind().is_ok_and(|found| found == Some(kind)));
+            let Some(found) = found else {
+                let what = format!("part {part} of the entity, row `{}`, is missing", key.escape_debug());
+                return Ok(Some(corrupt(what)));
+            };
+            Noted::take(schema, &found, &mut noted.values)?;
         }
         Ok(None)
     }

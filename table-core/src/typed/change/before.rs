@@ -17,6 +17,9 @@ use crate::typed::entity::path::{check_kind, check_own, of_kin};
 use crate::typed::entity::source::Source;
 use crate::typed::entity::wide;
 
+/// Properties that no field is.
+type Unknown = Vec<(Box<str>, Value)>;
+
 /// An entity as it was read, with what its struct does not know.
 pub(in crate::typed) struct Before<E> {
     /// `None` if it has become what it is to be, or was not made.
@@ -32,7 +35,7 @@ pub(in crate::typed) struct Before<E> {
     pub(in crate::typed) is_exact: bool,
     pub(in crate::typed) unknown: Vec<(Box<str>, Value)>,
     /// Of a wide entity, what each of its parts has that the struct does not know, as many as there are.
-    pub(in crate::typed) of_parts: Vec<Vec<(Box<str>, Value)>>,
+    pub(in crate::typed) of_parts: Vec<Unknown>,
     /// What the row has sealed; `None` if nothing was opened, and the values are those of the row.
     pub(in crate::typed) sealed: Option<SealedFields>,
 }
@@ -190,7 +193,7 @@ fn decode<E: Entity>(view: &RowView<'_>) -> Result<E> {
 struct Row {
     is_exact: bool,
     unknown: Vec<(Box<str>, Value)>,
-    of_parts: Vec<Vec<(Box<str>, Value)>>,
+    of_parts: Vec<Unknown>,
     sealed: Option<SealedFields>,
 }
 
@@ -266,7 +269,7 @@ pub(in crate::typed) fn unknown(view: &RowView<'_>, schema: &Schema) -> Result<V
 
 /// The properties of each part of a wide entity that are of no field. A program that knows fewer parts than there are could
 /// not keep the others.
-fn of_parts(view: &RowView<'_>, schema: &Schema) -> Result<Vec<Vec<(Box<str>, Value)>>> {
+fn of_parts(view: &RowView<'_>, schema: &Schema) -> Result<Vec<Unknown>> {
     let Some(parts) = view.parts() else { return Ok(Vec::new()) };
     let said = wide::parts_said(view)?.unwrap_or(0);
     if said > parts.len() {
