@@ -84,6 +84,7 @@ use crate::ctxt::Ctxt;
 /// | `former` | a version before: it has no table and no indexes, and is read and nothing else (C31) |
 /// | `rename_all = "camelCase"` | the case of property names; `PascalCase` if not said |
 /// | `allow(hot_partition)` | switches a design warning off (C20) |
+/// | `wide` | the entity lies in several rows, which are read and changed as one: its head, and a part from each field with `#[part]` on. Its indexes hold keys or some fields (C7, C12) |
 /// | `signed` | every row carries a keyed digest over its contents and its place. A row that somebody without the store's keys has changed is refused. Copies that hold an encrypted field are signed even without this word |
 /// | `patch_name = name` | another name for the function `patch` |
 /// | `types`, `types(patch, by_name = Listed)` | puts the [generated types](#types-in-signatures) beside the struct |
@@ -128,6 +129,7 @@ use crate::ctxt::Ctxt;
 /// | `#[property(skip)]` | not stored; the type's default when it is read |
 /// | `#[flatten]` | the fields of a struct with [`Properties`](macro@Properties), side by side with the entity's |
 /// | `#[series]`, `#[series(width = 3)]` | an array each slot of which is a property: `Cpu_00`, `Cpu_01`. The width is how many digits the numbers have at least: as many as the last, and two, if not said |
+/// | `#[part]` | of a `wide` entity: the next row begins with this field. No field lies in another row than the declaration says |
 /// | `#[encrypt]` | the property is stored sealed: with the feature `encrypt`, in a store that was opened with a key provider (C9) |
 /// | `#[encrypt(scope = partition)]` | the scope whose key seals it: `store` if not said, `table`, or `partition`. The values of a scope can be destroyed as one |
 /// | `#[encrypt(blind)]` | the field can be looked up for equality: by `{ssn:blind}` in an index and by `.eq(..)` in a filter. A keyed token of the value is stored beside it, in a property of the field's name with `Token` behind it (C10), and shows which rows hold equal values |
@@ -142,7 +144,7 @@ use crate::ctxt::Ctxt;
 /// A field of the type `typed::Ref<Entity>`, or of an `Option` of it, is a reference: the key of another entity, in two
 /// properties, `ManagerPartition` and `ManagerRow` of a field `manager`. It is of no key, and is not sealed.
 ///
-/// `#[blob]`, `#[index_list]` and `wide` are not supported yet.
+/// `#[blob]` and `#[index_list]` are not supported yet.
 ///
 /// # Types in signatures
 ///
@@ -239,14 +241,14 @@ use crate::ctxt::Ctxt;
 /// | C9 | an encrypted field in a key but by its token; a token of a field without `blind`, or of one that is `dual`; `blind` on a type of few values, or on floats |
 /// | C10 | two properties of one name |
 /// | C11 | a property name that is taken or malformed |
-/// | C12 | a row of more than 252 properties, `EntityType` among them |
+/// | C12 | a row of more than 252 properties, `EntityType` among them; of a wide entity each of its rows, and `EntityParts` is among the head's |
 /// | C13 | a table name that the service refuses |
 /// | C14 | literal text with `/`, `\`, `#`, `?` or control characters |
 /// | C15 | literal text beyond 512 UTF-16 units |
 /// | C16 | an index in another partition or table that says neither `atomic` nor `eventual`, or both, or is `unique` and `eventual`; one in the entity's own partition that says `atomic` or `eventual` |
 /// | C17 | a `copy(..)` list with an unknown, repeated or skipped field, a series or a flattened one, or one that the copy's keys give |
 /// | C18 | two indexes, functions or parts of one name, or one that hides a method |
-/// | C19 | more indexes than a transaction can move the copies of: 49 |
+/// | C19 | more indexes than a transaction can move the copies of: 49, less one for each part of a wide entity |
 /// | C20 | a partition key of time alone |
 /// | C21 | a type that no property can have |
 /// | C22 | a primary key that loses the identity |
@@ -273,7 +275,8 @@ use crate::ctxt::Ctxt;
         copied_into,
         summary,
         summarized_in,
-        copy_of
+        copy_of,
+        part
     )
 )]
 pub fn derive_entity(input: TokenStream) -> TokenStream {
@@ -339,7 +342,7 @@ pub fn derive_key_part(input: TokenStream) -> TokenStream {
 /// | --- | --- |
 /// | `rename_all = "camelCase"` | the case of property names; `PascalCase` if not said |
 /// | `crate = path` | where `table-core` is, if not at `::table_core` |
-#[proc_macro_derive(Properties, attributes(properties, property, encrypt, series, blob, flatten))]
+#[proc_macro_derive(Properties, attributes(properties, property, encrypt, series, blob, flatten, part))]
 pub fn derive_properties(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     let cx = Ctxt::default();

@@ -18,6 +18,7 @@ pub(crate) const SERIES: &str = "series";
 pub(crate) const SIGNED: &str = "signed";
 pub(crate) const BLOB: &str = "blob";
 pub(crate) const COPY_OF: &str = "copy_of";
+pub(crate) const PART: &str = "part";
 
 // Attributes of the other derives.
 pub(crate) const PROPERTIES: &str = "properties";

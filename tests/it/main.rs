@@ -61,6 +61,7 @@ mod transactions;
 mod types;
 mod values;
 mod verify;
+mod wide;
 mod writes;
 
 /// Modules that are compiled for Linux alone. Elsewhere a run says that they are left out.

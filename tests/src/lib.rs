@@ -131,6 +131,12 @@ pub mod summaries {}
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/series.md")]
 pub mod series {}
+
+/// The program of the page on wide entities.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/wide.md")]
+pub mod wide {}
+
 /// The programs of the page on references and copies of other entities.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/derived.md")]

@@ -119,7 +119,11 @@ pub(crate) fn forgets(schema: &Schema, what: Outdated) -> String {
             "rows of `{holder}` hold what those of `{kind}` say, and the struct `{entity}` does not know of it: they would \
              stay as they are; declare it with `#[copied_into]`"
         ),
-        Outdated::Bare | Outdated::Misnamed { .. } | Outdated::Former(_) | Outdated::Gone(_) => String::new(),
+        Outdated::Bare
+        | Outdated::Misnamed { .. }
+        | Outdated::Former(_)
+        | Outdated::Gone(_)
+        | Outdated::Narrow(_) => String::new(),
     }
 }
 
@@ -280,6 +284,10 @@ pub(crate) fn needs_its_struct(kind: &str, of_row: &str, index: Option<&str>) ->
         Some(index) if index == of_row => {
             format!("the row is of the summary `{index}` of entities of the kind `{kind}`")
         }
+        // What is behind the kind is the number of a part.
+        None if of_row.len() > kind.len() && of_row.starts_with(kind) && of_row.contains('.') => {
+            format!("the row is a part of a wide entity of the kind `{kind}`, which a struct declares")
+        }
         None => format!("the row is an entity of the kind `{kind}`, which a struct declares"),
         Some(index) => {
             format!("the row is a copy, in the index `{index}`, of an entity of the kind `{kind}`")
@@ -300,6 +308,9 @@ pub fn check_by_properties(known: &LayoutTexts, kind: &str) -> Result<()> {
             if schema.tag(at).kind == kind {
                 return Err(needs_its_struct(schema.kind, kind, index));
             }
+        }
+        if schema.part_of_kind(kind).is_some() {
+            return Err(needs_its_struct(schema.kind, kind, None));
         }
     }
     Ok(())

@@ -13,6 +13,9 @@ pub(crate) type Name = Arc<str>;
 /// The property that says what a row is: the kind of an entity, or the index whose copy it is.
 pub(crate) const ENTITY_TYPE: &str = "EntityType";
 
+/// The property of a wide entity's head that says how many parts it has.
+pub(crate) const ENTITY_PARTS: &str = "EntityParts";
+
 /// Names that the service keeps for itself.
 pub(crate) const SYSTEM: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];
 

@@ -1,7 +1,7 @@
 //! What a row of an entity holds.
 
 use super::values::Values;
-use crate::model::names::ENTITY_TYPE;
+use crate::model::names::{ENTITY_PARTS, ENTITY_TYPE};
 use crate::model::{Value, ValueRef};
 use crate::schema::{self, Copies, Index, Place, Schema};
 
@@ -11,8 +11,10 @@ pub type RowProperty<'a> = (&'a str, ValueRef<'a>);
 /// Why a row is touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// It is the entity itself.
+    /// It is the entity itself; of a wide one its head.
     Entity,
+    /// It is this part of a wide entity; the first one is 1.
+    Part(usize),
     /// It is a copy, of this index.
     Index(usize),
 }
@@ -28,7 +30,7 @@ impl RowKind {
     /// The index that the row is a copy of.
     pub(crate) fn index(self) -> Option<&'static Index> {
         match self.cause {
-            Cause::Entity => None,
+            Cause::Entity | Cause::Part(_) => None,
             Cause::Index(index) => self.schema.indexes.get(index),
         }
     }
@@ -40,13 +42,13 @@ impl RowKind {
 
     /// Where its rows lie.
     pub(super) fn place(self) -> &'static Place {
-        self.index().map_or_else(|| self.schema.place(), |index| &index.place)
+        self.index().map_or_else(|| self.schema.place_of_part(self.part()), |index| &index.place)
     }
 
     /// Whether its rows are signed.
     pub(crate) fn signs(self) -> bool {
         let index = match self.cause {
-            Cause::Entity => None,
+            Cause::Entity | Cause::Part(_) => None,
             Cause::Index(index) => Some(index),
         };
         self.schema.signing(index).signs()
@@ -59,7 +61,20 @@ impl RowKind {
 
     /// The text of its `EntityType`.
     pub(crate) fn name(self) -> &'static str {
-        self.index().map_or(self.schema.entity_type, |index| index.kind)
+        self.index().map_or_else(|| self.schema.kind_of_part(self.part()), |index| index.kind)
+    }
+
+    /// Which of its entity's own rows it is: 0 is the head, and of a copy this says nothing.
+    pub(crate) fn part(self) -> usize {
+        match self.cause {
+            Cause::Part(part) => part,
+            Cause::Entity | Cause::Index(_) => 0,
+        }
+    }
+
+    /// Whether it is the head of a wide entity.
+    fn is_head(self) -> bool {
+        self.cause == Cause::Entity && self.schema.is_wide()
     }
 
     /// The properties that it has, if the entity has a value for them, with their names: what it is, and the fields
@@ -70,7 +85,8 @@ impl RowKind {
             let token = field.blind.map(|blind| (blind.property, PropertyOf::Token(at)));
             std::iter::once((field.property, PropertyOf::Field(at))).chain(token)
         });
-        std::iter::once((ENTITY_TYPE, PropertyOf::Kind)).chain(fields)
+        let parts = self.is_head().then_some((ENTITY_PARTS, PropertyOf::Parts));
+        std::iter::once((ENTITY_TYPE, PropertyOf::Kind)).chain(fields).chain(parts)
     }
 
     /// Whether it carries what the declaration doesn't know: the row of the entity, and a whole copy of it. So what a newer
@@ -84,7 +100,7 @@ impl RowKind {
             (Cause::Index(number), Some(index)) => {
                 index.copies == Copies::All || schema::holds(self.schema, Some(number), field)
             }
-            _ => true,
+            _ => self.schema.fields.get(field).is_some_and(|field| field.part == self.part()),
         };
         wanted && !self.place().gives_back(field)
     }
@@ -95,6 +111,8 @@ impl RowKind {
 pub(crate) enum PropertyOf {
     /// What the row is.
     Kind,
+    /// How many parts the entity has.
+    Parts,
     /// The value of the field at this place.
     Field(usize),
     /// The token of that value.
@@ -126,6 +144,7 @@ impl<'a> RowContent<'a> {
     pub(crate) fn get(&self, property: PropertyOf) -> Option<ValueRef<'a>> {
         match property {
             PropertyOf::Kind => Some(ValueRef::String(self.kind.name())),
+            PropertyOf::Parts => i32::try_from(self.kind.schema.parts.len()).ok().map(ValueRef::Int32),
             PropertyOf::Field(field) => self.values.get(field),
             PropertyOf::Token(field) => self.values.token(field).map(|token| ValueRef::Binary(token.bytes())),
         }
@@ -154,15 +173,19 @@ impl<'a> RowContent<'a> {
     }
 }
 
-/// How many properties the row of an entity with these values has besides its kind and those that no schema knows.
+/// How many properties the rows of an entity with these values have besides what they say of themselves and those that no
+/// schema knows.
 pub(crate) fn stored_fields(schema: &'static Schema, values: &Values<'_>) -> usize {
     let has_value = |field: usize| values.get(field).is_some();
-    let properties = RowKind { schema, cause: Cause::Entity }.properties();
-    properties
-        .filter(|(_, property)| match property {
-            PropertyOf::Kind => false,
-            // The token of a value is there when it is sealed.
-            PropertyOf::Field(field) | PropertyOf::Token(field) => has_value(*field),
-        })
-        .count()
+    let of_row = |cause| {
+        let properties = RowKind { schema, cause }.properties();
+        properties
+            .filter(|(_, property)| match property {
+                PropertyOf::Kind | PropertyOf::Parts => false,
+                // The token of a value is there when it is sealed.
+                PropertyOf::Field(field) | PropertyOf::Token(field) => has_value(*field),
+            })
+            .count()
+    };
+    of_row(Cause::Entity) + (1..=schema.parts.len()).map(|part| of_row(Cause::Part(part))).sum::<usize>()
 }

@@ -39,8 +39,20 @@ pub(crate) struct OldRows<'a> {
     /// Whether its own row is what would be written of it today. One that was written for a former declaration need not
     /// be; then its copies, too, may be other than they look.
     pub(crate) is_exact: bool,
-    /// The properties that the schema does not know.
+    /// The properties that the schema does not know,
     pub(crate) unknown: &'a [(Box<str>, Value)],
+    /// and those of each of its parts.
+    pub(crate) of_parts: &'a [Vec<(Box<str>, Value)>],
+}
+
+impl<'a> OldRows<'a> {
+    /// What this row of the entity carries along.
+    pub(super) fn carried(&self, kind: RowKind) -> &'a [(Box<str>, Value)] {
+        match kind.part().checked_sub(1) {
+            None => self.unknown,
+            Some(part) => self.of_parts.get(part).map_or(&[], Vec::as_slice),
+        }
+    }
 }
 
 impl<'a> Printed<'a> {

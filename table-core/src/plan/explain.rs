@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::addition::Addition;
+use super::content::RowKind;
 use super::follow::{CopyPlace, Intent};
 use super::row_write::{Act, Condition, Group, Plan, RowWrite};
 use crate::limits;
@@ -38,6 +39,8 @@ struct WrittenRow {
     act: Act<()>,
     kind: &'static str,
     index: Option<&'static str>,
+    /// Which of a wide entity's own rows it is.
+    part: usize,
     /// Whether the row is of a summary, to which something is added.
     adds: bool,
 }
@@ -72,6 +75,7 @@ impl WrittenGroup {
             act: row.act.bare(),
             kind: row.kind.map_or("", |kind| kind.schema.kind),
             index: row.index(),
+            part: row.kind.map_or(0, RowKind::part),
             adds: false,
         };
         let added = |addition: &Addition<'_>| WrittenRow {
@@ -80,6 +84,7 @@ impl WrittenGroup {
             act: Act::Merge(()),
             kind: addition.amounts.kind().schema.kind,
             index: Some(addition.amounts.kind_name()),
+            part: 0,
             adds: true,
         };
         let of_rows = rows.first().map(|row| row.table());
@@ -197,6 +202,7 @@ impl fmt::Display for WrittenGroup {
             write!(f, "\n  {what:7} `{}`", row.row_key.escape_debug())?;
             match row.index {
                 Some(name) if row.adds => write!(f, "  the summary {name}")?,
+                None if row.part > 0 => write!(f, "  part {} of the {}", row.part, row.kind)?,
                 None => write!(f, "  the {} itself", row.kind)?,
                 Some(name) => write!(f, "  its copy for {name}")?,
             }

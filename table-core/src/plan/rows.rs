@@ -89,14 +89,16 @@ impl<'a> EntityRows<'a> {
         old: Option<(&EntityRows<'_>, &Values<'_>)>,
         present: &dyn Fn(usize) -> bool,
     ) -> Result<Self> {
-        let new = Self::when(schema, values, key, old, &|index| present(index).then_some(true))?;
+        let parts = schema.parts.len();
+        let new = Self::when((schema, parts), values, key, old, &|index| present(index).then_some(true))?;
         let rows = new.rows.len();
         if rows <= limits::BATCH_OPERATIONS {
             return Ok(new);
         }
         // Step by step it could become so, but no transaction could remove it again.
         let because = format!(
-            "the entity and its copies would be {rows} rows; they may be {}, as many as a transaction may touch",
+            "the entity{} and its copies would be {rows} rows; they may be {}, as many as a transaction may touch",
+            if parts > 0 { ", its parts" } else { "" },
             limits::BATCH_OPERATIONS
         );
         let error = Error::new(ErrorKind::BatchLength).because(because).attempted("write to");
@@ -104,10 +106,11 @@ impl<'a> EntityRows<'a> {
         Err(error.table(schema.table()).partition(partition).row(row))
     }
 
-    /// The rows that the entity stored under this key has or may have, in the indexes that are `kept`. The key in a unique index may be another
-    /// entity's by now, if this one has no row there; one in any other index is of no other entity.
+    /// The rows that the entity stored under this key, of so many parts, has or may have, in the indexes that are `kept`. The
+    /// key in a unique index may be another entity's by now, if this one has no row there; one in any other index is of no
+    /// other entity.
     pub(crate) fn stored(
-        schema: &'static Schema,
+        (schema, parts): (&'static Schema, usize),
         values: &'a Values<'a>,
         key: (&str, &str),
         present: &dyn Fn(usize) -> bool,
@@ -120,19 +123,19 @@ impl<'a> EntityRows<'a> {
             false if is_unique(index) => None,
             false => Some(false),
         };
-        Self::when(schema, values, Some(key), None, &certain)
+        Self::when((schema, parts), values, Some(key), None, &certain)
     }
 
     /// The rows of an entity: those of an index if `certain` says something, and whether they are there for certain.
     fn when(
-        schema: &'static Schema,
+        (schema, parts): (&'static Schema, usize),
         values: &'a Values<'a>,
         key: Option<(&str, &str)>,
         old: Option<(&EntityRows<'_>, &Values<'_>)>,
         certain: &dyn Fn(usize) -> Option<bool>,
     ) -> Result<Self> {
         let printer = Printer { schema, values };
-        let mut text = Vec::with_capacity((2 + schema.indexes.len()) * schema::KEY_BYTES);
+        let mut text = Vec::with_capacity((2 + parts + schema.indexes.len()) * schema::KEY_BYTES);
         let partition = match key {
             Some((partition, row)) => {
                 text.extend_from_slice(partition.as_bytes());
@@ -141,15 +144,24 @@ impl<'a> EntityRows<'a> {
             }
             None => printer.own_keys(&mut text)?,
         };
-        let (mut rows, mut reserved) = (Vec::with_capacity(1 + schema.indexes.len()), Vec::new());
-        rows.push(EntityRow {
-            key: partition..text.len(),
+        let (mut rows, mut reserved) = (Vec::with_capacity(1 + parts + schema.indexes.len()), Vec::new());
+        let own = |cause, key| EntityRow {
+            key,
             elsewhere: None,
-            content: RowContent::new(RowKind { schema, cause: Cause::Entity }, values),
+            content: RowContent::new(RowKind { schema, cause }, values),
             is_certain: true,
             found: Found::Unread,
             counted: 0,
-        });
+        };
+        let head = partition..text.len();
+        rows.push(own(Cause::Entity, head.clone()));
+        for part in 1..=parts {
+            let start = text.len();
+            text.extend_from_within(head.clone());
+            text.extend_from_slice(&schema::part_suffix(part));
+            rows.push(own(Cause::Part(part), start..text.len()));
+        }
+        let first_copy = rows.len();
         for (number, index) in schema.indexes.iter().enumerate() {
             let Some(is_certain) = certain(number) else { continue };
             let kind = RowKind { schema, cause: Cause::Index(number) };
@@ -184,7 +196,7 @@ impl<'a> EntityRows<'a> {
             }
         }
         let text = schema::into_text(text);
-        if let Some((_, copies)) = rows.split_first_mut() {
+        if let Some((_, copies)) = rows.split_at_mut_checked(first_copy) {
             copies.sort_by(|a, b| text.get(a.key.clone()).cmp(&text.get(b.key.clone())));
         }
         Ok(Self { text, partition, rows, reserved })

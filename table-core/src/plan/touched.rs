@@ -42,6 +42,9 @@ pub(super) fn touched<'p>(
     if let Some(new) = &entity.new {
         for row in &new.rows {
             let kind = row.content.kind;
+            if entity.keeps_own && kind.part() > 0 {
+                continue;
+            }
             if kind.is_summary() {
                 let takes = old.and_then(|old| old.rows.find(new, row));
                 if let Some(added) = added(of, entity, (new, row), (Some(row), takes)) {
@@ -49,24 +52,27 @@ pub(super) fn touched<'p>(
                 }
                 continue;
             }
-            let content = old.map_or(row.content, |old| row.content.carrying(old.unknown));
+            let content = old.map_or(row.content, |old| row.content.carrying(old.carried(kind)));
             let found = old.and_then(|old| Some((old.rows.find(new, row)?, old)));
             let (condition, act) = match found {
                 Some((there, old)) => {
                     let is_exact = old.is_exact && there.is_certain && there.found == Found::Unread;
-                    let holds = there.content.carrying(old.unknown);
+                    let holds = there.content.carrying(old.carried(there.content.kind));
                     // What an index that is being filled has there is what was found.
                     match there.cause() {
                         Cause::Entity if entity.keeps_own => (Condition::Is(old.version), Act::Keep),
                         Cause::Entity => (Condition::Is(old.version), Act::Put(Content::Row(content))),
-                        // The copy is right as it is.
-                        Cause::Index(_) if is_exact && holds.is_same(&content) => {
+                        // The copy, or the part, is right as it is.
+                        Cause::Part(_) | Cause::Index(_) if is_exact && holds.is_same(&content) => {
                             if is_alone {
                                 continue;
                             }
                             (Condition::Any, Act::Keep)
                         }
-                        Cause::Index(_) => (there.found.condition(), Act::Put(Content::Row(content))),
+                        // Whoever changes a part changes the head, too.
+                        Cause::Part(_) | Cause::Index(_) => {
+                            (there.found.condition(), Act::Put(Content::Row(content)))
+                        }
                     }
                 }
                 None if old.is_none() || must_be_free(kind) => {
@@ -100,7 +106,9 @@ pub(super) fn touched<'p>(
         }
         let (condition, act) = match (kind.cause, row.found) {
             (Cause::Entity, _) => (Condition::Is(old.version), Act::Remove),
-            (Cause::Index(_), Found::Unread | Found::Filling) => (Condition::Any, Act::Remove),
+            (Cause::Part(_), _) | (Cause::Index(_), Found::Unread | Found::Filling) => {
+                (Condition::Any, Act::Remove)
+            }
             (Cause::Index(_), Found::Mine(version)) => (Condition::Is(version), Act::Remove),
             (Cause::Index(_), Found::Missing) => (Condition::StillAbsent, Act::Keep),
             // Another entity has it, which was there first.
@@ -113,7 +121,7 @@ pub(super) fn touched<'p>(
             Touched::Gone(Gone {
                 row: goes,
                 holds: (old.is_exact && row.is_certain && row.found == Found::Unread)
-                    .then(|| row.content.carrying(old.unknown)),
+                    .then(|| row.content.carrying(old.carried(kind))),
                 is_certain: row.is_certain,
             })
         };
@@ -133,14 +141,14 @@ fn added<'p>(
     }
     let is_building = match row.cause() {
         Cause::Index(index) => entity.standing.is_filling(index),
-        Cause::Entity => false,
+        Cause::Entity | Cause::Part(_) => false,
     };
     let (gives, takes) = (gives.map(counted), takes.map(counted));
     let amounts = Amounts::between(row.content.kind, gives, takes, is_building)?;
     Some(Addition { key: rows.key(row), amounts, of })
 }
 
-/// Whether a row that stands there already would be another entity's.
+/// Whether a row that stands there already would be another entity's, or none of this one's.
 fn must_be_free(kind: RowKind) -> bool {
-    kind.cause == Cause::Entity || kind.unique_index().is_some()
+    matches!(kind.cause, Cause::Entity | Cause::Part(_)) || kind.unique_index().is_some()
 }

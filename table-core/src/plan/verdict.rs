@@ -1,5 +1,6 @@
 //! What an executor's refusal means to the entities that were planned.
 
+use super::content::RowKind;
 use super::row_write::{Condition, Group, Plan, Refused};
 use super::size::PlanSize;
 use crate::error::{Error, ErrorKind};
@@ -49,6 +50,12 @@ impl Plan<'_> {
                         .because(format!("a copy of index `{name}` is there without its entity"))
                 }
             }
+            None if kind == ErrorKind::EntityAlreadyExists => match row.kind.map_or(0, RowKind::part) {
+                0 => error,
+                part => error.with_kind(ErrorKind::Corrupt).because(format!(
+                    "a row is there where part {part} of the entity is to be, which is not there"
+                )),
+            },
             _ => error,
         };
         Failure { error, of: Some(row.of), was_stale }

@@ -1,6 +1,7 @@
 //! Queries as the user builds them.
 
 use super::bounds::{KeyBounds, KeyRange};
+use super::eval::Predicate;
 use super::explain::Explain;
 use super::filter::Filter;
 use super::keys::Kind;
@@ -157,6 +158,18 @@ impl Query {
     ) -> Result<(), Error> {
         self.filter = self.filter.take().map(|filter| filter.resolved(known)).transpose()?;
         Ok(())
+    }
+
+    /// The filter, ready to be asked; an error if it is none.
+    pub(crate) fn predicate(&self) -> Result<Option<Predicate>, Error> {
+        let Some(filter) = &self.filter else { return Ok(None) };
+        filter.check()?;
+        Predicate::new(filter).map(Some)
+    }
+
+    /// Leaves nothing out by a filter any more.
+    pub(crate) fn drop_filter(&mut self) {
+        self.filter = None;
     }
 
     /// Has its filter compare what stands for declared properties where a row lacks them.

@@ -71,6 +71,9 @@ pub struct Explain {
     /// How many ranges like this one are merged.
     merged: usize,
     looks_up: bool,
+    /// How many parts of each wide entity are read, and whether before the filter is asked.
+    parts: usize,
+    asks_parts: bool,
 }
 
 impl Explain {
@@ -88,6 +91,8 @@ impl Explain {
             reverse: plan.reverse,
             merged: 1,
             looks_up: false,
+            parts: 0,
+            asks_parts: false,
         }
     }
 
@@ -101,6 +106,12 @@ impl Explain {
     /// After each row, the entity that it is a copy of is read.
     pub(crate) fn looking_up(mut self) -> Self {
         self.looks_up = true;
+        self
+    }
+
+    /// So many parts of each wide entity are read; `asked`, if that is before the filter is asked.
+    pub(crate) fn with_parts(mut self, parts: usize, asked: bool) -> Self {
+        (self.parts, self.asks_parts) = (parts, asked);
         self
     }
 
@@ -128,6 +139,11 @@ impl Explain {
     /// How many ranges are read, one for each shard or token, and merged. The bounds are those of the first.
     pub fn ranges(&self) -> usize {
         self.merged
+    }
+
+    /// How many parts of each wide entity are read besides its head, by key.
+    pub fn parts(&self) -> usize {
+        self.parts
     }
 
     /// Whether each row that is found costs a further read, by key: that of the entity it is a copy of.
@@ -231,6 +247,11 @@ impl fmt::Display for Explain {
             }
             if self.looks_up {
                 f.write_str("; then a point read of each entity")?;
+            }
+            if self.parts > 0 {
+                let parts = if self.parts == 1 { "part" } else { "parts" };
+                let before = if self.asks_parts { ", before the filter" } else { "" };
+                write!(f, "; with point reads of {} {parts} of each{before}", self.parts)?;
             }
             if self.reverse {
                 f.write_str("; descending")?;

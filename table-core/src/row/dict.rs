@@ -168,6 +168,7 @@ impl Dict {
         let at = match kind.cause {
             Cause::Entity => 0,
             Cause::Index(index) => index + 1,
+            Cause::Part(part) => kind.schema.indexes.len() + part,
         };
         rows.get(at)
     }

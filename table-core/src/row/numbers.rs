@@ -55,6 +55,7 @@ fn columns_of(dict: &Dict, kind: RowKind) -> Option<Vec<NumberedColumn>> {
         let id = dict.id(name)?;
         let column = match property {
             PropertyOf::Kind => return None,
+            PropertyOf::Parts => Column { id, of: ColumnType::I32, optional: false },
             PropertyOf::Field(field) => {
                 let field = kind.schema.fields.get(field)?;
                 // A sealed value is one of bytes, whatever is sealed.
@@ -97,10 +98,11 @@ impl RowForm {
         }
     }
 
-    /// The numbers of an entity's own rows and, in the order of its indexes, of its copies.
+    /// The numbers of an entity's own rows, of its copies in the order of its indexes, and of its parts.
     pub(crate) fn of_all(dict: &Dict, schema: &'static Schema) -> Vec<Self> {
         let copies = (0..schema.indexes.len()).map(Cause::Index);
-        let causes = std::iter::once(Cause::Entity).chain(copies);
+        let parts = (1..=schema.parts.len()).map(Cause::Part);
+        let causes = std::iter::once(Cause::Entity).chain(copies).chain(parts);
         causes.map(|cause| Self::of(dict, RowKind { schema, cause })).collect()
     }
 }

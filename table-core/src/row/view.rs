@@ -59,10 +59,12 @@ pub(crate) enum Near<'a> {
     Elsewhere,
 }
 
-/// What the reader of a row knows of its keys.
-#[derive(Clone, Copy)]
+/// What the reader of a row knows of its keys, or of the rows beside it.
+#[derive(Clone)]
 enum KnownKeys<'a> {
     Nothing,
+    /// It is the head of a wide entity, and these are its parts, as far as they were read.
+    Parts(Arc<[Option<RowView<'a>>]>),
     /// What the partition key gives back.
     Partition(&'a Partition),
     /// Both, by which it was found.
@@ -122,6 +124,36 @@ impl<'a> RowView<'a> {
     /// The row with its keys, which the caller knows.
     pub(crate) fn of_keys(self, (partition, row): (&'a str, &'a str)) -> Self {
         Self { known: KnownKeys::Texts(partition, row), ..self }
+    }
+
+    /// The head of a wide entity with its parts, as far as they were read.
+    pub(crate) fn with_parts(self, parts: Vec<Option<RowView<'a>>>) -> Self {
+        Self { known: KnownKeys::Parts(parts.into()), ..self }
+    }
+
+    /// The parts that belong to the row, if it is the head of a wide entity whose parts were looked for.
+    pub(crate) fn parts(&self) -> Option<&[Option<RowView<'a>>]> {
+        match &self.known {
+            KnownKeys::Parts(parts) => Some(parts),
+            _ => None,
+        }
+    }
+
+    /// The row that holds what this part of the entity does: the row itself, unless it is the head of a wide one.
+    fn of_part(&self, part: usize) -> Option<&RowView<'a>> {
+        match (part.checked_sub(1), &self.known) {
+            (Some(part), KnownKeys::Parts(parts)) => parts.get(part)?.as_ref(),
+            _ => Some(self),
+        }
+    }
+
+    /// The row that holds a field.
+    #[inline]
+    pub(crate) fn holder(&self, field: Option<&Field>) -> Option<&RowView<'a>> {
+        match field {
+            Some(field) if field.part > 0 => self.of_part(field.part),
+            _ => Some(self),
+        }
     }
 
     /// The partition key.
@@ -204,6 +236,11 @@ impl<'a> RowView<'a> {
 
     /// The value of a field's property.
     pub(crate) fn get_field(&self, fields: &'static [Field], field: usize) -> Result<Option<ValueRef<'_>>> {
+        let of = fields.get(field);
+        self.holder(of).map_or(Ok(None), |holder| holder.get_own_field(fields, field))
+    }
+
+    fn get_own_field(&self, fields: &'static [Field], field: usize) -> Result<Option<ValueRef<'_>>> {
         let found = match self.numbers(fields).get(field) {
             Some(PropertyNumber { id: Some(id), place, .. }) => self.packed().find(*id, *place),
             Some(PropertyNumber { id: None, .. }) => self.get_unnumbered(fields, field),
@@ -224,6 +261,9 @@ impl<'a> RowView<'a> {
     )]
     #[inline(always)]
     pub(crate) fn get_near(&self, fields: &'static [Field], field: usize) -> Option<ValueRef<'_>> {
+        if let KnownKeys::Parts(_) = self.known {
+            return None;
+        }
         if let Body::Shaped(shaped) = self.row.body() {
             return self.dict.quick_field(shaped, fields, field);
         }
@@ -234,6 +274,9 @@ impl<'a> RowView<'a> {
     /// The values of the row, if it has a shape and none of them is large.
     #[inline]
     pub(crate) fn columns(&self) -> Option<Columns<'a>> {
+        if let KnownKeys::Parts(_) = self.known {
+            return None;
+        }
         let Body::Shaped(shaped) = self.row.body() else { return None };
         Columns::open(shaped, self.dict.shape(shaped.shape())?)
     }
@@ -258,6 +301,19 @@ impl<'a> RowView<'a> {
     /// back; `None` where it takes the longer way.
     #[inline]
     pub(crate) fn quick(
+        &self,
+        fields: &'static [Field],
+        place: Option<&'static Place>,
+    ) -> Option<QuickRow<'_>> {
+        if let KnownKeys::Parts(_) = self.known {
+            return None;
+        }
+        self.own_quick(fields, place)
+    }
+
+    /// The same of a row of its own, though it may be one of several.
+    #[inline]
+    pub(crate) fn own_quick(
         &self,
         fields: &'static [Field],
         place: Option<&'static Place>,

@@ -28,6 +28,8 @@ pub enum KeyOf {
     Partition,
     /// The row key.
     Row,
+    /// The row key of this part of a wide entity.
+    Part(usize),
     /// The row key of the index at this place among [`Schema::indexes`].
     Index(usize),
     /// The partition key of that index, if it lies elsewhere than its entities.
@@ -42,7 +44,7 @@ impl KeyOf {
     const fn template(self, schema: &Schema) -> &Template {
         match self {
             Self::Partition | Self::IndexPartition(_) => &self.place(schema).partition,
-            Self::Row | Self::Index(_) => &self.place(schema).row,
+            Self::Row | Self::Part(_) | Self::Index(_) => &self.place(schema).row,
         }
     }
 
@@ -50,6 +52,7 @@ impl KeyOf {
     const fn place(self, schema: &Schema) -> &Place {
         match self {
             Self::Partition | Self::Row => schema.place(),
+            Self::Part(part) => part_place(schema, part),
             Self::Index(at) | Self::IndexPartition(at) => &index(schema, at).place,
         }
     }
@@ -57,8 +60,22 @@ impl KeyOf {
     /// The kind of its rows.
     const fn kind(self, schema: &Schema) -> &'static str {
         match self {
-            Self::Partition | Self::Row => schema.kind,
+            Self::Partition | Self::Row | Self::Part(_) => schema.kind,
             Self::Index(at) | Self::IndexPartition(at) => index(schema, at).kind,
+        }
+    }
+
+    /// The rows of an entity by number: its own, those of its indexes, those of its parts.
+    const fn nth(schema: &Schema, number: usize) -> Option<Self> {
+        let indexes = schema.indexes.len();
+        if number == 0 {
+            Some(Self::Row)
+        } else if number <= indexes {
+            Some(Self::Index(number - 1))
+        } else if number <= indexes + schema.parts.len() {
+            Some(Self::Part(number - indexes))
+        } else {
+            None
         }
     }
 
@@ -67,6 +84,7 @@ impl KeyOf {
         match self {
             Self::Partition => message.text("the partition key"),
             Self::Row => message.text("the row key"),
+            Self::Part(part) => message.text("the row key of part ").count(part),
             Self::Index(at) => message.text("the index `").text(index(schema, at).name).text("`"),
             Self::IndexPartition(at) => {
                 message.text("the partition key of the index `").text(index(schema, at).name).text("`")
@@ -123,6 +141,11 @@ const fn nth(mut parts: &'static [Part], mut at: usize) -> Option<(&'static Fiel
 #[expect(clippy::indexing_slicing, reason = "an index that isn't there stops the compiler")]
 const fn index(schema: &Schema, at: usize) -> &Index {
     &schema.indexes[at]
+}
+
+#[expect(clippy::indexing_slicing, reason = "a part that isn't there stops the compiler")]
+const fn part_place(schema: &Schema, part: usize) -> &Place {
+    &schema.places[part]
 }
 
 #[expect(clippy::indexing_slicing, reason = "a field that isn't there stops the compiler")]
@@ -209,6 +232,17 @@ pub const fn blind(name: &str, edm: EdmType, has_few: bool) {
 /// C10 and C12, where fields are flattened: properties have names of their own, and a row holds all of them.
 #[track_caller]
 pub const fn properties(schema: &Schema) {
+    if let Some(message) = rows::properties(schema) {
+        message.refuse();
+    }
+}
+
+/// A wide entity. C7: no row of a part has the key of another row of the entity's. C12: each row holds what lies in it.
+#[track_caller]
+pub const fn wide(schema: &Schema) {
+    if let Some(message) = sound(schema, rows::parts(schema)) {
+        message.refuse();
+    }
     if let Some(message) = rows::properties(schema) {
         message.refuse();
     }

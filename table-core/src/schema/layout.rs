@@ -45,6 +45,8 @@ const PARTITION: &str = " partition";
 const SUMS: &str = " sums";
 /// The word before a property that is to go.
 const GONE: &str = "gone";
+/// The word before the number of the part of a wide entity that holds a property.
+const PART: &str = " part ";
 /// What stands between the property of a part of a key and the version of what its type prints.
 const PRINTS: char = '#';
 /// The line that says that every row carries a keyed digest.
@@ -88,6 +90,7 @@ pub(crate) fn layout_in(schema: &Schema, table: &str) -> String {
         let _: std::fmt::Result = write!(text, "\nproperty {} ", field.property);
         sealing(&mut text, field);
         let _: std::fmt::Result = write!(text, "{:?}{absent}", field.edm);
+        in_part(&mut text, field);
         if let Some(was) = field.was {
             let _: std::fmt::Result = write!(text, "{WAS}{was}");
         }
@@ -152,6 +155,13 @@ pub(crate) fn layout_in(schema: &Schema, table: &str) -> String {
         }
     }
     text
+}
+
+/// Which part of a wide entity holds a field, if one does.
+fn in_part(text: &mut String, field: &Field) {
+    if field.part > 0 {
+        let _: std::fmt::Result = write!(text, "{PART}{}", field.part);
+    }
 }
 
 /// How a field is sealed.

@@ -54,6 +54,7 @@ mod signing;
 mod summary;
 mod value;
 mod version;
+mod wide;
 
 #[doc(hidden)]
 pub use absent::{Absent, value as absent_value};
@@ -99,6 +100,8 @@ pub use summary::{Sum, SumOf, Summary};
 pub use summary::{SummarizedIn, Summarizing, SummaryOf, source_field};
 pub use value::{Property, PropertyValue, ValueError};
 pub(crate) use version::{Kinship, entity_type, kind_of, other_version};
+pub use wide::fields_in_part;
+pub(crate) use wide::{head_key, part_key, part_suffix};
 
 use self::form::Form;
 use crate::model::{EdmType, Value};
@@ -126,8 +129,10 @@ pub struct Schema {
     pub signed: bool,
     /// Every field, in order.
     pub fields: &'static [Field],
-    /// The places of its own rows, first that of the row with its key. So far an entity has that row alone.
+    /// The places of its own rows: first that of its head, the row with its key, and then those of its parts, if it is wide.
     pub places: &'static [Place],
+    /// The texts of `EntityType` on the rows of its parts.
+    pub parts: &'static [&'static str],
     /// The copies under other keys.
     pub indexes: &'static [Index],
     /// The name of the struct that it is a summary of: its rows are written by changes of that one's entities alone.
@@ -159,12 +164,20 @@ impl Schema {
             signed: false,
             fields,
             places,
+            parts: &[],
             indexes: &[],
             summary_of: None,
             copied: &[],
             holders: &[],
             kin: Kin::NONE,
         }
+    }
+
+    /// The same entity, which has parts: the rest of its [places](Self::places) are of rows with these texts of `EntityType`.
+    #[must_use]
+    pub const fn parts(mut self, parts: &'static [&'static str]) -> Self {
+        self.parts = parts;
+        self
     }
 
     /// The same entity with these copies.
@@ -337,6 +350,8 @@ pub struct Field {
     pub was: Option<&'static str>,
     /// The slot of a series that it is, if it is one.
     pub series: Option<Slot>,
+    /// Which of a wide entity's own rows holds it: 0 is the head.
+    pub part: usize,
 }
 
 impl Field {
@@ -357,6 +372,7 @@ impl Field {
         absent: None,
         was: None,
         series: None,
+        part: 0,
     };
 
     /// The same field with a name in the struct and one in the store.
@@ -364,6 +380,13 @@ impl Field {
     pub const fn named(mut self, name: &'static str, property: &'static str) -> Self {
         self.name = name;
         self.property = property;
+        self
+    }
+
+    /// The same field, held by this one of a wide entity's own rows.
+    #[must_use]
+    pub const fn in_part(mut self, part: usize) -> Self {
+        self.part = part;
         self
     }
 

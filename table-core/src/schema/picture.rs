@@ -26,8 +26,13 @@ impl Schema {
             [name, place.partition.source.to_owned(), place.row.source.to_owned(), properties]
         };
         let mut lines = Vec::with_capacity(self.places.len() + self.indexes.len());
-        for place in self.places {
-            let properties = self.properties(|field| !place.gives_back(field));
+        for (part, place) in self.places.iter().enumerate() {
+            let lies_there = |field: usize| self.fields.get(field).is_some_and(|field| field.part == part);
+            let properties = self.properties(|field| lies_there(field) && !place.gives_back(field));
+            if part > 0 {
+                lines.push(line(format!("{}, part {part}", self.kind), place, properties));
+                continue;
+            }
             let held = if self.holders.is_empty() { "" } else { ", copied into " };
             lines.push(line(format!("{}{held}{}", self.kind, self.holders.join(" and ")), place, properties));
         }

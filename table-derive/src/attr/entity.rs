@@ -14,8 +14,8 @@ use crate::model::Spanned;
 use crate::suggest;
 use crate::symbol::{
     ALLOW, BLOB, COPIED_INTO, COPY_OF, CRATE, ENCRYPT, ENTITY, FLATTEN, FORMER, FROM, GONE, HOT_PARTITION,
-    INDEX, INDEX_LIST, KEEP, KEY, KIND, NAME, PARTITION, PARTITION_NAME, PATCH_NAME, PROPERTY, RENAME_ALL,
-    ROW, SERIES, SIGNED, SUMMARIZED_IN, SUMMARY, TABLE, TYPES, VERSION, WIDE,
+    INDEX, INDEX_LIST, KEEP, KEY, KIND, NAME, PART, PARTITION, PARTITION_NAME, PATCH_NAME, PROPERTY,
+    RENAME_ALL, ROW, SERIES, SIGNED, SUMMARIZED_IN, SUMMARY, TABLE, TYPES, VERSION, WIDE,
 };
 
 /// The attributes on the struct of an entity.
@@ -87,7 +87,7 @@ impl EntityAttrs {
                 SUMMARIZED_IN => all.summarized_in.extend(summary::summarized_in(cx, attr)),
                 COPIED_INTO => all.copied_into.extend(copy_of::copied_into(cx, attr)),
                 INDEX_LIST => super::unsupported(cx, name, &format!("`#[{name}]`")),
-                PROPERTY | FLATTEN | ENCRYPT | SERIES | BLOB | COPY_OF => {
+                PROPERTY | FLATTEN | ENCRYPT | SERIES | BLOB | COPY_OF | PART => {
                     cx.error(name.span(), format!("`#[{name}]` belongs on a field"));
                 }
                 _ => {}

@@ -12,8 +12,8 @@ use crate::ctxt::Ctxt;
 use crate::model::Spanned;
 use crate::symbol::{
     BLIND, BLOB, COPIED_INTO, COPY_OF, DEFAULT, DUAL, ENCRYPT, ENTITY, FLATTEN, FROM, INDEX, INDEX_LIST,
-    JSON, KEY, OF, PLAIN, PROPERTY, RENAME, SCOPE, SERIES, SKIP, SLOT, SUMMARIZED_IN, SUMMARY, TOKENS, WAS,
-    WIDTH,
+    JSON, KEY, OF, PART, PLAIN, PROPERTY, RENAME, SCOPE, SERIES, SKIP, SLOT, SUMMARIZED_IN, SUMMARY, TOKENS,
+    WAS, WIDTH,
 };
 
 /// The attributes on a field.
@@ -30,6 +30,8 @@ pub(crate) struct FieldAttrs {
     pub(crate) number: Option<(Ident, NumberWords)>,
     /// `#[copy_of]`.
     pub(crate) copy: Option<CopyOfWords>,
+    /// `#[part]`.
+    pub(crate) part: Option<Ident>,
 }
 
 /// `#[encrypt(..)]`.
@@ -127,8 +129,16 @@ impl FieldAttrs {
             scope: Slot::new(value::key_scope),
             tokens: Slot::new(value::token_scope),
         };
-        let mut all =
-            Self { property, flatten: None, encrypt: None, sealing, series: None, number: None, copy: None };
+        let mut all = Self {
+            property,
+            flatten: None,
+            encrypt: None,
+            sealing,
+            series: None,
+            number: None,
+            copy: None,
+            part: None,
+        };
         for attr in attrs {
             let Some((name, text)) = super::name(attr) else { continue };
             match text.as_str() {
@@ -167,6 +177,18 @@ impl FieldAttrs {
                         super::read(cx, attr, words);
                     }
                 }
+                PART if of_entity => {
+                    if !matches!(attr.meta, Meta::Path(_)) {
+                        cx.error(name.span(), "`#[part]` stands alone");
+                    } else if all.part.is_some() {
+                        cx.error(name.span(), "`part` is given twice");
+                    }
+                    all.part = Some(name.clone());
+                }
+                PART => cx.error(
+                    name.span(),
+                    "a flattened struct lies in one row: `#[part]` stands on a field of the entity itself",
+                ),
                 BLOB => super::unsupported(cx, name, &format!("`#[{name}]`")),
                 COPY_OF if of_entity => {
                     if all.copy.is_some() {

@@ -25,6 +25,7 @@ mod property;
 mod set;
 mod summary;
 mod version;
+mod wide;
 
 use crate::ctxt::Ctxt;
 use crate::model::{Entity, EntitySet, KeyPart, Properties};
@@ -62,7 +63,15 @@ pub(crate) fn entity(cx: &Ctxt, entity: &Entity<'_>) {
 
     property::c10_properties_have_names_of_their_own(cx, &entity.fields);
     property::c11_the_service_takes_the_names(cx, &entity.fields);
-    property::c12_a_row_holds_the_properties(cx, entity);
+    if entity.wide.is_some() {
+        wide::c12_each_row_holds_its_part(cx, entity);
+    } else {
+        property::c12_a_row_holds_the_properties(cx, entity);
+    }
+
+    wide::parts_begin_where_it_is_said(cx, entity);
+    wide::c19_a_transaction_holds_the_parts(cx, entity);
+    wide::what_a_wide_entity_is_not(cx, entity);
 }
 
 /// Every rule about a struct of properties.

@@ -28,6 +28,9 @@ pub(crate) fn assertions(model: &Entity<'_>) -> TokenStream {
     if let Some(field) = model.fields.iter().find(|field| field.is_behind()) {
         all.push(whole(model, field.ident.span(), &quote!(properties), &TokenStream::new()));
     }
+    if let Some(wide) = &model.wide {
+        all.push(whole(model, wide.span(), &quote!(wide), &TokenStream::new()));
+    }
     if let Some(periods) = &model.periods {
         all.push(whole(model, periods.span, &quote!(periods), &TokenStream::new()));
     }

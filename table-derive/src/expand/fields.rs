@@ -50,10 +50,26 @@ pub(crate) fn declared(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
         let or_default = or_default(krate, field);
         let sealing = sealing(krate, field);
         let was = field.was.as_ref().map(|was| &was.value).map(|was| quote!(.was(#was)));
-        quote!(#of_type.named(#name, #property) #or_default #was #sealing)
+        let part = (field.part > 0).then(|| {
+            let part = field.part;
+            quote!(.in_part(#part))
+        });
+        quote!(#of_type.named(#name, #property) #or_default #was #sealing #part)
     });
     let own = quote!(&[#(#own),*]);
-    let others: Vec<_> = behind(fields).map(|(at, field)| several(krate, at, field)).collect();
+    let others: Vec<_> = behind(fields)
+        .map(|(at, field)| {
+            let (several, part) = (several(krate, at, field), field.part);
+            if part == 0 {
+                return several;
+            }
+            quote! {{
+                const OF: &[#krate::schema::Field] = #several;
+                const HELD: [#krate::schema::Field; OF.len()] = #krate::schema::fields_in_part(OF, #part);
+                &HELD
+            }}
+        })
+        .collect();
     if others.is_empty() {
         return own;
     }

@@ -37,8 +37,10 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
         .chain(model.indexes.iter().map(|index| &index.row))
         .chain(elsewhere.map(|index| model.partition_of(index)))
         .collect();
-    let parts = templates.iter().map(|template| parts(model, template));
-    let count = templates.len();
+    // Behind them come those of the parts of a wide entity.
+    let of_parts: Vec<_> = (1..=model.parts()).map(|part| model.key.row.with_suffix(&suffix(part))).collect();
+    let parts = templates.iter().copied().chain(&of_parts).map(|template| parts(model, template));
+    let (count, first_of_parts) = (templates.len() + of_parts.len(), templates.len());
     let mut partitions = 2 + model.indexes.len();
     let mut templates = templates.iter().take(partitions).enumerate().map(|(at, template)| {
         let source = template.source();
@@ -72,6 +74,12 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
     let indexes =
         (!indexes.is_empty()).then(|| quote!(const INDEXES: &[#krate::schema::Index] = &[#(#indexes),*];));
     let copied = copied::declared(model);
+    let places = of_parts.iter().enumerate().map(|(at, template)| {
+        let (source, at) = (template.source(), first_of_parts + at);
+        quote!(, ROW.beside(#krate::schema::Template::new(#source, PARTS[#at])))
+    });
+    let kinds = (1..=model.parts()).map(|part| format!("{}.{part:02}", model.entity_type()));
+    let with_parts = (!of_parts.is_empty()).then(|| quote!(.parts(&[#(#kinds),*])));
     // The lists are constants of their own: inside of others the compiler would look again and again into each part of
     // them to see whether it could be promoted.
     quote! {{
@@ -79,7 +87,8 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
         const PARTS: [&[#krate::schema::Part]; #count] = [#(#parts),*];
         const ROW: #krate::schema::Place = #krate::schema::Place::new(#table, #partition, #row) #periods;
         #indexes
-        &#krate::schema::Schema::new([#entity, #kind], FIELDS, &[ROW])
+        &#krate::schema::Schema::new([#entity, #kind], FIELDS, &[ROW #(#places)*])
+            #with_parts
             #with_indexes
             #version
             #former
@@ -88,6 +97,11 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
             #summary_of
             #copied
     }}
+}
+
+/// What stands behind the row key of an entity in that of its part.
+fn suffix(part: usize) -> String {
+    format!("_{part:02}")
 }
 
 /// What makes a place one in the tables of periods.

@@ -6,7 +6,7 @@ use syn::{DeriveInput, Path, Visibility};
 use super::{
     Field, Index, Krate, Periods, Spanned, Summary, Template, Types, named_fields, no_generics, template,
 };
-use crate::attr::{self, EntityAttrs};
+use crate::attr::EntityAttrs;
 use crate::case;
 use crate::ctxt::Ctxt;
 use crate::symbol::HOT_PARTITION;
@@ -41,7 +41,7 @@ pub(crate) struct Entity<'a> {
     pub(crate) patch_name: Option<Ident>,
     /// The design warnings that are switched off.
     pub(crate) allow: Vec<Ident>,
-    /// `wide`, the word itself. Not supported yet.
+    /// `wide`, the word itself: its fields lie in several rows.
     pub(crate) wide: Option<Ident>,
     /// `signed`, the word itself: every row carries a keyed digest.
     pub(crate) signed: Option<Ident>,
@@ -81,9 +81,6 @@ impl<'a> Entity<'a> {
         must_have(cx, &attrs, &input.ident);
         let EntityAttrs { entity, key, indexes, summary, summarized_in, copied_into, .. } = attrs;
         let fields = Field::read_all(cx, fields, entity.rename_all.get().copied(), true);
-        if let Some(word) = entity.wide.word() {
-            attr::unsupported(cx, word, "`wide`");
-        }
         let words = [
             entity.table.word(),
             entity.keep.word(),
@@ -179,6 +176,11 @@ impl<'a> Entity<'a> {
     /// What the function `patch` on the struct is called.
     pub(crate) fn patch_name(&self) -> Ident {
         named(self.patch_name.as_ref(), "patch")
+    }
+
+    /// How many parts it has besides its head.
+    pub(crate) fn parts(&self) -> usize {
+        self.fields.last().map_or(0, |field| field.part)
     }
 
     /// Every template with what it is a key of.

@@ -41,6 +41,10 @@ pub(crate) struct Field<'a> {
     pub(crate) number: Option<Number>,
     /// `copy_of`: it is a copy of another entity's fields.
     pub(crate) copy: Option<CopyOf>,
+    /// `part`, the word itself: the next row of a wide entity begins with it.
+    pub(crate) begins: Option<Ident>,
+    /// Which row of a wide entity holds it; 0 is the head.
+    pub(crate) part: usize,
 }
 
 /// How a field is sealed.
@@ -91,7 +95,13 @@ impl<'a> Field<'a> {
         of_entity: bool,
     ) -> Vec<Self> {
         let case = case.unwrap_or(Case::Pascal);
-        fields.iter().filter_map(|field| Self::read(cx, field, case, of_entity)).collect()
+        let mut part = 0;
+        let in_part = |mut field: Self| {
+            part += usize::from(field.begins.is_some());
+            field.part = part;
+            field
+        };
+        fields.iter().filter_map(|field| Self::read(cx, field, case, of_entity)).map(in_part).collect()
     }
 
     fn read(cx: &Ctxt, field: &'a syn::Field, case: Case, of_entity: bool) -> Option<Self> {
@@ -122,6 +132,8 @@ impl<'a> Field<'a> {
             is_number: attrs.number.is_some(),
             number: attrs.number.and_then(|number| Number::new(cx, number)),
             copy: attrs.copy.and_then(|words| CopyOf::new(cx, words)),
+            begins: attrs.part,
+            part: 0,
         })
     }
 
@@ -288,6 +300,8 @@ impl<'a> Field<'a> {
             number: None,
             width: None,
             copy: None,
+            begins: None,
+            part: 0,
             plain: false,
         }
     }

@@ -36,6 +36,17 @@ impl Template {
         Self { literal, parts, sound: errors.is_empty() }
     }
 
+    /// The same template with a text behind it.
+    pub(crate) fn with_suffix(&self, suffix: &str) -> Self {
+        let mut parts = self.parts.clone();
+        match parts.last_mut() {
+            Some(Part::Literal(text)) => text.push_str(suffix),
+            _ => parts.push(Part::Literal(suffix.to_owned())),
+        }
+        let literal = LitStr::new(&format!("{}{suffix}", self.literal.value()), self.literal.span());
+        Self { literal, parts, sound: self.sound }
+    }
+
     /// Where it stands.
     pub(crate) fn span(&self) -> Span {
         self.literal.span()

@@ -13,7 +13,7 @@ pub(crate) use format::{Format, TimeItem};
 use crate::suggest;
 
 /// A part of a key template.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Part {
     /// Text that stands for itself, braces unescaped. Never empty, and never next to another literal.
     Literal(String),
@@ -22,7 +22,7 @@ pub(crate) enum Part {
 }
 
 /// A field in a key template.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FieldPart {
     /// Its place among the fields of the entity.
     pub(crate) field: usize,

@@ -11,14 +11,6 @@ struct Large {
 }
 
 #[derive(Entity)]
-#[entity(table = "Company", kind = "employee", wide)]
-#[key(partition = "{department}", row = "empid_{id:06}")]
-struct Wide {
-    department: String,
-    id: u32,
-}
-
-#[derive(Entity)]
 #[entity(table = "Company", kind = "employee")]
 #[key(partition = "{department}", row = "empid_{id:06}")]
 #[index_list(by_name, row = "names_{name}", of = id)]

@@ -3,7 +3,7 @@
 use super::super::holds;
 use super::super::message::Message;
 use super::super::place::{may_lie_in, meet};
-use super::super::{Field, Part, Place, Schema, Series, Template};
+use super::super::{Field, Part, Schema, Series, Template};
 use super::{KeyOf, field_at, field_name, index};
 use crate::limits;
 
@@ -69,10 +69,10 @@ const fn stands_in(template: &Template, field: usize) -> bool {
 /// C7: kinds that share a table have partitions of their own, or no row of one has the key of a row of the other. Rows in
 /// other tables than this one don't count, if it has a name.
 pub(super) const fn disjoint_kinds(a: &Schema, b: &Schema, table: &str) -> Option<Message> {
-    let (mut of_a, mut next_of_a) = (KeyOf::Row, 0);
-    loop {
-        let (mut of_b, mut next_of_b) = (KeyOf::Row, 0);
-        loop {
+    let mut row_of_a = 0;
+    while let Some(of_a) = KeyOf::nth(a, row_of_a) {
+        let mut row_of_b = 0;
+        while let Some(of_b) = KeyOf::nth(b, row_of_b) {
             let (here, there) = (of_a.place(a), of_b.place(b));
             // The rows of a summary are those of the struct that it is declared by.
             if !(are_of_a_summary((a, of_a), (b, of_b)) || are_of_a_summary((b, of_b), (a, of_a)))
@@ -84,18 +84,38 @@ pub(super) const fn disjoint_kinds(a: &Schema, b: &Schema, table: &str) -> Optio
                 let message = of_b.drawn(b, message.text("` and ")).text(" of `").text(b.entity);
                 return Some(message.text("` could print one key: start each with literal text of its own"));
             }
-            if next_of_b == b.indexes.len() {
-                break;
-            }
-            of_b = KeyOf::Index(next_of_b);
-            next_of_b += 1;
+            row_of_b += 1;
         }
-        if next_of_a == a.indexes.len() {
-            return None;
-        }
-        of_a = KeyOf::Index(next_of_a);
-        next_of_a += 1;
+        row_of_a += 1;
     }
+    None
+}
+
+/// C7, of a wide entity: no row of a part has the key of another row of the entity's, nor of another entity's head.
+pub(super) const fn parts(schema: &Schema) -> Option<Message> {
+    let mut part = 1;
+    while part <= schema.parts.len() {
+        let of_part = KeyOf::Part(part);
+        let mut number = 0;
+        while let Some(other) = KeyOf::nth(schema, number) {
+            number += 1;
+            // Those of two parts end with their numbers.
+            if matches!(other, KeyOf::Part(_)) || !meet(other.place(schema), of_part.place(schema)) {
+                continue;
+            }
+            let message = of_part.drawn(schema, Message::new("")).text(" and ");
+            let message = other.drawn(schema, message).text(" could print one key: ");
+            return Some(match other {
+                KeyOf::Row => message.text(
+                    "end the row key with a part of fixed width, `{id:06}`, or with a character that is no digit, as in \
+                     `{name}.`, so that none ends as those of parts do",
+                ),
+                _ => message.text("start the index's with literal text of its own"),
+            });
+        }
+        part += 1;
+    }
+    None
 }
 
 /// Whether the rows of the index are a summary, and the others are declared by its own struct.
@@ -169,6 +189,17 @@ pub(super) const fn apart(a: &Schema, b: &Schema) -> Option<Message> {
         return Some(message.text(
             "` is a summary: a set is of entities that are written, and `Store::table` reads a summary",
         ));
+    }
+    let wide = if a.is_wide() {
+        Some(a)
+    } else if b.is_wide() {
+        Some(b)
+    } else {
+        None
+    };
+    if let Some(wide) = wide {
+        let message = Message::new("`").text(wide.entity);
+        return Some(message.text("` is wide, and a set reads entities of one row each: `Store::table` reads it, and a store transaction changes it with others"));
     }
     let periodic = if a.periods().is_some() {
         Some(a)
@@ -250,20 +281,26 @@ const fn widened(number: u32) -> u64 {
 
 /// C10: no two properties have one name. C12: a row holds them all, and `EntityType`.
 pub(super) const fn properties(schema: &Schema) -> Option<Message> {
-    let (mut row, mut next) = (KeyOf::Row, 0);
-    loop {
-        let held = 1 + held(schema, row.place(schema));
-        if held > limits::PROPERTIES {
-            let message = row.named(schema, Message::new("a row under ")).text(" of `").text(schema.entity);
-            let message =
-                message.text("` would hold ").count(held).text(" properties, `EntityType` among them");
-            return Some(message.text(": it can hold ").count(limits::PROPERTIES));
+    let mut number = 0;
+    while let Some(row) = KeyOf::nth(schema, number) {
+        number += 1;
+        let own = own_properties(schema, row);
+        let held = own + held(schema, row);
+        if held <= limits::PROPERTIES {
+            continue;
         }
-        if next == schema.indexes.len() {
-            break;
-        }
-        row = KeyOf::Index(next);
-        next += 1;
+        let message = Message::new("a row under ");
+        let message = row.named(schema, message).text(" of `").text(schema.entity).text("` would hold ");
+        let message = message.count(held).text(" properties, `EntityType` ");
+        let message = if own > 1 { message.text("and `EntityParts` ") } else { message };
+        let message = message.text("among them: it can hold ").count(limits::PROPERTIES);
+        return Some(match row {
+            KeyOf::Row | KeyOf::Part(_) if schema.is_wide() => {
+                let message = message.text("; begin the next part, by `#[part]`, with `");
+                message.text(named(first_beyond(schema, row))).text("` or a field before it")
+            }
+            _ => message,
+        });
     }
     let mut fields = schema.fields;
     while let [first, rest @ ..] = fields {
@@ -340,16 +377,47 @@ const fn shared(a: &Field, b: &Field) -> Option<&'static str> {
     }
 }
 
-/// How many properties a whole row of this key holds: those that the key doesn't give back.
-const fn held(schema: &Schema, place: &Place) -> usize {
+/// How many properties a row has that are of no field.
+const fn own_properties(schema: &Schema, row: KeyOf) -> usize {
+    if schema.is_wide() && matches!(row, KeyOf::Row) { 2 } else { 1 }
+}
+
+/// How many properties of fields a row of this key holds: those that the key doesn't give back.
+const fn held(schema: &Schema, row: KeyOf) -> usize {
     let (mut held, mut field) = (0, 0);
     while field < schema.fields.len() {
-        if !place.gives_back(field) {
-            held += if field_at(schema, field).blind.is_some() { 2 } else { 1 };
-        }
+        held += held_of(schema, row, field);
         field += 1;
     }
     held
+}
+
+/// How many properties of a field such a row holds.
+const fn held_of(schema: &Schema, row: KeyOf, field: usize) -> usize {
+    let of = field_at(schema, field);
+    let lies_there = match row {
+        KeyOf::Part(part) => of.part == part,
+        // A wide entity has no whole copies.
+        KeyOf::Index(at) if schema.is_wide() => holds(schema, Some(at), field),
+        KeyOf::Index(_) => true,
+        _ => of.part == 0,
+    };
+    if !lies_there || row.place(schema).gives_back(field) {
+        return 0;
+    }
+    if of.blind.is_some() { 2 } else { 1 }
+}
+
+/// The first field for which a row of this key has no room.
+const fn first_beyond(schema: &Schema, row: KeyOf) -> &Field {
+    let (mut held, mut field) = (own_properties(schema, row), 0);
+    loop {
+        held += held_of(schema, row, field);
+        if held > limits::PROPERTIES || field + 1 == schema.fields.len() {
+            return field_at(schema, field);
+        }
+        field += 1;
+    }
 }
 
 pub(in crate::schema) const fn same(a: &str, b: &str) -> bool {

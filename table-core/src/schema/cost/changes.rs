@@ -26,6 +26,9 @@ pub(super) fn per_entity(schema: &Schema, entities: u64, rows: &[RowCost]) -> Ve
     indexes.map(|(at, index)| if index.summary.is_some() { 1.0 } else { of(rows.get(at + 1)) }).collect()
 }
 
+/// What a change does to the rows of each index, and whether it writes a part.
+type Group = (Vec<Touch>, bool);
+
 /// What each kind of change takes: fields whose change writes the same rows stand together.
 pub(super) fn of(schema: &Schema, copies: &[f64]) -> Vec<ChangeCost> {
     let elsewhere = |written: &dyn Fn(&Index) -> f64| {
@@ -34,22 +37,28 @@ pub(super) fn of(schema: &Schema, copies: &[f64]) -> Vec<ChangeCost> {
     let others = elsewhere(&|_| 1.0);
     let all: f64 = copies.iter().sum();
     let read = if schema.indexes.is_empty() { 0.0 } else { 1.0 };
+    let own = (0..=schema.parts.len()).map(|_| 1.0).sum::<f64>();
+    // The parts of a wide entity are read to change it.
+    let read = if schema.is_wide() { own } else { read };
     let mut changes = vec![
-        ChangeCost { change: "insert".into(), rows: 1.0 + all, requests: 1.0 + others },
-        ChangeCost { change: "delete".into(), rows: 1.0 + all, requests: 1.0 + read + others },
+        ChangeCost { change: "insert".into(), rows: own + all, requests: 1.0 + others },
+        ChangeCost { change: "delete".into(), rows: own + all, requests: 1.0 + read + others },
     ];
-    let mut groups: Vec<(Vec<Touch>, Vec<&str>)> = Vec::new();
+    let mut groups: Vec<(Group, Vec<&str>)> = Vec::new();
     for (at, field) in schema.fields.iter().enumerate() {
         if schema.place().gives_back(at) || is_of_key(schema, at) {
             continue;
         }
         let touched: Vec<_> = (0..schema.indexes.len()).map(|index| Touch::of(schema, index, at)).collect();
+        let touched = (touched, field.part > 0);
         match groups.iter_mut().find(|(known, _)| *known == touched) {
             Some((_, names)) => names.push(field.name),
             None => groups.push((touched, vec![field.name])),
         }
     }
-    for (touched, names) in groups {
+    for ((touched, is_in_part), names) in groups {
+        // The head is written with each change of a part.
+        let own = if is_in_part { 2.0 } else { 1.0 };
         let rows: f64 = touched.iter().zip(copies).map(|(touch, rows)| touch.rows() * rows).sum();
         let touch_of = |index: &Index| {
             let at = schema.indexes.iter().position(|other| other.name == index.name);
@@ -57,7 +66,7 @@ pub(super) fn of(schema: &Schema, copies: &[f64]) -> Vec<ChangeCost> {
         };
         changes.push(ChangeCost {
             change: names.join(", "),
-            rows: 1.0 + rows,
+            rows: own + rows,
             requests: 1.0 + read + elsewhere(&touch_of),
         });
     }

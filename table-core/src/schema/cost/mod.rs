@@ -45,7 +45,8 @@ pub enum Basis {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RowCost {
-    /// The index, or the summary; `None` of the entities' own rows.
+    /// The index, or the summary; of a part of a wide entity what its rows are called, `year.01`. `None` of the entities' own
+    /// rows.
     pub index: Option<&'static str>,
     /// How many rows there are.
     pub rows: u64,

@@ -144,7 +144,7 @@ impl Schema {
             if at.is_some_and(is_summary) {
                 return RowCost { index, ..RowCost::default() };
             }
-            let (service, stored) = self.row(usage, at, place);
+            let (service, stored) = self.row(usage, (at, 0), place);
             RowCost {
                 index,
                 rows: usage.entities,
@@ -153,21 +153,27 @@ impl Schema {
                 values: None,
             }
         });
-        let rows = rows.collect();
+        let parts = (1..).zip(self.parts).map(|(part, kind)| {
+            let (service, stored) = self.row(usage, (None, part), self.place_of_part(part));
+            let (rows, index) = (usage.entities, Some(*kind));
+            RowCost { index, rows, service_bytes: rows * service, stored_bytes: rows * stored, values: None }
+        });
+        let rows = rows.chain(parts).collect();
         Ok(Cost::new(self, (Basis::Estimated, usage), usage.entities, rows))
     }
 
     /// What one row counts for on the service, and the bytes that it takes in the store.
-    fn row(&self, usage: &Usage, index: Option<usize>, place: &Place) -> (u64, u64) {
+    fn row(&self, usage: &Usage, (index, part): (Option<usize>, usize), place: &Place) -> (u64, u64) {
         let kind = match index.and_then(|at| self.indexes.get(at)) {
             Some(index) => index.kind,
+            None if part > 0 => self.kind_of_part(part),
             None => self.kind,
         };
         let keys = self.printed(usage, &place.partition) + self.printed(usage, &place.row);
         let mut service = 4 + 2 * keys + property("EntityType", 4 + 2 * kind.len());
         let (mut fixed, mut optional, mut ends, mut heap) = (0, 0, 0_usize, 0);
         for (at, field) in self.fields.iter().enumerate() {
-            if !holds(self, index, at) || place.gives_back(at) {
+            if !holds(self, index, at) || place.gives_back(at) || index.is_none() && field.part != part {
                 continue;
             }
             let length = usage.length_of(self, at, false);

@@ -233,6 +233,15 @@ fn changed(old: &Field, new: &Field) -> Option<String> {
     if holds_what(old, new) {
         return None;
     }
+    if old.part != new.part {
+        return Some(format!(
+            "rows hold `{name}` in {}, and the field `{}` lies in {}: fields stay in the row that they were written in; move the \
+             `#[part]`s back, so that it does, and put new fields into the last part",
+            words_of(old.part),
+            new.name,
+            words_of(new.part)
+        ));
+    }
     if old.encrypted || new.encrypted {
         return Some(match (old.encrypted, new.encrypted) {
             (false, _) => format!(
@@ -254,6 +263,11 @@ fn changed(old: &Field, new: &Field) -> Option<String> {
          `#[property(rename = \"..\", default)]`",
         old.edm, new.edm
     ))
+}
+
+/// What a row of an entity is called: its head, or one of its parts.
+fn words_of(part: usize) -> String {
+    if part == 0 { "the head".to_owned() } else { format!("part {part}") }
 }
 
 fn of_one(old: &Field, new: &Field) -> bool {

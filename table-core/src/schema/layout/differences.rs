@@ -183,6 +183,8 @@ pub(crate) enum Outdated {
     Untold(&'static str),
     /// It would write this property, which is to go.
     Gone(&'static str),
+    /// It knows fewer parts than the entities have: so many.
+    Narrow(usize),
 }
 
 /// Why a program with this declaration can't write under a layout that another one has noted, if it can't.
@@ -190,6 +192,9 @@ pub(crate) fn outdated(noted: &str, schema: &Schema) -> Option<Outdated> {
     let noted = read(noted, schema.kind)?;
     if noted.version > schema.version {
         return Some(Outdated::Former(noted.version));
+    }
+    if noted.parts.len() > schema.parts.len() {
+        return Some(Outdated::Narrow(noted.parts.len()));
     }
     if let Some(gone) = noted.gone.iter().find(|gone| of_property(schema, gone).is_some()) {
         return Some(Outdated::Gone(gone));
@@ -301,6 +306,7 @@ fn may_become(old: &Schema, new: &Schema, (word, name): (&str, &str)) -> bool {
 pub(super) fn holds_what(old: &Field, new: &Field) -> bool {
     let widens = (old.edm, new.edm) == (EdmType::Int32, EdmType::Int64);
     (old.edm == new.edm || widens)
+        && old.part == new.part
         && (new.optional || !old.optional)
         && sealing(old, new) != Sealing::Jumps
         && (!old.encrypted || (old.scope, old.blind) == (new.scope, new.blind))

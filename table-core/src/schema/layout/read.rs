@@ -9,13 +9,14 @@ use super::super::encrypted::TOKEN;
 use super::super::key_type::{Format, KeyType, TimeItem};
 use super::super::{
     Arrival, Blind, Copies, Field, FieldPart, HeldCopy, Index, KeyScope, Part, Place, Schema, Series, Slot,
-    Sum, SumOf, Summary, TableTemplate, Template, TokenScope, entity_type,
+    Sum, SumOf, Summary, TableTemplate, Template, TokenScope, entity_type, part_key,
 };
 use super::series;
 use super::{
-    BLIND, BY, BY_PARTITION, BY_TABLE, COPIED, DUAL, ENCRYPTED, EVENTUAL, GONE, HOLDER, IN, OF, PARTITION,
-    PRINTS, SIGNED, SUMS, WAS,
+    BLIND, BY, BY_PARTITION, BY_TABLE, COPIED, DUAL, ENCRYPTED, EVENTUAL, GONE, HOLDER, IN, OF, PART,
+    PARTITION, PRINTS, SIGNED, SUMS, WAS,
 };
+use crate::limits;
 use crate::model::EdmType;
 
 /// The declaration that a layout was made of, as far as the layout tells; `None` if it is no layout.
@@ -38,8 +39,10 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
             let (name, rest) = property.split_once(' ')?;
             let (mut field, edm) = sealing(name, rest);
             let (edm, was) = edm.split_once(WAS).map_or((edm, None), |(edm, was)| (edm, Some(leaked(was))));
+            let (edm, part) = in_part(edm)?;
             let optional = edm.ends_with('?');
             let edm = edm_type(edm.trim_end_matches('?'))?;
+            field.part = part;
             let name = leaked(name);
             (field.name, field.property, field.edm, field.optional) = (name, name, edm, optional);
             (field.column, field.was) = (ColumnType::of(edm), was);
@@ -80,7 +83,7 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
             index.place.table = place.table;
         }
     }
-    schema.places = vec![place].leak();
+    (schema.places, schema.parts) = parts(&schema, place);
     schema.indexes = indexes.leak();
     (schema.copied, schema.holders) = (copied.leak(), holders.leak());
     Some(schema)
@@ -111,17 +114,41 @@ fn sealing<'t>(property: &str, text: &'t str) -> (Field, &'t str) {
 
 /// The fields that a series is.
 fn slots(line: series::Line<'_>) -> Option<Vec<Field>> {
-    let optional = line.holds.ends_with('?');
-    let edm = edm_type(line.holds.trim_end_matches('?'))?;
+    let (holds, part) = in_part(line.holds)?;
+    let optional = holds.ends_with('?');
+    let edm = edm_type(holds.trim_end_matches('?'))?;
     let stem = leaked(line.stem);
     let of: &'static Series = Box::leak(Box::new(Series::new(stem, stem, line.slots).width(line.width)));
     let field = |(at, property): (usize, String)| {
         let name = leaked(&property);
         let series = Some(Slot { of, at });
         let column = ColumnType::of(edm);
-        Field { name, property: name, edm, optional, column, series, ..Field::PLAIN }
+        Field { name, property: name, edm, optional, column, series, part, ..Field::PLAIN }
     };
     Some(line.properties().enumerate().map(field).collect())
+}
+
+/// The type of a property, and the number of the part that holds it.
+fn in_part(text: &str) -> Option<(&str, usize)> {
+    match text.split_once(PART) {
+        None => Some((text, 0)),
+        Some((edm, part)) => {
+            Some((edm, part.parse().ok().filter(|part| (1..=limits::BATCH_OPERATIONS).contains(part))?))
+        }
+    }
+}
+
+/// The places of an entity's own rows, and what the rows of its parts are called: as many as its fields lie in.
+fn parts(schema: &Schema, head: Place) -> (&'static [Place], &'static [&'static str]) {
+    let (mut places, mut kinds) = (vec![head], Vec::new());
+    for part in 1..=schema.fields.iter().map(|field| field.part).max().unwrap_or(0) {
+        let suffix = leaked(&part_key("", part));
+        let row = [head.row.parts, &[Part::Literal(suffix)]].concat();
+        let source = leaked(&part_key(head.row.source, part));
+        places.push(head.beside(Template { source, parts: row.leak() }));
+        kinds.push(leaked(&format!("{}.{}", schema.entity_type, suffix.trim_start_matches('_'))));
+    }
+    (places.leak(), kinds.leak())
 }
 
 fn edm_type(name: &str) -> Option<EdmType> {

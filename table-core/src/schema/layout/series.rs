@@ -61,6 +61,7 @@ pub(super) fn write(text: &mut String, series: &Series, field: &Field) {
     let (first, slots) = (series.property(0), series.slots);
     // Writing to a `String` can't fail.
     let _: std::fmt::Result = write!(text, "\n{SERIES} {first} {slots} {:?}{absent}", field.edm);
+    super::in_part(text, field);
 }
 
 fn lines(layout: &str) -> impl Iterator<Item = Line<'_>> {

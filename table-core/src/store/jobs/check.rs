@@ -52,8 +52,9 @@ pub struct CheckReport {
     /// Indexes, by the kinds of their rows, of which the store can't tell which copies are missing: only the struct says which
     /// entities have one, or where; or they are being made. [`Table::check`](crate::Table::check) looks at those, too.
     pub untold: Vec<String>,
-    /// The copies that are not as their entities say, or missing, or of none, as far as the store knows their declaration: not
-    /// damage, but what raw writes leave. [`Table::repair`](crate::Table::repair) mends them.
+    /// The copies that are not as their entities say, or missing, or of none, as far as the store knows their declaration, and
+    /// parts of wide entities that are missing or of none: not damage, but what raw writes leave.
+    /// [`Table::repair`](crate::Table::repair) mends them, but what a missing part held is lost.
     pub wrong_copies: Vec<Problem>,
     /// How many entities there are whose copies are to follow: see [`Store::unsettled`].
     pub unsettled: u64,

@@ -7,13 +7,14 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::names::ENTITY_PARTS;
 use crate::model::{Value, ValueRef};
 use crate::row::Row;
 use crate::row::key::{self, Number, StoredKey};
 use crate::row::view::{self, RowView};
 use crate::schema::{
     self, Copies, FieldPart, Format, Index, IndexState, KeyType, KeyValues, KindState, Place, PropertyValue,
-    Schema, Template, ValueError,
+    Schema, Template, ValueError, head_key, part_key,
 };
 use crate::store::lmdb;
 use crate::store::opened::Inner;
@@ -85,7 +86,7 @@ fn kinds(
                 }
                 indexes.push(there.filter(|_| told));
             }
-            if indexes.iter().any(Option::is_some) {
+            if indexes.iter().any(Option::is_some) || schema.is_wide() {
                 kinds.push(Kind { schema, own: inner.state(entry), indexes });
             }
         }
@@ -147,6 +148,14 @@ fn over(
             let found = if of.own.id == table.id && of.schema.tag(None).kind == kind {
                 at.entity(&view)
             } else {
+                if let (true, Some(part)) = (of.own.id == table.id, of.schema.part_of_kind(kind)) {
+                    if let Some(error) = at.part(&view, part).unwrap_or_else(Some)
+                        && !problem(&table.name, key::locate(error, key))
+                    {
+                        return Ok(false);
+                    }
+                    continue;
+                }
                 let number = (0..of.schema.indexes.len()).find(|at| of.schema.tag(Some(*at)).kind == kind);
                 let Some((number, Some(there))) = number.and_then(|at| Some((at, of.indexes.get(at)?)))
                 else {
@@ -187,6 +196,12 @@ impl Noted {
                 return Ok(None);
             }
         }
+        Self::take(schema, view, &mut values)?;
+        Ok(Some(Self { values }))
+    }
+
+    /// Takes what a row holds of the fields.
+    fn take(schema: &Schema, view: &RowView<'_>, values: &mut [Option<Value>]) -> Result<()> {
         for (known, field) in values.iter_mut().zip(schema.fields) {
             let former = || field.was.map_or(Ok(None), |was| view.get(was));
             let stored = match view.get(field.property)? {
@@ -197,7 +212,7 @@ impl Noted {
                 *known = Some(stored.to_value());
             }
         }
-        Ok(Some(Self { values }))
+        Ok(())
     }
 
     fn get(&self, field: usize) -> Option<ValueRef<'_>> {
@@ -237,7 +252,10 @@ impl At<'_> {
     /// Looks whether the copies of an entity are there. What they say is looked at with them.
     fn entity(&self, view: &RowView<'_>) -> Result<Wrong> {
         let schema = &self.kind.schema;
-        let Some(noted) = Noted::read(schema, schema.place(), view)? else { return Ok(None) };
+        let Some(mut noted) = Noted::read(schema, schema.place(), view)? else { return Ok(None) };
+        if let wrong @ Some(_) = self.take_parts(&mut noted, view)? {
+            return Ok(wrong);
+        }
         for (number, index) in schema.indexes.iter().enumerate() {
             let Some(Some(there)) = self.kind.indexes.get(number) else { continue };
             if !is_told(index) {
@@ -259,6 +277,42 @@ impl At<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Takes what the parts of a wide entity hold; what is wrong if one of them is not there.
+    fn take_parts(&self, noted: &mut Noted, head: &RowView<'_>) -> Result<Wrong> {
+        let schema = &self.kind.schema;
+        let (partition, row) = head.keys();
+        for part in 1..=parts_said(schema, head)? {
+            let key = part_key(&row, part);
+            let found = read::get_unverified(self.inner, self.txn, &self.kind.own, (&partition, &key))?;
+            let kind = schema.kind_of_part(part);
+            let found = found.filter(|found| found.kind().is_ok_and(|found| found == Some(kind)));
+            let Some(found) = found else {
+                let what = format!("part {part} of the entity, row `{}`, is missing", key.escape_debug());
+                return Ok(Some(corrupt(what)));
+            };
+            Noted::take(schema, &found, &mut noted.values)?;
+        }
+        Ok(None)
+    }
+
+    /// Looks whether a part of a wide entity belongs to a head that says so.
+    fn part(&self, view: &RowView<'_>, part: usize) -> Result<Wrong> {
+        let schema = &self.kind.schema;
+        let (partition, row) = view.keys();
+        let head = match head_key(&row, part) {
+            Some(head) => read::get_unverified(self.inner, self.txn, &self.kind.own, (&partition, head))?,
+            None => None,
+        };
+        let is_own = |own: &RowView<'_>| own.kind().is_ok_and(|kind| kind == Some(schema.tag(None).kind));
+        let said = head.filter(is_own).map_or(Ok(0), |head| parts_said(schema, &head))?;
+        if part <= said {
+            return Ok(None);
+        }
+        let what =
+            format!("the row is part {part} of an entity of the kind `{}`, of none that has it", schema.kind);
+        Ok(Some(corrupt(what)))
     }
 
     /// Looks whether a copy is of an entity that has one there, and says what that says.
@@ -286,7 +340,11 @@ impl At<'_> {
         let found = read::get_unverified(self.inner, self.txn, &self.kind.own, (&partition, &row))?;
         let is_own = |own: &RowView<'_>| own.kind().is_ok_and(|kind| kind == Some(schema.tag(None).kind));
         let Some(own) = found.filter(is_own) else { return orphan() };
-        let Some(noted) = Noted::read(schema, place, &own)? else { return Ok(None) };
+        let Some(mut noted) = Noted::read(schema, place, &own)? else { return Ok(None) };
+        if self.take_parts(&mut noted, &own)?.is_some() {
+            // It is told of the entity.
+            return Ok(None);
+        }
         if has_told_keys(index) {
             match keys_of(index, &noted, &own) {
                 Some((partition, row)) if view.partition_key() != partition || view.row_key() != row => {
@@ -306,6 +364,15 @@ impl At<'_> {
         );
         Ok(Some(corrupt(what)))
     }
+}
+
+/// How many parts the head of a wide entity says that it has, of those that its layout tells.
+fn parts_said(schema: &Schema, head: &RowView<'_>) -> Result<usize> {
+    if !schema.is_wide() {
+        return Ok(0);
+    }
+    let said = head.get(ENTITY_PARTS)?.and_then(ValueRef::as_i64).and_then(|said| usize::try_from(said).ok());
+    Ok(said.unwrap_or(0).min(schema.parts.len()))
 }
 
 /// The keys of an entity's copy, if it has one and they can be told.

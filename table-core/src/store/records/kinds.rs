@@ -24,7 +24,13 @@ impl DeclaredKind {
     fn of(schema: &Schema) -> impl Iterator<Item = Self> {
         let own = std::iter::once((None, None));
         let copies = schema.indexes.iter().enumerate().map(|(at, index)| (Some(at), Some(index.name)));
-        own.chain(copies).map(|(at, index)| {
+        let parts = schema.parts.iter().map(|kind| Self {
+            kind: (*kind).into(),
+            entity: schema.kind.into(),
+            index: None,
+            is_signed: schema.signed,
+        });
+        let rows = own.chain(copies).map(|(at, index)| {
             let tag = schema.tag(at);
             Self {
                 kind: tag.kind.into(),
@@ -32,7 +38,8 @@ impl DeclaredKind {
                 index: index.map(Into::into),
                 is_signed: tag.is_signed,
             }
-        })
+        });
+        rows.chain(parts)
     }
 
     /// The error of a write of such a row by its properties.

@@ -103,6 +103,11 @@ pub(crate) fn outdated(schema: &Schema, why: Outdated) -> Error {
         Outdated::Gone(property) => format!(
             "the property `{property}` of `{kind}` is to go, by another program; leave it out of the struct `{entity}`"
         ),
+        Outdated::Narrow(parts) => format!(
+            "entities of `{kind}` have {parts} parts by now, of which the struct `{entity}` declares {}: it could not keep the \
+             others; declare them, with `#[part]`, here too",
+            schema.parts.len()
+        ),
         Outdated::Former(version) => layouts::outdated_version(schema, version),
         Outdated::Misnamed { is, was } => format!(
             "the property `{was}` of `{kind}` is called `{is}` by another program, and rows have the one name or the other; \

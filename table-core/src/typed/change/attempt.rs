@@ -18,6 +18,8 @@ pub(in crate::typed) struct Need {
     pub(in crate::typed) keys: KeyPair,
     /// Whether it is asked only if the row is there, and whose it is: nobody looks at its keyed digest.
     pub(in crate::typed) is_copy: bool,
+    /// The declaration of the entity whose head it is, if that is wide: its parts are read with it.
+    pub(in crate::typed) head: Option<&'static Schema>,
 }
 
 /// A change of an entity of whatever type, made again as long as others are quicker.

@@ -1,7 +1,7 @@
 //! An entity as it was read before it is changed.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::names::ENTITY_TYPE;
+use crate::model::names::{ENTITY_PARTS, ENTITY_TYPE};
 use crate::model::{Value, ValueRef};
 use crate::plan::{self, Cause, RowContent, RowKind, Values, Version};
 use crate::row::encode::is_as_written;
@@ -15,6 +15,10 @@ use crate::typed::entity::Entity;
 use crate::typed::entity::former;
 use crate::typed::entity::path::{check_kind, check_own, of_kin};
 use crate::typed::entity::source::Source;
+use crate::typed::entity::wide;
+
+/// Properties that no field is.
+type Unknown = Vec<(Box<str>, Value)>;
 
 /// An entity as it was read, with what its struct does not know.
 pub(in crate::typed) struct Before<E> {
@@ -30,6 +34,8 @@ pub(in crate::typed) struct Before<E> {
     /// Whether the row is what would be written of the entity today.
     pub(in crate::typed) is_exact: bool,
     pub(in crate::typed) unknown: Vec<(Box<str>, Value)>,
+    /// Of a wide entity, what each of its parts has that the struct does not know, as many as there are.
+    pub(in crate::typed) of_parts: Vec<Unknown>,
     /// What the row has sealed; `None` if nothing was opened, and the values are those of the row.
     pub(in crate::typed) sealed: Option<SealedFields>,
 }
@@ -78,7 +84,12 @@ impl<E: Entity> Before<E> {
         }
         check_kind(view, const { E::SCHEMA.tag(None) })?;
         let values = unopened::read::<E>(view)?;
-        let row = Row { is_exact, unknown: unknown(view, E::SCHEMA)?, sealed: None };
+        let row = Row {
+            is_exact,
+            unknown: unknown(view, E::SCHEMA)?,
+            of_parts: of_parts(view, E::SCHEMA)?,
+            sealed: None,
+        };
         Ok(Self::of(row, version, None, values))
     }
 
@@ -94,15 +105,15 @@ impl<E: Entity> Before<E> {
 
     /// An entity of which nothing is known but that it is there: in no index that is kept it has a copy.
     pub(in crate::typed) fn unconverted(version: Version) -> Self {
-        let row = Row { is_exact: false, unknown: Vec::new(), sealed: None };
+        let row = Row { is_exact: false, unknown: Vec::new(), of_parts: Vec::new(), sealed: None };
         let without = (0..E::SCHEMA.indexes.len()).collect();
         Self { without, ..Self::of(row, version, None, Values::default()) }
     }
 
     fn of(row: Row, version: Version, entity: Option<E>, values: Values<'static>) -> Self {
-        let Row { is_exact, unknown, sealed } = row;
+        let Row { is_exact, unknown, of_parts, sealed } = row;
         let (without, counted) = (Vec::new(), Vec::new());
-        Self { entity, values, without, counted, version, is_exact, unknown, sealed }
+        Self { entity, values, without, counted, version, is_exact, unknown, of_parts, sealed }
     }
 
     /// The entity, if it was not given away.
@@ -168,11 +179,13 @@ fn former<E: Entity>(view: &RowView<'_>) -> Result<Option<(E, Row)>> {
     let mut unknown = unknown(view, schema)?;
     unknown.retain(|(name, _)| !is_known(name) && !E::SCHEMA.gone.contains(&&**name));
     // What it had sealed is sealed anew.
-    Ok(Some((entity, Row { is_exact: false, unknown, sealed: Some(SealedFields::default()) })))
+    let sealed = Some(SealedFields::default());
+    Ok(Some((entity, Row { is_exact: false, unknown, of_parts: Vec::new(), sealed })))
 }
 
 fn decode<E: Entity>(view: &RowView<'_>) -> Result<E> {
     check_kind(view, const { E::SCHEMA.tag(None) })?;
+    wide::check_joined::<E>(view)?;
     E::from_source(&mut Source::new(E::SCHEMA, E::SCHEMA.place(), view)?)
 }
 
@@ -180,6 +193,7 @@ fn decode<E: Entity>(view: &RowView<'_>) -> Result<E> {
 struct Row {
     is_exact: bool,
     unknown: Vec<(Box<str>, Value)>,
+    of_parts: Vec<Unknown>,
     sealed: Option<SealedFields>,
 }
 
@@ -189,8 +203,9 @@ impl Row {
         let content = RowContent::new(RowKind { schema, cause: Cause::Entity }, values);
         let mut sealed = SealedFields::default();
         // What is opened is no longer what is stored.
-        if !schema.seals() && is_as_written(view, &content) {
-            return Ok(Self { is_exact: true, unknown: Vec::new(), sealed: Some(sealed) });
+        if !schema.seals() && !schema.is_wide() && is_as_written(view, &content) {
+            let (unknown, of_parts) = (Vec::new(), Vec::new());
+            return Ok(Self { is_exact: true, unknown, of_parts, sealed: Some(sealed) });
         }
         let fields = schema.fields;
         let (mut stored, mut same) = (0, 0);
@@ -212,12 +227,15 @@ impl Row {
             }
         }
         let mut is_exact = same == plan::stored_fields(schema, values) && !has_former_name(view, schema)?;
-        // Every row says what it is; what else there is no field has.
-        let mut unknown = if view.len() > stored + 1 { unknown(view, schema)? } else { Vec::new() };
+        let of_parts = of_parts(view, schema)?;
+        is_exact &= of_parts.len() == schema.parts.len();
+        // Every row says what it is; what else there is no field has. In a wide entity it is some row's.
+        let has_more = schema.is_wide() || view.len() > stored + 1;
+        let mut unknown = if has_more { unknown(view, schema)? } else { Vec::new() };
         let known = unknown.len();
         unknown.retain(|(name, _)| !schema.gone.contains(&&**name));
         is_exact &= known == unknown.len();
-        Ok(Self { is_exact, unknown, sealed: Some(sealed) })
+        Ok(Self { is_exact, unknown, of_parts, sealed: Some(sealed) })
     }
 }
 
@@ -241,11 +259,32 @@ pub(in crate::typed) fn unknown(view: &RowView<'_>, schema: &Schema) -> Result<V
                 || field.was == Some(name)
                 || field.blind.is_some_and(|blind| blind.property == name)
         };
-        if name != ENTITY_TYPE && !schema.fields.iter().any(is_of) {
+        let is_own = name == ENTITY_TYPE || name == ENTITY_PARTS && schema.is_wide();
+        if !is_own && !schema.fields.iter().any(is_of) {
             unknown.push((name.into(), value.to_value()));
         }
     }
     Ok(unknown)
+}
+
+/// The properties of each part of a wide entity that are of no field. A program that knows fewer parts than there are could
+/// not keep the others.
+fn of_parts(view: &RowView<'_>, schema: &Schema) -> Result<Vec<Unknown>> {
+    let Some(parts) = view.parts() else { return Ok(Vec::new()) };
+    let said = wide::parts_said(view)?.unwrap_or(0);
+    if said > parts.len() {
+        let because = format!(
+            "the entity has {said} parts, and `{}` declares {}: a newer program has written it",
+            schema.entity,
+            parts.len()
+        );
+        return Err(Error::new(ErrorKind::LayoutChanged).because(because));
+    }
+    parts
+        .iter()
+        .take(said)
+        .map(|part| part.as_ref().map_or(Ok(Vec::new()), |part| unknown(part, schema)))
+        .collect()
 }
 
 /// Whether an error says that a sealed value can't be had, or is none.

@@ -19,7 +19,7 @@ use crate::plan::{Draft, Failure, Plan, Reach, Seals, WriteExplain};
 use crate::row::version::version_of;
 use crate::schema::{Index, Schema, Standing};
 use crate::sealing::{SealedAt, Sealer};
-use crate::typed::entity::Entity;
+use crate::typed::entity::{Entity, wide};
 use crate::typed::read::key::Key;
 
 /// How often a change is tried when others write the entity at the same time.
@@ -322,7 +322,7 @@ fn read_for(
     attempt.begin();
     let mut is_first = true;
     while let Some(need) = attempt.need()? {
-        if !is_first && moment.is_none() {
+        if (!is_first || need.head.is_some()) && moment.is_none() {
             // What was read first may be of another moment.
             *moment = Some(table.snapshot()?);
             attempt.take_back(need);
@@ -357,7 +357,16 @@ fn find(
             } else {
                 moment.view(table, partition, row)?
             };
-            let found = view.map(|view| attempt.found(Some((&view, version_of(&view, moment.state())))));
+            let found = view.map(|view| {
+                let version = version_of(&view, moment.state());
+                let view = match need.head {
+                    Some(schema) if view.kind()? == Some(schema.entity_type) => {
+                        wide::joined(moment, table, schema, view, &|_| true)?
+                    }
+                    _ => view,
+                };
+                attempt.found(Some((&view, version)))
+            });
             let place = |e: Error| e.attempted("read from").table(table.name()).partition(partition).row(row);
             found.transpose().map_err(place)?
         }

@@ -15,6 +15,7 @@ use crate::typed::encrypt::{sealing, unopened};
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::of_kin;
 use crate::typed::entity::source::Source;
+use crate::typed::entity::wide;
 use crate::typed::read::key::Key;
 
 /// A change of one entity, and what was found for it.
@@ -208,6 +209,16 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
 
     /// Takes the entity's own row.
     fn found_own(&mut self, view: &RowView<'_>, version: Version) -> Result<()> {
+        if const { E::SCHEMA.is_wide() }
+            && let Err(damaged) = wide::check_whole(view, E::SCHEMA)
+        {
+            // What needs none of its values goes on without the part.
+            return if self.change.goes_unopened() && view.parts().is_some() {
+                self.found_unopened(view, version)
+            } else {
+                Err(damaged)
+            };
+        }
         let read = match self.change {
             Change::Merge(..) | Change::Update(_) | Change::Move(_) => {
                 Before::read_to_change(view, version).map(|(before, entity)| (before, Some(entity)))
@@ -251,7 +262,14 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
 
     /// Takes the entity's own row without opening sealed values. Its copies are asked for next.
     fn found_unopened(&mut self, view: &RowView<'_>, version: Version) -> Result<()> {
-        self.before = Some(Before::read_unopened(view, version, self.change.reseals())?);
+        let mut before = Before::read_unopened(view, version, self.change.reseals())?;
+        if const { E::SCHEMA.is_wide() } {
+            // Where the copies are whose keys a missing part knew, nobody can say.
+            for index in wide::lost_indexes(view, E::SCHEMA) {
+                before.lacks(index);
+            }
+        }
+        self.before = Some(before);
         self.asks = Asks::Copies(0);
         Ok(())
     }
@@ -272,7 +290,7 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
                 (None, key) => (None, KeyPair::of(partition, &key)),
                 (Some((table, partition)), key) => (Some(table), KeyPair::of(&partition, &key)),
             };
-            return Ok(Some(Need { table, keys, is_copy: true }));
+            return Ok(Some(Need { table, keys, is_copy: true, head: None }));
         }
         Ok(None)
     }
@@ -315,7 +333,7 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
             Some((table, partition)) => (Some(*table), partition.as_str()),
             None => (None, self.key.as_strs()?.0),
         };
-        Ok(Some(Need { table, keys: KeyPair::of(partition, &filling.key), is_copy: true }))
+        Ok(Some(Need { table, keys: KeyPair::of(partition, &filling.key), is_copy: true, head: None }))
     }
 
     /// Takes what is in the place of a copy.
@@ -394,7 +412,13 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
             (Some(before), Some(values)) => {
                 let present = |index| before.has_row(index);
                 let kept = |index| self.standing.keeps(index);
-                let mut rows = EntityRows::stored(schema, values, self.key.as_strs()?, &present, &kept)?;
+                let mut rows = EntityRows::stored(
+                    (schema, before.of_parts.len()),
+                    values,
+                    self.key.as_strs()?,
+                    &present,
+                    &kept,
+                )?;
                 if self.standing.fills() {
                     rows.take_found(|index, key| self.found_at(index, key));
                 }
@@ -406,6 +430,7 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
                     version: before.version,
                     is_exact: before.is_exact,
                     unknown: &before.unknown,
+                    of_parts: &before.of_parts,
                 })
             }
             _ => None,
@@ -516,7 +541,12 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
             Asks::Own => {
                 let keys = self.key.lend().map_err(|error| self.place(error))?;
                 self.asks = Asks::ForOwn;
-                Ok(Some(Need { table: None, keys, is_copy: false }))
+                Ok(Some(Need {
+                    table: None,
+                    keys,
+                    is_copy: false,
+                    head: const { E::SCHEMA.is_wide() }.then_some(E::SCHEMA),
+                }))
             }
             Asks::Copies(from) => match self.next_copy(from)? {
                 None => self.next_filling(),

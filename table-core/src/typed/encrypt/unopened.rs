@@ -10,11 +10,12 @@ use crate::row::view::RowView;
 use crate::schema::{self, FieldPart, Format, KeyPair, Part, PropertyValue, Schema, Template};
 use crate::sealing::looks_sealed;
 use crate::typed::entity::source::Source;
-use crate::typed::entity::{Entity, path};
+use crate::typed::entity::{Entity, path, wide};
 
 /// Reads an entity from its own row.
 pub(in crate::typed) fn read<E: Entity>(view: &RowView<'_>) -> Result<Values<'static>> {
     let schema = E::SCHEMA;
+    wide::check_joined::<E>(view)?;
     let source = Source::new(schema, schema.place(), view)?;
     let mut values = Values::with_capacity(schema.fields.len());
     for at in 0..schema.fields.len() {

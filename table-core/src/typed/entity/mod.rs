@@ -9,6 +9,7 @@ pub(in crate::typed) mod path;
 pub(in crate::typed) mod properties;
 pub(in crate::typed) mod source;
 pub(in crate::typed) mod stored;
+pub(in crate::typed) mod wide;
 
 use crate::error::Result;
 use crate::model::Value;

@@ -5,6 +5,7 @@ use std::any::Any;
 use super::former::{self, Formers};
 use super::source::Source;
 use super::stored::{Copied, Stored};
+use super::wide;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::FormerRows;
 use crate::executor::layouts::{pending, unknown_version};
@@ -297,6 +298,7 @@ pub fn read_stored<E: Entity>(view: &RowView<'_>) -> Result<Stored<E>> {
     {
         return Ok(Stored::new(entity, ETag::from_timestamp(view.timestamp())));
     }
+    wide::check_joined::<E>(view)?;
     let place = const { E::SCHEMA.place() };
     let mut source = Source::begin(E::SCHEMA, place, view);
     source.take_keys(place)?;

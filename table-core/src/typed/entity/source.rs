@@ -37,6 +37,59 @@ enum Way<'v> {
     Short(QuickRow<'v>),
     /// By their properties' numbers or names, in any row.
     Long(Long<'v>),
+    /// In the rows of a wide entity.
+    Wide(Box<WideWay<'v>>),
+}
+
+/// The rows of a wide entity, from its head on: by what is known of those that have one shape, and else by numbers and names.
+#[derive(Debug)]
+struct WideWay<'v> {
+    rows: Vec<Option<QuickRow<'v>>>,
+    long: Long<'v>,
+}
+
+impl<'v> WideWay<'v> {
+    fn of(head: &'v RowView<'v>, parts: &'v [Option<RowView<'v>>], schema: &'static Schema) -> Box<Self> {
+        let rows = std::iter::once(Some(head)).chain(parts.iter().map(Option::as_ref));
+        let rows = rows.map(|row| row?.own_quick(schema.fields, None)).collect();
+        Box::new(Self { rows, long: Long::of(Row::Stored(head), schema) })
+    }
+
+    fn row(&self, fields: &[Field], field: usize) -> Option<&QuickRow<'v>> {
+        self.rows.get(fields.get(field)?.part)?.as_ref()
+    }
+
+    /// What the field holds, by a short way.
+    #[inline(never)]
+    fn near(&self, fields: &[Field], field: usize) -> Option<ValueRef<'_>> {
+        self.row(fields, field)?.get(field)
+    }
+
+    /// Whether the row that holds the field surely has no such property, nor do the keys give it back.
+    fn lacks(&self, fields: &[Field], field: usize) -> bool {
+        self.long.from_keys.get(field).is_none()
+            && self.row(fields, field).is_some_and(|row| row.lacks(field))
+    }
+}
+
+impl<'v> Way<'v> {
+    /// What the longer way knows, if fields are found by it.
+    fn long(&mut self) -> Option<&mut Long<'v>> {
+        match self {
+            Self::Short(_) => None,
+            Self::Long(long) => Some(long),
+            Self::Wide(wide) => Some(&mut wide.long),
+        }
+    }
+
+    /// Whether a row that is read by the short way surely lacks the field.
+    fn lacks(&self, fields: &[Field], field: usize) -> bool {
+        match self {
+            Self::Short(quick) => quick.lacks(field),
+            Self::Long(_) => false,
+            Self::Wide(wide) => wide.lacks(fields, field),
+        }
+    }
 }
 
 /// What is known of a row's fields where each is looked for.
@@ -213,9 +266,10 @@ impl<'v> Source<'v> {
     /// Reads by the path's plan if the row's shape has one; else by names, with the keys not taken apart yet.
     #[inline]
     fn short(schema: &'static Schema, place: Option<&'static Place>, view: &'v RowView<'v>) -> Self {
-        let way = match view.quick(schema.fields, place) {
-            Some(quick) => Way::Short(quick),
-            None => Way::Long(Long::of(Row::Stored(view), schema)),
+        let way = match (view.quick(schema.fields, place), view.parts()) {
+            (Some(quick), _) => Way::Short(quick),
+            (None, Some(parts)) => Way::Wide(WideWay::of(view, parts, schema)),
+            (None, None) => Way::Long(Long::of(Row::Stored(view), schema)),
         };
         Self { schema, row: Row::Stored(view), way, next: 0 }
     }
@@ -233,12 +287,12 @@ impl<'v> Source<'v> {
     /// Takes what the keys give back, where that is not known yet.
     #[inline]
     pub(crate) fn take_keys(&mut self, place: &'static Place) -> Result<()> {
-        if let Way::Long(_) = self.way { self.take_keys_long(place) } else { Ok(()) }
+        if let Way::Short(_) = self.way { Ok(()) } else { self.take_keys_long(place) }
     }
 
     #[inline(never)]
     fn take_keys_long(&mut self, place: &'static Place) -> Result<()> {
-        let Way::Long(Long { from_keys: found, .. }) = &mut self.way else { return Ok(()) };
+        let Some(Long { from_keys: found, .. }) = self.way.long() else { return Ok(()) };
         if let Row::Stored(view) = self.row
             && let Some((fields, row_key)) = view.known_partition(&place.partition)
         {
@@ -262,7 +316,7 @@ impl<'v> Source<'v> {
     /// Takes apart keys that are stored in another form, or that don't fit their templates.
     #[cold]
     fn take_any_keys(&mut self, place: &Place) -> Result<()> {
-        if let Way::Long(long) = &mut self.way {
+        if let Some(long) = self.way.long() {
             long.from_keys = Known::default();
         }
         let (partition, row_key) = self.row.keys();
@@ -287,7 +341,7 @@ impl<'v> Source<'v> {
     }
 
     fn parse(&mut self, template: &Template, key: Cow<'v, str>) -> Result<()> {
-        let Way::Long(Long { from_keys: found, .. }) = &mut self.way else { return Ok(()) };
+        let Some(Long { from_keys: found, .. }) = self.way.long() else { return Ok(()) };
         match key {
             Cow::Borrowed(key) => {
                 let fits = schema::parse(template, key, |field, value| found.push(field, value));
@@ -396,6 +450,7 @@ impl<'v> Source<'v> {
         let found = match &self.way {
             Way::Short(quick) => quick.get(field),
             Way::Long(long) => long.near(self.row, field),
+            Way::Wide(wide) => wide.near(self.schema.fields, field),
         };
         match found {
             None => self.field_of_any(field, from),
@@ -406,9 +461,7 @@ impl<'v> Source<'v> {
     /// Takes a field that may be absent, sealed, or at any place of the row.
     #[inline(never)]
     fn field_of_any<T>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
-        if let Way::Short(quick) = &self.way
-            && quick.lacks(field)
-        {
+        if self.way.lacks(self.schema.fields, field) {
             return from(None).map_err(|error| self.refused(field, &error));
         }
         match self.value(field)? {
@@ -483,6 +536,7 @@ impl<'v> Source<'v> {
         let known = match &self.way {
             Way::Short(quick) => quick.of_keys(field),
             Way::Long(long) => long.from_keys.get(field),
+            Way::Wide(wide) => wide.long.from_keys.get(field),
         };
         if known.is_some() {
             return Ok(known);
@@ -500,13 +554,16 @@ impl<'v> Source<'v> {
     }
 
     fn stored(&self, view: &'v RowView<'v>, field: usize) -> Result<Option<ValueRef<'v>>> {
+        if view.parts().is_some() {
+            return view.get_field(self.schema.fields, field);
+        }
         let number = match &self.way {
-            Way::Short(_) => view.numbers(self.schema.fields).get(field),
+            Way::Short(_) | Way::Wide(_) => view.numbers(self.schema.fields).get(field),
             Way::Long(long) => long.numbers.get(field),
         };
         let found = match number {
             Some(PropertyNumber { id: Some(id), .. }) => match &self.way {
-                Way::Short(_) => view.get_by_id(*id),
+                Way::Short(_) | Way::Wide(_) => view.get_by_id(*id),
                 Way::Long(long) => view.seek(*id, &long.place),
             },
             Some(PropertyNumber { id: None, .. }) => view.get_unnumbered(self.schema.fields, field),

@@ -13,7 +13,7 @@ use crate::plan::{Act, Cause, Condition, EntityRows, Epoch, Group, Plan, RowCont
 use crate::query::Query;
 use crate::row::version::version_of;
 use crate::row::view::RowView;
-use crate::schema::{Index, Schema, Standing};
+use crate::schema::{Index, Schema, Standing, head_key, part_key};
 
 use crate::sealing::SealedAt;
 use crate::typed::change::Change;
@@ -22,8 +22,8 @@ use crate::typed::change::derive;
 use crate::typed::change::driver::{self, Together};
 use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::encrypt::unopened;
-use crate::typed::entity::Entity;
 use crate::typed::entity::source::Source;
+use crate::typed::entity::{Entity, wide};
 use crate::typed::read::key::Key;
 use crate::typed::table::Table;
 
@@ -54,6 +54,9 @@ pub struct CopyReport {
     pub miscounted: u64,
     /// Entities that hold something else of [another](crate::Entity#on-fields) than that says.
     pub outdated: u64,
+    /// Parts of wide entities that are missing, or are other rows. What they held is lost: [`Table::delete`] removes what is
+    /// left of the entity, and a repair the copies that only the part led to; then it can be inserted anew. A part that no head speaks of is an orphan.
+    pub lost_parts: u64,
     /// How many of all these were mended.
     pub mended: u64,
     /// The first thousand of what is wrong, each as table, partition key, row key and what it is.
@@ -84,7 +87,7 @@ impl CopyReport {
 
     /// How many copies are not.
     pub fn wrong(&self) -> u64 {
-        self.missing + self.stale + self.orphans + self.miscounted + self.outdated
+        self.missing + self.stale + self.orphans + self.miscounted + self.outdated + self.lost_parts
     }
 
     fn add(&mut self, what: &'static str, index: &'static str, (table, partition, row): (&str, &str, &str)) {
@@ -93,6 +96,7 @@ impl CopyReport {
             STALE => &mut self.stale,
             MISCOUNTED => &mut self.miscounted,
             OUTDATED => &mut self.outdated,
+            LOST | TAKEN | UNSAID => &mut self.lost_parts,
             _ => &mut self.orphans,
         };
         *counter += 1;
@@ -107,6 +111,10 @@ const MISSING: &str = "the copy is missing";
 const STALE: &str = "the copy is not what its entity says";
 const MISCOUNTED: &str = "the summary does not say what its entities come to";
 const OUTDATED: &str = "what it holds of another entity is not what that says";
+const LOST: &str =
+    "the part is missing, and what it held is lost: delete the entity, repair, and insert it anew";
+const TAKEN: &str = "another row lies where the part is to be: move that, and put the entity anew";
+const UNSAID: &str = "it does not say how many parts it has: put the entity anew";
 const ORPHAN: &str = "the copy is of no entity that has one there";
 
 impl fmt::Display for CopyReport {
@@ -121,6 +129,9 @@ impl fmt::Display for CopyReport {
         }
         if self.outdated > 0 {
             write!(f, "; {} that hold what others said before", self.outdated)?;
+        }
+        if self.lost_parts > 0 {
+            write!(f, "; {} lost parts", self.lost_parts)?;
         }
         Ok(())
     }
@@ -354,7 +365,15 @@ impl At<'_> {
                 return Ok(());
             }
             report.entities += 1;
+            if const { E::SCHEMA.is_wide() } {
+                return self.look_at_wide::<E>(view, report, wrong);
+            }
             return self.look_at_entity::<E>(view, (&partition, &row), report, wrong);
+        }
+        if let Some(part) = schema.part_of_kind(kind)
+            && self.number == 0
+        {
+            return self.look_at_part(schema, part, view, report, wrong);
         }
         let index = schema.indexes.iter().position(|index| index.kind == kind);
         let Some(number) = index.filter(|number| self.is_looked_at(schema, *number)) else { return Ok(()) };
@@ -366,6 +385,12 @@ impl At<'_> {
             None => None,
         };
         let own = own.filter(|own| own.kind().is_ok_and(|kind| kind == Some(schema.entity_type)));
+        let own = match own.map(|own| wide::whole::<E>(self.snapshot, self.table, own)).transpose() {
+            Ok(own) => own,
+            // What the copy is to say is lost with a part, which is told of the entity.
+            Err(error) if error.kind() == ErrorKind::Corrupt => return Ok(()),
+            Err(error) => return Err(error),
+        };
         let is_said = match &own {
             Some(own) => self.with_rows::<E, _>(own, |rows| {
                 rows.rows.iter().any(|wants| {
@@ -408,6 +433,74 @@ impl At<'_> {
             && schema.indexes.get(index).is_some_and(|index| index.summary.is_none())
     }
 
+    /// Looks at the head of a wide entity: its parts must be there. Without one of them nobody can say what copies are to say.
+    fn look_at_wide<E: Entity>(
+        &self,
+        head: &RowView<'_>,
+        report: &mut CopyReport,
+        wrong: &mut Wrong,
+    ) -> Result<()> {
+        let (partition, row) = head.keys();
+        let Ok(said) = wide::parts_said(head) else {
+            report.add(UNSAID, E::SCHEMA.kind, (self.there.name(), &partition, &row));
+            return Ok(());
+        };
+        let said = said.unwrap_or(0);
+        let mut is_whole = true;
+        for part in 1..=said.min(E::SCHEMA.parts.len()) {
+            let key = part_key(&row, part);
+            let found = self.snapshot.view(self.table, &partition, &key)?;
+            let kind = E::SCHEMA.kind_of_part(part);
+            let what = match &found {
+                None => LOST,
+                Some(found) if found.kind()? != Some(kind) => TAKEN,
+                Some(_) => continue,
+            };
+            is_whole = false;
+            report.add(what, kind, (self.there.name(), &partition, &key));
+        }
+        if !is_whole {
+            return Ok(());
+        }
+        let whole = wide::whole::<E>(self.snapshot, self.table, head.clone())?;
+        self.look_at_entity::<E>(&whole, (&partition, &row), report, wrong)
+    }
+
+    /// Looks at a part of a wide entity: its head must say that it is there.
+    fn look_at_part(
+        &self,
+        schema: &'static Schema,
+        part: usize,
+        view: &RowView<'_>,
+        report: &mut CopyReport,
+        wrong: &mut Wrong,
+    ) -> Result<()> {
+        let (partition, row) = view.keys();
+        let head_row = head_key(&row, part);
+        let head = match head_row {
+            Some(head) => self.snapshot.view(self.table, &partition, head)?,
+            None => None,
+        };
+        let said = match &head {
+            Some(head) if head.kind()? == Some(schema.entity_type) => {
+                wide::parts_said(head).ok().flatten().unwrap_or(0)
+            }
+            _ => 0,
+        };
+        if part <= said {
+            return Ok(());
+        }
+        let kind = schema.kind_of_part(part);
+        report.add(ORPHAN, kind, (self.there.name(), &partition, &row));
+        let state = self.snapshot.state();
+        let version = head.as_ref().map(|head| version_of(head, state));
+        let owner = head_row.map(|head| ((partition.clone().into_owned(), head.to_owned()), version));
+        let (partition, row) = (partition.into_owned(), row.into_owned());
+        let version = version_of(view, state);
+        wrong.orphans.push(Orphan { table: 0, partition, row, version, owner });
+        Ok(())
+    }
+
     fn look_at_entity<E: Entity>(
         &self,
         view: &RowView<'_>,
@@ -419,7 +512,7 @@ impl At<'_> {
         let own = (partition, row);
         let mut is_wrong = false;
         self.with_rows::<E, _>(view, |rows| {
-            for wants in rows.rows.iter().filter(|row| row.cause() != Cause::Entity) {
+            for wants in rows.rows.iter().filter(|row| matches!(row.cause(), Cause::Index(_))) {
                 let key = rows.key(wants);
                 let name = wants.content.kind.index().map_or("", |index| index.name);
                 let (table, partition) = rows.place_of(wants);

@@ -48,7 +48,11 @@ impl<E: Entity> Table<E> {
         format!("{:?}", query.explain()?).hash(&mut hash);
         let name = format!("delete {} {:016x}", E::SCHEMA.kind, hash.finish());
         let find = move |most: usize| {
-            let page = query.page(most, None)?;
+            let mut page = query.page(most, None)?;
+            // A page may have looked at so many rows, and found none of them.
+            while let (true, Some(next)) = (page.entities.is_empty(), &page.next) {
+                page = query.page(most, Some(next))?;
+            }
             Ok(page.entities.iter().map(|entity| Key::of(&**entity)).collect())
         };
         self.deleting(name, Box::new(find))

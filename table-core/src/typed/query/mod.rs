@@ -1,6 +1,7 @@
 //! Typed queries: one step for each key part, in order, then whatever narrows the answer.
 
 mod arg;
+mod beyond;
 mod given;
 mod lowering;
 mod paths;
@@ -13,16 +14,18 @@ use std::fmt;
 use std::marker::PhantomData;
 
 pub use arg::{Offers, OffersPrefix, OffersRange, PartArg, Prefix, prefix};
+pub(in crate::typed) use beyond::Beyond;
 pub use given::GivenParts;
 pub use paths::{EventualCopies, OwnRows, WholeCopies};
 pub use rows::TypedRows;
 pub(in crate::typed) use spread::Spread;
 pub use steps::{At, Comes, Ended, InPartition, Newest, Open, Ready, Turns};
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Lanes;
 use crate::handle::page::Page;
 use crate::handle::rows::Refilling;
+use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::query::{Continuation, Explain, Filter, Query};
 use crate::typed::entity::Entity;
@@ -31,7 +34,7 @@ use crate::typed::read::blind::{or_again, steadily};
 use crate::typed::read::check_index;
 use crate::typed::read::key::{BlindArg, KeyArg};
 use crate::typed::read::origin::Origin;
-use crate::typed::read::reading::{Entities, ReadAs, Whole};
+use crate::typed::read::reading::{Entities, ReadAs, Whole, is_wide};
 
 /// What a query is of, without a value of it.
 type Of<P, R, Step> = PhantomData<fn() -> (P, R, Step)>;
@@ -149,6 +152,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     pub fn explain(&self) -> Result<Explain> {
         let explain = self.lower().and_then(|lanes| lanes.explain());
         let explain = explain.map_err(|e| e.table(self.table().name()))?;
+        let explain = if is_wide::<P>() { self.with_parts(explain)? } else { explain };
         Ok(if R::LOOKS_UP { explain.looking_up() } else { explain })
     }
 
@@ -159,7 +163,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
 
     /// Whether the query finds any, whatever [`top`](Self::top) said. None is decoded.
     pub fn exists(self) -> Result<bool> {
-        if const { R::LEAVES_OUT } {
+        if const { R::LEAVES_OUT } || self.asks_parts()? {
             return self.first().map(|found| found.is_some());
         }
         self.top(1).count().map(|found| found > 0)
@@ -167,10 +171,32 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
 
     /// How many there are. Each is looked at, and none decoded.
     pub fn count(self) -> Result<u64> {
-        if const { R::LEAVES_OUT } {
+        if const { R::LEAVES_OUT } || self.asks_parts()? {
             return self.into_iter().try_fold(0, |count, found| found.map(|_| count + 1));
         }
         or_again(|| self.counted())
+    }
+
+    /// Whether the filter asks for what parts of a wide entity hold.
+    fn asks_parts(&self) -> Result<bool> {
+        Ok(is_wide::<P>() && Beyond::is_asked(P::KEYS.schema(), &self.narrowing)?)
+    }
+
+    /// Takes the filter, if it asks for what parts of wide entities hold.
+    pub(in crate::typed) fn take_beyond(&mut self) -> Result<Option<Beyond>> {
+        Beyond::take(P::KEYS, &mut self.narrowing)
+    }
+
+    /// How many it gives at the most, which it does not see to itself any more.
+    pub(in crate::typed) fn take_limit(&mut self) -> Option<usize> {
+        self.narrowing.take_limit()
+    }
+
+    /// What it takes to read the parts of wide entities besides.
+    fn with_parts(&self, explain: Explain) -> Result<Explain> {
+        let read = R::parts();
+        let asked = if self.asks_parts()? { P::KEYS.schema().parts.len() } else { 0 };
+        Ok(explain.with_parts(read.max(asked), asked > 0))
     }
 
     fn counted(&self) -> Result<u64> {
@@ -207,10 +233,30 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
             return Ok(Page::of(rows, next));
         }
         let table = &*self.table();
-        let query = |e: crate::Error| e.attempted("query").table(table.name());
+        let query = |e: Error| e.attempted("query").table(table.name());
+        if is_wide::<P>() && self.asks_parts().map_err(query)? {
+            return self.page_beyond(size, after).map_err(query);
+        }
         let (hold, lanes) = self.held().map_err(query)?;
         let snapshot = std::borrow::Borrow::borrow(&hold);
         snapshot_page::<P, R>(snapshot, table, lanes, size, after)
+    }
+
+    /// A page of those wide entities whose parts pass the filter, of so many heads.
+    fn page_beyond(&self, size: usize, after: Option<&Continuation>) -> Result<Page<R::Item>> {
+        let mut heads = self.clone();
+        if heads.narrowing.take_limit().is_some() {
+            return Err(Error::new(ErrorKind::InvalidQuery).because(
+                "the filter asks for what the parts of wide entities hold, and a page of those counts heads: leave out `top`",
+            ));
+        }
+        let beyond = Beyond::take(P::KEYS, &mut heads.narrowing)?;
+        let (hold, lanes) = heads.held()?;
+        let (snapshot, table) = (std::borrow::Borrow::<Snapshot>::borrow(&hold), &*self.table());
+        let page = snapshot.page_by(table, lanes, size, after, |_, view| {
+            rows::read_beyond::<P, R>(beyond.as_ref(), snapshot, table, view)
+        })?;
+        Ok(Page::of(page.entities.into_iter().flatten().collect(), page.next))
     }
 
     /// The rows, to be decoded by the caller.
@@ -278,7 +324,7 @@ pub(super) fn lowered<P: Path, O: Origin, R: ReadAs<P>, Step>(
 }
 
 fn snapshot_page<P: Path, R: ReadAs<P>>(
-    snapshot: &crate::Snapshot,
+    snapshot: &Snapshot,
     table: &DynamicTable,
     lanes: Lanes,
     size: usize,
@@ -301,6 +347,16 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> IntoIterator for PathQuery<P, O, R,
             // Rows that are left out don't count.
             let most = self.narrowing.take_limit().unwrap_or(usize::MAX);
             return TypedRows::new(self.refilling()).at_most(most);
+        }
+        if is_wide::<P>() {
+            return match Beyond::take(P::KEYS, &mut self.narrowing) {
+                Ok(None) => TypedRows::new(self.refilling()),
+                Ok(Some(beyond)) => {
+                    let most = self.narrowing.take_limit().unwrap_or(usize::MAX);
+                    TypedRows::new(self.refilling()).at_most(most).beyond(beyond)
+                }
+                Err(error) => TypedRows::new(Err(error.attempted("query").table(self.origin.table().name()))),
+            };
         }
         TypedRows::new(self.refilling())
     }

@@ -3,13 +3,17 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use super::beyond::Beyond;
 use crate::error::{Error, Result};
 use crate::executor::Lanes;
 use crate::handle::rows::Refilling;
+use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
+use crate::row::view::RowView;
 use crate::typed::entity::path::Path;
+use crate::typed::entity::wide;
 use crate::typed::read::origin::Origin;
-use crate::typed::read::reading::{ReadAs, Whole};
+use crate::typed::read::reading::{ReadAs, Whole, is_wide};
 
 /// The rows of a query, to be decoded by the caller.
 pub(super) fn refilling<O: Origin>(
@@ -29,18 +33,37 @@ pub struct TypedRows<P: Path, O: Origin = DynamicTable, R: ReadAs<P> = Whole>(
     PhantomData<fn() -> (P, R)>,
     /// How many are left to be given, where the query itself can't say: it does not know which rows are left out.
     usize,
+    /// What is asked of each row beyond the query.
+    Option<Box<Beyond>>,
 );
+
+/// What is read of a head, if what is asked beyond the query lets it pass; of any row, if nothing is.
+pub(super) fn read_beyond<P: Path, R: ReadAs<P>>(
+    beyond: Option<&Beyond>,
+    snapshot: &Snapshot,
+    table: &DynamicTable,
+    view: &RowView<'_>,
+) -> Result<Option<R::Item>> {
+    let Some(beyond) = beyond else { return R::read(snapshot, table, view).map(Some) };
+    let whole = wide::whole::<P::Entity>(snapshot, table, view.clone())?;
+    if beyond.accepts(&whole)? { R::read(snapshot, table, &whole).map(Some) } else { Ok(None) }
+}
 
 impl<P: Path, O: Origin, R: ReadAs<P>> TypedRows<P, O, R> {
     pub(super) fn new(rows: Result<Refilling<O::Hold>>) -> Self {
-        Self(rows.map_err(Some), PhantomData, usize::MAX)
+        Self(rows.map_err(Some), PhantomData, usize::MAX, None)
     }
 }
 
 impl<P: Path, O: Origin, R: ReadAs<P>> TypedRows<P, O, R> {
     /// Gives so many at the most.
     pub(super) fn at_most(self, left: usize) -> Self {
-        Self(self.0, self.1, left)
+        Self(self.0, self.1, left, self.3)
+    }
+
+    /// Gives those alone that pass this.
+    pub(super) fn beyond(self, beyond: Beyond) -> Self {
+        Self(self.0, self.1, self.2, Some(Box::new(beyond)))
     }
 }
 
@@ -58,6 +81,22 @@ impl<P: Path, O: Origin, R: ReadAs<P>> Iterator for TypedRows<P, O, R> {
                         Ok(None) => {}
                         Ok(Some(found)) => return Some(Ok(found)),
                         Err(error) => return Some(Err(error)),
+                    }
+                }
+            }
+            Ok(rows) if is_wide::<P>() && self.3.is_some() => {
+                self.2.checked_sub(1)?;
+                loop {
+                    let beyond = self.3.as_deref();
+                    let next = rows.next_by(|reading, view| {
+                        read_beyond::<P, R>(beyond, reading.snapshot, reading.table, view)
+                    });
+                    match next?.transpose() {
+                        None => {}
+                        Some(found) => {
+                            self.2 -= 1;
+                            return Some(found);
+                        }
                     }
                 }
             }

@@ -25,6 +25,7 @@ use crate::schema::{Index, Schema};
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::Path;
 use crate::typed::entity::path::{check_kind, check_own, of_kin};
+use crate::typed::entity::wide;
 use crate::typed::query::{OwnRows, PathQuery};
 use crate::typed::table::Table;
 
@@ -101,7 +102,8 @@ impl<E: Entity> Table<E> {
             read.take().map(|read| read(View::new(view))).transpose()
         };
         let is_summary = const { E::SUMMARIZES.is_some() };
-        if !is_summary {
+        let is_wide = const { E::SCHEMA.is_wide() };
+        if !is_summary && !is_wide {
             if let Some(shown) = table.view_by(partition, row, &mut show)? {
                 return Ok(shown);
             }
@@ -113,6 +115,8 @@ impl<E: Entity> Table<E> {
         check_index::<OwnRows<E>>(&snapshot, table)?;
         snapshot.check_rows(table, E::SCHEMA)?;
         let found = snapshot.view(table, partition, row)?;
+        let found = found.map(|view| wide::whole::<E>(&snapshot, table, view));
+        let found = found.transpose().map_err(located(table, partition, row))?;
         Ok(found.map(show).transpose().map_err(located(table, partition, row))?.flatten())
     }
 
@@ -205,8 +209,12 @@ impl<'s, E: Entity> TableAt<'s, E> {
         let Some(found) = self.table.snapshot().view(self.dynamic(), partition, row)? else {
             return self.table.snapshot().check_rows(self.dynamic(), E::SCHEMA).map(|()| None);
         };
-        check_seen::<E>(&found).map_err(located(self.dynamic(), partition, row))?;
-        Ok(Some(View::new(found)))
+        let place = || located(self.dynamic(), partition, row);
+        check_seen::<E>(&found).map_err(place())?;
+        wide::whole::<E>(self.table.snapshot(), self.dynamic(), found)
+            .map_err(place())
+            .map(View::new)
+            .map(Some)
     }
 
     /// A query of every entity of the table in the snapshot, over all its partitions.
@@ -218,6 +226,18 @@ impl<'s, E: Entity> TableAt<'s, E> {
     pub fn dynamic(&self) -> &DynamicTable {
         super::Origin::table(&self.table)
     }
+}
+
+/// The row with the parts of the entity, if the path leads to a wide one itself.
+fn whole<'v, P: Path>(
+    snapshot: &'v Snapshot,
+    table: &DynamicTable,
+    view: RowView<'v>,
+) -> Result<RowView<'v>> {
+    if const { P::INDEX.is_some() || !P::Entity::SCHEMA.is_wide() } {
+        return Ok(view);
+    }
+    wide::whole::<P::Entity>(snapshot, table, view)
 }
 
 /// Makes sure that a row can be seen in place: one of a former version would have to be converted.
@@ -233,7 +253,8 @@ fn located(table: &DynamicTable, partition: &str, row: &str) -> impl FnOnce(Erro
     move |error| error.attempted("read from").table(table.name()).partition(partition).row(row)
 }
 
-fn get<E: Entity, L: Lookup<E>>(
+/// What the key leads to in the snapshot.
+pub(in crate::typed) fn get<E: Entity, L: Lookup<E>>(
     snapshot: &Snapshot,
     table: &DynamicTable,
     key: &L,
@@ -251,7 +272,8 @@ fn get<E: Entity, L: Lookup<E>>(
     }
     let (partition, row) = key.keys()?;
     let found = snapshot.view(table, partition, row)?;
-    let found = found.map(|view| L::read(&view)).transpose().map_err(located(table, partition, row))?;
+    let found = found.map(|view| L::read(&whole::<L::Path>(snapshot, table, view)?));
+    let found = found.transpose().map_err(located(table, partition, row))?;
     if found.is_some() || const { L::Path::INDEX.is_some() } {
         return Ok(found);
     }
@@ -342,6 +364,15 @@ fn get_as<E: Entity, L: Lookup<E>, S: Projection<Entity = E>>(
         }
         projection::read::<L::Path, S>(view)
     };
+    if const { L::Path::INDEX.is_none() && E::SCHEMA.is_wide() } {
+        let (now, (partition, row)) = (table.snapshot()?, key.keys()?);
+        let snapshot = snapshot.unwrap_or(&now);
+        check_index::<L::Path>(snapshot, table)?;
+        snapshot.check_rows(table, E::SCHEMA)?;
+        let Some(head) = snapshot.view(table, partition, row)? else { return Ok(None) };
+        let some = check_own::<E>(&head).and_then(|()| projection::joined::<S>(snapshot, table, head));
+        return some.and_then(|view| read(&view)).map(Some).map_err(located(table, partition, row));
+    }
     let Some(snapshot) = snapshot else {
         return while_ready::<L::Path, _>(table, || get_as_by::<E, L, S>(lies_in, None, key, &read));
     };

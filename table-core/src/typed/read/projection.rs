@@ -1,17 +1,18 @@
 //! Some of an entity's fields.
 
-use super::reading::{ReadAs, Selected, Whole};
+use super::reading::{ReadAs, Selected, Whole, is_wide};
 use crate::error::Result;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
+use crate::model::names::ENTITY_PARTS;
 use crate::query::Query;
 use crate::row::view::RowView;
 use crate::schema;
 use crate::typed::change::values_of;
-use crate::typed::entity::Entity;
 use crate::typed::entity::former;
 use crate::typed::entity::path::Path;
 use crate::typed::entity::source::Source;
+use crate::typed::entity::{Entity, wide};
 use crate::typed::query::PathQuery;
 
 use super::origin::Origin;
@@ -44,12 +45,38 @@ where
     fn select(query: Query) -> Query {
         let fields = P::KEYS.schema().fields;
         let names = |field: &usize| fields.get(*field).map(|field| [Some(field.property), field.was]);
-        query.select(S::FIELDS.iter().filter_map(names).flatten().flatten())
+        // What the parts of a wide entity hold is read with them.
+        let is_held = |at: &&usize| !is_wide::<P>() || fields.get(**at).is_some_and(|field| field.part == 0);
+        let names = S::FIELDS.iter().filter(is_held).filter_map(names).flatten().flatten();
+        query.select(names.chain(is_wide::<P>().then_some(ENTITY_PARTS)))
     }
 
-    fn read(_: &Snapshot, _: &DynamicTable, view: &RowView<'_>) -> Result<S> {
+    fn parts() -> usize {
+        let schema = P::KEYS.schema();
+        let of_part = |field: &usize| schema.fields.get(*field).map_or(0, |field| field.part);
+        (1..=schema.parts.len()).filter(|part| S::FIELDS.iter().any(|field| of_part(field) == *part)).count()
+    }
+
+    fn read(snapshot: &Snapshot, table: &DynamicTable, view: &RowView<'_>) -> Result<S> {
+        if is_wide::<P>() && view.parts().is_none() {
+            return read::<P, S>(&joined::<S>(snapshot, table, view.clone())?);
+        }
         read::<P, S>(view)
     }
+}
+
+/// The head of a wide entity with those of its parts that hold fields of the projection.
+pub(super) fn joined<'v, S: Projection>(
+    snapshot: &'v Snapshot,
+    table: &DynamicTable,
+    head: RowView<'v>,
+) -> Result<RowView<'v>> {
+    let schema = <S::Entity as Entity>::SCHEMA;
+    let of_part = |field: &usize| schema.fields.get(*field).map_or(0, |field| field.part);
+    let is_wanted = |part: usize| S::FIELDS.iter().any(|field| of_part(field) == part);
+    let head = wide::joined(snapshot, table, schema, head, &is_wanted)?;
+    wide::check_some(&head, schema, &is_wanted)?;
+    Ok(head)
 }
 
 /// Reads the projection from a row of the path.

@@ -10,10 +10,10 @@ use crate::query::Query;
 use crate::row::view::RowView;
 use crate::schema::KeyPair;
 use crate::typed::change::values_of;
-use crate::typed::entity::Entity;
 use crate::typed::entity::path::{self, Path};
 use crate::typed::entity::source::Source;
 use crate::typed::entity::stored::Stored;
+use crate::typed::entity::{Entity, wide};
 
 /// What the rows of a path are read as.
 pub trait ReadAs<P: Path>: sealed::Sealed {
@@ -42,6 +42,12 @@ pub trait ReadAs<P: Path>: sealed::Sealed {
 
     #[doc(hidden)]
     fn read(snapshot: &Snapshot, table: &DynamicTable, view: &RowView<'_>) -> Result<Self::Item>;
+
+    /// How many parts of a wide entity are read of each.
+    #[doc(hidden)]
+    fn parts() -> usize {
+        P::Entity::SCHEMA.parts.len()
+    }
 }
 
 mod sealed {
@@ -60,7 +66,10 @@ pub enum Whole {}
 impl<P: Path> ReadAs<P> for Whole {
     type Item = P::Item;
 
-    fn read(_: &Snapshot, _: &DynamicTable, view: &RowView<'_>) -> Result<P::Item> {
+    fn read(snapshot: &Snapshot, table: &DynamicTable, view: &RowView<'_>) -> Result<P::Item> {
+        if is_wide::<P>() && view.parts().is_none() {
+            return P::read(&wide::whole::<P::Entity>(snapshot, table, view.clone())?);
+        }
         P::read(view)
     }
 }
@@ -86,6 +95,10 @@ impl<P: Path> ReadAs<P> for Entities {
         table: &DynamicTable,
         view: &RowView<'_>,
     ) -> Result<Option<Stored<P::Entity>>> {
+        if is_wide::<P>() && view.parts().is_none() {
+            let whole = wide::whole::<P::Entity>(snapshot, table, view.clone())?;
+            return path::read_stored(&whole).map(Some);
+        }
         if P::INDEX.is_none() {
             return path::read_stored(view).map(Some);
         }
@@ -96,9 +109,11 @@ impl<P: Path> ReadAs<P> for Entities {
             KeyPair::of(&view.partition_key(), &source.own_row_key()?)
         };
         let (partition, row) = keys.as_strs();
-        match snapshot.view(table.member(P::KEYS.schema().table()), partition, row)? {
+        let table = table.member(P::KEYS.schema().table());
+        match snapshot.view(table, partition, row)? {
             Some(own) => {
                 path::check_own::<P::Entity>(&own)?;
+                let own = wide::whole::<P::Entity>(snapshot, table, own)?;
                 let entity = path::read_stored(&own)?;
                 let belongs = !const { is_eventual::<P>() } || belongs::<P>(&entity, (partition, row), view)?;
                 Ok(belongs.then_some(entity))
@@ -107,6 +122,11 @@ impl<P: Path> ReadAs<P> for Entities {
             None => Err(orphan(view, partition, row)),
         }
     }
+}
+
+/// Whether the path is that of the heads of wide entities.
+pub(in crate::typed) const fn is_wide<P: Path>() -> bool {
+    P::INDEX.is_none() && P::Entity::SCHEMA.is_wide()
 }
 
 /// Whether the rows of a path follow their entities.

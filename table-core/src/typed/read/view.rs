@@ -12,11 +12,11 @@ use crate::model::{ETag, EdmType, Ticks, Value, ValueRef};
 use crate::row::quick::Columns;
 use crate::row::view::{Near, RowView};
 use crate::schema::{self, PropertyValue, Template, ValueError};
-use crate::typed::entity::Entity;
 use crate::typed::entity::path::{self, Path, PathKeys};
 use crate::typed::entity::source::{Source, Text};
 use crate::typed::entity::stored::Stored;
-use crate::typed::query::{OwnRows, PathQuery, lowered};
+use crate::typed::entity::{Entity, wide};
+use crate::typed::query::{Beyond, OwnRows, PathQuery, lowered};
 
 /// An entity in place: a method for each field decodes that one, and no other.
 ///
@@ -323,19 +323,36 @@ pub fn as_bytes_option(value: Option<ValueRef<'_>>) -> Result<Option<&[u8]>, Val
 pub struct TypedViews<'s, E> {
     views: Result<Views<'s>, Option<Error>>,
     entity: std::marker::PhantomData<fn() -> E>,
+    /// Where it looks, and what is asked of wide entities once their parts are read.
+    origin: TableIn<'s>,
+    beyond: Option<Beyond>,
+    /// How many are left to be given.
+    left: usize,
 }
 
 impl<'s, E: Entity, Step> PathQuery<OwnRows<E>, TableIn<'s>, Whole, Step> {
     /// The entities in place.
     #[doc(hidden)]
-    pub fn views(self) -> TypedViews<'s, E> {
+    pub fn views(mut self) -> TypedViews<'s, E> {
+        let (mut beyond, mut left) = (Ok(None), usize::MAX);
+        if const { E::SCHEMA.is_wide() } {
+            beyond = self.take_beyond();
+            if let Ok(Some(_)) = &beyond {
+                left = self.take_limit().unwrap_or(usize::MAX);
+            }
+        }
         let table = Origin::table(self.origin());
         let lanes = lowered(&self).map_err(|e| e.attempted("query").table(table.name()));
         let snapshot = self.origin().snapshot();
         let ready = super::check_index::<OwnRows<E>>(snapshot, table);
         let checked = ready.and_then(|()| snapshot.check_rows(table, E::SCHEMA));
         let views = checked.and(lanes).and_then(|lanes| snapshot.views_of(table, lanes));
-        TypedViews { views: views.map_err(Some), entity: std::marker::PhantomData }
+        let (views, beyond) = match beyond {
+            Ok(beyond) => (views, beyond),
+            Err(error) => (Err(error.attempted("query").table(table.name())), None),
+        };
+        let (origin, entity) = (self.origin().clone(), std::marker::PhantomData);
+        TypedViews { views: views.map_err(Some), entity, origin, beyond, left }
     }
 }
 
@@ -344,6 +361,29 @@ impl<'s, E: Entity> Iterator for TypedViews<'s, E> {
 
     fn next(&mut self) -> Option<Result<View<'s, E>>> {
         match &mut self.views {
+            Ok(views) if const { E::SCHEMA.is_wide() } => {
+                self.left.checked_sub(1)?;
+                let (snapshot, table) = (self.origin.snapshot(), Origin::table(&self.origin));
+                loop {
+                    let whole = views.next()?.and_then(|row| {
+                        super::check_seen::<E>(&row)?;
+                        wide::whole::<E>(snapshot, table, row)
+                    });
+                    let passes =
+                        |whole: &RowView<'_>| self.beyond.as_ref().map_or(Ok(true), |b| b.accepts(whole));
+                    match whole.and_then(|whole| Ok(passes(&whole)?.then_some(whole))) {
+                        Ok(None) => {}
+                        Ok(Some(whole)) => {
+                            self.left -= 1;
+                            return Some(Ok(View::new(whole)));
+                        }
+                        Err(error) => {
+                            self.left = 0;
+                            return Some(Err(error.attempted("query").table(table.name())));
+                        }
+                    }
+                }
+            }
             Ok(views) => {
                 let row = views.next()?;
                 Some(row.and_then(|row| super::check_seen::<E>(&row).map(|()| View::new(row))))

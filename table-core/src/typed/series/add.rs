@@ -94,7 +94,7 @@ impl<E: Entity> Table<E> {
     ///
     /// The numbers are added inside the transaction that writes them: however many threads count at one time, none of them is
     /// made to begin again. Where copies, tokens or summaries of the entity may depend on the slots, or rows are signed or
-    /// converted, it is read and changed as [`update`](Self::update) does it: the result is the same.
+    /// converted, or the entity is wide, it is read and changed as [`update`](Self::update) does it: the result is the same.
     ///
     /// A sum that the slot's type can't hold is [`ValueOutOfRange`](ErrorKind::ValueOutOfRange), and nothing is written.
     ///
@@ -213,6 +213,7 @@ fn is_apart(schema: &'static Schema, field: usize) -> bool {
             }
     };
     !schema.signed
+        && !schema.is_wide()
         && !schema.seals()
         && schema.former.is_none()
         && schema.version == 1

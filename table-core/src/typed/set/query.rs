@@ -91,7 +91,9 @@ impl<Set: EntitySet> SetQuery<Set> {
 /// The query without the copies of the set's kinds. A filter, so that [`Query::top`] doesn't count them.
 fn without_copies<Set: EntitySet>(query: Query) -> Query {
     let copies = Set::KINDS.iter().flat_map(|schema| schema.indexes).map(|index| index.kind);
-    let query = copies.fold(query, |query, kind| query.filter(!prop(ENTITY_TYPE).eq(Value::from(kind))));
+    let parts = Set::KINDS.iter().flat_map(|schema| schema.parts).copied();
+    let query =
+        copies.chain(parts).fold(query, |query, kind| query.filter(!prop(ENTITY_TYPE).eq(Value::from(kind))));
     // Which indexes former versions had, nobody here knows: their rows' kinds begin alike.
     Set::KINDS.iter().flat_map(|schema| schema.formers()).fold(query, |query, former| {
         let [first, beyond] = ['.', '/'].map(|behind| Value::from(format!("{}{behind}", former.entity_type)));

@@ -22,6 +22,7 @@ use crate::typed::change::before::unknown;
 use crate::typed::change::driver::{self, Together};
 use crate::typed::encrypt::unopened;
 use crate::typed::entity::path::check_kind_name;
+use crate::typed::entity::wide;
 
 /// Settles the entities of a kind by its declaration. Nothing that is sealed is opened, and no function of the user's asked
 /// whether there is a copy: the entry says so.
@@ -123,7 +124,18 @@ impl KindSettler {
             let because = "the entity's table was dropped and created anew";
             return Err(Error::new(ErrorKind::ConditionNotMet).because(because));
         }
-        let found = table.get_in_state(own.0, own.1, |view, state| self.find(view, state))?;
+        let found = if schema.is_wide() {
+            let moment = table.snapshot()?;
+            let head = moment.view(table, own.0, own.1)?;
+            let found = head.map(|head| {
+                let whole = wide::joined(&moment, table, schema, head, &|_| true)?;
+                wide::check_whole(&whole, schema)?;
+                self.find(&whole, moment.state())
+            });
+            found.transpose()?
+        } else {
+            table.get_in_state(own.0, own.1, |view, state| self.find(view, state))?
+        };
         let is_wanted = |number: usize| {
             schema.indexes.get(number).is_some_and(|index| {
                 index.is_eventual()

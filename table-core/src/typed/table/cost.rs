@@ -106,7 +106,15 @@ impl Counted {
             cost: RowCost { index: Some(index.name), ..RowCost::default() },
             run: Run::of(schema, index),
         };
-        Self { schema, rows: std::iter::once(own).chain(schema.indexes.iter().map(of_index)).collect() }
+        let of_part = |kind: &&'static str| OfRows {
+            cost: RowCost { index: Some(*kind), ..RowCost::default() },
+            run: None,
+        };
+        let copies = schema.indexes.iter().map(of_index);
+        Self {
+            schema,
+            rows: std::iter::once(own).chain(copies).chain(schema.parts.iter().map(of_part)).collect(),
+        }
     }
 
     fn add(&mut self, is_own_table: bool, view: &RowView<'_>) -> Result<()> {
@@ -117,9 +125,11 @@ impl Counted {
             }
             0
         } else {
-            match self.schema.indexes.iter().position(|index| index.kind == kind) {
-                Some(at) => at + 1,
-                None => return Ok(()),
+            let index = self.schema.indexes.iter().position(|index| index.kind == kind);
+            match (index, self.schema.part_of_kind(kind)) {
+                (Some(at), _) => at + 1,
+                (None, Some(part)) if is_own_table => self.schema.indexes.len() + part,
+                _ => return Ok(()),
             }
         };
         let Some(rows) = self.rows.get_mut(number) else { return Ok(()) };

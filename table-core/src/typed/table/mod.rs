@@ -28,7 +28,7 @@ use crate::typed::entity::stored::Stored;
 use crate::typed::read::blind::find_or_again;
 use crate::typed::read::key::{Key, Lookup, Partition};
 use crate::typed::read::missed::look_again;
-use crate::typed::read::while_ready;
+use crate::typed::read::{self, while_ready};
 
 /// How often [`Table::get_or_insert`] looks, if others add and delete the entity in between.
 const ATTEMPTS: u32 = 64;
@@ -61,6 +61,10 @@ impl<E: Entity> Table<E> {
 
     #[inline]
     pub(in crate::typed) fn find<L: Lookup<E>>(&self, key: &L) -> Result<Option<L::Output>> {
+        if const { L::Path::INDEX.is_none() && E::SCHEMA.is_wide() } {
+            // The head and its parts are those of one moment.
+            return read::get(&self.table.snapshot()?, &self.table, key);
+        }
         while_ready::<L::Path, _>(&self.table, || {
             let mut found = None;
             let mut read = |view: &RowView<'_>| {

@@ -96,6 +96,7 @@ pub(in crate::schema) const EMPLOYEE: Schema = Schema {
         source: "empid_{id:06}",
         parts: &[Part::Literal("empid_"), employee::ID],
     })],
+    parts: &[],
     indexes: &[employee::BY_EMAIL, employee::BY_NAME],
     summary_of: None,
     copied: &[],
