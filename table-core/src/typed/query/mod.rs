@@ -19,7 +19,7 @@ pub use rows::TypedRows;
 pub(in crate::typed) use spread::Spread;
 pub use steps::{At, Comes, Ended, InPartition, Newest, Open, Ready, Turns};
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Lanes;
 use crate::handle::page::Page;
 use crate::handle::rows::Refilling;
@@ -207,7 +207,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
             return Ok(Page::of(rows, next));
         }
         let table = &*self.table();
-        let query = |e: crate::Error| e.attempted("query").table(table.name());
+        let query = |e: Error| e.attempted("query").table(table.name());
         let (hold, lanes) = self.held().map_err(query)?;
         let snapshot = std::borrow::Borrow::borrow(&hold);
         snapshot_page::<P, R>(snapshot, table, lanes, size, after)
@@ -254,19 +254,18 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
 
     /// What the query reads, and where. By tokens it is read as if at one moment.
     fn held(&self) -> Result<(O::Hold, Lanes)> {
-        if !self.given.is_blind() && !self.narrowing.has_sealed() {
-            return Ok((self.hold()?, self.lower()?));
-        }
         let mut found = None;
         let mut hold = || {
             found = Some((self.hold()?, self.lower()?));
             Ok(())
         };
-        steadily(self.origin.table(), &mut hold)?;
-        match found {
-            Some(both) => Ok(both),
-            None => Ok((self.hold()?, self.lower()?)),
+        if self.given.is_blind() || self.narrowing.has_sealed() {
+            steadily(self.origin.table(), &mut hold)?;
+        } else {
+            hold()?;
         }
+        // It was held once at least.
+        found.ok_or_else(|| Error::new(ErrorKind::KeySuperseded))
     }
 }
 
