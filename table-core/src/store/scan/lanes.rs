@@ -25,7 +25,9 @@ pub(in crate::store) fn scans(
         scans.push(Scan::new(inner, txn, table, query)?);
     }
     if lens.is_some() {
-        scans.iter_mut().for_each(|scan| scan.look_through(lens));
+        for scan in &mut scans {
+            scan.look_through(lens);
+        }
     }
     Ok(scans)
 }

@@ -333,7 +333,7 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
             self.search.asks = Asks::ForOwn;
             return Ok(Some(Need { table: None, keys, is_copy: false }));
         }
-        let kept = self.before.as_mut().map(|before| &mut **before);
+        let kept = self.before.as_deref_mut();
         Ok(self.search.next(kept, self.key.as_strs()?))
     }
 
@@ -349,7 +349,7 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
             }
             Asks::ForFilling(at) => self.search.found_filling(at, self.key.as_strs()?, row),
             Asks::ForCopy(index) => {
-                let kept = self.before.as_mut().map(|before| &mut **before);
+                let kept = self.before.as_deref_mut();
                 self.search.found_copy(index, kept, self.key.as_strs()?, row.map(|(view, _)| view));
             }
             Asks::Own | Asks::Copies(_) | Asks::Nothing => {}

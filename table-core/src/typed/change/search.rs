@@ -52,6 +52,10 @@ pub(super) enum Asks {
 pub(super) type OfIndex<'f, T> = &'f dyn Fn(usize) -> T;
 
 /// An entity whose rows are printed, by what was found of it and what it is to be.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "what a kind of change does is told by words that are independent"
+)]
 pub(super) struct Rows<'p, 'f> {
     /// What was read of its row, with the values of its fields.
     pub(super) old: Option<(&'p Kept, &'p Values<'p>)>,

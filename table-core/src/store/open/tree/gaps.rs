@@ -252,9 +252,9 @@ impl Tree {
         environment: &Environment,
         txn: &'t heed::RoTxn<'_>,
         key: &[u8],
-        found: Option<Found>,
+        found: Option<&Found>,
     ) -> Result<Way<'t>> {
-        let Some(Found { passed, taken, height }) = found else { return self.way(environment, txn, key) };
+        let Some(&Found { passed, taken, height }) = found else { return self.way(environment, txn, key) };
         let number = passed.get(height).copied().ok_or_else(damaged)?;
         let leaf = self.page(environment, txn, number)?;
         Ok(Way { leaf, number, passed, taken, height })
@@ -275,7 +275,7 @@ impl Tree {
         if self.is_empty()? {
             return Ok(());
         }
-        let way = self.way_again(environment, txn, key, explored.found.take())?;
+        let way = self.way_again(environment, txn, key, explored.found.take().as_ref())?;
         // An entry that damage has made another's leads to a leaf that is sound.
         for (number, at) in way.branches() {
             let branch = self.page(environment, txn, number)?;
