@@ -33,8 +33,7 @@ pub(crate) fn parse_bytes<'a>(
     parse_printed(Printed::new(template, key), found)
 }
 
-#[expect(clippy::inline_always, reason = "for each key, what is known of it is known where it is parsed")]
-#[inline(always)]
+#[inline]
 fn parse_printed<'a>(mut parts: Printed<'_, 'a>, mut found: impl FnMut(usize, PropertyValue<'a>)) -> bool {
     // One element of a list is not the field.
     while let Some((part, printed)) = parts.next() {
@@ -96,7 +95,11 @@ impl<'a> Piece<'a> {
     /// The text, if any key can hold it.
     #[inline]
     fn clean_text(self) -> Option<&'a str> {
-        if words::are_plain(self.bytes) { self.text() } else { self.text().filter(|text| is_clean(text)) }
+        if self.is_plain || words::are_plain(self.bytes) {
+            self.text()
+        } else {
+            self.text().filter(|text| is_clean(text))
+        }
     }
 }
 
@@ -176,7 +179,6 @@ fn end(rest: &[u8], text: &str) -> Option<(usize, bool)> {
 fn value(form: Form, piece: Piece<'_>) -> Option<ValueRef<'_>> {
     let printed = piece.bytes;
     Some(match form {
-        Form::Text if piece.is_plain => ValueRef::String(piece.text()?),
         Form::Text => ValueRef::String(piece.clean_text()?),
         Form::Number { most, kind } => integer(kind, number(printed).filter(|number| *number <= most)?)?,
         Form::Inverted { from, most, kind } => {

@@ -246,14 +246,13 @@ impl Tree {
     }
 
     /// The way to the leaf of a key.
-    #[inline(never)]
+    #[inline]
     fn way<'t>(&self, environment: &Environment, txn: &'t heed::RoTxn<'_>, key: &[u8]) -> Result<Way<'t>> {
         self.descend(environment, txn, key, |_, _, _| Ok(()))
     }
 
     /// The same; `at_branch` is given each branch, its number, and the place of the entry that is taken.
-    #[expect(clippy::inline_always, reason = "what it makes is large, and is better not moved")]
-    #[inline(always)]
+    #[inline]
     fn descend<'t>(
         &self,
         environment: &Environment,
