@@ -117,8 +117,19 @@ impl Batch {
 
     /// Says how the rows are read: by which dictionary, and what of them is selected. With `verify`, large values are
     /// compared with their checksums.
-    pub(crate) fn read_by(&mut self, dict: Arc<Dict>, selection: Arc<Selection>, verify: bool) {
-        self.read_by = Some(ReadBy { dict, selection, verify });
+    pub(crate) fn read_by(&mut self, dict: &Arc<Dict>, selection: &Arc<Selection>, verify: bool) {
+        // Mostly as the rows before these.
+        let is_known = self.read_by.as_ref().is_some_and(|by| {
+            Arc::ptr_eq(&by.dict, dict) && Arc::ptr_eq(&by.selection, selection) && by.verify == verify
+        });
+        if !is_known {
+            self.read_by = Some(ReadBy { dict: Arc::clone(dict), selection: Arc::clone(selection), verify });
+        }
+    }
+
+    /// Makes room for so many more rows.
+    pub(crate) fn expect(&mut self, rows: usize) {
+        self.rows.reserve(rows);
     }
 
     /// Adds a row that was packed, to be kept.
@@ -131,7 +142,7 @@ impl Batch {
     pub fn read_by_names(&mut self, names: &Names, asked: &Asked) {
         let dict = names.dict();
         let selection = asked.selection(&dict);
-        self.read_by(dict, selection, false);
+        self.read_by(&dict, &selection, false);
     }
 
     /// Says that no row comes after these.

@@ -31,7 +31,7 @@ impl Walk for Pages {
     fn fill(&mut self, moment: &dyn Moment, batch: &mut Batch) -> Result<()> {
         let (page, key) = (self.0, stored("0_a").len());
         self.0 += 2;
-        batch.read_by(Arc::default(), Arc::default(), true);
+        batch.read_by(&Arc::default(), &Arc::default(), true);
         let length = usize::try_from(page).ok().and_then(|page| PAGES.get(page)).map_or(99, Vec::len);
         batch.lend_page(page, length);
         let end = length - key;
@@ -124,7 +124,7 @@ impl Walk for Steps {
     fn fill(&mut self, _: &dyn Moment, batch: &mut Batch) -> Result<()> {
         assert_eq!(batch.len(), 0, "a batch is empty when it is filled");
         batch.begin(2, 1024);
-        batch.read_by(Arc::default(), Arc::default(), true);
+        batch.read_by(&Arc::default(), &Arc::default(), true);
         while batch.len() < self.size {
             match self.left.pop_front() {
                 Some(Keep(row)) => batch.keep(&stored(row), &packed(&stored(row))),

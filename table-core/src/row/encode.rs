@@ -13,7 +13,7 @@ use crate::row::row_write::{self, NameRef, RowWriter};
 use crate::row::shape::Shape;
 use crate::row::shape_write::Target;
 use crate::row::view::RowView;
-use crate::row::{self, DIGEST, Row};
+use crate::row::{self, Body, DIGEST, Row};
 
 /// A property as an operation gives it.
 pub(crate) type Given<'a> = (&'a str, ValueRef<'a>);
@@ -210,6 +210,12 @@ pub(crate) fn write_row(
 pub(crate) fn is_as_written(view: &RowView<'_>, content: &RowContent<'_>) -> bool {
     let (stored, dict) = (view.row(), view.dict());
     let Some(numbers) = dict.row_numbers(content.kind) else { return false };
+    if let (Body::Shaped(shaped), Some(shape)) = (stored.body(), dict.shape(numbers.shape))
+        && shaped.shape() == numbers.shape
+        && shaped.is_just(shape, |at| content.get(numbers.columns.get(at)?.property))
+    {
+        return true;
+    }
     let under = Under { dict, seed: row::key_seed(view.stored_key_bytes()), digest: None };
     let mut bytes = Vec::with_capacity(stored.bytes().len());
     write_row(content, numbers, under, &mut bytes).is_some()

@@ -19,12 +19,18 @@ pub(crate) type Field = (usize, PropertyValue<'static>);
 
 impl Partition {
     /// Goes to the partition of the row with this stored key.
+    #[inline]
     pub(crate) fn go_to(&mut self, stored: &[u8]) {
-        if self.prefix.is_empty() || !stored.starts_with(&self.prefix) {
-            self.prefix.clear();
-            self.prefix.extend_from_slice(key::partition_of(stored));
-            self.fields = OnceLock::new();
+        if self.prefix.is_empty() || !begins(stored, &self.prefix) {
+            self.enter(key::partition_of(stored));
         }
+    }
+
+    #[cold]
+    fn enter(&mut self, prefix: &[u8]) {
+        self.prefix.clear();
+        self.prefix.extend_from_slice(prefix);
+        self.fields = OnceLock::new();
     }
 
     /// The fields of the partition key, and the row key of a row in the partition if that is ASCII alone; `None` where
@@ -50,9 +56,36 @@ impl Partition {
     }
 }
 
+/// Whether a stored key begins so. Of most partitions that is so short that two words have it all, and no call is made for
+/// each row.
+#[inline]
+fn begins(stored: &[u8], prefix: &[u8]) -> bool {
+    match (prefix.first_chunk::<8>(), prefix.last_chunk::<8>(), stored.get(..prefix.len())) {
+        (Some(first), Some(last), Some(stored)) if prefix.len() <= 16 => {
+            stored.first_chunk() == Some(first) && stored.last_chunk() == Some(last)
+        }
+        _ => stored.starts_with(prefix),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_begins_with_what_it_begins_with() {
+        let key: Vec<u8> = (0..40).collect();
+        for length in 0..=key.len() {
+            let prefix = &key[..length];
+            assert!(begins(&key, prefix), "{length} bytes");
+            assert!(length == 0 || !begins(&prefix[..length - 1], prefix), "cut short, {length} bytes");
+            for at in 0..length {
+                let mut other = key.clone();
+                other[at] ^= 1;
+                assert!(!begins(&other, prefix), "{length} bytes, of which {at} differs");
+            }
+        }
+    }
 
     #[test]
     fn a_reader_goes_from_one_partition_to_the_next() {

@@ -1,5 +1,7 @@
 //! What of a row's properties is wanted.
 
+use std::sync::{Arc, OnceLock};
+
 use super::dict::Dict;
 use super::view::RowView;
 use crate::error::Result;
@@ -20,6 +22,12 @@ struct Selected {
 impl Selection {
     /// The whole row.
     pub(crate) const ALL: Self = Self(None);
+
+    /// The same, shared: most queries select all.
+    pub(crate) fn whole() -> Arc<Self> {
+        static WHOLE: OnceLock<Arc<Selection>> = OnceLock::new();
+        Arc::clone(WHOLE.get_or_init(|| Arc::new(Self::ALL)))
+    }
 
     /// The properties of these names; without names, the whole row.
     pub(crate) fn new(names: Option<&[Box<str>]>, dict: &Dict) -> Self {

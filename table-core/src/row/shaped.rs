@@ -94,6 +94,38 @@ impl<'a> ShapedRow<'a> {
         Ok(Parts { fixed: Fixed(fixed), ends })
     }
 
+    /// Whether the row, whose values are small, is what a writer makes of these, of which none is absent; `get` gives what
+    /// each column is to hold. Where that can't be told at once, `false`.
+    pub(crate) fn is_just<'v>(
+        &self,
+        shape: &Shape,
+        mut get: impl FnMut(usize) -> Option<ValueRef<'v>>,
+    ) -> bool {
+        let Ok(Parts { fixed, ends }) = self.open(shape) else { return false };
+        let mut optional = 0;
+        for (at, place) in shape.stored() {
+            optional += usize::from(place.is_optional());
+            let is_same = match get(at) {
+                _ if ends.is_wide || !fixed.has(place) => false,
+                Some(ValueRef::String(text)) => {
+                    place.of == ColumnType::Text && ends.is_small(place, text.as_bytes())
+                }
+                Some(ValueRef::Binary(bytes)) => place.of == ColumnType::Bytes && ends.is_small(place, bytes),
+                // Numbers that are equal may have other bits.
+                Some(ValueRef::Double(number)) => matches!(
+                    fixed.get(place),
+                    Some(ValueRef::Double(stored)) if stored.to_bits() == number.to_bits()
+                ),
+                Some(value) => fixed.get(place) == Some(value),
+                None => false,
+            };
+            if !is_same {
+                return false;
+            }
+        }
+        !(optional..shape.presence() * 8).any(|bit| fixed.has_bit(bit))
+    }
+
     /// Refuses a row that is not in the one form that its shape and its values have.
     pub(super) fn verify_whole(&self, shape: &Shape, seed: u64) -> Result<(), Damaged> {
         let parts = self.open(shape)?;
@@ -158,6 +190,11 @@ impl<'a> Ends<'a> {
     fn span(&self, n: usize) -> Option<(usize, usize)> {
         let (start, end) = (self.start(n), self.end(n));
         (start <= end && end <= self.heap.len()).then_some((start, end))
+    }
+
+    /// Whether the value in this place is this one, and no large one.
+    fn is_small(&self, place: Place, value: &[u8]) -> bool {
+        value.len() <= SMALL && self.get(place.at) == Some(value)
     }
 
     /// The value as it is stored.

@@ -335,6 +335,10 @@ impl<'a> RowView<'a> {
                 keys.push_kept(value);
             }
             row_key
+        } else if let KnownKeys::Texts(partition, row_key) = self.known {
+            return (schema::parse(&place.partition, partition, |_, value| keys.push(&value))
+                && schema::parse(&place.row, row_key, |_, value| keys.push(&value)))
+            .then_some(());
         } else {
             let (partition, row_key) = self.plain_keys()?;
             let fits = schema::parse_bytes(&place.partition, partition, |_, value| keys.push(&value));

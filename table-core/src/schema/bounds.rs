@@ -8,12 +8,16 @@ use std::ops::Bound;
 
 use super::charset::forbidden;
 use super::escape::escape;
+#[cfg(test)]
+use super::fields;
 use super::fold::fold_char;
 use super::key_error::Reason;
-use super::key_type::{Format, KeyType, TimeItem, is_lossless};
+#[cfg(test)]
+use super::key_type::is_lossless;
+use super::key_type::{Format, KeyType, TimeItem};
 use super::print::{KEY_BYTES, ended_by, in_bytes, into_text, print_part, print_shard};
 use super::value::PropertyValue;
-use super::{FieldPart, Part, Template, fields};
+use super::{FieldPart, Part, Template};
 
 /// A part of a key that a query has fixed.
 #[derive(Clone, Debug)]
@@ -63,6 +67,7 @@ pub(crate) enum KeySpan {
 }
 
 /// A range of keys, and whether it holds answers alone.
+#[cfg(test)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {
     /// Keys, with every answer among them.
@@ -131,16 +136,25 @@ pub(crate) fn unoffered(template: &Template, fixed: usize, next: &Next<'_>) -> O
 
 /// The keys that a query asks for: `fixed` has the first parts that are fields, in order, and `next` speaks of
 /// the one after them. A part that does [not offer](unoffered) what is asked gives too many keys, never too few.
+pub(crate) fn keys_of(template: &Template, fixed: &[Fixed<'_>], next: &Next<'_>) -> KeySpan {
+    let is_offered = matches!(next, Next::Any) || unoffered(template, fixed.len(), next).is_none();
+    span(template, fixed, if is_offered { next } else { &Next::Any })
+        .map_or(KeySpan::Nothing, |(keys, _)| keys)
+}
+
+/// The same, and whether they hold answers alone.
+#[cfg(test)]
 pub(crate) fn bounds(template: &Template, fixed: &[Fixed<'_>], next: &Next<'_>) -> Bounds {
     let is_offered = unoffered(template, fixed.len(), next).is_none();
-    let exact = is_offered && is_exact(template, fixed);
     let keys = span(template, fixed, if is_offered { next } else { &Next::Any });
-    let (keys, is_filtered) = keys.unwrap_or((KeySpan::Nothing, false));
-    Bounds { keys, exact: exact && !is_filtered }
+    let is_filtered = keys.is_some_and(|(_, is_filtered)| is_filtered);
+    let exact = is_offered && is_exact(template, fixed) && !is_filtered;
+    Bounds { keys: keys_of(template, fixed, next), exact }
 }
 
 /// Whether the key keeps every fixed value, apart from parts that fold or hash it: a query by such a part asks for all
 /// that folds or hashes alike.
+#[cfg(test)]
 fn is_exact(template: &Template, fixed: &[Fixed<'_>]) -> bool {
     let parts = || fields(template).zip(fixed);
     parts().all(|(part, value)| {

@@ -58,7 +58,7 @@ mod wide;
 
 #[doc(hidden)]
 pub use absent::{Absent, value as absent_value};
-pub(crate) use bounds::{Edge, Fixed, KeySpan, Next, bounds, unoffered};
+pub(crate) use bounds::{Edge, Fixed, KeySpan, Next, keys_of, unoffered};
 pub use charset::CharSet;
 #[doc(hidden)]
 pub use column_type::ColumnType;

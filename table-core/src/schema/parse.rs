@@ -20,7 +20,7 @@ pub(crate) fn parse<'a>(
     key: &'a str,
     found: impl FnMut(usize, PropertyValue<'a>),
 ) -> bool {
-    parse_bytes(template, key.as_bytes(), found)
+    parse_printed(Printed { whole: Some(key), ..Printed::new(template, key.as_bytes()) }, found)
 }
 
 /// The same of the bytes of a key's text.
@@ -28,9 +28,13 @@ pub(crate) fn parse<'a>(
 pub(crate) fn parse_bytes<'a>(
     template: &Template,
     key: &'a [u8],
-    mut found: impl FnMut(usize, PropertyValue<'a>),
+    found: impl FnMut(usize, PropertyValue<'a>),
 ) -> bool {
-    let mut parts = Printed::new(template, key);
+    parse_printed(Printed::new(template, key), found)
+}
+
+#[inline]
+fn parse_printed<'a>(mut parts: Printed<'_, 'a>, mut found: impl FnMut(usize, PropertyValue<'a>)) -> bool {
     // One element of a list is not the field.
     while let Some((part, printed)) = parts.next() {
         match part.form {
@@ -73,6 +77,30 @@ struct Piece<'a> {
     bytes: &'a [u8],
     /// Whether each byte is known to be one that any key may hold.
     is_plain: bool,
+    /// The same as text, where the key is known to be one.
+    text: Option<&'a str>,
+}
+
+impl<'a> Piece<'a> {
+    /// Bytes of which nothing is known.
+    fn of(bytes: &'a [u8]) -> Self {
+        Self { bytes, is_plain: false, text: None }
+    }
+
+    #[inline]
+    fn text(self) -> Option<&'a str> {
+        if self.text.is_some() { self.text } else { text(self.bytes) }
+    }
+
+    /// The text, if any key can hold it.
+    #[inline]
+    fn clean_text(self) -> Option<&'a str> {
+        if self.is_plain || words::are_plain(self.bytes) {
+            self.text()
+        } else {
+            self.text().filter(|text| is_clean(text))
+        }
+    }
 }
 
 /// A key as the bytes that the parts of its template printed.
@@ -80,12 +108,14 @@ struct Printed<'t, 'a> {
     /// The parts that are to come.
     parts: &'t [Part],
     rest: &'a [u8],
+    /// The key, where it is known to be text.
+    whole: Option<&'a str>,
 }
 
 impl<'t, 'a> Printed<'t, 'a> {
     #[inline]
     fn new(template: &Template, key: &'a [u8]) -> Self {
-        Self { parts: template.parts, rest: key }
+        Self { parts: template.parts, rest: key, whole: None }
     }
 
     /// The next field, and what it printed. Ends where the key doesn't go on as the template says.
@@ -110,8 +140,10 @@ impl<'t, 'a> Printed<'t, 'a> {
                     if rest.first().is_some_and(|byte| byte & 0xc0 == 0x80) {
                         return None;
                     }
+                    let start = |whole: &str| whole.len() - self.rest.len();
+                    let text = self.whole.and_then(|whole| whole.get(start(whole)..start(whole) + length));
                     (self.parts, self.rest) = (after, rest);
-                    return Some((field, Piece { bytes, is_plain }));
+                    return Some((field, Piece { bytes, is_plain, text }));
                 }
             }
             self.parts = after;
@@ -144,10 +176,10 @@ fn end(rest: &[u8], text: &str) -> Option<(usize, bool)> {
 /// The value that prints so.
 #[expect(clippy::inline_always, reason = "for each part of each key, a call costs as much as what it does")]
 #[inline(always)]
-fn value(form: Form, Piece { bytes: printed, is_plain }: Piece<'_>) -> Option<ValueRef<'_>> {
+fn value(form: Form, piece: Piece<'_>) -> Option<ValueRef<'_>> {
+    let printed = piece.bytes;
     Some(match form {
-        Form::Text if is_plain => ValueRef::String(text(printed)?),
-        Form::Text => ValueRef::String(clean_text(printed)?),
+        Form::Text => ValueRef::String(piece.clean_text()?),
         Form::Number { most, kind } => integer(kind, number(printed).filter(|number| *number <= most)?)?,
         Form::Inverted { from, most, kind } => {
             integer(kind, from.checked_sub(number(printed)?).filter(|number| *number <= most)?)?
@@ -195,16 +227,16 @@ fn value_of_any<'a>(part: &FieldPart, printed: &'a [u8]) -> Option<PropertyValue
             return Some(PropertyValue::Owned(Value::String(text)));
         }
         (KeyType::Text(chars), _) => {
-            ValueRef::String(clean_text(printed).filter(|text| holds(*chars, text))?)
+            ValueRef::String(Piece::of(printed).clean_text().filter(|text| holds(*chars, text))?)
         }
         (KeyType::Names(names), _) => {
             ValueRef::String(text(printed).filter(|printed| names.contains(printed))?)
         }
         (KeyType::Uuid, _) => ValueRef::Guid(Uuid::from_u128(from_hex(printed)?)),
-        (KeyType::Bool, _) => value(Form::Bool, Piece { bytes: printed, is_plain: false })?,
+        (KeyType::Bool, _) => value(Form::Bool, Piece::of(printed))?,
         (KeyType::Time, format) => {
             let ticks = Form::Ticks { inverted: format == Format::Inverted };
-            value(ticks, Piece { bytes: printed, is_plain: false })?
+            value(ticks, Piece::of(printed))?
         }
         (KeyType::Optional(_) | KeyType::Each(_), _) => return None,
     }))
@@ -240,12 +272,6 @@ fn holds(chars: CharSet, text: &str) -> bool {
 
 fn text(printed: &[u8]) -> Option<&str> {
     std::str::from_utf8(printed).ok()
-}
-
-/// The text, if any key can hold it.
-#[inline]
-fn clean_text(printed: &[u8]) -> Option<&str> {
-    if words::are_plain(printed) { text(printed) } else { text(printed).filter(|text| is_clean(text)) }
 }
 
 #[inline]

@@ -8,9 +8,9 @@ use proptest::sample::Index;
 
 use super::strategies::{Case, Values, case, compare, field, template};
 use crate::model::{Value, key};
-use crate::schema::bounds::{Bounds, successor, unoffered};
+use crate::schema::bounds::{Bounds, bounds, successor, unoffered};
 use crate::schema::{
-    CharSet, Edge, FieldPart, Fixed, Format, KeyPart, KeySpan, KeyType, Next, Part, PropertyValue, bounds,
+    CharSet, Edge, FieldPart, Fixed, Format, KeyPart, KeySpan, KeyType, Next, Part, PropertyValue,
     bounds::{offers_prefix, offers_range},
     fold_char, print,
 };

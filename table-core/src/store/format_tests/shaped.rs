@@ -11,7 +11,7 @@ use crate::row::dict::Dict;
 use crate::row::shape::{Column, Shape};
 use crate::row::shape_write::Target;
 use crate::row::view::RowView;
-use crate::row::{self, DIGEST, Row};
+use crate::row::{self, Body, CHECKSUM, DIGEST, HEADER, Row};
 use crate::schema::ColumnType;
 
 const GUID: Uuid = Uuid::from_u128(0xc9da_6455_213d_42c9_9a79_3e91_49a5_7833);
@@ -445,4 +445,37 @@ fn what_is_no_shape_is_refused() {
         |count: u16| (3..3 + count).map(|id| Column { id, of: ColumnType::Guid, optional: true }).collect();
     assert!(Shape::new(0, columns(251), 2).is_some());
     assert_eq!(Shape::new(0, columns(252), 2), None);
+}
+
+#[test]
+fn a_row_is_told_to_be_just_what_it_was_written_of() {
+    let mut told = 0;
+    for (what, number, values, bytes) in rows() {
+        let (bytes, shape) = (hex(bytes), DICT.shape(number).unwrap());
+        let is_just = |bytes: &[u8], values: &[Option<Value>]| match Row::parse(bytes).map(|row| *row.body())
+        {
+            Ok(Body::Shaped(shaped)) => {
+                shaped.is_just(shape, |at| values.get(at)?.as_ref().map(Value::as_value_ref))
+            }
+            _ => false,
+        };
+        let is_wide = bytes[7] >> 6 != 0;
+        let is_told = !is_wide && values.iter().all(Option::is_some);
+        assert_eq!(is_just(&bytes, &values), is_told, "{what}");
+        if !is_told {
+            continue;
+        }
+        told += 1;
+        for bit in HEADER * 8..(bytes.len() - CHECKSUM) * 8 {
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert!(!is_just(&flipped, &values), "{what}: bit {bit}");
+        }
+        for at in 0..values.len() {
+            let mut others = values.clone();
+            others[at] = None;
+            assert!(!is_just(&bytes, &others), "{what}: without column {at}");
+        }
+    }
+    assert!(told >= 5, "{told} rows");
 }

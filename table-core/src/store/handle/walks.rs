@@ -22,6 +22,8 @@ const FIRST: usize = 4;
 const GROWTH: usize = 4;
 /// More than a leaf has.
 const MOST: usize = 1 << 16;
+/// Rows that a batch has room for from the beginning, if the leaf has so many: more than most leaves have.
+const MOST_EXPECTED: usize = 64;
 
 /// The walks of these lanes of a table, from their beginning or behind the row of these keys; with a lens, their filters may
 /// not look at what is sealed.
@@ -32,18 +34,21 @@ pub(in crate::store) fn walks(
     (lens, after): (Option<&Arc<Lens>>, Option<(&str, &str)>),
 ) -> Result<Vec<Box<dyn Walk>>> {
     let (inner, txn) = moment.parts();
-    let mut scans = lanes::scans(lanes, lens, (inner, txn), table.state())?;
-    if let Some(last) = after {
-        lanes::go_on_after(lanes, &mut scans, last)?;
-    }
-    let count = scans.len();
     let walk = |scan: Scan| -> Box<dyn Walk> {
         if scan.range.is_some() && pages(inner, txn, &scan).is_some() {
             Box::new(Leaves { scan, walk: None, rows: FIRST })
         } else {
-            Box::new(Refill::new(scan, count))
+            Box::new(Refill::new(scan, lanes.queries().len()))
         }
     };
+    if let ([query], None, None) = (lanes.queries(), lens, after) {
+        // Most queries have one lane. A scan is large, and is better not moved.
+        return Ok(vec![walk(Scan::new(inner, txn, table.state(), query)?)]);
+    }
+    let mut scans = lanes::scans(lanes, lens, (inner, txn), table.state())?;
+    if let Some(last) = after {
+        lanes::go_on_after(lanes, &mut scans, last)?;
+    }
     Ok(scans.into_iter().map(walk).collect())
 }
 
@@ -87,6 +92,8 @@ impl Leaves {
                 return self.scan.end();
             };
             batch.lend_page(leaf.number, leaf.length());
+            let most = usize::try_from(self.scan.remaining).unwrap_or(usize::MAX);
+            batch.expect(leaf.rows().min(MOST_EXPECTED).min(most));
             while let Some(row) = walk.next_of(pages, leaf) {
                 let Entry { key, bytes, apart } = row?;
                 if !self.scan.takes_plainly(key, bytes) && self.scan.take(inner, txn, (key, bytes))?.is_none()

@@ -1,6 +1,5 @@
 //! The snapshots that live in this process.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -11,7 +10,8 @@ pub(in crate::store) struct Live(Arc<Mutex<Register>>);
 #[derive(Debug, Default)]
 struct Register {
     next: u64,
-    taken: BTreeMap<u64, (Instant, usize)>,
+    /// By their numbers, which rise: mostly few, so that a place in a list is found at once.
+    taken: Vec<(u64, (Instant, usize))>,
 }
 
 impl Live {
@@ -23,7 +23,7 @@ impl Live {
     /// All of them, the oldest first: when each was taken, and the number of the last transaction that it sees.
     pub(in crate::store) fn all(&self) -> Vec<(Instant, usize)> {
         let register = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        register.taken.values().copied().collect()
+        register.taken.iter().map(|(_, taken)| *taken).collect()
     }
 
     pub(in crate::store) fn register(&self, transaction: usize) -> Ticket {
@@ -31,7 +31,7 @@ impl Live {
         let mut register = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let number = register.next;
         register.next += 1;
-        register.taken.insert(number, (taken, transaction));
+        register.taken.push((number, (taken, transaction)));
         Ticket { register: Arc::downgrade(&self.0), number, taken }
     }
 }
@@ -55,7 +55,9 @@ impl Drop for Ticket {
     fn drop(&mut self) {
         if let Some(register) = self.register.upgrade() {
             let mut register = register.lock().unwrap_or_else(PoisonError::into_inner);
-            register.taken.remove(&self.number);
+            if let Ok(at) = register.taken.binary_search_by_key(&self.number, |(number, _)| *number) {
+                register.taken.remove(at);
+            }
         }
     }
 }

@@ -19,8 +19,17 @@ pub(in crate::store) fn scans(
     (inner, txn): (&Inner, &ReadTxn<'static>),
     table: &Arc<TableState>,
 ) -> Result<Vec<Scan>> {
-    let scan = |query| Ok(Scan::new(inner, txn, table, query)?.through(lens));
-    lanes.queries().iter().map(scan).collect()
+    // A scan is large: each is put where it stays.
+    let mut scans = Vec::with_capacity(lanes.queries().len());
+    for query in lanes.queries() {
+        scans.push(Scan::new(inner, txn, table, query)?);
+    }
+    if lens.is_some() {
+        for scan in &mut scans {
+            scan.look_through(lens);
+        }
+    }
+    Ok(scans)
 }
 
 /// What binds a token to these scans of a table of this store.

@@ -80,7 +80,7 @@ impl Scan {
             kind: None,
             plain_shape: None,
             columns: Vec::new(),
-            selection: Arc::default(),
+            selection: Selection::whole(),
             remaining,
             verify,
             expected,
@@ -91,10 +91,9 @@ impl Scan {
         Ok(scan)
     }
 
-    /// The same scan; a filter that looks at what is sealed is an error.
-    pub(in crate::store) fn through(mut self, lens: Option<&Arc<Lens>>) -> Self {
+    /// From now on, a filter that looks at what is sealed is an error.
+    pub(in crate::store) fn look_through(&mut self, lens: Option<&Arc<Lens>>) {
         self.lens = lens.filter(|_| self.plan.predicate.is_some()).cloned();
-        self
     }
 
     /// Looks up the properties that the query names.
@@ -106,7 +105,9 @@ impl Scan {
         let keys = self.plan.kind.map(|kind| kind.keys);
         let names = self.plan.predicate.as_ref().map_or(&[][..], Predicate::names);
         self.columns = names.iter().map(|name| Column::given(keys, dict, name)).collect();
-        self.selection = Arc::new(Selection::new(self.plan.select.as_deref(), dict));
+        if let Some(names) = &self.plan.select {
+            self.selection = Arc::new(Selection::new(Some(names), dict));
+        }
     }
 
     /// The next row that the query wants.
@@ -243,7 +244,7 @@ impl Scan {
     }
 
     /// How rows that it has found are read: their dictionary, and what of them is selected.
-    pub(in crate::store) fn read_by(&self) -> (Arc<Dict>, Arc<Selection>) {
-        (self.dict.clone(), self.selection.clone())
+    pub(in crate::store) fn read_by(&self) -> (&Arc<Dict>, &Arc<Selection>) {
+        (&self.dict, &self.selection)
     }
 }

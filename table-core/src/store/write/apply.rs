@@ -266,6 +266,7 @@ impl Writing<'_, '_> {
                 self.scratch.applied.push(AppliedRow::DONE);
                 continue;
             }
+            self.explored.forget_way();
             let examined = self.known(row).map_or_else(|| self.examine_row(plan, row), Ok);
             match examined.and_then(|applied| self.reached(plan, row, applied)) {
                 Ok(applied) => self.scratch.applied.push(applied),
@@ -279,6 +280,7 @@ impl Writing<'_, '_> {
                 }
             }
         }
+        self.explored.forget_way();
         for addition in &plan.additions {
             match self.examine_addition(plan, addition) {
                 Ok(applied) => self.scratch.applied.push(applied),
@@ -354,7 +356,11 @@ impl Writing<'_, '_> {
                 New::Scratch(encode_now(self.dbs, self.txn, touched, self.scratch, deferred, seed)?)
             }
         };
-        let found = self.dbs.data.get(self.txn, key).map_err(lmdb::error)?;
+        // Before the transaction has written, what it sees lies in the map.
+        let found = match self.tree()?.filter(|_| self.state.is_some()) {
+            Some(tree) => tree.row_to_change(self.environment, self.txn, key, self.explored)?,
+            None => self.dbs.data.get(self.txn, key).map_err(lmdb::error)?,
+        };
         let old = match found {
             None => {
                 // Else another plan has removed it.

@@ -73,7 +73,7 @@ impl Writing<'_, '_> {
     }
 
     /// The tree of the rows that the transaction began with. `None` where the layout of pages is not known.
-    fn tree(&mut self) -> Result<Option<Tree>> {
+    pub(super) fn tree(&mut self) -> Result<Option<Tree>> {
         match (*self.tree, self.records) {
             (Some(tree), _) => Ok(Some(tree)),
             (None, Some(records)) => {

@@ -1,5 +1,7 @@
 //! An entity as it was read before it is changed.
 
+use std::ops::{Deref, DerefMut};
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::{ENTITY_PARTS, ENTITY_TYPE};
 use crate::model::{Value, ValueRef};
@@ -24,7 +26,12 @@ type Unknown = Vec<(Box<str>, Value)>;
 pub(in crate::typed) struct Before<E> {
     /// `None` if it has become what it is to be, or was not made.
     entity: Option<E>,
-    /// Then these are what its fields held,
+    row: Kept,
+}
+
+/// What is kept of an entity's row: nothing here is of the entity's type.
+pub(in crate::typed) struct Kept {
+    /// Without the entity, these are what its fields held,
     values: Values<'static>,
     /// and these the sparse indexes that had no row for it.
     without: Vec<usize>,
@@ -40,40 +47,47 @@ pub(in crate::typed) struct Before<E> {
     pub(in crate::typed) sealed: Option<SealedFields>,
 }
 
+impl<E> Deref for Before<E> {
+    type Target = Kept;
+
+    fn deref(&self) -> &Kept {
+        &self.row
+    }
+}
+
+impl<E> DerefMut for Before<E> {
+    fn deref_mut(&mut self) -> &mut Kept {
+        &mut self.row
+    }
+}
+
 impl<E: Entity> Before<E> {
     /// Reads what is stored.
     pub(in crate::typed) fn read(view: &RowView<'_>, version: Version) -> Result<Self> {
         if let Some((entity, row)) = former::<E>(view)? {
-            return Ok(Self::of(row, version, Some(entity), Values::default()));
+            return Ok(Self { entity: Some(entity), row: row.of(version) });
         }
         let entity = decode::<E>(view)?;
         let row = Row::read(view, E::SCHEMA, &values_of(&entity)?)?;
-        Ok(Self::of(row, version, Some(entity), Values::default()))
+        Ok(Self { entity: Some(entity), row: row.of(version) })
     }
 
     /// Reads what is stored, and gives away the entity, to be changed.
     pub(in crate::typed) fn read_to_change(view: &RowView<'_>, version: Version) -> Result<(Self, E)> {
-        let (entity, row) = if let Some(former) = former::<E>(view)? {
-            former
-        } else {
-            let entity = decode::<E>(view)?;
-            let row = Row::read(view, E::SCHEMA, &values_of(&entity)?)?;
-            (entity, row)
+        let (entity, former) = match former::<E>(view)? {
+            Some((entity, row)) => (entity, Some(row)),
+            None => (decode::<E>(view)?, None),
         };
         let values = values_of(&entity)?;
-        let indexes = 0..E::SCHEMA.indexes.len();
-        let without = indexes.clone().filter(|index| !entity.has_row(*index)).collect();
-        let counted = if const { E::SCHEMA.counts_some() } {
-            indexes.map(|index| (index, entity.counted(index))).collect()
-        } else {
-            Vec::new()
-        };
-        let values = values.into_owned();
-        Ok((Self { without, counted, ..Self::of(row, version, None, values) }, entity))
+        let counted: &dyn Fn(usize) -> u64 = &|index| entity.counted(index);
+        let counted = if const { E::SCHEMA.counts_some() } { Some(counted) } else { None };
+        let has_row: &dyn Fn(usize) -> bool = &|index| entity.has_row(index);
+        let row = Kept::apart((view, version), (E::SCHEMA, former), values, has_row, counted)?;
+        Ok((Self { entity: None, row }, entity))
     }
 
     /// Reads what is stored, and opens nothing; which sparse indexes have no row for it is yet to be
-    /// [found out](Self::lacks). `is_exact`: what is planned is what is stored, and not what would be written of an entity.
+    /// [found out](Kept::lacks). `is_exact`: what is planned is what is stored, and not what would be written of an entity.
     pub(in crate::typed) fn read_unopened(
         view: &RowView<'_>,
         version: Version,
@@ -90,7 +104,7 @@ impl<E: Entity> Before<E> {
             of_parts: of_parts(view, E::SCHEMA)?,
             sealed: None,
         };
-        Ok(Self::of(row, version, None, values))
+        Ok(Self { entity: None, row: Kept { values, ..row.of(version) } })
     }
 
     /// Whether the row is of a former version, and can't become what it would be now.
@@ -107,13 +121,7 @@ impl<E: Entity> Before<E> {
     pub(in crate::typed) fn unconverted(version: Version) -> Self {
         let row = Row { is_exact: false, unknown: Vec::new(), of_parts: Vec::new(), sealed: None };
         let without = (0..E::SCHEMA.indexes.len()).collect();
-        Self { without, ..Self::of(row, version, None, Values::default()) }
-    }
-
-    fn of(row: Row, version: Version, entity: Option<E>, values: Values<'static>) -> Self {
-        let Row { is_exact, unknown, of_parts, sealed } = row;
-        let (without, counted) = (Vec::new(), Vec::new());
-        Self { entity, values, without, counted, version, is_exact, unknown, of_parts, sealed }
+        Self { entity: None, row: Kept { without, ..row.of(version) } }
     }
 
     /// The entity, if it was not given away.
@@ -123,20 +131,60 @@ impl<E: Entity> Before<E> {
 
     /// The values of its fields.
     pub(in crate::typed) fn values(&self) -> Result<Values<'_>> {
-        self.entity.as_ref().map_or_else(|| Ok(self.values.lent()), values_of)
+        self.entity.as_ref().map_or_else(|| Ok(self.row.values.lent()), values_of)
     }
 
     /// The values of its fields, if they are kept apart from the entity.
     pub(in crate::typed) fn kept_values(&self) -> Option<&Values<'static>> {
-        if self.entity.is_none() { Some(&self.values) } else { None }
+        if self.entity.is_none() { Some(&self.row.values) } else { None }
     }
 
-    /// The key of its copy in an index, if nothing of it was opened; with its table and partition, if it lies elsewhere.
+    /// A bit for each number of a summary that it counts in.
+    pub(in crate::typed) fn counted(&self, index: usize) -> u64 {
+        match &self.entity {
+            Some(entity) => entity.counted(index),
+            None => self.row.counted(index),
+        }
+    }
+
+    /// Whether the index had a row for it.
+    pub(in crate::typed) fn has_row(&self, index: usize) -> bool {
+        match &self.entity {
+            Some(entity) => entity.has_row(index),
+            None => !self.row.without.contains(&index),
+        }
+    }
+}
+
+impl Kept {
+    /// What is kept of an entity that is given away: what of its values the row says, unless that is known of a `former`
+    /// version's row; which sparse indexes have a row for it, and in what numbers of summaries it counts, if in any.
+    fn apart(
+        (view, version): (&RowView<'_>, Version),
+        (schema, former): (&'static Schema, Option<Row>),
+        values: Values<'_>,
+        has_row: &dyn Fn(usize) -> bool,
+        counted: Option<&dyn Fn(usize) -> u64>,
+    ) -> Result<Self> {
+        let row = match former {
+            Some(row) => row,
+            None => Row::read(view, schema, &values)?,
+        };
+        let indexes = 0..schema.indexes.len();
+        let without = indexes.clone().filter(|index| !has_row(*index)).collect();
+        let counted = counted.map(|counted| indexes.map(|index| (index, counted(index))).collect());
+        let counted = counted.unwrap_or_default();
+        Ok(Self { values: values.into_owned(), without, counted, ..row.of(version) })
+    }
+
+    /// The key of the entity's copy in an index, if nothing of it was opened; with its table and partition, if it lies
+    /// elsewhere.
     pub(in crate::typed) fn copy_key(
         &self,
+        schema: &'static Schema,
         index: usize,
     ) -> Option<(Option<(&'static str, String)>, String)> {
-        let index = E::SCHEMA.indexes.get(index)?;
+        let index = schema.indexes.get(index)?;
         let first = |template| self.values.keys(template).into_iter().next();
         let partition = if index.is_elsewhere() { Some(first(&index.place.partition)?) } else { None };
         let elsewhere = partition.map(|partition| (index.place.table.source(), partition));
@@ -148,20 +196,8 @@ impl<E: Entity> Before<E> {
         self.without.push(index);
     }
 
-    /// A bit for each number of a summary that it counts in.
-    pub(in crate::typed) fn counted(&self, index: usize) -> u64 {
-        match &self.entity {
-            Some(entity) => entity.counted(index),
-            None => self.counted.iter().find(|(known, _)| *known == index).map_or(0, |(_, counted)| *counted),
-        }
-    }
-
-    /// Whether the index had a row for it.
-    pub(in crate::typed) fn has_row(&self, index: usize) -> bool {
-        match &self.entity {
-            Some(entity) => entity.has_row(index),
-            None => !self.without.contains(&index),
-        }
+    fn counted(&self, index: usize) -> u64 {
+        self.counted.iter().find(|(known, _)| *known == index).map_or(0, |(_, counted)| *counted)
     }
 }
 
@@ -198,6 +234,13 @@ struct Row {
 }
 
 impl Row {
+    /// What is kept of the row, without values.
+    fn of(self, version: Version) -> Kept {
+        let Self { is_exact, unknown, of_parts, sealed } = self;
+        let (values, without, counted) = (Values::default(), Vec::new(), Vec::new());
+        Kept { values, without, counted, version, is_exact, unknown, of_parts, sealed }
+    }
+
     /// Compares the row with the values that were read from it.
     fn read(view: &RowView<'_>, schema: &'static Schema, values: &Values<'_>) -> Result<Self> {
         let content = RowContent::new(RowKind { schema, cause: Cause::Entity }, values);

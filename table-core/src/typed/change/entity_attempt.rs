@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::attempt::{Attempt, Desk, Image, Need, Sources};
 use super::before::{Before, is_closed};
 use super::hold::{self, Holding};
+use super::search::{self, Asks, OfIndex, Rows, Search};
 use super::{Change, Closure, values_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::IfMatch;
-use crate::plan::{Draft, EntityRows, Epoch, Found, OldRows, Printed, Seals, Values, Version};
+use crate::plan::{Draft, Printed, Seals, Values, Version};
 use crate::row::view::RowView;
 use crate::schema::{self, KeyPair, Schema, Standing};
 use crate::typed::encrypt::{sealing, unopened};
@@ -22,11 +23,7 @@ use crate::typed::read::key::Key;
 pub(in crate::typed) struct EntityAttempt<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
     key: Key<E>,
     change: Change<'c, E, F>,
-    /// What the kind's writers go by.
-    standing: Standing,
-    asks: Asks,
-    /// The copies that it may have in unique indexes where copies may be missing, and others' may stand in their places.
-    filling: Vec<Filling>,
+    search: Search,
     /// The entity as it was found.
     before: Option<Before<E>>,
     /// The entity while a closure or a patch turns it into what it is to be.
@@ -43,35 +40,6 @@ pub(in crate::typed) struct EntityAttempt<'c, E: Entity, F: ?Sized = Closure<'c,
     called_off: Option<&'c AtomicBool>,
 }
 
-/// The place of a copy in an index that is being filled.
-struct Filling {
-    index: usize,
-    key: String,
-    /// What is there, once somebody has looked.
-    found: Option<Found>,
-    /// The table and the partition where it is, if that is not the entity's.
-    elsewhere: Option<(&'static str, String)>,
-    /// The keys of the entity whose copy it is, if it is another's.
-    has: (String, String),
-}
-
-/// Which row an attempt asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asks {
-    /// The entity's own, next.
-    Own,
-    /// The entity's own, now.
-    ForOwn,
-    /// The copies in sparse indexes, from this one on: the user's function, which would say whether there is one, would
-    /// have to see the entity itself.
-    Copies(usize),
-    /// The copy in this index, now.
-    ForCopy(usize),
-    /// What is in this one of the places that are being filled, now.
-    ForFilling(usize),
-    Nothing,
-}
-
 impl<'c, E: Entity> EntityAttempt<'c, E> {
     pub(in crate::typed) fn new(key: Key<E>, change: Change<'c, E>) -> Self {
         Self::of(key, change)
@@ -84,9 +52,7 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         Self {
             key,
             change,
-            standing: Standing::NEW,
-            asks: Asks::Own,
-            filling: Vec::new(),
+            search: Search::new(E::SCHEMA),
             before: None,
             given: None,
             closed: None,
@@ -162,20 +128,8 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         {
             return Ok(());
         }
-        let keys = schema::own_keys(E::SCHEMA, values).map_err(|error| self.place(error))?;
-        let (partition, row) = keys.as_strs();
-        let (old_partition, old_row) = self.key.as_strs()?;
-        if partition == old_partition && (may_move || row == old_row) {
-            return Ok(());
-        }
-        let why = if partition == old_partition {
-            "an update keeps its primary key, and `move_to` can change the row key"
-        } else {
-            "to change the partition, delete the entity and insert it in a `Store::transaction`"
-        };
-        let (partition, row) = (partition.escape_debug(), row.escape_debug());
-        let because = format!("the change makes it partition `{partition}`, row `{row}`; {why}");
-        Err(self.refused(ErrorKind::KeyChanged).because(because))
+        let checked = search::check_key(E::SCHEMA, self.key.as_strs()?, values, may_move);
+        checked.map_err(|error| self.place(error))
     }
 
     /// The entity as it will be read: times floored to the tick, fields that are not stored at their defaults. What
@@ -224,7 +178,9 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
                 Before::read_to_change(view, version).map(|(before, entity)| (before, Some(entity)))
             }
             // The properties would be set of what the row says, and not of what it becomes.
-            Change::Set(..) if Before::<E>::is_former(view)? => Err(of_kin(view, E::SCHEMA)),
+            Change::Set(..) if const { E::SCHEMA.former.is_some() } && Before::<E>::is_former(view)? => {
+                Err(of_kin(view, E::SCHEMA))
+            }
             Change::Set(changes, _) => Before::read(view, version).and_then(|before| {
                 Ok((before, Some(E::from_source(&mut Source::merged(E::SCHEMA, view, changes)?)?)))
             }),
@@ -244,12 +200,16 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
                 Ok(())
             }
             // It can't become what it would be now, and need not.
-            Err(error) if self.change.goes_unopened() && Before::<E>::is_unconverted(view, &error)? => {
+            Err(error)
+                if const { E::SCHEMA.former.is_some() }
+                    && self.change.goes_unopened()
+                    && Before::<E>::is_unconverted(view, &error)? =>
+            {
                 self.before = Some(Before::unconverted(version));
                 Ok(())
             }
             // Its keys are lost, or its values were tampered with: what doesn't need them goes on without.
-            Err(error) if self.change.goes_unopened() && E::SCHEMA.seals() && is_closed(&error) => {
+            Err(error) if const { E::SCHEMA.seals() } && self.change.goes_unopened() && is_closed(&error) => {
                 self.found_unopened(view, version)
             }
             Err(error) if is_closed(&error) => {
@@ -270,123 +230,14 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
             }
         }
         self.before = Some(before);
-        self.asks = Asks::Copies(0);
-        Ok(())
-    }
-
-    /// The key of the next copy that is asked for.
-    fn next_copy(&mut self, from: usize) -> Result<Option<Need>> {
-        self.asks = Asks::Nothing;
-        let Some(before) = &mut self.before else { return Ok(None) };
-        let sparse = E::SCHEMA.indexes.iter().enumerate().skip(from).filter(|(_, index)| index.sparse);
-        for (number, _) in sparse {
-            let Some(key) = before.copy_key(number) else {
-                before.lacks(number);
-                continue;
-            };
-            self.asks = Asks::ForCopy(number);
-            let (partition, _) = self.key.as_strs()?;
-            let (table, keys) = match key {
-                (None, key) => (None, KeyPair::of(partition, &key)),
-                (Some((table, partition)), key) => (Some(table), KeyPair::of(&partition, &key)),
-            };
-            return Ok(Some(Need { table, keys, is_copy: true, head: None }));
-        }
-        Ok(None)
-    }
-
-    /// Notes where the entity's copies are in unique indexes that are being filled. One that is not there yet must not be
-    /// taken for one that is, nor another's for its own.
-    #[cold]
-    fn ask_filling(&mut self, view: &RowView<'_>) -> Result<()> {
-        let values = unopened::read::<E>(view)?;
-        for (number, index) in E::SCHEMA.indexes.iter().enumerate() {
-            if index.unique && self.standing.keeps(number) && self.standing.is_filling(number) {
-                let elsewhere = if index.is_elsewhere() {
-                    // An optional part may be absent: then the entity has no copy there.
-                    let Some(partition) = values.keys(&index.place.partition).into_iter().next() else {
-                        continue;
-                    };
-                    Some((index.place.table.source(), partition))
-                } else {
-                    None
-                };
-                let keys = values.keys(&index.place.row).into_iter();
-                self.filling.extend(keys.map(|key| Filling {
-                    index: number,
-                    key,
-                    elsewhere: elsewhere.clone(),
-                    found: None,
-                    has: Default::default(),
-                }));
-            }
-        }
-        Ok(())
-    }
-
-    /// The next place of a copy that nobody has looked into.
-    fn next_filling(&mut self) -> Result<Option<Need>> {
-        let next = self.filling.iter().enumerate().find(|(_, filling)| filling.found.is_none());
-        let Some((at, filling)) = next else { return Ok(None) };
-        self.asks = Asks::ForFilling(at);
-        let (table, partition) = match &filling.elsewhere {
-            Some((table, partition)) => (Some(*table), partition.as_str()),
-            None => (None, self.key.as_strs()?.0),
-        };
-        Ok(Some(Need { table, keys: KeyPair::of(partition, &filling.key), is_copy: true, head: None }))
-    }
-
-    /// Takes what is in the place of a copy.
-    fn found_filling(&mut self, at: usize, row: Option<(&RowView<'_>, Version)>) -> Result<()> {
-        self.asks = Asks::Nothing;
-        let own = self.key.as_strs()?;
-        if let Some(filling) = self.filling.get_mut(at) {
-            filling.found = Some(match row {
-                None => Found::Missing,
-                Some((view, version)) if unopened::is_copy(E::SCHEMA, filling.index, own, view) => {
-                    Found::Mine(version)
-                }
-                Some((view, _)) => {
-                    filling.has = unopened::source_of(E::SCHEMA, filling.index, view).unwrap_or_default();
-                    Found::Others
-                }
-            });
-        }
+        self.search.asks = Asks::Copies(0);
         Ok(())
     }
 
     /// The keys of a copy whose place is another entity's, and that entity's, in an index that is being filled.
     #[allow(clippy::type_complexity, reason = "two pairs of keys")]
     pub(in crate::typed) fn taken(&self) -> Option<((&str, &str), &(String, String))> {
-        let taken = self.filling.iter().find(|filling| filling.found == Some(Found::Others))?;
-        let partition = match &taken.elsewhere {
-            Some((_, partition)) => partition,
-            None => self.key.as_strs().ok()?.0,
-        };
-        Some(((partition, &taken.key), &taken.has))
-    }
-
-    /// What was found in the place of a copy.
-    fn found_at(&self, index: usize, key: &str) -> Found {
-        if !self.standing.is_filling(index) {
-            return Found::Unread;
-        }
-        if E::SCHEMA.indexes.get(index).is_none_or(|index| !index.unique) {
-            return Found::Filling;
-        }
-        let place = self.filling.iter().find(|filling| filling.index == index && filling.key == key);
-        place.and_then(|filling| filling.found).unwrap_or(Found::Missing)
-    }
-
-    /// Takes the row under the key of a copy.
-    fn found_copy(&mut self, index: usize, copy: Option<&RowView<'_>>) -> Result<()> {
-        self.asks = Asks::Copies(index + 1);
-        let own = self.key.as_strs()?;
-        let is_there = copy.is_some_and(|copy| unopened::is_copy(E::SCHEMA, index, own, copy));
-        if let (Some(before), false) = (&mut self.before, is_there) {
-            before.lacks(index);
-        }
-        Ok(())
+        self.search.taken(self.key.as_strs())
     }
 
     /// Lays out the values of the fields, sealed where they are to be stored so.
@@ -407,65 +258,24 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
 
     /// The rows that are there and those that are to be.
     fn print<'p>(&'p self, old: Option<&'p Values<'p>>, new: Option<&'p Values<'p>>) -> Result<Printed<'p>> {
-        let schema = E::SCHEMA;
-        let rows = match (&self.before, old) {
-            (Some(before), Some(values)) => {
-                let present = |index| before.has_row(index);
-                let kept = |index| self.standing.keeps(index);
-                let mut rows = EntityRows::stored(
-                    (schema, before.of_parts.len()),
-                    values,
-                    self.key.as_strs()?,
-                    &present,
-                    &kept,
-                )?;
-                if self.standing.fills() {
-                    rows.take_found(|index, key| self.found_at(index, key));
-                }
-                if const { E::SCHEMA.counts_some() } {
-                    rows.take_counted(|index| before.counted(index));
-                }
-                Some(OldRows {
-                    rows,
-                    version: before.version,
-                    is_exact: before.is_exact,
-                    unknown: &before.unknown,
-                    of_parts: &before.of_parts,
-                })
-            }
-            _ => None,
-        };
-        // What is not new and does not move has the key that it is looked for by.
-        let key = match self.change {
-            Change::Insert(_) | Change::Move(_) | Change::Rewrite => None,
-            _ => Some(self.key.as_strs()?),
-        };
-        let new = match (self.new_entity(), new) {
-            (Some(entity), Some(values)) => {
-                let before = rows.as_ref().map(|rows| &rows.rows).zip(old);
-                let mut rows = EntityRows::of(schema, values, key, before, &|index| {
-                    self.standing.keeps(index) && entity.has_row(index)
-                })?;
-                if const { E::SCHEMA.counts_some() } {
-                    rows.take_counted(|index| entity.counted(index));
-                }
-                Some(rows)
-            }
-            (None, Some(values)) => self
-                .before
-                .as_ref()
-                .map(|before| {
-                    let present = |index| self.standing.keeps(index) && before.has_row(index);
-                    EntityRows::of(schema, values, key, None, &present)
-                })
-                .transpose()?,
-            _ => None,
-        };
-        let epoch = Epoch { kind: schema.kind, number: self.standing.epoch };
-        let keeps_own = matches!(self.change, Change::Fill(_) | Change::Refile);
-        let keeps_times = self.change.reseals() || matches!(self.change, Change::Rewrite);
-        let standing = self.standing;
-        Ok(Printed { schema, old: rows, new, keeps_times, keeps_own, epoch, standing })
+        let (before, entity) = (self.before.as_ref(), self.new_entity());
+        let had = |index| before.is_some_and(|before| before.has_row(index));
+        let has = |index| entity.map_or_else(|| had(index), |entity| entity.has_row(index));
+        let counted = |index| before.map_or(0, |before| before.counted(index));
+        let counts = |index| entity.map_or(0, |entity| entity.counted(index));
+        let summed: [OfIndex<'_, u64>; 2] = [&counted, &counts];
+        self.search.print(Rows {
+            old: before.map(|before| &**before).zip(old),
+            new: new.filter(|_| entity.is_some() || before.is_some()),
+            key: self.key.as_strs(),
+            moves: matches!(self.change, Change::Insert(_) | Change::Move(_) | Change::Rewrite),
+            had: &had,
+            has: &has,
+            counted: if const { E::SCHEMA.counts_some() } { Some(summed) } else { None },
+            keeps_times: self.change.reseals() || matches!(self.change, Change::Rewrite),
+            keeps_own: matches!(self.change, Change::Fill(_) | Change::Refile),
+            is_entity: entity.is_some(),
+        })
     }
 }
 
@@ -506,7 +316,7 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
     }
 
     fn stand(&mut self, standing: Standing) {
-        self.standing = match self.change {
+        self.search.standing = match self.change {
             Change::Fill(index) => standing.of_index(index),
             Change::Refile => standing.refiling(),
             _ => standing,
@@ -514,8 +324,7 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
     }
 
     fn begin(&mut self) {
-        self.asks = if self.change.reads() { Asks::Own } else { Asks::Nothing };
-        self.filling.clear();
+        self.search.begin(self.change.reads());
         (self.before, self.given, self.closed) = (None, None, None);
         if const { !E::HELD.is_empty() } {
             self.held.clear();
@@ -537,38 +346,34 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
     }
 
     fn need(&mut self) -> Result<Option<Need>> {
-        match self.asks {
-            Asks::Own => {
-                let keys = self.key.lend().map_err(|error| self.place(error))?;
-                self.asks = Asks::ForOwn;
-                Ok(Some(Need {
-                    table: None,
-                    keys,
-                    is_copy: false,
-                    head: const { E::SCHEMA.is_wide() }.then_some(E::SCHEMA),
-                }))
-            }
-            Asks::Copies(from) => match self.next_copy(from)? {
-                None => self.next_filling(),
-                need => Ok(need),
-            },
-            Asks::Nothing => self.next_filling(),
-            Asks::ForOwn | Asks::ForCopy(_) | Asks::ForFilling(_) => Ok(None),
+        if self.search.asks == Asks::Own {
+            let keys = self.key.lend().map_err(|error| self.place(error))?;
+            self.search.asks = Asks::ForOwn;
+            let head = const { if E::SCHEMA.is_wide() { Some(E::SCHEMA) } else { None } };
+            return Ok(Some(Need { table: None, keys, is_copy: false, head }));
         }
+        let kept = self.before.as_deref_mut();
+        Ok(self.search.next(kept, self.key.as_strs()?))
     }
 
     fn found(&mut self, row: Option<(&RowView<'_>, Version)>) -> Result<()> {
-        match self.asks {
+        match self.search.asks {
             Asks::ForOwn => {
-                self.asks = Asks::Nothing;
+                self.search.asks = Asks::Nothing;
                 let Some((view, version)) = row else { return Ok(()) };
                 self.found_own(view, version)?;
-                if self.standing.fills() { self.ask_filling(view) } else { Ok(()) }
+                if self.search.standing.fills() {
+                    self.search.ask_filling(&unopened::read::<E>(view)?);
+                }
             }
-            Asks::ForFilling(at) => self.found_filling(at, row),
-            Asks::ForCopy(index) => self.found_copy(index, row.map(|(view, _)| view)),
-            Asks::Own | Asks::Copies(_) | Asks::Nothing => Ok(()),
+            Asks::ForFilling(at) => self.search.found_filling(at, self.key.as_strs()?, row),
+            Asks::ForCopy(index) => {
+                let kept = self.before.as_deref_mut();
+                self.search.found_copy(index, kept, self.key.as_strs()?, row.map(|(view, _)| view));
+            }
+            Asks::Own | Asks::Copies(_) | Asks::Nothing => {}
         }
+        Ok(())
     }
 
     fn take_back(&mut self, need: Need) {

@@ -8,6 +8,7 @@ pub(in crate::typed) mod egt;
 pub(in crate::typed) mod entity_attempt;
 pub(in crate::typed) mod errands;
 pub(in crate::typed) mod hold;
+mod search;
 #[cfg(test)]
 mod tests;
 pub(in crate::typed) mod transaction;

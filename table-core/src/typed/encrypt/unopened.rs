@@ -4,7 +4,7 @@
 //! user's is made of it, so nothing is changed that was not to be.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::ValueRef;
+use crate::model::{Value, ValueRef};
 use crate::plan::{FieldToken, Values};
 use crate::row::view::RowView;
 use crate::schema::{self, FieldPart, Format, KeyPair, Part, PropertyValue, Schema, Template};
@@ -14,15 +14,20 @@ use crate::typed::entity::{Entity, path, wide};
 
 /// Reads an entity from its own row.
 pub(in crate::typed) fn read<E: Entity>(view: &RowView<'_>) -> Result<Values<'static>> {
-    let schema = E::SCHEMA;
     wide::check_joined::<E>(view)?;
+    read_of(E::SCHEMA, E::elements, view)
+}
+
+/// What the elements of a field are.
+type TakeElements = fn(&Source<'_>, usize) -> Result<Vec<Value>>;
+
+fn read_of(schema: &'static Schema, elements: TakeElements, view: &RowView<'_>) -> Result<Values<'static>> {
     let source = Source::new(schema, schema.place(), view)?;
     let mut values = Values::with_capacity(schema.fields.len());
     for at in 0..schema.fields.len() {
         let stored = source.kept(at)?.map_or(PropertyValue::Absent, |value| value.to_value().into());
         if has_elements(schema, at) {
-            values
-                .push_each(E::elements(&source, at)?.into_iter().map(PropertyValue::Owned).collect(), stored);
+            values.push_each(elements(&source, at)?.into_iter().map(PropertyValue::Owned).collect(), stored);
         } else {
             values.push(Ok(stored));
         }

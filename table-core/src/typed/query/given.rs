@@ -125,7 +125,10 @@ impl GivenParts {
             let value = self.of(part.field)?.as_value_ref();
             Some(Fixed::Value(PropertyValue::Borrowed(value)))
         };
-        fixed.extend(schema::fields(template).enumerate().map_while(part));
+        for place in schema::fields(template).enumerate() {
+            let Some(part) = part(place) else { break };
+            fixed.push(part);
+        }
     }
 
     /// What bounds the part after those that are fixed.

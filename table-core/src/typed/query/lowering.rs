@@ -12,7 +12,7 @@ use crate::query::{Filter, KeyRange, Query, SealedEq, Tokens, declared};
 use crate::row::key;
 use crate::schema::{
     self, BLIND_DIGITS, Edge, FieldPart, Format, KeySpan, Next, Place, PropertyValue, Schema, Template,
-    bounds, shard_digits, token_text, unoffered,
+    keys_of, shard_digits, token_text, unoffered,
 };
 use crate::typed::entity::path::PathKeys;
 use crate::typed::read::blind::{combined, tokens_in};
@@ -83,7 +83,7 @@ fn by_tokens(
     // A part of the row key is given when the partition is complete.
     let mut fixed = Vec::new();
     given.fix(template, 0, shards, &mut fixed);
-    let KeySpan::Exactly(partition) = bounds(template, &fixed, &Next::Any).keys else {
+    let KeySpan::Exactly(partition) = keys_of(template, &fixed, &Next::Any) else {
         return Ok(Vec::new());
     };
     let mut choices = vec![shards.clone()];
@@ -158,7 +158,7 @@ fn one(
     let mut fixed = Vec::with_capacity(given.values().len() + chosen.len());
     given.fix(&place.partition, 0, chosen, &mut fixed);
     let in_partition = fixed.len();
-    let partition = match bounds(&place.partition, &fixed, &Next::Any).keys {
+    let partition = match keys_of(&place.partition, &fixed, &Next::Any) {
         KeySpan::Exactly(key) => key,
         // Over several partitions nothing of the row key was given.
         KeySpan::Prefix(start) => {
@@ -185,7 +185,7 @@ fn one(
             place.row.source
         )));
     }
-    match bounds(&place.row, in_row, &next).keys {
+    match keys_of(&place.row, in_row, &next) {
         KeySpan::Nothing => query.narrow_to_nothing(),
         KeySpan::Exactly(key) => query.narrow_rows(KeyRange::exactly(&key)),
         KeySpan::Prefix(start) => query.narrow_rows(KeyRange::prefix(&start)),
@@ -290,7 +290,7 @@ fn keys_in_common(
     let mut before = Vec::new();
     given.fix(keys.row(), width, chosen, &mut before);
     let head = before.get(..last).unwrap_or_default();
-    let start = match bounds(keys.row(), head, &Next::Any).keys {
+    let start = match keys_of(keys.row(), head, &Next::Any) {
         KeySpan::Exactly(key) | KeySpan::Prefix(key) => key.len(),
         KeySpan::Between(..) | KeySpan::Nothing => 0,
     };

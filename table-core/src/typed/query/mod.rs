@@ -300,19 +300,18 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
 
     /// What the query reads, and where. By tokens it is read as if at one moment.
     fn held(&self) -> Result<(O::Hold, Lanes)> {
-        if !self.given.is_blind() && !self.narrowing.has_sealed() {
-            return Ok((self.hold()?, self.lower()?));
-        }
         let mut found = None;
         let mut hold = || {
             found = Some((self.hold()?, self.lower()?));
             Ok(())
         };
-        steadily(self.origin.table(), &mut hold)?;
-        match found {
-            Some(both) => Ok(both),
-            None => Ok((self.hold()?, self.lower()?)),
+        if self.given.is_blind() || self.narrowing.has_sealed() {
+            steadily(self.origin.table(), &mut hold)?;
+        } else {
+            hold()?;
         }
+        // It was held once at least.
+        found.ok_or_else(|| Error::new(ErrorKind::KeySuperseded))
     }
 }
 

@@ -17,7 +17,21 @@ type ReadRow<'r> = dyn FnMut(&RowView<'_>) -> Result<()> + 'r;
 ///
 /// While entities whose key changes are being converted, one that is still to be is looked for under the key that it had: if
 /// its new key tells that. Otherwise nobody can say that it is not there.
+#[inline]
 pub(in crate::typed) fn look_again<E: Entity>(
+    table: &DynamicTable,
+    snapshot: Option<&Snapshot>,
+    keys: (&str, &str),
+    read: &mut ReadRow<'_>,
+) -> Result<()> {
+    look_again_of((E::SCHEMA, becomes::<E>), table, snapshot, keys, read)
+}
+
+/// Whether a row is of a former version, and what it becomes has this key.
+type Becomes = fn(&RowView<'_>, (&str, &str)) -> Result<bool>;
+
+fn look_again_of(
+    (schema, becomes): (&'static Schema, Becomes),
     table: &DynamicTable,
     snapshot: Option<&Snapshot>,
     keys: (&str, &str),
@@ -27,23 +41,23 @@ pub(in crate::typed) fn look_again<E: Entity>(
     let snapshot = match snapshot {
         Some(snapshot) => snapshot,
         // The read that has found nothing has seen to it that what is known of the kind is as new.
-        None if !table.standing(E::SCHEMA, false)?.looks_at_rows() => return Ok(()),
+        None if !table.standing(schema, false)?.looks_at_rows() => return Ok(()),
         None => {
             now = table.snapshot()?;
             &now
         }
     };
-    let checked = snapshot.check_rows(table, E::SCHEMA);
+    let checked = snapshot.check_rows(table, schema);
     if let Some(row) = snapshot.view(table, keys.0, keys.1)? {
         return read(&row);
     }
     match checked {
         Err(error) if error.kind() == ErrorKind::MigrationPending => {
-            let Some(places) = places_of(E::SCHEMA, keys) else { return Err(error) };
+            let Some(places) = places_of(schema, keys) else { return Err(error) };
             for place in &places {
                 let (partition, row) = place.as_strs();
                 let Some(found) = snapshot.view(table, partition, row)? else { continue };
-                if becomes::<E>(&found, keys)? {
+                if becomes(&found, keys)? {
                     return read(&found);
                 }
             }
@@ -55,6 +69,9 @@ pub(in crate::typed) fn look_again<E: Entity>(
 
 /// Whether a row is of a former version, and what it becomes has this key.
 fn becomes<E: Entity>(row: &RowView<'_>, keys: (&str, &str)) -> Result<bool> {
+    if const { E::SCHEMA.former.is_none() } {
+        return Ok(false);
+    }
     let Some(kind) = row.kind()? else { return Ok(false) };
     if !matches!(E::SCHEMA.kinship(kind), Kinship::Former(_)) {
         return Ok(false);

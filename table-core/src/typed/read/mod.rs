@@ -17,14 +17,13 @@ use self::key::{Key, Lookup};
 use self::origin::TableIn;
 use self::projection::Projection;
 use self::view::View;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::row::view::RowView;
 use crate::schema::{Index, Schema};
 use crate::typed::entity::Entity;
-use crate::typed::entity::path::Path;
-use crate::typed::entity::path::{check_kind, check_own, of_kin};
+use crate::typed::entity::path::{Path, PathKeys, check_kind, check_own, of_kin};
 use crate::typed::entity::wide;
 use crate::typed::query::{OwnRows, PathQuery};
 use crate::typed::table::Table;
@@ -309,21 +308,39 @@ fn states_of<P: Path>() -> Option<(&'static Schema, usize)> {
     if let Some(index) = const { P::INDEX } {
         return Some((P::KEYS.schema(), index));
     }
-    let source = const { <P::Entity as Entity>::SUMMARIZES }?;
-    let is_it = |index: &Index| index.summary.is_some() && index.kind == P::KEYS.schema().kind;
+    match const { <P::Entity as Entity>::SUMMARIZES } {
+        Some(source) => summary_of(source, P::KEYS),
+        None => None,
+    }
+}
+
+fn summary_of(source: &'static Schema, keys: &'static PathKeys) -> Option<(&'static Schema, usize)> {
+    let is_it = |index: &Index| index.summary.is_some() && index.kind == keys.schema().kind;
     Some((source, source.indexes.iter().position(is_it)?))
 }
 
 /// What `read` makes of the path's rows as they are now. An index must be ready before the read and after, and in one epoch
 /// of its kind: then it was so all the time.
+#[inline]
 pub(in crate::typed) fn while_ready<P: Path, T>(
     table: &DynamicTable,
     mut read: impl FnMut() -> Result<T>,
 ) -> Result<T> {
-    let Some((schema, index)) = states_of::<P>() else { return read() };
-    let table = table.member(schema.table());
+    let Some(states) = states_of::<P>() else { return read() };
+    let mut found = None;
+    while_it_is_ready(table.member(states.0.table()), P::KEYS, states, &mut || found = Some(read()))?;
+    found.unwrap_or_else(|| Err(Error::new(ErrorKind::IndexBuilding)))
+}
+
+/// The same of rows of these keys; `read` keeps what it makes of them. The table is that of the index's entities.
+fn while_it_is_ready(
+    table: &DynamicTable,
+    keys: &'static PathKeys,
+    (schema, index): (&'static Schema, usize),
+    read: &mut dyn FnMut(),
+) -> Result<()> {
     // A read of another table learns nothing of what has become of the kind's indexes.
-    let is_apart = !P::KEYS.place().table.source().eq_ignore_ascii_case(schema.table());
+    let is_apart = !keys.place().table.source().eq_ignore_ascii_case(schema.table());
     let ready = || {
         let standing = table.standing(schema, false)?;
         if standing.is_ready(index) {
@@ -339,13 +356,13 @@ pub(in crate::typed) fn while_ready<P: Path, T>(
     };
     loop {
         let before = ready()?;
-        let found = read();
+        read();
         if is_apart {
             table.snapshot()?.check_index(table, schema, index)?;
         }
         // Each round another epoch has begun.
         if ready()? == before {
-            return found;
+            return Ok(());
         }
     }
 }

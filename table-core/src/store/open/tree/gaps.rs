@@ -21,6 +21,16 @@ pub(crate) struct Explored {
     gaps: [Option<Gap>; GAPS],
     /// Which of them was met when, the latest first.
     order: [u8; GAPS],
+    /// The way to the row that was asked for last, until it is known what becomes of the row.
+    found: Option<Found>,
+}
+
+/// The way to a row that is there.
+#[derive(Debug)]
+struct Found {
+    passed: [u64; LEVELS],
+    taken: [u16; LEVELS],
+    height: usize,
 }
 
 /// How many gaps are remembered.
@@ -73,7 +83,13 @@ impl Spot {
 
 impl Default for Explored {
     fn default() -> Self {
-        Self { branches: BTreeSet::new(), leaves: Vec::new(), gaps: [None; GAPS], order: [0, 1, 2, 3] }
+        Self {
+            branches: BTreeSet::new(),
+            leaves: Vec::new(),
+            gaps: [None; GAPS],
+            order: [0, 1, 2, 3],
+            found: None,
+        }
     }
 }
 
@@ -122,6 +138,11 @@ impl Leaf {
 }
 
 impl Explored {
+    /// Forgets which row was asked for last.
+    pub(crate) fn forget_way(&mut self) {
+        self.found = None;
+    }
+
     /// The place of a way's leaf among those remembered; there is always one for the last.
     fn place(&mut self, way: &Way<'_>) -> Result<usize> {
         if let Some(place) = self.leaves.iter().position(|known| known.number == way.number) {
@@ -201,6 +222,44 @@ impl Tree {
         Ok(gap.is_some())
     }
 
+    /// The bytes of the row of a key, as far as the way to its place leads to one. What that has shown of the way counts for
+    /// the [change](Self::check_change) that is looked at next, if it is this row's. The row itself is not verified.
+    pub(crate) fn row_to_change<'t>(
+        &self,
+        environment: &Environment,
+        txn: &'t heed::RoTxn<'_>,
+        key: &[u8],
+        explored: &mut Explored,
+    ) -> Result<Option<&'t [u8]>> {
+        explored.forget_way();
+        if self.is_empty()? {
+            return Ok(None);
+        }
+        let way = self.way(environment, txn, key)?;
+        let (at, found) = way.leaf.search(0, key).ok_or_else(damaged)?;
+        if !found {
+            return Ok(None);
+        }
+        let node = way.leaf.node(at).ok_or_else(damaged)?;
+        let Way { passed, taken, height, .. } = way;
+        explored.found = Some(Found { passed, taken, height });
+        environment.value(self.pages, txn, &node).map(Some).ok_or_else(damaged)
+    }
+
+    /// The way to a row that was just found there, or as it is found now.
+    fn way_again<'t>(
+        &self,
+        environment: &Environment,
+        txn: &'t heed::RoTxn<'_>,
+        key: &[u8],
+        found: Option<&Found>,
+    ) -> Result<Way<'t>> {
+        let Some(&Found { passed, taken, height }) = found else { return self.way(environment, txn, key) };
+        let number = passed.get(height).copied().ok_or_else(damaged)?;
+        let leaf = self.page(environment, txn, number)?;
+        Ok(Way { leaf, number, passed, taken, height })
+    }
+
     /// Makes sure that LMDB comes to the leaf of a row that is there, now and when it has changed or removed the row; `old`
     /// and `new` are how many bytes there are of its key and value, before and after. It may split the leaf or join it with
     /// another; then it looks at other entries of the branches.
@@ -216,7 +275,7 @@ impl Tree {
         if self.is_empty()? {
             return Ok(());
         }
-        let way = self.way(environment, txn, key)?;
+        let way = self.way_again(environment, txn, key, explored.found.take().as_ref())?;
         // An entry that damage has made another's leads to a leaf that is sound.
         for (number, at) in way.branches() {
             let branch = self.page(environment, txn, number)?;

@@ -20,6 +20,9 @@ use crate::error::Result;
 use crate::store::lmdb::fields::Fields;
 use crate::store::lmdb::pages::{BIG_DATA, HEADER, damaged, is_whole, run};
 
+/// More branches than there are above a leaf of most trees.
+const FEW_LEVELS: usize = 4;
+
 /// The pages of one state.
 pub(crate) trait Source<'p>: Copy {
     /// The page of a number.
@@ -60,6 +63,11 @@ impl WalkedLeaf<'_> {
         self.page.bytes.len()
     }
 
+    /// How many rows it has, of which some may not be the range's.
+    pub(crate) fn rows(self) -> usize {
+        self.page.len()
+    }
+
     /// Where in the page something of it lies.
     pub(crate) fn place(self, bytes: &[u8]) -> Range<usize> {
         let start = bytes.as_ptr().addr().wrapping_sub(self.page.bytes.as_ptr().addr());
@@ -87,7 +95,7 @@ impl LeafWalk {
         range: (&[u8], &[u8]),
         reverse: bool,
     ) -> Result<Self> {
-        let path = LeafPath { branches: Vec::new(), leaf: tree.root };
+        let path = LeafPath { branches: Vec::with_capacity(FEW_LEVELS), leaf: tree.root };
         let mut walk = Self { path, rest: 0..0, goes_on: false, reverse };
         if tree.is_empty()? || range.0 >= range.1 {
             return Ok(walk);
@@ -117,7 +125,8 @@ impl LeafWalk {
     }
 
     /// The next row of the leaf that [`Self::leaf`] has given.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "for each row, a call costs as much as what it does")]
+    #[inline(always)]
     pub(crate) fn next_of<'p>(
         &mut self,
         source: impl Source<'p>,

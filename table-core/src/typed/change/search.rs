@@ -1,0 +1,285 @@
+//! What is looked for before an entity is changed, what was found, and the rows that follow from it. Nothing here is of the
+//! entity's type, so that it is compiled once, and not again for each entity.
+
+use super::attempt::Need;
+use super::before::Kept;
+use crate::error::{Error, ErrorKind, Result};
+use crate::plan::{EntityRows, Epoch, Found, OldRows, Printed, Values, Version};
+use crate::row::view::RowView;
+use crate::schema::{self, KeyPair, Schema, Standing};
+use crate::typed::encrypt::unopened;
+
+/// The search for the rows that a change of one entity has to see.
+pub(super) struct Search {
+    schema: &'static Schema,
+    /// What the kind's writers go by.
+    pub(super) standing: Standing,
+    pub(super) asks: Asks,
+    /// The copies that it may have in unique indexes where copies may be missing, and others' may stand in their places.
+    filling: Vec<Filling>,
+}
+
+/// The place of a copy in an index that is being filled.
+struct Filling {
+    index: usize,
+    key: String,
+    /// What is there, once somebody has looked.
+    found: Option<Found>,
+    /// The table and the partition where it is, if that is not the entity's.
+    elsewhere: Option<(&'static str, String)>,
+    /// The keys of the entity whose copy it is, if it is another's.
+    has: (String, String),
+}
+
+/// Which row an attempt asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asks {
+    /// The entity's own, next.
+    Own,
+    /// The entity's own, now.
+    ForOwn,
+    /// The copies in sparse indexes, from this one on: the user's function, which would say whether there is one, would
+    /// have to see the entity itself.
+    Copies(usize),
+    /// The copy in this index, now.
+    ForCopy(usize),
+    /// What is in this one of the places that are being filled, now.
+    ForFilling(usize),
+    Nothing,
+}
+
+/// What a function of an entity says of each of its indexes.
+pub(super) type OfIndex<'f, T> = &'f dyn Fn(usize) -> T;
+
+/// An entity whose rows are printed, by what was found of it and what it is to be.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "what a kind of change does is told by words that are independent"
+)]
+pub(super) struct Rows<'p, 'f> {
+    /// What was read of its row, with the values of its fields.
+    pub(super) old: Option<(&'p Kept, &'p Values<'p>)>,
+    pub(super) new: Option<&'p Values<'p>>,
+    /// The key that it is looked for by.
+    pub(super) key: Result<(&'p str, &'p str)>,
+    /// Whether it may get another key, or has none yet.
+    pub(super) moves: bool,
+    /// Whether an index had a row for it, and whether it is to have one.
+    pub(super) had: OfIndex<'f, bool>,
+    pub(super) has: OfIndex<'f, bool>,
+    /// In what numbers of a summary it counted, and does then, if it is counted.
+    pub(super) counted: Option<[OfIndex<'f, u64>; 2]>,
+    pub(super) keeps_times: bool,
+    pub(super) keeps_own: bool,
+    /// Whether what it is to be is an entity, and not what a row says.
+    pub(super) is_entity: bool,
+}
+
+impl Search {
+    pub(super) fn new(schema: &'static Schema) -> Self {
+        Self { schema, standing: Standing::NEW, asks: Asks::Own, filling: Vec::new() }
+    }
+
+    /// Begins anew, with the entity's own row if that is read.
+    pub(super) fn begin(&mut self, reads: bool) {
+        self.asks = if reads { Asks::Own } else { Asks::Nothing };
+        self.filling.clear();
+    }
+
+    /// What is asked for besides the entity's own row, which has these keys.
+    pub(super) fn next(&mut self, kept: Option<&mut Kept>, own: (&str, &str)) -> Option<Need> {
+        match self.asks {
+            Asks::Copies(from) => {
+                let next = kept.and_then(|kept| self.next_copy(kept, own, from));
+                next.or_else(|| self.next_filling(own))
+            }
+            Asks::Nothing => self.next_filling(own),
+            Asks::Own | Asks::ForOwn | Asks::ForCopy(_) | Asks::ForFilling(_) => None,
+        }
+    }
+
+    /// The key of the next copy that is asked for.
+    fn next_copy(&mut self, kept: &mut Kept, own: (&str, &str), from: usize) -> Option<Need> {
+        self.asks = Asks::Nothing;
+        let sparse = self.schema.indexes.iter().enumerate().skip(from).filter(|(_, index)| index.sparse);
+        for (number, _) in sparse {
+            let Some(key) = kept.copy_key(self.schema, number) else {
+                kept.lacks(number);
+                continue;
+            };
+            self.asks = Asks::ForCopy(number);
+            let (table, keys) = match key {
+                (None, key) => (None, KeyPair::of(own.0, &key)),
+                (Some((table, partition)), key) => (Some(table), KeyPair::of(&partition, &key)),
+            };
+            return Some(Need { table, keys, is_copy: true, head: None });
+        }
+        None
+    }
+
+    /// Notes where the copies of an entity of these values are in unique indexes that are being filled. One that is not there
+    /// yet must not be taken for one that is, nor another's for its own.
+    #[cold]
+    pub(super) fn ask_filling(&mut self, values: &Values<'_>) {
+        for (number, index) in self.schema.indexes.iter().enumerate() {
+            if index.unique && self.standing.keeps(number) && self.standing.is_filling(number) {
+                let elsewhere = if index.is_elsewhere() {
+                    // An optional part may be absent: then the entity has no copy there.
+                    let Some(partition) = values.keys(&index.place.partition).into_iter().next() else {
+                        continue;
+                    };
+                    Some((index.place.table.source(), partition))
+                } else {
+                    None
+                };
+                let keys = values.keys(&index.place.row).into_iter();
+                self.filling.extend(keys.map(|key| Filling {
+                    index: number,
+                    key,
+                    elsewhere: elsewhere.clone(),
+                    found: None,
+                    has: Default::default(),
+                }));
+            }
+        }
+    }
+
+    /// The next place of a copy that nobody has looked into.
+    fn next_filling(&mut self, own: (&str, &str)) -> Option<Need> {
+        let next = self.filling.iter().enumerate().find(|(_, filling)| filling.found.is_none());
+        let (at, filling) = next?;
+        self.asks = Asks::ForFilling(at);
+        let (table, partition) = match &filling.elsewhere {
+            Some((table, partition)) => (Some(*table), partition.as_str()),
+            None => (None, own.0),
+        };
+        Some(Need { table, keys: KeyPair::of(partition, &filling.key), is_copy: true, head: None })
+    }
+
+    /// Takes what is in the place of a copy of the entity of these keys.
+    pub(super) fn found_filling(
+        &mut self,
+        at: usize,
+        own: (&str, &str),
+        row: Option<(&RowView<'_>, Version)>,
+    ) {
+        self.asks = Asks::Nothing;
+        let schema = self.schema;
+        if let Some(filling) = self.filling.get_mut(at) {
+            filling.found = Some(match row {
+                None => Found::Missing,
+                Some((view, version)) if unopened::is_copy(schema, filling.index, own, view) => {
+                    Found::Mine(version)
+                }
+                Some((view, _)) => {
+                    filling.has = unopened::source_of(schema, filling.index, view).unwrap_or_default();
+                    Found::Others
+                }
+            });
+        }
+    }
+
+    /// The keys of a copy whose place is another entity's, and that entity's, in an index that is being filled.
+    #[allow(clippy::type_complexity, reason = "two pairs of keys")]
+    pub(super) fn taken<'s>(
+        &'s self,
+        own: Result<(&'s str, &'s str)>,
+    ) -> Option<((&'s str, &'s str), &'s (String, String))> {
+        let taken = self.filling.iter().find(|filling| filling.found == Some(Found::Others))?;
+        let partition = match &taken.elsewhere {
+            Some((_, partition)) => partition,
+            None => own.ok()?.0,
+        };
+        Some(((partition, &taken.key), &taken.has))
+    }
+
+    /// What was found in the place of a copy.
+    fn found_at(&self, index: usize, key: &str) -> Found {
+        if !self.standing.is_filling(index) {
+            return Found::Unread;
+        }
+        if self.schema.indexes.get(index).is_none_or(|index| !index.unique) {
+            return Found::Filling;
+        }
+        let place = self.filling.iter().find(|filling| filling.index == index && filling.key == key);
+        place.and_then(|filling| filling.found).unwrap_or(Found::Missing)
+    }
+
+    /// Takes the row under the key of a copy of the entity of these keys.
+    pub(super) fn found_copy(
+        &mut self,
+        index: usize,
+        kept: Option<&mut Kept>,
+        own: (&str, &str),
+        copy: Option<&RowView<'_>>,
+    ) {
+        self.asks = Asks::Copies(index + 1);
+        let is_there = copy.is_some_and(|copy| unopened::is_copy(self.schema, index, own, copy));
+        if let (Some(kept), false) = (kept, is_there) {
+            kept.lacks(index);
+        }
+    }
+
+    /// The rows that are there and those that are to be.
+    pub(super) fn print<'p>(&self, of: Rows<'p, '_>) -> Result<Printed<'p>> {
+        let (schema, standing) = (self.schema, self.standing);
+        let Rows { had, has, counted, .. } = of;
+        let key = of.key?;
+        let old = match of.old {
+            Some((kept, values)) => {
+                let keeps = |index| standing.keeps(index);
+                let mut rows = EntityRows::stored((schema, kept.of_parts.len()), values, key, had, &keeps)?;
+                if standing.fills() {
+                    rows.take_found(|index, key| self.found_at(index, key));
+                }
+                if let Some([then, _]) = counted {
+                    rows.take_counted(then);
+                }
+                let Kept { version, is_exact, unknown, of_parts, .. } = kept;
+                Some(OldRows { rows, version: *version, is_exact: *is_exact, unknown, of_parts })
+            }
+            None => None,
+        };
+        // What is not new and does not move has the key that it is looked for by.
+        let key = Some(key).filter(|_| !of.moves);
+        let new = match of.new {
+            Some(values) => {
+                let before = old.as_ref().map(|rows| &rows.rows).zip(of.old.map(|(_, values)| values));
+                let before = before.filter(|_| of.is_entity);
+                let present = |index| standing.keeps(index) && has(index);
+                let mut rows = EntityRows::of(schema, values, key, before, &present)?;
+                if let (Some([_, now]), true) = (counted, of.is_entity) {
+                    rows.take_counted(now);
+                }
+                Some(rows)
+            }
+            None => None,
+        };
+        let epoch = Epoch { kind: schema.kind, number: standing.epoch };
+        let (keeps_times, keeps_own) = (of.keeps_times, of.keeps_own);
+        Ok(Printed { schema, old, new, keeps_times, keeps_own, epoch, standing })
+    }
+}
+
+/// Refuses a change that made of the entity of the one key one of the other, unless it is another row key and it may.
+/// `new` are its values then.
+pub(super) fn check_key(
+    schema: &'static Schema,
+    (old_partition, old_row): (&str, &str),
+    new: &Values<'_>,
+    may_move: bool,
+) -> Result<()> {
+    let keys = schema::own_keys(schema, new)?;
+    let (partition, row) = keys.as_strs();
+    if partition == old_partition && (may_move || row == old_row) {
+        return Ok(());
+    }
+    let why = if partition == old_partition {
+        "an update keeps its primary key, and `move_to` can change the row key"
+    } else {
+        "to change the partition, delete the entity and insert it in a `Store::transaction`"
+    };
+    let (partition, row) = (partition.escape_debug(), row.escape_debug());
+    let because = format!("the change makes it partition `{partition}`, row `{row}`; {why}");
+    Err(Error::new(ErrorKind::KeyChanged).because(because))
+}
