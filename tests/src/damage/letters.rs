@@ -8,7 +8,6 @@ use super::people::{all, compare as compare_all, one};
 use super::writes::refused;
 
 /// A letter, listed by who sent it in another table, and by its stamp in another partition, later.
-#[expect(clippy::duplicated_attributes, reason = "each index says for itself when its copies come")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Letters", kind = "letter")]
 #[key(partition = "{office}", row = "letter_{id:04}")]
