@@ -29,13 +29,17 @@ const ERRORS: [(&str, u32); 6] =
     [("EIO", 5), ("ENOSPC", 28), ("EINTR", 4), ("ENOMEM", 12), ("EMFILE", 24), ("EACCES", 13)];
 
 /// What the processes do, one of these for each call, way and error; `FAULT_WORK` chooses by how they begin.
-const WORKS: [&str; 6] = [
+const WORKS: [&str; 10] = [
     "mixed durable",
     "mixed relaxed",
     "compact durable",
     "compact relaxed",
     "begun durable",
     "begun relaxed",
+    "blobs durable",
+    "blobs relaxed",
+    "shapes durable",
+    "shapes relaxed",
 ];
 
 /// What became of processes with one call made to fail.

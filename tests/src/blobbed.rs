@@ -27,6 +27,15 @@ pub fn bytes(number: u32) -> Vec<u8> {
         2 => 200_000,
         _ => 1_200_000,
     };
+    made(number, length)
+}
+
+/// As many that an upload of them takes three stages.
+pub fn staged(number: u32) -> Vec<u8> {
+    made(number, 2_200_000)
+}
+
+fn made(number: u32, length: usize) -> Vec<u8> {
     let mut state = u64::from(number) << 1 | 1;
     let mut bytes = Vec::with_capacity(length + 8);
     while bytes.len() < length {

@@ -74,6 +74,12 @@ pub fn age(id: u32) -> u8 {
     20 + u8::try_from(id % 50).unwrap_or_default()
 }
 
+/// An employee who was just hired, by the first version.
+pub fn hired(id: u32) -> first::Employee {
+    let (department, name) = ("Sales".into(), format!("Jun Cao{}", id % 7));
+    first::Employee { department, id, name, age: u32::from(age(id)) }
+}
+
 /// Hires as many, by the first version.
 ///
 /// # Panics
@@ -81,12 +87,6 @@ pub fn age(id: u32) -> u8 {
 /// If one is refused.
 pub fn fill(store: &Store, many: u32) {
     let table = store.table::<first::Employee>().expect("the table is there");
-    let staff = (0..many).map(|id| first::Employee {
-        department: "Sales".into(),
-        id,
-        name: format!("Jun Cao{}", id % 7),
-        age: u32::from(age(id)),
-    });
-    let report = table.bulk_insert(staff).expect("the store goes on");
+    let report = table.bulk_insert((0..many).map(hired)).expect("the store goes on");
     assert!(report.failures.is_empty(), "{:?}", report.failures);
 }

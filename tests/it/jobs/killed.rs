@@ -34,9 +34,10 @@ impl World {
         let table = self.store.table::<second::Employee>().unwrap();
         for _ in 0..3 {
             let id = self.random.below(u64::from(MANY)) as u32;
-            let Some((email, _)) = self.staff.get_mut(&("Sales".to_owned(), id)) else { continue };
-            let new = format!("{kill}-{id}@contoso.com");
-            table.update(second::Employee::key("Sales", id), |e| e.email.clone_from(&new)).unwrap();
+            let department = ["Sales", "Legal"][self.random.below(2) as usize];
+            let Some((email, _)) = self.staff.get_mut(&(department.to_owned(), id)) else { continue };
+            let new = format!("{kill}-{department}-{id}@contoso.com");
+            table.update(second::Employee::key(department, id), |e| e.email.clone_from(&new)).unwrap();
             *email = new;
         }
     }
@@ -149,6 +150,31 @@ fn deletions_that_are_killed_go_on() {
     killed("delete-where", again, |world| {
         look(world, true);
         u64::from(MANY) - world.staff.len() as u64
+    });
+}
+
+#[test]
+fn the_deletion_of_a_partition_that_is_killed_goes_on() {
+    let again = |world: &mut World| {
+        let table = world.store.table::<second::Employee>().unwrap();
+        let departments: &[&str] = if world.staff.is_empty() { &["Legal", "Sales"] } else { &["Sales"] };
+        for department in departments {
+            let one = |id: u32| second::Employee {
+                department: (*department).into(),
+                id,
+                email: format!("{department}-{id}@contoso.com"),
+                age: 20 + (id % 50) as u8,
+            };
+            assert!(table.bulk_insert((0..MANY).map(one)).unwrap().failures.is_empty());
+            if *department == "Legal" {
+                let one = |id| ((one(id).department, id), (one(id).email, one(id).age));
+                world.staff = (0..MANY).map(one).collect();
+            }
+        }
+    };
+    killed("delete-partition", again, |world| {
+        look(world, true);
+        u64::from(MANY)
     });
 }
 

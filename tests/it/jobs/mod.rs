@@ -6,6 +6,7 @@ mod check;
 mod damaged;
 mod killed;
 mod random;
+mod repaired;
 
 use integration_tests::releases::{Copies, Staff, assert_rows, first, second, third};
 use integration_tests::{Scratch, assert_sound};

@@ -80,10 +80,43 @@ fn jobs_and_queues_of_a_relaxed_store_lose_the_last_commit_at_most() {
     cuts("begun relaxed", 100).assert_good("jobs and queues, relaxed");
 }
 
+#[test]
+fn blobs_and_logs_of_a_durable_store_are_there_whole() {
+    let seen = cuts("blobs durable", 100);
+    seen.assert_good("blobs and logs, durable");
+    assert_eq!(seen.lost, 0);
+}
+
+#[test]
+fn blobs_and_logs_of_a_relaxed_store_lose_the_last_commit_at_most() {
+    cuts("blobs relaxed", 100).assert_good("blobs and logs, relaxed");
+}
+
+#[test]
+fn periods_and_what_follows_of_a_durable_store_are_there() {
+    let seen = cuts("shapes durable", 100);
+    seen.assert_good("periods and what follows, durable");
+    assert_eq!(seen.lost, 0);
+}
+
+#[test]
+fn periods_and_what_follows_of_a_relaxed_store_lose_the_last_commit_at_most() {
+    cuts("shapes relaxed", 100).assert_good("periods and what follows, relaxed");
+}
+
 /// A disk that lies is found out: the images are worth something.
 #[test]
 fn without_flushes_most_images_are_bad() {
-    for work in ["batches durable", "sealed durable", "creation", "copies", "begun durable"] {
+    let works = [
+        "batches durable",
+        "sealed durable",
+        "creation",
+        "copies",
+        "begun durable",
+        "blobs durable",
+        "shapes durable",
+    ];
+    for work in works {
         let recording = Recording::of(work, seed(), None);
         recording.assert_complete();
         assert!(recording.count(|note| matches!(note, Note::SyncDirectory { .. })) > 0);

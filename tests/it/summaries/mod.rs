@@ -115,6 +115,29 @@ pub(crate) fn assert_summarized(store: &Store, staff: &[Employee]) {
     assert_eq!(found, wanted);
 }
 
+/// The check of the whole store knows of a summary what is noted: its rows are no copies, and what they count only the struct
+/// knows; but each entity has one.
+#[test]
+fn the_check_of_the_store_takes_no_row_of_a_summary_for_a_copy() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let staff = store.table::<Employee>().unwrap();
+    for id in 0..3 {
+        staff.insert(&employee("Sales", id, 5, 100)).unwrap();
+    }
+    let sound = store.check().unwrap();
+    assert!(sound.problems.is_empty() && sound.wrong_copies.is_empty(), "{:?}", sound.wrong_copies);
+    assert_eq!((sound.copies, &*sound.untold), (3, &["level", "payroll"].map(str::to_owned)[..]));
+
+    let levels = store.dynamic_table("Levels").unwrap().raw();
+    levels.delete("all", "level_005", IfMatch::Any).unwrap();
+    let report = store.check().unwrap();
+    assert_eq!(report.wrong_copies.len(), 3, "{:?}", report.wrong_copies);
+    assert!(report.wrong_copies.iter().all(|problem| problem.what.contains("row of the summary `level`")));
+    assert_eq!(staff.repair().unwrap().mended, 1);
+    assert!(store.check().unwrap().wrong_copies.is_empty());
+}
+
 #[test]
 fn every_change_of_an_entity_keeps_its_summaries() {
     let scratch = Scratch::new();

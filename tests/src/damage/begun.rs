@@ -1,6 +1,7 @@
 //! What is on its way in the store that is damaged: an index that is being filled and one that is being swept, with the
 //! cursors of their jobs, copies in another table and partition, and queues with messages that wait, are due later, are held
-//! by somebody and were set aside; and blobs.
+//! by somebody and were set aside. What else is on its way has a module of its own each: blobs, copies that are to follow,
+//! periods and their floor, what follows from other entities.
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use table_core::{Copied, ErrorKind, Key, Result, Store, Stored};
 
 use self::after::Sailor;
 use super::people::{all, compare, one};
-use super::{Findings, blobs};
+use super::{Findings, blobs, fleet, letters, tides};
 
 /// The crew as it was first declared, with copies in another table.
 pub(crate) mod before {
@@ -51,8 +52,8 @@ pub(crate) mod after {
     }
 }
 
-/// The tables of the crew, and that of the maps.
-pub(super) const TABLES: [&str; 3] = ["Crew", "Ports", blobs::TABLE];
+/// The tables of the crew.
+const TABLES: [&str; 2] = ["Crew", "Ports"];
 const SHIPS: [&str; 2] = ["Argo", "Beagle"];
 const PORTS: [&str; 3] = ["Bergen", "Cadiz", "Lima"];
 const SAILORS: u32 = 60;
@@ -80,6 +81,17 @@ impl From<Sailor> for before::Sailor {
         let Sailor { ship, id, age, port, mail } = sailor;
         Self { ship, id, age, port, mail }
     }
+}
+
+/// Whether the rows of a table are entities of these kinds, and their copies.
+pub(super) fn is_declared(table: &str) -> bool {
+    let known = || TABLES.iter().chain(&letters::TABLES).chain(&fleet::TABLES).chain([&blobs::TABLE]);
+    is_of_period(table) || known().any(|known| *known == table)
+}
+
+/// Whether it is the table of a period.
+pub(super) fn is_of_period(table: &str) -> bool {
+    table.starts_with(tides::TABLES)
 }
 
 fn queue(store: &Store) -> Result<Queue<String>> {
@@ -112,7 +124,10 @@ pub(super) fn build(store: &Store) -> Result<()> {
         orders.send_after(&format!("later {number}"), LONG)?;
         orders.send_unique(&format!("key {number}"), &format!("unique {number}"))?;
     }
-    blobs::build(store)
+    blobs::build(store)?;
+    tides::build(store)?;
+    letters::build(store)?;
+    fleet::build(store)
 }
 
 /// What is there.
@@ -164,6 +179,9 @@ impl Begun {
         self.compare_crew(store, findings);
         self.compare_queues(store, findings);
         blobs::compare(store, findings);
+        tides::compare(store, findings);
+        letters::compare(store, findings);
+        fleet::compare(store, findings);
     }
 
     fn compare_crew(&self, store: &Store, findings: &mut Findings) {
@@ -216,6 +234,9 @@ impl Begun {
             findings.error(&error);
         }
         blobs::go_on(store, findings);
+        tides::go_on(store, findings);
+        letters::go_on(store, findings);
+        fleet::go_on(store, findings);
     }
 
     fn go_on_with_crew(&self, store: &Store, findings: &mut Findings) {

@@ -14,7 +14,12 @@ impl Truth {
     pub(super) fn write(&self, store: &Store, random: &mut Random, findings: &mut Findings) {
         for (name, rows) in &self.tables {
             let made = store.create_table(name).map(drop);
-            refused(findings, made, ErrorKind::TableAlreadyExists, || format!("a second table {name}"));
+            // The name of a period's table is taken, whether it is there or not.
+            let taken = match begun::is_of_period(name) {
+                true => ErrorKind::InvalidTableName,
+                false => ErrorKind::TableAlreadyExists,
+            };
+            refused(findings, made, taken, || format!("a second table {name}"));
             // Rows of entities are added by their properties: it is the store that must not have them twice.
             let table = match store.dynamic_table(name) {
                 Ok(table) => table.raw(),
@@ -119,7 +124,7 @@ impl Truth {
 
 /// Whether the rows of a table are entities and their copies.
 fn is_declared(table: &str) -> bool {
-    table == "People" || begun::TABLES.contains(&table)
+    table == "People" || begun::is_declared(table)
 }
 
 fn rounds_only(row: &DynamicEntity) -> DynamicEntity {
@@ -128,7 +133,12 @@ fn rounds_only(row: &DynamicEntity) -> DynamicEntity {
 }
 
 /// What must not succeed.
-fn refused(findings: &mut Findings, done: Result<()>, right: ErrorKind, note: impl FnOnce() -> String) {
+pub(super) fn refused(
+    findings: &mut Findings,
+    done: Result<()>,
+    right: ErrorKind,
+    note: impl FnOnce() -> String,
+) {
     match done {
         Ok(()) => findings.wrong(note),
         Err(error) if error.kind() == right => {}

@@ -7,6 +7,7 @@
 
 pub mod batches;
 mod begun;
+mod blobs;
 pub mod compact;
 pub mod copies;
 pub mod creation;
@@ -18,6 +19,7 @@ pub mod mixed;
 pub mod plain;
 pub mod run;
 pub mod sealed;
+mod shapes;
 
 use std::path::Path;
 
@@ -43,6 +45,10 @@ pub enum Work {
     Compact(Durability),
     /// Indexes are made and dropped by steps, and messages sent and dealt with.
     Begun(Durability),
+    /// Blobs are put, in stages and at once, appended to, held by rows and removed, and a log written.
+    Blobs(Durability),
+    /// Periods come and go, copies follow, summaries and copies of other entities are kept, and entities converted.
+    Shapes(Durability),
     /// A little of all, by one thread that goes on when it is refused something.
     Mixed(Durability),
 }
@@ -60,6 +66,8 @@ impl Work {
             "copies" => Self::Copies,
             "compact" => Self::Compact(level),
             "begun" => Self::Begun(level),
+            "blobs" => Self::Blobs(level),
+            "shapes" => Self::Shapes(level),
             "mixed" => Self::Mixed(level),
             _ => return None,
         })
@@ -75,6 +83,8 @@ impl Work {
             Self::Copies => copies::run(root),
             Self::Compact(level) => compact::run(root, level, seed),
             Self::Begun(level) => begun::run(root, level),
+            Self::Blobs(level) => blobs::run(root, level),
+            Self::Shapes(level) => shapes::run(root, level),
             Self::Mixed(level) => mixed::run(root, level, seed),
         }
     }
@@ -89,6 +99,8 @@ impl Work {
             Self::Creation => creation::verify(root, acks),
             Self::Copies => copies::verify(root, acks),
             Self::Begun(level) => begun::verify(root, level, acks),
+            Self::Blobs(level) => blobs::verify(root, level, acks),
+            Self::Shapes(level) => shapes::verify(root, level, acks),
             Self::Mixed(level) => mixed::verify(root, level, seed, acks),
         }
     }

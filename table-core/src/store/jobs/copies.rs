@@ -94,10 +94,11 @@ fn kinds(
     Ok(kinds)
 }
 
-/// Whether a layout tells which copies an entity has in an index, and when.
+/// Whether a layout tells which copies an entity has in an index, and when. The rows of a summary are of many entities, and
+/// what some of them count only the struct knows.
 fn is_told(index: &Index) -> bool {
     let parts = || [&index.place.partition, &index.place.row].into_iter().flat_map(schema::fields);
-    !index.sparse && has_told_keys(index) && parts().next().is_some()
+    index.summary.is_none() && !index.sparse && has_told_keys(index) && parts().next().is_some()
 }
 
 /// Whether the keys of copies can be told from the row of their entity.
@@ -161,6 +162,9 @@ fn over(
                 else {
                     continue;
                 };
+                if of.schema.indexes.get(number).is_some_and(|index| index.summary.is_some()) {
+                    continue;
+                }
                 compared.copies += 1;
                 at.copy(&view, number, there.id == table.id)
             };
@@ -258,7 +262,8 @@ impl At<'_> {
         }
         for (number, index) in schema.indexes.iter().enumerate() {
             let Some(Some(there)) = self.kind.indexes.get(number) else { continue };
-            if !is_told(index) {
+            // Each entity counts in a summary's row, so that is there.
+            if !(is_told(index) || index.summary.is_some() && has_told_keys(index)) {
                 continue;
             }
             let Some((partition, row)) = keys_of(index, &noted, view) else { continue };
@@ -266,8 +271,9 @@ impl At<'_> {
             let kind = schema.tag(Some(number)).kind;
             let is_there = found.is_some_and(|found| found.kind().is_ok_and(|found| found == Some(kind)));
             if !is_there {
+                let row_of = if index.summary.is_some() { "row of the summary" } else { "copy in the index" };
                 let what = format!(
-                    "the entity's copy in the index `{}` is missing: in table `{}`, partition `{}`, row `{}`",
+                    "the entity's {row_of} `{}` is missing: in table `{}`, partition `{}`, row `{}`",
                     index.name,
                     there.name,
                     partition.escape_debug(),

@@ -25,7 +25,11 @@ pub fn run(arguments: &[&str]) {
     let target = Path::new(damaged);
     let file = &files.iter().find(|(path, _)| path == target).expect("the store has the file").1;
     let places = pages::places(file);
-    let aims: Vec<usize> = (0..file.len()).filter(|at| aimed(aim, places[*at])).collect();
+    let aims: Vec<usize> = match aim.strip_prefix("rows of ") {
+        Some(tables) => pages::rows_of(file, tables),
+        None => (0..file.len()).filter(|at| aimed(aim, places[*at])).collect(),
+    };
+    assert!(!aims.is_empty(), "nothing is {aim}");
     let truth = {
         let whole = directory.join("whole");
         write_files(&whole, &files);

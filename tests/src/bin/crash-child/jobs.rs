@@ -18,6 +18,7 @@ pub(super) fn any(arguments: &[&str]) {
             let old = table.rows().department("Sales").filter(|e| e.age.ge(45)).entities();
             table.delete_where(old)
         }
+        "delete-partition" => staff().delete_partition(second::Employee::partition("Sales")),
         "elsewhere" => store.table::<elsewhere::Employee>().unwrap().rebuild(),
         kind => panic!("no such job: {kind}"),
     };
@@ -46,5 +47,15 @@ pub(super) fn convert(arguments: &[&str]) {
     say("ready");
     job.run().unwrap();
     say("done");
+    std::thread::sleep(std::time::Duration::from_secs(60));
+}
+
+/// Mends the copies of the second release's employees: `repair PATH`.
+pub(super) fn repair(arguments: &[&str]) {
+    let [path] = arguments else { panic!("repair PATH") };
+    let store = relaxed().open(path).unwrap();
+    let table = store.table::<second::Employee>().unwrap();
+    say("ready");
+    say(format_args!("mended {}", table.repair().unwrap().mended));
     std::thread::sleep(std::time::Duration::from_secs(60));
 }

@@ -73,6 +73,7 @@ fn main() {
         "destroy" => vault::destroy(&arguments),
         "job" => jobs::any(&arguments),
         "rebuild" => jobs::rebuild(&arguments),
+        "repair" => jobs::repair(&arguments),
         "convert" => jobs::convert(&arguments),
         role => panic!("no such role: {role}"),
     }

@@ -1,0 +1,98 @@
+//! Repairs whose process is killed: what was mended stays so, and what was not is mended by the next, once.
+
+use std::time::Duration;
+
+use integration_tests::child::Child;
+use integration_tests::random::Random;
+use integration_tests::releases::{Copies, Staff, assert_rows, second};
+use integration_tests::{Scratch, assert_sound, relaxed};
+use table_core::{DynamicEntity, IfMatch, Store};
+
+const MANY: u32 = 900;
+
+/// Those whose copies are damaged; the others are written meanwhile.
+fn is_damaged(id: u32) -> bool {
+    id.is_multiple_of(3)
+}
+
+/// Takes copies away, changes some, and adds some of nobody: how many things are wrong then.
+fn damage(store: &Store, staff: &Staff) -> u64 {
+    let raw = store.dynamic_table("Company").unwrap().raw();
+    let mut wrong = 0;
+    for ((department, id), (email, age)) in staff.iter().filter(|((_, id), _)| is_damaged(*id)) {
+        wrong += 1;
+        let copy = format!("email_{email}");
+        match id / 3 % 3 {
+            0 => raw.delete(department, &copy, IfMatch::Any).unwrap(),
+            1 => {
+                let other = DynamicEntity::new(department, &copy).with("Age", i32::from(*age) + 1);
+                raw.merge(&other, IfMatch::Any).map(drop).unwrap();
+            }
+            _ => {
+                let of_nobody = format!("email_{id}@nowhere.org");
+                let found = raw.get(department, &copy).unwrap().unwrap();
+                let row =
+                    DynamicEntity::new(department, of_nobody).with("Email", format!("{id}@nowhere.org"));
+                let rest = found.properties().filter(|(name, _)| *name != "Email");
+                let row = rest.fold(row, |row, (name, value)| row.with(name, value.clone()));
+                raw.insert(&row).map(drop).unwrap();
+            }
+        }
+    }
+    wrong
+}
+
+#[test]
+fn a_repair_that_is_killed_is_mended_by_the_next() {
+    let kills = std::env::var("CRASH_JOBS").map_or(8, |text| text.parse().expect("a number"));
+    let scratch = Scratch::new();
+    let path = scratch.path().join("store");
+    let store = relaxed().open(&path).unwrap();
+    let table = store.table::<second::Employee>().unwrap();
+    let one = |id: u32| second::Employee {
+        department: "Sales".into(),
+        id,
+        email: format!("{id}@contoso.com"),
+        age: 20 + (id % 50) as u8,
+    };
+    assert!(table.bulk_insert((0..MANY).map(one)).unwrap().failures.is_empty());
+    let mut staff: Staff = (0..MANY).map(|id| (("Sales".into(), id), (one(id).email, one(id).age))).collect();
+    let (mut random, mut wrong, mut halves, mut ended) = (Random::new(17), 0, 0, 0);
+    for kill in 0..=kills {
+        if wrong == 0 {
+            wrong = damage(&store, &staff);
+            assert_eq!(table.check().unwrap().wrong(), wrong);
+        }
+        let mut child = Child::start(env!("CARGO_BIN_EXE_crash-child"), "repair", &[path.to_str().unwrap()]);
+        child.expect("ready");
+        for _ in 0..3 {
+            let id = random.below(u64::from(MANY)) as u32;
+            if !is_damaged(id) {
+                let new = format!("{kill}-{id}@contoso.com");
+                table.update(second::Employee::key("Sales", id), |e| e.email.clone_from(&new)).unwrap();
+                staff.get_mut(&("Sales".to_owned(), id)).unwrap().0 = new;
+            }
+        }
+        std::thread::sleep(Duration::from_micros(random.below(60_000)));
+        // The last comes to its end.
+        let said = if kill < kills {
+            child.kill()
+        } else {
+            vec![child.next_within(Duration::from_secs(120)).unwrap().unwrap()]
+        };
+        let report = table.check().unwrap();
+        assert!(report.wrong() <= wrong, "what was mended is wrong again: {report}");
+        halves += u64::from(report.wrong() > 0 && report.wrong() < wrong);
+        if let Some(mended) = said.first() {
+            let mended: u64 = mended.strip_prefix("mended ").unwrap().parse().unwrap();
+            assert_eq!(report.wrong(), 0);
+            assert!(mended <= wrong, "{mended} were mended of {wrong}: something twice");
+            ended += 1;
+        }
+        wrong = report.wrong();
+    }
+    assert_rows(&store.dynamic_table("Company").unwrap(), &staff, Copies::OF[1]);
+    drop((table, store));
+    assert_sound(&relaxed().verify_first(true).open(&path).unwrap());
+    println!("repair: {kills} kills, {halves} of them in the midst of it, {ended} ends were told");
+}
