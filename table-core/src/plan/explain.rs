@@ -38,8 +38,19 @@ struct WrittenRow {
     act: Act<()>,
     kind: &'static str,
     index: Option<&'static str>,
-    /// Whether the row is of a summary, to which something is added.
-    adds: bool,
+    /// Whether the row is of a summary or a list, to which something is added.
+    adds: Option<Adds>,
+}
+
+/// What is added to a row that many entities share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Adds {
+    /// Numbers, of a summary.
+    Numbers,
+    /// An id, of a list.
+    Id,
+    /// Nothing: ids are taken off a list.
+    NoId,
 }
 
 /// A copy that comes or goes later.
@@ -72,15 +83,19 @@ impl WrittenGroup {
             act: row.act.bare(),
             kind: row.kind.map_or("", |kind| kind.schema.kind),
             index: row.index(),
-            adds: false,
+            adds: None,
         };
         let added = |addition: &Addition<'_>| WrittenRow {
             row_key: addition.key.into(),
             condition: Condition::Any,
             act: Act::Merge(()),
             kind: addition.amounts.kind().schema.kind,
-            index: Some(addition.amounts.kind_name()),
-            adds: true,
+            index: Some(addition.amounts.name()),
+            adds: Some(match addition.amounts.listings() {
+                [] => Adds::Numbers,
+                listings if listings.iter().any(|listing| listing.stays) => Adds::Id,
+                _ => Adds::NoId,
+            }),
         };
         let of_rows = rows.first().map(|row| row.table());
         let table = of_rows.or_else(|| group.additions.first().map(Addition::table));
@@ -185,7 +200,8 @@ impl fmt::Display for WrittenGroup {
         write!(f, "partition `{}` of `{}`:", self.partition.escape_debug(), self.table)?;
         for row in &self.rows {
             let what = match (row.act, row.condition) {
-                _ if row.adds => "add to",
+                _ if row.adds == Some(Adds::NoId) => "take from",
+                _ if row.adds.is_some() => "add to",
                 (Act::Keep, _) => "leave",
                 (Act::Put(()), Condition::Absent | Condition::StillAbsent) => "insert",
                 (Act::Put(()), Condition::Any) => "put",
@@ -196,7 +212,8 @@ impl fmt::Display for WrittenGroup {
             };
             write!(f, "\n  {what:7} `{}`", row.row_key.escape_debug())?;
             match row.index {
-                Some(name) if row.adds => write!(f, "  the summary {name}")?,
+                Some(name) if row.adds == Some(Adds::Numbers) => write!(f, "  the summary {name}")?,
+                Some(name) if row.adds.is_some() => write!(f, "  the list of {name}")?,
                 None => write!(f, "  the {} itself", row.kind)?,
                 Some(name) => write!(f, "  its copy for {name}")?,
             }

@@ -8,13 +8,13 @@ use super::super::column_type::ColumnType;
 use super::super::encrypted::TOKEN;
 use super::super::key_type::{Format, KeyType, TimeItem};
 use super::super::{
-    Arrival, Blind, Copies, Field, FieldPart, HeldCopy, Index, KeyScope, Part, Place, Schema, Series, Slot,
-    Sum, SumOf, Summary, TableTemplate, Template, TokenScope, entity_type,
+    Arrival, Blind, Copies, Field, FieldPart, HeldCopy, Index, KeyScope, List, Part, Place, Schema, Series,
+    Slot, Sum, SumOf, Summary, TableTemplate, Template, TokenScope, entity_type,
 };
 use super::series;
 use super::{
-    BLIND, BY, BY_PARTITION, BY_TABLE, COPIED, DUAL, ENCRYPTED, EVENTUAL, GONE, HOLDER, IN, OF, PARTITION,
-    PRINTS, SIGNED, SUMS, WAS,
+    BLIND, BY, BY_PARTITION, BY_TABLE, COPIED, DUAL, ENCRYPTED, EVENTUAL, GONE, HOLDER, IN, LIST, OF,
+    PARTITION, PRINTS, SIGNED, SUMS, WAS,
 };
 use crate::model::EdmType;
 
@@ -214,6 +214,11 @@ impl<'t> Reader<'t> {
             let index = Index { arrival, ..Index::new(name, name, place) };
             return Some(index.summary(summary));
         }
+        if self.takes(LIST) {
+            let ids = self.template()?;
+            let index = Index { arrival, ..Index::new(name, leaked(&format!("{kind}.{name}")), place) };
+            return Some(index.list(List::new(ids)));
+        }
         self.takes(" copy").then_some(())?;
         let mut words = Vec::new();
         while self.takes(" ") {
@@ -237,6 +242,7 @@ impl<'t> Reader<'t> {
             when_version,
             arrival,
             summary: None,
+            list: None,
         })
     }
 
