@@ -102,14 +102,15 @@ impl Amounts {
         }
         let comes = comes.map(|id| Listing { id, stays: true });
         let goes = goes.map(|id| Listing { id, stays: false });
-        let amounts = Self::listing(kind, comes.into_iter().chain(goes).collect(), false);
+        let listings: Vec<_> = comes.into_iter().chain(goes).collect();
+        let amounts = Self::listing(kind, &listings, false);
         (!amounts.are_nothing()).then_some(amounts)
     }
 
     /// These ids are put on a list, or taken off it. `mends`: whatever the list says now.
-    pub(crate) fn listing(kind: RowKind, listings: Vec<Listing>, mends: bool) -> Self {
+    pub(crate) fn listing(kind: RowKind, listings: &[Listing], mends: bool) -> Self {
         let mut all = Vec::new();
-        listing::unite(&mut all, &listings);
+        listing::unite(&mut all, listings);
         Self { kind, adds: Vec::new(), is_building: mends, own: Arc::default(), listings: all }
     }
 

@@ -104,7 +104,7 @@ pub(super) fn becomes(
     let mut names = PROPERTIES.iter();
     for text in texts(&ids) {
         let Some(name) = names.next() else { return Err(too_long(index, ids.len())) };
-        properties.push((name, Value::String(text.into())));
+        properties.push((name, Value::String(text)));
     }
     Ok(ListBecomes::Row(properties))
 }

@@ -142,8 +142,8 @@ pub(super) fn mend<E: Entity>(
     let mut mended = 0;
     for ((partition, key), wrong) in &compared.wrong {
         for some in wrong.chunks(IDS) {
-            let listings = some.iter().map(|wrong| wrong.listing.clone()).collect();
-            let amounts = Amounts::listing(kind, listings, true);
+            let listings: Vec<_> = some.iter().map(|wrong| wrong.listing.clone()).collect();
+            let amounts = Amounts::listing(kind, &listings, true);
             let mut groups = vec![Group {
                 table: there,
                 additions: vec![Addition { key, amounts, of: 0 }],
