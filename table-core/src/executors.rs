@@ -18,8 +18,8 @@ pub use crate::handle::store::Store;
 pub use crate::messages::{Answer, Delivery, Errand, QueueId, QueueStats, Receipt, Release, Sending, Task};
 pub use crate::pending::{CopyKey, PendingCount, PendingEntry, Source};
 pub use crate::plan::{
-    Act, Addition, Amounts, Condition, Content, CopyPlace, Epoch, Follow, Group, Intent, NumberOf, OneOrMore,
-    Plan, Range, Refused, RowContent, RowKind, RowProperty, RowWrite, Version,
+    Act, Addition, Amounts, Condition, Content, CopyPlace, Epoch, Follow, Group, Intent, ListBecomes,
+    NumberOf, OneOrMore, Plan, Range, Refused, RowContent, RowKind, RowProperty, RowWrite, TextOf, Version,
 };
 use crate::row::key;
 pub use crate::row::named::{Named, Names, PackedRow};

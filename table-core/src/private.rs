@@ -17,9 +17,9 @@ pub use crate::schema::{slot_fields, slot_names, slot_properties, source_field};
 pub use crate::typed::{
     Additions, At, Blind, BlindArg, Column, Comes, Copied, Elements, Encrypted, Ended, Entities, Entity,
     EntitySet, EntityView, Eventual, EventualCopies, FieldViews, FlatColumns, Former, GivenParts, Group,
-    Held, Holder, InOneTable, InPartition, InPeriods, IndexKey, Key, KeyArg, KeyResult, MemberOf, Newest,
-    Offers, OffersPrefix, OffersRange, Open, Origin, OwnRows, PartArg, Partition, Path, PathQuery, Plain,
-    Projection, Properties, ReadAs, Ready, RefColumn, Selected, SeriesColumn, SeriesOf, SeriesPatch,
+    Held, Holder, InOneTable, InPartition, InPeriods, IndexKey, Key, KeyArg, KeyResult, ListKey, MemberOf,
+    Newest, Offers, OffersPrefix, OffersRange, Open, Origin, OwnRows, PartArg, Partition, Path, PathQuery,
+    Plain, Projection, Properties, ReadAs, Ready, RefColumn, Selected, SeriesColumn, SeriesOf, SeriesPatch,
     SeriesView, ShownRow, Slots, Source, TableIn, Turns, TypedRows, TypedViews, Visitor, Whole, WholeCopies,
     add_to_slot, as_bytes, as_bytes_option, as_text, as_text_option, converted, elements, exchange,
     group_fields, group_is_exact, group_names, group_names_len, kept_layouts, kin, read_copied, read_stored,

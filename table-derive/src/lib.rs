@@ -110,6 +110,14 @@ use crate::ctxt::Ctxt;
 /// | `as = name`, `as(a, b)` | what queries call the parts with `[]` |
 /// | `name = name` | another name for the function on the struct |
 ///
+/// | `#[index_list(..)]` | rows that list the entities of a value, read by `Table::list` |
+/// | --- | --- |
+/// | `by_last_name` | the list's name, which comes first. The function on the struct has it too (C18) |
+/// | `row = ".."` | the template of the lists' row key. Required (C30). What prints one key is on one list |
+/// | `of = id`, `of(year, id)` | the fields of the entity's key by which it is listed: those that the list's own key and its partition don't give back (C8, C17). Required (C30) |
+/// | `partition = ".."`, `table = ".."`, `atomic` | where the lists lie, if not in the entity's partition; they change in the same transaction (C16) |
+/// | `name = name` | another name for the function on the struct |
+///
 /// | | |
 /// | --- | --- |
 /// | `#[summary(of = Entity)]` | the struct is a summary: each row counts the entities that print its key, and adds up what they hold. Its key is of fields of theirs; nobody writes it but their changes |
@@ -144,7 +152,7 @@ use crate::ctxt::Ctxt;
 /// A field of the type `typed::Ref<Entity>`, or of an `Option` of it, is a reference: the key of another entity, in two
 /// properties, `ManagerPartition` and `ManagerRow` of a field `manager`. It is of no key, and is not sealed.
 ///
-/// `#[blob]` and `#[index_list]` are not supported yet.
+/// `#[blob]` is not supported yet.
 ///
 /// # Types in signatures
 ///

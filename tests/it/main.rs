@@ -35,6 +35,7 @@ mod jobs;
 mod layouts;
 mod limits;
 mod lints;
+mod lists;
 mod model;
 mod operations;
 mod periods;

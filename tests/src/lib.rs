@@ -127,6 +127,11 @@ pub mod queries {}
 #[doc = include_str!("../../docs/summaries.md")]
 pub mod summaries {}
 
+/// The program of the page on index lists.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/lists.md")]
+pub mod lists {}
+
 /// The program of the page on series.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/series.md")]

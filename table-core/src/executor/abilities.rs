@@ -96,10 +96,11 @@ impl Abilities {
                 return Err(refused(because.into(), at, Some(row)));
             }
             if let (false, Some(addition)) = (self.additions, group.additions.first()) {
+                let (amounts, name) = (&addition.amounts, addition.amounts.name());
+                let what = if amounts.are_ids() { "list" } else { "summary" };
                 let because = format!(
-                    "the store can't add to the numbers of a row, and the change does, for the summary `{}`: that takes the \
-                     ability `additions`",
-                    addition.amounts.kind_name()
+                    "the store can't add to what a row holds, and the change does, for the {what} `{name}`: that takes the \
+                     ability `additions`"
                 );
                 return Err(refused(because, at, Some(group.rows.len())));
             }

@@ -1,4 +1,4 @@
-//! What a plan adds to the numbers of summaries, and of an entity's own row.
+//! What a plan adds to the numbers of summaries and of an entity's own row, and to index lists.
 //!
 //! Nothing is read for it: the executor adds inside its transaction, so two who add to one row at one time are never in each
 //! other's way.
@@ -7,10 +7,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::content::{Cause, PropertyOf, RowContent, RowKind, RowProperty};
+use super::listing::{self, ListBecomes, Listing, TextOf};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{Value, ValueRef, body};
-use crate::schema::{Absent, Schema, Sum, SumOf, Summary, ValueError};
+use crate::schema::{Absent, List, Schema, Sum, SumOf, Summary, ValueError};
 
 /// What is added to a number of an entity's own row.
 #[derive(Clone, Copy)]
@@ -34,16 +35,19 @@ impl fmt::Debug for OwnAdd {
     }
 }
 
-/// What is added to the numbers of one row: of a summary, or an entity's own.
+/// What is added to one row: to the numbers of a summary, or of an entity's own; ids to a list.
 #[derive(Clone, Debug)]
 pub struct Amounts {
     kind: RowKind,
     /// In the order of the summary's numbers. Wider than those: what several entities give and take may meet.
     adds: Vec<i128>,
-    /// Whether the summary is being made: then less may be there than is taken.
+    /// Whether the summary is being made: then less may be there than is taken. Of a list, whether one that is damaged is
+    /// put right.
     is_building: bool,
     /// What is added to an entity's own row; of a summary's nothing.
     own: Arc<[OwnAdd]>,
+    /// What is put on a list and taken off it, in the order of the ids; of a summary nothing.
+    listings: Vec<Listing>,
 }
 
 /// What a plan adds to a row of a summary, wherever that stands.
@@ -69,29 +73,76 @@ impl Amounts {
         takes: Option<(&RowContent<'_>, u64)>,
         is_building: bool,
     ) -> Option<Self> {
-        let summary = kind.index()?.summary?;
+        let index = kind.index()?;
+        if let Some(list) = index.list {
+            return Self::listed((kind, list), gives, takes, is_building);
+        }
+        let summary = index.summary?;
         let of = |given: Option<(&RowContent<'_>, u64)>, at: usize, sum: &Sum| {
             given.map_or(0, |(content, counted)| of_entity(sum, at, content, counted))
         };
         let sums = summary.sums.iter().enumerate();
         let adds: Vec<_> = sums.map(|(at, sum)| of(gives, at, sum) - of(takes, at, sum)).collect();
-        let amounts = Self { kind, adds, is_building, own: Arc::default() };
+        let amounts = Self { kind, adds, is_building, own: Arc::default(), listings: Vec::new() };
         (!amounts.are_nothing()).then_some(amounts)
+    }
+
+    /// The entity is put on a list, or taken off it, or stays there by another id. While the list is made it may lack entities
+    /// that were there before.
+    fn listed(
+        (kind, list): (RowKind, List),
+        gives: Option<(&RowContent<'_>, u64)>,
+        takes: Option<(&RowContent<'_>, u64)>,
+        is_building: bool,
+    ) -> Option<Self> {
+        let id = |given: Option<(&RowContent<'_>, u64)>| given.and_then(|(content, _)| content.id(list));
+        let (comes, goes) = (id(gives), id(takes));
+        if comes == goes && !is_building {
+            return None;
+        }
+        let comes = comes.map(|id| Listing { id, stays: true });
+        let goes = goes.map(|id| Listing { id, stays: false });
+        let listings: Vec<_> = comes.into_iter().chain(goes).collect();
+        let amounts = Self::listing(kind, &listings, false);
+        (!amounts.are_nothing()).then_some(amounts)
+    }
+
+    /// These ids are put on a list, or taken off it. `mends`: whatever the list says now.
+    pub(crate) fn listing(kind: RowKind, listings: &[Listing], mends: bool) -> Self {
+        let mut all = Vec::new();
+        listing::unite(&mut all, listings);
+        Self { kind, adds: Vec::new(), is_building: mends, own: Arc::default(), listings: all }
     }
 
     /// So much, to make a summary right.
     pub(crate) fn differing(kind: RowKind, adds: Vec<i128>) -> Self {
-        Self { kind, adds, is_building: true, own: Arc::default() }
+        Self { kind, adds, is_building: true, own: Arc::default(), listings: Vec::new() }
     }
 
     /// So much to numbers of an entity's own row.
     pub(crate) fn own(schema: &'static Schema, own: Arc<[OwnAdd]>) -> Self {
-        Self { kind: RowKind { schema, cause: Cause::Entity }, adds: Vec::new(), is_building: false, own }
+        let kind = RowKind { schema, cause: Cause::Entity };
+        Self { kind, adds: Vec::new(), is_building: false, own, listings: Vec::new() }
     }
 
     /// Whether it is added to an entity's own row, which must be there, and keeps what nothing is added to.
     pub fn are_own(&self) -> bool {
         !self.own.is_empty()
+    }
+
+    /// Whether ids are put on a list, or taken off it.
+    pub fn are_ids(&self) -> bool {
+        !self.listings.is_empty()
+    }
+
+    /// What becomes of the list. `old` gives the values of the row that is there, if one is.
+    pub fn becomes_of_list(&self, old: Option<TextOf<'_, '_>>) -> Result<ListBecomes> {
+        listing::becomes((self.kind.name(), self.name()), &self.listings, self.is_building, old)
+    }
+
+    /// What is put on a list, and taken off it.
+    pub(crate) fn listings(&self) -> &[Listing] {
+        &self.listings
     }
 
     /// What the entity's own row holds of the numbers that are added to, with these amounts added; `old` gives what it holds
@@ -136,7 +187,7 @@ impl Amounts {
     }
 
     fn are_nothing(&self) -> bool {
-        self.adds.iter().all(|add| *add == 0)
+        self.adds.iter().all(|add| *add == 0) && self.listings.is_empty()
     }
 
     /// Which rows of the entities' declaration.
@@ -149,12 +200,23 @@ impl Amounts {
         self.kind.index().and_then(|index| index.summary).unwrap_or(NOTHING)
     }
 
-    /// The kind of the row as its own struct declares it.
-    pub(crate) fn row_kind(&self) -> RowKind {
-        if self.are_own() {
-            return self.kind;
+    /// The kind of the row as its own struct declares it; of a list no struct does.
+    pub(crate) fn row_kind(&self) -> Option<RowKind> {
+        if self.are_ids() {
+            return None;
         }
-        RowKind { schema: self.summary().schema, cause: Cause::Entity }
+        if self.are_own() {
+            return Some(self.kind);
+        }
+        Some(RowKind { schema: self.summary().schema, cause: Cause::Entity })
+    }
+
+    /// The name of the summary, or of the list.
+    pub(crate) fn name(&self) -> &'static str {
+        match self.kind.index() {
+            Some(index) if self.are_ids() => index.name,
+            _ => self.kind.name(),
+        }
     }
 
     /// The text of the row's `EntityType`.
@@ -212,10 +274,9 @@ impl Amounts {
             return Error::new(ErrorKind::SchemaMismatch)
                 .because(format!("the row is of another kind than `{}`", self.kind.name()));
         }
-        Error::new(ErrorKind::Corrupt).because(format!(
-            "the row in the place of one of the summary `{}` is of another kind",
-            self.kind.name()
-        ))
+        let what = if self.are_ids() { "the list" } else { "the summary" };
+        Error::new(ErrorKind::Corrupt)
+            .because(format!("the row in the place of one of {what} `{}` is of another kind", self.name()))
     }
 }
 
@@ -246,6 +307,8 @@ impl Addition<'_> {
         let sums = self.amounts.summary().sums.iter().map(|sum| sum.property).chain(own);
         let sums = sums.map(|property| (property, ValueRef::Int64(i64::MIN)));
         let kind = (ENTITY_TYPE, ValueRef::String(self.amounts.kind.name()));
+        let ids = self.amounts.listings.iter().map(|listing| ("Ids", ValueRef::String(&listing.id)));
+        let sums = sums.chain(ids);
         body::operation(table, partition, self.key, body::Kind::Write(std::iter::once(kind).chain(sums)))
     }
 }
@@ -259,6 +322,7 @@ pub(super) fn add_up(additions: &mut Vec<Addition<'_>>) {
             for (sum, add) in first.amounts.adds.iter_mut().zip(&next.amounts.adds) {
                 *sum += add;
             }
+            listing::unite(&mut first.amounts.listings, &next.amounts.listings);
         }
         is_one
     });
@@ -277,7 +341,7 @@ mod tests {
 
     fn amounts(adds: [i128; 2], is_building: bool) -> Amounts {
         let kind = RowKind { schema: SOURCE, cause: Cause::Index(0) };
-        Amounts { kind, adds: adds.to_vec(), is_building, own: Arc::default() }
+        Amounts { kind, adds: adds.to_vec(), is_building, own: Arc::default(), listings: Vec::new() }
     }
 
     /// The numbers of a row with these after this was added to it.

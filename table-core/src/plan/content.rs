@@ -3,7 +3,7 @@
 use super::values::Values;
 use crate::model::names::{ENTITY_PARTS, ENTITY_TYPE};
 use crate::model::{Value, ValueRef};
-use crate::schema::{self, Copies, Index, Place, Schema};
+use crate::schema::{self, Copies, Index, List, Place, Schema};
 
 /// A property of a row.
 pub type RowProperty<'a> = (&'a str, ValueRef<'a>);
@@ -38,6 +38,11 @@ impl RowKind {
     /// Whether its rows are those of a summary, and no copies.
     pub(crate) fn is_summary(self) -> bool {
         self.index().is_some_and(|index| index.summary.is_some())
+    }
+
+    /// Whether its rows are no copies, but made of what many entities give: a summary's, or a list's.
+    pub(crate) fn is_shared(self) -> bool {
+        self.index().is_some_and(Index::is_shared)
     }
 
     /// Where its rows lie.
@@ -137,6 +142,11 @@ impl<'a> RowContent<'a> {
     /// The same, with what the entity's row has that no field is, as far as the row carries it.
     pub(crate) fn carrying(self, unknown: &'a [(Box<str>, Value)]) -> Self {
         if self.kind.carries_unknown() { Self { unknown, ..self } } else { self }
+    }
+
+    /// The entity's id on a list; `None` if it has none, as every entity with a key has.
+    pub(crate) fn id(&self, list: List) -> Option<String> {
+        list.id(self.values).ok().flatten()
     }
 
     /// What a property holds, whether or not the row has it.

@@ -41,8 +41,19 @@ struct WrittenRow {
     index: Option<&'static str>,
     /// Which of a wide entity's own rows it is.
     part: usize,
-    /// Whether the row is of a summary, to which something is added.
-    adds: bool,
+    /// Whether the row is of a summary or a list, to which something is added.
+    adds: Option<Adds>,
+}
+
+/// What is added to a row that many entities share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Adds {
+    /// Numbers, of a summary.
+    Numbers,
+    /// An id, of a list.
+    Id,
+    /// Nothing: ids are taken off a list.
+    NoId,
 }
 
 /// A copy that comes or goes later.
@@ -76,16 +87,20 @@ impl WrittenGroup {
             kind: row.kind.map_or("", |kind| kind.schema.kind),
             index: row.index(),
             part: row.kind.map_or(0, RowKind::part),
-            adds: false,
+            adds: None,
         };
         let added = |addition: &Addition<'_>| WrittenRow {
             row_key: addition.key.into(),
             condition: Condition::Any,
             act: Act::Merge(()),
             kind: addition.amounts.kind().schema.kind,
-            index: Some(addition.amounts.kind_name()),
+            index: Some(addition.amounts.name()),
             part: 0,
-            adds: true,
+            adds: Some(match addition.amounts.listings() {
+                [] => Adds::Numbers,
+                listings if listings.iter().any(|listing| listing.stays) => Adds::Id,
+                _ => Adds::NoId,
+            }),
         };
         let of_rows = rows.first().map(|row| row.table());
         let table = of_rows.or_else(|| group.additions.first().map(Addition::table));
@@ -190,7 +205,8 @@ impl fmt::Display for WrittenGroup {
         write!(f, "partition `{}` of `{}`:", self.partition.escape_debug(), self.table)?;
         for row in &self.rows {
             let what = match (row.act, row.condition) {
-                _ if row.adds => "add to",
+                _ if row.adds == Some(Adds::NoId) => "take from",
+                _ if row.adds.is_some() => "add to",
                 (Act::Keep, _) => "leave",
                 (Act::Put(()), Condition::Absent | Condition::StillAbsent) => "insert",
                 (Act::Put(()), Condition::Any) => "put",
@@ -201,7 +217,8 @@ impl fmt::Display for WrittenGroup {
             };
             write!(f, "\n  {what:7} `{}`", row.row_key.escape_debug())?;
             match row.index {
-                Some(name) if row.adds => write!(f, "  the summary {name}")?,
+                Some(name) if row.adds == Some(Adds::Numbers) => write!(f, "  the summary {name}")?,
+                Some(name) if row.adds.is_some() => write!(f, "  the list of {name}")?,
                 None if row.part > 0 => write!(f, "  part {} of the {}", row.part, row.kind)?,
                 None => write!(f, "  the {} itself", row.kind)?,
                 Some(name) => write!(f, "  its copy for {name}")?,

@@ -22,7 +22,7 @@ pub(super) struct Part<'p> {
     reserved: Vec<RowWrite<'p>>,
     /// Rows that go. Those of an entity that is alone are among the rows, if they are there for certain.
     gone: Vec<Gone<'p>>,
-    /// What is added to rows of summaries.
+    /// What is added to rows of summaries, and to lists.
     additions: Vec<Addition<'p>>,
     /// The epochs of the kinds whose own rows are among them.
     epochs: OneOrMore<Epoch>,
@@ -77,7 +77,7 @@ impl<'p> Part<'p> {
         }
     }
 
-    /// Adds up what several entities give to one row of a summary, and take from it.
+    /// Adds up what several entities give to one row of a summary or to one list, and take from it.
     pub(super) fn add_up(&mut self) {
         if self.additions.len() > 1 {
             addition::add_up(&mut self.additions);

@@ -170,7 +170,7 @@ pub struct Group<'p> {
     pub partition: &'p str,
     /// The rows.
     pub rows: Vec<RowWrite<'p>>,
-    /// What is added to rows of summaries, which are none of those. The executor adds when it has looked at the rows, and
+    /// What is added to rows of summaries and to lists, which are none of those. The executor adds when it has looked at the rows, and
     /// refuses the plan if it can't; in a refusal they are counted on behind the rows.
     pub additions: Vec<Addition<'p>>,
     /// What must not have changed.

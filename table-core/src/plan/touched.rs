@@ -15,7 +15,7 @@ pub(super) enum Touched<'p> {
     Reserved(RowWrite<'p>),
     /// It goes.
     Gone(Gone<'p>),
-    /// It is a summary's: the entity is counted in it, or no more.
+    /// It is a summary's, or a list: the entity is counted in it, or no more.
     Added(Addition<'p>),
 }
 
@@ -45,7 +45,7 @@ pub(super) fn touched<'p>(
             if entity.keeps_own && kind.part() > 0 {
                 continue;
             }
-            if kind.is_summary() {
+            if kind.is_shared() {
                 let takes = old.and_then(|old| old.rows.find(new, row));
                 if let Some(added) = added(of, entity, (new, row), (Some(row), takes)) {
                     take(new, row, Touched::Added(added));
@@ -98,7 +98,7 @@ pub(super) fn touched<'p>(
             continue;
         }
         let kind = row.content.kind;
-        if kind.is_summary() {
+        if kind.is_shared() {
             if let Some(added) = added(of, entity, (&old.rows, row), (None, Some(row))) {
                 take(&old.rows, row, Touched::Added(added));
             }
@@ -129,7 +129,7 @@ pub(super) fn touched<'p>(
     }
 }
 
-/// What an entity gives to a row of a summary, and takes from it; `None` if that is nothing.
+/// What an entity gives to a row of a summary or to a list, and takes from it; `None` if that is nothing.
 fn added<'p>(
     of: usize,
     entity: &Printed<'_>,

@@ -9,6 +9,7 @@
 
 mod holder;
 mod keys;
+mod list;
 mod parts;
 mod periods;
 mod projection;
@@ -298,6 +299,14 @@ pub const fn index_row(schema: &Schema, index: usize) {
     readable_elsewhere(schema, index);
     disjoint(schema, index);
     determined(schema, index);
+}
+
+/// C8, of an index list: its ids tell the entities on it apart. What else a list can't be stands with its other words.
+#[track_caller]
+pub const fn index_list(schema: &Schema, index: usize) {
+    if let Some(message) = sound(schema, list::determined(schema, index)) {
+        message.refuse();
+    }
 }
 
 /// The partition key of an index that lies elsewhere than its entities. C3, C4, C5, C6, C14 and C15: what its template says.

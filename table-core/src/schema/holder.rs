@@ -189,7 +189,7 @@ impl Schema {
             let index: &Index = &self.indexes[at];
             if !index.sparse
                 && !index.is_eventual()
-                && index.summary.is_none()
+                && !index.is_shared()
                 && let Some(parts) = begins(&index.place, copy)
             {
                 return Some(Way { index: Some(at), place: index.place, parts });

@@ -43,6 +43,8 @@ const EVENTUAL: &str = " eventual";
 const PARTITION: &str = " partition";
 /// The word before the numbers of a summary.
 const SUMS: &str = " sums";
+/// The word before what makes up the ids of a list.
+const LIST: &str = " list";
 /// The word before a property that is to go.
 const GONE: &str = "gone";
 /// The word before the number of the part of a wide entity that holds a property.
@@ -140,6 +142,11 @@ pub(crate) fn layout_in(schema: &Schema, table: &str) -> String {
                     SumOf::Field(field) => write!(text, " {}:sum({})", sum.property, property(field)),
                 };
             }
+            continue;
+        }
+        if let Some(list) = index.list {
+            text.push_str(LIST);
+            key(&mut text, &list.ids, &property);
             continue;
         }
         match copies {

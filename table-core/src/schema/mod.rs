@@ -40,6 +40,7 @@ mod key_error;
 mod key_type;
 mod keys;
 mod layout;
+mod list;
 mod lives;
 mod message;
 mod overlap;
@@ -82,6 +83,8 @@ pub(crate) use layout::{
     Differences, Outdated, advice, differences_in, forgotten, layout_in, noted_elsewhere, outdated, read,
     same_index, same_keys, takes, united, with_index, with_table_renamed, without_index,
 };
+pub use list::List;
+pub(crate) use list::SEPARATOR as LIST_SEPARATOR;
 #[doc(hidden)]
 pub use lives::{Blocked, IndexEvent, IndexState, KindEvent, KindState, Lives, Standing};
 pub(crate) use lives::{Refusal, Rows, Unread, rows, standing, unread};
@@ -572,6 +575,8 @@ pub struct Index {
     pub arrival: Option<Arrival>,
     /// What its rows hold if they are no copies, but those of a summary.
     pub summary: Option<Summary>,
+    /// What they hold if they are lists of entities.
+    pub list: Option<List>,
 }
 
 /// When the rows of an index come that lie elsewhere than their entity.
@@ -598,6 +603,7 @@ impl Index {
             when_version: 1,
             arrival: None,
             summary: None,
+            list: None,
         }
     }
 
@@ -641,6 +647,14 @@ impl Index {
     pub const fn summary(mut self, summary: Summary) -> Self {
         self.copies = Copies::Keys;
         self.summary = Some(summary);
+        self
+    }
+
+    /// Rows that list the entities.
+    #[must_use]
+    pub const fn list(mut self, list: List) -> Self {
+        self.copies = Copies::Keys;
+        self.list = Some(list);
         self
     }
 

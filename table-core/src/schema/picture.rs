@@ -5,7 +5,7 @@
 use std::fmt;
 
 use super::layout::sealing;
-use super::{Arrival, Index, Place, Schema, SumOf, Summary, holds};
+use super::{Arrival, FieldPart, Index, List, Place, Schema, SumOf, Summary, fields, holds};
 
 /// The picture's columns.
 const TITLES: [&str; 4] = ["Row", "PartitionKey", "RowKey", "Properties"];
@@ -42,6 +42,9 @@ impl Schema {
             if index.summary.is_some() {
                 name.push_str(", summary");
             }
+            if index.list.is_some() {
+                name.push_str(", list");
+            }
             let words = [(*unique, ", unique"), (*sparse, ", not of every entity")];
             name.extend(words.into_iter().filter(|(is_so, _)| *is_so).map(|(_, word)| word));
             let table = place.table.source();
@@ -55,6 +58,10 @@ impl Schema {
             }
             if let Some(summary) = index.summary {
                 lines.push(line(name, place, self.sums(summary)));
+                continue;
+            }
+            if let Some(list) = index.list {
+                lines.push(line(name, place, format!("Ids: list of {}", self.ids(list))));
                 continue;
             }
             let properties =
@@ -73,6 +80,12 @@ impl Schema {
             SumOf::Field(field) => format!("{}: sum of {}", sum.property, property(field)),
         });
         named.collect::<Vec<_>>().join(", ")
+    }
+
+    /// What makes up the ids of a list: `Id`.
+    fn ids(&self, list: List) -> String {
+        let property = |part: &FieldPart| self.fields.get(part.field).map_or("", |field| field.property);
+        fields(&list.ids).map(property).collect::<Vec<_>>().join(" and ")
     }
 
     /// The properties of the wanted fields: `Age: Int32`, with `?` for one that may be absent; `Ssn: encrypted String`;

@@ -52,6 +52,7 @@ pub use self::query::{
 pub use self::read::TableAt;
 pub use self::read::join::Joined;
 pub use self::read::key::{BlindArg, IndexKey, Key, KeyArg, Lookup, Partition, Ref, RefColumn};
+pub use self::read::list::{ListKey, Listed};
 pub use self::read::origin::{Origin, TableIn};
 pub use self::read::projection::Projection;
 pub use self::read::reading::{Entities, ReadAs, Selected, Whole};

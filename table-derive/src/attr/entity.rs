@@ -5,6 +5,7 @@ use syn::parse::ParseStream;
 use syn::{Attribute, Error, LitStr, Path, Result};
 
 use super::copy_of;
+use super::list::ListWords;
 use super::summary::{self, SummaryWords};
 use super::types::{TypeWord, types};
 use super::{Fill, IndexWords, Slot, Words, value};
@@ -80,13 +81,13 @@ impl EntityAttrs {
                     all.key_attr.get_or_insert_with(|| name.clone());
                 }
                 INDEX => all.indexes.extend(IndexWords::read(cx, attr)),
+                INDEX_LIST => all.indexes.extend(ListWords::read(cx, attr)),
                 SUMMARY => {
                     let new = || (name.clone(), SummaryWords::new());
                     super::read(cx, attr, &mut all.summary.get_or_insert_with(new).1);
                 }
                 SUMMARIZED_IN => all.summarized_in.extend(summary::summarized_in(cx, attr)),
                 COPIED_INTO => all.copied_into.extend(copy_of::copied_into(cx, attr)),
-                INDEX_LIST => super::unsupported(cx, name, &format!("`#[{name}]`")),
                 PROPERTY | FLATTEN | ENCRYPT | SERIES | BLOB | COPY_OF | PART => {
                     cx.error(name.span(), format!("`#[{name}]` belongs on a field"));
                 }

@@ -16,6 +16,8 @@ use crate::symbol::{
 pub(crate) struct IndexWords {
     /// The name of the index, which comes first.
     pub(crate) index: Option<Ident>,
+    /// The name of the attribute, if it is that of a list.
+    pub(crate) list: Option<Ident>,
     pub(crate) row: Slot<LitStr>,
     pub(crate) partition: Slot<LitStr>,
     pub(crate) table: Slot<LitStr>,
@@ -27,6 +29,8 @@ pub(crate) struct IndexWords {
     pub(crate) eventual: Slot<()>,
     pub(crate) as_: Slot<Vec<Ident>>,
     pub(crate) name: Slot<Ident>,
+    /// Of a list: what it lists.
+    pub(crate) of: Slot<Vec<Ident>>,
 }
 
 /// What a copy holds: `copy = all`, `copy = keys`, `copy(..)`.
@@ -40,8 +44,18 @@ impl IndexWords {
     /// Reads an index; `None` after an error in its name.
     pub(crate) fn read(cx: &Ctxt, attr: &Attribute) -> Option<Self> {
         let (name, _) = super::name(attr)?;
-        let mut words = Self {
+        let mut words = Self::new();
+        super::read_with(cx, attr, &mut words, |words, input| {
+            words.index = index_name::<Self>(("an index", name.span()), input)?;
+            Ok(())
+        });
+        words.index.is_some().then_some(words)
+    }
+
+    pub(super) fn new() -> Self {
+        Self {
             index: None,
+            list: None,
             row: Slot::new(value::text),
             partition: Slot::new(value::text),
             table: Slot::new(value::text),
@@ -53,25 +67,23 @@ impl IndexWords {
             eventual: Slot::new(value::flag),
             as_: Slot::new(value::name_or_names),
             name: Slot::new(value::name),
-        };
-        super::read_with(cx, attr, &mut words, |words, input| {
-            words.index = index_name(name.span(), input)?;
-            Ok(())
-        });
-        words.index.is_some().then_some(words)
+            of: Slot::new(value::name_or_names),
+        }
     }
 }
 
 /// The name that an index starts with, and the comma behind it.
-fn index_name(attr: Span, input: ParseStream<'_>) -> Result<Option<Ident>> {
-    let missing =
-        |span| Error::new(span, format!("an index starts with its name: `{}`", IndexWords::EXAMPLE));
+pub(super) fn index_name<W: Words>(
+    (what, attr): (&str, Span),
+    input: ParseStream<'_>,
+) -> Result<Option<Ident>> {
+    let missing = |span| Error::new(span, format!("{what} starts with its name: `{}`", W::EXAMPLE));
     if input.is_empty() {
         return Err(missing(attr));
     }
     let ahead = input.fork();
     if let Ok(name) = ahead.call(Ident::parse_any) {
-        if IndexWords::KNOWN.iter().any(|word| name == word) {
+        if W::KNOWN.iter().any(|word| name == word) {
             // The name was forgotten, and the words are read all the same.
             return Err(missing(name.span()));
         }

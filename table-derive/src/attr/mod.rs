@@ -7,6 +7,7 @@ mod copy_of;
 mod entity;
 mod field;
 mod index;
+mod list;
 mod others;
 mod slot;
 mod summary;

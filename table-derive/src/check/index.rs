@@ -16,7 +16,7 @@ pub(super) fn c16_a_copy_elsewhere_says_when_it_comes(cx: &Ctxt, entity: &Entity
         }
         let name = &index.name;
         if !entity.lies_elsewhere(index) {
-            if let Some(word) = &index.eventual {
+            if let Some(word) = index.eventual.as_ref().filter(|_| index.list.is_none()) {
                 cx.error(
                     word.span(),
                     format!("`{name}` is in the entity's partition, where copies are never `eventual`"),
@@ -32,6 +32,8 @@ pub(super) fn c16_a_copy_elsewhere_says_when_it_comes(cx: &Ctxt, entity: &Entity
         }
         match (&index.atomic, &index.eventual) {
             (Some(_), None) => {}
+            // A list says what there is instead.
+            (_, Some(_)) if index.list.is_some() => {}
             (Some(_), Some(word)) => cx.error(
                 word.span(),
                 format!(
@@ -48,6 +50,16 @@ pub(super) fn c16_a_copy_elsewhere_says_when_it_comes(cx: &Ctxt, entity: &Entity
                         ),
                     );
                 }
+            }
+            (None, None) if index.list.is_some() => {
+                let at = index.place.as_ref().unwrap_or(&index.ident);
+                cx.error(
+                    at.span(),
+                    format!(
+                        "`{name}` lies elsewhere than its entities: say `atomic`, so that it changes with them in one \
+                         transaction"
+                    ),
+                );
             }
             (None, None) => {
                 let at = index.place.as_ref().unwrap_or(&index.ident);
@@ -176,7 +188,7 @@ pub(super) fn c18_parts_leave_queries_their_methods(cx: &Ctxt, entity: &Entity<'
         let name = field.name.as_str();
         let is_part =
             entity.key.partition.fields().chain(entity.key.row.fields()).any(|part| part.field == place)
-                || entity.indexes.iter().any(|index| {
+                || entity.copying().any(|(_, index)| {
                     let partition = index.partition.iter().flat_map(Template::fields);
                     partition
                         .chain(index.row.fields())

@@ -19,6 +19,7 @@ mod entity;
 mod index;
 mod key;
 mod key_part;
+mod list;
 pub(crate) mod names;
 mod periods;
 mod property;
@@ -54,6 +55,9 @@ pub(crate) fn entity(cx: &Ctxt, entity: &Entity<'_>) {
     index::c18_parts_leave_queries_their_methods(cx, entity);
     index::every_row_has_its_name(cx, entity);
     index::c19_a_transaction_holds_the_copies(cx, entity);
+
+    list::a_list_is_of_all_with_a_value(cx, entity);
+    list::c17_a_list_names_what_tells_apart(cx, entity);
 
     copied::a_copy_is_found_by_fields(cx, entity);
     periods::c27_all_of_an_entity_lies_in_its_period(cx, entity);

@@ -20,7 +20,7 @@ pub(super) const BATCH_ROWS: usize = 100;
 
 /// The methods of a table: those of `Table` and `TableAt`, and `rows`, which a derive writes for each entity. An index's method of the
 /// same name would be hidden behind them.
-pub(crate) const TABLE_METHODS: [&str; 31] = [
+pub(crate) const TABLE_METHODS: [&str; 32] = [
     "add",
     "all",
     "at",
@@ -41,6 +41,7 @@ pub(crate) const TABLE_METHODS: [&str; 31] = [
     "get_or_insert",
     "insert",
     "join",
+    "list",
     "merge",
     "move_to",
     "put",

@@ -24,6 +24,9 @@ pub(crate) fn assertions(model: &Entity<'_>) -> TokenStream {
             all.push(whole(model, partition.span(), &quote!(index_partition), &quote!(, #number)));
         }
         all.push(whole(model, index.row.span(), &quote!(index_row), &quote!(, #number)));
+        if let Some(first) = index.list.as_ref().and_then(|list| list.of.first()) {
+            all.push(whole(model, first.span, &quote!(index_list), &quote!(, #number)));
+        }
     }
     if let Some(field) = model.fields.iter().find(|field| field.is_behind()) {
         all.push(whole(model, field.ident.span(), &quote!(properties), &TokenStream::new()));

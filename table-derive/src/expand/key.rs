@@ -55,6 +55,9 @@ fn partition(model: &Entity<'_>) -> TokenStream {
 }
 
 fn index(model: &Entity<'_>, names: &Names<'_>, (number, index): (usize, &Index)) -> TokenStream {
+    if index.list.is_some() {
+        return list(model, (number, index));
+    }
     // An element of a list says which row is meant: the list has no one key.
     let (krate, vis, name) = (&model.krate, model.vis, index.function());
     let path = path::of_index(model, names, (number, index));
@@ -74,6 +77,24 @@ fn index(model: &Entity<'_>, names: &Names<'_>, (number, index): (usize, &Index)
         #[must_use]
         #vis fn #name(#(#parameters),*) -> #krate::IndexKey<#path> {
             #krate::IndexKey::new(&[#(#given),*])
+        }
+    }
+}
+
+/// The key of an index list.
+fn list(model: &Entity<'_>, (number, index): (usize, &Index)) -> TokenStream {
+    let (krate, vis, name) = (&model.krate, model.vis, index.function());
+    let (partition, row) = (model.partition_of(index).source(), index.row.source());
+    let doc = format!(
+        "The key of a list in `{}`: PartitionKey `{partition}`, RowKey `{row}`. `Table::list` reads it by a point query.",
+        index.name
+    );
+    let (parameters, given) = parameters(model, &[model.partition_of(index), &index.row]);
+    quote! {
+        #[doc = #doc]
+        #[must_use]
+        #vis fn #name(#(#parameters),*) -> #krate::ListKey<Self> {
+            #krate::ListKey::new(#number, &[#(#given),*])
         }
     }
 }

@@ -5,8 +5,8 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use super::{copied, fields, summary};
-use crate::model::{Copies, Entity, Index, Template};
-use crate::template::{Format, Part, TimeItem};
+use crate::model::{Copies, Entity, Index, List, Template};
+use crate::template::{FieldPart, Format, Part, TimeItem};
 
 /// The schema of the entity, made by the functions of `table_core::schema` alone. A capability that is not declared
 /// here is as it was before there was a word for it.
@@ -37,10 +37,19 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
         .chain(model.indexes.iter().map(|index| &index.row))
         .chain(elsewhere.map(|index| model.partition_of(index)))
         .collect();
-    // Behind them come those of the parts of a wide entity.
+    // Behind them come those of the parts of a wide entity, and of the ids of lists.
     let of_parts: Vec<_> = (1..=model.parts()).map(|part| model.key.row.with_suffix(&suffix(part))).collect();
-    let parts = templates.iter().copied().chain(&of_parts).map(|template| parts(model, template));
-    let (count, first_of_parts) = (templates.len() + of_parts.len(), templates.len());
+    let first_of_parts = templates.len();
+    let mut next_ids = first_of_parts + of_parts.len();
+    let ids = model.indexes.iter().filter_map(|index| index.list.as_ref());
+    let parts: Vec<_> = templates
+        .iter()
+        .copied()
+        .chain(&of_parts)
+        .map(|template| parts(model, template))
+        .chain(ids.map(|list| ids_of(model, list)))
+        .collect();
+    let count = parts.len();
     let mut partitions = 2 + model.indexes.len();
     let mut templates = templates.iter().take(partitions).enumerate().map(|(at, template)| {
         let source = template.source();
@@ -61,7 +70,13 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
             } else {
                 quote!(ROW.beside(#row))
             };
-            self::index(model, index, &place)
+            let list = index.list.as_ref().map(|list| {
+                let source = list.source(model);
+                let ids = next_ids;
+                next_ids += 1;
+                quote!(.list(#krate::schema::List::new(#krate::schema::Template::new(#source, PARTS[#ids]))))
+            });
+            self::index(model, index, (&place, list))
         })
         .collect();
     let summaries = summary::constants(model).into_iter().map(|summary| quote!(#summary.index));
@@ -123,7 +138,11 @@ pub(crate) fn place(model: &Entity<'_>, field: usize) -> usize {
     model.fields.iter().take(field).filter(|field| field.is_property()).count()
 }
 
-fn index(model: &Entity<'_>, index: &Index, lies: &TokenStream) -> TokenStream {
+fn index(
+    model: &Entity<'_>,
+    index: &Index,
+    (lies, list): (&TokenStream, Option<TokenStream>),
+) -> TokenStream {
     let krate = &model.krate;
     let (name, kind) = (&index.name, format!("{}.{}", model.entity_type(), index.name));
     let unique = index.unique.is_some().then(|| quote!(.unique()));
@@ -135,6 +154,7 @@ fn index(model: &Entity<'_>, index: &Index, lies: &TokenStream) -> TokenStream {
         .then(|| if index.eventual.is_some() { quote!(.eventual()) } else { quote!(.atomic()) });
     let copies = match &index.copies {
         Copies::All => None,
+        Copies::Keys if list.is_some() => None,
         Copies::Keys => Some(quote!(Keys)),
         Copies::Some(fields) => {
             let places = fields.iter().map(|field| place(model, field.value));
@@ -142,7 +162,7 @@ fn index(model: &Entity<'_>, index: &Index, lies: &TokenStream) -> TokenStream {
         }
     };
     let copies = copies.map(|copies| quote!(.copies(#krate::schema::Copies::#copies)));
-    quote!(#krate::schema::Index::new(#name, #kind, #lies) #unique #copies #sparse #version #arrival)
+    quote!(#krate::schema::Index::new(#name, #kind, #lies) #unique #copies #sparse #version #arrival #list)
 }
 
 /// The parts of a template.
@@ -162,39 +182,51 @@ pub(super) fn parts_at(
     let krate = &model.krate;
     let parts = template.parts.iter().map(|part| match part {
         Part::Literal(text) => quote!(#krate::schema::Part::Literal(#text)),
-        Part::Field(part) => {
-            let (place, each) = (place(part.field), part.each);
-            let format = format(model, &part.format);
-            let ty = model.fields.get(part.field).map(|field| {
-                let ty = field.ty;
-                if part.format == Format::Blind {
-                    let optional = quote_spanned!(ty.span()=> <#ty as #krate::Property>::OPTIONAL);
-                    quote!(#krate::token_key(#optional))
-                } else if each {
-                    quote_spanned!(ty.span()=> <#ty as #krate::KeyElements>::KEY)
-                } else {
-                    quote_spanned!(ty.span()=> <#ty as #krate::KeyPart>::KEY)
-                }
-            });
-            let new = if each { quote!(each) } else { quote!(new) };
-            // Of a token it is the library's, and never changes.
-            let version =
-                model.fields.get(part.field).filter(|_| part.format != Format::Blind).map(|field| {
-                    let ty = field.ty;
-                    if each {
-                        quote_spanned!(ty.span()=> .version(<#ty as #krate::KeyElements>::VERSION))
-                    } else {
-                        quote_spanned!(ty.span()=> .version(<#ty as #krate::KeyPart>::VERSION))
-                    }
-                });
-            quote! {
-                #krate::schema::Part::Field(
-                    #krate::schema::FieldPart::#new(#place, #ty, #krate::schema::Format::#format) #version,
-                )
-            }
-        }
+        Part::Field(part) => field_part(model, part, place),
     });
     quote!(&[#(#parts),*])
+}
+
+/// The parts of a list's ids.
+fn ids_of(model: &Entity<'_>, list: &List) -> TokenStream {
+    let place = |field| {
+        let place = place(model, field);
+        quote!(#place)
+    };
+    let parts = model.id_parts(list).map(|part| field_part(model, part, &place));
+    quote!(&[#(#parts),*])
+}
+
+fn field_part(model: &Entity<'_>, part: &FieldPart, place: &dyn Fn(usize) -> TokenStream) -> TokenStream {
+    let krate = &model.krate;
+    let (place, each) = (place(part.field), part.each);
+    let format = format(model, &part.format);
+    let ty = model.fields.get(part.field).map(|field| {
+        let ty = field.ty;
+        if part.format == Format::Blind {
+            let optional = quote_spanned!(ty.span()=> <#ty as #krate::Property>::OPTIONAL);
+            quote!(#krate::token_key(#optional))
+        } else if each {
+            quote_spanned!(ty.span()=> <#ty as #krate::KeyElements>::KEY)
+        } else {
+            quote_spanned!(ty.span()=> <#ty as #krate::KeyPart>::KEY)
+        }
+    });
+    let new = if each { quote!(each) } else { quote!(new) };
+    // Of a token it is the library's, and never changes.
+    let version = model.fields.get(part.field).filter(|_| part.format != Format::Blind).map(|field| {
+        let ty = field.ty;
+        if each {
+            quote_spanned!(ty.span()=> .version(<#ty as #krate::KeyElements>::VERSION))
+        } else {
+            quote_spanned!(ty.span()=> .version(<#ty as #krate::KeyPart>::VERSION))
+        }
+    });
+    quote! {
+        #krate::schema::Part::Field(
+            #krate::schema::FieldPart::#new(#place, #ty, #krate::schema::Format::#format) #version,
+        )
+    }
 }
 
 fn format(model: &Entity<'_>, format: &Format) -> TokenStream {

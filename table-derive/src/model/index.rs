@@ -4,7 +4,7 @@ use proc_macro2::Ident;
 use syn::Path;
 use syn::ext::IdentExt;
 
-use super::{Field, Spanned, Template};
+use super::{Field, List, Spanned, Template};
 use crate::attr::{CopyWord, IndexWords};
 use crate::ctxt::Ctxt;
 use crate::suggest;
@@ -38,6 +38,8 @@ pub(crate) struct Index {
     /// `atomic` and `eventual`, the words themselves: when a copy that lies elsewhere comes.
     pub(crate) atomic: Option<Ident>,
     pub(crate) eventual: Option<Ident>,
+    /// What it lists, if it is a list.
+    pub(crate) list: Option<List>,
 }
 
 /// What the rows of an index hold besides the key.
@@ -52,13 +54,20 @@ pub(crate) enum Copies {
 
 impl Index {
     /// Makes an index of its words; `None` if there were none to make it of.
-    pub(crate) fn new(cx: &Ctxt, words: IndexWords, entity: &Ident, fields: &[Field<'_>]) -> Option<Self> {
-        let ident = words.index?;
+    pub(crate) fn new(
+        cx: &Ctxt,
+        mut words: IndexWords,
+        entity: &Ident,
+        fields: &[Field<'_>],
+    ) -> Option<Self> {
+        let list = List::read(cx, &words, entity, fields);
+        let attribute = if list.is_some() { "index_list" } else { "index" };
+        let ident = words.index.take()?;
         // C30: an index has a row key.
         if words.row.is_missing() {
             cx.error(
                 ident.span(),
-                format!("the index `{ident}` has no row key: `#[index({ident}, row = \"..\")]`"),
+                format!("the index `{ident}` has no row key: `#[{attribute}({ident}, row = \"..\")]`"),
             );
         }
         let place = words.table.word().or_else(|| words.partition.word()).cloned();
@@ -66,6 +75,7 @@ impl Index {
         let partition = (!words.partition.is_missing())
             .then(|| Template::read(cx, words.partition.into_value(), entity, fields));
         let copies = match words.copy.into_value() {
+            _ if list.is_some() => Copies::Keys,
             None | Some(CopyWord::All) => Copies::All,
             Some(CopyWord::Keys) => Copies::Keys,
             Some(CopyWord::Some(names)) => Copies::Some(resolve(cx, &names, entity, fields)),
@@ -74,9 +84,10 @@ impl Index {
             name: ident.unraw().to_string(),
             function: words.name.into_value(),
             row: Template::read(cx, words.row.into_value(), entity, fields),
-            unique: words.unique.word().cloned(),
+            // What a list refuses is told there.
+            unique: words.unique.word().filter(|_| list.is_none()).cloned(),
             copies,
-            when: words.when.into_value(),
+            when: words.when.into_value().filter(|_| list.is_none()),
             when_version: words.when_version.into_value(),
             aliases: words.as_.into_value().unwrap_or_default(),
             atomic: words.atomic.word().cloned(),
@@ -84,6 +95,7 @@ impl Index {
             table,
             partition,
             place,
+            list,
             ident,
         })
     }
@@ -96,7 +108,12 @@ impl Index {
 
 /// The places of the fields in `copy(..)`.
 // C17, first part: they are fields of the struct.
-fn resolve(cx: &Ctxt, names: &[Ident], entity: &Ident, fields: &[Field<'_>]) -> Vec<Spanned<usize>> {
+pub(super) fn resolve(
+    cx: &Ctxt,
+    names: &[Ident],
+    entity: &Ident,
+    fields: &[Field<'_>],
+) -> Vec<Spanned<usize>> {
     let mut places = Vec::new();
     for ident in names {
         let name = ident.unraw().to_string();

@@ -29,7 +29,10 @@ impl Types {
         if words.is_empty() {
             return Self { all, named: Vec::new() };
         }
-        let known: Vec<&str> = OWN.into_iter().chain(indexes.iter().map(|index| &*index.name)).collect();
+        let known: Vec<&str> = OWN
+            .into_iter()
+            .chain(indexes.iter().filter(|index| index.list.is_none()).map(|index| &*index.name))
+            .collect();
         let mut named: Vec<TypeWord> = Vec::new();
         let mut taken = vec![entity.unraw().to_string()];
         for word in words {

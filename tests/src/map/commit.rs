@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use table_core::__executor::{
-    self as executor, Abilities, Act, Addition, Condition, Content, Group, Plan, Refused, RowProperty,
-    RowWrite, TableExec,
+    self as executor, Abilities, Act, Addition, Condition, Content, Group, ListBecomes, Plan, Refused,
+    RowProperty, RowWrite, TableExec,
 };
 use table_core::{ETag, Error, ErrorKind, Result, Ticks, Value};
 
@@ -132,7 +132,7 @@ fn write(
     Ok(Some((key, Some(Arc::new(row)))))
 }
 
-/// What becomes of a row of a summary.
+/// What becomes of a row of a summary, or of a list.
 fn add(
     state: &State,
     table: &MapTable,
@@ -154,6 +154,36 @@ fn add(
         properties.extend(sums.into_iter().map(|(name, sum)| (name.to_owned(), sum)));
         let row = Row { partition: partition.into(), row: addition.key.into(), timestamp, properties };
         return Ok((key, Some(Arc::new(row))));
+    }
+    if addition.amounts.are_ids() {
+        let old = state.rows.get(&key);
+        if let Some(old) = old
+            && old.properties.get("EntityType").and_then(Value::as_str) != Some(addition.amounts.kind_name())
+        {
+            return Err(addition.amounts.is_another());
+        }
+        let becomes = match old {
+            None => addition.amounts.becomes_of_list(None)?,
+            Some(old) => {
+                let mut of_old = |name: &str| Ok(old.properties.get(name).map(Value::as_value_ref));
+                addition.amounts.becomes_of_list(Some(&mut of_old))?
+            }
+        };
+        let row = match becomes {
+            ListBecomes::Same => old.cloned(),
+            ListBecomes::Gone => None,
+            ListBecomes::Row(properties) => {
+                let properties =
+                    properties.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+                Some(Arc::new(Row {
+                    partition: partition.into(),
+                    row: addition.key.into(),
+                    timestamp,
+                    properties,
+                }))
+            }
+        };
+        return Ok((key, row));
     }
     let becomes = match state.rows.get(&key) {
         None => addition.amounts.becomes(None)?,

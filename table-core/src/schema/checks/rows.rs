@@ -131,7 +131,7 @@ const fn are_of_a_summary((a, index): (&Schema, KeyOf), (b, own): (&Schema, KeyO
 /// C8: an index that isn't `unique`, as none is that is `eventual`, has every field of the primary key in its own, so that two entities never
 /// want one row of it.
 pub(super) const fn determined(schema: &Schema, at: usize) -> Option<Message> {
-    if index(schema, at).unique {
+    if index(schema, at).unique || index(schema, at).list.is_some() {
         return None;
     }
     let place = schema.place();

@@ -16,14 +16,14 @@ pub struct ChangeCost {
     pub requests: f64,
 }
 
-/// The rows of each index that an entity has on average: as counted, or one. It counts in one row of a summary.
+/// The rows of each index that an entity has on average: as counted, or one. It counts in one row of a summary, and is on one list.
 pub(super) fn per_entity(schema: &Schema, entities: u64, rows: &[RowCost]) -> Vec<f64> {
     let of = |rows: Option<&RowCost>| match rows {
         Some(rows) if entities > 0 => super::share(rows.rows, entities),
         _ => 1.0,
     };
     let indexes = schema.indexes.iter().enumerate();
-    indexes.map(|(at, index)| if index.summary.is_some() { 1.0 } else { of(rows.get(at + 1)) }).collect()
+    indexes.map(|(at, index)| if index.is_shared() { 1.0 } else { of(rows.get(at + 1)) }).collect()
 }
 
 /// What a change does to the rows of each index, and whether it writes a part.

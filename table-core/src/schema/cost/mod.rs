@@ -116,7 +116,7 @@ impl Cost {
 
     fn advice_on(&self, (schema, usage): (&Schema, &Usage), index: &Index, rows: &RowCost) -> Vec<String> {
         let mut advice = Vec::new();
-        if index.summary.is_some() {
+        if index.is_shared() {
             return advice;
         }
         let name = index.name;

@@ -132,16 +132,16 @@ impl Usage {
 }
 
 impl Schema {
-    /// What entities used like this would cost, before there are any. The rows of a summary are left out, since as many as it
-    /// has keys are there, whatever the entities. An error if the usage names what is not declared.
+    /// What entities used like this would cost, before there are any. The rows of a summary or of lists are left out, since as many
+    /// as they have keys are there, whatever the entities. An error if the usage names what is not declared.
     pub fn cost(&self, usage: &Usage) -> Result<Cost> {
         usage.check(self).map_err(|error| error.attempted("estimate the cost"))?;
         let own = std::iter::once((None, None, self.place()));
         let copies =
             self.indexes.iter().enumerate().map(|(at, index)| (Some(at), Some(index.name), &index.place));
-        let is_summary = |at: usize| self.indexes.get(at).is_some_and(|index| index.summary.is_some());
+        let is_shared = |at: usize| self.indexes.get(at).is_some_and(Index::is_shared);
         let rows = own.chain(copies).map(|(at, index, place)| {
-            if at.is_some_and(is_summary) {
+            if at.is_some_and(is_shared) {
                 return RowCost { index, ..RowCost::default() };
             }
             let (service, stored) = self.row(usage, (at, 0), place);

@@ -339,6 +339,7 @@ pub(crate) fn same_index((old, was): (&Schema, &Index), (new, is): (&Schema, &In
         && (was.unique, was.sparse, was.when_version) == (is.unique, is.sparse, is.when_version)
         && was.arrival == is.arrival
         && same_sums((old, was), (new, is))
+        && same_ids((old, was), (new, is))
         && other_table(old, was) == other_table(new, is)
         && (!is.is_elsewhere() || prints_as((old, &was.place.partition), (new, &is.place.partition)))
         && std::mem::discriminant(&was.copies) == std::mem::discriminant(&is.copies)
@@ -361,6 +362,15 @@ fn same_sums((old, was): (&Schema, &Index), (new, is): (&Schema, &Index)) -> boo
         (Some(was), Some(is)) => {
             was.sums.len() == is.sums.len() && was.sums.iter().zip(is.sums).all(|(was, is)| same(was, is))
         }
+        _ => false,
+    }
+}
+
+/// Whether both are lists of the same ids, or neither is one.
+fn same_ids((old, was): (&Schema, &Index), (new, is): (&Schema, &Index)) -> bool {
+    match (was.list, is.list) {
+        (None, None) => true,
+        (Some(was), Some(is)) => prints_as((old, &was.ids), (new, &is.ids)),
         _ => false,
     }
 }

@@ -8,12 +8,12 @@ use super::super::column_type::ColumnType;
 use super::super::encrypted::TOKEN;
 use super::super::key_type::{Format, KeyType, TimeItem};
 use super::super::{
-    Arrival, Blind, Copies, Field, FieldPart, HeldCopy, Index, KeyScope, Part, Place, Schema, Series, Slot,
-    Sum, SumOf, Summary, TableTemplate, Template, TokenScope, entity_type, part_key,
+    Arrival, Blind, Copies, Field, FieldPart, HeldCopy, Index, KeyScope, List, Part, Place, Schema, Series,
+    Slot, Sum, SumOf, Summary, TableTemplate, Template, TokenScope, entity_type, part_key,
 };
 use super::series;
 use super::{
-    BLIND, BY, BY_PARTITION, BY_TABLE, COPIED, DUAL, ENCRYPTED, EVENTUAL, GONE, HOLDER, IN, OF, PART,
+    BLIND, BY, BY_PARTITION, BY_TABLE, COPIED, DUAL, ENCRYPTED, EVENTUAL, GONE, HOLDER, IN, LIST, OF, PART,
     PARTITION, PRINTS, SIGNED, SUMS, WAS,
 };
 use crate::limits;
@@ -241,6 +241,11 @@ impl<'t> Reader<'t> {
             let index = Index { arrival, ..Index::new(name, name, place) };
             return Some(index.summary(summary));
         }
+        if self.takes(LIST) {
+            let ids = self.template()?;
+            let index = Index { arrival, ..Index::new(name, leaked(&format!("{kind}.{name}")), place) };
+            return Some(index.list(List::new(ids)));
+        }
         self.takes(" copy").then_some(())?;
         let mut words = Vec::new();
         while self.takes(" ") {
@@ -264,6 +269,7 @@ impl<'t> Reader<'t> {
             when_version,
             arrival,
             summary: None,
+            list: None,
         })
     }
 

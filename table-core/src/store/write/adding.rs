@@ -1,4 +1,4 @@
-//! What plans add to the numbers of rows, inside the transaction: of summaries, and of entities.
+//! What plans add to rows, inside the transaction: to the numbers of summaries and of entities, and to lists.
 //!
 //! The row is read where the transaction has it, with what plans before have added. So nobody who adds was ever too late.
 
@@ -9,8 +9,8 @@ use super::numbering::encode_now;
 use super::transaction::touched;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::model::{Name, ValueRef};
-use crate::plan::{RowProperty, borrowed};
+use crate::model::{Name, Value, ValueRef};
+use crate::plan::{ListBecomes, RowProperty, borrowed};
 use crate::row::Row;
 use crate::row::encode::{self, Under};
 use crate::row::row_write;
@@ -31,6 +31,9 @@ impl Writing<'_, '_> {
     ) -> Result<AppliedRow> {
         if addition.amounts.are_own() {
             return self.examine_own(plan, addition);
+        }
+        if addition.amounts.are_ids() {
+            return self.examine_list(plan, addition);
         }
         let key = plan.bytes(&addition.key);
         let found = self.dbs.data.get(self.txn, key).map_err(lmdb::error)?;
@@ -60,6 +63,49 @@ impl Writing<'_, '_> {
         let new = match properties {
             Some(properties) => self.encode(plan, addition, &properties)?,
             None => New::Nothing,
+        };
+        let length = match &new {
+            New::Scratch(range) => Some(key.len() + range.len()),
+            _ => None,
+        };
+        self.check_change(key, (old.length(), length))?;
+        Ok(AppliedRow::of(Some(old), new))
+    }
+
+    /// The same of a list: ids come and go, and the row with the first and the last of them.
+    fn examine_list(&mut self, plan: &Prepared, addition: &EncodedAddition) -> Result<AppliedRow> {
+        let (key, amounts) = (plan.bytes(&addition.key), &addition.amounts);
+        let Some(bytes) = self.dbs.data.get(self.txn, key).map_err(lmdb::error)? else {
+            let new = match amounts.becomes_of_list(None)? {
+                ListBecomes::Row(properties) => self.encode(plan, addition, &borrowed_values(&properties))?,
+                ListBecomes::Same | ListBecomes::Gone => New::Nothing,
+            };
+            let length = match &new {
+                New::Scratch(range) => key.len() + range.len(),
+                _ => key.len() + TYPICAL,
+            };
+            if !self.lacked(key, length)? && self.state.is_some() {
+                return Err(read::out_of_order());
+            }
+            return Ok(AppliedRow::of(None, new));
+        };
+        self.check_value(bytes)?;
+        let row = Row::parse(bytes)?;
+        row.verify(addition.seed)?;
+        let old = OldRow::of(&row, key.len() + bytes.len());
+        let becomes = {
+            let Some(touched) = self.touched_by(plan, addition.group) else { return Err(no_table()) };
+            let dict = self.dict_for(touched, &row)?;
+            let view = RowView::new(key, row, &*dict, true);
+            if view.kind()? != Some(amounts.kind_name()) {
+                return Err(amounts.is_another());
+            }
+            amounts.becomes_of_list(Some(&mut |name| view.get(name)))?
+        };
+        let new = match becomes {
+            ListBecomes::Same => return Ok(AppliedRow::of(Some(old), New::Kept)),
+            ListBecomes::Row(properties) => self.encode(plan, addition, &borrowed_values(&properties))?,
+            ListBecomes::Gone => New::Nothing,
         };
         let length = match &new {
             New::Scratch(range) => Some(key.len() + range.len()),
@@ -131,7 +177,7 @@ impl Writing<'_, '_> {
         let (kind, seed) = (addition.amounts.row_kind(), addition.seed);
         let known = touched.state.dict();
         let dict = touched.grown.as_ref().map_or(&*known, |grown| &grown.0);
-        if !dict.wants_shape(kind) {
+        if kind.is_none_or(|kind| !dict.wants_shape(kind)) {
             let under = Under { dict, seed, digest: None };
             let scratch = &mut *self.scratch;
             let written =
@@ -143,9 +189,13 @@ impl Writing<'_, '_> {
         // Some name has no number yet, or the kind no shape.
         let owned = |(name, value): &RowProperty<'_>| (Name::from(*name), value.to_value());
         let properties = properties.iter().map(owned).collect();
-        let row = Deferred { properties, digest: None, kind: Some(kind) };
+        let row = Deferred { properties, digest: None, kind };
         encode_now(self.dbs, self.txn, touched, self.scratch, &row, seed).map(New::Scratch)
     }
+}
+
+fn borrowed_values<'v>(properties: &'v [(&'static str, Value)]) -> Vec<RowProperty<'v>> {
+    properties.iter().map(|(name, value)| (*name, value.as_value_ref())).collect()
 }
 
 #[cold]

@@ -311,7 +311,11 @@ impl Prepared {
     /// Names the row that is added to in an error.
     #[cold]
     pub(super) fn locate_addition(&self, error: Error, addition: &EncodedAddition) -> Refused {
-        let attempted = if addition.amounts.are_own() { "add to" } else { "add to a summary in" };
+        let attempted = match &addition.amounts {
+            amounts if amounts.are_own() => "add to",
+            amounts if amounts.are_ids() => "change a list in",
+            _ => "add to a summary in",
+        };
         let error = error.attempted(attempted);
         let Refused { error, group, .. } = self.locate_group(error, addition.group);
         Refused { error: key::locate(error, self.bytes(&addition.key)), group, row: Some(addition.at) }

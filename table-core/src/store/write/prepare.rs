@@ -40,7 +40,7 @@ pub(crate) fn single(
 /// Checks the rows of a plan against each of the service's rules for a batch, of which each group is one unless the plan is
 /// of the whole store. The groups' places refer to these tables.
 pub(crate) fn plan(plan: &Plan<'_>, tables: &[&Arc<TableState>]) -> Result<Prepared, Refused> {
-    let rows = plan.groups.iter().map(|group| group.rows.len()).sum();
+    let rows = plan.groups.iter().map(|group| group.rows.len() + group.additions.len()).sum();
     let mut builder = Builder::new(rows);
     builder.has_intents = !plan.intents.is_empty();
     for (number, group) in plan.groups.iter().enumerate() {

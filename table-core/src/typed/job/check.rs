@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::{recount, sweep};
+use super::{recount, relist, sweep};
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
@@ -52,6 +52,12 @@ pub struct CopyReport {
     pub summaries: u64,
     /// Rows of summaries, there or missing, that don't say what the entities come to.
     pub miscounted: u64,
+    /// How many index lists were looked at.
+    pub lists: u64,
+    /// Entities that are not on an index list that they are to be on.
+    pub unlisted: u64,
+    /// Index lists that are damaged, and ids on lists that are of no entity which is to be there.
+    pub mislisted: u64,
     /// Entities that hold something else of [another](crate::Entity#on-fields) than that says.
     pub outdated: u64,
     /// Parts of wide entities that are missing, or are other rows. What they held is lost: [`Table::delete`] removes what is
@@ -87,7 +93,14 @@ impl CopyReport {
 
     /// How many copies are not.
     pub fn wrong(&self) -> u64 {
-        self.missing + self.stale + self.orphans + self.miscounted + self.outdated + self.lost_parts
+        self.missing
+            + self.stale
+            + self.orphans
+            + self.miscounted
+            + self.unlisted
+            + self.mislisted
+            + self.outdated
+            + self.lost_parts
     }
 
     fn add(&mut self, what: &'static str, index: &'static str, (table, partition, row): (&str, &str, &str)) {
@@ -95,6 +108,8 @@ impl CopyReport {
             MISSING => &mut self.missing,
             STALE => &mut self.stale,
             MISCOUNTED => &mut self.miscounted,
+            UNLISTED => &mut self.unlisted,
+            MISLISTED => &mut self.mislisted,
             OUTDATED => &mut self.outdated,
             LOST | TAKEN | UNSAID => &mut self.lost_parts,
             _ => &mut self.orphans,
@@ -110,6 +125,8 @@ impl CopyReport {
 const MISSING: &str = "the copy is missing";
 const STALE: &str = "the copy is not what its entity says";
 const MISCOUNTED: &str = "the summary does not say what its entities come to";
+const UNLISTED: &str = "an entity is not on the list";
+const MISLISTED: &str = "the list is damaged, or has an id of no entity that is to be there";
 const OUTDATED: &str = "what it holds of another entity is not what that says";
 const LOST: &str =
     "the part is missing, and what it held is lost: delete the entity, repair, and insert it anew";
@@ -126,6 +143,10 @@ impl fmt::Display for CopyReport {
         )?;
         if *summaries > 0 || *miscounted > 0 {
             write!(f, "; {summaries} rows of summaries, {miscounted} miscounted")?;
+        }
+        if self.lists > 0 || self.unlisted > 0 {
+            let (lists, wrong) = (self.lists, self.unlisted + self.mislisted);
+            write!(f, "; {lists} index lists, {wrong} wrong ids")?;
         }
         if self.outdated > 0 {
             write!(f, "; {} that hold what others said before", self.outdated)?;
@@ -158,7 +179,7 @@ struct Wrong {
 impl<E: Entity> Table<E> {
     /// Compares every copy of the entities with the entity that it is of, in the indexes that are ready, wherever they lie:
     /// none may be missing, none may say anything else, and none may be of no entity. What is still to
-    /// [follow](crate::Store::unsettled) is not wrong. A raw write of a row may break that, or
+    /// [follow](crate::Store::unsettled) is not wrong. Summaries and index lists are compared, too. A raw write of a row may break that, or
     /// a program that did not know an index.
     ///
     /// It goes once over the table, and over the others where copies lie, a few hundred rows in each snapshot, and holds up
@@ -192,6 +213,7 @@ impl<E: Entity> Table<E> {
         let mut report = CopyReport::default();
         self.go_over(&mut report, false)?;
         self.recount(&mut report)?;
+        self.relist(&mut report, false)?;
         Ok(report)
     }
 
@@ -204,6 +226,7 @@ impl<E: Entity> Table<E> {
             let mut report = CopyReport::default();
             let mut done = self.go_over(&mut report, true)?;
             done += self.recount(&mut report).and_then(|wrong| self.mend_summaries(&wrong))?;
+            done += self.relist(&mut report, true)?;
             mended += done;
             let is_sound = report.is_sound();
             first.get_or_insert(report);
@@ -232,6 +255,31 @@ impl<E: Entity> Table<E> {
             }
         }
         Ok(wrong)
+    }
+
+    /// Compares the index lists that are ready, each in one snapshot; returns how many ids were put right.
+    fn relist(&self, report: &mut CopyReport, mends: bool) -> Result<u64> {
+        let (table, mut mended) = (self.dynamic(), 0);
+        let lists = E::SCHEMA.indexes.iter().enumerate().filter(|(_, index)| index.list.is_some());
+        for (number, index) in lists {
+            let standing = driver::standing(Together::alone(table), E::SCHEMA, mends)?;
+            if !standing.is_ready(number) {
+                continue;
+            }
+            let compared = relist::compare::<E>(table, &table.snapshot()?, number)?;
+            report.lists += compared.rows;
+            for ((partition, row), wrong) in &compared.wrong {
+                for wrong in wrong {
+                    let what = if wrong.is_missing() { UNLISTED } else { MISLISTED };
+                    report.add(what, index.name, (index.place.table.source(), partition, row));
+                }
+            }
+            if mends {
+                let epoch = Epoch { kind: E::SCHEMA.kind, number: standing.epoch };
+                mended += relist::mend::<E>(table, number, &compared, epoch)?;
+            }
+        }
+        Ok(mended)
     }
 
     fn mend_summaries(&self, wrong: &[usize]) -> Result<u64> {
@@ -314,7 +362,7 @@ impl<E: Entity> Table<E> {
 }
 
 /// Whether a refusal says that others have written the rows, or claim them.
-fn is_another_s(kind: ErrorKind) -> bool {
+pub(super) fn is_another_s(kind: ErrorKind) -> bool {
     matches!(
         kind,
         ErrorKind::ConditionNotMet
@@ -429,8 +477,7 @@ impl At<'_> {
 
     /// Whether the copies of an index are compared: it is ready, and they are copies.
     fn is_looked_at(&self, schema: &Schema, index: usize) -> bool {
-        self.standing.is_ready(index)
-            && schema.indexes.get(index).is_some_and(|index| index.summary.is_none())
+        self.standing.is_ready(index) && schema.indexes.get(index).is_some_and(|index| !index.is_shared())
     }
 
     /// Looks at the head of a wide entity: its parts must be there. Without one of them nobody can say what copies are to say.

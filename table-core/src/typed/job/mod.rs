@@ -11,6 +11,7 @@ mod list;
 mod migration;
 mod rebuild;
 mod recount;
+mod relist;
 mod sweep;
 
 use std::collections::VecDeque;

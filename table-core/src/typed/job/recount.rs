@@ -82,7 +82,7 @@ pub(super) fn compare<E: Entity>(
 }
 
 /// Lends each row of a table as it is in a snapshot.
-fn each(
+pub(super) fn each(
     table: &DynamicTable,
     snapshot: &Snapshot,
     look: &mut dyn FnMut(&RowView<'_>) -> Result<()>,

@@ -176,7 +176,7 @@ impl KeyValues for Arguments<'_> {
 }
 
 /// Prints a partition key and a row key from the arguments of a constructor.
-fn print(schema: &Schema, place: &Place, given: &[KeyResult<'_>]) -> Result<KeyPair> {
+pub(super) fn print(schema: &Schema, place: &Place, given: &[KeyResult<'_>]) -> Result<KeyPair> {
     print_values(schema, place, &Arguments::new(place, given))
 }
 

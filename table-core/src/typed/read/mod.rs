@@ -3,6 +3,7 @@
 pub(in crate::typed) mod blind;
 pub(in crate::typed) mod join;
 pub(in crate::typed) mod key;
+pub(in crate::typed) mod list;
 pub(in crate::typed) mod missed;
 pub(in crate::typed) mod origin;
 pub(in crate::typed) mod projection;

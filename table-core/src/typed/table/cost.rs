@@ -164,7 +164,7 @@ impl Run {
         };
         let parts = || schema::fields(&index.place.partition).chain(schema::fields(&index.place.row));
         let further = || parts().filter(|part| !is_own(part.field));
-        if index.summary.is_some() || further().any(|part| !part.is_lossless()) {
+        if index.is_shared() || further().any(|part| !part.is_lossless()) {
             return None;
         }
         let fields: Vec<_> = further().map(|part| part.field).collect();

@@ -24,7 +24,7 @@ use crate::symbol::{COLUMNS, INDEXES};
 /// What the table derefs to, and the types behind its methods.
 pub(crate) fn indexes(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'_>) -> TokenStream {
     let (krate, vis, name) = (&model.krate, model.vis, &names.indexes);
-    let paths = std::iter::once(None).chain(model.indexes.iter().enumerate().map(Some));
+    let paths = std::iter::once(None).chain(model.copying().map(Some));
     let paths: Vec<_> = paths.map(|index| Path::new(model, names, index)).collect();
     let methods = paths.iter().map(|path| query::start(path, &names.query));
     let query = query::query(model, names, beside);

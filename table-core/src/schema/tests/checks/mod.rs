@@ -40,6 +40,7 @@ pub(in crate::schema) mod employee {
         when_version: 1,
         arrival: None,
         summary: None,
+        list: None,
     };
 
     pub(in crate::schema) const BY_NAME: Index = Index {
@@ -55,6 +56,7 @@ pub(in crate::schema) mod employee {
         when_version: 1,
         arrival: None,
         summary: None,
+        list: None,
     };
 }
 

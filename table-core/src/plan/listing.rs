@@ -1,0 +1,161 @@
+//! What plans put on index lists, and take off them.
+//!
+//! Nothing is read for it: the executor does it inside its transaction, as it adds to the numbers of summaries. The ids of a
+//! list are sorted, each once, and lie in as many properties as they take.
+
+use std::borrow::Cow;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
+use crate::model::names::ENTITY_TYPE;
+use crate::model::{Value, ValueRef};
+use crate::schema::LIST_SEPARATOR;
+
+/// The properties in which the ids of a list lie, the first of which is always there. All of them full, and the keys, are
+/// less than an entity may have.
+const PROPERTIES: [&str; 15] = [
+    "Ids", "Ids2", "Ids3", "Ids4", "Ids5", "Ids6", "Ids7", "Ids8", "Ids9", "Ids10", "Ids11", "Ids12",
+    "Ids13", "Ids14", "Ids15",
+];
+
+/// The most UTF-16 units of a property.
+const UNITS: usize = limits::STRING_UNITS;
+
+/// What becomes of an id on a list.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Listing {
+    pub(crate) id: String,
+    /// Whether it is to be there.
+    pub(crate) stays: bool,
+}
+
+/// What becomes of the row of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListBecomes {
+    /// It says so already.
+    Same,
+    /// No id is left, or ever was there.
+    Gone,
+    /// These are its properties.
+    Row(Vec<(&'static str, Value)>),
+}
+
+/// What gives the value that a row has in a property, if it has one.
+pub type TextOf<'n, 'v> = &'n mut dyn FnMut(&str) -> Result<Option<ValueRef<'v>>>;
+
+/// Brings those for one list together: an id that any entity wants there stays.
+pub(super) fn unite(listings: &mut Vec<Listing>, others: &[Listing]) {
+    listings.extend_from_slice(others);
+    listings.sort_by(|a, b| a.id.cmp(&b.id).then(b.stays.cmp(&a.stays)));
+    listings.dedup_by(|next, first| next.id == first.id);
+}
+
+/// The ids on a list that is there, in order; an error if it is damaged.
+pub(crate) fn ids_of<'v>(read: TextOf<'_, 'v>) -> Result<Vec<Cow<'v, str>>> {
+    let ids = all_ids_of(read)?;
+    if ids.windows(2).any(|pair| matches!(pair, [a, b] if a >= b)) {
+        return Err(damaged("its ids are not in order"));
+    }
+    Ok(ids)
+}
+
+/// The same in whatever order, and each as often as it is there.
+fn all_ids_of<'v>(read: TextOf<'_, 'v>) -> Result<Vec<Cow<'v, str>>> {
+    let mut ids = Vec::new();
+    for (at, property) in PROPERTIES.iter().enumerate() {
+        match read(property)? {
+            Some(ValueRef::String(text)) => ids.extend(text.split(LIST_SEPARATOR).map(Cow::Borrowed)),
+            Some(_) => return Err(damaged("its ids are no text")),
+            None if at == 0 => return Err(damaged("it has no ids")),
+            None => break,
+        }
+    }
+    Ok(ids)
+}
+
+/// What becomes of a list with these changes; `old` gives the properties of the row that is there, if one is. `kind` is the
+/// text of its `EntityType`, and `mends`, whether what is damaged is to be put right.
+pub(super) fn becomes(
+    (kind, index): (&'static str, &str),
+    listings: &[Listing],
+    mends: bool,
+    old: Option<TextOf<'_, '_>>,
+) -> Result<ListBecomes> {
+    let mut before = match old {
+        None => Vec::new(),
+        Some(read) if mends => all_ids_of(read).unwrap_or_default(),
+        Some(read) => ids_of(read)?,
+    };
+    let is_in_order = before.is_sorted_by(|a, b| a < b);
+    if !is_in_order {
+        before.sort_unstable();
+        before.dedup();
+    }
+    let is_said =
+        |listing: &Listing| before.binary_search_by(|id| (**id).cmp(&*listing.id)).is_ok() == listing.stays;
+    if is_in_order && !before.is_empty() && listings.iter().all(is_said) {
+        return Ok(ListBecomes::Same);
+    }
+    let ids = merged(&before, listings);
+    if ids.is_empty() {
+        return Ok(ListBecomes::Gone);
+    }
+    let mut properties = vec![(ENTITY_TYPE, Value::String(kind.into()))];
+    let mut names = PROPERTIES.iter();
+    for text in texts(&ids) {
+        let Some(name) = names.next() else { return Err(too_long(index, ids.len())) };
+        properties.push((name, Value::String(text)));
+    }
+    Ok(ListBecomes::Row(properties))
+}
+
+/// Those that are there without those that go, and with those that come. All are in order.
+fn merged<'i>(before: &'i [Cow<'_, str>], listings: &'i [Listing]) -> Vec<&'i str> {
+    let (mut ids, mut changes) =
+        (Vec::with_capacity(before.len() + listings.len()), listings.iter().peekable());
+    for id in before.iter().map(|id| &**id) {
+        while let Some(change) = changes.next_if(|change| *change.id < *id) {
+            ids.extend(change.stays.then_some(&*change.id));
+        }
+        let change = changes.next_if(|change| change.id == id);
+        ids.extend(change.is_none_or(|change| change.stays).then_some(id));
+    }
+    ids.extend(changes.filter(|change| change.stays).map(|change| &*change.id));
+    ids
+}
+
+/// The ids as the properties have them: as many in each as it takes.
+fn texts(ids: &[&str]) -> Vec<String> {
+    let (mut texts, mut units): (Vec<String>, usize) = (Vec::new(), 0);
+    for id in ids {
+        let more = id.chars().map(char::len_utf16).sum::<usize>() + 1;
+        match texts.last_mut() {
+            Some(text) if units + more <= UNITS => {
+                text.push(LIST_SEPARATOR);
+                text.push_str(id);
+                units += more;
+            }
+            _ => {
+                texts.push((*id).to_owned());
+                units = more - 1;
+            }
+        }
+    }
+    texts
+}
+
+#[cold]
+fn too_long(index: &str, ids: usize) -> Error {
+    Error::new(ErrorKind::EntityTooLarge).because(format!(
+        "the list would have {ids} ids, and its row has room for no more than {} texts of {UNITS} characters; \
+         `#[index({index}, ..)]` has a row for each entity, and no such end",
+        PROPERTIES.len()
+    ))
+}
+
+#[cold]
+pub(crate) fn damaged(what: &str) -> Error {
+    Error::new(ErrorKind::Corrupt).because(format!(
+        "the row is none of an index list: {what}; `Table::repair` of the entities mends it"
+    ))
+}

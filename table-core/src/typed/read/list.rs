@@ -1,0 +1,246 @@
+//! Index lists: the keys on one, and the entities.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::TableAt;
+use super::key::{Key, KeyResult, print};
+use super::origin::Origin;
+use crate::error::{Error, Result};
+use crate::handle::snapshot::Snapshot;
+use crate::handle::table::DynamicTable;
+use crate::model::ValueRef;
+use crate::plan::{damaged_list, ids_of};
+use crate::query::{Explain, Query};
+use crate::row::view::RowView;
+use crate::schema::{self, FieldPart, Index, KeyPair, KeyValues, List, PropertyValue, Schema, ValueError};
+use crate::typed::change::values_of;
+use crate::typed::entity::Entity;
+use crate::typed::entity::stored::Stored;
+use crate::typed::table::Table;
+
+/// The key of an index list: the value that the entities on it share.
+///
+/// Made by the function on the entity that is named as the list.
+pub struct ListKey<E> {
+    keys: Result<KeyPair>,
+    index: usize,
+    entity: PhantomData<fn() -> E>,
+}
+
+impl<E: Entity> ListKey<E> {
+    #[doc(hidden)]
+    pub fn new(index: usize, parts: &[KeyResult<'_>]) -> Self {
+        let keys = match E::SCHEMA.indexes.get(index) {
+            Some(list) => print(E::SCHEMA, &list.place, parts),
+            None => Ok(KeyPair::default()),
+        };
+        Self { keys, index, entity: PhantomData }
+    }
+}
+
+impl<E> ListKey<E> {
+    /// The partition key and the row key of the list.
+    pub fn as_strs(&self) -> Result<(&str, &str)> {
+        match &self.keys {
+            Ok(keys) => Ok(keys.as_strs()),
+            Err(error) => Err(error.again()),
+        }
+    }
+}
+
+impl<E> fmt::Debug for ListKey<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ListKey").field("keys", &self.keys).finish_non_exhaustive()
+    }
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
+impl<E: Entity> Table<E> {
+    /// An index list, as it is now: the keys of the entities that have its value, and the entities themselves, in the order
+    /// of their ids. Nobody having it, the list is empty.
+    ///
+    /// ```
+    /// use table_core::{Entity, Store};
+    ///
+    /// #[derive(Entity)]
+    /// #[entity(table = "Company", kind = "employee")]
+    /// #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// #[index_list(by_last_name, row = "last_{last_name}", of = id)]
+    /// struct Employee {
+    ///     department: String,
+    ///     id: u32,
+    ///     last_name: String,
+    /// }
+    ///
+    /// let store = Store::temporary()?;
+    /// let staff = store.table::<Employee>()?;
+    /// for (id, last_name) in [(7, "Jones"), (3, "Jones"), (5, "Cao")] {
+    ///     staff.insert(&Employee { department: "Sales".into(), id, last_name: last_name.into() })?;
+    /// }
+    ///
+    /// let jones = staff.list(Employee::by_last_name("Sales", "Jones"))?;
+    /// assert_eq!(jones.len(), 2);
+    /// let ids: Vec<u32> = jones.entities().map(|e| Ok(e?.id)).collect::<table_core::Result<_>>()?;
+    /// assert_eq!(ids, [3, 7]);
+    /// assert!(staff.list(Employee::by_last_name("Sales", "Smith"))?.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn list(&self, key: ListKey<E>) -> Result<Listed<E>> {
+        Listed::read(self.dynamic(), self.dynamic().snapshot()?, &key)
+    }
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
+impl<'s, E: Entity> TableAt<'s, E> {
+    /// An index list as it is in the snapshot.
+    pub fn list(&self, key: ListKey<E>) -> Result<Listed<E, &'s Snapshot>> {
+        Listed::read(self.dynamic(), self.table.hold()?, &key)
+    }
+}
+
+/// An index list as it is in a snapshot, which it holds: the keys of the entities on it, and the entities.
+pub struct Listed<E, Hold = Snapshot> {
+    table: DynamicTable,
+    snapshot: Hold,
+    index: usize,
+    /// Where the list lies.
+    list: (String, String),
+    keys: Vec<KeyPair>,
+    entity: PhantomData<fn() -> E>,
+}
+
+impl<E: Entity, Hold: Borrow<Snapshot>> Listed<E, Hold> {
+    fn read(table: &DynamicTable, snapshot: Hold, key: &ListKey<E>) -> Result<Self> {
+        let (partition, row) = key.as_strs()?;
+        let list = (partition.to_owned(), row.to_owned());
+        let mut keys = Vec::new();
+        if let Some((index, list)) = E::SCHEMA.list(key.index) {
+            let moment: &Snapshot = snapshot.borrow();
+            moment.check_index(table, E::SCHEMA, key.index)?;
+            let there = table.member(index.place.table.source());
+            if let Some(view) = moment.view(there, partition, row)? {
+                let read = keys_on(E::SCHEMA, (index, list), &view);
+                keys = read.map_err(|error| located(error, there, (partition, row)))?;
+            }
+        }
+        Ok(Self { table: table.clone(), snapshot, index: key.index, list, keys, entity: PhantomData })
+    }
+
+    /// How many entities are on the list.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// The keys of the entities, in the order of their ids. Nothing more is read for them.
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = Key<E>> + use<'_, E, Hold> {
+        self.keys.iter().map(|keys| {
+            let (partition, row) = keys.as_strs();
+            Key::verbatim(partition, row)
+        })
+    }
+
+    /// The entities, in the order of their ids, of the same snapshot: a point read for each. One that is not there, or does not
+    /// belong on the list, is an error, since the list is damaged then; those after it come all the same.
+    pub fn entities(&self) -> impl ExactSizeIterator<Item = Result<Stored<E>>> + use<'_, E, Hold> {
+        self.keys().map(|key| self.entity(&key))
+    }
+
+    fn entity(&self, key: &Key<E>) -> Result<Stored<E>> {
+        let refused = |what| located(damaged_list(what), &self.table, (&self.list.0, &self.list.1));
+        let Some(entity) = super::get::<E, Key<E>>(self.snapshot.borrow(), &self.table, key)? else {
+            let (partition, row) = key.as_strs()?;
+            return Err(refused("it lists an entity that is not there").and(&format!(
+                " (partition `{}`, row `{}`)",
+                partition.escape_debug(),
+                row.escape_debug()
+            )));
+        };
+        let Some(index) = E::SCHEMA.indexes.get(self.index) else { return Ok(entity) };
+        let values = values_of(&*entity)?;
+        let is_there = values.keys(&index.place.row).contains(&self.list.1)
+            && values.keys(&index.place.partition).contains(&self.list.0);
+        if is_there { Ok(entity) } else { Err(refused("it lists an entity that has another value")) }
+    }
+
+    /// What reading it costs: one row for the list, and one more for each entity that is asked for.
+    pub fn explain(&self) -> Result<Explain> {
+        let (partition, row) = &self.list;
+        Ok(Query::new().partition(partition.as_str()).row(row.as_str()).explain()?.looking_up())
+    }
+}
+
+impl<E, Hold> fmt::Debug for Listed<E, Hold> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Listed").field("list", &self.list).field("keys", &self.keys).finish_non_exhaustive()
+    }
+}
+
+#[cold]
+fn located(error: Error, table: &DynamicTable, (partition, row): (&str, &str)) -> Error {
+    error.attempted("read from").table(table.name()).partition(partition).row(row)
+}
+
+/// The keys of the entities on a list.
+fn keys_on(
+    schema: &'static Schema,
+    (index, list): (&'static Index, List),
+    view: &RowView<'_>,
+) -> Result<Vec<KeyPair>> {
+    if view.kind()? != Some(index.kind) {
+        return Err(damaged_list("it is of another kind"));
+    }
+    let ids = ids_of(&mut |name| view.get(name))?;
+    let (partition, row) = view.keys();
+    let shared = index.values_in((&partition, &row)).unwrap_or_default();
+    ids.iter().map(|id| key_of(schema, (index, list), (&partition, &shared), id)).collect()
+}
+
+/// What the key of a list gives back, by the fields.
+type Shared = [(usize, PropertyValue<'static>)];
+
+/// The key of the entity of this id; `shared` is what its list's key says.
+pub(in crate::typed) fn key_of(
+    schema: &'static Schema,
+    (index, list): (&'static Index, List),
+    (partition, shared): (&str, &Shared),
+    id: &str,
+) -> Result<KeyPair> {
+    let mut values = Known { shared, own: Vec::new() };
+    let is_id = list.take_apart(id, &mut |part, value| values.own.push((part.field, value.into_owned())));
+    let place = schema.place();
+    let mut printed = String::new();
+    let print = |template, out: &mut String| schema::print(template, &values, out).unwrap_or_default();
+    let own = if index.is_elsewhere() {
+        if !is_id || !print(&place.partition, &mut printed) {
+            return Err(damaged_list("an id on it is none"));
+        }
+        std::mem::take(&mut printed)
+    } else {
+        partition.to_owned()
+    };
+    if !is_id || !print(&place.row, &mut printed) {
+        return Err(damaged_list("an id on it is none"));
+    }
+    Ok(KeyPair::of(&own, &printed))
+}
+
+/// What is known of an entity by its list and its id.
+struct Known<'a> {
+    shared: &'a Shared,
+    own: Vec<(usize, PropertyValue<'static>)>,
+}
+
+impl KeyValues for Known<'_> {
+    fn value(&self, part: &FieldPart) -> Result<PropertyValue<'_>, ValueError> {
+        let known = self.own.iter().chain(self.shared).find(|(field, _)| *field == part.field);
+        let value: Option<ValueRef<'_>> = known.and_then(|(_, value)| value.as_value_ref());
+        Ok(value.map_or(PropertyValue::Absent, PropertyValue::Borrowed))
+    }
+}

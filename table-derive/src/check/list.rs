@@ -1,0 +1,98 @@
+//! Rules about index lists.
+
+use crate::ctxt::Ctxt;
+use crate::model::{Entity, Index, List};
+use crate::symbol::{COPY, UNIQUE, WHEN};
+use crate::template::Format;
+
+/// What a list can't be, each with what can.
+pub(super) fn a_list_is_of_all_with_a_value(cx: &Ctxt, entity: &Entity<'_>) {
+    for (index, list) in lists(entity) {
+        let name = &index.name;
+        for word in &list.strange {
+            let why = match word.to_string().as_str() {
+                UNIQUE => {
+                    format!(
+                        "many entities stand on one list: leave out `unique`, or say `#[index({name}, .., unique)]`"
+                    )
+                }
+                COPY => format!(
+                    "a list holds ids, and no copies: leave out `copy`, or say `#[index({name}, .., copy(..))]`"
+                ),
+                WHEN => format!(
+                    "a list has every entity with its value: an optional field in its key leaves out those without one, \
+                     and `#[index({name}, .., when = ..)]` those that a function says"
+                ),
+                _ => format!(
+                    "a list that lies elsewhere changes with its entities: say `atomic`, or `#[index({name}, .., eventual)]`, \
+                     whose copies follow"
+                ),
+            };
+            cx.error(word.span(), why);
+        }
+        if entity.signed.is_some() {
+            cx.error(
+                index.ident.span(),
+                format!(
+                    "the rows of a `signed` entity are, and a list can't be: the store puts ids on it, and has no key; \
+                     `#[index({name}, ..)]` has a row for each entity"
+                ),
+            );
+        }
+        let templates = index.partition.iter().chain([&index.row]);
+        for (template, part) in
+            templates.flat_map(|template| template.fields().map(move |part| (template, part)))
+        {
+            if part.format == Format::Blind {
+                let place = part.place();
+                cx.error(
+                    template.span(),
+                    format!("{place}: a list shows who shares a value, which is encrypted: an index can hold its token"),
+                );
+            }
+        }
+        if entity.periods.is_some() {
+            cx.error(
+                index.ident.span(),
+                format!(
+                    "a kind with a table for each period has no index lists: `#[index({name}, ..)]` is read over all of them"
+                ),
+            );
+        }
+    }
+}
+
+/// C17, of a list: `of` names fields of the entity's key, each once, and none that the list's keys give anyway.
+pub(super) fn c17_a_list_names_what_tells_apart(cx: &Ctxt, entity: &Entity<'_>) {
+    for (index, list) in lists(entity) {
+        let mut seen = Vec::new();
+        for place in &list.of {
+            let Some(field) = entity.field(place.value) else { continue };
+            let name = &field.name;
+            let is_sound = entity.key.partition.sound && entity.key.row.sound;
+            if seen.contains(&place.value) {
+                cx.error(place.span, format!("`{name}` is named twice"));
+            } else if entity.partition_of(index).gives_back(place.value) {
+                cx.error(
+                    place.span,
+                    format!("`{name}` is in the partition key of `{}`, which gives it back", index.name),
+                );
+            } else if index.row.gives_back(place.value) {
+                cx.error(
+                    place.span,
+                    format!("`{name}` is in the row key of `{}`, which gives it back", index.name),
+                );
+            } else if is_sound && entity.key_part(place.value).is_none() {
+                cx.error(
+                    place.span,
+                    format!("`{name}` is not in the entity's key: an id is made of the fields that tell which entity it is"),
+                );
+            }
+            seen.push(place.value);
+        }
+    }
+}
+
+fn lists<'m>(entity: &'m Entity<'_>) -> impl Iterator<Item = (&'m Index, &'m List)> {
+    entity.indexes.iter().filter_map(|index| Some((index, index.list.as_ref()?)))
+}

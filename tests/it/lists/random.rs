@@ -1,0 +1,75 @@
+//! Random changes of any form, beside a model that is looked through by itself.
+
+use integration_tests::random::Random;
+use integration_tests::{Scratch, assert_sound};
+use table_core::IfMatch;
+
+use super::{Employee, assert_listed, employee};
+
+/// Steps: `TABLE_CORE_LISTS`.
+fn steps() -> u64 {
+    std::env::var("TABLE_CORE_LISTS").map_or(10_000, |text| text.parse().expect("a number"))
+}
+
+const DEPARTMENTS: [&str; 3] = ["Legal", "Ops", "Sales"];
+const NAMES: [&str; 4] = ["Jones", "Cao", "O,Hara", "50%;x"];
+const SKILLS: [&str; 4] = ["Rust", "rust", "SQL", "C"];
+
+fn any(random: &mut Random) -> Employee {
+    let department = DEPARTMENTS[random.below(3) as usize];
+    let mut one = employee(department, random.below(12) as u32, NAMES[random.below(4) as usize]);
+    one.skills = (0..random.below(4)).map(|_| SKILLS[random.below(4) as usize].to_owned()).collect();
+    one.team = (random.below(3) > 0).then(|| format!("t{}", random.below(3)));
+    one
+}
+
+#[test]
+fn lists_say_what_a_plain_look_finds_whatever_is_changed() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let (mut staff, mut random) = (Vec::<Employee>::new(), Random::new(11));
+    let steps = steps();
+    for step in 0..steps {
+        let count = 1 + random.below(4);
+        // The changes of one transaction are of different entities.
+        let mut wanted: Vec<(u64, Employee)> = Vec::new();
+        for _ in 0..count {
+            let one = any(&mut random);
+            if wanted.iter().all(|(_, other)| (&other.department, other.id) != (&one.department, one.id)) {
+                wanted.push((random.below(4), one));
+            }
+        }
+        let mut transaction = store.transaction();
+        for (what, one) in &wanted {
+            let key = || Employee::key(&*one.department, one.id);
+            let at =
+                staff.iter().position(|other| (&other.department, other.id) == (&one.department, one.id));
+            match (what, at) {
+                (0, Some(at)) => {
+                    staff.remove(at);
+                    transaction = transaction.delete(key(), IfMatch::Any);
+                }
+                (1, Some(at)) => {
+                    (staff[at].last_name, staff[at].team) = (one.last_name.clone(), one.team.clone());
+                    transaction = transaction.update(key(), |old: &mut Employee| {
+                        (old.last_name, old.team) = (one.last_name.clone(), one.team.clone());
+                    });
+                }
+                (_, Some(at)) => {
+                    staff[at] = one.clone();
+                    transaction = transaction.put(one);
+                }
+                (_, None) => {
+                    staff.push(one.clone());
+                    transaction = transaction.insert(one);
+                }
+            }
+        }
+        transaction.commit().unwrap();
+        if step % (steps / 60).max(1) == 0 {
+            assert_listed(&store, &staff);
+        }
+    }
+    assert_listed(&store, &staff);
+    assert_sound(&store);
+}
