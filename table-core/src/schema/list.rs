@@ -164,7 +164,7 @@ mod tests {
     fn apart(id: &str) -> Option<Vec<String>> {
         let mut found = Vec::new();
         let mut take = |_: &'static FieldPart, value: PropertyValue<'_>| {
-            found.push(format!("{:?}", value.as_value_ref()))
+            found.push(format!("{:?}", value.as_value_ref()));
         };
         LIST.take_apart(id, &mut take).then_some(found)
     }

@@ -11,7 +11,7 @@ use crate::contents::{BlobId, BlobRecord, Ledger, Waiting, segments};
 use crate::error::Result;
 use crate::messages::{Clock, Directory, Tally};
 use crate::store::open::Environment;
-use crate::store::proven::{Writes, body};
+use crate::store::proven::{Write, Writes, body};
 use crate::store::records::meta;
 
 /// The writes of a plan, and the counts that they leave.
@@ -87,7 +87,8 @@ impl<'b> BlobDraft<'b> {
     /// The record of a key as the draft leaves it.
     pub(super) fn find(&self, key: &[u8]) -> Result<Option<Cow<'b, [u8]>>> {
         match self.drafted.writes.get(key) {
-            Some(record) => Ok(record.map(|record| Cow::Owned(record.to_vec()))),
+            Some(Write::Add(record) | Write::Replace(record)) => Ok(Some(Cow::Owned(record.to_vec()))),
+            Some(Write::Remove) => Ok(None),
             None => Ok(self.view.record(key)?.map(Cow::Borrowed)),
         }
     }

@@ -9,7 +9,7 @@ mod writes;
 use std::collections::BTreeSet;
 use std::ops::{Bound, ControlFlow};
 
-pub(in crate::store) use self::writes::{Applied, Writes};
+pub(in crate::store) use self::writes::{Applied, Write, Writes};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Db};

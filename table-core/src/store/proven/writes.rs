@@ -9,7 +9,7 @@ use crate::store::lmdb::{self, Db, WriteTxn};
 use crate::store::records::meta;
 
 /// What becomes of a record, whose bytes are an `R`.
-enum Write<R> {
+pub(in crate::store) enum Write<R> {
     /// It is new.
     Add(R),
     Replace(R),
@@ -26,12 +26,9 @@ impl<R> Default for Writes<R> {
 }
 
 impl<R> Writes<R> {
-    /// The record of a key as the plan leaves it, if it changes it: `Some(None)` is one that it removes.
-    pub(in crate::store) fn get(&self, key: &[u8]) -> Option<Option<&R>> {
-        self.0.get(key).map(|write| match write {
-            Write::Add(record) | Write::Replace(record) => Some(record),
-            Write::Remove => None,
-        })
+    /// What the plan makes of the record of a key, if anything.
+    pub(in crate::store) fn get(&self, key: &[u8]) -> Option<&Write<R>> {
+        self.0.get(key)
     }
 
     /// Has a record in the place of one that was found, or of none; or that one removed.

@@ -11,7 +11,7 @@ use crate::messages::keys::{self, Kind};
 use crate::messages::{Clock, Directory, Entry, Message, State};
 use crate::pending::Ledger;
 use crate::store::open::Environment;
-use crate::store::proven::Writes;
+use crate::store::proven::{Write, Writes};
 use crate::store::records::meta;
 
 /// The writes of a plan, and the counts that they leave.
@@ -119,13 +119,14 @@ impl<'b> Draft<'b> {
 
     /// Whether the draft has a record removed.
     pub(super) fn is_removed(&self, key: &[u8]) -> bool {
-        matches!(self.drafted.writes.get(key), Some(None))
+        matches!(self.drafted.writes.get(key), Some(Write::Remove))
     }
 
     /// The record of a key as the draft leaves it.
     pub(super) fn find(&self, key: &[u8]) -> Result<Option<Cow<'b, [u8]>>> {
         match self.drafted.writes.get(key) {
-            Some(record) => Ok(record.cloned().map(Cow::Owned)),
+            Some(Write::Add(record) | Write::Replace(record)) => Ok(Some(Cow::Owned(record.clone()))),
+            Some(Write::Remove) => Ok(None),
             None => Ok(self.view.record(key)?.map(Cow::Borrowed)),
         }
     }
