@@ -215,7 +215,7 @@ fn a_list_is_read_in_one_snapshot() {
     let names = |one: table_core::Result<table_core::Stored<Employee>>| one.unwrap().last_name.clone();
     assert_eq!(list.entities().map(names).collect::<Vec<_>>(), ["Jones", "Jones", "Jones"]);
     let then = staff.at(&snapshot).list(Employee::by_last_name("Sales", "Jones")).unwrap();
-    assert_eq!((then.len(), then.entities().count()), (3, 3));
+    assert_eq!((then.len(), then.entities().filter(Result::is_ok).count()), (3, 3));
     assert_eq!(staff.list(Employee::by_last_name("Sales", "Jones")).unwrap().len(), 1);
     assert!(staff.list(Employee::by_last_name("Sales", "Smith")).unwrap().is_empty());
     let explained = then.explain().unwrap().to_string();
