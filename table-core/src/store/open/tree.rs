@@ -136,6 +136,12 @@ impl<'p> Page<'p> {
         matches!((self.key(before), self.key(at)), (Some(before), Some(key)) if before < key)
     }
 
+    /// Of a leaf: whether its keys rise.
+    fn is_in_order(&self) -> bool {
+        (1..self.len())
+            .all(|at| matches!((self.key(at - 1), self.key(at)), (Some(before), Some(key)) if before < key))
+    }
+
     /// The first entry from `from` on whose key is not below this one, and whether it has this key.
     ///
     /// It looks at the very entries that LMDB looks at. If a damaged key is among them, another search would end

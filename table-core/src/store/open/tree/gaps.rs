@@ -332,7 +332,8 @@ impl Tree {
                 let low = if beside > 0 { branch.key(beside) } else { None };
                 let high = branch.key(beside + 1);
                 let is_within = low.is_none_or(|low| low <= first) && high.is_none_or(|high| last < high);
-                if !is_within || !is_whole(page.bytes) {
+                // The entry at its end may come to be another leaf's first, and its key a branch's.
+                if !is_within || !is_whole(page.bytes) || !page.is_in_order() {
                     return Err(damaged());
                 }
             }
@@ -406,8 +407,9 @@ impl Tree {
         Ok(Some(Gap { leaf: way.number, before, after }))
     }
 
-    /// Makes sure that the keys of the branches on a way rise. Where they don't, LMDB comes to another leaf once a branch
-    /// has more entries or fewer, since it then looks at others of them.
+    /// Makes sure that the keys of the branches on a way rise, and those of its leaf between them. Where they don't, LMDB
+    /// comes to another leaf once a branch has more entries or fewer, since it then looks at others of them; and where it
+    /// splits the leaf at a damaged key, that becomes a key of a branch, and rows are put on the wrong side of it.
     #[cold]
     fn check_order(
         &self,
@@ -416,7 +418,17 @@ impl Tree {
         way: &Way<'_>,
         known: &mut BTreeSet<u64>,
     ) -> Result<()> {
-        way.branches().try_for_each(|(number, _)| self.check_rises(environment, txn, number, known))
+        way.branches().try_for_each(|(number, _)| self.check_rises(environment, txn, number, known))?;
+        let is_within = self.is_within(environment, txn, way)?;
+        if is_within && way.leaf.is_in_order() { Ok(()) } else { Err(damaged()) }
+    }
+
+    /// Whether the first and the last key of a way's leaf lie within those of its branches.
+    fn is_within(&self, environment: &Environment, txn: &heed::RoTxn<'_>, way: &Way<'_>) -> Result<bool> {
+        let ends = || Some((way.leaf.key(0)?, way.leaf.key(way.leaf.len() - 1)?));
+        let (first, last) = ends().ok_or_else(damaged)?;
+        let Around { bounds: (low, high), .. } = self.around(environment, txn, way)?;
+        Ok(low.is_none_or(|low| low <= first) && high.is_none_or(|high| last < high))
     }
 
     /// Makes sure that the keys of a branch rise, and that each of its entries lies on its page.

@@ -1,4 +1,5 @@
 use super::Tree;
+use crate::error::ErrorKind;
 use crate::{DynamicEntity, Store};
 
 #[test]
@@ -40,4 +41,45 @@ fn a_search_finds_what_lmdb_finds() {
         table.insert(&entity.with("Text", "x".repeat(size))).unwrap();
     }
     assert_eq!(look(3), 160);
+}
+
+#[test]
+fn a_leaf_is_not_split_at_a_damaged_key() {
+    // One that is above all others then, and one that is below.
+    for flip in [0x02, 0x20] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("store");
+        let key = |number: u32| format!("row_{number:03}");
+        {
+            let table = Store::open(&path).unwrap().create_table("Table").unwrap();
+            for number in 0..40 {
+                table.insert(&DynamicEntity::new("p", key(number * 2))).unwrap();
+            }
+        }
+        let data = path.join("data.mdb");
+        let mut bytes = std::fs::read(&data).unwrap();
+        let sought = b"p\0row_030";
+        let places: Vec<_> =
+            (0..bytes.len() - sought.len()).filter(|at| bytes[*at..].starts_with(sought)).collect();
+        places.into_iter().for_each(|at| bytes[at] ^= flip);
+        std::fs::write(&data, bytes).unwrap();
+
+        let store = Store::open(&path).unwrap();
+        let table = store.dynamic_table("Table").unwrap();
+        let (mut there, mut refused): (Vec<_>, _) = ((0..40).map(|number| number * 2).collect(), 0);
+        for number in (41..80).step_by(2) {
+            match table.insert(&DynamicEntity::new("p", key(number)).with("Text", "x".repeat(100))) {
+                Ok(_) => there.push(number),
+                Err(error) => {
+                    assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+                    refused += 1;
+                }
+            }
+            for number in there.iter().filter(|number| **number != 30) {
+                let found = table.get("p", &key(*number));
+                assert!(!matches!(found, Ok(None)), "row {number} is said not to be there");
+            }
+        }
+        assert!(refused > 0, "the leaf was split");
+    }
 }
