@@ -61,7 +61,9 @@ fn a_leaf_is_not_split_at_a_damaged_key() {
         let sought = b"p\0row_030";
         let places: Vec<_> =
             (0..bytes.len() - sought.len()).filter(|at| bytes[*at..].starts_with(sought)).collect();
-        places.into_iter().for_each(|at| bytes[at] ^= flip);
+        for at in places {
+            bytes[at] ^= flip;
+        }
         std::fs::write(&data, bytes).unwrap();
 
         let store = Store::open(&path).unwrap();
