@@ -3,6 +3,7 @@
 mod damage;
 mod figures;
 mod grown;
+mod listed;
 mod random;
 
 use integration_tests::{Scratch, assert_sound, on_other_executors};

@@ -94,11 +94,11 @@ fn kinds(
     Ok(kinds)
 }
 
-/// Whether a layout tells which copies an entity has in an index, and when. The rows of a summary are of many entities, and
-/// what some of them count only the struct knows.
+/// Whether a layout tells which copies an entity has in an index, and when. The rows of a summary or of a list are of many
+/// entities, and what some of them say only the struct knows.
 fn is_told(index: &Index) -> bool {
     let parts = || [&index.place.partition, &index.place.row].into_iter().flat_map(schema::fields);
-    index.summary.is_none() && !index.sparse && has_told_keys(index) && parts().next().is_some()
+    !index.is_shared() && !index.sparse && has_told_keys(index) && parts().next().is_some()
 }
 
 /// Whether the keys of copies can be told from the row of their entity.
@@ -162,7 +162,7 @@ fn over(
                 else {
                     continue;
                 };
-                if of.schema.indexes.get(number).is_some_and(|index| index.summary.is_some()) {
+                if of.schema.indexes.get(number).is_some_and(Index::is_shared) {
                     continue;
                 }
                 compared.copies += 1;
@@ -262,8 +262,8 @@ impl At<'_> {
         }
         for (number, index) in schema.indexes.iter().enumerate() {
             let Some(Some(there)) = self.kind.indexes.get(number) else { continue };
-            // Each entity counts in a summary's row, so that is there.
-            if !(is_told(index) || index.summary.is_some() && has_told_keys(index)) {
+            // Each entity counts in a summary's row and stands on its list, so that is there.
+            if !(is_told(index) || index.is_shared() && has_told_keys(index)) {
                 continue;
             }
             let Some((partition, row)) = keys_of(index, &noted, view) else { continue };
@@ -271,7 +271,11 @@ impl At<'_> {
             let kind = schema.tag(Some(number)).kind;
             let is_there = found.is_some_and(|found| found.kind().is_ok_and(|found| found == Some(kind)));
             if !is_there {
-                let row_of = if index.summary.is_some() { "row of the summary" } else { "copy in the index" };
+                let row_of = match index {
+                    Index { summary: Some(_), .. } => "row of the summary",
+                    Index { list: Some(_), .. } => "index list",
+                    _ => "copy in the index",
+                };
                 let what = format!(
                     "the entity's {row_of} `{}` is missing: in table `{}`, partition `{}`, row `{}`",
                     index.name,
