@@ -142,6 +142,12 @@ impl<'p> Page<'p> {
             .all(|at| matches!((self.key(at - 1), self.key(at)), (Some(before), Some(key)) if before < key))
     }
 
+    /// Of a leaf: whether its first key and its last lie within those that branches give. `None` if it has none.
+    fn lies_within(&self, (low, high): (Option<&[u8]>, Option<&[u8]>)) -> Option<bool> {
+        let (first, last) = (self.key(0)?, self.key(self.len().checked_sub(1)?)?);
+        Some(low.is_none_or(|low| low <= first) && high.is_none_or(|high| last < high))
+    }
+
     /// The first entry from `from` on whose key is not below this one, and whether it has this key.
     ///
     /// It looks at the very entries that LMDB looks at. If a damaged key is among them, another search would end

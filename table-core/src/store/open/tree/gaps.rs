@@ -327,11 +327,8 @@ impl Tree {
                     self.check_rises(environment, txn, number, known)?;
                     continue;
                 }
-                let ends = || Some((page.key(0)?, page.key(page.len() - 1)?));
-                let (first, last) = ends().ok_or_else(damaged)?;
                 let low = if beside > 0 { branch.key(beside) } else { None };
-                let high = branch.key(beside + 1);
-                let is_within = low.is_none_or(|low| low <= first) && high.is_none_or(|high| last < high);
+                let is_within = page.lies_within((low, branch.key(beside + 1))) == Some(true);
                 // The entry at its end may come to be another leaf's first, and its key a branch's.
                 if !is_within || !is_whole(page.bytes) || !page.is_in_order() {
                     return Err(damaged());
@@ -419,16 +416,9 @@ impl Tree {
         known: &mut BTreeSet<u64>,
     ) -> Result<()> {
         way.branches().try_for_each(|(number, _)| self.check_rises(environment, txn, number, known))?;
-        let is_within = self.is_within(environment, txn, way)?;
+        let Around { bounds, .. } = self.around(environment, txn, way)?;
+        let is_within = way.leaf.lies_within(bounds) == Some(true);
         if is_within && way.leaf.is_in_order() { Ok(()) } else { Err(damaged()) }
-    }
-
-    /// Whether the first and the last key of a way's leaf lie within those of its branches.
-    fn is_within(&self, environment: &Environment, txn: &heed::RoTxn<'_>, way: &Way<'_>) -> Result<bool> {
-        let ends = || Some((way.leaf.key(0)?, way.leaf.key(way.leaf.len() - 1)?));
-        let (first, last) = ends().ok_or_else(damaged)?;
-        let Around { bounds: (low, high), .. } = self.around(environment, txn, way)?;
-        Ok(low.is_none_or(|low| low <= first) && high.is_none_or(|high| last < high))
     }
 
     /// Makes sure that the keys of a branch rise, and that each of its entries lies on its page.
@@ -461,10 +451,8 @@ impl Tree {
         is_first: bool,
         verify: impl Fn(&[u8], &[u8]) -> Result<()>,
     ) -> Result<Option<Spot>> {
-        let ends = || Some((way.leaf.key(0)?, way.leaf.key(way.leaf.len() - 1)?));
-        let (first, last) = ends().ok_or_else(damaged)?;
-        let Around { bounds: (low, high), beside } = self.around(environment, txn, way)?;
-        if low.is_some_and(|low| first < low) || high.is_some_and(|high| last >= high) {
+        let Around { bounds, beside } = self.around(environment, txn, way)?;
+        if way.leaf.lies_within(bounds) != Some(true) {
             return Err(damaged());
         }
         let Some(mut number) = (if is_first { beside.0 } else { beside.1 }) else { return Ok(None) };
