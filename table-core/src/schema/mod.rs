@@ -32,10 +32,12 @@ mod countable;
 mod digits;
 mod encrypted;
 mod escape;
+mod field;
 mod fold;
 mod form;
 mod held;
 mod holder;
+mod index;
 mod key_error;
 mod key_type;
 mod keys;
@@ -53,6 +55,7 @@ mod properties;
 mod series;
 mod signing;
 mod summary;
+mod template;
 mod value;
 mod version;
 mod wide;
@@ -69,11 +72,14 @@ pub(crate) use countable::added;
 pub use encrypted::{Blind, KeyScope, TokenScope};
 pub(crate) use encrypted::{TOKEN_BYTES, token_text};
 pub use escape::{escape, unescape};
+pub use field::Field;
+#[doc(hidden)]
 pub use fold::fold_char;
 pub(crate) use held::holds;
 #[doc(hidden)]
 pub use holder::{CopiedInto, CopyOf};
 pub use holder::{HeldCopy, Kin};
+pub use index::{Arrival, Copies, Index};
 pub(crate) use key_error::KeyError;
 pub(crate) use key_type::{BLIND_DIGITS, edm, shard_digits};
 pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
@@ -101,13 +107,13 @@ pub(crate) use signing::RowTag;
 pub use summary::{Sum, SumOf, Summary};
 #[doc(hidden)]
 pub use summary::{SummarizedIn, Summarizing, SummaryOf, source_field};
+pub use template::{FieldPart, Part, Template};
 pub use value::{Property, PropertyValue, ValueError};
 pub(crate) use version::{Kinship, entity_type, kind_of, other_version};
 pub use wide::fields_in_part;
 pub(crate) use wide::{head_key, part_key, part_suffix};
 
-use self::form::Form;
-use crate::model::{EdmType, Value};
+use crate::model::Value;
 
 #[cfg(test)]
 mod tests;
@@ -309,381 +315,4 @@ impl Schema {
 
     /// A place for a declaration.
     pub(crate) const NOTHING: Self = Self::new([""; 2], &[], &[Place::NOWHERE]).version(0);
-}
-
-/// A field of an entity.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a word of the declaration, or of the field's type"
-)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Field {
-    /// Its name in the struct.
-    pub name: &'static str,
-    /// The property's name in the store.
-    pub property: &'static str,
-    /// The type of the property.
-    pub edm: EdmType,
-    /// Whether it may be absent.
-    pub optional: bool,
-    /// Whether the store holds it sealed: `#[encrypt]`. Its rows have Edm.Binary then, whatever `edm` says of what
-    /// is sealed.
-    pub encrypted: bool,
-    /// Whether rows may still hold it plain, as they did before it was sealed: `#[encrypt(dual)]`. It is written sealed.
-    pub dual: bool,
-    /// The scope whose key seals it.
-    pub scope: KeyScope,
-    /// Whether it can be looked up by a token.
-    pub blind: Option<Blind>,
-    /// Whether every value of it is read as it was written: none is floored, or kept as other text.
-    pub exact: bool,
-    /// Whether its type hides it from `Debug`.
-    pub secret: bool,
-    /// Whether its type refers to blobs.
-    #[doc(hidden)]
-    pub blob: bool,
-    /// How rows hold it, as long as it is plain.
-    #[doc(hidden)]
-    pub column: ColumnType,
-    /// What stands for it where a row lacks it.
-    #[doc(hidden)]
-    pub absent: Option<Absent>,
-    /// What its property was called: rows may still have it under this name. It is written under the other.
-    pub was: Option<&'static str>,
-    /// The slot of a series that it is, if it is one.
-    pub series: Option<Slot>,
-    /// Which of a wide entity's own rows holds it: 0 is the head.
-    pub part: usize,
-}
-
-impl Field {
-    /// A field that is stored as it is, for declarations to complete.
-    pub const PLAIN: Self = Self {
-        name: "",
-        property: "",
-        edm: EdmType::String,
-        optional: false,
-        encrypted: false,
-        dual: false,
-        scope: KeyScope::Store,
-        blind: None,
-        exact: false,
-        secret: false,
-        blob: false,
-        column: ColumnType::Text,
-        absent: None,
-        was: None,
-        series: None,
-        part: 0,
-    };
-
-    /// The same field with a name in the struct and one in the store.
-    #[must_use]
-    pub const fn named(mut self, name: &'static str, property: &'static str) -> Self {
-        self.name = name;
-        self.property = property;
-        self
-    }
-
-    /// The same field, held by this one of a wide entity's own rows.
-    #[must_use]
-    pub const fn in_part(mut self, part: usize) -> Self {
-        self.part = part;
-        self
-    }
-
-    /// The same field, which may be absent.
-    #[must_use]
-    pub const fn or_default(mut self) -> Self {
-        self.optional = true;
-        self
-    }
-
-    /// The same field, which rows may still have under this name.
-    #[must_use]
-    pub const fn was(mut self, property: &'static str) -> Self {
-        self.was = Some(property);
-        self
-    }
-
-    /// The same field, which may be absent; its type's default stands for it then.
-    #[must_use]
-    pub const fn or_default_of<T: Property + Default>(self) -> Self {
-        self.or(absent::of_type::<T>)
-    }
-
-    /// The same field, which may be absent; this value stands for it then.
-    #[must_use]
-    pub const fn or(mut self, value: fn() -> Option<Value>) -> Self {
-        self.optional = true;
-        self.absent = Some(Absent::new(value));
-        self
-    }
-
-    /// The same field, sealed under the store's key.
-    #[must_use]
-    #[track_caller]
-    pub const fn sealed(mut self) -> Self {
-        if self.blob {
-            checks::sealed_blob(self.name);
-        }
-        self.encrypted = true;
-        self
-    }
-
-    /// The same field, sealed under the keys of this scope.
-    #[must_use]
-    pub const fn scoped(mut self, scope: KeyScope) -> Self {
-        self.scope = scope;
-        self
-    }
-
-    /// The same field, which rows may still hold plain.
-    #[must_use]
-    pub const fn dual(mut self) -> Self {
-        self.dual = true;
-        self
-    }
-
-    /// The same field, which can be looked up by a token in this property.
-    #[must_use]
-    pub const fn blind(mut self, property: &'static str, tokens: TokenScope) -> Self {
-        self.blind = Some(Blind { property, tokens });
-        self
-    }
-
-    /// Whether all of these fields are read as they were written.
-    pub(crate) const fn are_exact(mut fields: &[Self]) -> bool {
-        while let [field, rest @ ..] = fields {
-            if !field.exact {
-                return false;
-            }
-            fields = rest;
-        }
-        true
-    }
-}
-
-/// A key template: what its parts print, one after another, is the key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Template {
-    /// The template as declared.
-    pub source: &'static str,
-    /// Its parts.
-    pub parts: &'static [Part],
-}
-
-impl Template {
-    /// A template as declared, and its parts.
-    #[must_use]
-    pub const fn new(source: &'static str, parts: &'static [Part]) -> Self {
-        Self { source, parts }
-    }
-}
-
-/// A part of a key template.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Part {
-    /// Text that stands for itself.
-    Literal(&'static str),
-    /// A field.
-    Field(FieldPart),
-}
-
-/// A field in a key template.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct FieldPart {
-    /// Its place among [`Schema::fields`].
-    pub field: usize,
-    /// Its type, as far as keys go: `<T as KeyPart>::KEY`.
-    pub key: KeyType,
-    /// How it is printed.
-    pub format: Format,
-    /// Written `{v[]}`: a row for each element.
-    pub each: bool,
-    /// The version of what its type prints: `<T as KeyPart>::VERSION`.
-    pub version: u32,
-    /// The bytes that it prints, if their number doesn't vary.
-    width: Option<usize>,
-    /// How it is read.
-    form: Form,
-}
-
-impl FieldPart {
-    /// A field that is printed once.
-    #[must_use]
-    pub const fn new(field: usize, key: KeyType, format: Format) -> Self {
-        Self {
-            field,
-            key,
-            format,
-            each: false,
-            version: 1,
-            width: key_type::width(key, format),
-            form: Form::of(key, format),
-        }
-    }
-
-    /// A field of which each element has a row.
-    #[must_use]
-    pub const fn each(field: usize, key: KeyType, format: Format) -> Self {
-        Self { each: true, ..Self::new(field, key, format) }
-    }
-
-    /// The same field, whose type prints in this version.
-    #[must_use]
-    pub const fn version(mut self, version: u32) -> Self {
-        self.version = version;
-        self
-    }
-
-    /// The same field, printed so.
-    pub(crate) const fn printed(&self, format: Format) -> Self {
-        Self { each: self.each, version: self.version, ..Self::new(self.field, self.key, format) }
-    }
-
-    /// Whether the key gives the value back.
-    pub(crate) fn is_lossless(&self) -> bool {
-        key_type::is_lossless(self.format) && !self.each
-    }
-}
-
-/// A copy of an entity under another key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Index {
-    /// The index's name: `by_email`.
-    pub name: &'static str,
-    /// The text of `EntityType` on its rows: `employee.by_email`.
-    pub kind: &'static str,
-    /// Where its rows lie.
-    pub place: Place,
-    /// Whether a second entity with the same key is refused.
-    pub unique: bool,
-    /// What a row of it holds.
-    pub copies: Copies,
-    /// Whether a function of the entity says if it has a row at all.
-    pub sparse: bool,
-    /// The version of that function.
-    pub when_version: u32,
-    /// When its rows come, if they lie in another partition than the entity or in another table. In the entity's
-    /// partition they come with the entity.
-    pub arrival: Option<Arrival>,
-    /// What its rows hold if they are no copies, but those of a summary.
-    pub summary: Option<Summary>,
-    /// What they hold if they are lists of entities.
-    pub list: Option<List>,
-}
-
-/// When the rows of an index come that lie elsewhere than their entity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Arrival {
-    /// With the entity's change, in one transaction.
-    Atomic,
-    /// Later: the entity's change leaves a note that its copies are to follow.
-    Eventual,
-}
-
-impl Index {
-    /// An index of whole copies: its name, the kind of its rows, and where they lie.
-    #[must_use]
-    pub const fn new(name: &'static str, kind: &'static str, place: Place) -> Self {
-        Self {
-            name,
-            kind,
-            place,
-            unique: false,
-            copies: Copies::All,
-            sparse: false,
-            when_version: 1,
-            arrival: None,
-            summary: None,
-            list: None,
-        }
-    }
-
-    /// The same index, which refuses a second entity with the same key.
-    #[must_use]
-    pub const fn unique(mut self) -> Self {
-        self.unique = true;
-        self
-    }
-
-    /// The same index, whose rows hold this.
-    #[must_use]
-    pub const fn copies(mut self, copies: Copies) -> Self {
-        self.copies = copies;
-        self
-    }
-
-    /// The same index, in which a function of the entity says if it has a row.
-    #[must_use]
-    pub const fn sparse(mut self) -> Self {
-        self.sparse = true;
-        self
-    }
-
-    /// The same index, whose function is of this version.
-    #[must_use]
-    pub const fn when_version(mut self, version: u32) -> Self {
-        self.when_version = version;
-        self
-    }
-
-    /// The same index, which lies elsewhere than its entities: its rows come in the transaction of their change.
-    #[must_use]
-    pub const fn atomic(mut self) -> Self {
-        self.arrival = Some(Arrival::Atomic);
-        self
-    }
-
-    /// The rows of a summary, to which the entities add.
-    #[must_use]
-    pub const fn summary(mut self, summary: Summary) -> Self {
-        self.copies = Copies::Keys;
-        self.summary = Some(summary);
-        self
-    }
-
-    /// Rows that list the entities.
-    #[must_use]
-    pub const fn list(mut self, list: List) -> Self {
-        self.copies = Copies::Keys;
-        self.list = Some(list);
-        self
-    }
-
-    /// The same index, which lies elsewhere than its entities: its rows follow their change.
-    #[must_use]
-    pub const fn eventual(mut self) -> Self {
-        self.arrival = Some(Arrival::Eventual);
-        self
-    }
-
-    /// Whether its rows follow the change of their entities.
-    pub(crate) const fn is_eventual(&self) -> bool {
-        matches!(self.arrival, Some(Arrival::Eventual))
-    }
-
-    /// Whether its rows lie in another partition than their entities, or in another table.
-    pub(crate) const fn is_elsewhere(&self) -> bool {
-        self.arrival.is_some()
-    }
-}
-
-/// What a row of an index holds besides its key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Copies {
-    /// Every property.
-    All,
-    /// What leads back to the entity.
-    Keys,
-    /// That, and these fields.
-    Some(&'static [usize]),
 }

@@ -1,0 +1,91 @@
+//! Key templates and their parts.
+
+use super::form::Form;
+use super::{Format, KeyType, key_type};
+
+/// A key template: what its parts print, one after another, is the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Template {
+    /// The template as declared.
+    pub source: &'static str,
+    /// Its parts.
+    pub parts: &'static [Part],
+}
+
+impl Template {
+    /// A template as declared, and its parts.
+    #[must_use]
+    pub const fn new(source: &'static str, parts: &'static [Part]) -> Self {
+        Self { source, parts }
+    }
+}
+
+/// A part of a key template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Part {
+    /// Text that stands for itself.
+    Literal(&'static str),
+    /// A field.
+    Field(FieldPart),
+}
+
+/// A field in a key template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FieldPart {
+    /// Its place among [`Schema::fields`].
+    pub field: usize,
+    /// Its type, as far as keys go: `<T as KeyPart>::KEY`.
+    pub key: KeyType,
+    /// How it is printed.
+    pub format: Format,
+    /// Written `{v[]}`: a row for each element.
+    pub each: bool,
+    /// The version of what its type prints: `<T as KeyPart>::VERSION`.
+    pub version: u32,
+    /// The bytes that it prints, if their number doesn't vary.
+    pub(super) width: Option<usize>,
+    /// How it is read.
+    pub(super) form: Form,
+}
+
+impl FieldPart {
+    /// A field that is printed once.
+    #[must_use]
+    pub const fn new(field: usize, key: KeyType, format: Format) -> Self {
+        Self {
+            field,
+            key,
+            format,
+            each: false,
+            version: 1,
+            width: key_type::width(key, format),
+            form: Form::of(key, format),
+        }
+    }
+
+    /// A field of which each element has a row.
+    #[must_use]
+    pub const fn each(field: usize, key: KeyType, format: Format) -> Self {
+        Self { each: true, ..Self::new(field, key, format) }
+    }
+
+    /// The same field, whose type prints in this version.
+    #[must_use]
+    pub const fn version(mut self, version: u32) -> Self {
+        self.version = version;
+        self
+    }
+
+    /// The same field, printed so.
+    pub(crate) const fn printed(&self, format: Format) -> Self {
+        Self { each: self.each, version: self.version, ..Self::new(self.field, self.key, format) }
+    }
+
+    /// Whether the key gives the value back.
+    pub(crate) fn is_lossless(&self) -> bool {
+        key_type::is_lossless(self.format) && !self.each
+    }
+}
