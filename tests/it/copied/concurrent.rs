@@ -10,7 +10,7 @@ use super::{Department, Employee, Project, assert_copied, department, employee, 
 
 /// Changes by each thread: `TABLE_CORE_COPIED_THREADS`.
 fn changes() -> u64 {
-    std::env::var("TABLE_CORE_COPIED_THREADS").map_or(250, |text| text.parse().expect("a number"))
+    std::env::var("TABLE_CORE_COPIED_THREADS").map_or(1_000, |text| text.parse().expect("a number"))
 }
 
 /// What others may have done first.

@@ -151,9 +151,11 @@ fn find(
     let views = moment.views_of(table, query.into())?;
     for view in views {
         let Some(keys) = holder.own_keys(&view?, way.index)? else { continue };
-        let is_changed = images.iter().any(|(_, image)| {
-            is_one(image.schema, schema)
-                && image.before.as_ref().is_some_and(|(known, _)| known.as_strs() == keys.as_strs())
+        // One that has come since the changes were read is changed as well if one of them puts it: that one's plan then finds
+        // it there, and all is tried again.
+        let is_changed = images.iter().filter(|(_, image)| is_one(image.schema, schema)).any(|(_, image)| {
+            let ends = image.before.iter().chain(&image.after);
+            ends.into_iter().any(|(known, _)| known.as_strs() == keys.as_strs())
         });
         let is_known = derived
             .attempts
