@@ -62,6 +62,7 @@ mod transactions;
 mod types;
 mod values;
 mod verify;
+mod web;
 mod wide;
 mod writes;
 
