@@ -15,15 +15,16 @@ pub use crate::schema::{CopiedInto, CopyOf, Countable, Series, SummarizedIn, Sum
 pub use crate::schema::{KeyElements, KeyPart, Property, PropertyValue, ValueError, checks};
 pub use crate::schema::{slot_fields, slot_names, slot_properties, source_field};
 pub use crate::typed::{
-    Additions, At, Blind, BlindArg, Column, Comes, Copied, Elements, Encrypted, Ended, Entities, Entity,
-    EntitySet, EntityView, Eventual, EventualCopies, FieldViews, FlatColumns, Former, GivenParts, Group,
-    Held, Holder, InOneTable, InPartition, InPeriods, IndexKey, Key, KeyArg, KeyResult, ListKey, MemberOf,
-    Newest, Offers, OffersPrefix, OffersRange, Open, Origin, OwnRows, PartArg, Partition, Path, PathQuery,
-    Plain, Projection, Properties, ReadAs, Ready, RefColumn, Selected, SeriesColumn, SeriesOf, SeriesPatch,
-    SeriesView, ShownRow, Slots, Source, TableIn, Turns, TypedRows, TypedViews, Visitor, Whole, WholeCopies,
-    add_to_slot, as_bytes, as_bytes_option, as_text, as_text_option, converted, elements, exchange,
-    group_fields, group_is_exact, group_names, group_names_len, kept_layouts, kin, read_copied, read_stored,
-    side_by_side, slot_places, token_key,
+    Additions, At, Blind, BlindArg, Column, Comes, ComesAfter, Condition, Copied, CountsBackwards, Elements,
+    Encrypted, Ended, Entities, Entity, EntitySet, EntityView, Eventual, EventualCopies, FieldViews,
+    FlatColumns, Former, GivenParts, GoesOn, Group, Held, HeldBy, Holder, Holds, InOneTable, InPartition,
+    InPeriods, IndexKey, Key, KeyArg, KeyResult, ListKey, MemberOf, Newest, Offers, OffersPrefix,
+    OffersRange, Open, Origin, OwnRows, PartArg, Partition, Path, PathQuery, Plain, Projection, Properties,
+    ReadAs, Ready, RefColumn, Selected, SeriesColumn, SeriesOf, SeriesPatch, SeriesView, ShownRow, Slots,
+    Source, TableIn, Turns, TypedRows, TypedViews, Visitor, Whole, WholeCopies, add_to_slot, as_bytes,
+    as_bytes_option, as_text, as_text_option, converted, elements, exchange, group_fields, group_is_exact,
+    group_names, group_names_len, kept_layouts, kin, read_copied, read_stored, side_by_side, slot_places,
+    token_key,
 };
 
 /// What a patch takes for a field of the key: nothing.
@@ -34,12 +35,35 @@ pub use crate::typed::{
 )]
 pub trait SetsAKey {}
 
+/// A type with a default, for a field that says `default` or `skip`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no default",
+    label = "`default` and `skip` take the `Default` of the field's type",
+    note = "derive or implement `Default` for `{Self}`, or give the value: `#[property(default = ..)]`"
+)]
+pub trait HasDefault: Sized {
+    /// The default.
+    fn of_type() -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Default> HasDefault for T {
+    fn of_type() -> T {
+        T::default()
+    }
+}
+
+/// The default of a field's type. All code of one field asks for it by this name, and the compiler says once that there is none.
+#[inline]
+pub fn default_of<T: HasDefault>() -> T {
+    T::of_type()
+}
+
 /// Shows a value by its type's name.
 pub fn named(f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
     f.debug_struct(name).finish_non_exhaustive()
 }
 
-#[cfg(feature = "json")]
 pub use crate::typed::json;
 
 /// The declaration of an entity whose real one has mistakes. The program doesn't compile, so nothing sees it.

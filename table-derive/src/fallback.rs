@@ -114,6 +114,7 @@ pub(crate) fn projection(input: &DeriveInput, model: Option<Projection<'_>>) -> 
         #[automatically_derived]
         impl #krate::Projection for #ident {
             type Entity = #of;
+            type Taken = Self;
 
             const FIELDS: &'static [::core::primitive::usize] = &[];
 
@@ -121,6 +122,9 @@ pub(crate) fn projection(input: &DeriveInput, model: Option<Projection<'_>>) -> 
                 source.nothing()
             }
         }
+
+        #[automatically_derived]
+        impl<__Path> #krate::HeldBy<__Path> for #ident {}
     };
     expand::in_a_block(krate, &stub)
 }

@@ -222,7 +222,7 @@ use crate::ctxt::Ctxt;
 ///
 /// | part | writes |
 /// | --- | --- |
-/// | `{n}` | an unsigned integer in all digits of its type; text, verbatim; a UUID, a truth value, a [`KeyPart`](macro@KeyPart) |
+/// | `{n}` | an unsigned integer in all digits of its type; text, verbatim; a UUID, as its 32 digits without hyphens; a truth value, a [`KeyPart`](macro@KeyPart) |
 /// | `{n:06}` | six digits, 1 to 20 (C5) |
 /// | `{n:offset}` | a signed integer, so that its text sorts |
 /// | `{n:inverted}`, `{n:06:inverted}` | the largest first |

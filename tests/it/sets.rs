@@ -82,6 +82,83 @@ fn a_query_gives_every_kind_and_no_copies() {
 }
 
 #[test]
+fn pages_of_a_set_leave_copies_out() {
+    let scratch = Scratch::new();
+    let set = company(&scratch).set::<Company>().unwrap();
+    let query = || set.partition(Department::partition("Sales"));
+    let all = found(query());
+    for size in 1..=4 {
+        let (mut paged, mut after) = (Vec::new(), None);
+        loop {
+            let page = query().page(size, after.as_ref()).unwrap();
+            assert!(page.entities.len() <= size);
+            paged.extend(page.entities.into_iter().map(Stored::into_inner));
+            // As it would be kept by a caller: as text.
+            let Some(next) = page.next else { break };
+            after = Some(next.to_string().parse().unwrap());
+        }
+        assert_eq!(paged, all);
+    }
+    let page = query().filter(prop("Age").ge(42)).page(10, None).unwrap();
+    assert_eq!((page.entities.len(), page.next.is_none()), (1, true));
+    let error = query().page(0, None).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidQuery, "{error}");
+    // A token of another query is none of this one.
+    let next = query().page(1, None).unwrap().next.unwrap();
+    let error = query().rev().page(1, Some(&next)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidContinuation, "{error}");
+
+    assert_eq!(*query().first().unwrap().unwrap(), all[0]);
+    assert!(query().exists().unwrap());
+    let again = query().rev();
+    assert_eq!(found(again.clone()), found(again));
+    assert!(!query().row_prefix("guest_").exists().unwrap());
+    assert!(query().row_prefix("guest_").first().unwrap().is_none());
+}
+
+#[test]
+fn a_set_in_a_snapshot_is_as_it_was() {
+    let scratch = Scratch::new();
+    let store = company(&scratch);
+    let set = store.set::<Company>().unwrap();
+    let snapshot = store.snapshot().unwrap();
+    let (before, third) = (found(set.partition(Employee::partition("Sales"))), employee(3));
+    set.egt(Employee::partition("Sales"))
+        .insert(&third)
+        .update(Department::key("Sales"), |department| department.head_count += 1)
+        .delete(Employee::key("Sales", 1), IfMatch::Any)
+        .commit()
+        .unwrap();
+
+    let then = set.at(&snapshot);
+    assert_eq!(found(then.partition(Employee::partition("Sales"))), before);
+    assert_eq!(found(then.across_partitions().rev()).len(), 3);
+    assert_eq!(then.across_partitions().count().unwrap(), 3);
+    let first = then.partition(Employee::partition("Sales")).page(2, None).unwrap();
+    assert_eq!((first.entities.len(), first.next.is_some()), (2, true));
+    assert_eq!(then.get(Department::key("Sales")).unwrap().unwrap().head_count, 2);
+    assert_eq!(then.get(Employee::key("Sales", 1)).unwrap().unwrap(), employee(1));
+    assert!(then.get(Employee::key("Sales", 3)).unwrap().is_none());
+    assert_eq!(*then.get_any("Sales", "department").unwrap().unwrap(), Company::Department(sales(2)));
+    assert!(then.get_any("Sales", "empid_000003").unwrap().is_none());
+    // A copy's row is of no kind of the set, here as there.
+    let error = then.get_any("Sales", "email_1@contoso.com").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::SchemaMismatch, "{error}");
+    assert_eq!(
+        error.to_string(),
+        set.get_any("Sales", "email_2@contoso.com").unwrap_err().to_string().replace("email_2", "email_1")
+    );
+
+    // A snapshot of another store shows none of this one's tables.
+    let other = Scratch::new();
+    let elsewhere = other.store();
+    let foreign = elsewhere.snapshot().unwrap();
+    let error = set.at(&foreign).get(Department::key("Sales")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidQuery, "{error}");
+    assert!(set.at(&foreign).partition(Department::partition("Sales")).count().is_err());
+}
+
+#[test]
 fn an_entity_of_any_kind_is_found_by_its_key() {
     let scratch = Scratch::new();
     let set = company(&scratch).set::<Company>().unwrap();
@@ -267,6 +344,8 @@ fn a_key_that_leads_to_another_kind_is_no_entity() {
 
 integration_tests::on_other_executors! {
     a_query_gives_every_kind_and_no_copies
+    pages_of_a_set_leave_copies_out
+    a_set_in_a_snapshot_is_as_it_was
     an_entity_of_any_kind_is_found_by_its_key
     an_unknown_kind_is_an_error_or_a_variant
     a_transaction_changes_several_kinds_or_nothing

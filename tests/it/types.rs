@@ -98,6 +98,15 @@ fn adults<Step: Ready>(query: EmployeeQuery<OwnRows<Employee>, Step>) -> u64 {
     query.filter(is_adult).count().unwrap()
 }
 
+/// `for` takes a query at a known step; whatever the step, it is asked for its rows.
+fn ages<Step: Ready, From: Origin>(query: EmployeeQuery<OwnRows<Employee>, Step, From>) -> Vec<u32> {
+    let mut ages = Vec::new();
+    for employee in query.into_iter() {
+        ages.push(employee.unwrap().age);
+    }
+    ages
+}
+
 fn is_adult(employee: &Columns<Employee>) -> Filter {
     employee.age.ge(40)
 }
@@ -135,6 +144,7 @@ fn queries_stand_in_signatures() {
     let staff = staff(&scratch);
     assert_eq!((adults(in_sales(&staff)), adults(first(&staff))), (2, 1));
     assert_eq!(adults(everybody(&staff)), 2);
+    assert_eq!((ages(in_sales(&staff)), ages(first(&staff))), (vec![40, 30, 50], vec![40, 30]));
     let store = scratch.store();
     let snapshot = store.snapshot().unwrap();
     fn old(query: EmployeeQuery<OwnRows<Employee>, At<1>, TableIn<'_>>) -> u64 {

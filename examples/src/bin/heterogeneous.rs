@@ -92,6 +92,21 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     assert_eq!((counted, found), (2, 2));
+
+    // Page by page; the token may be kept as text.
+    let sales = company.partition(Department::partition("Sales"));
+    let first = sales.page(2, None)?;
+    let rest = sales.page(2, first.next.as_ref())?;
+    writeln!(out, "\nIn pages of two: {}, then {}", first.entities.len(), rest.entities.len())?;
+    assert!(rest.next.is_none());
+
+    // A snapshot keeps the department as it was with those who belonged to it.
+    let moment = store.snapshot()?;
+    hire(&store, &employee(3, "Smith"))?;
+    let (then, now) = (company.at(&moment), company.partition(Department::partition("Sales")));
+    let before = then.partition(Department::partition("Sales")).count()?;
+    writeln!(out, "A third is hired: {} rows in the snapshot, {} now", before, now.count()?)?;
+    assert_eq!(then.get(Department::key("Sales"))?.map(|department| department.head_count), Some(2));
     assert!(store.check()?.problems.is_empty());
     Ok(())
 }

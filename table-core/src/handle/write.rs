@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::table::DynamicTable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{Loader, Turn};
-use crate::model::{DynamicEntity, ETag, IfMatch, ValueRef};
+use crate::model::{DynamicEntity, ETag, IntoIfMatch, ValueRef};
 use crate::plan::{self, Act, Condition, Failure, Group, Plan, Refused, RowWrite};
 use crate::schema::{Blind, Field, TOKEN_BYTES};
 use crate::sealing::{self, SealedAt, Sealer};
@@ -44,12 +44,12 @@ impl DynamicTable {
     }
 
     /// Puts an entity in the place of the one there: properties that it lacks are gone. Fails if there is none.
-    pub fn replace(&self, entity: &DynamicEntity, condition: impl Into<IfMatch>) -> Result<ETag> {
+    pub fn replace(&self, entity: &DynamicEntity, condition: impl IntoIfMatch) -> Result<ETag> {
         self.write((Condition::from(condition.into()), Act::Put(())), entity)
     }
 
     /// Sets the given properties of the entity there and leaves its others alone. Fails if there is none.
-    pub fn merge(&self, entity: &DynamicEntity, condition: impl Into<IfMatch>) -> Result<ETag> {
+    pub fn merge(&self, entity: &DynamicEntity, condition: impl IntoIfMatch) -> Result<ETag> {
         self.write((Condition::from(condition.into()), Act::Merge(())), entity)
     }
 
@@ -64,7 +64,7 @@ impl DynamicTable {
     }
 
     /// Removes the entity of these keys; fails if there is none.
-    pub fn delete(&self, partition_key: &str, row_key: &str, condition: impl Into<IfMatch>) -> Result<()> {
+    pub fn delete(&self, partition_key: &str, row_key: &str, condition: impl IntoIfMatch) -> Result<()> {
         let removal = plan::removal(row_key, condition.into(), 0);
         self.write_row(partition_key, &removal).map(drop)
     }

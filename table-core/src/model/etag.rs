@@ -80,6 +80,7 @@ impl FromStr for ETag {
 /// # use table_core::{ETag, IfMatch, Ticks};
 /// # let etag = ETag::from_timestamp(Ticks::UNIX_EPOCH);
 /// assert_eq!(IfMatch::from(etag), IfMatch::ETag(etag));
+/// assert_eq!(IfMatch::from(&etag), IfMatch::ETag(etag));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfMatch {
@@ -90,9 +91,26 @@ pub enum IfMatch {
     ETag(ETag),
 }
 
+/// What a change takes as its condition: an [`IfMatch`], or an [`ETag`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no condition of a change",
+    label = "expected an `ETag`, or `IfMatch::Any`",
+    note = "`Stored::etag(&found)` is the version of what was read; one that was kept as text is read by `text.parse::<ETag>()?`"
+)]
+pub trait IntoIfMatch: Into<IfMatch> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<IfMatch>> IntoIfMatch for T {}
+
 impl From<ETag> for IfMatch {
     fn from(etag: ETag) -> Self {
         Self::ETag(etag)
+    }
+}
+
+impl From<&ETag> for IfMatch {
+    fn from(etag: &ETag) -> Self {
+        Self::ETag(*etag)
     }
 }
 

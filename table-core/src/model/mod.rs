@@ -15,7 +15,7 @@ pub(crate) mod words;
 
 pub use entity::DynamicEntity;
 pub(crate) use entity::{keys_size, property_size, too_large};
-pub use etag::{ETag, IfMatch, ParseETagError};
+pub use etag::{ETag, IfMatch, IntoIfMatch, ParseETagError};
 pub use ticks::{ParseTicksError, Ticks, TicksOutOfRange};
 pub use value::{EdmType, Value, ValueRef};
 

@@ -86,6 +86,7 @@ impl<T> Received<T> {
     }
 
     /// Completes the message: it is gone.
+    #[doc(alias = "complete")]
     pub fn delete(&self) -> Result<()> {
         self.ask("delete from", Task::Complete(self.receipt())).map(drop)
     }

@@ -38,10 +38,6 @@ impl fmt::Debug for Absent {
     }
 }
 
-pub(super) fn of_type<T: Property + Default>() -> Option<Value> {
-    value(T::default())
-}
-
 /// A value as a property holds it.
 #[allow(clippy::needless_pass_by_value, reason = "it is made for the purpose")]
 pub fn value<T: Property>(value: T) -> Option<Value> {

@@ -1,6 +1,6 @@
 //! A field as it was declared.
 
-use super::{Absent, Blind, ColumnType, KeyScope, Property, Slot, TokenScope, absent, checks};
+use super::{Absent, Blind, ColumnType, KeyScope, Slot, TokenScope, checks};
 use crate::model::{EdmType, Value};
 
 /// A field of an entity.
@@ -97,12 +97,6 @@ impl Field {
     pub const fn was(mut self, property: &'static str) -> Self {
         self.was = Some(property);
         self
-    }
-
-    /// The same field, which may be absent; its type's default stands for it then.
-    #[must_use]
-    pub const fn or_default_of<T: Property + Default>(self) -> Self {
-        self.or(absent::of_type::<T>)
     }
 
     /// The same field, which may be absent; this value stands for it then.

@@ -26,6 +26,10 @@ mod job;
 #[cfg(feature = "json")]
 #[doc(hidden)]
 pub mod json;
+#[cfg(not(feature = "json"))]
+#[doc(hidden)]
+#[path = "json/without.rs"]
+pub mod json;
 mod periods;
 mod query;
 mod read;
@@ -34,11 +38,13 @@ mod set;
 mod settle;
 mod table;
 
+pub use self::change::Refusal;
 pub use self::change::egt::{Egt, MemberOf};
 pub use self::change::transaction::StoreTransaction;
 #[cfg(feature = "encrypt")]
 pub use self::encrypt::reencrypt::{ReencryptReport, Reencryption};
 pub use self::entity::column::{Blind, Column, ColumnArg, Comparable, Encrypted, Equatable, Plain};
+pub use self::entity::comparisons::Condition;
 pub use self::entity::former::{Former, MadeFrom};
 pub use self::entity::path::Path;
 pub use self::entity::stored::{Copied, Eventual, Stored};
@@ -46,8 +52,8 @@ pub use self::entity::{Columns, Entity, InOneTable, InPeriods, Patch};
 pub use self::job::{CopyProblem, CopyReport, Job, JobInfo, JobProgress, Migration};
 pub use self::periods::{DroppedPeriods, InSpan, InSpanAt, PeriodInfo, Periods, PeriodsAt, Spanned};
 pub use self::query::{
-    At, Comes, Ended, EventualCopies, InPartition, Newest, Open, OwnRows, PathQuery, Prefix, Ready, Turns,
-    TypedRows, WholeCopies, prefix,
+    At, Comes, ComesAfter, CountsBackwards, Ended, EventualCopies, GoesOn, HeldBy, Holds, HoldsAll,
+    InPartition, Newest, Open, OwnRows, PathQuery, Prefix, Ready, Turns, TypedRows, WholeCopies, prefix,
 };
 pub use self::read::TableAt;
 pub use self::read::join::Joined;
@@ -58,7 +64,7 @@ pub use self::read::projection::Projection;
 pub use self::read::reading::{Entities, ReadAs, Selected, Whole};
 pub use self::read::view::{TypedViews, View};
 pub use self::series::{Additions, SeriesColumn, SeriesView, SlotColumns, Slots};
-pub use self::set::{EntitySet, SetQuery, SetRows, SetTable};
+pub use self::set::{EntitySet, SetAt, SetQuery, SetRows, SetTable};
 pub use self::settle::{FailedSettling, Settlement, Unsettled};
 pub use self::table::Table;
 pub use crate::plan::WriteExplain;

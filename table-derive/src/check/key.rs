@@ -56,9 +56,19 @@ pub(super) fn c9_no_key_holds_what_is_encrypted(cx: &Ctxt, entity: &Entity<'_>) 
                     cx.error(template.span(), format!("{place}: a token is of the whole value, without `[]`"));
                 }
                 (false, true, None) => {
+                    // Rows elsewhere and lists hold no tokens, and rows that are still plain have none.
+                    let may_have_token = !field.encrypted.is_some_and(|encrypted| encrypted.dual)
+                        && entity.indexes.iter().any(|index| {
+                            std::ptr::eq(&raw const index.row, template) && !entity.lies_elsewhere(index) && index.list.is_none()
+                        });
+                    let token = if may_have_token {
+                        format!("; an index can hold a token of it: `{{{name}:blind}}`, with `#[encrypt(blind)]` on the field")
+                    } else {
+                        String::new()
+                    };
                     cx.error(
                         template.span(),
-                        format!("{place}: an encrypted field would be readable in the key"),
+                        format!("{place}: an encrypted field would be readable in the key{token}"),
                     );
                 }
                 (false, true, Some(_)) => cx.error(

@@ -4,7 +4,7 @@
 //! flattened structs, those of references and the slots of series follow: the derive doesn't know how many there are.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use super::series;
@@ -89,11 +89,46 @@ fn or_default(krate: &Krate, field: &Field<'_>) -> Option<TokenStream> {
     // Filters can't speak of JSON, so nothing asks for its default.
     Some(match (field.default.as_ref()?, field.storage) {
         (_, Storage::Json) => quote!(.or_default()),
-        (DefaultWord::OfType, _) => quote_spanned!(ty.span()=> .or_default_of::<#ty>()),
+        (DefaultWord::OfType, _) => {
+            let default = default_of(krate, ty);
+            quote!(.or(|| #krate::schema::absent_value::<#ty>(#default())))
+        }
         (DefaultWord::Is(value), _) => {
             quote_spanned!(ty.span()=> .or(|| #krate::schema::absent_value::<#ty>(#value)))
         }
     })
+}
+
+/// The function that gives the default of the type, on the type's own token.
+pub(crate) fn default_of(krate: &Krate, ty: &impl ToTokens) -> TokenStream {
+    let span = ty.span();
+    let krate = krate.at(span);
+    quote_spanned!(span=> #krate::default_of::<#ty>)
+}
+
+/// What writes and reads the type as JSON, on the type's own token.
+pub(crate) fn json_of(krate: &Krate, ty: &impl ToTokens) -> TokenStream {
+    let span = ty.span();
+    let krate = krate.at(span);
+    quote_spanned!(span=> #krate::json::of::<#ty>)
+}
+
+/// A field that is kept as JSON, taken from the text.
+pub(crate) fn taken_from_json(
+    krate: &Krate,
+    ty: &impl ToTokens,
+    default: Option<&DefaultWord>,
+    text: &TokenStream,
+) -> TokenStream {
+    let json = json_of(krate, ty);
+    match default {
+        None => quote!((#json().take)(#text)),
+        Some(DefaultWord::OfType) => {
+            let default = default_of(krate, ty);
+            quote!(#json().take_or(#text, #default))
+        }
+        Some(DefaultWord::Is(value)) => quote!(#json().take_or(#text, || #value)),
+    }
 }
 
 /// How the field is sealed, if it is.
@@ -160,8 +195,8 @@ pub(crate) fn trait_of(field: &Field<'_>) -> Ident {
 pub(crate) fn property(krate: &Krate, field: &Field<'_>) -> TokenStream {
     let (ident, ty) = (field.ident, field.ty);
     if field.storage == Storage::Json {
-        let give = quote_spanned!(ty.span()=> #krate::json::give::<#ty>);
-        return quote!(#give(&self.#ident));
+        let json = json_of(krate, ty);
+        return quote!((#json().give)(&self.#ident));
     }
     // The type is named through its trait, on its own token. Rustc then says once, and there, that a type is no
     // property, however often it is used.
@@ -200,20 +235,17 @@ pub(crate) fn single(krate: &Krate, field: &Field<'_>, place: usize) -> TokenStr
 /// The same by a place that is an expression.
 pub(crate) fn single_at(krate: &Krate, field: &Field<'_>, place: &TokenStream) -> TokenStream {
     let ty = field.ty;
-    let in_private = |path: TokenStream| quote_spanned!(ty.span()=> #krate::#path);
     let from_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
     match (field.storage, &field.default) {
-        (Storage::Json, Some(DefaultWord::Is(value))) => {
-            let take = in_private(quote!(json::take_or::<#ty>));
-            quote!(#take(source.text(#place)?, || #value)?)
-        }
         (Storage::Json, default) => {
-            let take = if default.is_some() { quote!(take_or_default) } else { quote!(take) };
-            let take = in_private(quote!(json::#take::<#ty>));
-            quote!(#take(source.text(#place)?)?)
+            let taken = taken_from_json(krate, ty, default.as_ref(), &quote!(source.text(#place)?));
+            quote!(#taken?)
         }
         (_, None) => quote!(source.field(#place, #from_property)?),
-        (_, Some(DefaultWord::OfType)) => quote!(source.field_or_default(#place, #from_property)?),
+        (_, Some(DefaultWord::OfType)) => {
+            let default = default_of(krate, ty);
+            quote!(source.field_or(#place, #from_property, #default)?)
+        }
         (_, Some(DefaultWord::Is(value))) => quote!(source.field_or(#place, #from_property, || #value)?),
     }
 }
@@ -224,25 +256,21 @@ pub(crate) fn taken(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
         let (ident, ty) = (field.ident, field.ty);
         let from_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
         let value = match (field.storage, &field.default) {
-            (Storage::Json, None) => {
-                let take = quote_spanned!(ty.span()=> #krate::json::take::<#ty>);
-                quote!(#take(source.next_text()?)?)
-            }
-            (Storage::Json, Some(DefaultWord::Is(value))) => {
-                let take = quote_spanned!(ty.span()=> #krate::json::take_or::<#ty>);
-                quote!(#take(source.next_text()?, || #value)?)
-            }
-            (Storage::Json, Some(DefaultWord::OfType)) => {
-                let take = quote_spanned!(ty.span()=> #krate::json::take_or_default::<#ty>);
-                quote!(#take(source.next_text()?)?)
+            (Storage::Json, default) => {
+                let taken = taken_from_json(krate, ty, default.as_ref(), &quote!(source.next_text()?));
+                quote!(#taken?)
             }
             (Storage::Value, None) => quote!(source.next(#from_property)?),
-            (Storage::Value, Some(DefaultWord::OfType)) => quote!(source.next_or_default(#from_property)?),
+            (Storage::Value, Some(DefaultWord::OfType)) => {
+                let default = default_of(krate, ty);
+                quote!(source.next_or(#from_property, #default)?)
+            }
             (Storage::Value, Some(DefaultWord::Is(value))) => {
                 quote!(source.next_or(#from_property, || #value)?)
             }
             (Storage::Skipped | Storage::Flattened | Storage::Grouped | Storage::Series, _) => {
-                quote!(::core::default::Default::default())
+                let default = default_of(krate, ty);
+                quote!(#default())
             }
         };
         quote!(#ident: #value,)

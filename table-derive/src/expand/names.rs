@@ -61,6 +61,11 @@ impl<'m> Names<'m> {
         }
     }
 
+    /// A type that stands for a part of a key.
+    pub(crate) fn part(&self, name: &str) -> Ident {
+        free(&self.taken, &format!("{name}_of_{}", self.entity), None)
+    }
+
     /// A type parameter of generated code in which the user's types stand.
     pub(crate) fn parameter(&self, name: &str) -> Ident {
         free(&self.taken, name, None)

@@ -5,6 +5,8 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use super::copied;
+use super::fields::{default_of, taken_from_json};
+use super::path::number_of;
 use crate::attr::DefaultWord;
 use crate::model::{ProjectedSlots, Projection, ProjectionField};
 
@@ -14,6 +16,12 @@ pub(crate) fn implementation(model: &Projection<'_>) -> TokenStream {
     let places = model.fields.iter().zip(&consts).map(|(field, name)| place(model, field, name));
     let taken = model.fields.iter().zip(&consts).map(|(field, name)| take(model, field, name));
     let list = list(model, &consts);
+    // The compiler points at the field that rows lack.
+    let held = model.fields.iter().map(|field| {
+        let (number, span) = (number_of(field.of()), field.ident.span());
+        let krate = krate.at(span);
+        quote_spanned!(span=> #krate::Holds<#number>)
+    });
     // What slots of a series are read as is no struct that another entity holds.
     let has_slots = model.fields.iter().any(|field| field.slots.is_some());
     let group = (!has_slots).then(|| copied::group(krate, ident, &model.as_group()));
@@ -26,12 +34,19 @@ pub(crate) fn implementation(model: &Projection<'_>) -> TokenStream {
         #[automatically_derived]
         impl #krate::Projection for #ident {
             type Entity = #of;
+            type Taken = Self;
 
             const FIELDS: &'static [::core::primitive::usize] = #list;
 
             fn from_source(source: &#krate::Source<'_>) -> #krate::Result<Self> {
                 ::core::result::Result::Ok(Self { #(#taken),* })
             }
+        }
+
+        impl<__Path> #krate::HeldBy<__Path> for #ident
+        where
+            #(__Path: #held),*
+        {
         }
     }
 }
@@ -145,7 +160,8 @@ fn take(model: &Projection<'_>, field: &ProjectionField<'_>, place: &Ident) -> T
             }
             Some(DefaultWord::OfType) => {
                 let take = quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::take_at_or);
-                quote!(#take(source, #place, <#slot as ::core::default::Default>::default)?)
+                let default = default_of(krate, &slot);
+                quote!(#take(source, #place, #default)?)
             }
             Some(DefaultWord::Is(value)) => {
                 let take = quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::take_at_or);
@@ -160,13 +176,15 @@ fn take(model: &Projection<'_>, field: &ProjectionField<'_>, place: &Ident) -> T
     }
     let from_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
     let value = match (field.json, &field.default) {
-        (true, None) => quote!(#krate::json::take(source.text(#place)?)?),
-        (true, Some(DefaultWord::OfType)) => quote!(#krate::json::take_or_default(source.text(#place)?)?),
-        (true, Some(DefaultWord::Is(value))) => {
-            quote!(#krate::json::take_or(source.text(#place)?, || #value)?)
+        (true, default) => {
+            let taken = taken_from_json(krate, ty, default.as_ref(), &quote!(source.text(#place)?));
+            quote!(#taken?)
         }
         (false, None) => quote!(source.field(#place, #from_property)?),
-        (false, Some(DefaultWord::OfType)) => quote!(source.field_or_default(#place, #from_property)?),
+        (false, Some(DefaultWord::OfType)) => {
+            let default = default_of(krate, ty);
+            quote!(source.field_or(#place, #from_property, #default)?)
+        }
         (false, Some(DefaultWord::Is(value))) => {
             quote!(source.field_or(#place, #from_property, || #value)?)
         }

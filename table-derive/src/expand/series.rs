@@ -5,6 +5,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use super::debug;
+use super::fields::default_of;
 use crate::attr::DefaultWord;
 use crate::model::{Entity, Field, Krate, Storage, in_option};
 
@@ -46,7 +47,10 @@ fn declared(krate: &Krate, at: usize, field: &Field<'_>, stub: bool) -> TokenStr
     let plain = quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::FIELD);
     let or_default = match &field.default {
         None => None,
-        Some(DefaultWord::OfType) => Some(quote!(.or_default_of::<#slot>())),
+        Some(DefaultWord::OfType) => {
+            let default = default_of(krate, &slot);
+            Some(quote!(.or(|| #krate::schema::absent_value::<#slot>(#default()))))
+        }
         Some(DefaultWord::Is(value)) => Some(quote!(.or(|| #krate::schema::absent_value::<#slot>(#value)))),
     };
     quote! {
@@ -118,7 +122,8 @@ pub(super) fn take(krate: &Krate, field: &Field<'_>) -> TokenStream {
         }
         Some(DefaultWord::OfType) => {
             let (take, slot) = (of(quote!(take_or)), slot(krate, field));
-            quote!(#take(source, <#slot as ::core::default::Default>::default))
+            let default = default_of(krate, &slot);
+            quote!(#take(source, #default))
         }
         Some(DefaultWord::Is(value)) => {
             let take = of(quote!(take_or));
@@ -165,7 +170,8 @@ pub(super) fn view(krate: &Krate, at: usize, field: &Field<'_>, first: &TokenStr
     let default = match &field.default {
         None => quote!(::core::option::Option::None),
         Some(DefaultWord::OfType) => {
-            quote!(::core::option::Option::Some(<#slot as ::core::default::Default>::default))
+            let default = default_of(krate, &slot);
+            quote!(::core::option::Option::Some(#default))
         }
         Some(DefaultWord::Is(value)) => quote!(::core::option::Option::Some(|| #value)),
     };

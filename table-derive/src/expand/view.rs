@@ -7,7 +7,7 @@ use syn::{GenericArgument, PathArguments, Type};
 
 use super::beside::Beside;
 use super::debug;
-use super::fields::trait_of;
+use super::fields::{default_of, taken_from_json, trait_of};
 use super::names::Names;
 use super::schema::place;
 use super::series;
@@ -73,15 +73,8 @@ fn method(model: &Entity<'_>, at: usize, field: &Field<'_>, stub: bool) -> Token
     let (seen, taken) = match (field.storage, borrowed(ty), field.optional().and_then(borrowed)) {
         (Storage::Json, ..) => {
             // On the type's own token, as where the whole entity is taken: rustc then says once that a type doesn't fit.
-            let take = match &field.default {
-                None => quote_spanned!(ty.span()=> #krate::json::take::<#ty>),
-                Some(DefaultWord::OfType) => quote_spanned!(ty.span()=> #krate::json::take_or_default::<#ty>),
-                Some(DefaultWord::Is(value)) => {
-                    let take = quote_spanned!(ty.span()=> #krate::json::take_or::<#ty>);
-                    quote!(|text| #take(text, || #value))
-                }
-            };
-            (quote!(#ty), quote!(self.fields.json(#place, #take)))
+            let taken = taken_from_json(krate, ty, field.default.as_ref(), &quote!(text));
+            (quote!(#ty), quote!(self.fields.json(#place, |text| #taken)))
         }
         (_, Some(Borrowed::Text), _) if in_key => {
             (quote!(#krate::Cow<'_, ::core::primitive::str>), quote!(self.fields.key_text(#place)))
@@ -90,7 +83,10 @@ fn method(model: &Entity<'_>, at: usize, field: &Field<'_>, stub: bool) -> Token
         _ if field.encrypted.is_some() => {
             let taken = match &field.default {
                 None => quote!(sealed(#place, #from_property)),
-                Some(DefaultWord::OfType) => quote!(sealed_or_default(#place, #from_property)),
+                Some(DefaultWord::OfType) => {
+                    let default = default_of(krate, ty);
+                    quote!(sealed_or(#place, #from_property, #default))
+                }
                 Some(DefaultWord::Is(value)) => quote!(sealed_or(#place, #from_property, || #value)),
             };
             (quote!(#ty), quote!(self.fields.#taken))
@@ -121,8 +117,13 @@ fn method(model: &Entity<'_>, at: usize, field: &Field<'_>, stub: bool) -> Token
             (quote!(::core::option::Option<#seen>), quote!(self.fields.stored(#place, #krate::#from)))
         }
         (_, None, None) => {
-            let stored = stored(field);
-            (quote!(#ty), quote!(self.fields.#stored(#place, #from_property)))
+            let taken = if field.default.is_some() {
+                let default = default_of(krate, ty);
+                quote!(stored_or(#place, #from_property, #default))
+            } else {
+                quote!(stored(#place, #from_property))
+            };
+            (quote!(#ty), quote!(self.fields.#taken))
         }
     };
     let taken = if stub { quote!(self.fields.nothing()) } else { taken };

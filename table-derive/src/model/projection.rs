@@ -45,6 +45,13 @@ pub(crate) struct ProjectionField<'a> {
     pub(crate) slots: Option<ProjectedSlots>,
 }
 
+impl ProjectionField<'_> {
+    /// The entity's field that it is, or whose slots.
+    pub(crate) fn of(&self) -> &str {
+        self.slots.as_ref().map_or(&self.name, |slots| &slots.of)
+    }
+}
+
 /// Slots of one of the entity's series.
 pub(crate) struct ProjectedSlots {
     /// The series, as the user names it.

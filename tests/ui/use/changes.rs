@@ -26,6 +26,8 @@ fn uses(staff: &Table<Employee>, mut other: Employee) -> Result<(), table_core::
     for row in staff.by_age().department("Sales").age(40) {
         println!("{}", row?.last_name);
     }
+    // An error that can't hold the store's.
+    staff.try_update(Employee::key("Sales", 7), |e| if e.age > 99 { Err("old") } else { Ok(()) }).ok();
     staff.get_all(Employee::key("Sales", 7))?;
     staff.remove(Employee::key("Sales", 7))?;
     other.save(staff)?;

@@ -103,6 +103,12 @@ pub(super) const fn parts(schema: &Schema) -> Option<Message> {
             if matches!(other, KeyOf::Part(_)) || !meet(other.place(schema), of_part.place(schema)) {
                 continue;
             }
+            // That the index's rows meet the head is said of the index, and is the same mistake.
+            if let KeyOf::Index(at) = other
+                && disjoint(schema, at).is_some()
+            {
+                continue;
+            }
             let message = of_part.drawn(schema, Message::new("")).text(" and ");
             let message = other.drawn(schema, message).text(" could print one key: ");
             return Some(match other {

@@ -16,7 +16,7 @@ use crate::handle::page::Page;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::names::ENTITY_TYPE;
-use crate::model::{DynamicEntity, ETag, IfMatch, Value};
+use crate::model::{DynamicEntity, ETag, IntoIfMatch, Value};
 use crate::plan::{Act, Condition};
 use crate::query::{Continuation, Explain, Query};
 use crate::store::encryption::Lens;
@@ -186,13 +186,13 @@ impl EncryptingTable {
     }
 
     /// Puts an entity in the place of the one there: properties that it lacks are gone. Fails if there is none.
-    pub fn replace(&self, entity: &DynamicEntity, condition: impl Into<IfMatch>) -> Result<ETag> {
+    pub fn replace(&self, entity: &DynamicEntity, condition: impl IntoIfMatch) -> Result<ETag> {
         self.write((Condition::from(condition.into()), Act::Put(())), entity)
     }
 
     /// Sets the given properties of the entity there and leaves its others alone, sealed ones too. Fails if there is
     /// none.
-    pub fn merge(&self, entity: &DynamicEntity, condition: impl Into<IfMatch>) -> Result<ETag> {
+    pub fn merge(&self, entity: &DynamicEntity, condition: impl IntoIfMatch) -> Result<ETag> {
         self.write((Condition::from(condition.into()), Act::Merge(())), entity)
     }
 
@@ -207,7 +207,7 @@ impl EncryptingTable {
     }
 
     /// Removes the entity of these keys; fails if there is none.
-    pub fn delete(&self, partition_key: &str, row_key: &str, condition: impl Into<IfMatch>) -> Result<()> {
+    pub fn delete(&self, partition_key: &str, row_key: &str, condition: impl IntoIfMatch) -> Result<()> {
         self.table.delete(partition_key, row_key, condition)
     }
 

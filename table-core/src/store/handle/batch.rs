@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::table::DynamicTable;
-use crate::model::{DynamicEntity, ETag, IfMatch};
+use crate::model::{DynamicEntity, ETag, IfMatch, IntoIfMatch};
 use crate::plan::{self, Act, Condition, Group, Refused};
 use crate::row::encode::Given;
 use crate::store::write::encoded::Prepared;
@@ -72,12 +72,12 @@ impl Batch {
     }
 
     /// Puts an entity in the place of the one there.
-    pub fn replace(self, entity: DynamicEntity, condition: impl Into<IfMatch>) -> Self {
+    pub fn replace(self, entity: DynamicEntity, condition: impl IntoIfMatch) -> Self {
         self.with((Condition::from(condition.into()), Act::Put(())), entity)
     }
 
     /// Sets the given properties of the entity there.
-    pub fn merge(self, entity: DynamicEntity, condition: impl Into<IfMatch>) -> Self {
+    pub fn merge(self, entity: DynamicEntity, condition: impl IntoIfMatch) -> Self {
         self.with((Condition::from(condition.into()), Act::Merge(())), entity)
     }
 
@@ -92,7 +92,7 @@ impl Batch {
     }
 
     /// Removes the entity of this row key.
-    pub fn delete(mut self, row_key: impl Into<String>, condition: impl Into<IfMatch>) -> Self {
+    pub fn delete(mut self, row_key: impl Into<String>, condition: impl IntoIfMatch) -> Self {
         self.operations.push(Planned::Delete(row_key.into(), condition.into()));
         self
     }

@@ -10,7 +10,7 @@ use super::errands::ErrandsAttempt;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::table::DynamicTable;
 use crate::limits;
-use crate::model::{ETag, IfMatch};
+use crate::model::{ETag, IntoIfMatch};
 use crate::plan::WriteExplain;
 #[cfg(feature = "queue")]
 use crate::queue::{Message, Queue, Received};
@@ -125,7 +125,7 @@ impl<'c, Set> Egt<'c, Set> {
     }
 
     /// Puts an entity in the place of the one there.
-    pub fn replace<E: Entity + MemberOf<Set>>(self, entity: &'c E, condition: impl Into<IfMatch>) -> Self {
+    pub fn replace<E: Entity + MemberOf<Set>>(self, entity: &'c E, condition: impl IntoIfMatch) -> Self {
         self.with(Key::of(entity), Change::Replace(entity, condition.into()))
     }
 
@@ -134,7 +134,7 @@ impl<'c, Set> Egt<'c, Set> {
         self,
         key: Key<E>,
         patch: E::Patch,
-        condition: impl Into<IfMatch>,
+        condition: impl IntoIfMatch,
     ) -> Self
     where
         E::Patch: 'c,
@@ -153,7 +153,7 @@ impl<'c, Set> Egt<'c, Set> {
     }
 
     /// Removes the entity there with its copies.
-    pub fn delete<E: Entity + MemberOf<Set>>(self, key: Key<E>, condition: impl Into<IfMatch>) -> Self {
+    pub fn delete<E: Entity + MemberOf<Set>>(self, key: Key<E>, condition: impl IntoIfMatch) -> Self {
         self.with(key, Change::Delete(condition.into()))
     }
 

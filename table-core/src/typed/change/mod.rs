@@ -18,6 +18,17 @@ use crate::model::{DynamicEntity, IfMatch};
 use crate::plan::Values;
 use crate::typed::entity::Entity;
 
+/// The error of a closure that may refuse a change: it can be the store's, too.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be the error of a change that may be refused",
+    label = "the store's own error has to fit in it",
+    note = "`Box<dyn std::error::Error>` takes both, and so does an error of yours with `impl From<table_core::Error>`"
+)]
+pub trait Refusal: From<Error> {}
+
+#[diagnostic::do_not_recommend]
+impl<X: From<Error>> Refusal for X {}
+
 /// A user's closure. Not one that can be sent to another thread: who hands over one that can't would be refused.
 pub(in crate::typed) type Closure<'c, E> = dyn FnMut(&mut E) + 'c;
 

@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::handle::store::Store;
 use crate::handle::table::DynamicTable;
 use crate::limits;
-use crate::model::{ETag, IfMatch};
+use crate::model::{ETag, IntoIfMatch};
 use crate::plan::{Reach, WriteExplain};
 #[cfg(feature = "queue")]
 use crate::queue::{Message, Queue, Received};
@@ -139,12 +139,12 @@ impl<'c> StoreTransaction<'c> {
     }
 
     /// Puts an entity in the place of the one there.
-    pub fn replace<E: Entity>(self, entity: &'c E, condition: impl Into<IfMatch>) -> Self {
+    pub fn replace<E: Entity>(self, entity: &'c E, condition: impl IntoIfMatch) -> Self {
         self.with(Key::of(entity), Change::Replace(entity, condition.into()))
     }
 
     /// Sets what the patch sets on the entity there.
-    pub fn merge<E: Entity>(self, key: Key<E>, patch: E::Patch, condition: impl Into<IfMatch>) -> Self
+    pub fn merge<E: Entity>(self, key: Key<E>, patch: E::Patch, condition: impl IntoIfMatch) -> Self
     where
         E::Patch: 'c,
     {
@@ -163,7 +163,7 @@ impl<'c> StoreTransaction<'c> {
     }
 
     /// Removes the entity there with its copies.
-    pub fn delete<E: Entity>(self, key: Key<E>, condition: impl Into<IfMatch>) -> Self {
+    pub fn delete<E: Entity>(self, key: Key<E>, condition: impl IntoIfMatch) -> Self {
         self.with(key, Change::Delete(condition.into()))
     }
 

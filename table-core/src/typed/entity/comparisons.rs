@@ -1,11 +1,58 @@
-//! Comparisons of a column that stand for several.
+//! Comparisons of a column that stand for several; and what the compiler says of those that are no comparisons.
 
+use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
 use super::column::{Column, ColumnArg, Comparable, Equatable};
 use crate::model::{EdmType, Ticks, Value};
 use crate::query::{Filter, declared, prop};
 use crate::schema::Property;
+
+/// What the closure of a query's `filter` gives: a [`Filter`].
+///
+/// Said of a trait, since the compiler's own words for another type don't say what to write.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no filter",
+    label = "it takes what a comparison by a method gives",
+    note = "a field is compared by a method: `e.age.eq(40)`, and so `ne`, `gt`, `ge`, `lt`, `le`, `between`, `is_in`",
+    note = "comparisons are joined by `&`, `|` and `!`, or by `.and(..)` and `.or(..)`; `&&` and `||` are for truth values alone"
+)]
+pub trait Condition: sealed::Condition {
+    #[doc(hidden)]
+    fn into_filter(self) -> Filter;
+}
+
+impl Condition for Filter {
+    fn into_filter(self) -> Filter {
+        self
+    }
+}
+
+mod sealed {
+    /// Who may be a [`Condition`](super::Condition).
+    pub trait Condition {}
+
+    impl Condition for crate::query::Filter {}
+
+    /// What an operator could compare a column with: nothing, so that the compiler says what to write instead.
+    #[diagnostic::on_unimplemented(
+        message = "a field is compared by a method in a filter, and by no operator",
+        label = "write `.eq(..)` for `==`, `.ne(..)` for `!=`, and so `gt`, `ge`, `lt`, `le`"
+    )]
+    pub trait Operand {}
+}
+
+impl<T, K, V: sealed::Operand> PartialEq<V> for Column<T, K> {
+    fn eq(&self, _: &V) -> bool {
+        false
+    }
+}
+
+impl<T, K, V: sealed::Operand> PartialOrd<V> for Column<T, K> {
+    fn partial_cmp(&self, _: &V) -> Option<Ordering> {
+        None
+    }
+}
 
 impl<T: Property, K: Comparable> Column<T, K> {
     /// There: the row has the property.
@@ -97,8 +144,6 @@ fn any_of(edm: EdmType) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use std::cmp::Ordering;
-
     use super::*;
 
     fn utf16(a: &str, b: &str) -> Ordering {

@@ -1,7 +1,7 @@
 //! What the derive implements.
 
 pub(in crate::typed) mod column;
-mod comparisons;
+pub(in crate::typed) mod comparisons;
 pub(in crate::typed) mod former;
 pub(in crate::typed) mod group;
 pub(in crate::typed) mod holder;

@@ -388,11 +388,6 @@ impl<'v> Source<'v> {
         self.field(field, from)
     }
 
-    /// Takes the next field; its type's default if it is absent.
-    pub fn next_or_default<T: Default>(&mut self, from: FromProperty<T>) -> Result<T> {
-        self.next_or(from, T::default)
-    }
-
     /// Takes the next field; what `default` makes if it is absent.
     pub fn next_or<T>(&mut self, from: FromProperty<T>, default: fn() -> T) -> Result<T> {
         let field = self.next;
@@ -471,11 +466,6 @@ impl<'v> Source<'v> {
             value => from(value),
         }
         .map_err(|error| self.refused(field, &error))
-    }
-
-    /// Takes the field at this place; its type's default if it is absent.
-    pub fn field_or_default<T: Default>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
-        self.field_or(field, from, T::default)
     }
 
     /// Takes the field at this place; what `default` makes if it is absent.
@@ -634,14 +624,13 @@ impl KeyValues for FromRow<'_> {
 
 /// A field that is kept as text, for `#[property(json)]`.
 #[derive(Debug)]
-#[cfg_attr(not(feature = "json"), expect(dead_code, reason = "the feature reads it"))]
 pub struct Text<'s> {
+    #[cfg_attr(not(feature = "json"), expect(dead_code, reason = "the feature reads it"))]
     pub(crate) json: Option<Cow<'s, str>>,
     source: &'s Source<'s>,
     field: usize,
 }
 
-#[cfg(feature = "json")]
 impl Text<'_> {
     #[cold]
     pub(crate) fn refused(&self, because: &str) -> Error {

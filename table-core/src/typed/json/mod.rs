@@ -1,5 +1,7 @@
 //! Fields of any type that serde knows, kept as text.
 
+use std::fmt;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -9,15 +11,53 @@ use crate::model::{EdmType, Value};
 use crate::schema::{PropertyValue, ValueError};
 use crate::typed::entity::source::Text;
 
+/// A type that a field with `json` can have.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be kept as JSON",
+    label = "serde can't both write and read it",
+    note = "derive `serde::Serialize` and `serde::Deserialize` for `{Self}`; a type of another crate may have them behind a feature `serde`"
+)]
+pub trait Json: Serialize + DeserializeOwned {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned> Json for T {}
+
+/// How a field of the type is written and read. All code of one field asks for it by this name, and the compiler says once
+/// that serde doesn't know the type.
+pub const fn of<T: Json>() -> Of<T> {
+    Of { give: give::<T>, take: take::<T> }
+}
+
+/// How a field of the type is written and read.
+pub struct Of<T> {
+    /// The field's value as text.
+    pub give: fn(&T) -> Result<PropertyValue<'static>, ValueError>,
+    /// The field's value from its text.
+    pub take: fn(Text<'_>) -> Result<T>,
+}
+
+impl<T> Of<T> {
+    /// The field's value from its text; what `default` makes if there is none.
+    pub fn take_or(&self, text: Text<'_>, default: fn() -> T) -> Result<T> {
+        if text.json.is_none() { Ok(default()) } else { (self.take)(text) }
+    }
+}
+
+impl<T> fmt::Debug for Of<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Of")
+    }
+}
+
 /// The field's value as text.
-pub fn give<T: Serialize>(value: &T) -> Result<PropertyValue<'static>, ValueError> {
+fn give<T: Serialize>(value: &T) -> Result<PropertyValue<'static>, ValueError> {
     let text = json::text(value).map_err(|because| ValueError::invalid(EdmType::String, because))?;
     Ok(PropertyValue::Owned(Value::String(text)))
 }
 
 /// The field's value from its text.
 #[allow(clippy::needless_pass_by_value, reason = "taken as it is read")]
-pub fn take<T: DeserializeOwned>(text: Text<'_>) -> Result<T> {
+fn take<T: DeserializeOwned>(text: Text<'_>) -> Result<T> {
     match text.json.as_deref() {
         // The message of a JSON error can hold what stands in the text.
         Some(json) => {
@@ -25,16 +65,6 @@ pub fn take<T: DeserializeOwned>(text: Text<'_>) -> Result<T> {
         }
         None => Err(text.refused("it is absent")),
     }
-}
-
-/// The field's value from its text; its type's default if there is none.
-pub fn take_or_default<T: DeserializeOwned + Default>(text: Text<'_>) -> Result<T> {
-    take_or(text, T::default)
-}
-
-/// The field's value from its text; what `default` makes if there is none.
-pub fn take_or<T: DeserializeOwned>(text: Text<'_>, default: fn() -> T) -> Result<T> {
-    if text.json.is_none() { Ok(default()) } else { take(text) }
 }
 
 #[cfg(test)]

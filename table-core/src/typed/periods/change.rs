@@ -8,11 +8,11 @@ use super::{ATTEMPTS, Periods};
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::bulk::{BulkFailure, BulkReport};
 use crate::handle::table::DynamicTable;
-use crate::model::{ETag, IfMatch, Ticks};
-use crate::typed::change::Change;
+use crate::model::{ETag, IntoIfMatch, Ticks};
 use crate::typed::change::driver::{self, Together};
 use crate::typed::change::egt::Egt;
 use crate::typed::change::entity_attempt::EntityAttempt;
+use crate::typed::change::{Change, Refusal};
 use crate::typed::entity::InPeriods;
 use crate::typed::entity::stored::Stored;
 use crate::typed::read::key::{Key, Partition};
@@ -36,14 +36,14 @@ impl<E: InPeriods> Periods<E> {
     }
 
     /// Puts an entity in the place of the one there, if that is of the version demanded; fails if there is none.
-    pub fn replace(&self, entity: &E, condition: impl Into<IfMatch>) -> Result<ETag> {
+    pub fn replace(&self, entity: &E, condition: impl IntoIfMatch) -> Result<ETag> {
         let key = Key::of(entity);
         let change = Change::Replace(entity, condition.into());
         self.commit(self.start_of(&key)?, (key, change)).map(|(etag, _)| etag)
     }
 
     /// Sets what the patch sets on the entity there, if that is of the version demanded; fails if there is none.
-    pub fn merge(&self, key: Key<E>, patch: E::Patch, condition: impl Into<IfMatch>) -> Result<Stored<E>> {
+    pub fn merge(&self, key: Key<E>, patch: E::Patch, condition: impl IntoIfMatch) -> Result<Stored<E>> {
         self.changed(key, Change::Merge(patch, condition.into()))
     }
 
@@ -54,7 +54,7 @@ impl<E: InPeriods> Periods<E> {
 
     /// Changes the entity as [`update`](Self::update) does, unless the closure fails: then nothing is written, and what it
     /// returned comes back.
-    pub fn try_update<X: From<Error>>(
+    pub fn try_update<X: Refusal>(
         &self,
         key: Key<E>,
         mut change: impl FnMut(&mut E) -> Result<(), X>,
@@ -103,7 +103,7 @@ impl<E: InPeriods> Periods<E> {
 
     /// Removes the entity of this key with all its copies, if it is of the version demanded; fails if there is none. The
     /// period's table stays.
-    pub fn delete(&self, key: Key<E>, condition: impl Into<IfMatch>) -> Result<()> {
+    pub fn delete(&self, key: Key<E>, condition: impl IntoIfMatch) -> Result<()> {
         let change = Change::Delete(condition.into());
         self.commit(self.start_of(&key)?, (key, change)).map(|_| ())
     }

@@ -3,6 +3,7 @@
 use super::Periods;
 use crate::error::Result;
 use crate::typed::entity::InPeriods;
+use crate::typed::query::HoldsAll;
 use crate::typed::read::key::{Key, Lookup};
 use crate::typed::read::projection::Projection;
 use crate::typed::read::view::View;
@@ -21,7 +22,10 @@ impl<E: InPeriods> Periods<E> {
     }
 
     /// Some of the fields of the entity of this key.
-    pub fn get_as<S: Projection<Entity = E>>(&self, key: impl Lookup<E>) -> Result<Option<S>> {
+    pub fn get_as<S: Projection<Entity = E>>(
+        &self,
+        key: impl Lookup<E, Path: HoldsAll<S::Taken>>,
+    ) -> Result<Option<S>> {
         self.reading(self.start_of(&key)?, |table| table.find_as(&key))
     }
 

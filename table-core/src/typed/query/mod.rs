@@ -16,10 +16,12 @@ use std::marker::PhantomData;
 pub use arg::{Offers, OffersPrefix, OffersRange, PartArg, Prefix, prefix};
 pub(in crate::typed) use beyond::Beyond;
 pub use given::GivenParts;
-pub use paths::{EventualCopies, OwnRows, WholeCopies};
+pub use paths::{EventualCopies, HeldBy, Holds, HoldsAll, OwnRows, WholeCopies};
 pub use rows::TypedRows;
 pub(in crate::typed) use spread::Spread;
-pub use steps::{At, Comes, Ended, InPartition, Newest, Open, Ready, Turns};
+pub use steps::{
+    At, Comes, ComesAfter, CountsBackwards, Ended, GoesOn, InPartition, Newest, Open, Ready, Turns,
+};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Lanes;
@@ -27,8 +29,9 @@ use crate::handle::page::Page;
 use crate::handle::rows::Refilling;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
-use crate::query::{Continuation, Explain, Filter, Query};
+use crate::query::{Continuation, Explain, Query};
 use crate::typed::entity::Entity;
+use crate::typed::entity::comparisons::Condition;
 use crate::typed::entity::path::Path;
 use crate::typed::read::blind::{or_again, steadily};
 use crate::typed::read::check_index;
@@ -143,8 +146,8 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     }
 
     /// Leaves out what does not pass the filter. Each row in the range is read for it.
-    pub fn filter(mut self, filter: impl FnOnce(&P::Columns) -> Filter) -> Self {
-        self.narrowing = self.narrowing.filter(filter(P::COLUMNS));
+    pub fn filter<F: Condition>(mut self, filter: impl FnOnce(&P::Columns) -> F) -> Self {
+        self.narrowing = self.narrowing.filter(filter(P::COLUMNS).into_filter());
         self
     }
 

@@ -1,4 +1,5 @@
-//! The paths whose rows have every field: they differ in numbers alone, and so need no types of their own.
+//! The paths whose rows have every field: they differ in numbers alone, and so need no types of their own. And what rows
+//! of a path hold, so that a projection which takes more is refused where it is asked for.
 
 use std::marker::PhantomData;
 
@@ -8,6 +9,36 @@ use crate::typed::entity::Entity;
 use crate::typed::entity::path::Path;
 use crate::typed::entity::path::{read_copied, read_stored};
 use crate::typed::entity::stored::{Copied, Eventual, Stored};
+
+/// A path whose rows hold the field with this number, which a derive makes of its name.
+///
+/// A number is what a derive can tell another one: neither sees the other's struct, and names can't be said in types.
+#[diagnostic::on_unimplemented(
+    message = "rows of this index hold not all that the projection takes",
+    label = "it takes a field that they lack",
+    note = "add the field to the index's `copy(..)`, or ask for `.entities()`, which reads the entity behind each row"
+)]
+pub trait Holds<const FIELD: u64> {}
+
+#[diagnostic::do_not_recommend]
+impl<E, const FIELD: u64> Holds<FIELD> for OwnRows<E> {}
+#[diagnostic::do_not_recommend]
+impl<E, const INDEX: usize, const FIELD: u64> Holds<FIELD> for WholeCopies<E, INDEX> {}
+#[diagnostic::do_not_recommend]
+impl<E, const INDEX: usize, const FIELD: u64> Holds<FIELD> for EventualCopies<E, INDEX> {}
+
+/// A projection whose fields rows of the path hold, each of them.
+pub trait HeldBy<P> {}
+
+/// The same, said of the path.
+#[diagnostic::on_unimplemented(
+    message = "rows of this index hold not all that `{S}` takes",
+    label = "the key of a row that lacks a field of it",
+    note = "add the field to the index's `copy(..)`, or read the entity itself by its own key"
+)]
+pub trait HoldsAll<S> {}
+
+impl<P, S: HeldBy<P>> HoldsAll<S> for P {}
 
 /// The entity's own rows.
 #[derive(Debug)]

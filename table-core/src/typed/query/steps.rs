@@ -33,16 +33,60 @@ impl Ready for Ended {}
 #[diagnostic::do_not_recommend]
 impl Ready for Newest {}
 
-/// A step at which this one has come: the parts before it are given, and no range or prefix has ended the key.
+/// A step at which this one has come. The step that ended the key counts as any: [`GoesOn`] refuses it, and alone.
 #[diagnostic::on_unimplemented(
-    message = "this part of the key can't be given here",
-    label = "a part before it is missing, or was ended by a range or a prefix",
-    note = "key parts are given from left to right, each with a value before the next; a field that is no part, or whose turn it is not, is asked for by `.filter(|e| ..)`"
+    message = "this part of the key is given already",
+    label = "it comes first, and once",
+    note = "key parts are given from left to right, each once; a field that is no part, or whose turn it is not, is asked for by `.filter(|e| ..)`"
 )]
 pub trait Comes<Step> {}
 
 #[diagnostic::do_not_recommend]
-impl<Step> Comes<Step> for Step {}
+impl<const PARTS: usize> Comes<Self> for InPartition<PARTS> {}
+#[diagnostic::do_not_recommend]
+impl<const PARTS: usize> Comes<Self> for At<PARTS> {}
+#[diagnostic::do_not_recommend]
+impl<Step> Comes<Step> for Ended {}
+#[diagnostic::do_not_recommend]
+impl<Step> Comes<Step> for Newest {}
+
+/// The same, of a step behind others: `Before` names the parts that lead to it, by types that the derive makes.
+#[diagnostic::on_unimplemented(
+    message = "`{Before}` comes before this part of the key",
+    label = "its turn is right after `{Before}`",
+    note = "key parts are given from left to right, each once; a field that is no part, or whose turn it is not, is asked for by `.filter(|e| ..)`"
+)]
+pub trait ComesAfter<Step, Before> {}
+
+#[diagnostic::do_not_recommend]
+impl<const PARTS: usize, Before> ComesAfter<Self, Before> for InPartition<PARTS> {}
+#[diagnostic::do_not_recommend]
+impl<const PARTS: usize, Before> ComesAfter<Self, Before> for At<PARTS> {}
+#[diagnostic::do_not_recommend]
+impl<Step, Before> ComesAfter<Step, Before> for Ended {}
+#[diagnostic::do_not_recommend]
+impl<Step, Before> ComesAfter<Step, Before> for Newest {}
+
+/// A step after which another part can be given.
+#[diagnostic::on_unimplemented(
+    message = "no part of the key can follow here",
+    label = "a range, a prefix, `latest` or `across_partitions` before it ended the key",
+    note = "give a value for each part before it, or ask for the field by `.filter(|e| ..)`, which looks at each row"
+)]
+pub trait GoesOn {}
+
+#[diagnostic::do_not_recommend]
+impl<const PARTS: usize> GoesOn for InPartition<PARTS> {}
+#[diagnostic::do_not_recommend]
+impl<const PARTS: usize> GoesOn for At<PARTS> {}
+
+/// A query whose next part counts backwards, so that the first in the order of the key are the latest.
+#[diagnostic::on_unimplemented(
+    message = "`latest` is for a key whose next part counts backwards",
+    label = "the next part counts forwards, or the partition is still to be given",
+    note = "`{{at:inverted}}` and `{{id:06:inverted}}` in a key count backwards; of a key that counts forwards, `.rev().top(n)` gives the last"
+)]
+pub trait CountsBackwards {}
 
 /// A step at which the partition is still open, so that the query can read many.
 #[diagnostic::on_unimplemented(message = "the partition of this query is known", label = "it reads no other")]

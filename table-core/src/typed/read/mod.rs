@@ -26,7 +26,7 @@ use crate::schema::{Index, Schema};
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::{Path, PathKeys, check_kind, check_own, of_kin};
 use crate::typed::entity::wide;
-use crate::typed::query::{OwnRows, PathQuery};
+use crate::typed::query::{HoldsAll, OwnRows, PathQuery};
 use crate::typed::table::Table;
 
 #[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
@@ -67,7 +67,10 @@ impl<E: Entity> Table<E> {
 
     /// Some of the fields of the entity of this key, or of what an index's copy holds: those of a struct with
     /// `#[derive(Projection)]`, and no others are decoded.
-    pub fn get_as<S: Projection<Entity = E>>(&self, key: impl Lookup<E>) -> Result<Option<S>> {
+    pub fn get_as<S: Projection<Entity = E>>(
+        &self,
+        key: impl Lookup<E, Path: HoldsAll<S::Taken>>,
+    ) -> Result<Option<S>> {
         self.find_as(&key)
     }
 
@@ -198,7 +201,10 @@ impl<'s, E: Entity> TableAt<'s, E> {
     }
 
     /// Some of the fields of the entity of this key, or of what an index's copy holds.
-    pub fn get_as<S: Projection<Entity = E>>(&self, key: impl Lookup<E>) -> Result<Option<S>> {
+    pub fn get_as<S: Projection<Entity = E>>(
+        &self,
+        key: impl Lookup<E, Path: HoldsAll<S::Taken>>,
+    ) -> Result<Option<S>> {
         get_as(self.dynamic(), Some(self.table.snapshot()), &key)
     }
 

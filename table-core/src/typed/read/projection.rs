@@ -13,7 +13,7 @@ use crate::typed::entity::former;
 use crate::typed::entity::path::Path;
 use crate::typed::entity::source::Source;
 use crate::typed::entity::{Entity, wide};
-use crate::typed::query::PathQuery;
+use crate::typed::query::{HeldBy, OwnRows, PathQuery};
 
 use super::origin::Origin;
 
@@ -26,6 +26,10 @@ use super::origin::Origin;
 pub trait Projection: Sized {
     /// The entity.
     type Entity: Entity;
+
+    /// What says which rows hold the fields: the struct itself. Of a type that is no projection nothing is asked.
+    #[doc(hidden)]
+    type Taken: HeldBy<OwnRows<Self::Entity>>;
 
     /// The fields, by their places in the entity's schema.
     #[doc(hidden)]
@@ -112,7 +116,7 @@ impl<P: Path, O: Origin, Step> PathQuery<P, O, Whole, Step> {
     ///
     /// A field that rows of the index don't hold does not compile:
     ///
-    /// ```compile_fail,E0080
+    /// ```compile_fail,E0277
     /// use table_core::{Entity, Projection, Table};
     ///
     /// #[derive(Entity)]
@@ -133,7 +137,11 @@ impl<P: Path, O: Origin, Step> PathQuery<P, O, Whole, Step> {
     /// # ages(&store.table().unwrap());
     /// ```
     #[doc(hidden)]
-    pub fn select<S: Projection<Entity = P::Entity>>(self) -> PathQuery<P, O, Selected<S>> {
+    pub fn select<S>(self) -> PathQuery<P, O, Selected<S>>
+    where
+        S: Projection<Entity = P::Entity>,
+        S::Taken: HeldBy<P>,
+    {
         self.retyped()
     }
 }

@@ -158,15 +158,6 @@ impl FieldViews<'_> {
         Source::without_keys(self.keys.schema(), &self.row).field(field, from)
     }
 
-    /// A field that is stored sealed; its type's default if it is absent.
-    pub fn sealed_or_default<T: Default>(
-        &self,
-        field: usize,
-        from: fn(Option<ValueRef<'_>>) -> Result<T, ValueError>,
-    ) -> Result<T> {
-        self.sealed_or(field, from, T::default)
-    }
-
     /// A field that is stored sealed; what `default` makes if it is absent.
     pub fn sealed_or<T>(
         &self,

@@ -3,7 +3,7 @@
 use super::{EntitySet, SetTable, Visitor, unknown_kind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
-use crate::model::{DynamicEntity, ETag, IfMatch};
+use crate::model::{DynamicEntity, ETag, IfMatch, IntoIfMatch};
 use crate::schema;
 use crate::typed::change::Change;
 use crate::typed::change::driver::{self, Together};
@@ -66,17 +66,12 @@ impl<Set: EntitySet> SetTable<Set> {
 
     /// Sets the given properties of the entity there, whatever its kind, and makes its copies follow. Those of its
     /// primary key can't be set, and none that its struct does not have.
-    pub fn merge_any(&self, changes: &DynamicEntity, condition: impl Into<IfMatch>) -> Result<ETag> {
+    pub fn merge_any(&self, changes: &DynamicEntity, condition: impl IntoIfMatch) -> Result<ETag> {
         self.written(changes, What::Merge(condition.into()))
     }
 
     /// Removes the entity of these keys, whatever its kind, with its copies.
-    pub fn delete_any(
-        &self,
-        partition_key: &str,
-        row_key: &str,
-        condition: impl Into<IfMatch>,
-    ) -> Result<()> {
+    pub fn delete_any(&self, partition_key: &str, row_key: &str, condition: impl IntoIfMatch) -> Result<()> {
         self.run(&DynamicEntity::new(partition_key, row_key), What::Delete(condition.into())).map(|_| ())
     }
 

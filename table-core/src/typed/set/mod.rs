@@ -1,11 +1,13 @@
 //! Several kinds of entities in one table.
 
 mod any;
+mod at;
 mod query;
 
 use std::fmt;
 use std::marker::PhantomData;
 
+pub use at::SetAt;
 pub use query::{SetQuery, SetRows};
 
 use crate::error::{Error, ErrorKind, Result};

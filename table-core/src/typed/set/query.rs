@@ -1,30 +1,34 @@
 //! Queries over all kinds of a table.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::marker::PhantomData;
 
 use super::{EntitySet, read_any};
 use crate::error::{Error, Result};
+use crate::handle::page::Page;
 use crate::handle::rows::Refilling;
+use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::Value;
 use crate::model::names::ENTITY_TYPE;
-use crate::query::{Explain, Filter, KeyBounds, Query, prop};
+use crate::query::{Continuation, Explain, Filter, KeyBounds, Query, prop};
 use crate::typed::entity::stored::Stored;
+use crate::typed::read::origin::Origin;
 
-/// A query over all kinds of a table.
+/// A query over all kinds of a table, as it is now or in a snapshot.
 #[must_use = "a query does nothing until it is iterated"]
-pub struct SetQuery<Set> {
-    table: DynamicTable,
+pub struct SetQuery<Set, From = DynamicTable> {
+    from: From,
     query: Result<Query>,
     /// Whether rows are asked for what they hold.
     filters: bool,
     set: PhantomData<fn() -> Set>,
 }
 
-impl<Set: EntitySet> SetQuery<Set> {
-    pub(super) fn new(table: DynamicTable, query: Result<Query>) -> Self {
-        Self { table, query, filters: false, set: PhantomData }
+impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
+    pub(super) fn new(from: From, query: Result<Query>) -> Self {
+        Self { from, query, filters: false, set: PhantomData }
     }
 
     fn with(mut self, change: impl FnOnce(Query) -> Query) -> Self {
@@ -62,7 +66,7 @@ impl<Set: EntitySet> SetQuery<Set> {
     /// How the query will be answered, and why.
     pub fn explain(&self) -> Result<Explain> {
         match &self.query {
-            Ok(query) => self.table.explain(query),
+            Ok(query) => self.from.table().explain(query),
             Err(error) => Err(error.again()),
         }
     }
@@ -74,17 +78,73 @@ impl<Set: EntitySet> SetQuery<Set> {
 
     /// The rows, of which those of former versions are converted when they are read. What is asked of their properties is
     /// asked of what is stored, so then there must be none.
-    fn found(self) -> Result<Refilling> {
-        let query = without_copies::<Set>(self.query?);
-        let snapshot = self.table.snapshot()?;
+    fn found(self) -> Result<Refilling<From::Hold>> {
+        let query = self.without_copies()?;
+        Refilling::new(self.hold()?, self.from.table(), query.into())
+    }
+
+    /// The query without the copies of the set's kinds.
+    fn without_copies(&self) -> Result<Query> {
+        match &self.query {
+            Ok(query) => Ok(without_copies::<Set>(query.clone())),
+            Err(error) => Err(error.again()),
+        }
+    }
+
+    /// What is read, in which each row can be read as one of the set's.
+    fn hold(&self) -> Result<From::Hold> {
+        let (hold, table) = (self.from.hold()?, self.from.table());
+        let snapshot: &Snapshot = hold.borrow();
         for schema in Set::KINDS {
             if self.filters {
-                snapshot.check_rows_as_stored(&self.table, schema)?;
+                snapshot.check_rows_as_stored(table, schema)?;
             } else {
-                snapshot.check_rows(&self.table, schema)?;
+                snapshot.check_rows(table, schema)?;
             }
         }
-        Refilling::new(snapshot, &self.table, query.into())
+        Ok(hold)
+    }
+
+    /// The first that the query finds, if it finds any; whatever [`top`](Self::top) said.
+    pub fn first(self) -> Result<Option<Stored<Set>>> {
+        self.top(1).into_iter().next().transpose()
+    }
+
+    /// Whether the query finds any, whatever [`top`](Self::top) said.
+    pub fn exists(self) -> Result<bool> {
+        self.top(1).count().map(|found| found > 0)
+    }
+
+    /// A page: at most `size` entities, 1,000 at most, from the start or from where another page of the query ended.
+    ///
+    /// ```
+    /// # use table_core::{Entity, EntitySet, Store};
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Company", kind = "department")]
+    /// # #[key(partition = "{name}", row = "department")]
+    /// # struct Department { name: String }
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Company", kind = "employee")]
+    /// # #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// # struct Employee { department: String, id: u32 }
+    /// # #[derive(EntitySet)]
+    /// # enum Company { Department(Department), Employee(Employee) }
+    /// # let store = Store::temporary()?;
+    /// # for id in 1..=3 {
+    /// #     store.table::<Employee>()?.insert(&Employee { department: "Sales".into(), id })?;
+    /// # }
+    /// # store.table::<Department>()?.insert(&Department { name: "Sales".into() })?;
+    /// let sales = store.set::<Company>()?.partition(Department::partition("Sales"));
+    /// let first = sales.page(3, None)?;
+    /// let rest = sales.page(3, first.next.as_ref())?;
+    /// assert_eq!((first.entities.len(), rest.entities.len()), (3, 1));
+    /// assert!(rest.next.is_none());
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    pub fn page(&self, size: usize, after: Option<&Continuation>) -> Result<Page<Stored<Set>>> {
+        let (query, hold) = (self.without_copies()?, self.hold()?);
+        let snapshot: &Snapshot = hold.borrow();
+        snapshot.page_by(self.from.table(), query.into(), size, after, |_, view| read_any(view))
     }
 }
 
@@ -101,27 +161,40 @@ fn without_copies<Set: EntitySet>(query: Query) -> Query {
     })
 }
 
-impl<Set: EntitySet> IntoIterator for SetQuery<Set> {
+impl<Set: EntitySet, From: Origin> IntoIterator for SetQuery<Set, From> {
     type Item = Result<Stored<Set>>;
-    type IntoIter = SetRows<Set>;
+    type IntoIter = SetRows<Set, From>;
 
-    fn into_iter(self) -> SetRows<Set> {
+    fn into_iter(self) -> SetRows<Set, From> {
         SetRows(self.found().map_err(Some), PhantomData)
     }
 }
 
-impl<Set> fmt::Debug for SetQuery<Set> {
+impl<Set, From: Clone> Clone for SetQuery<Set, From> {
+    fn clone(&self) -> Self {
+        let query = match &self.query {
+            Ok(query) => Ok(query.clone()),
+            Err(error) => Err(error.again()),
+        };
+        Self { from: self.from.clone(), query, filters: self.filters, set: PhantomData }
+    }
+}
+
+impl<Set, From> fmt::Debug for SetQuery<Set, From> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SetQuery").field("query", &self.query).finish_non_exhaustive()
     }
 }
 
-/// What a query over all kinds finds, in order: an iterator that owns its snapshot.
+/// What a query over all kinds finds, in order: an iterator that owns its snapshot, or reads the caller's.
 ///
 /// An error, of the query itself too, comes as an item, and ends it.
-pub struct SetRows<Set>(Result<Refilling, Option<Error>>, PhantomData<fn() -> Set>);
+pub struct SetRows<Set, From: Origin = DynamicTable>(
+    Result<Refilling<From::Hold>, Option<Error>>,
+    PhantomData<fn() -> Set>,
+);
 
-impl<Set: EntitySet> Iterator for SetRows<Set> {
+impl<Set: EntitySet, From: Origin> Iterator for SetRows<Set, From> {
     type Item = Result<Stored<Set>>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -132,7 +205,7 @@ impl<Set: EntitySet> Iterator for SetRows<Set> {
     }
 }
 
-impl<Set> fmt::Debug for SetRows<Set> {
+impl<Set, From: Origin> fmt::Debug for SetRows<Set, From> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SetRows").finish_non_exhaustive()
     }

@@ -14,14 +14,14 @@ pub use self::kept::kept_layouts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::bulk::{BulkReport, each, load};
 use crate::handle::table::DynamicTable;
-use crate::model::{ETag, IfMatch};
+use crate::model::{ETag, IntoIfMatch};
 use crate::plan::{Plan, Refused};
 use crate::row::view::RowView;
 use crate::schema::Standing;
-use crate::typed::change::Change;
 use crate::typed::change::driver::{self, Together};
 use crate::typed::change::egt::Egt;
 use crate::typed::change::entity_attempt::EntityAttempt;
+use crate::typed::change::{Change, Refusal};
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::Path;
 use crate::typed::entity::stored::Stored;
@@ -112,7 +112,7 @@ impl<E: Entity> Table<E> {
     }
 
     /// Puts an entity in the place of the one there, if that is of the version demanded; fails if there is none.
-    pub fn replace(&self, entity: &E, condition: impl Into<IfMatch>) -> Result<ETag> {
+    pub fn replace(&self, entity: &E, condition: impl IntoIfMatch) -> Result<ETag> {
         self.commit(Key::of(entity), Change::Replace(entity, condition.into())).map(|(etag, _)| etag)
     }
 
@@ -133,7 +133,7 @@ impl<E: Entity> Table<E> {
     /// # assert_eq!((jones.age, &*jones.last_name), (41, "Jones"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn merge(&self, key: Key<E>, patch: E::Patch, condition: impl Into<IfMatch>) -> Result<Stored<E>> {
+    pub fn merge(&self, key: Key<E>, patch: E::Patch, condition: impl IntoIfMatch) -> Result<Stored<E>> {
         self.changed(key, Change::Merge(patch, condition.into()))
     }
 
@@ -181,7 +181,7 @@ impl<E: Entity> Table<E> {
     /// assert_eq!(accounts.get(Account::key("Main", 1))?.unwrap().balance, 30);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn try_update<X: From<Error>>(
+    pub fn try_update<X: Refusal>(
         &self,
         key: Key<E>,
         mut change: impl FnMut(&mut E) -> Result<(), X>,
@@ -242,7 +242,7 @@ impl<E: Entity> Table<E> {
     }
 
     /// Removes the entity of this key with all its copies, if it is of the version demanded; fails if there is none.
-    pub fn delete(&self, key: Key<E>, condition: impl Into<IfMatch>) -> Result<()> {
+    pub fn delete(&self, key: Key<E>, condition: impl IntoIfMatch) -> Result<()> {
         self.commit(key, Change::Delete(condition.into())).map(|_| ())
     }
 

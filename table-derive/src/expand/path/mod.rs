@@ -10,6 +10,7 @@
 
 mod columns;
 mod item;
+mod order;
 mod query;
 mod steps;
 
@@ -20,6 +21,7 @@ use super::beside::Beside;
 use super::names::Names;
 use crate::model::{Copies, Entity, Index, Template, arguments};
 use crate::symbol::{COLUMNS, INDEXES};
+use order::Order;
 
 /// What the table derefs to, and the types behind its methods.
 pub(crate) fn indexes(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'_>) -> TokenStream {
@@ -29,7 +31,9 @@ pub(crate) fn indexes(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside
     let methods = paths.iter().map(|path| query::start(path, &names.query));
     let query = query::query(model, names, beside);
     let columns = beside.place(COLUMNS, columns::columns(model, None, &names.columns, |_| true));
-    let types: Vec<_> = paths.iter().map(|path| path.types(names, beside)).collect();
+    let mut order = Order::default();
+    let types: Vec<_> = paths.iter().map(|path| path.types(names, beside, &mut order)).collect();
+    let order = order.into_items(vis);
     let from = names.parameter("From");
     let doc = format!("The ways to query a table of `{}`.", model.ident);
     let definition = quote! {
@@ -48,6 +52,7 @@ pub(crate) fn indexes(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside
 
         #query
         #columns
+        #order
         #(#types)*
     }
 }
@@ -111,8 +116,8 @@ impl<'m> Path<'m> {
         self.index.map_or(&self.model.key.row, |(_, index)| &index.row)
     }
 
-    fn types(&self, names: &Names<'_>, beside: &mut Beside<'_>) -> TokenStream {
-        let parts = query::parts(self, &names.query);
+    fn types(&self, names: &Names<'_>, beside: &mut Beside<'_>, order: &mut Order) -> TokenStream {
+        let parts = query::parts(self, names, order);
         match self.index {
             Some((number, index)) if !is_whole(index) => {
                 let held = self.held();
@@ -167,8 +172,15 @@ impl<'m> Path<'m> {
                 #vis enum #marker {}
             },
         );
+        // What the path's rows hold, by the numbers that a projection asks with.
+        let holds = held.iter().filter_map(|at| self.model.fields.get(*at)).map(|field| {
+            let number = number_of(&field.name);
+            quote!(impl #krate::Holds<#number> for #marker {})
+        });
         quote! {
             #definition
+
+            #(#holds)*
 
             #[automatically_derived]
             impl #krate::Path for #marker {
@@ -208,6 +220,13 @@ impl<'m> Path<'m> {
         }
         held
     }
+}
+
+/// The number of a field's name: FNV-1a. Two names of one number would let a projection through that a later check of the
+/// compiler's refuses, when the code is made.
+pub(crate) fn number_of(name: &str) -> u64 {
+    name.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
 /// Whether the index's rows follow their entities.

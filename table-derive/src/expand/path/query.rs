@@ -9,6 +9,7 @@ use super::super::key::argument_type;
 use super::super::names::Names;
 use super::super::schema::place;
 use super::Path;
+use super::order::Order;
 use super::steps::{Kind, Next, Step, steps};
 use crate::model::{Entity, Field, Krate};
 use crate::symbol::QUERY;
@@ -21,7 +22,7 @@ pub(super) fn query(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'
         "A query of `{ident}`, by a path, at one of its steps: `{query}<OwnRows<{ident}>, At<2>>` after two parts of its own key.",
         ident = model.ident,
     );
-    let narrowing = narrowing(model, names);
+    let (narrowing, iterated) = (narrowing(model, names), iterated(model, names));
     let [path, step, from] = ["Path", "Step", "From"].map(|name| names.parameter(name));
     let parameters = quote!(<#path, #step, #from>);
     let debug = debug::of(krate, query, &parameters, &parameters);
@@ -45,13 +46,16 @@ pub(super) fn query(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'
         #debug
 
         #narrowing
+
+        #iterated
     }
 }
 
 /// What a query can do besides taking parts.
 fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let (krate, vis, ident, query) = (&model.krate, model.vis, model.ident, &names.query);
-    let [path, step, from, fields] = ["Path", "Step", "From", "Fields"].map(|name| names.parameter(name));
+    let [path, step, from, fields, condition] =
+        ["Path", "Step", "From", "Fields", "Condition"].map(|name| names.parameter(name));
     let private = quote!(#krate);
     let ready = quote!(where #step: #private::Ready);
     quote! {
@@ -76,13 +80,24 @@ fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
                 Self { query: self.query.rev() }
             }
 
+            /// The latest so many: the first in the order of the key, where its next part counts backwards.
+            #vis fn latest(self, entities: ::core::primitive::usize) -> #query<#path, #private::Newest, #from>
+            where
+                Self: #private::CountsBackwards,
+            {
+                #query { query: self.query.newest(entities) }
+            }
+
             /// Gives so many at the most.
             #vis fn top(self, entities: ::core::primitive::usize) -> Self #ready {
                 Self { query: self.query.top(entities) }
             }
 
             /// Leaves out what does not pass the filter. Each row in the range is read for it.
-            #vis fn filter(self, filter: impl ::core::ops::FnOnce(&#path::Columns) -> #krate::Filter) -> Self #ready {
+            #vis fn filter<#condition: #private::Condition>(
+                self,
+                filter: impl ::core::ops::FnOnce(&#path::Columns) -> #condition,
+            ) -> Self #ready {
                 Self { query: self.query.filter(filter) }
             }
 
@@ -90,7 +105,7 @@ fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
             #vis fn select<#fields>(self) -> #private::PathQuery<#path, #from, #private::Selected<#fields>>
             where
                 #path: #private::Path<Entity = #ident>,
-                #fields: #private::Projection<Entity = #ident>,
+                #fields: #private::Projection<Entity = #ident, Taken: #private::HeldBy<#path>>,
                 #step: #private::Ready,
             {
                 self.query.select()
@@ -125,6 +140,11 @@ fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
                 self.query.exists()
             }
 
+            /// What the query finds, in order. `for` takes a query at a known step as it is, and code for whatever step this.
+            #vis fn into_iter(self) -> #private::TypedRows<#path, #from> #ready {
+                ::core::iter::IntoIterator::into_iter(self.query)
+            }
+
             /// How many there are.
             #vis fn count(self) -> #krate::Result<::core::primitive::u64> #ready {
                 self.query.count()
@@ -139,53 +159,96 @@ fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
                 self.query.views()
             }
         }
+    }
+}
 
-        impl<#path, #step, #from> ::core::iter::IntoIterator for #query<#path, #step, #from>
+/// What `for` takes: a query at a step at which it can run.
+fn iterated(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
+    let (krate, query) = (&model.krate, &names.query);
+    let [path, from, parts] = ["Path", "From", "PARTS"].map(|name| names.parameter(name));
+    let steps = [
+        (quote!(const #parts: ::core::primitive::usize,), quote!(#krate::At<#parts>)),
+        (quote!(), quote!(#krate::Ended)),
+        (quote!(), quote!(#krate::Newest)),
+    ];
+    let steps = steps.iter().map(|(parameter, step)| {
+        quote! {
+            impl<#path, #parameter #from> ::core::iter::IntoIterator for #query<#path, #step, #from>
+            where
+                #path: #krate::Path,
+                #from: #krate::Origin,
+            {
+                type Item = #krate::Result<#path::Item>;
+                type IntoIter = #krate::TypedRows<#path, #from>;
+
+                fn into_iter(self) -> Self::IntoIter {
+                    ::core::iter::IntoIterator::into_iter(self.query)
+                }
+            }
+        }
+    });
+    quote! {
+        #(#steps)*
+
+        // `for` over a query that is not complete: the compiler looks for this impl, and says what is missing. With an
+        // `IntoIterator` for it, it would say that it is none.
+        impl<#path, const #parts: ::core::primitive::usize, #from> ::core::iter::Iterator
+            for #query<#path, #krate::InPartition<#parts>, #from>
         where
-            #path: #private::Path,
-            #step: #private::Ready,
-            #from: #private::Origin,
+            #krate::InPartition<#parts>: #krate::Ready,
         {
-            type Item = #krate::Result<#path::Item>;
-            type IntoIter = #private::TypedRows<#path, #from>;
+            type Item = ::core::convert::Infallible;
 
-            fn into_iter(self) -> Self::IntoIter {
-                ::core::iter::IntoIterator::into_iter(self.query)
+            fn next(&mut self) -> ::core::option::Option<Self::Item> {
+                ::core::option::Option::None
             }
         }
     }
 }
 
 /// The methods that take the parts of one path's keys, and what can be done at which step.
-pub(super) fn parts(path: &Path<'_>, query: &Ident) -> TokenStream {
-    let (krate, this, from) = (&path.model.krate, &path.ty, &path.from);
+pub(super) fn parts(path: &Path<'_>, names: &Names<'_>, order: &mut Order) -> TokenStream {
+    let (krate, this, from, query) = (&path.model.krate, &path.ty, &path.from, &names.query);
     let steps = steps(path.partition(), path.row());
     let generic = &path.step;
-    let methods = (0..).zip(&steps).filter_map(|(at, step)| {
+    let methods = steps.iter().enumerate().filter_map(|(at, step)| {
         let next = step.next.as_ref()?;
-        let at = step_type(krate, &steps, at);
+        let step = step_type(krate, &steps, at);
         // Where no other of the path has its name, the method stands on every step, and the compiler says why it can't be
         // called on one. Steps without a value have methods whose names come again.
         let name = name(path, next);
-        let named = steps
+        let alike = steps
             .iter()
             .filter_map(|step| self::name(path, step.next.as_ref()?))
             .filter(|other| Some(*other) == name);
-        let is_alone = next.kind.takes_a_part_alone() && named.count() == 1;
+        let is_alone = next.kind.takes_a_part_alone() && alike.count() == 1;
+        let backwards = (next.kind == Kind::Any { latest: true }).then(|| {
+            quote! {
+                impl<#from: #krate::Origin> #krate::CountsBackwards for #query<#this, #step, #from> {}
+            }
+        });
         if is_alone {
-            let comes = quote!(#generic: #krate::Comes<#at>);
+            // Steps are numbered by the fields that lead to them.
+            let before: Vec<_> =
+                steps.iter().take(at).filter_map(|step| self::name(path, step.next.as_ref()?)).collect();
+            let turn = order.after((krate, names), &before, &step);
+            let comes = quote!(#generic: #krate::GoesOn + #turn);
             let method = method(path, query, &steps, next, &comes)?;
             return Some(quote! {
                 impl<#generic, #from: #krate::Origin> #query<#this, #generic, #from> {
                     #method
                 }
+
+                #backwards
             });
         }
         let method = method(path, query, &steps, next, &TokenStream::new())?;
         Some(quote! {
-            impl<#from: #krate::Origin> #query<#this, #at, #from> {
+            impl<#from: #krate::Origin> #query<#this, #step, #from> {
                 #method
             }
+
+            #backwards
         })
     });
     quote!(#(#methods)*)
@@ -264,23 +327,12 @@ fn method(
                 }
             }
         }
-        Kind::Any { latest } => {
+        Kind::Any { .. } => {
             let doc = format!(
                 "Narrows by `{}`, which stands in the row key: to a value, to a range, or to a `prefix(..)` of text.",
                 field.name
             );
             let (offers, given) = (offers(path, next), &path.given);
-            let latest = latest.then(|| {
-                quote! {
-                    /// The latest so many: the first in the order of the key, which counts backwards.
-                    #vis fn latest(
-                        self,
-                        entities: ::core::primitive::usize,
-                    ) -> #query<#this, #krate::Newest, #from> {
-                        #query { query: self.query.newest(entities) }
-                    }
-                }
-            });
             quote! {
                 #[doc = #doc]
                 #vis fn #name<#given>(self, #name: #given) -> #query<#this, #given::Step, #from>
@@ -290,8 +342,6 @@ fn method(
                 {
                     #query { query: self.query.part(#place, #name) }
                 }
-
-                #latest
             }
         }
     })

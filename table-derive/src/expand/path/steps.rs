@@ -47,7 +47,7 @@ pub(super) enum Kind {
 impl Kind {
     /// Whether the one method that it has takes the part itself.
     pub(super) fn takes_a_part_alone(self) -> bool {
-        matches!(self, Self::Value | Self::Blind | Self::Any { latest: false })
+        matches!(self, Self::Value | Self::Blind | Self::Any { .. })
     }
 }
 

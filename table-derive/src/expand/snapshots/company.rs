@@ -1,9 +1,12 @@
 #[allow(
     dead_code,
     missing_debug_implementations,
+    non_camel_case_types,
     unused_qualifications,
     clippy::impl_trait_in_params,
-    reason = "which of it is called is the user's choice; some types have no values to be shown; names are the same wherever the user's imports lead; no caller would name the type of a key's part"
+    clippy::same_name_method,
+    clippy::should_implement_trait,
+    reason = "which of it is called is the user's choice; some types have no values to be shown, and some are named as fields are; names are the same wherever the user's imports lead; no caller would name the type of a key's part; a query's own methods come before an iterator's"
 )]
 const _: () = {
     use ::table_core::__private as __table;

@@ -16,9 +16,12 @@ struct Known {
 #[allow(
     dead_code,
     missing_debug_implementations,
+    non_camel_case_types,
     unused_qualifications,
     clippy::impl_trait_in_params,
-    reason = "which of it is called is the user's choice; some types have no values to be shown; names are the same wherever the user's imports lead; no caller would name the type of a key's part"
+    clippy::same_name_method,
+    clippy::should_implement_trait,
+    reason = "which of it is called is the user's choice; some types have no values to be shown, and some are named as fields are; names are the same wherever the user's imports lead; no caller would name the type of a key's part; a query's own methods come before an iterator's"
 )]
 const _: () = {
     use ::table_core::__private as __table;
@@ -150,6 +153,13 @@ const _: () = {
         {
             Self { query: self.query.rev() }
         }
+        #[doc = r" The latest so many: the first in the order of the key, where its next part counts backwards."]
+        fn latest(self, entities: ::core::primitive::usize) -> DepartmentQuery<Path, __table::Newest, From>
+        where
+            Self: __table::CountsBackwards,
+        {
+            DepartmentQuery { query: self.query.newest(entities) }
+        }
         #[doc = r" Gives so many at the most."]
         fn top(self, entities: ::core::primitive::usize) -> Self
         where
@@ -158,7 +168,10 @@ const _: () = {
             Self { query: self.query.top(entities) }
         }
         #[doc = r" Leaves out what does not pass the filter. Each row in the range is read for it."]
-        fn filter(self, filter: impl ::core::ops::FnOnce(&Path::Columns) -> __table::Filter) -> Self
+        fn filter<Condition: __table::Condition>(
+            self,
+            filter: impl ::core::ops::FnOnce(&Path::Columns) -> Condition,
+        ) -> Self
         where
             Step: __table::Ready,
         {
@@ -168,7 +181,7 @@ const _: () = {
         fn select<Fields>(self) -> __table::PathQuery<Path, From, __table::Selected<Fields>>
         where
             Path: __table::Path<Entity = Department>,
-            Fields: __table::Projection<Entity = Department>,
+            Fields: __table::Projection<Entity = Department, Taken: __table::HeldBy<Path>>,
             Step: __table::Ready,
         {
             self.query.select()
@@ -212,6 +225,13 @@ const _: () = {
         {
             self.query.exists()
         }
+        #[doc = r" What the query finds, in order. `for` takes a query at a known step as it is, and code for whatever step this."]
+        fn into_iter(self) -> __table::TypedRows<Path, From>
+        where
+            Step: __table::Ready,
+        {
+            ::core::iter::IntoIterator::into_iter(self.query)
+        }
         #[doc = r" How many there are."]
         fn count(self) -> __table::Result<::core::primitive::u64>
         where
@@ -228,16 +248,48 @@ const _: () = {
             self.query.views()
         }
     }
-    impl<Path, Step, From> ::core::iter::IntoIterator for DepartmentQuery<Path, Step, From>
+    impl<Path, const PARTS: ::core::primitive::usize, From> ::core::iter::IntoIterator
+        for DepartmentQuery<Path, __table::At<PARTS>, From>
     where
         Path: __table::Path,
-        Step: __table::Ready,
         From: __table::Origin,
     {
         type Item = __table::Result<Path::Item>;
         type IntoIter = __table::TypedRows<Path, From>;
         fn into_iter(self) -> Self::IntoIter {
             ::core::iter::IntoIterator::into_iter(self.query)
+        }
+    }
+    impl<Path, From> ::core::iter::IntoIterator for DepartmentQuery<Path, __table::Ended, From>
+    where
+        Path: __table::Path,
+        From: __table::Origin,
+    {
+        type Item = __table::Result<Path::Item>;
+        type IntoIter = __table::TypedRows<Path, From>;
+        fn into_iter(self) -> Self::IntoIter {
+            ::core::iter::IntoIterator::into_iter(self.query)
+        }
+    }
+    impl<Path, From> ::core::iter::IntoIterator for DepartmentQuery<Path, __table::Newest, From>
+    where
+        Path: __table::Path,
+        From: __table::Origin,
+    {
+        type Item = __table::Result<Path::Item>;
+        type IntoIter = __table::TypedRows<Path, From>;
+        fn into_iter(self) -> Self::IntoIter {
+            ::core::iter::IntoIterator::into_iter(self.query)
+        }
+    }
+    impl<Path, const PARTS: ::core::primitive::usize, From> ::core::iter::Iterator
+        for DepartmentQuery<Path, __table::InPartition<PARTS>, From>
+    where
+        __table::InPartition<PARTS>: __table::Ready,
+    {
+        type Item = ::core::convert::Infallible;
+        fn next(&mut self) -> ::core::option::Option<Self::Item> {
+            ::core::option::Option::None
         }
     }
     impl<Step, From: __table::Origin> DepartmentQuery<__table::OwnRows<Department>, Step, From> {
@@ -247,7 +299,7 @@ const _: () = {
             name: impl __table::KeyArg<String>,
         ) -> DepartmentQuery<__table::OwnRows<Department>, __table::At<1usize>, From>
         where
-            Step: __table::Comes<__table::InPartition<0usize>>,
+            Step: __table::GoesOn + __table::Comes<__table::InPartition<0usize>>,
         {
             DepartmentQuery { query: self.query.fixed::<String, _>(0usize, &name) }
         }

@@ -1,9 +1,12 @@
 #[allow(
     dead_code,
     missing_debug_implementations,
+    non_camel_case_types,
     unused_qualifications,
     clippy::impl_trait_in_params,
-    reason = "which of it is called is the user's choice; some types have no values to be shown; names are the same wherever the user's imports lead; no caller would name the type of a key's part"
+    clippy::same_name_method,
+    clippy::should_implement_trait,
+    reason = "which of it is called is the user's choice; some types have no values to be shown, and some are named as fields are; names are the same wherever the user's imports lead; no caller would name the type of a key's part; a query's own methods come before an iterator's"
 )]
 const _: () = {
     use ::table_core::__private as __table;
@@ -17,7 +20,9 @@ const _: () = {
                 <u32 as __table::Property>::FIELD.named("id", "Id"),
                 <String as __table::Property>::FIELD.named("last_name", "LastName"),
                 <String as __table::Property>::FIELD.named("email", "Email"),
-                <i32 as __table::Property>::FIELD.named("age", "Age").or_default_of::<i32>(),
+                <i32 as __table::Property>::FIELD
+                    .named("age", "Age")
+                    .or(|| __table::schema::absent_value::<i32>(__table::default_of::<i32>())),
             ];
             const PARTS: [&[__table::schema::Part]; 4usize] = [
                 &[__table::schema::Part::Field(
@@ -119,7 +124,7 @@ const _: () = {
                 id: source.next(<u32 as __table::Property>::from_property)?,
                 last_name: source.next(<String as __table::Property>::from_property)?,
                 email: source.next(<String as __table::Property>::from_property)?,
-                age: source.next_or_default(<i32 as __table::Property>::from_property)?,
+                age: source.next_or(<i32 as __table::Property>::from_property, __table::default_of::<i32>)?,
             })
         }
         type Patch = EmployeePatch;
@@ -284,6 +289,13 @@ const _: () = {
         {
             Self { query: self.query.rev() }
         }
+        #[doc = r" The latest so many: the first in the order of the key, where its next part counts backwards."]
+        pub fn latest(self, entities: ::core::primitive::usize) -> EmployeeQuery<Path, __table::Newest, From>
+        where
+            Self: __table::CountsBackwards,
+        {
+            EmployeeQuery { query: self.query.newest(entities) }
+        }
         #[doc = r" Gives so many at the most."]
         pub fn top(self, entities: ::core::primitive::usize) -> Self
         where
@@ -292,7 +304,10 @@ const _: () = {
             Self { query: self.query.top(entities) }
         }
         #[doc = r" Leaves out what does not pass the filter. Each row in the range is read for it."]
-        pub fn filter(self, filter: impl ::core::ops::FnOnce(&Path::Columns) -> __table::Filter) -> Self
+        pub fn filter<Condition: __table::Condition>(
+            self,
+            filter: impl ::core::ops::FnOnce(&Path::Columns) -> Condition,
+        ) -> Self
         where
             Step: __table::Ready,
         {
@@ -302,7 +317,7 @@ const _: () = {
         pub fn select<Fields>(self) -> __table::PathQuery<Path, From, __table::Selected<Fields>>
         where
             Path: __table::Path<Entity = Employee>,
-            Fields: __table::Projection<Entity = Employee>,
+            Fields: __table::Projection<Entity = Employee, Taken: __table::HeldBy<Path>>,
             Step: __table::Ready,
         {
             self.query.select()
@@ -346,6 +361,13 @@ const _: () = {
         {
             self.query.exists()
         }
+        #[doc = r" What the query finds, in order. `for` takes a query at a known step as it is, and code for whatever step this."]
+        pub fn into_iter(self) -> __table::TypedRows<Path, From>
+        where
+            Step: __table::Ready,
+        {
+            ::core::iter::IntoIterator::into_iter(self.query)
+        }
         #[doc = r" How many there are."]
         pub fn count(self) -> __table::Result<::core::primitive::u64>
         where
@@ -362,16 +384,48 @@ const _: () = {
             self.query.views()
         }
     }
-    impl<Path, Step, From> ::core::iter::IntoIterator for EmployeeQuery<Path, Step, From>
+    impl<Path, const PARTS: ::core::primitive::usize, From> ::core::iter::IntoIterator
+        for EmployeeQuery<Path, __table::At<PARTS>, From>
     where
         Path: __table::Path,
-        Step: __table::Ready,
         From: __table::Origin,
     {
         type Item = __table::Result<Path::Item>;
         type IntoIter = __table::TypedRows<Path, From>;
         fn into_iter(self) -> Self::IntoIter {
             ::core::iter::IntoIterator::into_iter(self.query)
+        }
+    }
+    impl<Path, From> ::core::iter::IntoIterator for EmployeeQuery<Path, __table::Ended, From>
+    where
+        Path: __table::Path,
+        From: __table::Origin,
+    {
+        type Item = __table::Result<Path::Item>;
+        type IntoIter = __table::TypedRows<Path, From>;
+        fn into_iter(self) -> Self::IntoIter {
+            ::core::iter::IntoIterator::into_iter(self.query)
+        }
+    }
+    impl<Path, From> ::core::iter::IntoIterator for EmployeeQuery<Path, __table::Newest, From>
+    where
+        Path: __table::Path,
+        From: __table::Origin,
+    {
+        type Item = __table::Result<Path::Item>;
+        type IntoIter = __table::TypedRows<Path, From>;
+        fn into_iter(self) -> Self::IntoIter {
+            ::core::iter::IntoIterator::into_iter(self.query)
+        }
+    }
+    impl<Path, const PARTS: ::core::primitive::usize, From> ::core::iter::Iterator
+        for EmployeeQuery<Path, __table::InPartition<PARTS>, From>
+    where
+        __table::InPartition<PARTS>: __table::Ready,
+    {
+        type Item = ::core::convert::Infallible;
+        fn next(&mut self) -> ::core::option::Option<Self::Item> {
+            ::core::option::Option::None
         }
     }
     #[doc = "What filters of `Employee` can speak of: what its rows hold, and what their keys say."]
@@ -388,6 +442,8 @@ const _: () = {
         #[doc = "Property `Age`."]
         pub age: __table::Column<i32>,
     }
+    pub enum department_of_Employee {}
+    pub enum last_name_of_Employee {}
     impl<Step, From: __table::Origin> EmployeeQuery<__table::OwnRows<Employee>, Step, From> {
         #[doc = "Fixes `department`, which stands in the partition key."]
         pub fn department(
@@ -395,7 +451,7 @@ const _: () = {
             department: impl __table::KeyArg<String>,
         ) -> EmployeeQuery<__table::OwnRows<Employee>, __table::At<1usize>, From>
         where
-            Step: __table::Comes<__table::InPartition<0usize>>,
+            Step: __table::GoesOn + __table::Comes<__table::InPartition<0usize>>,
         {
             EmployeeQuery { query: self.query.fixed::<String, _>(0usize, &department) }
         }
@@ -405,7 +461,7 @@ const _: () = {
         pub fn id<Given>(self, id: Given) -> EmployeeQuery<__table::OwnRows<Employee>, Given::Step, From>
         where
             Given: __table::PartArg<u32, __table::At<2usize>, __table::Offers<true, false>>,
-            Step: __table::Comes<__table::At<1usize>>,
+            Step: __table::GoesOn + __table::ComesAfter<__table::At<1usize>, department_of_Employee>,
         {
             EmployeeQuery { query: self.query.part(1usize, id) }
         }
@@ -417,7 +473,7 @@ const _: () = {
             department: impl __table::KeyArg<String>,
         ) -> EmployeeQuery<__table::WholeCopies<Employee, 0usize>, __table::At<1usize>, From>
         where
-            Step: __table::Comes<__table::InPartition<0usize>>,
+            Step: __table::GoesOn + __table::Comes<__table::InPartition<0usize>>,
         {
             EmployeeQuery { query: self.query.fixed::<String, _>(0usize, &department) }
         }
@@ -430,13 +486,17 @@ const _: () = {
         ) -> EmployeeQuery<__table::WholeCopies<Employee, 0usize>, Given::Step, From>
         where
             Given: __table::PartArg<String, __table::At<2usize>, __table::Offers<true, true>>,
-            Step: __table::Comes<__table::At<1usize>>,
+            Step: __table::GoesOn + __table::ComesAfter<__table::At<1usize>, department_of_Employee>,
         {
             EmployeeQuery { query: self.query.part(3usize, email) }
         }
     }
     #[doc = "The way to `Employee` by the index `by_name`, in the type of a query."]
     pub enum EmployeeByNamePath {}
+    impl __table::Holds<11520974274199761607u64> for EmployeeByNamePath {}
+    impl __table::Holds<628021283683842752u64> for EmployeeByNamePath {}
+    impl __table::Holds<8253495473240048185u64> for EmployeeByNamePath {}
+    impl __table::Holds<1311787414694181895u64> for EmployeeByNamePath {}
     #[automatically_derived]
     impl __table::Path for EmployeeByNamePath {
         type Entity = Employee;
@@ -513,7 +573,7 @@ const _: () = {
             department: impl __table::KeyArg<String>,
         ) -> EmployeeQuery<EmployeeByNamePath, __table::At<1usize>, From>
         where
-            Step: __table::Comes<__table::InPartition<0usize>>,
+            Step: __table::GoesOn + __table::Comes<__table::InPartition<0usize>>,
         {
             EmployeeQuery { query: self.query.fixed::<String, _>(0usize, &department) }
         }
@@ -526,7 +586,7 @@ const _: () = {
         ) -> EmployeeQuery<EmployeeByNamePath, Given::Step, From>
         where
             Given: __table::PartArg<String, __table::At<2usize>, __table::Offers<false, true>>,
-            Step: __table::Comes<__table::At<1usize>>,
+            Step: __table::GoesOn + __table::ComesAfter<__table::At<1usize>, department_of_Employee>,
         {
             EmployeeQuery { query: self.query.part(2usize, last_name) }
         }
@@ -536,7 +596,8 @@ const _: () = {
         pub fn id<Given>(self, id: Given) -> EmployeeQuery<EmployeeByNamePath, Given::Step, From>
         where
             Given: __table::PartArg<u32, __table::At<3usize>, __table::Offers<true, false>>,
-            Step: __table::Comes<__table::At<2usize>>,
+            Step: __table::GoesOn
+                + __table::ComesAfter<__table::At<2usize>, (department_of_Employee, last_name_of_Employee)>,
         {
             EmployeeQuery { query: self.query.part(1usize, id) }
         }
@@ -569,7 +630,11 @@ const _: () = {
         #[doc = "The field `age`, decoded from the property `Age`."]
         #[inline]
         pub fn age(&self) -> __table::Result<i32> {
-            self.fields.stored_or_default(4usize, <i32 as __table::Property>::from_property)
+            self.fields.stored_or(
+                4usize,
+                <i32 as __table::Property>::from_property,
+                __table::default_of::<i32>,
+            )
         }
     }
     #[automatically_derived]

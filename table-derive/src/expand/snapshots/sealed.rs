@@ -35,9 +35,12 @@ pub struct FoundColumns {
 #[allow(
     dead_code,
     missing_debug_implementations,
+    non_camel_case_types,
     unused_qualifications,
     clippy::impl_trait_in_params,
-    reason = "which of it is called is the user's choice; some types have no values to be shown; names are the same wherever the user's imports lead; no caller would name the type of a key's part"
+    clippy::same_name_method,
+    clippy::should_implement_trait,
+    reason = "which of it is called is the user's choice; some types have no values to be shown, and some are named as fields are; names are the same wherever the user's imports lead; no caller would name the type of a key's part; a query's own methods come before an iterator's"
 )]
 const _: () = {
     use ::table_core::__private as __table;
@@ -272,6 +275,13 @@ const _: () = {
         {
             Self { query: self.query.rev() }
         }
+        #[doc = r" The latest so many: the first in the order of the key, where its next part counts backwards."]
+        pub fn latest(self, entities: ::core::primitive::usize) -> SealedQuery<Path, __table::Newest, From>
+        where
+            Self: __table::CountsBackwards,
+        {
+            SealedQuery { query: self.query.newest(entities) }
+        }
         #[doc = r" Gives so many at the most."]
         pub fn top(self, entities: ::core::primitive::usize) -> Self
         where
@@ -280,7 +290,10 @@ const _: () = {
             Self { query: self.query.top(entities) }
         }
         #[doc = r" Leaves out what does not pass the filter. Each row in the range is read for it."]
-        pub fn filter(self, filter: impl ::core::ops::FnOnce(&Path::Columns) -> __table::Filter) -> Self
+        pub fn filter<Condition: __table::Condition>(
+            self,
+            filter: impl ::core::ops::FnOnce(&Path::Columns) -> Condition,
+        ) -> Self
         where
             Step: __table::Ready,
         {
@@ -290,7 +303,7 @@ const _: () = {
         pub fn select<Fields>(self) -> __table::PathQuery<Path, From, __table::Selected<Fields>>
         where
             Path: __table::Path<Entity = Sealed>,
-            Fields: __table::Projection<Entity = Sealed>,
+            Fields: __table::Projection<Entity = Sealed, Taken: __table::HeldBy<Path>>,
             Step: __table::Ready,
         {
             self.query.select()
@@ -334,6 +347,13 @@ const _: () = {
         {
             self.query.exists()
         }
+        #[doc = r" What the query finds, in order. `for` takes a query at a known step as it is, and code for whatever step this."]
+        pub fn into_iter(self) -> __table::TypedRows<Path, From>
+        where
+            Step: __table::Ready,
+        {
+            ::core::iter::IntoIterator::into_iter(self.query)
+        }
         #[doc = r" How many there are."]
         pub fn count(self) -> __table::Result<::core::primitive::u64>
         where
@@ -350,16 +370,48 @@ const _: () = {
             self.query.views()
         }
     }
-    impl<Path, Step, From> ::core::iter::IntoIterator for SealedQuery<Path, Step, From>
+    impl<Path, const PARTS: ::core::primitive::usize, From> ::core::iter::IntoIterator
+        for SealedQuery<Path, __table::At<PARTS>, From>
     where
         Path: __table::Path,
-        Step: __table::Ready,
         From: __table::Origin,
     {
         type Item = __table::Result<Path::Item>;
         type IntoIter = __table::TypedRows<Path, From>;
         fn into_iter(self) -> Self::IntoIter {
             ::core::iter::IntoIterator::into_iter(self.query)
+        }
+    }
+    impl<Path, From> ::core::iter::IntoIterator for SealedQuery<Path, __table::Ended, From>
+    where
+        Path: __table::Path,
+        From: __table::Origin,
+    {
+        type Item = __table::Result<Path::Item>;
+        type IntoIter = __table::TypedRows<Path, From>;
+        fn into_iter(self) -> Self::IntoIter {
+            ::core::iter::IntoIterator::into_iter(self.query)
+        }
+    }
+    impl<Path, From> ::core::iter::IntoIterator for SealedQuery<Path, __table::Newest, From>
+    where
+        Path: __table::Path,
+        From: __table::Origin,
+    {
+        type Item = __table::Result<Path::Item>;
+        type IntoIter = __table::TypedRows<Path, From>;
+        fn into_iter(self) -> Self::IntoIter {
+            ::core::iter::IntoIterator::into_iter(self.query)
+        }
+    }
+    impl<Path, const PARTS: ::core::primitive::usize, From> ::core::iter::Iterator
+        for SealedQuery<Path, __table::InPartition<PARTS>, From>
+    where
+        __table::InPartition<PARTS>: __table::Ready,
+    {
+        type Item = ::core::convert::Infallible;
+        fn next(&mut self) -> ::core::option::Option<Self::Item> {
+            ::core::option::Option::None
         }
     }
     #[doc = "What filters of `Sealed` can speak of: what its rows hold, and what their keys say."]
@@ -378,6 +430,7 @@ const _: () = {
         #[doc = "Property `Card`."]
         pub card: __table::Column<String, __table::Blind>,
     }
+    pub enum department_of_Sealed {}
     impl<Step, From: __table::Origin> SealedQuery<__table::OwnRows<Sealed>, Step, From> {
         #[doc = "Fixes `department`, which stands in the partition key."]
         pub fn department(
@@ -385,7 +438,7 @@ const _: () = {
             department: impl __table::KeyArg<String>,
         ) -> SealedQuery<__table::OwnRows<Sealed>, __table::At<1usize>, From>
         where
-            Step: __table::Comes<__table::InPartition<0usize>>,
+            Step: __table::GoesOn + __table::Comes<__table::InPartition<0usize>>,
         {
             SealedQuery { query: self.query.fixed::<String, _>(0usize, &department) }
         }
@@ -395,11 +448,14 @@ const _: () = {
         pub fn id<Given>(self, id: Given) -> SealedQuery<__table::OwnRows<Sealed>, Given::Step, From>
         where
             Given: __table::PartArg<u32, __table::At<2usize>, __table::Offers<true, false>>,
-            Step: __table::Comes<__table::At<1usize>>,
+            Step: __table::GoesOn + __table::ComesAfter<__table::At<1usize>, department_of_Sealed>,
         {
             SealedQuery { query: self.query.part(1usize, id) }
         }
     }
+    impl __table::Holds<11520974274199761607u64> for FoundPath {}
+    impl __table::Holds<628021283683842752u64> for FoundPath {}
+    impl __table::Holds<9393806343699098199u64> for FoundPath {}
     #[automatically_derived]
     impl __table::Path for FoundPath {
         type Entity = Sealed;
@@ -449,7 +505,7 @@ const _: () = {
             department: impl __table::KeyArg<String>,
         ) -> SealedQuery<FoundPath, __table::At<1usize>, From>
         where
-            Step: __table::Comes<__table::InPartition<0usize>>,
+            Step: __table::GoesOn + __table::Comes<__table::InPartition<0usize>>,
         {
             SealedQuery { query: self.query.fixed::<String, _>(0usize, &department) }
         }
@@ -461,7 +517,7 @@ const _: () = {
             ssn: impl __table::BlindArg<String>,
         ) -> SealedQuery<FoundPath, __table::At<2usize>, From>
         where
-            Step: __table::Comes<__table::At<1usize>>,
+            Step: __table::GoesOn + __table::ComesAfter<__table::At<1usize>, department_of_Sealed>,
         {
             SealedQuery { query: self.query.blind::<String, _>(2usize, &ssn) }
         }
