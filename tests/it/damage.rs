@@ -291,3 +291,58 @@ fn a_row_that_is_changed_through_an_entry_that_is_another_s_is_not_read_as_it_wa
     }
     assert!(done > 0, "{refused} refused");
 }
+
+/// LMDB frees as many pages as a large value's first page says. Whatever that says, no other's are freed.
+#[test]
+fn a_large_value_whose_pages_are_counted_wrong_takes_no_others_with_it() {
+    let scratch = Scratch::new();
+    let path = scratch.path().join("store");
+    let store = relaxed().open(&path).unwrap();
+    let table = store.create_table("Table").unwrap();
+    let large = |text: &str| DynamicEntity::new("p", "large").with("Text", text.repeat(9_000));
+    table.insert(&large("x")).unwrap();
+    for number in 0..ROWS {
+        table.insert(&row(number)).unwrap();
+    }
+    let photos = store.container("photos").unwrap();
+    photos.put("cat", &[7; 9_000]).unwrap();
+    assert!(store.check().unwrap().problems.is_empty());
+    drop((photos, table, store));
+    let file = fs::read(path.join("data.mdb")).unwrap();
+    let places = pages::places(&file);
+    let runs: Vec<_> =
+        (0..file.len()).step_by(PAGE).filter(|page| places[*page] == Place::LargeHeader).collect();
+    assert_eq!(runs.len(), 2, "of the row and of the blob");
+    let is_corrupt =
+        |done: table_core::Result<()>| done.is_err_and(|error| error.kind() == ErrorKind::Corrupt);
+    for (run, bit) in runs.into_iter().flat_map(|run| (0..32).map(move |bit| (run, bit))) {
+        let mut damaged = file.clone();
+        damaged[run + 12 + bit / 8] ^= 1 << (bit % 8);
+        let is_row = file[run + 16..run + 9_000].windows(9).any(|text| text == b"xxxxxxxxx");
+        let (store, table) = opened(&scratch, &format!("run {run} {bit}"), &damaged);
+        if is_row {
+            let replaced = table.replace(&large("y"), IfMatch::Any).map(drop);
+            let smaller = table.insert_or_replace(&DynamicEntity::new("p", "large")).map(drop);
+            for done in [replaced, smaller, table.delete("p", "large", IfMatch::Any)] {
+                assert!(is_corrupt(done), "bit {bit}");
+            }
+        } else {
+            let photos = store.container("photos").unwrap();
+            let deleted = photos.delete("cat").map(drop);
+            assert!(is_corrupt(deleted.and_then(|()| store.reclaim().map(drop))), "bit {bit}");
+        }
+        // New rows take free pages, if any were freed.
+        for number in ROWS..ROWS + 60 {
+            table.insert(&row(number)).unwrap();
+        }
+        for number in (0..ROWS + 60).step_by(3) {
+            let found = table.get("p", &format!("row {number:04}")).unwrap().unwrap();
+            assert_eq!(found.get("Number"), row(number).get("Number"), "bit {bit}");
+        }
+        if is_row {
+            drop(table);
+            store.drop_table("Table").unwrap();
+            assert!(is_corrupt(store.reclaim().map(drop)), "bit {bit}");
+        }
+    }
+}

@@ -12,8 +12,8 @@ use crate::messages::Clock;
 use crate::row::key::Number;
 use crate::store::blobs::{BlobBooks, BlobDraft};
 use crate::store::handle::shared::Shared;
-use crate::store::lmdb::{self, Databases, Db, WriteTxn};
-use crate::store::open::Late;
+use crate::store::lmdb::{self, Db, WriteTxn};
+use crate::store::open::{self, Environment, Late};
 use crate::store::records::catalog::{self, Entry};
 use crate::store::records::features::Feature;
 use crate::store::records::meta::Meta;
@@ -129,7 +129,7 @@ fn try_step(inner: &Shared, most: usize) -> Result<Option<usize>> {
     if meta.features.has(Feature::BlobRows) {
         release_blobs(inner, &mut txn, &meta, &table, most)?;
     }
-    let removed = remove_some(dbs, &mut txn, &mut meta, &table, most)?;
+    let removed = remove_some(&inner.environment, &mut txn, &mut meta, &table, most)?;
     meta.write(dbs.main, &mut txn)?;
     inner.environment.commit(txn)?;
     Ok(Some(removed))
@@ -161,26 +161,40 @@ fn release_blobs(
 
 /// Removes rows of a dropped table; when none is left, its dictionary; and last, the note that it was dropped.
 fn remove_some(
-    dbs: &Databases,
+    environment: &Environment,
     txn: &mut WriteTxn<'_>,
     meta: &mut Meta,
     table: &Entry,
     most: usize,
 ) -> Result<usize> {
-    let rows = remove_first(dbs.data, txn, &Number::of(table.id), most)?;
+    let dbs = &environment.dbs;
+    let rows = remove_first(environment, dbs.data, txn, &Number::of(table.id), most)?;
     if rows > 0 {
         return Ok(rows);
     }
-    if remove_first(dbs.names, txn, &names::table_prefix(table.id), most)? == 0 {
+    if remove_first(environment, dbs.names, txn, &names::table_prefix(table.id), most)? == 0 {
         catalog::forget_grave(dbs, txn, meta, table)?;
     }
     Ok(0)
 }
 
 /// Removes the first entries whose key starts with this.
-fn remove_first(db: Db, txn: &mut WriteTxn<'_>, prefix: &[u8], most: usize) -> Result<usize> {
-    let mut last = None;
-    each_first(db, txn, prefix, most, |key, _| last = Some(key.to_vec()))?;
+fn remove_first(
+    environment: &Environment,
+    db: Db,
+    txn: &mut WriteTxn<'_>,
+    prefix: &[u8],
+    most: usize,
+) -> Result<usize> {
+    let (mut last, mut checked) = (None, Ok(()));
+    let state = open::state_of_write(txn);
+    each_first(db, txn, prefix, most, |key, value| {
+        last = Some(key.to_vec());
+        if checked.is_ok() {
+            checked = environment.check_run(txn, state, value);
+        }
+    })?;
+    checked?;
     let Some(last) = last else { return Ok(0) };
     let range = (Bound::Included(prefix), Bound::Included(last.as_slice()));
     db.delete_range(txn, &range).map_err(lmdb::error)

@@ -120,6 +120,16 @@ impl Pages {
         };
         if room.is_some_and(|room| offset + value.len() <= room) { Ok(()) } else { Err(damaged()) }
     }
+
+    /// The same, and whether a value has more pages of its own than it takes.
+    pub(in crate::store) fn has_spare(&self, value: &[u8]) -> Result<bool> {
+        if value.as_ptr().addr() - self.place(value) != HEADER {
+            return Ok(false);
+        }
+        let Some(first) = self.of(value) else { return Ok(false) };
+        self.check_value(value)?;
+        Ok(run(first).is_some_and(|pages| pages > (HEADER + value.len()).div_ceil(self.page)))
+    }
 }
 
 /// How many pages a value has of its own, by the first of them.

@@ -36,9 +36,25 @@ struct Whole<'e, 't> {
 impl Environment {
     /// Looks at every page that a snapshot can reach, and at the list of the pages that are free in it.
     pub(crate) fn check_pages<'t>(&self, txn: &'t heed::RoTxn<'t>) -> Result<()> {
+        self.check_pages_of(txn, txn.id())
+    }
+
+    /// Refuses to have a value changed or removed whose pages may be others', too. LMDB frees as many pages as the value's
+    /// first says that it has, and a damaged number makes pages free that are in use.
+    ///
+    /// A value that shrank in the very transaction that wrote it has more pages than it takes. So a greater number is no
+    /// damage by itself: then every page is looked at, which is seldom and takes long.
+    pub(crate) fn check_run(&self, txn: &heed::RoTxn<'_>, state: usize, value: &[u8]) -> Result<()> {
+        let Some(pages) = self.dbs.pages else { return Ok(()) };
+        if pages.has_spare(value)? { self.check_pages_of(txn, state) } else { Ok(()) }
+    }
+
+    /// Looks at every page of the state that a transaction sees, or began with.
+    #[cold]
+    fn check_pages_of<'t>(&self, txn: &'t heed::RoTxn<'t>, state: usize) -> Result<()> {
         let Some(pages) = self.dbs.pages else { return Ok(()) };
         // Two commits later the header is gone.
-        let state = u64::try_from(txn.id()).unwrap_or(u64::MAX);
+        let state = u64::try_from(state).unwrap_or(u64::MAX);
         let Some(header) = self.header(pages, state) else { return Ok(()) };
         let words = usize::try_from(header.last_page / 64 + 1).unwrap_or_default();
         let mut whole =
@@ -153,4 +169,40 @@ fn flags(page: &[u8]) -> Option<u16> {
 #[cold]
 fn corrupt(what: String) -> Error {
     Error::new(ErrorKind::Corrupt).because(what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_shrank_where_it_was_written_may_be_changed_and_one_that_takes_others_pages_may_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = crate::Store::open(dir.path()).unwrap();
+        let environment = &store.lmdb().unwrap().environment;
+        let (data, pages) = (environment.dbs.data, environment.dbs.pages.unwrap());
+        let mut txn = environment.write_txn().unwrap();
+        data.put(&mut txn, b"spare", &[1; 9_000]).unwrap();
+        data.put(&mut txn, b"spare", &[1; 3_000]).unwrap();
+        data.put(&mut txn, b"whole", &[2; 9_000]).unwrap();
+        environment.commit(txn).unwrap();
+        let txn = environment.read_txn().unwrap();
+        let value = |key: &[u8]| data.get(&txn, key).unwrap().unwrap();
+        assert!(pages.has_spare(value(b"spare")).unwrap());
+        assert!(!pages.has_spare(value(b"whole")).unwrap());
+        for key in [&b"spare"[..], b"whole"] {
+            environment.check_run(&txn, txn.id(), value(key)).unwrap();
+        }
+        let (at, page) = (pages.number(value(b"whole")).unwrap(), u64::try_from(pages.size()).unwrap());
+        drop(txn);
+        // Through the file, which the map shows. One page more is of something else, or beyond the last.
+        let file = std::fs::OpenOptions::new().write(true).open(dir.path().join("data.mdb")).unwrap();
+        for count in [0_u32, 1, 2, 4, 5, 1 << 20, 1 << 31, u32::MAX] {
+            std::os::unix::fs::FileExt::write_at(&file, &count.to_le_bytes(), at * page + 12).unwrap();
+            let txn = environment.read_txn().unwrap();
+            let value = data.get(&txn, b"whole").unwrap().unwrap();
+            let error = environment.check_run(&txn, txn.id(), value).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Corrupt, "{count}");
+        }
+    }
 }

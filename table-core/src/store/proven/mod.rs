@@ -32,6 +32,8 @@ pub(in crate::store) struct Proven<'t> {
     /// Whether what lies in the map is of that state: where a transaction has changed very much, LMDB writes some of it
     /// early, on pages that were free.
     is_settled: bool,
+    /// Whether what is found may be changed.
+    is_write: bool,
 }
 
 /// Whether a walk is to go on.
@@ -51,7 +53,7 @@ impl<'t> Proven<'t> {
         words: fn(&[u8]) -> String,
     ) -> Self {
         let state = txn.id();
-        Self { environment, txn, late, db, words, state, removed: None, is_settled: true }
+        Self { environment, txn, late, db, words, state, removed: None, is_settled: true, is_write: false }
     }
 
     /// As a transaction sees them that may have written.
@@ -63,7 +65,7 @@ impl<'t> Proven<'t> {
         (removed, is_settled): (Option<&'t BTreeSet<Vec<u8>>>, bool),
     ) -> Self {
         let state = open::state_of_write(txn);
-        Self { environment, txn, late, db, words, state, removed, is_settled }
+        Self { environment, txn, late, db, words, state, removed, is_settled, is_write: true }
     }
 
     /// The record of a key, whole; `None` if it is proved that there is none.
@@ -202,7 +204,9 @@ impl<'t> Proven<'t> {
         let pages = self.environment.dbs.pages.filter(|_| self.is_settled);
         let Some(pages) = pages.filter(|pages| pages.of(record).is_some()) else { return Ok(()) };
         pages.check_value(record)?;
-        self.environment.check_in_use(self.txn, self.state, record)
+        self.environment.check_in_use(self.txn, self.state, record)?;
+        // Who reads changes nothing.
+        if self.is_write { self.environment.check_run(self.txn, self.state, record) } else { Ok(()) }
     }
 
     /// Checks the checksum of a record.

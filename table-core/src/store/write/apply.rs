@@ -406,7 +406,7 @@ impl Writing<'_, '_> {
         Ok(AppliedRow::of(old, new))
     }
 
-    /// Checks that what was found lies in its page, and that the page is in use.
+    /// Checks that what was found lies in its page, that the page is in use, and that its pages are its own.
     pub(super) fn check_value(&self, bytes: &[u8]) -> Result<()> {
         // What this transaction has changed does not lie in the map.
         let Some(pages) = self.dbs.pages.filter(|pages| pages.of(bytes).is_some()) else { return Ok(()) };
@@ -418,7 +418,9 @@ impl Writing<'_, '_> {
         if !pages.is_own(bytes) {
             return Err(lmdb::damaged_page());
         }
-        self.environment.check_in_use(self.txn, open::state_of_write(self.txn), bytes)
+        let state = open::state_of_write(self.txn);
+        self.environment.check_in_use(self.txn, state, bytes)?;
+        self.environment.check_run(self.txn, state, bytes)
     }
 
     /// Refuses to change a row that is there if it is one of a declared kind, which is not the plan's to change.
