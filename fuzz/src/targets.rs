@@ -17,7 +17,7 @@ pub(crate) struct Target {
     pub(crate) most: usize,
 }
 
-pub(crate) const ALL: [Target; 10] = [
+pub(crate) const ALL: [Target; 12] = [
     Target {
         name: "record",
         corpus: |_| fuzzing::sample_record(),
@@ -26,6 +26,22 @@ pub(crate) const ALL: [Target; 10] = [
         judge: fuzzing::record,
         words: &[b"\0\0", b"\x01\0\0\0", b"\xff\xff", b"\x01\0a", b"\xf0\x9f\x98\x80"],
         most: 1_024,
+    },
+    Target {
+        name: "layout",
+        corpus: |_| fuzzing::sample_layout(),
+        seal: None,
+        judge: |input| fuzzing::layout(&String::from_utf8_lossy(input)),
+        words: LAYOUT_WORDS,
+        most: 1_024,
+    },
+    Target {
+        name: "list",
+        corpus: |_| fuzzing::sample_list(),
+        seal: None,
+        judge: |input| fuzzing::list(&String::from_utf8_lossy(input)),
+        words: &[b",", b";", b"%25", b"%2C", b"%3B", b"%2c", b"000001;", b"4294967295;", b"\xf0\x9f\x98\x80"],
+        most: 512,
     },
     Target {
         name: "row",
@@ -136,6 +152,43 @@ pub(crate) const ALL: [Target; 10] = [
         words: &[b"\x02\0\0\0\0\0\0\0", b"\x01\0\x02\0", b"\xff\xff\xff\xff\xff\xff\xff\xff"],
         most: 1 << 17,
     },
+];
+
+const LAYOUT_WORDS: &[&[u8]] = &[
+    b"\n",
+    b"version 2\n",
+    b"partition",
+    b"\nrow ",
+    b"\nproperty ",
+    b"\nindex ",
+    b"\nseries Cpu_0 9 Int32?",
+    b" String",
+    b" Int64?",
+    b" encrypted ",
+    b" encrypted(dual) ",
+    b" by table ",
+    b" by partition ",
+    b" blind ",
+    b" was ",
+    b" part 2",
+    b" in ",
+    b" eventual",
+    b" unique",
+    b" when(2)",
+    b" copy all",
+    b" copy keys",
+    b" list ",
+    b" sums ",
+    b":count(when)",
+    b":sum(",
+    b":text",
+    b":u32:\"06\"",
+    b":i64:\"inverted\"",
+    b"\"",
+    b"\\",
+    b"{",
+    b"[]",
+    b"#2",
 ];
 
 fn keys(random: &mut Random) -> Vec<Vec<u8>> {

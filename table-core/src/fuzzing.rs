@@ -9,6 +9,8 @@
     reason = "an oracle fails by panicking, and no program calls this"
 )]
 
+mod keyed;
+mod layout;
 mod record;
 
 use std::borrow::Cow;
@@ -17,6 +19,7 @@ use std::sync::{Arc, LazyLock};
 
 use uuid::Uuid;
 
+pub use self::layout::{layout, list, sample_layout, sample_list};
 pub use self::record::{record, sample_record};
 
 use crate::error::Error;

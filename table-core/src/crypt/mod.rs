@@ -98,7 +98,7 @@ pub(crate) mod mac;
 mod memory;
 pub(crate) mod plain;
 mod provider;
-mod ring;
+pub(crate) mod ring;
 pub(crate) mod scope;
 mod secret;
 pub(crate) mod token;

@@ -1,16 +1,23 @@
-//! The bodies of small records: states of kinds, jobs, those of queues, and those of what is to follow.
+//! The bodies of small records: states of kinds, jobs, those of queues and blobs, and those of what is to follow; and the
+//! keys that say what they are.
 
+use super::keyed;
+use crate::contents::{self, BlobId, BlobRecord, NameRecord, Waiting, name, reference};
 use crate::executor::{JobRecord, Position};
-use crate::messages::{Directory, Entry, Message, State};
+use crate::messages::{self, Directory, Entry, Message, State};
 use crate::model::Ticks;
 use crate::pending::{self, CopyKey};
 use crate::schema::{Blocked, IndexState, KindState, Lives};
 use crate::store::records::lives;
 
+/// Sorts of which the body is the whole input; those above are of records that are bound to their keys.
+const UNDER_KEYS: u8 = 17;
+const SORTS: u8 = UNDER_KEYS + keyed::SORTS;
+
 /// Reads the body of a small record, of the sort of the first byte. One that is read must be written as the same bytes.
 pub fn record(bytes: &[u8]) -> bool {
     let Some((sort, body)) = bytes.split_first() else { return false };
-    let written = match sort % 9 {
+    let written = match sort % SORTS {
         0 => lives::decode_lives(body).map(|lives| lives::encode_lives(&lives)),
         1 => lives::decode_job(body).map(|job| lives::encode_job(&job)),
         2 => Message::decode(body).map(|message| message.encode()),
@@ -19,14 +26,48 @@ pub fn record(bytes: &[u8]) -> bool {
         5 => Entry::ready(Ticks::UNIX_EPOCH, body).map(|entry| entry.encode()),
         6 => Entry::hidden(body).map(|entry| entry.encode()),
         7 => pending::Entry::decode(body).map(|entry| entry.encode()),
-        _ => pending::Ledger::decode(body).map(pending::Ledger::encode),
+        8 => pending::Ledger::decode(body).map(pending::Ledger::encode),
+        9 => BlobRecord::decode(body).map(|blob| blob.encode()),
+        10 => NameRecord::decode(body).map(NameRecord::encode),
+        11 => Waiting::decode(body).map(Waiting::encode),
+        12 => contents::Ledger::decode(body).map(|ledger| ledger.encode()),
+        13 => Directory::decode_with(body, name::is_container).map(|directory| directory.encode()),
+        14 => reference::decode(body).map(|(id, length)| reference::encode(id, length)),
+        15 => contents::keys::Key::parse(body).map(key_of_blob),
+        16 => messages::keys::Key::parse(body).map(key_of_queue),
+        sort => keyed::again(sort - UNDER_KEYS, body),
     };
     let Some(written) = written else { return false };
     assert!(written == body, "the record is written in another form");
     true
 }
 
-/// A record of each sort.
+fn key_of_blob(key: contents::keys::Key<'_>) -> Vec<u8> {
+    use contents::keys::{DIRECTORY, Key, LEDGER, blob, name, segment, waiting};
+    match key {
+        Key::Directory => DIRECTORY.to_vec(),
+        Key::Ledger => LEDGER.to_vec(),
+        Key::Name(container, of) => name(container, of),
+        Key::Blob(id) => blob(id),
+        Key::Waiting(id) => waiting(id),
+        Key::Segment(id, number) => segment(id, number),
+    }
+}
+
+fn key_of_queue(key: messages::keys::Key<'_>) -> Vec<u8> {
+    use messages::keys::{DIRECTORY, Key, hidden, lease, message, ready, state, unique};
+    match key {
+        Key::Directory => DIRECTORY.to_vec(),
+        Key::State(queue) => state(queue).to_vec(),
+        Key::Message(queue, id) => message(queue, id),
+        Key::Ready(queue, since, id) => ready(queue, since, id),
+        Key::Hidden(queue, until, id) => hidden(queue, until, id),
+        Key::Lease(queue, id) => lease(queue, id),
+        Key::Unique(queue, text) => unique(queue, text),
+    }
+}
+
+/// A record of each sort, and a key of each.
 pub fn sample_record() -> Vec<Vec<u8>> {
     let keys = |row: &str| ("p".to_owned(), row.to_owned());
     let blocked = Blocked { key: keys("mail_a"), has: keys("a"), wants: keys("b") };
@@ -64,5 +105,46 @@ pub fn sample_record() -> Vec<Vec<u8>> {
         pending.encode(),
         pending::Ledger::default().encode(),
     ];
-    (0_u8..).zip(bodies).map(|(sort, body)| [&[sort][..], &body].concat()).collect()
+    let numbered = (0_u8..).zip(bodies);
+    let under_keys = keyed::samples().into_iter().map(|(sort, body)| (sort + UNDER_KEYS, body));
+    let all = numbered.chain(of_blobs()).chain(keys_of_queues()).chain(under_keys);
+    all.map(|(sort, body)| [&[sort][..], &body].concat()).collect()
+}
+
+fn of_blobs() -> Vec<(u8, Vec<u8>)> {
+    use contents::keys::{DIRECTORY, LEDGER, blob, name, segment, waiting};
+    let (id, time) = (BlobId([7; 16]), Ticks::UNIX_EPOCH);
+    let content_type = contents::ANY_TYPE.into();
+    let record =
+        BlobRecord { length: 70_000, digest: 3, references: 1, made: time, changed: time, content_type };
+    let mut containers = Directory::default();
+    containers.add("photos");
+    containers.add("a-b");
+    let keys =
+        [DIRECTORY.to_vec(), LEDGER.to_vec(), name(1, "cat.jpg"), blob(id), waiting(id), segment(id, 2)];
+    let bodies = [
+        (9, record.encode()),
+        (10, NameRecord { id }.encode()),
+        (11, Waiting::Upload(time).encode()),
+        (11, Waiting::Gone.encode()),
+        (12, contents::Ledger { bytes: 70_000, ..contents::Ledger::default() }.encode()),
+        (13, containers.encode()),
+        (14, reference::encode(id, 70_000)),
+    ];
+    bodies.into_iter().chain(keys.map(|key| (15, key))).collect()
+}
+
+fn keys_of_queues() -> Vec<(u8, Vec<u8>)> {
+    use messages::keys::{DIRECTORY, hidden, lease, message, ready, state, unique};
+    let time = Ticks::UNIX_EPOCH;
+    let keys = [
+        DIRECTORY.to_vec(),
+        state(7).to_vec(),
+        message(7, 9),
+        ready(7, time, 9),
+        hidden(7, time, 9),
+        lease(7, 9),
+        unique(7, "employee 9"),
+    ];
+    keys.map(|key| (16, key)).to_vec()
 }

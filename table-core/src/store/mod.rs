@@ -34,6 +34,8 @@ use crate::error::{Error, ErrorKind, Result};
 
 #[cfg(feature = "encrypt")]
 pub use self::encrypting::{EncryptingRows, EncryptingTable};
+#[cfg(all(feature = "encrypt", feature = "fuzzing"))]
+pub(crate) use self::encryption::vault::fuzzed as fuzzed_keys;
 #[cfg(feature = "encrypt")]
 pub use self::encryption::vault::in_use::SealedValues;
 #[cfg(feature = "encrypt")]

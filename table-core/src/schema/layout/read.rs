@@ -48,6 +48,8 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
             (field.column, field.was) = (ColumnType::of(edm), was);
             fields.push(field);
         } else if let Some(series) = series::Line::read(line) {
+            // Before they are made: a short line asks for many.
+            (fields.len() + series.slots <= series::MOST).then_some(())?;
             fields.extend(slots(series)?);
         }
     }

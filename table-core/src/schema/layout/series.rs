@@ -8,12 +8,13 @@ use std::fmt::Write;
 
 use super::super::{Field, Schema, Series};
 use super::differences::{holds_what, of_property};
+use crate::limits;
 
 /// The word that such a line begins with.
 pub(super) const SERIES: &str = "series";
 
-/// More slots than any entity can have: a text that says so is no layout.
-const MOST: usize = 100_000;
+/// A text that says more than any entity can have is no layout.
+pub(super) const MOST: usize = limits::PROPERTIES * limits::BATCH_OPERATIONS;
 
 /// A line, taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

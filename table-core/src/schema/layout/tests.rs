@@ -148,6 +148,11 @@ fn a_layout_is_read_back() {
     for damaged in damaged {
         assert!(read(damaged, "employee").is_none(), "{damaged}");
     }
+    let many = |first: usize| {
+        format!("version 1\npartition\nrow\nseries Cpu_0 {first} Int32?\nseries Memory_0 200 Int32?")
+    };
+    assert!(read(&many(25_000), "employee").is_some());
+    assert!(read(&many(25_001), "employee").is_none(), "no entity has as many properties");
 }
 
 fn changed(fields: &[Field]) -> Schema {

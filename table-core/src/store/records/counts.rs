@@ -49,13 +49,16 @@ impl Counts {
     }
 
     pub(crate) fn write(&self, main: Db, txn: &mut WriteTxn<'_>, table: u32) -> Result<(), Error> {
-        let mut record = meta::Record::<{ BYTES + meta::CHECKSUM }>::new();
+        main.put(txn, &key(table), &self.record(table)).map_err(lmdb::error)
+    }
+
+    /// The record of the table's counts.
+    pub(crate) fn record(&self, table: u32) -> [u8; BYTES + meta::CHECKSUM] {
+        let mut record = meta::Record::new();
         record.push(self.entities.to_le_bytes());
         record.push(self.bytes.to_le_bytes());
         record.push(self.digest.to_le_bytes());
-        let key = key(table);
-        let record = record.sealed(&key);
-        main.put(txn, &key, &record).map_err(lmdb::error)
+        record.sealed(&key(table))
     }
 
     pub(crate) fn remove(main: Db, txn: &mut WriteTxn<'_>, table: u32) -> Result<(), Error> {

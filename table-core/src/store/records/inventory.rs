@@ -71,9 +71,13 @@ const LONG: usize = BYTES + 2 * Tally::BYTES;
 impl Inventory {
     /// Reads the inventory of a table, which has one from its creation on.
     pub(crate) fn read(main: Db, txn: &heed::RoTxn<'_>, table: u32) -> Result<Self> {
-        let key = key(table);
+        Self::of_record(main.get(txn, &key(table)).map_err(lmdb::error)?, table)
+    }
+
+    /// The inventory of a table, of its record as it has been found.
+    pub(crate) fn of_record(record: Option<&[u8]>, table: u32) -> Result<Self> {
         let read = |record| {
-            let mut body = Fields(meta::opened(&key, record)?);
+            let mut body = Fields(meta::opened(&key(table), record)?);
             let mut inventory = Self {
                 names: body.u32()?,
                 symbols: body.u32()?,
@@ -84,26 +88,36 @@ impl Inventory {
             };
             if !body.0.is_empty() {
                 (inventory.lives, inventory.jobs) = (Tally::take(&mut body)?, Tally::take(&mut body)?);
+                // Tallies of nothing are left out.
+                (!inventory.is_short()).then_some(())?;
             }
             body.0.is_empty().then_some(inventory)
         };
-        let record = main.get(txn, &key).map_err(lmdb::error)?;
         record.and_then(read).ok_or_else(|| {
             Error::new(ErrorKind::Corrupt).because("the table's inventory is missing or damaged")
         })
     }
 
     pub(crate) fn write(&self, main: Db, txn: &mut WriteTxn<'_>, table: u32) -> Result<()> {
+        self.recorded(table, |key, record| main.put(txn, key, record).map_err(lmdb::error))
+    }
+
+    /// Gives the record of the table's inventory with its key.
+    pub(crate) fn recorded<T>(&self, table: u32, then: impl FnOnce(&[u8], &[u8]) -> T) -> T {
         let key = key(table);
-        let is_short = (self.lives, self.jobs) == (Tally::default(), Tally::default());
-        if is_short {
+        if self.is_short() {
             let record = self.begin::<{ BYTES + CHECKSUM }>();
-            return main.put(txn, &key, &record.sealed(&key)).map_err(lmdb::error);
+            return then(&key, &record.sealed(&key));
         }
         let mut record = self.begin::<{ LONG + CHECKSUM }>();
         self.lives.push(&mut record);
         self.jobs.push(&mut record);
-        main.put(txn, &key, &record.sealed(&key)).map_err(lmdb::error)
+        then(&key, &record.sealed(&key))
+    }
+
+    /// Whether the table has had neither states of kinds nor jobs.
+    fn is_short(&self) -> bool {
+        (self.lives, self.jobs) == (Tally::default(), Tally::default())
     }
 
     /// A record with what every table has.

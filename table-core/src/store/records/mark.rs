@@ -49,7 +49,7 @@ const SEED: u64 = 0x6d61_726b;
 const BYTES: usize = IDENTITY + 8;
 
 impl Mark {
-    pub(in crate::store) fn of(meta: &Meta) -> Self {
+    pub(crate) fn of(meta: &Meta) -> Self {
         Self { store: meta.identity, transaction: meta.transaction }
     }
 

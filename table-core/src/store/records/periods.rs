@@ -30,7 +30,8 @@ pub(crate) fn is_one(key: &[u8]) -> bool {
     key.last() == Some(&MARK)
 }
 
-fn key(stem: &str) -> Vec<u8> {
+/// The key of a template's record.
+pub(crate) fn key(stem: &str) -> Vec<u8> {
     let mut key = stem.to_ascii_lowercase().into_bytes();
     key.push(MARK);
     key

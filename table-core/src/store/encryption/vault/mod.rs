@@ -6,6 +6,8 @@ mod cache;
 mod change;
 mod copy;
 mod data_keys;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzed;
 pub(in crate::store) mod in_use;
 mod list;
 pub(in crate::store) mod of_table;

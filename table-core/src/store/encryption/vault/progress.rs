@@ -31,10 +31,10 @@ impl Progress {
         let read = || {
             let mut body = Fields(meta::opened(key, record)?);
             let (seen, changed, generation) = (body.u64()?, body.u64()?, body.u64()?);
-            let [positioned] = body.take()?;
-            let position = match positioned {
-                0 => None,
-                _ => Some((text(&mut body)?, text(&mut body)?)),
+            let position = match body.take()? {
+                [0] => None,
+                [1] => Some((text(&mut body)?, text(&mut body)?)),
+                _ => return None,
             };
             body.0.is_empty().then_some(Self { position, seen, changed, generation })
         };

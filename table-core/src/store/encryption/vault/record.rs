@@ -271,7 +271,8 @@ impl ScopeRecord {
         Self::parse(fields).ok_or_else(damaged)
     }
 
-    fn parse(fields: &[u8]) -> Option<Self> {
+    /// What is in it before the voucher.
+    pub(super) fn parse(fields: &[u8]) -> Option<Self> {
         let mut fields = Fields(fields);
         let mut scope = Self { latest: fields.u32()?, keys: Vec::with_capacity(fields.0.len() / 12) };
         while !fields.0.is_empty() {

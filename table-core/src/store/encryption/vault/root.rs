@@ -19,7 +19,7 @@ use crate::store::records::meta;
 const NAME: &str = "root-";
 
 /// What binds a file to its contents.
-const SEED: &[u8] = b"root";
+pub(super) const SEED: &[u8] = b"root";
 
 /// A root key in memory.
 #[derive(Debug)]
@@ -140,14 +140,14 @@ pub(super) fn list(dir: &Path) -> Result<Vec<OsString>> {
     Ok(found)
 }
 
-struct File {
+pub(super) struct File {
     number: u64,
     id: KeyId,
     check: CheckValue,
     wrapped: Vec<u8>,
 }
 
-fn encode(file: &File) -> Result<Vec<u8>> {
+pub(super) fn encode(file: &File) -> Result<Vec<u8>> {
     let framed = |length: usize| {
         u16::try_from(length).map(u16::to_le_bytes).map_err(|_| {
             Error::new(ErrorKind::KeyUnavailable).because(format!(
@@ -167,7 +167,14 @@ fn encode(file: &File) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-fn decode(bytes: &[u8]) -> Option<File> {
+/// The file of some root key.
+#[cfg(feature = "fuzzing")]
+pub(super) fn sample() -> Option<Vec<u8>> {
+    let id = KeyId::new("1f0c").ok()?;
+    encode(&File { number: 5, id, check: [9; 32], wrapped: vec![5; 88] }).ok()
+}
+
+pub(super) fn decode(bytes: &[u8]) -> Option<File> {
     let mut body = Fields(meta::opened(SEED, bytes)?);
     (body.u32()? == FORMAT).then_some(())?;
     let (number, check) = (body.u64()?, body.take()?);

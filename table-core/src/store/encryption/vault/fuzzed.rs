@@ -1,0 +1,68 @@
+//! What the fuzzer feeds of the keys' records: each is read, and written again.
+
+use super::record::{self, AuthorityRecord, KeyRecord, Meta, ScopeRecord, State, Tally};
+use super::root;
+use crate::crypt::mac::MacKey;
+use crate::crypt::{KeyHandle, SecretKey};
+use crate::model::Ticks;
+use crate::sealing::job::Progress;
+use crate::store::records::meta;
+
+/// The authority that vouches for the fuzzer's scopes.
+fn authority() -> Option<MacKey> {
+    SecretKey::from_slice(&[7; SecretKey::BYTES]).map(|key| MacKey::new(&key))
+}
+
+/// The record of this key as it is written, if the body can be read as one. A scope's has no voucher in its body: it is given one.
+pub(crate) fn again(key: &[u8], body: &[u8]) -> Option<Vec<u8>> {
+    let record = meta::sealed(key, body.to_vec());
+    let authority = authority()?;
+    // Nothing that is read alone may panic on what lacks a voucher.
+    std::hint::black_box(record::flaw(Some(&authority), key, &record).is_none());
+    let written = match key {
+        record::META => Meta::decode(&record).ok()?.encode(),
+        record::AUTHORITY => AuthorityRecord::decode(&record).ok()?.encode(),
+        [b'k', ..] => {
+            record::handle_of(key).ok()?;
+            KeyRecord::decode(key, &record).ok()?.encode(key)
+        }
+        [b's', ..] => {
+            let vouched = ScopeRecord::parse(body)?.encode(&authority, key);
+            let read = ScopeRecord::decode(&authority, key, &vouched).ok()?;
+            let vouched = meta::opened(key, &read.encode(&authority, key))?.to_vec();
+            meta::sealed(key, vouched.strip_suffix(vouched.last_chunk::<16>()?)?.to_vec())
+        }
+        [b'j', ..] => Progress::decode(key, &record).ok()?.encode(key),
+        root::SEED => root::encode(&root::decode(&record)?).ok()?,
+        _ => return None,
+    };
+    meta::opened(key, &written).map(<[u8]>::to_vec)
+}
+
+/// The keys and bodies of records of each sort.
+pub(crate) fn samples() -> Vec<(Vec<u8>, Vec<u8>)> {
+    let tally = Tally { keys: 3, scopes: 2, jobs: 1, digest: u64::MAX };
+    let meta = Meta { identity: [7; 16], root: 0x1234, generation: 9, transaction: 11, tally };
+    let handle = KeyHandle(0x0102);
+    let key = record::key_key(handle);
+    let made = Ticks::UNIX_EPOCH;
+    let keys = [State::Alive { check: [9; 32], wrapped: vec![5; 88] }, State::Shredded, State::Superseded]
+        .map(|state| (key.to_vec(), KeyRecord { version: 2, made, state }.encode(&key)));
+    let job = record::job_key("re-encrypt Company");
+    let jobs = [None, Some(("Sales".to_owned(), "empid_000001".to_owned()))].map(|position| {
+        let progress = Progress { position, seen: 5, changed: 3, generation: 7 };
+        (job.clone(), progress.encode(&job))
+    });
+    let authority = AuthorityRecord { check: [9; 32], wrapped: vec![5; 88] };
+    let others = [(record::META.to_vec(), meta.encode()), (record::AUTHORITY.to_vec(), authority.encode())];
+    let root = root::sample().map(|file| (root::SEED.to_vec(), file));
+    let sealed = keys.into_iter().chain(jobs).chain(others).chain(root);
+    let opened = sealed.filter_map(|(key, record)| {
+        let body = meta::opened(&key, &record)?.to_vec();
+        Some((key, body))
+    });
+    // The latest key, and the living ones.
+    let scope = (0_u32..3).flat_map(|at| [&at.to_le_bytes()[..], &[1; 8]].concat());
+    let scope = [4_u32.to_le_bytes().to_vec(), scope.collect()].concat();
+    opened.chain([(vec![b's'; 17], scope)]).collect()
+}
