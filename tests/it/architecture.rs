@@ -225,3 +225,23 @@ fn every_file_that_the_map_names_is_there() {
     let missing: Vec<_> = named.iter().filter(|name| !all.iter().any(|path| path.ends_with(name))).collect();
     assert!(missing.is_empty(), "docs/architecture.md names {missing:?}");
 }
+
+/// The names that the page gives are `module::..::test`: the test is a function of a file whose path ends in its modules.
+#[test]
+fn every_fault_that_was_found_has_its_tests() {
+    let text = fs::read_to_string(root().join("docs/decisions/findings.md")).unwrap();
+    let names: BTreeSet<_> = text.split('`').skip(1).step_by(2).filter(|name| name.contains("::")).collect();
+    let names: Vec<_> = names.into_iter().filter(|name| !name.ends_with("::")).collect();
+    assert!(names.len() > 40, "{}", names.len());
+    for name in names {
+        let (modules, test) = name.rsplit_once("::").unwrap();
+        let modules = modules.trim_end_matches("::tests").replace("::", "/");
+        let is_there = ["tests/it", "table-core/src"].into_iter().any(|folder| {
+            let place = root().join(folder).join(&modules);
+            let files = [place.with_extension("rs"), place.join("mod.rs"), place.join("tests.rs")];
+            let texts = files.into_iter().filter_map(|file| fs::read_to_string(file).ok());
+            texts.into_iter().any(|text| text.contains(&format!("fn {test}()")))
+        });
+        assert!(is_there, "there is no test `{name}`");
+    }
+}

@@ -13,7 +13,7 @@ use crate::random::Random;
 #[index(by_email, row = "email_{email}", unique)]
 #[index(by_badge, row = "badge_{badge:04}", unique, when = Member::is_present, copy = keys)]
 #[index(by_skill, row = "skill_{skills[]}_{id:03}", copy(name), as = skill)]
-#[index(by_hits, row = "hits_{hits:06:inverted}_{id:03}", copy = keys)]
+#[index(by_hits, row = "hits_{hits:010:inverted}_{id:03}", copy = keys)]
 pub struct Member {
     team: String,
     id: u32,
@@ -218,7 +218,7 @@ fn implied(member: &Member) -> Vec<DynamicEntity> {
     let mut rows = vec![
         whole(row("member", format!("member_{id:03}")), true),
         whole(row("member.by_email", format!("email_{}", member.email)).with("Id", i64::from(id)), false),
-        row("member.by_hits", format!("hits_{:06}_{id:03}", 999_999 - hits)),
+        row("member.by_hits", format!("hits_{:010}_{id:03}", 9_999_999_999 - u64::from(hits))),
     ];
     if let (Some(badge), true) = (member.badge, member.is_present) {
         rows.push(row("member.by_badge", format!("badge_{badge:04}")).with("Id", i64::from(id)));

@@ -1,5 +1,7 @@
 //! A process that damages a store's keys, uses them, and may die of it.
 
+mod forms;
+
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +9,7 @@ use std::sync::Arc;
 use integration_tests::random::Random;
 use integration_tests::relaxed;
 use table_core::crypt::{KeyRing, Secret};
-use table_core::store::Progress;
+use table_core::store::{Progress, Settling};
 use table_core::{Entity, Error, ErrorKind, Store, Table};
 
 use crate::say;
@@ -34,7 +36,8 @@ fn members() -> impl Iterator<Item = Member> {
 }
 
 fn open(ring: &Path, store: &Path) -> table_core::Result<Store> {
-    relaxed().encryption(Arc::new(KeyRing::open(ring)?)).open(store)
+    // What is to follow does so when it is asked to.
+    relaxed().settling(Settling::Manual).encryption(Arc::new(KeyRing::open(ring)?)).open(store)
 }
 
 /// Several keys of each scope, some of them destroyed, and pages that were in use before.
@@ -45,12 +48,14 @@ fn build(ring: &Path, path: &Path) {
     for member in members() {
         table.insert(&member).unwrap();
         if member.id == BRANCHES {
+            forms::begin(&store).unwrap();
             encryption.rotate_all().unwrap();
             table.reencrypt().run().unwrap();
             encryption.destroy_unused().unwrap();
         }
     }
     encryption.rotate_all().unwrap();
+    forms::end(&store).unwrap();
     for job in ["one", "two"] {
         encryption.save_progress(job, Some(&Progress::default())).unwrap();
     }
@@ -101,6 +106,7 @@ fn use_all(store: &Store, table: &Table<Member>) -> Found {
         };
         found.add("unique", id, taken);
     }
+    forms::use_all(store, &mut found);
     let encryption = store.encryption().unwrap();
     for job in ["one", "two"] {
         found.add("job", 0, encryption.progress(job).map(|progress| progress == Some(Progress::default())));
