@@ -20,6 +20,7 @@ mod create;
 mod every_page;
 mod filesystem;
 mod former;
+mod free_list;
 mod header;
 mod late;
 mod lockfile;
@@ -57,6 +58,7 @@ pub(crate) use self::copy::copy_with;
 pub(crate) use self::create::NAMES;
 use self::former::Former;
 pub(crate) use self::former::state_of_write;
+use self::free_list::FreeList;
 use self::header::{Flaw, Header, LAYOUT_KNOWN};
 pub(crate) use self::late::Late;
 use self::late::LateDatabases;
@@ -88,6 +90,7 @@ pub(crate) struct Environment {
     /// The data file once more, to look at what LMDB does not tell.
     file: Mutex<File>,
     former: Former,
+    free_list: FreeList,
     late: LateDatabases,
     /// Whether walks read leaves in place, where the layout of pages is known.
     walks_leaves: bool,
@@ -247,6 +250,7 @@ impl Environment {
             on_disk: OnDisk::default(),
             file: Mutex::new(file),
             former: Former::new(),
+            free_list: FreeList::default(),
             late: LateDatabases::default(),
             walks_leaves: !(cfg!(debug_assertions) && std::env::var_os(BY_CURSOR).is_some()),
         };
@@ -266,7 +270,9 @@ impl Environment {
 
     /// Begins a transaction that is to be committed by [`Self::commit`].
     pub(crate) fn write_txn(&self) -> Result<WriteTxn<'_>> {
-        self.on_disk.write_txn(&self.env)
+        let txn = self.on_disk.write_txn(&self.env)?;
+        self.check_free_list(&txn)?;
+        Ok(txn)
     }
 
     /// Commits it: every commit comes here, so that one that fails is known to the next.

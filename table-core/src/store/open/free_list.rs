@@ -1,0 +1,108 @@
+//! The list of free pages, before a process writes by it.
+//!
+//! LMDB takes the pages of the list as it finds them there. A number beyond the last page is cut to 48 bits where a branch
+//! holds it, and leads from then on to whatever page has that number: a former one, say, whose rows are sound and out of
+//! date, and which no list says is free any more. So the list is looked at once, under the lock of writers, before the
+//! first write of each opening. What the same process frees later it has found in use.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::page_walk::FIRST_PAGE;
+use super::{Environment, state_of_write};
+use crate::error::{Error, ErrorKind, Result};
+
+/// Whether the list was found right.
+#[derive(Debug, Default)]
+pub(super) struct FreeList(AtomicBool);
+
+impl Environment {
+    /// Refuses to write where the list of free pages can't be right.
+    #[inline]
+    pub(super) fn check_free_list(&self, txn: &heed::RwTxn<'_>) -> Result<()> {
+        if self.free_list.0.load(Ordering::Relaxed) { Ok(()) } else { self.look_at_free_list(txn) }
+    }
+
+    #[cold]
+    fn look_at_free_list(&self, txn: &heed::RwTxn<'_>) -> Result<()> {
+        let Some(pages) = self.dbs.pages else { return Ok(()) };
+        let Some(header) = self.header_of_write(pages, txn) else { return Ok(()) };
+        let state = u64::try_from(state_of_write(txn)).unwrap_or(u64::MAX);
+        let mut is_right = true;
+        let is_whole = self.each_list(pages, txn, &header, |freed_by, list| {
+            let numbers = || list.iter().map(|number| u64::from_le_bytes(*number));
+            let in_file = numbers().all(|number| (FIRST_PAGE..=header.last_page).contains(&number));
+            is_right = in_file && numbers().is_sorted_by(|one, next| one > next) && freed_by <= state;
+            if is_right { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        if is_right && is_whole {
+            self.free_list.0.store(true, Ordering::Relaxed);
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Corrupt).because(
+            "the list of free pages is damaged, and a write by it could overwrite what is in use; take the store from a \
+             backup, or copy what can be read by `Store::copy_to`",
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::{DynamicEntity, IfMatch, Store};
+
+    #[test]
+    fn nothing_is_written_by_a_list_of_free_pages_that_can_not_be_right() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("whole");
+        let store = Store::open(&path).unwrap();
+        let table = store.create_table("Table").unwrap();
+        let row = |number: u32| DynamicEntity::new("p", format!("row {number:04}")).with("Number", 7);
+        for number in 0..200 {
+            table.insert(&row(number)).unwrap();
+        }
+        for number in 0..100 {
+            table.delete("p", &format!("row {number:04}"), IfMatch::Any).unwrap();
+        }
+        // Where the numbers lie in the file.
+        let environment = &store.lmdb().unwrap().environment;
+        let (pages, txn) = (environment.dbs.pages.unwrap(), environment.read_txn().unwrap());
+        let header = environment.header(pages, u64::try_from(txn.id()).unwrap()).unwrap();
+        let mut places = Vec::new();
+        environment.each_list(pages, &txn, &header, |_, list| {
+            for number in list {
+                let page = usize::try_from(pages.number(number).unwrap()).unwrap();
+                let at = page * pages.size() + number.as_ptr().addr() % pages.size();
+                places.push((at, u64::from_le_bytes(*number)));
+            }
+            ControlFlow::Continue(())
+        });
+        assert!(places.len() > 3, "{places:?}");
+        let last_page = header.last_page;
+        drop(txn);
+        drop((table, store));
+        let file = fs::read(path.join("data.mdb")).unwrap();
+        for bit in 0..64 {
+            let (at, number) = places[bit % places.len()];
+            if (FIRST_PAGE..=last_page).contains(&(number ^ 1 << bit)) {
+                // It may be another page that is free, or one in use, and in its order.
+                continue;
+            }
+            let path = dir.path().join(format!("bit {bit}"));
+            fs::create_dir(&path).unwrap();
+            let mut damaged = file.clone();
+            damaged[at + bit / 8] ^= 1 << (bit % 8);
+            assert_ne!(damaged, file);
+            fs::write(path.join("data.mdb"), damaged).unwrap();
+            let store = Store::open(&path).unwrap();
+            let table = store.dynamic_table("Table").unwrap();
+            for _ in 0..2 {
+                assert_eq!(table.insert(&row(0)).unwrap_err().kind(), ErrorKind::Corrupt, "bit {bit}");
+            }
+            assert_eq!(table.get("p", "row 0150").unwrap().unwrap().get("Number"), row(0).get("Number"));
+            assert!(!store.check().unwrap().problems.is_empty());
+        }
+    }
+}
