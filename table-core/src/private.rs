@@ -17,14 +17,14 @@ pub use crate::schema::{slot_fields, slot_names, slot_properties, source_field};
 pub use crate::typed::{
     Additions, At, Blind, BlindArg, Column, Comes, ComesAfter, Condition, Copied, CountsBackwards, Elements,
     Encrypted, Ended, Entities, Entity, EntitySet, EntityView, Eventual, EventualCopies, FieldViews,
-    FlatColumns, Former, GivenParts, GoesOn, Group, Held, HeldBy, Holder, Holds, InOneTable, InPartition,
-    InPeriods, IndexKey, Key, KeyArg, KeyResult, ListKey, MemberOf, Newest, Offers, OffersPrefix,
-    OffersRange, Open, Origin, OwnRows, PartArg, Partition, Path, PathQuery, Plain, Projection, Properties,
-    ReadAs, Ready, RefColumn, Selected, SeriesColumn, SeriesOf, SeriesPatch, SeriesView, ShownRow, Slots,
-    Source, TableIn, Turns, TypedRows, TypedViews, Visitor, Whole, WholeCopies, add_to_slot, as_bytes,
-    as_bytes_option, as_text, as_text_option, converted, elements, exchange, group_fields, group_is_exact,
-    group_names, group_names_len, kept_layouts, kin, read_copied, read_stored, side_by_side, slot_places,
-    token_key,
+    FlatColumns, Former, FromFormer, GivenParts, GoesOn, Group, Held, HeldBy, Holder, Holds, InOneTable,
+    InPartition, InPeriods, IndexKey, Key, KeyArg, KeyResult, ListKey, MemberOf, Newest, Offers,
+    OffersPrefix, OffersRange, Open, Origin, OwnRows, PartArg, Partition, Path, PathQuery, Plain, Projection,
+    Properties, ReadAs, Ready, RefColumn, Selected, SeriesColumn, SeriesOf, SeriesPatch, SeriesView,
+    ShownRow, Slots, Source, TableIn, Turns, TypedRows, TypedViews, Visitor, Whole, WholeCopies, add_to_slot,
+    as_bytes, as_bytes_option, as_text, as_text_option, converted, elements, exchange, group_fields,
+    group_is_exact, group_names, group_names_len, kept_layouts, kin, read_copied, read_stored, side_by_side,
+    slot_places, token_key,
 };
 
 /// What a patch takes for a field of the key: nothing.

@@ -9,6 +9,7 @@ pub mod eventual;
 pub mod executors;
 pub mod forge;
 pub mod map;
+pub mod migrated;
 pub mod pages;
 pub mod periods;
 #[cfg(unix)]

@@ -136,6 +136,10 @@ pub trait Jobs {
     /// happen. When the rows begin to be converted, what is declared is noted.
     fn convert(&self, conversion: &Conversion<'_>) -> Result<bool>;
 
+    /// Takes out of what is noted of a kind whatever it says of denormalised copies and the declaration doesn't; how many of
+    /// those there were.
+    fn forget_copies(&self, schema: &'static Schema) -> Result<u64>;
+
     /// Lends each of the next rows behind a position, in their order and of one moment; returns the position of the last, or
     /// `None` if there is none, and how many there were.
     fn rows_after(

@@ -36,7 +36,8 @@ pub(crate) fn compare(table: &str, noted: Option<&str>, schema: &'static Schema)
     let Some(layout) = noted else { return Ok(Noted::Never) };
     let version = schema::read(layout, schema.kind).ok_or_else(damaged)?.version;
     if let Some(former) = schema.former_of(version) {
-        return match schema::differences_in(table, layout, former) {
+        // A former declaration names no table: its entities are of the same.
+        return match schema::differences_in(table, &schema::without_table(layout, schema.table()), former) {
             Some(found) if !found.is_compatible => Err(changed(layout, &found, former)),
             _ => Ok(Noted::Former),
         };
@@ -113,11 +114,12 @@ pub(crate) fn forgets(schema: &Schema, what: Outdated) -> String {
     match what {
         Outdated::Uncopied(property) => format!(
             "a row of `{kind}` holds `{property}..` of another entity, which the struct `{entity}` does not say, or by other \
-             fields: what it holds would be wrong; declare it with `#[copy_of]`"
+             fields: what it holds would be wrong; declare it with `#[copy_of]`, or call \
+             `Table::forget_copies` if no program does any more"
         ),
         Outdated::Untold(holder) => format!(
             "rows of `{holder}` hold what those of `{kind}` say, and the struct `{entity}` does not know of it: they would \
-             stay as they are; declare it with `#[copied_into]`"
+             stay as they are; declare it with `#[copied_into]`, or call `Table::forget_copies` if no program does any more"
         ),
         Outdated::Bare
         | Outdated::Misnamed { .. }

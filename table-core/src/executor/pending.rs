@@ -51,7 +51,8 @@ pub struct Settlers {
 
 #[derive(Default)]
 struct State {
-    kinds: BTreeMap<&'static str, Arc<dyn Settler>>,
+    /// Of each kind, one for each version of its struct, the last one first.
+    kinds: BTreeMap<&'static str, Vec<Arc<dyn Settler>>>,
     /// The store and what runs for it, once a kind is known.
     background: Option<(Weak<dyn Backend>, Background)>,
     /// Whether the thread is there.
@@ -76,20 +77,31 @@ impl Settlers {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What settles a kind.
-    pub(crate) fn of(&self, kind: &str) -> Option<Arc<dyn Settler>> {
-        self.state().kinds.get(kind).cloned()
+    /// What settles a kind, the last version of its struct first: one of them at most can write it.
+    pub(crate) fn of(&self, kind: &str) -> Vec<Arc<dyn Settler>> {
+        self.state().kinds.get(kind).cloned().unwrap_or_default()
+    }
+
+    /// Whether this process settles a kind.
+    pub(crate) fn settles(&self, kind: &str) -> bool {
+        self.state().kinds.contains_key(kind)
     }
 
     /// Whether this declaration settles its kind already.
     pub(crate) fn knows(&self, schema: &'static Schema) -> bool {
-        self.state().kinds.get(schema.kind).is_some_and(|known| std::ptr::eq(known.schema(), schema))
+        let state = self.state();
+        let mut known = state.kinds.get(schema.kind).into_iter().flatten();
+        known.any(|known| std::ptr::eq(known.schema(), schema))
     }
 
-    /// Takes in what settles a kind, in the place of another, and has what is there settled.
+    /// Takes in what settles a kind, in the place of another of its version, and has what is there settled.
     pub(crate) fn add(&self, store: &Arc<dyn Backend>, settler: Arc<dyn Settler>, background: Background) {
         let mut state = self.state();
-        state.kinds.insert(settler.schema().kind, settler);
+        let schema = settler.schema();
+        let known = state.kinds.entry(schema.kind).or_default();
+        known.retain(|known| known.schema().version != schema.version);
+        known.push(settler);
+        known.sort_by_key(|known| std::cmp::Reverse(known.schema().version));
         state.background = Some((Arc::downgrade(store), background));
     }
 

@@ -17,9 +17,9 @@ pub(crate) use advice::{advice, takes};
 #[cfg(test)]
 pub(crate) use differences::differences;
 pub(crate) use differences::{
-    Differences, Outdated, differences_in, forgotten, outdated, same_index, same_keys, united,
+    Differences, Outdated, differences_in, forgotten, outdated, same_index, same_keys, united, without_copies,
 };
-pub(crate) use indexes::{noted_elsewhere, with_index, with_table_renamed, without_index};
+pub(crate) use indexes::{noted_elsewhere, with_index, with_table_renamed, without_index, without_table};
 pub(crate) use read::read;
 
 use super::charset::CharSet;

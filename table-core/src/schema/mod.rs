@@ -87,7 +87,8 @@ pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys,
 pub(crate) use layout::layout;
 pub(crate) use layout::{
     Differences, Outdated, advice, differences_in, forgotten, layout_in, noted_elsewhere, outdated, read,
-    same_index, same_keys, takes, united, with_index, with_table_renamed, without_index,
+    same_index, same_keys, takes, united, with_index, with_table_renamed, without_copies, without_index,
+    without_table,
 };
 pub use list::List;
 pub(crate) use list::SEPARATOR as LIST_SEPARATOR;

@@ -72,7 +72,7 @@ pub use crate::plan::WriteExplain;
 // What generated code names, by `__private`.
 #[doc(hidden)]
 pub use self::{
-    entity::former::converted,
+    entity::former::{FromFormer, converted},
     entity::group::{Group, group_fields, group_is_exact, group_names, group_names_len},
     entity::holder::{Held, Holder, kin},
     entity::path::{read_copied, read_stored},

@@ -20,7 +20,7 @@ pub(super) const BATCH_ROWS: usize = 100;
 
 /// The methods of a table: those of `Table` and `TableAt`, and `rows`, which a derive writes for each entity. An index's method of the
 /// same name would be hidden behind them.
-pub(crate) const TABLE_METHODS: [&str; 32] = [
+pub(crate) const TABLE_METHODS: [&str; 33] = [
     "add",
     "all",
     "at",
@@ -35,6 +35,7 @@ pub(crate) const TABLE_METHODS: [&str; 32] = [
     "dynamic",
     "egt",
     "exists",
+    "forget_copies",
     "get",
     "get_as",
     "get_many",

@@ -23,6 +23,13 @@ pub(super) fn c31_versions_follow_one_another(cx: &Ctxt, entity: &Entity<'_>) {
     if let (true, Some(span)) = (entity.is_summary && entity.version > 1, entity.version_span) {
         cx.error(span, "a summary has no versions: its rows are counted anew by `Table::rebuild`");
     }
+    if let (Some(_), Some(span), None) =
+        (&entity.periods, entity.version_span.filter(|_| entity.version > 1), &entity.former)
+    {
+        let message = "a kind with a table for each period has no versions: no migration goes over all of its tables; keep \
+                       the new struct under another kind and in other tables, until the periods of this one are dropped";
+        cx.error(span, message);
+    }
     for index in &entity.indexes {
         match (&index.when_version, &index.when) {
             (Some(version), None) => {

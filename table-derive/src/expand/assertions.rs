@@ -43,8 +43,8 @@ pub(crate) fn assertions(model: &Entity<'_>) -> TokenStream {
     if let Some(from) = &model.from {
         let span = from.span();
         let krate = model.krate.at(span);
-        let former = respanned(from, span);
-        all.push(whole(model, span, &quote!(follows), &quote!(, <#former as #krate::Former>::SCHEMA)));
+        let ident = model.ident;
+        all.push(whole(model, span, &quote!(follows), &quote!(, <#ident as #krate::FromFormer>::FROM)));
     }
     if let Some(word) = &model.signed {
         let in_core = model.krate.at(word.span());

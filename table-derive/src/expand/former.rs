@@ -11,8 +11,10 @@ use crate::model::Entity;
 pub(crate) fn implementation(model: &Entity<'_>) -> TokenStream {
     let (krate, ident) = (&model.krate, model.ident);
     let (schema, taken) = (schema::schema(model), fields::taken(krate, &model.fields));
-    let former = from_former(model);
+    let (former, link) = (from_former(model), link(model));
     quote! {
+        #link
+
         #[automatically_derived]
         impl #krate::Former for #ident {
             const SCHEMA: &'static #krate::schema::Schema = #schema;
@@ -44,13 +46,25 @@ pub(crate) fn stub(model: &Entity<'_>) -> TokenStream {
 /// What a row of the version that it is made from becomes.
 pub(crate) fn from_former(model: &Entity<'_>) -> Option<TokenStream> {
     let (krate, from) = (&model.krate, model.from.as_ref()?);
-    let converted = quote_spanned!(from.span()=> #krate::converted::<#from, Self>);
+    let converted = quote_spanned!(from.span()=> #krate::converted::<Self>);
     Some(quote! {
         fn former(
             view: &#krate::RowView<'_>,
             kind: &::core::primitive::str,
         ) -> #krate::Result<::core::option::Option<Self>> {
             #converted(view, kind)
+        }
+    })
+}
+
+/// The version that it is made from. Everything else asks the entity for it, so that a struct that is no former version is
+/// reported here and nowhere else.
+pub(crate) fn link(model: &Entity<'_>) -> Option<TokenStream> {
+    let (krate, ident, from) = (&model.krate, model.ident, model.from.as_ref()?);
+    Some(quote! {
+        #[automatically_derived]
+        impl #krate::FromFormer for #ident {
+            type From = #from;
         }
     })
 }

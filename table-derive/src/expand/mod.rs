@@ -47,7 +47,8 @@ pub(crate) fn entity(model: &Entity<'_>) -> TokenStream {
     let view = view::view(model, &names, &mut beside, false);
     let (assertions, summaries) = (assertions::assertions(model), summary::items(model));
     let (series, copies) = (series::constants(&model.krate, &model.fields, false), copied::items(model));
-    let items = quote!(#series #implementation #surroundings #view #summaries #copies #assertions);
+    let former = former::link(model);
+    let items = quote!(#series #former #implementation #surroundings #view #summaries #copies #assertions);
     let block = in_a_block(&model.krate, &items);
     let beside = beside.into_items();
     quote!(#beside #block)

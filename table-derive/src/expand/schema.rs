@@ -18,7 +18,8 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
         quote!(.version(#version).entity_type(#entity_type))
     });
     let former = model.from.as_ref().map(|from| {
-        let former = quote_spanned!(from.span()=> <#from as #krate::Former>::SCHEMA);
+        let ident = model.ident;
+        let former = quote_spanned!(from.span()=> <#ident as #krate::FromFormer>::FROM);
         quote!(.from_former(#former))
     });
     let gone = (!model.gone.is_empty()).then(|| {

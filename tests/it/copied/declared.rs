@@ -3,7 +3,9 @@
 use integration_tests::{Scratch, assert_sound};
 use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Projection, Query, Store};
 
-use super::{Contact, Department, Employee, Home, Project, assert_copied, department, employee, project};
+use super::{
+    Contact, Department, Employee, Home, Project, all, assert_copied, department, employee, project,
+};
 
 fn filled(store: &Store) {
     for id in 1..=3 {
@@ -258,4 +260,107 @@ fn entities_that_are_there_already_take_their_copies_by_a_repair() {
     assert!(old.1.get(before::Order::key(1, 1)).unwrap().is_some());
     let rows = store.dynamic_table("Shop").unwrap().query(&Query::new()).unwrap().count();
     assert_eq!(rows, 2);
+}
+
+/// The release after the copies: they are declared no more, and an order has a remark.
+mod later {
+    use table_core::Entity;
+
+    #[derive(Entity, Clone)]
+    #[entity(table = "Shop", kind = "customer")]
+    #[key(partition = "{id:04}", row = "customer")]
+    pub(super) struct Customer {
+        pub(super) id: u32,
+        pub(super) name: String,
+        pub(super) city: Option<String>,
+    }
+
+    #[derive(Entity, Clone)]
+    #[entity(table = "Shop", kind = "order")]
+    #[key(partition = "{customer:04}", row = "order_{number:06}")]
+    pub(super) struct Order {
+        pub(super) customer: u32,
+        pub(super) number: u32,
+        pub(super) remark: Option<String>,
+    }
+
+    /// What it held is to go.
+    #[derive(Entity, Clone)]
+    #[entity(table = "Shop", kind = "order", gone("BuyerName"))]
+    #[key(partition = "{customer:04}", row = "order_{number:06}")]
+    pub(super) struct Bare {
+        pub(super) customer: u32,
+        pub(super) number: u32,
+        pub(super) remark: Option<String>,
+    }
+}
+
+#[test]
+fn copies_that_nobody_declares_any_more_are_forgotten_when_somebody_says_so() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let (customers, orders) = (store.table::<Customer>().unwrap(), store.table::<Order>().unwrap());
+    customers.insert(&Customer { id: 1, name: "Ann".into() }).unwrap();
+    orders.insert(&Order { customer: 1, number: 1, buyer: None }).unwrap();
+
+    // A new property is noted, and what is noted of copies stays: neither side is written without them.
+    let (sources, holders) =
+        (store.table::<later::Customer>().unwrap(), store.table::<later::Order>().unwrap());
+    let rename = |name: &str| sources.update(later::Customer::key(1), |one| one.name = name.into()).map(drop);
+    let remark =
+        |text: &str| holders.update(later::Order::key(1, 1), |one| one.remark = Some(text.into())).map(drop);
+    for _ in 0..2 {
+        for error in [rename("Bob").unwrap_err(), remark("late").unwrap_err()] {
+            assert_eq!(error.kind(), ErrorKind::LayoutChanged, "{error}");
+            assert!(error.to_string().contains("`Table::forget_copies`"), "{error}");
+        }
+    }
+    customers.update(Customer::key(1), |one| one.name = "Cao".into()).unwrap();
+    let buyer = || orders.get(Order::key(1, 1)).unwrap().unwrap().buyer.clone().map(|buyer| buyer.name);
+    assert_eq!(buyer().as_deref(), Some("Cao"));
+
+    // Each side for itself, and once.
+    assert_eq!((sources.forget_copies().unwrap(), sources.forget_copies().unwrap()), (1, 0));
+    rename("Bob").unwrap();
+    assert_eq!(remark("late").unwrap_err().kind(), ErrorKind::LayoutChanged);
+    assert_eq!(holders.forget_copies().unwrap(), 1);
+    remark("late").unwrap();
+    assert_eq!(buyer().as_deref(), Some("Cao"));
+
+    // Who declares them still notes them anew, and looks everything up again.
+    customers.put(&Customer { id: 1, name: "Eve".into() }).unwrap();
+    assert_eq!(buyer().as_deref(), Some("Eve"));
+    assert_eq!(rename("Fay").unwrap_err().kind(), ErrorKind::LayoutChanged);
+    assert_eq!(sources.forget_copies().unwrap() + holders.forget_copies().unwrap(), 2);
+    rename("Fay").unwrap();
+
+    // What it held goes with a word for it.
+    store.migration::<later::Bare>().unwrap().run().unwrap();
+    let row = store.dynamic_table("Shop").unwrap().get("0001", "order_000001").unwrap().unwrap();
+    assert!(row.get("BuyerName").is_none());
+    assert_eq!(row.get("Remark").and_then(|text| text.as_str()), Some("late"));
+    integration_tests::assert_sound(&store);
+}
+
+/// A table that is dropped empties no copies: the check counts them, and a repair empties them.
+#[test]
+fn copies_of_a_dropped_table_are_found_and_emptied() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    for id in 1..4 {
+        store.table::<Employee>().unwrap().insert(&employee("Sales", id)).unwrap();
+    }
+    store.table::<Project>().unwrap().insert(&project("road", "Sales", 1, Some(2))).unwrap();
+    store.table::<Project>().unwrap().insert(&project("bridge", "Sales", 3, None)).unwrap();
+    store.drop_table("Company").unwrap();
+    let _: table_core::Table<Employee> = store.table().unwrap();
+    let projects = store.table::<Project>().unwrap();
+    assert!(all::<Project>(&store).iter().all(|one| one.lead.is_some()));
+    assert_eq!(projects.check().unwrap().outdated, 3);
+    projects.repair().unwrap();
+    assert!(all::<Project>(&store).iter().all(|one| one.lead.is_none() && one.deputy.is_none()));
+    // Who comes again fills them.
+    store.table::<Employee>().unwrap().insert(&employee("Sales", 3)).unwrap();
+    assert_eq!(all::<Project>(&store).iter().filter(|one| one.lead.is_some()).count(), 1);
+    assert_copied(&store);
 }

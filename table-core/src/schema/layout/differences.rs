@@ -241,7 +241,7 @@ pub(crate) fn united(table: &str, noted: &str, schema: &Schema) -> String {
     let was = read(noted, schema.kind);
     lines.extend(
         old.iter()
-            .filter(|(name, _)| matches!(name.0, "property" | GONE) && !new.contains_key(*name))
+            .filter(|(name, _)| is_kept(name.0) && !new.contains_key(*name))
             .filter(|(name, _)| renamed_to(schema, **name).is_none())
             .map(|(_, line)| *line),
     );
@@ -252,6 +252,24 @@ pub(crate) fn united(table: &str, noted: &str, schema: &Schema) -> String {
         lines.push(declared_lines.get(&name).filter(|_| becomes).copied().unwrap_or(line));
     }
     lines.join("\n")
+}
+
+/// Whether lines of this word stay although a declaration lacks them: properties are carried along, and what is said of copies
+/// is [taken out](without_copies) by whoever asks for it.
+fn is_kept(word: &str) -> bool {
+    matches!(word, "property" | GONE) || is_told(word)
+}
+
+/// The layout without what it says of copies and this declaration doesn't.
+pub(crate) fn without_copies(table: &str, noted: &str, schema: &Schema) -> String {
+    let declared = layout_in(schema, table);
+    let declared = by_name(&declared);
+    let kept = |line: &&str| {
+        let mut words = line.split(' ');
+        let name = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        !is_told(name.0) || declared.contains_key(&name)
+    };
+    noted.lines().filter(kept).collect::<Vec<_>>().join("\n")
 }
 
 /// The properties that both layouts have.

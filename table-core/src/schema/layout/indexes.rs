@@ -33,6 +33,14 @@ pub(crate) fn noted_elsewhere(noted: &str, table: &str) -> String {
     before.chain(of).chain(behind).collect::<Vec<_>>().join("\n")
 }
 
+/// A layout without the line that says that its entities are of this table, as a declaration has none that names no table.
+pub(crate) fn without_table(noted: &str, table: &str) -> String {
+    let is_of = |line: &&str| {
+        line.split_once(' ').is_some_and(|(word, name)| word == OF && name.eq_ignore_ascii_case(table))
+    };
+    noted.lines().filter(|line| !is_of(line)).collect::<Vec<_>>().join("\n")
+}
+
 /// A layout whose rows, or whose copies, lie in a table that has another name now.
 pub(crate) fn with_table_renamed(noted: &str, former: &str, name: &str) -> String {
     let renamed = |line: &str| {

@@ -119,7 +119,7 @@ impl Lives {
         if begins {
             // What earlier versions had and this one has not is removed with their rows.
             self.indexes.retain(|(known, _)| noted.indexes.iter().any(|index| index.name == known));
-            for index in noted.indexes.iter().filter(|index| !index.is_elsewhere()) {
+            for index in noted.indexes {
                 let now = self.index(noted, index.name);
                 self.transit(index.name, &now, IndexEvent::Rebuild);
             }

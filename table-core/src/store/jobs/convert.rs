@@ -1,9 +1,10 @@
 //! What becomes of a kind when its rows are converted from one version to another.
 
 use super::declare::vouch;
+use super::elsewhere;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::Conversion;
-use crate::schema::{self, KindEvent, Lives, Schema};
+use crate::executor::{Conversion, JobRecord};
+use crate::schema::{self, Index, KindEvent, Lives, Schema};
 use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::records::{layouts, lives};
 
@@ -35,44 +36,85 @@ pub(super) fn convert(table: &LmdbTable, conversion: &Conversion<'_>) -> Result<
         if !lives.transit_kind(of, event.clone()) {
             return Ok(false);
         }
+        let (name, record) = *job;
+        let mut record = record.cloned();
         if begins {
             check_places(&noted, schema)?;
             layouts::check_apart(dbs, txn, state, schema)?;
             state.verify(dbs, txn, meta)?;
-            layouts::put(dbs, txn, state.id, kind, schema::layout(schema))?;
+            let layout = schema::layout(schema);
+            layouts::put(dbs, txn, state.id, kind, layout.clone())?;
             vouch(dbs, txn, meta, state, schema)?;
-            // The jobs that are begun are of indexes of the version before.
-            for (name, _) in lives::all_jobs(dbs, txn, state.id)? {
+            let mut former = former_tables(&state.name, &noted);
+            // The jobs that are begun are of the version before.
+            for (known, begun) in lives::all_jobs(dbs, txn, state.id)? {
                 let of_index = ["rebuild", "drop"].map(|word| format!("{word} {kind} "));
-                if of_index.iter().any(|of_index| name.starts_with(of_index)) {
-                    lives::write_job(dbs, txn, meta, state.id, (&name, None))?;
+                let is_of_index = of_index.iter().any(|of_index| known.starts_with(of_index));
+                if is_of_index || known == name {
+                    // They may not have swept these yet.
+                    unite(&mut former, &state.name, &mut begun.tables());
+                }
+                if is_of_index {
+                    lives::write_job(dbs, txn, meta, state.id, (&known, None))?;
                 }
             }
+            for index in schema.indexes {
+                elsewhere::note(dbs, txn, meta, state, (schema, &layout, index.name))?;
+            }
+            if let Some(record) = &mut record {
+                record.asked = former.join("\n");
+            }
+        }
+        if *event == KindEvent::Converted {
+            let swept = lives::job(dbs, txn, state.id, name)?;
+            let layout = schema::layout(schema);
+            let tables: Vec<_> = swept.iter().flat_map(JobRecord::tables).map(str::to_owned).collect();
+            elsewhere::forget(dbs, txn, meta, state, (schema, &layout), tables.into_iter())?;
         }
         lives::write_lives(dbs, txn, meta, state.id, (kind, &lives))?;
-        lives::write_job(dbs, txn, meta, state.id, *job)?;
+        lives::write_job(dbs, txn, meta, state.id, (name, record.as_ref()))?;
         Ok(true)
     })
 }
 
+/// The tables in which copies of entities of this declaration may lie, but for the entities' own.
+fn former_tables(own: &str, noted: &Schema) -> Vec<String> {
+    let mut tables = Vec::new();
+    let of_copies = noted.indexes.iter().filter(|index| index.is_elsewhere() && index.summary.is_none());
+    unite(&mut tables, own, &mut of_copies.map(|index| index.place.table.source()));
+    tables
+}
+
+/// Adds the tables that are not there yet.
+fn unite(tables: &mut Vec<String>, own: &str, others: &mut dyn Iterator<Item = &str>) {
+    for other in others.filter(|other| !other.is_empty() && !other.eq_ignore_ascii_case(own)) {
+        if tables.iter().all(|known| !known.eq_ignore_ascii_case(other)) {
+            tables.push(other.to_owned());
+        }
+    }
+}
+
 /// Refuses a version whose entities could have a key of a copy of the version before, which is there as long as they are
-/// converted; and what has copies that no job makes anew.
+/// converted; and one that leaves a summary behind, whose rows no version says.
 fn check_places(noted: &Schema, schema: &Schema) -> Result<()> {
-    let elsewhere = noted.indexes.iter().chain(schema.indexes).find(|index| index.is_elsewhere());
-    if let Some(index) = elsewhere {
-        return Err(Error::new(ErrorKind::Unsupported).because(format!(
-            "the index `{}` of `{}` lies in another partition or table than its entities: they can't be converted to \
-             another version",
-            index.name, schema.kind
+    let table =
+        |schema: &Schema, index: &Index| elsewhere::table_of(schema, index.name).map(str::to_ascii_lowercase);
+    let keeps = |summary: &Index| {
+        let mut summaries = schema.indexes.iter().filter(|index| index.summary.is_some());
+        summaries.any(|index| index.kind == summary.kind && table(schema, index) == table(noted, summary))
+    };
+    if let Some(left) = noted.indexes.iter().find(|index| index.summary.is_some() && !keeps(index)) {
+        return Err(Error::new(ErrorKind::LayoutConflict).because(format!(
+            "the entities of version {} of `{}` are counted in the summary `{name}`, and those of version {} are not, or \
+             in another table: drop it first, by `Table::drop_index(\"{name}\")` in a program of version {0}",
+            noted.version,
+            schema.kind,
+            schema.version,
+            name = left.name
         )));
     }
-    if let Some(index) = noted.indexes.iter().chain(schema.indexes).find(|index| index.summary.is_some()) {
-        return Err(Error::new(ErrorKind::Unsupported).because(format!(
-            "the entities of `{}` are counted in the summary `{}`: they can't be converted to another version",
-            schema.kind, index.name
-        )));
-    }
-    match noted.indexes.iter().find(|index| schema::places_meet(schema.place(), &index.place)) {
+    let copies = noted.indexes.iter().filter(|index| index.summary.is_none());
+    match copies.into_iter().find(|index| schema::places_meet(schema.place(), &index.place)) {
         None => Ok(()),
         Some(index) => Err(Error::new(ErrorKind::LayoutConflict).because(format!(
             "an entity of version {} of `{}` could have the key of a copy in the index `{}` of version {}, whose copies are \

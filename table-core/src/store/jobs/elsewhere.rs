@@ -15,7 +15,7 @@ use crate::store::records::meta::Meta;
 use crate::store::records::{layouts, lives};
 
 /// The table in which the copies of an index lie; `None` if it is that of the entities.
-fn table_of(schema: &Schema, name: &str) -> Option<&'static str> {
+pub(super) fn table_of(schema: &Schema, name: &str) -> Option<&'static str> {
     let index = schema.indexes.iter().find(|index| index.name == name)?;
     let table = index.place.table.source();
     (index.is_elsewhere() && !table.is_empty() && !table.eq_ignore_ascii_case(schema.table()))

@@ -5,6 +5,7 @@ mod convert;
 mod copies;
 pub(in crate::store) mod declare;
 pub(in crate::store) mod elsewhere;
+mod forget;
 mod plain;
 pub(in crate::store) mod reclaim;
 pub(in crate::store) mod rename;

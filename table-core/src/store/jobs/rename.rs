@@ -62,7 +62,7 @@ fn rename_in(
     }
     for (job, record) in lives::all_jobs(dbs, txn, table.id)? {
         // Others are asked for something else.
-        if !job.starts_with("rebuild ") && !job.starts_with("drop ") {
+        if !["rebuild ", "drop ", "convert "].iter().any(|word| job.starts_with(word)) {
             continue;
         }
         let now =

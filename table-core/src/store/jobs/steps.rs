@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::convert;
 use super::declare::{lived, vouch};
 use super::elsewhere;
+use super::forget;
 use super::plain::damaged;
 use crate::error::{Error, Result};
 use crate::executor::layouts::unknown_version;
@@ -90,6 +91,10 @@ impl Jobs for LmdbTable {
 
     fn convert(&self, conversion: &Conversion<'_>) -> Result<bool> {
         convert::convert(self, conversion)
+    }
+
+    fn forget_copies(&self, schema: &'static Schema) -> Result<u64> {
+        forget::copies(self, schema)
     }
 
     fn rows_after(

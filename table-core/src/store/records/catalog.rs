@@ -213,6 +213,7 @@ impl TableState {
 
     /// Looks again at the declarations that were right when the table was opened.
     pub(crate) fn check_registered(&self, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<(), Error> {
+        self.check_outdated(dbs, txn)?;
         let registered = self.registered.read().unwrap_or_else(PoisonError::into_inner).clone();
         for schema in registered {
             if let Some(why) = layouts::is_outdated(dbs, txn, self, schema)? {
@@ -224,6 +225,23 @@ impl TableState {
                 drop(outdated);
                 let mut registered = self.registered.write().unwrap_or_else(PoisonError::into_inner);
                 registered.retain(|known| !std::ptr::eq(*known, schema));
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks again at those that were not: what is noted of copies may have been taken out.
+    fn check_outdated(&self, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<(), Error> {
+        if !self.has_outdated.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let known: Vec<_> = self.outdated.read().unwrap_or_else(PoisonError::into_inner).clone();
+        for (schema, _) in known {
+            if layouts::is_outdated(dbs, txn, self, schema)?.is_none() {
+                let mut outdated = self.outdated.write().unwrap_or_else(PoisonError::into_inner);
+                outdated.retain(|(former, _)| *former != schema);
+                drop(outdated);
+                self.set_registered(schema);
             }
         }
         Ok(())

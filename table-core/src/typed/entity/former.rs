@@ -35,6 +35,16 @@ pub trait Former: Sized + 'static {
     }
 }
 
+/// What is made from a former version of itself. This is the one place that asks whether that is one, so that the compiler
+/// tells once if it isn't.
+#[doc(hidden)]
+pub trait FromFormer: Sized {
+    type From: Former;
+
+    /// Its declaration.
+    const FROM: &'static Schema = <Self::From as Former>::SCHEMA;
+}
+
 /// What the next version of an entity is made of; for every type with the `From` or the `TryFrom`.
 #[diagnostic::on_unimplemented(
     message = "nothing says how `{F}` becomes `{Self}`",
@@ -56,13 +66,14 @@ where
     }
 }
 
-/// What a row of this kind becomes, if it is of the former version `F` or of one that this is made from.
-pub fn converted<F: Former, T: MadeFrom<F>>(view: &RowView<'_>, kind: &str) -> Result<Option<T>> {
-    let former = if kind == F::SCHEMA.entity_type {
-        check_signed(view, const { F::SCHEMA.tag(None) })?;
-        F::from_source(&mut Source::new(F::SCHEMA, F::SCHEMA.place(), view)?)?
+/// What a row of this kind becomes, if it is of the former version or of one that that is made from.
+pub fn converted<T: FromFormer + MadeFrom<T::From>>(view: &RowView<'_>, kind: &str) -> Result<Option<T>> {
+    let schema = T::FROM;
+    let former = if kind == schema.entity_type {
+        check_signed(view, const { T::FROM.tag(None) })?;
+        T::From::from_source(&mut Source::new(schema, schema.place(), view)?)?
     } else {
-        match F::former(view, kind)? {
+        match T::From::former(view, kind)? {
             Some(former) => former,
             None => return Ok(None),
         }

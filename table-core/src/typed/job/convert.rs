@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
-use super::{Made, Work};
+use super::{Made, Work, sweep};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::layouts::unknown_version;
 use crate::executor::{Conversion, JobRecord, Loader, StepSize};
@@ -22,6 +22,13 @@ use crate::typed::read::key::Key;
 const CONVERTING: u8 = 0;
 /// Rows that have something under a former name, or something that is to go, are written anew.
 const RENEWING: u8 = 1;
+/// Former copies are removed from the first of the other tables where they may lie; a number more for each of the rest.
+const SWEEPING: u8 = 2;
+
+/// The table whose former copies a job removes; `None` if it is not that far, or none is left.
+fn swept(at: &JobRecord) -> Option<&str> {
+    at.tables().nth(usize::from(at.phase.checked_sub(SWEEPING)?))
+}
 
 /// Converts the entities of a kind.
 pub(super) struct Convert<E> {
@@ -72,6 +79,33 @@ impl<E: Entity> Convert<E> {
             Err(error) => error,
             Ok(_) => stopped(E::SCHEMA, (partition, row), &why),
         }
+    }
+
+    /// Removes the next former copies of another table. The entities are of the last version by then.
+    fn sweep(
+        &self,
+        table: &DynamicTable,
+        (lives, epoch): (&Lives, Epoch),
+        (at, size): (&JobRecord, StepSize),
+        loader: &mut dyn Loader,
+    ) -> Result<Made> {
+        let Some(name) = swept(at) else { return self.swept_or(table, lives, at.clone(), epoch) };
+        let goes = |kind: &str| E::SCHEMA.is_former_copy(kind);
+        let to = sweep::remove(table, (name, &goes), (at, size), epoch, loader)?;
+        if to.position.is_some() {
+            return Ok(Made::Rows(Some(to), Some(epoch)));
+        }
+        let next = JobRecord { phase: at.phase.saturating_add(1), position: None, ..at.clone() };
+        self.swept_or(table, lives, next, epoch)
+    }
+
+    /// Goes on with the table that comes next, or has the kind be converted if none is left.
+    fn swept_or(&self, table: &DynamicTable, lives: &Lives, next: JobRecord, epoch: Epoch) -> Result<Made> {
+        if swept(&next).is_some() {
+            return Ok(Made::Rows(Some(next), Some(epoch)));
+        }
+        self.transit(table, lives, KindEvent::Converted, None)?;
+        Ok(Made::Moved)
     }
 
     /// What is to be done of a row.
@@ -149,6 +183,10 @@ impl<E: Entity> Work for Convert<E> {
 
     fn begin(&mut self, table: &DynamicTable) -> Result<bool> {
         let (schema, jobs) = (E::SCHEMA, table.exec().jobs()?);
+        let anew = |rows| {
+            let others: Vec<_> = schema.other_tables().collect();
+            JobRecord::new(rows, others.join("\n"))
+        };
         loop {
             // What is noted must be what the declaration says of that version.
             table.standing(schema, false)?;
@@ -174,12 +212,12 @@ impl<E: Entity> Work for Convert<E> {
                 (KindState::Converting { .. }, _) => {
                     // Whoever has given it up has left the rows as they were then.
                     if record.is_none() {
-                        jobs.keep(&self.name(), Some(&JobRecord::new(jobs.row_count()?, String::new())))?;
+                        jobs.keep(&self.name(), Some(&anew(jobs.row_count()?)))?;
                     }
                     return Ok(true);
                 }
                 (KindState::Stopped { .. }, _) => {
-                    let begun = || Ok::<_, Error>(JobRecord::new(jobs.row_count()?, String::new()));
+                    let begun = || Ok::<_, Error>(anew(jobs.row_count()?));
                     (KindEvent::Resume, record.map_or_else(begun, Ok)?)
                 }
             };
@@ -203,6 +241,10 @@ impl<E: Entity> Work for Convert<E> {
         if jobs.job(&name)?.is_some() { jobs.keep(&name, None) } else { Ok(()) }
     }
 
+    fn reach(&self, table: &DynamicTable, at: &JobRecord) -> Result<DynamicTable> {
+        if at.phase < SWEEPING { Ok(table.clone()) } else { sweep::beside(table, swept(at)) }
+    }
+
     fn step(
         &mut self,
         table: &DynamicTable,
@@ -222,13 +264,16 @@ impl<E: Entity> Work for Convert<E> {
             table.standing(E::SCHEMA, true)?;
         }
         let epoch = Epoch { kind: E::SCHEMA.kind, number: lives.epoch };
+        if at.phase >= SWEEPING {
+            return self.sweep(table, (&lives, epoch), (at, size), loader);
+        }
         let mut found = Found::default();
         let (last, rows) = jobs
             .rows_after(at.position.as_ref(), size, &mut |view, _| Self::look(view, at.phase, &mut found))?;
         if last.is_none() {
             if at.phase == CONVERTING {
-                self.transit(table, &lives, KindEvent::Converted, None)?;
-                return Ok(Made::Moved);
+                let next = JobRecord { phase: SWEEPING, position: None, ..at.clone() };
+                return self.swept_or(table, &lives, next, epoch);
             }
             return Ok(Made::Rows(None, Some(epoch)));
         }

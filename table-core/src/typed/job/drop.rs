@@ -95,7 +95,7 @@ impl Work for DropIndex {
         // The index may be declared nowhere any more but in the layout.
         let kind = table.exec().jobs()?.kind_of(self.schema, &self.index)?;
         let kind = kind.unwrap_or_else(|| format!("{}.{}", self.schema.entity_type, self.index));
-        if let Some(made) = sweep::step(table, &kind, (at, size), epoch, loader)? {
+        if let Some(made) = sweep::step(table, (self.schema, &kind), (at, size), epoch, loader)? {
             return Ok(made);
         }
         self.transit(table, lives.epoch, IndexEvent::Dropped, None)?;

@@ -7,6 +7,7 @@ mod check;
 mod convert;
 mod delete;
 mod drop;
+mod forget;
 mod list;
 mod migration;
 mod rebuild;

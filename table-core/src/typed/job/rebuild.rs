@@ -228,7 +228,9 @@ impl<E: Entity> Work for Rebuild<E> {
         }
         match state {
             IndexState::Sweep => {
-                if let Some(made) = sweep::step(table, kind, (at, size), Self::epoch(&lives), loader)? {
+                if let Some(made) =
+                    sweep::step(table, (E::SCHEMA, kind), (at, size), Self::epoch(&lives), loader)?
+                {
                     return Ok(made);
                 }
                 let begun = JobRecord { position: None, done: 0, phase: FILLING, ..at.clone() };

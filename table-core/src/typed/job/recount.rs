@@ -58,7 +58,7 @@ pub(super) fn compare<E: Entity>(
         return Ok(compared);
     };
     each(table, snapshot, &mut |view| {
-        if view.kind()? != Some(E::SCHEMA.kind) {
+        if view.kind()? != Some(E::SCHEMA.entity_type) {
             return Ok(());
         }
         let Some((place, adds)) = given::<E>(view, kind, index)? else { return Ok(()) };

@@ -8,12 +8,18 @@ use crate::executor::{JobRecord, Loader, StepSize};
 use crate::handle::table::DynamicTable;
 use crate::limits;
 use crate::plan::{Act, Condition, Epoch, Group, OneOrMore, Plan, RowWrite};
+use crate::schema::Schema;
 use crate::sealing::SealedAt;
 
 /// The table of the entities, beside the one that is swept if that is another.
 pub(super) fn reach(table: &DynamicTable, at: &JobRecord) -> Result<DynamicTable> {
+    beside(table, swept(table, at))
+}
+
+/// The table of the entities, beside another one if there is one of that name.
+pub(super) fn beside(table: &DynamicTable, name: Option<&str>) -> Result<DynamicTable> {
     let own = table.alone();
-    Ok(match swept(table, at) {
+    Ok(match name {
         Some(name) if !name.eq_ignore_ascii_case(table.name()) => {
             let other = table.sibling(name)?;
             own.with_others(other.into_iter().collect())
@@ -30,34 +36,48 @@ fn swept<'j>(table: &'j DynamicTable, at: &'j JobRecord) -> Option<&'j str> {
     at.tables().nth(usize::from(at.phase))
 }
 
-/// Removes the next rows of this kind, in the table that has been [reached](reach); `None` if no row is left to look at in
-/// any. Nobody else writes them, so whatever is found there goes.
+/// Removes the next copies of this kind, in the table that has been [reached](reach), and those of former versions of the
+/// entities; `None` if no row is left to look at in any. Nobody else writes them, so whatever is found there goes.
 pub(super) fn step(
     table: &DynamicTable,
-    kind: &str,
+    (schema, kind): (&Schema, &str),
     (at, size): (&JobRecord, StepSize),
     epoch: Epoch,
     loader: &mut dyn Loader,
 ) -> Result<Option<Made>> {
     let Some(name) = swept(table, at) else { return Ok(None) };
+    let goes = |found: &str| found == kind || schema.is_former_copy(found);
+    let to = remove(table, (name, &goes), (at, size), epoch, loader)?;
+    if to.position.is_none() {
+        let next = JobRecord { phase: at.phase.saturating_add(1), position: None, ..at.clone() };
+        let is_last = swept(table, &next).is_none();
+        return Ok((!is_last).then_some(Made::Rows(Some(next), Some(epoch))));
+    }
+    Ok(Some(Made::Rows(Some(to), Some(epoch))))
+}
+
+/// Removes the next rows whose kind is one that `goes`, of a table that the handle knows; where the job is then, without a
+/// position if no row is left to look at.
+pub(super) fn remove(
+    table: &DynamicTable,
+    (name, goes): (&str, &dyn Fn(&str) -> bool),
+    (at, size): (&JobRecord, StepSize),
+    epoch: Epoch,
+    loader: &mut dyn Loader,
+) -> Result<JobRecord> {
     let mut found = BTreeMap::<String, Vec<String>>::new();
     let there = table.family().iter().position(|member| member.name().eq_ignore_ascii_case(name));
-    let (last, rows) = match there.and_then(|number| table.family().get(number)) {
+    let (position, rows) = match there.and_then(|number| table.family().get(number)) {
         // It was dropped, and its rows with it.
         None => (None, 0),
         Some(swept) => swept.exec().jobs()?.rows_after(at.position.as_ref(), size, &mut |view, _| {
-            if view.kind()? == Some(kind) {
+            if view.kind()?.is_some_and(goes) {
                 let (partition, row) = view.keys();
                 found.entry(partition.into_owned()).or_default().push(row.into_owned());
             }
             Ok(())
         })?,
     };
-    if last.is_none() {
-        let next = JobRecord { phase: at.phase.saturating_add(1), position: None, ..at.clone() };
-        let is_last = swept(table, &next).is_none();
-        return Ok((!is_last).then_some(Made::Rows(Some(next), Some(epoch))));
-    }
     let mut changed = 0;
     for (partition, keys) in &found {
         for keys in keys.chunks(limits::BATCH_OPERATIONS) {
@@ -70,8 +90,7 @@ pub(super) fn step(
             loader.add(&plan, &SealedAt::NOTHING).map_err(|refused| refused.error)?;
         }
     }
-    let to = JobRecord { position: last, done: at.done + rows, changed: at.changed + changed, ..at.clone() };
-    Ok(Some(Made::Rows(Some(to), Some(epoch))))
+    Ok(JobRecord { position, done: at.done + rows, changed: at.changed + changed, ..at.clone() })
 }
 
 /// The plan that removes rows of a partition of the table of this number, in this epoch of the kind, which the first of the

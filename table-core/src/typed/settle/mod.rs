@@ -126,7 +126,7 @@ impl Store {
             return Ok(Settlement::Settled);
         }
         let settlers = pending.settlers();
-        let unknown = left.iter().filter(|entry| settlers.of(&entry.kind).is_none());
+        let unknown = left.iter().filter(|entry| !settlers.settles(&entry.kind));
         let mut kinds: Vec<_> = unknown.map(|entry| entry.kind.clone()).collect();
         kinds.sort();
         kinds.dedup();
@@ -140,7 +140,7 @@ impl Store {
         let list = self.list().map_err(|error| error.attempted(ATTEMPTED))?;
         let settlers = self.backend().pending().map_err(|error| error.attempted(ATTEMPTED))?.settlers();
         let failure = settlers.failure().map(|error| error.to_string());
-        Ok(Unsettled::of(list, failure, |kind| settlers.of(kind).is_some()))
+        Ok(Unsettled::of(list, failure, |kind| settlers.settles(kind)))
     }
 
     /// Has what was set aside, or waits to be tried again, tried at once, as if it had never failed; returns how many

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::{AT_ONCE, panicked};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Backend, Settlers};
+use crate::executor::{Backend, Settler, Settlers};
 use crate::model::Ticks;
 use crate::pending::PendingEntry;
 use crate::plan::{Intent, Plan};
@@ -51,7 +51,7 @@ pub(super) fn pass(store: &Arc<dyn Backend>, tries: Tries) -> Result<Pass> {
         let now = Ticks::now();
         let mut kinds: BTreeMap<String, Vec<PendingEntry>> = BTreeMap::new();
         for entry in entries.into_iter().filter(|entry| entry.table.is_some() && !entry.is_aside) {
-            if pending.settlers().of(&entry.kind).is_none() {
+            if !pending.settlers().settles(&entry.kind) {
                 continue;
             }
             if tries == Tries::Now || entry.is_due(now) {
@@ -61,8 +61,7 @@ pub(super) fn pass(store: &Arc<dyn Backend>, tries: Tries) -> Result<Pass> {
             }
         }
         for (kind, entries) in kinds {
-            let Some(settler) = pending.settlers().of(&kind) else { continue };
-            let results = match settler.settle(store, &entries) {
+            let results = match settle(store, &pending.settlers().of(&kind), &entries) {
                 // Its table was dropped, and the entries with it.
                 Err(error) if error.kind() == ErrorKind::TableNotFound => continue,
                 Err(error) if error.kind().stops() => return Err(error),
@@ -86,6 +85,24 @@ pub(super) fn pass(store: &Arc<dyn Backend>, tries: Tries) -> Result<Pass> {
             }
         }
     }
+}
+
+/// Settles entries of a kind, by the one version of its struct that can write it.
+fn settle(
+    store: &Arc<dyn Backend>,
+    settlers: &[Arc<dyn Settler>],
+    entries: &[PendingEntry],
+) -> Result<Vec<Result<()>>> {
+    let mut settled = Ok(Vec::new());
+    for settler in settlers {
+        settled = settler.settle(store, entries);
+        let is_of_another =
+            |error: &Error| matches!(error.kind(), ErrorKind::LayoutChanged | ErrorKind::MigrationPending);
+        if !settled.as_ref().is_err_and(is_of_another) {
+            break;
+        }
+    }
+    settled
 }
 
 /// Whether a refusal says that the entity, its entry, its indexes or their tables are others by now.

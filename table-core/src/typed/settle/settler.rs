@@ -16,7 +16,7 @@ use crate::plan::{
 };
 use crate::row::version::version_of;
 use crate::row::view::RowView;
-use crate::schema::{Schema, Standing};
+use crate::schema::{Kinship, Schema, Standing};
 use crate::sealing::SealedAt;
 use crate::typed::change::before::unknown;
 use crate::typed::change::driver::{self, Together};
@@ -35,7 +35,8 @@ pub(super) struct KindSettler {
 /// An entity as it is.
 struct Found {
     version: Version,
-    values: Values<'static>,
+    /// `None` if its row is of a former version: no index is kept then, and each is made of all entities later.
+    values: Option<Values<'static>>,
     unknown: Vec<(Box<str>, Value)>,
 }
 
@@ -145,7 +146,8 @@ impl KindSettler {
         };
         let rows = found
             .as_ref()
-            .map(|found| EntityRows::of(schema, &found.values, Some(own), None, &is_wanted))
+            .and_then(|found| found.values.as_ref())
+            .map(|values| EntityRows::of(schema, values, Some(own), None, &is_wanted))
             .transpose()?;
         let number =
             |name: &str| table.family().iter().position(|known| known.name().eq_ignore_ascii_case(name));
@@ -206,10 +208,18 @@ impl KindSettler {
         loader.add(&plan, &SealedAt::NOTHING).map_err(|refused| refused.error)
     }
 
+    fn is_former(&self, view: &RowView<'_>) -> Result<bool> {
+        let kind = view.kind()?.unwrap_or_default();
+        Ok(matches!(self.schema.kinship(kind), Kinship::Former(_)))
+    }
+
     fn find(&self, view: &RowView<'_>, state: usize) -> Result<Found> {
-        check_kind_name(view, self.schema.entity_type)?;
         let version = version_of(view, state);
-        Ok(Found { version, values: (self.read)(view)?, unknown: unknown(view, self.schema)? })
+        if self.is_former(view)? {
+            return Ok(Found { version, values: None, unknown: Vec::new() });
+        }
+        check_kind_name(view, self.schema.entity_type)?;
+        Ok(Found { version, values: Some((self.read)(view)?), unknown: unknown(view, self.schema)? })
     }
 
     /// The version of the entity's copy under a key, and its index; `None` if there is none, or another row.

@@ -5,7 +5,9 @@ use std::time::Duration;
 use integration_tests::child::Child;
 use integration_tests::random::Random;
 use integration_tests::versions::{self, second};
-use integration_tests::{Scratch, assert_sound, relaxed};
+use integration_tests::{Scratch, assert_sound, migrated, relaxed};
+use table_core::store::Settling;
+use table_core::typed::Settlement;
 use table_core::{ErrorKind, Query};
 
 const MANY: u32 = 2_000;
@@ -75,4 +77,61 @@ fn check(store: &table_core::Store, ages: &[u8]) {
     assert_eq!(rows, 2 * ages.len());
     assert!(staff.check().unwrap().is_sound() && store.jobs().unwrap().is_empty());
     assert_sound(store);
+}
+
+/// A process that converts entities with copies in other tables is killed, again and again: it goes on where it was, and in the
+/// end as many rows were changed as there were to change, neither one more nor one less.
+#[test]
+fn each_row_of_a_conversion_that_is_killed_is_changed_once() {
+    const MANY: u32 = 600;
+    let kills: u32 = std::env::var("CRASH_JOBS").map_or(12, |text| text.parse().expect("a number"));
+    let scratch = Scratch::new();
+    let path = scratch.path().join("store");
+    let store = relaxed().settling(Settling::Manual).open(&path).unwrap();
+    let mut random = Random::new(13);
+    let (mut staff, mut last, mut ended) = (migrated::Staff::new(), 0, 0);
+    for kill in 0_u32.. {
+        if staff.is_empty() {
+            staff = migrated::fill(&store, MANY);
+            assert_eq!(store.settle().unwrap(), Settlement::Settled);
+            migrated::assert_rows(&store, &staff, 1);
+        }
+        let mut child =
+            Child::start(env!("CARGO_BIN_EXE_crash-child"), "convert-counted", &[path.to_str().unwrap()]);
+        child.expect("ready");
+        // From the last one on none is killed, so that the conversion ends.
+        let said = if kill < kills {
+            std::thread::sleep(Duration::from_micros(random.below(40_000)));
+            child.kill()
+        } else {
+            std::iter::from_fn(|| Some(child.line()).filter(|line| line != "done")).collect()
+        };
+        for changed in said.iter().filter(|line| *line != "done") {
+            let changed: u64 = changed.parse().unwrap();
+            assert!(changed >= last, "it went back from {last} to {changed}");
+            last = changed;
+        }
+        let jobs = store.jobs().unwrap();
+        if let Some(job) = jobs.iter().find(|job| job.name.starts_with("convert")) {
+            // A step may have been carried out of which nothing was said.
+            assert!(job.changed >= last, "{job:?} after {last}");
+            last = job.changed;
+        } else if jobs.is_empty() {
+            // The entities, and two copies and a part of a list of each in other tables.
+            let former = u64::from(MANY) * 3 + 5;
+            if said.iter().any(|line| line == "done") || kill >= kills {
+                assert_eq!(last, former, "something was changed twice, or left out");
+                ended += 1;
+            }
+            migrated::assert_rows(&store, &staff, 2);
+            let tables = store.tables().unwrap();
+            store.drop_tables(&tables.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
+            (staff, last) = (migrated::Staff::new(), 0);
+            if kill >= kills {
+                break;
+            }
+        }
+    }
+    assert_sound(&store);
+    println!("{kills} kills, {ended} ends were counted");
 }

@@ -1,7 +1,8 @@
 //! Processes that make an index or convert entities, and are killed while they do.
 
 use integration_tests::releases::second;
-use integration_tests::{elsewhere, relaxed, versions};
+use integration_tests::{elsewhere, migrated, relaxed, versions};
+use table_core::store::Settling;
 
 use super::say;
 
@@ -46,6 +47,28 @@ pub(super) fn convert(arguments: &[&str]) {
     let job = store.migration::<versions::second::Employee>().unwrap().steps().unwrap().gentle();
     say("ready");
     job.run().unwrap();
+    say("done");
+    std::thread::sleep(std::time::Duration::from_secs(60));
+}
+
+/// Converts employees with copies in other tables, and says after each step of the conversion how many rows were changed:
+/// `convert-counted PATH`.
+pub(super) fn convert_counted(arguments: &[&str]) {
+    let [path] = arguments else { panic!("convert-counted PATH") };
+    let store = relaxed().settling(Settling::Manual).open(path).unwrap();
+    let mut job = store.migration::<migrated::second::Employee>().unwrap().steps().unwrap().gentle();
+    let is_converting = || store.jobs().unwrap().iter().any(|job| job.name.starts_with("convert"));
+    say("ready");
+    loop {
+        let was_converting = is_converting();
+        let more = job.step().unwrap();
+        if was_converting {
+            say(job.progress().changed);
+        }
+        if !more {
+            break;
+        }
+    }
     say("done");
     std::thread::sleep(std::time::Duration::from_secs(60));
 }

@@ -75,6 +75,7 @@ fn main() {
         "rebuild" => jobs::rebuild(&arguments),
         "repair" => jobs::repair(&arguments),
         "convert" => jobs::convert(&arguments),
+        "convert-counted" => jobs::convert_counted(&arguments),
         role => panic!("no such role: {role}"),
     }
 }

@@ -1,0 +1,44 @@
+//! What is noted of denormalised copies is taken out, once nobody declares them any more.
+
+use super::declare::vouch;
+use super::elsewhere;
+use crate::error::Result;
+use crate::executor::layouts::{pending, unknown_version};
+use crate::schema::{self, KindState, Schema};
+use crate::store::handle::lmdb_table::LmdbTable;
+use crate::store::records::{layouts, lives};
+
+/// Takes out of a kind's layout what it says of copies and the declaration doesn't; how many of them. Plans that were made
+/// before are of another epoch, and are made again.
+pub(super) fn copies(table: &LmdbTable, schema: &'static Schema) -> Result<u64> {
+    let (state, kind) = (&table.state, schema.kind);
+    table.inner.transact(|txn, dbs, meta| {
+        state.check_generation(dbs, txn, meta)?;
+        let Some(noted) = layouts::noted(dbs, txn, state, kind)?.map(str::to_owned) else { return Ok(0) };
+        let mut lives = lives::lives(dbs, txn, state.id, kind)?;
+        let version = schema::read(&noted, kind).ok_or_else(layouts::damaged)?.version;
+        if version != schema.version || lives.kind != KindState::Stable {
+            let is_former = version < schema.version;
+            let converts = version == schema.version || is_former;
+            return Err(if converts {
+                pending(schema, version, "written")
+            } else {
+                unknown_version(schema, version)
+            });
+        }
+        let left = schema::without_copies(&state.name, &noted, schema);
+        let gone = noted.lines().count().saturating_sub(left.lines().count());
+        if gone == 0 {
+            return Ok(0);
+        }
+        state.verify(dbs, txn, meta)?;
+        layouts::put(dbs, txn, state.id, kind, left.clone())?;
+        vouch(dbs, txn, meta, state, schema)?;
+        for index in schema.indexes {
+            elsewhere::note(dbs, txn, meta, state, (schema, &left, index.name))?;
+        }
+        lives.epoch += 1;
+        lives::write_lives(dbs, txn, meta, state.id, (kind, &lives))?;
+        Ok(u64::try_from(gone).unwrap_or(u64::MAX))
+    })
+}
