@@ -9,6 +9,7 @@
 
 use std::ops::ControlFlow;
 
+use super::free_list::can_be_right;
 use super::header::Header;
 use super::page_walk::FIRST_PAGE;
 use super::tree::{NO_PAGE, Page, database_root};
@@ -66,7 +67,11 @@ impl Environment {
             whole.page(number, depth)?;
         }
         let mut damaged = None;
-        let complete = self.each_list(pages, txn, &header, |_, list| {
+        let complete = self.each_list(pages, txn, &header, |freed_by, list| {
+            if !can_be_right(&header, freed_by, list) {
+                damaged = Some(corrupt("the list of free pages is damaged".into()));
+                return ControlFlow::Break(());
+            }
             for number in list {
                 if let Err(error) = whole.claim(u64::from_le_bytes(*number), 1) {
                     damaged = Some(error);

@@ -8,8 +8,9 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::Environment;
+use super::header::Header;
 use super::page_walk::FIRST_PAGE;
-use super::{Environment, state_of_write};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Whether the list was found right.
@@ -27,12 +28,9 @@ impl Environment {
     fn look_at_free_list(&self, txn: &heed::RwTxn<'_>) -> Result<()> {
         let Some(pages) = self.dbs.pages else { return Ok(()) };
         let Some(header) = self.header_of_write(pages, txn) else { return Ok(()) };
-        let state = u64::try_from(state_of_write(txn)).unwrap_or(u64::MAX);
         let mut is_right = true;
         let is_whole = self.each_list(pages, txn, &header, |freed_by, list| {
-            let numbers = || list.iter().map(|number| u64::from_le_bytes(*number));
-            let in_file = numbers().all(|number| (FIRST_PAGE..=header.last_page).contains(&number));
-            is_right = in_file && numbers().is_sorted_by(|one, next| one > next) && freed_by <= state;
+            is_right = can_be_right(&header, freed_by, list);
             if is_right { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         if is_right && is_whole {
@@ -44,6 +42,15 @@ impl Environment {
              backup, or copy what can be read by `Store::copy_to`",
         ))
     }
+}
+
+/// Whether a list may be one of the state with this header: its numbers fall and are those of pages of the file, and a
+/// transaction up to that state has freed them.
+pub(super) fn can_be_right(header: &Header, freed_by: u64, list: &[[u8; 8]]) -> bool {
+    let numbers = || list.iter().map(|number| u64::from_le_bytes(*number));
+    numbers().all(|number| (FIRST_PAGE..=header.last_page).contains(&number))
+        && numbers().is_sorted_by(|one, next| one > next)
+        && freed_by <= header.transaction
 }
 
 #[cfg(test)]
