@@ -3,6 +3,7 @@
 mod containers;
 mod fields;
 mod logs;
+mod relied_on;
 
 use table_core::Store;
 

@@ -50,9 +50,9 @@ impl AppliedRow {
     /// What is left to be done of a row that has been inserted, or stays as it is.
     const DONE: Self = Self { old: None, new: New::Nothing };
 
-    /// What comes in the place of what is there.
-    pub(super) fn coming(&self) -> &New {
-        &self.new
+    /// What comes in the place of what is there; `None` if that stays, or if there is nothing and nothing comes.
+    pub(super) fn coming(&self) -> Option<&New> {
+        if self.old.is_none() && matches!(self.new, New::Nothing) { None } else { Some(&self.new) }
     }
 
     pub(super) fn of(old: Option<OldRow>, new: New) -> Self {

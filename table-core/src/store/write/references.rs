@@ -42,7 +42,8 @@ impl Writing<'_, '_> {
                 references.come(ready());
                 continue;
             }
-            let new = match self.scratch.applied.get(index).map(super::apply::AppliedRow::coming) {
+            // A row that a plan only looks at keeps what it refers to.
+            let new = match self.scratch.applied.get(index).and_then(super::apply::AppliedRow::coming) {
                 None | Some(New::Kept) => continue,
                 Some(New::Nothing) => &[],
                 Some(New::FromPlan) => ready(),
