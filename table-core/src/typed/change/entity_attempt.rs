@@ -82,7 +82,6 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
 
     #[cold]
     fn place(&self, error: Error) -> Error {
-        let error = error.attempted(self.change.words()).table(E::SCHEMA.table());
         let of_new;
         let key = match self.change {
             // Its key is printed with its rows, and not kept.
@@ -92,10 +91,7 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
             }
             _ => &self.key,
         };
-        match key.as_strs() {
-            Ok((partition, row)) => error.partition(partition).row(row),
-            Err(_) => error,
-        }
+        placed(error, self.change.words(), E::SCHEMA, key.as_strs())
     }
 
     /// Says of a value that can't be had what can be done without it.
@@ -466,5 +462,15 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
 
     fn takes_what_it_finds(&self) -> bool {
         matches!(self.change, Change::Put(_))
+    }
+}
+
+/// An error with what was attempted, and where.
+#[cold]
+fn placed(error: Error, words: &'static str, schema: &Schema, keys: Result<(&str, &str)>) -> Error {
+    let error = error.attempted(words).table(schema.table());
+    match keys {
+        Ok((partition, row)) => error.partition(partition).row(row),
+        Err(_) => error,
     }
 }

@@ -155,7 +155,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     pub fn explain(&self) -> Result<Explain> {
         let explain = self.lower().and_then(|lanes| lanes.explain());
         let explain = explain.map_err(|e| e.table(self.table().name()))?;
-        let explain = if is_wide::<P>() { self.with_parts(explain)? } else { explain };
+        let explain = if const { is_wide::<P>() } { self.with_parts(explain)? } else { explain };
         Ok(if R::LOOKS_UP { explain.looking_up() } else { explain })
     }
 
@@ -177,7 +177,8 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
         if const { R::LEAVES_OUT } || self.asks_parts()? {
             return self.into_iter().try_fold(0, |count, found| found.map(|_| count + 1));
         }
-        or_again(|| self.counted())
+        let query = self.retyped::<R, Ended>();
+        or_again(|| query.counted())
     }
 
     /// Whether the filter asks for what parts of a wide entity hold.
@@ -200,14 +201,6 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
         let read = R::parts();
         let asked = if self.asks_parts()? { P::KEYS.schema().parts.len() } else { 0 };
         Ok(explain.with_parts(read.max(asked), asked > 0))
-    }
-
-    fn counted(&self) -> Result<u64> {
-        if const { P::INDEX.is_none() && P::Entity::SCHEMA.former.is_some() } {
-            // What can't be converted must not be counted by what it was.
-            return self.clone().into_iter().try_fold(0, |count, row| row.map(|_| count + 1));
-        }
-        self.refilling()?.count_rest()
     }
 
     /// A page: at most `size` of what the query finds, 1,000 at most, from the start or from where another page of the
@@ -237,7 +230,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
         }
         let table = &*self.table();
         let query = |e: Error| e.attempted("query").table(table.name());
-        if is_wide::<P>() && self.asks_parts().map_err(query)? {
+        if const { is_wide::<P>() } && self.asks_parts().map_err(query)? {
             return self.page_beyond(size, after).map_err(query);
         }
         let (hold, lanes) = self.held().map_err(query)?;
@@ -318,6 +311,36 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     }
 }
 
+/// What runs a query, of whatever step: it is compiled for one.
+impl<P: Path, O: Origin, R: ReadAs<P>> PathQuery<P, O, R> {
+    fn begin(mut self) -> TypedRows<P, O, R> {
+        if const { R::LEAVES_OUT } {
+            // Rows that are left out don't count.
+            let most = self.narrowing.take_limit().unwrap_or(usize::MAX);
+            return TypedRows::new(self.refilling()).at_most(most);
+        }
+        if const { is_wide::<P>() } {
+            return match Beyond::take(P::KEYS, &mut self.narrowing) {
+                Ok(None) => TypedRows::new(self.refilling()),
+                Ok(Some(beyond)) => {
+                    let most = self.narrowing.take_limit().unwrap_or(usize::MAX);
+                    TypedRows::new(self.refilling()).at_most(most).beyond(beyond)
+                }
+                Err(error) => TypedRows::new(Err(error.attempted("query").table(self.origin.table().name()))),
+            };
+        }
+        TypedRows::new(self.refilling())
+    }
+
+    fn counted(&self) -> Result<u64> {
+        if const { P::INDEX.is_none() && P::Entity::SCHEMA.former.is_some() } {
+            // What can't be converted must not be counted by what it was.
+            return self.clone().into_iter().try_fold(0, |count, row| row.map(|_| count + 1));
+        }
+        self.refilling()?.count_rest()
+    }
+}
+
 /// A query in terms of keys and properties.
 pub(super) fn lowered<P: Path, O: Origin, R: ReadAs<P>, Step>(
     query: &PathQuery<P, O, R, Step>,
@@ -344,23 +367,8 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> IntoIterator for PathQuery<P, O, R,
     type Item = Result<R::Item>;
     type IntoIter = TypedRows<P, O, R>;
 
-    fn into_iter(mut self) -> TypedRows<P, O, R> {
-        if const { R::LEAVES_OUT } {
-            // Rows that are left out don't count.
-            let most = self.narrowing.take_limit().unwrap_or(usize::MAX);
-            return TypedRows::new(self.refilling()).at_most(most);
-        }
-        if is_wide::<P>() {
-            return match Beyond::take(P::KEYS, &mut self.narrowing) {
-                Ok(None) => TypedRows::new(self.refilling()),
-                Ok(Some(beyond)) => {
-                    let most = self.narrowing.take_limit().unwrap_or(usize::MAX);
-                    TypedRows::new(self.refilling()).at_most(most).beyond(beyond)
-                }
-                Err(error) => TypedRows::new(Err(error.attempted("query").table(self.origin.table().name()))),
-            };
-        }
-        TypedRows::new(self.refilling())
+    fn into_iter(self) -> TypedRows<P, O, R> {
+        self.retyped::<R, Ended>().begin()
     }
 }
 

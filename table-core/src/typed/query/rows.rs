@@ -84,7 +84,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>> Iterator for TypedRows<P, O, R> {
                     }
                 }
             }
-            Ok(rows) if is_wide::<P>() && self.3.is_some() => {
+            Ok(rows) if const { is_wide::<P>() } && self.3.is_some() => {
                 self.2.checked_sub(1)?;
                 loop {
                     let beyond = self.3.as_deref();

@@ -62,7 +62,7 @@ where
     }
 
     fn read(snapshot: &Snapshot, table: &DynamicTable, view: &RowView<'_>) -> Result<S> {
-        if is_wide::<P>() && view.parts().is_none() {
+        if const { is_wide::<P>() } && view.parts().is_none() {
             return read::<P, S>(&joined::<S>(snapshot, table, view.clone())?);
         }
         read::<P, S>(view)

@@ -67,7 +67,7 @@ impl<P: Path> ReadAs<P> for Whole {
     type Item = P::Item;
 
     fn read(snapshot: &Snapshot, table: &DynamicTable, view: &RowView<'_>) -> Result<P::Item> {
-        if is_wide::<P>() && view.parts().is_none() {
+        if const { is_wide::<P>() } && view.parts().is_none() {
             return P::read(&wide::whole::<P::Entity>(snapshot, table, view.clone())?);
         }
         P::read(view)
@@ -95,7 +95,7 @@ impl<P: Path> ReadAs<P> for Entities {
         table: &DynamicTable,
         view: &RowView<'_>,
     ) -> Result<Option<Stored<P::Entity>>> {
-        if is_wide::<P>() && view.parts().is_none() {
+        if const { is_wide::<P>() } && view.parts().is_none() {
             let whole = wide::whole::<P::Entity>(snapshot, table, view.clone())?;
             return path::read_stored(&whole).map(Some);
         }
@@ -124,7 +124,8 @@ impl<P: Path> ReadAs<P> for Entities {
     }
 }
 
-/// Whether the path is that of the heads of wide entities.
+/// Whether the path is that of the heads of wide entities. Asked in a `const` block, so that builds which are not optimized
+/// leave out what no other entity needs.
 pub(in crate::typed) const fn is_wide<P: Path>() -> bool {
     P::INDEX.is_none() && P::Entity::SCHEMA.is_wide()
 }

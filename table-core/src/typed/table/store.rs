@@ -23,14 +23,24 @@ impl Store {
     /// To open a table and to read it notes nothing, so a newer program that only looks locks no older one out. A program
     /// that lacks an optional field of a newer one goes on: it carries the values along.
     pub fn table<E: InOneTable>(&self) -> Result<Table<E>> {
-        let table = self.table_of(&[E::SCHEMA])?;
+        let table = self.table_with_source(E::SCHEMA, E::SUMMARIZES)?;
         settle::register::<E>(self);
+        Ok(Table::new(table))
+    }
+
+    /// The table of a kind, with that of the entities of which the kind is a summary.
+    fn table_with_source(
+        &self,
+        schema: &'static Schema,
+        summarizes: Option<&'static Schema>,
+    ) -> Result<DynamicTable> {
+        let table = self.table_of(&[schema])?;
         // What becomes of a summary is said in the table of its entities.
-        let others = match E::SUMMARIZES.map(Schema::table) {
+        let others = match summarizes.map(Schema::table) {
             Some(source) if !source.eq_ignore_ascii_case(table.name()) => vec![self.table_named(source)?],
             _ => Vec::new(),
         };
-        Ok(Table::new(table.with_others(others)))
+        Ok(table.with_others(others))
     }
 
     /// The table of these kinds, created if there is none.
