@@ -29,6 +29,7 @@ mod errors;
 mod eventual;
 mod executors;
 mod faults;
+mod format;
 mod hostile;
 mod hygiene;
 mod jobs;

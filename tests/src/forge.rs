@@ -8,6 +8,8 @@ use heed::types::Bytes;
 use heed::{CommitOrAbort, Env, EnvOpenOptions, RwTxn, WithoutTls};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use crate::reader;
+
 type Db = heed::Database<'static, Bytes, Bytes>;
 
 /// The store's databases, opened by LMDB alone. No store may have the file open.
@@ -18,6 +20,8 @@ pub struct Forge {
     data: Db,
     names: Db,
     catalog: Db,
+    /// The graves, and what the store need not have: the queues and the blobs.
+    others: [Option<Db>; 3],
 }
 
 /// A row's parts.
@@ -278,12 +282,15 @@ impl Forge {
                 opener.open_database::<Bytes, Bytes>(txn, name).map(|db| db.expect("the store has it"))
             };
             let all = [open(None)?, open(Some("data"))?, open(Some("names"))?, open(Some("catalog"))?];
-            Ok(CommitOrAbort::<_, ()>::Commit(all))
+            let may_be = |name| opener.open_database::<Bytes, Bytes>(txn, Some(name));
+            let others = [may_be("graves")?, may_be("queues")?, may_be("blobs")?];
+            Ok(CommitOrAbort::<_, ()>::Commit((all, others)))
         });
-        let CommitOrAbort::Commit([main, data, names, catalog]) = opened.expect("the store opens") else {
+        let CommitOrAbort::Commit(([main, data, names, catalog], others)) = opened.expect("the store opens")
+        else {
             unreachable!("it was told to commit")
         };
-        Self { env, main, data, names, catalog }
+        Self { env, main, data, names, catalog, others }
     }
 
     /// Changes something, with the store's own record in step.
@@ -433,6 +440,26 @@ impl Forge {
     /// Changes the store's own record.
     pub fn edit_meta(&self, edit: impl FnOnce(&mut Vec<u8>)) {
         self.change(|txn| self.edit_record(txn, self.main, b"\0meta", edit));
+    }
+
+    /// The records of every database, for a reader that has no LMDB.
+    pub fn image(&self) -> reader::Image {
+        let txn = self.env.read_txn().expect("a reader's slot is free");
+        let records = |db: Db| -> reader::Records {
+            let all = db.iter(&txn).expect("it can be read").map(|record| record.expect("it can be read"));
+            all.map(|(key, value)| (key.to_vec(), value.to_vec())).collect()
+        };
+        let [graves, queues, blobs] = self.others.map(|db| db.map(records));
+        reader::Image {
+            transaction: u64::try_from(txn.id()).expect("it has at most 64 bits"),
+            main: records(self.main),
+            data: records(self.data),
+            names: records(self.names),
+            catalog: records(self.catalog),
+            graves: graves.expect("every store has it"),
+            queues,
+            blobs,
+        }
     }
 
     /// Closes the file.

@@ -16,6 +16,7 @@ pub mod periods;
 pub mod power;
 pub mod queued;
 pub mod random;
+pub mod reader;
 pub mod releases;
 pub mod staff;
 pub mod vault;
