@@ -159,6 +159,7 @@ impl Batch {
 
 /// What the reader calls that takes the rows.
 impl Batch {
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }

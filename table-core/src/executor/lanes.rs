@@ -12,46 +12,56 @@ use crate::row::key;
 /// The queries differ in the shard or token alone, which has as many digits in each.
 #[derive(Clone, Debug)]
 pub struct Lanes {
-    /// The queries, at least one.
-    queries: Vec<Query>,
+    queries: Queries,
     /// The bytes of partition key, separator and row key up to the end of the shard.
     common: usize,
 }
 
+/// The queries, at least one.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "most queries have one lane, which needs no memory of its own")]
+enum Queries {
+    One(Query),
+    Several(Vec<Query>),
+}
+
 impl From<Query> for Lanes {
     fn from(query: Query) -> Self {
-        Self::merged(vec![query], 0)
+        Self { queries: Queries::One(query), common: 0 }
     }
 }
 
 impl Lanes {
     /// Queries whose rows are merged by what follows so many bytes of their keys.
     pub(crate) fn merged(queries: Vec<Query>, common: usize) -> Self {
-        Self { queries, common }
+        Self { queries: Queries::Several(queries), common }
     }
 
     /// The query of each lane.
     pub(crate) fn queries(&self) -> &[Query] {
-        &self.queries
+        match &self.queries {
+            Queries::One(query) => std::slice::from_ref(query),
+            Queries::Several(queries) => queries,
+        }
     }
 
     /// How the queries will be answered.
     pub(crate) fn explain(&self) -> Result<Explain> {
-        let Some(first) = self.queries.first() else {
+        let Some(first) = self.queries().first() else {
             return Query::new().top(0).explain();
         };
-        Ok(first.explain()?.merged(self.queries.len(), first.limit()))
+        Ok(first.explain()?.merged(self.queries().len(), first.limit()))
     }
 
     /// How many entities are wanted.
     pub(crate) fn wanted(&self) -> u64 {
-        let top = self.queries.first().and_then(Query::limit);
+        let top = self.queries().first().and_then(Query::limit);
         top.map_or(u64::MAX, |top| u64::try_from(top).unwrap_or(u64::MAX))
     }
 
     /// Whether the rows come from the last to the first.
     pub(crate) fn are_reverse(&self) -> bool {
-        self.queries.first().is_some_and(Query::is_reverse)
+        self.queries().first().is_some_and(Query::is_reverse)
     }
 
     /// The bytes by which rows are merged.

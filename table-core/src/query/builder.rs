@@ -7,6 +7,7 @@ use super::filter::Filter;
 use super::keys::Kind;
 use super::plan::plan;
 use super::sealed::SealedEq;
+use super::within::{Printed, Within};
 use crate::error::Error;
 use crate::model::Value;
 
@@ -28,8 +29,7 @@ use crate::model::Value;
 #[derive(Clone, Debug)]
 #[must_use = "a query does nothing until a table runs it"]
 pub struct Query {
-    pub(super) partition: KeyRange,
-    pub(super) row: KeyRange,
+    pub(super) within: Within,
     pub(super) filter: Option<Filter>,
     pub(super) select: Option<Vec<Box<str>>>,
     pub(super) top: Option<usize>,
@@ -47,15 +47,7 @@ impl Default for Query {
 impl Query {
     /// Every entity of the table, whole.
     pub fn new() -> Self {
-        Self {
-            partition: KeyRange::all(),
-            row: KeyRange::all(),
-            filter: None,
-            select: None,
-            top: None,
-            reverse: false,
-            kind: None,
-        }
+        Self { within: Within::all(), filter: None, select: None, top: None, reverse: false, kind: None }
     }
 
     /// Only this partition. Bounds that are given more than once all apply.
@@ -179,14 +171,27 @@ impl Query {
 
     /// Leaves partitions in this range alone.
     pub(crate) fn narrow_partition(&mut self, range: KeyRange) {
-        let known = std::mem::replace(&mut self.partition, KeyRange::all());
-        self.partition = known.intersect(range);
+        self.narrow_keys(range, KeyRange::all());
     }
 
     /// Leaves rows in this range alone.
     pub(crate) fn narrow_rows(&mut self, range: KeyRange) {
-        let known = std::mem::replace(&mut self.row, KeyRange::all());
-        self.row = known.intersect(range);
+        self.narrow_keys(KeyRange::all(), range);
+    }
+
+    fn narrow_keys(&mut self, partition: KeyRange, row: KeyRange) {
+        let known = std::mem::replace(&mut self.within, Within::all());
+        self.within = known.intersect(partition, row);
+    }
+
+    /// Leaves these keys alone, of a query that has no bounds yet.
+    pub(crate) fn narrow_to(&mut self, printed: Printed) {
+        self.within = Within::Printed(printed);
+    }
+
+    /// Whether another asks for the same keys.
+    pub(crate) fn asks_for_keys_of(&self, other: &Self) -> bool {
+        self.within.ranges() == other.within.ranges() && self.top == other.top
     }
 
     /// Leaves nothing.

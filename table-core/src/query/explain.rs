@@ -78,11 +78,12 @@ pub struct Explain {
 
 impl Explain {
     pub(super) fn new(plan: &QueryPlan) -> Self {
-        let rows = if plan.row.as_point().is_some() { "row" } else { "rows" };
+        let (partition, row) = plan.within.ranges();
+        let rows = if row.as_point().is_some() { "row" } else { "rows" };
         Self {
             class: plan.class,
-            partition: plan.partition.to_string(),
-            row: plan.row.to_string(),
+            partition: partition.to_string(),
+            row: row.to_string(),
             row_filter: plan.row_residual.then_some(rows),
             filter: filter(plan),
             reasons: reasons(plan),
@@ -183,7 +184,9 @@ fn reasons(plan: &QueryPlan) -> Vec<&'static str> {
     }
     if reasons.is_empty() {
         match plan.class {
-            QueryClass::TableScan if plan.partition.is_all() => reasons.push("no partition key is given"),
+            QueryClass::TableScan if plan.within.has_all_partitions() => {
+                reasons.push("no partition key is given");
+            }
             QueryClass::TableScan => reasons.push("the partition keys are a range"),
             QueryClass::PartitionScan => reasons.push("no row key is given"),
             _ => {}

@@ -19,6 +19,7 @@ mod print;
 mod property;
 mod sealed;
 mod token;
+mod within;
 
 pub use bounds::KeyBounds;
 pub(crate) use bounds::{KeyRange, Lower, Upper};
@@ -34,6 +35,7 @@ pub(crate) use plan::{QueryPlan, plan};
 pub(crate) use property::declared;
 pub(crate) use sealed::{SealedEq, Tokens, are_equal};
 pub(crate) use token::{Position, fingerprint};
+pub(crate) use within::{Printed, PrintedRows, Within};
 
 #[cfg(test)]
 pub(crate) mod tests;

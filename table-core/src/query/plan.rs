@@ -8,6 +8,7 @@ use super::explain::{Explain, QueryClass};
 use super::filter::Filter;
 use super::keys::Kind;
 use super::node::{Comparison, Join, Node};
+use super::within::{PrintedRows, Within};
 use crate::error::{Error, ErrorKind};
 use crate::model::Value;
 use crate::model::names;
@@ -18,9 +19,9 @@ const SELECTED: usize = 255;
 /// A query as an executor runs it.
 #[derive(Clone, Debug)]
 pub(crate) struct QueryPlan {
-    pub(crate) partition: KeyRange,
-    /// Bounds what is read if the partition is a point; otherwise `row_residual` says whether it is to be tested.
-    pub(crate) row: KeyRange,
+    /// The range of row keys bounds what is read if the partition is a point; otherwise `row_residual` says whether it is to
+    /// be tested.
+    pub(crate) within: Within,
     pub(crate) row_residual: bool,
     /// The part of the filter that the bounds do not say.
     pub(crate) residual: Option<Filter>,
@@ -40,14 +41,46 @@ pub(crate) fn plan(query: &Query) -> Result<QueryPlan, Error> {
 }
 
 fn planned(query: &Query) -> Result<QueryPlan, Error> {
-    let mut narrowed =
-        Narrowed { partition: query.partition.clone(), row: query.row.clone(), residual: None };
-    if let Some(filter) = &query.filter {
-        filter.check()?;
-        narrowed.by(filter.node(), false);
-    }
-    let Narrowed { partition, row, residual } = narrowed;
-    let class = if partition.is_empty() || row.is_empty() || query.top == Some(0) {
+    let (within, residual) = match (&query.filter, &query.within) {
+        (None, within) => (within.clone(), None),
+        (Some(filter), within) => {
+            filter.check()?;
+            let (partition, row) = within.ranges();
+            let mut narrowed =
+                Narrowed { partition: partition.into_owned(), row: row.into_owned(), residual: None };
+            narrowed.by(filter.node(), false);
+            (Within::Ranges(narrowed.partition, narrowed.row), narrowed.residual)
+        }
+    };
+    let (class, row_residual) = match &within {
+        Within::Ranges(partition, row) => {
+            let is_residual = partition.as_point().is_none() && !row.is_all();
+            (class(partition, row), is_residual)
+        }
+        Within::Printed(printed) => {
+            let class = match printed.rows() {
+                PrintedRows::One => QueryClass::Point,
+                PrintedRows::Starting if printed.keys().1.is_empty() => QueryClass::PartitionScan,
+                PrintedRows::Starting | PrintedRows::Between(..) => QueryClass::Range,
+            };
+            (class, false)
+        }
+    };
+    Ok(QueryPlan {
+        row_residual,
+        predicate: residual.as_ref().map(Predicate::new).transpose()?,
+        select: query.select.as_deref().map(selected).transpose()?,
+        top: query.top,
+        reverse: query.reverse,
+        within,
+        residual,
+        class: if query.top == Some(0) { QueryClass::Nothing } else { class },
+        kind: query.kind,
+    })
+}
+
+fn class(partition: &KeyRange, row: &KeyRange) -> QueryClass {
+    if partition.is_empty() || row.is_empty() {
         QueryClass::Nothing
     } else if partition.as_point().is_none() {
         QueryClass::TableScan
@@ -57,19 +90,7 @@ fn planned(query: &Query) -> Result<QueryPlan, Error> {
         QueryClass::PartitionScan
     } else {
         QueryClass::Range
-    };
-    Ok(QueryPlan {
-        row_residual: partition.as_point().is_none() && !row.is_all(),
-        predicate: residual.as_ref().map(Predicate::new).transpose()?,
-        select: query.select.as_deref().map(selected).transpose()?,
-        top: query.top,
-        reverse: query.reverse,
-        partition,
-        row,
-        residual,
-        class,
-        kind: query.kind,
-    })
+    }
 }
 
 fn selected(names: &[Box<str>]) -> Result<Vec<Box<str>>, Error> {
@@ -155,10 +176,10 @@ pub(super) fn is_key(name: &str) -> bool {
 }
 
 impl QueryPlan {
-    /// The bounds on the partition key and on the row key, or `None` if there is nothing to read. Those on the row key
-    /// count only where the partition is a point.
-    pub(crate) fn bounds(&self) -> Option<(&KeyRange, &KeyRange)> {
-        (self.class != QueryClass::Nothing).then_some((&self.partition, &self.row))
+    /// The keys that are asked for, or `None` if there is nothing to read. The range of row keys counts only where the
+    /// partition is a point.
+    pub(crate) fn bounds(&self) -> Option<&Within> {
+        (self.class != QueryClass::Nothing).then_some(&self.within)
     }
 
     /// Whether there is more to a row's belonging to the answer than its lying in the range.
@@ -168,7 +189,7 @@ impl QueryPlan {
 
     /// Whether a row from the range belongs to the answer.
     pub(crate) fn accepts<F: Fields>(&self, fields: &F) -> Result<bool, Error> {
-        if self.row_residual && !self.row.contains(&fields.row_key()) {
+        if self.row_residual && !self.within.ranges().1.contains(&fields.row_key()) {
             return Ok(false);
         }
         match &self.predicate {

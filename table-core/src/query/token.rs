@@ -162,8 +162,9 @@ impl fmt::Debug for Continuation {
 pub(crate) fn fingerprint(plan: &QueryPlan, table_id: u32) -> u64 {
     let mut canonical = Canonical(vec![VERSION]);
     canonical.0.extend(table_id.to_le_bytes());
-    canonical.range(&plan.partition);
-    canonical.range(&plan.row);
+    let (partition, row) = plan.within.ranges();
+    canonical.range(&partition);
+    canonical.range(&row);
     match &plan.residual {
         None => canonical.0.push(0),
         Some(filter) => canonical.filter(filter),

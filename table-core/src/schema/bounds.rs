@@ -18,6 +18,7 @@ use super::key_type::{Format, KeyType, TimeItem};
 use super::print::{KEY_BYTES, ended_by, in_bytes, into_text, print_part, print_shard};
 use super::value::PropertyValue;
 use super::{FieldPart, Part, Template};
+use crate::model::ValueRef;
 
 /// A part of a key that a query has fixed.
 #[derive(Clone, Debug)]
@@ -162,6 +163,82 @@ fn is_exact(template: &Template, fixed: &[Fixed<'_>]) -> bool {
             matches!((part.format, value), (Format::Time(_), _) | (Format::Shard(_), Fixed::Value(_)));
         !is_lost || parts().any(|(other, _)| other.field == part.field && is_lossless(other.format))
     })
+}
+
+/// Appends what a key begins with, as far as the values of its fields are known. Returns how many parts that are fields it
+/// has printed, and whether that is the whole key; `None` if a value can't stand in a key.
+pub(crate) fn print_known<'v>(
+    template: &Template,
+    value: impl Fn(usize) -> Option<ValueRef<'v>>,
+    out: &mut Vec<u8>,
+) -> Option<(usize, bool)> {
+    let mut printed = 0;
+    for (at, part) in template.parts.iter().enumerate() {
+        match part {
+            Part::Literal(text) => out.extend_from_slice(text.as_bytes()),
+            Part::Field(part) => {
+                let Some(value) = value(part.field) else { return Some((printed, false)) };
+                print_part(part, value, ended_by(template.parts, at), out).ok()?;
+                printed += 1;
+            }
+        }
+    }
+    Some((printed, true))
+}
+
+/// Where the ends of a range of keys stand in a text that is written, and whether each is in the range.
+pub(crate) struct PrintedRange {
+    /// The lower end has so many bytes, and the upper one stands behind it.
+    pub(crate) lower: usize,
+    pub(crate) are_in: [bool; 2],
+}
+
+/// Appends the ends of a range of the part of this number, among those that are fields. What leads to the part has been
+/// [printed](print_known) from `head` on, and becomes the lower end's. `None` where there is more to say: of an end that is
+/// open or no value of the part, and of parts whose ranges run the other way or stand for several values.
+pub(crate) fn print_range(
+    template: &Template,
+    field: usize,
+    (start, end): (&Edge<'_>, &Edge<'_>),
+    head: usize,
+    out: &mut Vec<u8>,
+) -> Option<PrintedRange> {
+    let mut parts = template.parts.iter();
+    let part = parts.by_ref().filter_map(self::field).nth(field)?;
+    let rest = parts.as_slice();
+    let is_turned = matches!(part.format, Format::Inverted | Format::PadInverted(_) | Format::Time(_));
+    if is_turned || !offers_range(part, rest.is_empty()) {
+        return None;
+    }
+    let (low, from) = edge_value(start)?;
+    let (high, to) = edge_value(end)?;
+    let fields_follow = rest.iter().any(|part| matches!(part, Part::Field(_)));
+    if fields_follow && (!from || to) {
+        // The end is behind all keys that start with the value.
+        return None;
+    }
+    let literals =
+        || rest.iter().map_while(|part| if let Part::Literal(text) = part { Some(text) } else { None });
+    let led = head..out.len();
+    let print = |value, out: &mut Vec<u8>| {
+        print_part(part, value, None, out).ok()?;
+        literals().for_each(|text| out.extend_from_slice(text.as_bytes()));
+        Some(())
+    };
+    print(low, out)?;
+    let lower = out.len() - head;
+    out.extend_from_within(led);
+    print(high, out)?;
+    Some(PrintedRange { lower, are_in: [from, to] })
+}
+
+/// The value at an end, and whether it is in the range.
+fn edge_value<'e>(edge: &'e Edge<'_>) -> Option<(ValueRef<'e>, bool)> {
+    match edge {
+        Edge::Included(value) => Some((value.as_value_ref()?, true)),
+        Edge::Excluded(value) => Some((value.as_value_ref()?, false)),
+        Edge::Open | Edge::Nothing => None,
+    }
 }
 
 fn field(part: &Part) -> Option<&FieldPart> {
@@ -359,7 +436,10 @@ pub(super) fn successor(text: &str) -> Option<String> {
                 _ => char::from_u32(u32::from(next) + 1)?,
             };
             if !forbidden(next) {
-                return Some(format!("{}{next}", chars.as_str()));
+                let mut above = String::with_capacity(chars.as_str().len() + next.len_utf8());
+                above.push_str(chars.as_str());
+                above.push(next);
+                return Some(above);
             }
         }
     }

@@ -62,7 +62,9 @@ mod wide;
 
 #[doc(hidden)]
 pub use absent::{Absent, value as absent_value};
-pub(crate) use bounds::{Edge, Fixed, KeySpan, Next, keys_of, unoffered};
+pub(crate) use bounds::{
+    Edge, Fixed, KeySpan, Next, PrintedRange, keys_of, print_known, print_range, unoffered,
+};
 pub use charset::CharSet;
 #[doc(hidden)]
 pub use column_type::ColumnType;

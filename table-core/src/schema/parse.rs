@@ -270,6 +270,7 @@ fn holds(chars: CharSet, text: &str) -> bool {
     chars.is_all() || text.bytes().all(|byte| chars.contains_byte(byte))
 }
 
+#[inline]
 fn text(printed: &[u8]) -> Option<&str> {
     std::str::from_utf8(printed).ok()
 }

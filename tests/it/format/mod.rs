@@ -49,7 +49,7 @@ fn person(id: u32, length: usize) -> Person {
         born: has().then_some(Ticks::MAX),
         token: has().then_some(Uuid::from_u128(u128::from(id) << 64 | 7)),
         rate: if id == 3 { f64::from_bits(0x7ff8_0000_0000_0001) } else { f64::from(id) / 3.0 },
-        is_member: has().then_some(id % 2 == 0),
+        is_member: has().then_some(id.is_multiple_of(2)),
         photo: has().then(|| vec![0xff; length]),
         note: has().then(|| "名".repeat(length)),
         floor: 65_535,

@@ -243,8 +243,8 @@ fn only_top_level_terms_narrow() {
         }),
     ] {
         let plan = planned(text);
-        assert_eq!(plan.partition.to_string(), partition, "{text}");
-        assert_eq!(plan.row.to_string(), row, "{text}");
+        assert_eq!(plan.within.ranges().0.to_string(), partition, "{text}");
+        assert_eq!(plan.within.ranges().1.to_string(), row, "{text}");
         assert_eq!(plan.residual.map(|filter| filter.to_string()).as_deref(), residual, "{text}");
     }
 }

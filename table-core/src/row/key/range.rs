@@ -6,7 +6,7 @@
 use super::{Number, SEPARATOR, TABLE};
 use crate::limits;
 use crate::model::key;
-use crate::query::{KeyRange, Lower, QueryPlan, Upper};
+use crate::query::{KeyRange, Lower, Printed, PrintedRows, QueryPlan, Upper, Within};
 
 /// Stored keys: the first, and the first after them.
 pub(crate) type StoredRange = (Vec<u8>, Vec<u8>);
@@ -18,8 +18,10 @@ const PREFIX_END: u8 = 0xff;
 
 /// The stored keys among which a query's rows lie in the table of this number, or `None` if there is nothing to read.
 pub(crate) fn range(table: u32, plan: &QueryPlan) -> Option<StoredRange> {
-    let (partition, row) = plan.bounds()?;
-    between(table, partition, row)
+    match plan.bounds()? {
+        Within::Ranges(partition, row) => between(table, partition, row),
+        Within::Printed(keys) => printed(table, keys),
+    }
 }
 
 /// The part of that range that comes, in the query's direction, after this stored key, or at it and after it.
@@ -64,6 +66,49 @@ fn between(table: u32, partition: &KeyRange, row: &KeyRange) -> Option<StoredRan
             end = successor(&table_prefix);
         } else {
             upper(partition, PARTITION_END, &mut end);
+        }
+    }
+    fit(&mut start);
+    fit(&mut end);
+    (start < end).then_some((start, end))
+}
+
+/// The same of keys that a template has printed.
+fn printed(table: u32, keys: &Printed) -> Option<StoredRange> {
+    let (partition, row) = keys.keys();
+    let (lower, upper) = match keys.rows() {
+        PrintedRows::One | PrintedRows::Starting => (row, ""),
+        PrintedRows::Between(lower, _) => row.split_at_checked(lower)?,
+    };
+    let mut start = Vec::with_capacity(TABLE + partition.len() + lower.len() + 3);
+    start.extend_from_slice(&Number::of(table));
+    key::encode(partition, &mut start);
+    start.push(SEPARATOR);
+    let in_partition = start.len();
+    key::encode(lower, &mut start);
+    let mut end = Vec::with_capacity(start.capacity() + upper.len());
+    match keys.rows() {
+        PrintedRows::Starting if row.is_empty() => {
+            end.extend_from_slice(start.get(..in_partition - 1)?);
+            end.push(PARTITION_END);
+        }
+        PrintedRows::Starting => {
+            end.extend_from_slice(&start);
+            end.push(PREFIX_END);
+        }
+        PrintedRows::One => {
+            end.extend_from_slice(&start);
+            end.push(SEPARATOR);
+        }
+        PrintedRows::Between(_, [has_lower, has_upper]) => {
+            end.extend_from_slice(start.get(..in_partition)?);
+            key::encode(upper, &mut end);
+            if has_upper {
+                end.push(SEPARATOR);
+            }
+            if !has_lower {
+                start.push(SEPARATOR);
+            }
         }
     }
     fit(&mut start);
@@ -195,6 +240,36 @@ mod tests {
                     let expected = ahead && whole.0 <= key && key < whole.1;
                     let held = rest.as_ref().is_some_and(|(start, end)| *start <= key && key < *end);
                     prop_assert_eq!(held, expected);
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+        #[test]
+        fn what_is_printed_has_the_bytes_of_its_ranges(
+            partition in valid(),
+            (lower, upper) in (valid(), valid()),
+            are_in: [bool; 2],
+            form in 0..3,
+            table in prop_oneof![Just(0_u32), Just(7), Just(NUMBERS - 1)],
+        ) {
+            let rows = match form {
+                0 => PrintedRows::One,
+                1 => PrintedRows::Starting,
+                _ => PrintedRows::Between(lower.len(), are_in),
+            };
+            let upper = if form == 2 { upper } else { String::new() };
+            match Printed::new(format!("{partition}{lower}{upper}"), partition.len(), rows) {
+                None => prop_assert!(form == 2 && stored(7, "", &lower) >= stored(7, "", &upper)),
+                Some(keys) => {
+                    let within = Within::Printed(keys.clone());
+                    let (partitions, rows) = within.ranges();
+                    let bytes = printed(table, &keys);
+                    prop_assert!(bytes.is_some());
+                    prop_assert_eq!(bytes, between(table, &partitions, &rows));
                 }
             }
         }

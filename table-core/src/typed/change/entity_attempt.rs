@@ -91,7 +91,7 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
             }
             _ => &self.key,
         };
-        placed(error, self.change.words(), E::SCHEMA, key.as_strs())
+        placed(error, self.change.words(), E::SCHEMA, key.as_strs().ok())
     }
 
     /// Says of a value that can't be had what can be done without it.
@@ -467,10 +467,10 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
 
 /// An error with what was attempted, and where.
 #[cold]
-fn placed(error: Error, words: &'static str, schema: &Schema, keys: Result<(&str, &str)>) -> Error {
+fn placed(error: Error, words: &'static str, schema: &Schema, keys: Option<(&str, &str)>) -> Error {
     let error = error.attempted(words).table(schema.table());
     match keys {
-        Ok((partition, row)) => error.partition(partition).row(row),
-        Err(_) => error,
+        Some((partition, row)) => error.partition(partition).row(row),
+        None => error,
     }
 }

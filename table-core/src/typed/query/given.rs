@@ -85,7 +85,7 @@ impl GivenParts {
     }
 
     /// The value that was given for a field.
-    fn of(&self, field: usize) -> Option<&Value> {
+    pub(super) fn of(&self, field: usize) -> Option<&Value> {
         self.values.iter().find(|(given, _)| *given == field).map(|(_, value)| value)
     }
 
@@ -137,6 +137,19 @@ impl GivenParts {
             None => Next::Any,
             Some(Limit::Prefix(text)) => Next::Prefix(text),
             Some(Limit::Range(_, lower, upper)) => Next::Range(lower.clone(), upper.clone()),
+        }
+    }
+
+    /// Whether a prefix does.
+    pub(super) fn has_prefix(&self) -> bool {
+        matches!(self.bound, Some(Limit::Prefix(_)))
+    }
+
+    /// The range that bounds it.
+    pub(super) fn range_given(&self) -> Option<(&Edge<'static>, &Edge<'static>)> {
+        match &self.bound {
+            Some(Limit::Range(_, lower, upper)) => Some((lower, upper)),
+            Some(Limit::Prefix(_)) | None => None,
         }
     }
 

@@ -8,11 +8,11 @@ use crate::executor::Lanes;
 use crate::handle::table::DynamicTable;
 use crate::limits;
 use crate::model::Value;
-use crate::query::{Filter, KeyRange, Query, SealedEq, Tokens, declared};
+use crate::query::{Filter, KeyRange, Printed, PrintedRows, Query, SealedEq, Tokens, declared};
 use crate::row::key;
 use crate::schema::{
-    self, BLIND_DIGITS, Edge, FieldPart, Format, KeySpan, Next, Place, PropertyValue, Schema, Template,
-    keys_of, shard_digits, token_text, unoffered,
+    self, BLIND_DIGITS, Edge, FieldPart, Format, KEY_BYTES, KeySpan, Next, Place, PrintedRange,
+    PropertyValue, Schema, Template, keys_of, print_known, print_range, shard_digits, token_text, unoffered,
 };
 use crate::typed::entity::path::PathKeys;
 use crate::typed::read::blind::{combined, tokens_in};
@@ -36,6 +36,15 @@ pub(super) fn lower(
         return Ok(narrowing.top(0).into());
     }
     if given.shards.is_empty() && !given.is_blind() {
+        if !narrowing.has_sealed()
+            && let Some((printed, fixed)) = printed(keys.place(), given)
+        {
+            debug_assert!(is_found_by_parts(keys, given, &narrowing, &printed, table), "{printed:?}");
+            narrowing.narrow_to(printed);
+            ask_the_row(&mut narrowing, keys.schema(), keys.place(), given, fixed);
+            keys.fill(&mut narrowing);
+            return Ok(narrowing.into());
+        }
         one(keys, given, &[], &mut narrowing, table)?;
         keys.fill(&mut narrowing);
         return Ok(narrowing.into());
@@ -63,6 +72,43 @@ pub(super) fn lower(
         ((0..parts.len()).rev().find(is_open), choices.first().map_or(&[][..], Vec::as_slice));
     let common = last.map_or(0, |last| keys_in_common(keys, given, chosen, last, partition));
     Ok(Lanes::merged(queries, common))
+}
+
+/// What most queries ask for: all of the partition key, and the row key or its first parts, each by its value, and maybe a
+/// range of the part after them. Printed once, with the numbers of parts that are fixed of either key. `None` where there is
+/// more to say.
+fn printed(place: &Place, given: &GivenParts) -> Option<(Printed, [usize; 2])> {
+    if given.has_prefix() {
+        return None;
+    }
+    let value = |field| given.of(field).map(Value::as_value_ref);
+    let mut text = Vec::with_capacity(2 * KEY_BYTES);
+    let (in_partition, true) = print_known(&place.partition, value, &mut text)? else { return None };
+    let partition = text.len();
+    let (in_row, is_one) = print_known(&place.row, value, &mut text)?;
+    let rows = match given.range_given() {
+        None if is_one => PrintedRows::One,
+        None => PrintedRows::Starting,
+        Some(ends) => {
+            let PrintedRange { lower, are_in } = print_range(&place.row, in_row, ends, partition, &mut text)?;
+            PrintedRows::Between(lower, are_in)
+        }
+    };
+    let printed = Printed::new(String::from_utf8(text).ok()?, partition, rows)?;
+    Some((printed, [in_partition, in_row]))
+}
+
+/// Whether the general way comes to the same keys.
+fn is_found_by_parts(
+    keys: &PathKeys,
+    given: &GivenParts,
+    narrowing: &Query,
+    printed: &Printed,
+    table: &DynamicTable,
+) -> bool {
+    let (mut found, mut wanted) = (narrowing.clone(), narrowing.clone());
+    wanted.narrow_to(printed.clone());
+    one(keys, given, &[], &mut found, table).is_ok() && found.asks_for_keys_of(&wanted)
 }
 
 /// Whether two choices are not the same at a place.
