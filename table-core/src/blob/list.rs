@@ -1,4 +1,4 @@
-//! Blobs, listed.
+//! Lists of the blobs of a container.
 
 use std::fmt;
 

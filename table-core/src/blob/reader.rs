@@ -1,4 +1,4 @@
-//! A blob, read.
+//! Reading a blob, from end to end or in places.
 
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};

@@ -1,4 +1,4 @@
-//! Bytes that come by stages.
+//! Uploads: bytes that come in stages.
 
 use std::io::Read;
 use std::sync::Arc;

@@ -10,7 +10,6 @@ mod explain;
 mod follow;
 mod listing;
 mod one_or_more;
-mod part;
 mod row_write;
 mod rows;
 mod seals;
@@ -21,7 +20,7 @@ mod verdict;
 
 pub(crate) use addition::OwnAdd;
 pub use addition::{Addition, Amounts, NumberOf};
-pub(crate) use by_properties::{borrowed, removal, write};
+pub(crate) use by_properties::{borrowed, removal, write, writes_of_entities};
 pub(crate) use content::{Cause, PropertyOf, stored_fields};
 pub use content::{RowContent, RowKind, RowProperty};
 pub(crate) use draft::{Draft, OldRows, Printed, Reach};

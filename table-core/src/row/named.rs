@@ -1,7 +1,7 @@
 //! Rows of executors that keep properties by their names, put into the form that readers know.
 //!
-//! A reader of entities knows one form of a row alone, so that nothing is asked of a field which is not asked of LMDB's: a
-//! row that comes by its names is packed when it comes in, under numbers that nobody but the process knows.
+//! A reader of entities knows packed rows alone, so its short ways are the same for every executor. A row that comes
+//! with its names is packed when it comes in, under numbers that are this process's own.
 
 use std::cmp::Ordering;
 use std::sync::{Arc, PoisonError, RwLock};

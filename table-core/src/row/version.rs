@@ -1,5 +1,4 @@
-//! What a version's proof says of a row that lay in a store's bytes: one that has not changed since need not be read
-//! again.
+//! The proof of a version: a row that has not changed since it was read need not be read again.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ETag;

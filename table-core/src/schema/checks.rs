@@ -8,6 +8,7 @@
 #![expect(clippy::large_types_passed_by_value, reason = "the compiler builds the messages, not the program")]
 
 mod holder;
+mod key_of;
 mod keys;
 mod list;
 mod parts;
@@ -16,147 +17,13 @@ mod projection;
 mod rows;
 mod summary;
 
+pub use key_of::{KeyOf, offers_prefix, offers_range};
+use key_of::{field_at, field_name, index};
 pub(in crate::schema) use rows::same;
 
 use super::message::Message;
-use super::{Field, FieldPart, HeldCopy, Index, Part, Place, Schema, Series, Template, bounds};
+use super::{HeldCopy, Index, Part, Schema, Series};
 use crate::model::EdmType;
-
-/// One of an entity's key templates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyOf {
-    /// The partition key.
-    Partition,
-    /// The row key.
-    Row,
-    /// The row key of this part of a wide entity.
-    Part(usize),
-    /// The row key of the index at this place among [`Schema::indexes`].
-    Index(usize),
-    /// The partition key of that index, if it lies elsewhere than its entities.
-    IndexPartition(usize),
-}
-
-impl KeyOf {
-    const fn is_primary(self) -> bool {
-        matches!(self, Self::Partition | Self::Row)
-    }
-
-    const fn template(self, schema: &Schema) -> &Template {
-        match self {
-            Self::Partition | Self::IndexPartition(_) => &self.place(schema).partition,
-            Self::Row | Self::Part(_) | Self::Index(_) => &self.place(schema).row,
-        }
-    }
-
-    /// The place that it is a template of.
-    const fn place(self, schema: &Schema) -> &Place {
-        match self {
-            Self::Partition | Self::Row => schema.place(),
-            Self::Part(part) => part_place(schema, part),
-            Self::Index(at) | Self::IndexPartition(at) => &index(schema, at).place,
-        }
-    }
-
-    /// The kind of its rows.
-    const fn kind(self, schema: &Schema) -> &'static str {
-        match self {
-            Self::Partition | Self::Row | Self::Part(_) => schema.kind,
-            Self::Index(at) | Self::IndexPartition(at) => index(schema, at).kind,
-        }
-    }
-
-    /// The rows of an entity by number: its own, those of its indexes, those of its parts.
-    const fn nth(schema: &Schema, number: usize) -> Option<Self> {
-        let indexes = schema.indexes.len();
-        if number == 0 {
-            Some(Self::Row)
-        } else if number <= indexes {
-            Some(Self::Index(number - 1))
-        } else if number <= indexes + schema.parts.len() {
-            Some(Self::Part(number - indexes))
-        } else {
-            None
-        }
-    }
-
-    /// Appends what it is.
-    const fn named(self, schema: &Schema, message: Message) -> Message {
-        match self {
-            Self::Partition => message.text("the partition key"),
-            Self::Row => message.text("the row key"),
-            Self::Part(part) => message.text("the row key of part ").count(part),
-            Self::Index(at) => message.text("the index `").text(index(schema, at).name).text("`"),
-            Self::IndexPartition(at) => {
-                message.text("the partition key of the index `").text(index(schema, at).name).text("`")
-            }
-        }
-    }
-
-    /// Appends what it is, and its template.
-    const fn drawn(self, schema: &Schema, message: Message) -> Message {
-        self.named(schema, message).text(" (").template(self.template(schema)).text(")")
-    }
-}
-
-/// Whether a range of the values of a field's part is a range of keys; the parts that are fields are counted from 0.
-#[must_use]
-pub const fn offers_range(schema: &'static Schema, place: KeyOf, part: usize) -> bool {
-    match nth(parts_of(schema, place), part) {
-        Some((part, is_last)) => bounds::offers_range(part, is_last),
-        None => true,
-    }
-}
-
-/// Whether the values of a field's part that start with a text are a range of keys.
-#[must_use]
-pub const fn offers_prefix(schema: &'static Schema, place: KeyOf, part: usize) -> bool {
-    match nth(parts_of(schema, place), part) {
-        Some((part, _)) => bounds::offers_prefix(part),
-        None => true,
-    }
-}
-
-/// The parts of a template; none if it isn't there, as in an entity whose declaration has mistakes.
-const fn parts_of(schema: &'static Schema, place: KeyOf) -> &'static [Part] {
-    match place {
-        KeyOf::Index(at) | KeyOf::IndexPartition(at) if at >= schema.indexes.len() => &[],
-        _ => place.template(schema).parts,
-    }
-}
-
-/// The part, and whether nothing follows it.
-const fn nth(mut parts: &'static [Part], mut at: usize) -> Option<(&'static FieldPart, bool)> {
-    while let [part, rest @ ..] = parts {
-        if let Part::Field(part) = part {
-            if at == 0 {
-                return Some((part, rest.is_empty()));
-            }
-            at -= 1;
-        }
-        parts = rest;
-    }
-    None
-}
-
-#[expect(clippy::indexing_slicing, reason = "an index that isn't there stops the compiler")]
-const fn index(schema: &Schema, at: usize) -> &Index {
-    &schema.indexes[at]
-}
-
-#[expect(clippy::indexing_slicing, reason = "a part that isn't there stops the compiler")]
-const fn part_place(schema: &Schema, part: usize) -> &Place {
-    &schema.places[part]
-}
-
-#[expect(clippy::indexing_slicing, reason = "a field that isn't there stops the compiler")]
-const fn field_at(schema: &Schema, at: usize) -> &Field {
-    &schema.fields[at]
-}
-
-const fn field_name(schema: &Schema, at: usize) -> &'static str {
-    field_at(schema, at).name
-}
 
 /// C21, beyond what the bound on the type says: a property is there or absent, and nothing between.
 /// `is_nested` is [`Property::NESTED`](super::Property::NESTED) of the field's type; `is_bare`, whether it is a secret that rows

@@ -1,5 +1,5 @@
-//! How a part of a key is read, as far as that is known where it is declared: each key that is read goes by it, and
-//! nothing of the part's type and format is looked at again.
+//! How a part of a key is read. It is worked out while the program compiles, so that reading a key looks at no type and
+//! no format again.
 
 use super::key_type::{Format, KeyType, edm, is_lossless};
 use crate::model::EdmType;

@@ -1,6 +1,6 @@
 //! Tables of periods: a kind of entity has one for each year, month, day or hour of a time in its key.
 //!
-//! All in UTC, by the proleptic Gregorian calendar, for every time that there is: of the years 1 to 9999.
+//! Times are in UTC, by the proleptic Gregorian calendar, in the years 1 to 9999.
 
 use std::fmt::Write;
 

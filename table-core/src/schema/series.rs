@@ -153,16 +153,7 @@ impl Series {
 pub const fn slot_properties<const LENGTH: usize, const SLOTS: usize>(
     series: &Series,
 ) -> [([u8; LENGTH], usize); SLOTS] {
-    let mut names = [([0; LENGTH], 0); SLOTS];
-    let mut slot = 0;
-    while slot < SLOTS {
-        let (name, length) = &mut names[slot];
-        *length = write(name, 0, series.stem);
-        *length = write(name, *length, "_");
-        *length = write_number(name, *length, slot, series.width);
-        slot += 1;
-    }
-    names
+    written([series.stem, "_", ""], series.width)
 }
 
 /// What its slots are called in the struct, in the same form: `cpu[13]`.
@@ -171,14 +162,22 @@ pub const fn slot_properties<const LENGTH: usize, const SLOTS: usize>(
 pub const fn slot_names<const LENGTH: usize, const SLOTS: usize>(
     series: &Series,
 ) -> [([u8; LENGTH], usize); SLOTS] {
+    written([series.name, "[", "]"], 1)
+}
+
+/// Each slot's number, of at least so many digits, between the first two texts and the last.
+const fn written<const LENGTH: usize, const SLOTS: usize>(
+    [stem, before, after]: [&str; 3],
+    width: usize,
+) -> [([u8; LENGTH], usize); SLOTS] {
     let mut names = [([0; LENGTH], 0); SLOTS];
     let mut slot = 0;
     while slot < SLOTS {
         let (name, length) = &mut names[slot];
-        *length = write(name, 0, series.name);
-        *length = write(name, *length, "[");
-        *length = write_number(name, *length, slot, 1);
-        *length = write(name, *length, "]");
+        *length = write(name, 0, stem);
+        *length = write(name, *length, before);
+        *length = write_number(name, *length, slot, width);
+        *length = write(name, *length, after);
         slot += 1;
     }
     names

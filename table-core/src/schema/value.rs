@@ -95,6 +95,7 @@ pub trait Property: Sized {
 
 /// The value that a field gives its property.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PropertyValue<'a> {
     /// No property.
     Absent,

@@ -1,4 +1,4 @@
-//! With the keys of the store.
+//! Values sealed and opened, and rows signed, with the keys of the store.
 
 use std::cell::Cell as Once;
 use std::hash::{BuildHasher, RandomState};

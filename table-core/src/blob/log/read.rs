@@ -1,4 +1,4 @@
-//! Entries read, by time.
+//! Reading the entries of a log, by time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Entries gathered, and written.
+//! Gathering the entries of a log, and writing them.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,48 +1,38 @@
 //! The records of blobs, read with the proofs of [`Proven`].
 
-use std::collections::BTreeSet;
-use std::ops::{ControlFlow, Deref};
+use std::ops::ControlFlow;
 
 use crate::contents::keys::{self, Key};
 use crate::contents::{BlobId, BlobInfo, BlobRecord, Ledger, NameRecord, Waiting, name};
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::Directory;
-use crate::store::lmdb::Db;
-use crate::store::open::{Environment, Late};
-use crate::store::proven::{self, Proven, Stop, body};
+use crate::store::open::Late;
+use crate::store::proven::{self, Kept, Proven, Stop, body};
 
-/// The records as a transaction sees them.
-#[derive(Clone, Copy)]
-pub(in crate::store) struct BlobView<'t>(Proven<'t>);
+/// What is kept of blobs.
+pub(in crate::store) enum Blobs {}
 
-impl<'t> Deref for BlobView<'t> {
-    type Target = Proven<'t>;
+impl Kept for Blobs {
+    const DATABASE: Late = Late::Blobs;
 
-    fn deref(&self) -> &Proven<'t> {
-        &self.0
+    #[cold]
+    fn words(key: &[u8]) -> String {
+        match Key::parse(key) {
+            Some(Key::Directory) => "the directory of containers".into(),
+            Some(Key::Ledger) => "the count of blobs".into(),
+            Some(Key::Name(container, _)) => format!("a name in container number {container}"),
+            Some(Key::Blob(id)) => format!("the record of blob {id}"),
+            Some(Key::Waiting(id)) => format!("the note that blob {id} waits"),
+            Some(Key::Segment(id, number)) => format!("segment {number} of blob {id}"),
+            None => "a blob's record whose key can't be read".into(),
+        }
     }
 }
 
+/// Their records as a transaction sees them.
+pub(in crate::store) type BlobView<'t> = Proven<'t, Blobs>;
+
 impl<'t> BlobView<'t> {
-    /// As a snapshot sees them.
-    pub(in crate::store) fn of_snapshot(
-        environment: &'t Environment,
-        txn: &'t heed::RoTxn<'t>,
-        db: Db,
-    ) -> Self {
-        Self(Proven::of_snapshot(environment, txn, (Late::Blobs, db), words))
-    }
-
-    /// As a transaction sees them that may have written.
-    pub(in crate::store) fn of_write(
-        environment: &'t Environment,
-        txn: &'t heed::RwTxn<'t>,
-        db: Db,
-        done: (Option<&'t BTreeSet<Vec<u8>>>, bool),
-    ) -> Self {
-        Self(Proven::of_write(environment, txn, (Late::Blobs, db), words, done))
-    }
-
     /// The containers that there are.
     pub(in crate::store) fn directory(&self) -> Result<Directory> {
         let record = self.must_have(&keys::DIRECTORY)?;
@@ -152,29 +142,15 @@ fn info(name: String, id: BlobId, blob: BlobRecord) -> BlobInfo {
 
 #[cold]
 pub(super) fn damaged(key: &[u8]) -> Error {
-    proven::damaged(words(key))
+    proven::damaged::<Blobs>(key)
 }
 
 #[cold]
 pub(super) fn missing(key: &[u8]) -> Error {
-    proven::missing(words(key))
+    proven::missing::<Blobs>(key)
 }
 
 #[cold]
 pub(in crate::store) fn no_such_container() -> Error {
     Error::new(ErrorKind::ContainerNotFound).because("the container was dropped; get a new handle")
-}
-
-/// What a record is, for people. Names that users give are left out.
-#[cold]
-pub(super) fn words(key: &[u8]) -> String {
-    match Key::parse(key) {
-        Some(Key::Directory) => "the directory of containers".into(),
-        Some(Key::Ledger) => "the count of blobs".into(),
-        Some(Key::Name(container, _)) => format!("a name in container number {container}"),
-        Some(Key::Blob(id)) => format!("the record of blob {id}"),
-        Some(Key::Waiting(id)) => format!("the note that blob {id} waits"),
-        Some(Key::Segment(id, number)) => format!("segment {number} of blob {id}"),
-        None => "a blob's record whose key can't be read".into(),
-    }
 }

@@ -17,7 +17,7 @@ use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, IntoIfMatch, Value};
-use crate::plan::{Act, Condition};
+use crate::plan::{self, Act, Condition};
 use crate::query::{Continuation, Explain, Query};
 use crate::store::encryption::Lens;
 use crate::store::encryption::rule::Rule;
@@ -180,31 +180,7 @@ impl EncryptingTable {
         lens.open(self.table.state()?, kind, entity)
     }
 
-    /// Adds an entity; fails if there is one of its keys.
-    pub fn insert(&self, entity: &DynamicEntity) -> Result<ETag> {
-        self.write((Condition::Absent, Act::Put(())), entity)
-    }
-
-    /// Puts an entity in the place of the one there: properties that it lacks are gone. Fails if there is none.
-    pub fn replace(&self, entity: &DynamicEntity, condition: impl IntoIfMatch) -> Result<ETag> {
-        self.write((Condition::from(condition.into()), Act::Put(())), entity)
-    }
-
-    /// Sets the given properties of the entity there and leaves its others alone, sealed ones too. Fails if there is
-    /// none.
-    pub fn merge(&self, entity: &DynamicEntity, condition: impl IntoIfMatch) -> Result<ETag> {
-        self.write((Condition::from(condition.into()), Act::Merge(())), entity)
-    }
-
-    /// Adds an entity, or puts it in the place of the one there.
-    pub fn insert_or_replace(&self, entity: &DynamicEntity) -> Result<ETag> {
-        self.write((Condition::Any, Act::Put(())), entity)
-    }
-
-    /// Adds an entity, or sets its properties on the one there.
-    pub fn insert_or_merge(&self, entity: &DynamicEntity) -> Result<ETag> {
-        self.write((Condition::Any, Act::Merge(())), entity)
-    }
+    plan::writes_of_entities!(&Self, &DynamicEntity => write -> Result<ETag>);
 
     /// Removes the entity of these keys; fails if there is none.
     pub fn delete(&self, partition_key: &str, row_key: &str, condition: impl IntoIfMatch) -> Result<()> {

@@ -1,4 +1,4 @@
-//! What queries find, opened.
+//! Rows that a query finds, opened.
 
 use std::fmt;
 use std::sync::Arc;

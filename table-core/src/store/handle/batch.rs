@@ -66,30 +66,7 @@ impl Batch {
         self
     }
 
-    /// Adds an entity; there must be none of its keys.
-    pub fn insert(self, entity: DynamicEntity) -> Self {
-        self.with((Condition::Absent, Act::Put(())), entity)
-    }
-
-    /// Puts an entity in the place of the one there.
-    pub fn replace(self, entity: DynamicEntity, condition: impl IntoIfMatch) -> Self {
-        self.with((Condition::from(condition.into()), Act::Put(())), entity)
-    }
-
-    /// Sets the given properties of the entity there.
-    pub fn merge(self, entity: DynamicEntity, condition: impl IntoIfMatch) -> Self {
-        self.with((Condition::from(condition.into()), Act::Merge(())), entity)
-    }
-
-    /// Adds an entity, or puts it in the place of the one there.
-    pub fn insert_or_replace(self, entity: DynamicEntity) -> Self {
-        self.with((Condition::Any, Act::Put(())), entity)
-    }
-
-    /// Adds an entity, or sets its properties on the one there.
-    pub fn insert_or_merge(self, entity: DynamicEntity) -> Self {
-        self.with((Condition::Any, Act::Merge(())), entity)
-    }
+    plan::writes_of_entities!(Self, DynamicEntity => with -> Self);
 
     /// Removes the entity of this row key.
     pub fn delete(mut self, row_key: impl Into<String>, condition: impl IntoIfMatch) -> Self {

@@ -1,6 +1,6 @@
-//! The check of copies by what is noted of their kinds: each says what its entity says, as far as the layout tells, and none
-//! is missing or of no entity. What only a struct knows is said and left to it: which entities have a copy in an index with
-//! `when`, say.
+//! The check of copies, by the layouts that are noted of their kinds: each copy says what its entity says, as far as a
+//! layout tells, none is missing, and none is of no entity. Some things only a struct knows, as which entities have a
+//! copy in an index with `when`; the report leaves those to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;

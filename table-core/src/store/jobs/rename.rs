@@ -1,4 +1,4 @@
-//! A table gets another name.
+//! Renaming tables.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::JobRecord;

@@ -1,12 +1,13 @@
 //! Records of a database that a feature brings, read with proofs.
 //!
-//! Each record carries a checksum that covers its key. That one is not there is proved as for a row: by the way to where it
-//! would stand. That nothing stands between two records, which were met one after the other, is proved as well: what
-//! damage hides is an error, and never taken for absent.
+//! Each record carries a checksum that covers its key. The absence of a record is proved as that of a row is: by the
+//! way to the place where it would stand. It is proved as well that nothing stands between two records which were met
+//! one after the other. So what damage hides is an error, and never taken for absent.
 
 mod writes;
 
 use std::collections::BTreeSet;
+use std::marker::PhantomData;
 use std::ops::{Bound, ControlFlow};
 
 pub(in crate::store) use self::writes::{Applied, Write, Writes};
@@ -16,15 +17,20 @@ use crate::store::lmdb::{self, Db};
 use crate::store::open::{self, Environment, Late, Tree};
 use crate::store::records::meta;
 
-/// The records as a transaction sees them.
-#[derive(Clone, Copy)]
-pub(in crate::store) struct Proven<'t> {
+/// What a feature keeps in its database.
+pub(in crate::store) trait Kept {
+    const DATABASE: Late;
+
+    /// What a record of this key is, for people. Names that users give are left out.
+    fn words(key: &[u8]) -> String;
+}
+
+/// The records of `K` as a transaction sees them.
+pub(in crate::store) struct Proven<'t, K> {
     environment: &'t Environment,
     txn: &'t heed::RoTxn<'t>,
-    late: Late,
     db: Db,
-    /// What a record of this key is, for people.
-    words: fn(&[u8]) -> String,
+    kept: PhantomData<K>,
     /// The number of the state that the transaction reads, or began with.
     state: usize,
     /// What it has removed from the database since; `None` if it has written nothing to it.
@@ -44,28 +50,35 @@ pub(in crate::store) enum Stop {
     Here,
 }
 
-impl<'t> Proven<'t> {
+impl<K> Clone for Proven<'_, K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K> Copy for Proven<'_, K> {}
+
+impl<'t, K: Kept> Proven<'t, K> {
     /// As a snapshot sees them.
     pub(in crate::store) fn of_snapshot(
         environment: &'t Environment,
         txn: &'t heed::RoTxn<'t>,
-        (late, db): (Late, Db),
-        words: fn(&[u8]) -> String,
+        db: Db,
     ) -> Self {
         let state = txn.id();
-        Self { environment, txn, late, db, words, state, removed: None, is_settled: true, is_write: false }
+        let kept = PhantomData;
+        Self { environment, txn, db, kept, state, removed: None, is_settled: true, is_write: false }
     }
 
     /// As a transaction sees them that may have written.
     pub(in crate::store) fn of_write(
         environment: &'t Environment,
         txn: &'t heed::RwTxn<'t>,
-        (late, db): (Late, Db),
-        words: fn(&[u8]) -> String,
+        db: Db,
         (removed, is_settled): (Option<&'t BTreeSet<Vec<u8>>>, bool),
     ) -> Self {
         let state = open::state_of_write(txn);
-        Self { environment, txn, late, db, words, state, removed, is_settled, is_write: true }
+        Self { environment, txn, db, kept: PhantomData, state, removed, is_settled, is_write: true }
     }
 
     /// The record of a key, whole; `None` if it is proved that there is none.
@@ -74,18 +87,18 @@ impl<'t> Proven<'t> {
             return if self.lacks(key)? { Ok(None) } else { Err(lmdb::damaged_page()) };
         };
         self.check_place(record)?;
-        self.check_record(key, record)?;
+        Self::check_record(key, record)?;
         Ok(Some(record))
     }
 
     /// A record that must be there.
     pub(in crate::store) fn must_have(&self, key: &[u8]) -> Result<&'t [u8]> {
-        self.record(key)?.ok_or_else(|| self.missing(key))
+        self.record(key)?.ok_or_else(|| missing::<K>(key))
     }
 
     /// The same, if it was found sound before in this very snapshot.
     pub(in crate::store) fn must_still_have(&self, key: &[u8]) -> Result<&'t [u8]> {
-        let record = self.db.get(self.txn, key).map_err(lmdb::error)?.ok_or_else(|| self.missing(key))?;
+        let record = self.db.get(self.txn, key).map_err(lmdb::error)?.ok_or_else(|| missing::<K>(key))?;
         self.check_place(record)?;
         Ok(record)
     }
@@ -139,8 +152,8 @@ impl<'t> Proven<'t> {
 
     /// Whether a key has no record in the state that the transaction began with, or has been removed since.
     fn lacks(&self, key: &[u8]) -> Result<bool> {
-        if let Some(tree) = Tree::of_late(self.environment, self.late, self.txn, self.state)? {
-            let check = |key: &[u8], record: &[u8]| self.check_record(key, record);
+        if let Some(tree) = Tree::of_late(self.environment, K::DATABASE, self.txn, self.state)? {
+            let check = |key: &[u8], record: &[u8]| Self::check_record(key, record);
             return Ok(tree.lacks(self.environment, self.txn, key, check)?
                 || self.removed.is_some_and(|removed| removed.contains(key)));
         }
@@ -163,7 +176,7 @@ impl<'t> Proven<'t> {
         {
             return Ok(true);
         }
-        if let Some(tree) = Tree::of_late(environment, self.late, txn, self.state)? {
+        if let Some(tree) = Tree::of_late(environment, K::DATABASE, txn, self.state)? {
             if self.removed.is_none() {
                 return tree.adjoin(environment, txn, before, after);
             }
@@ -195,7 +208,7 @@ impl<'t> Proven<'t> {
             self.environment.check_in_use(self.txn, self.state, key)?;
         }
         self.check_place(record)?;
-        self.check_record(key, record)
+        Self::check_record(key, record)
     }
 
     /// Checks that a record lies in its page, and that the page is in use.
@@ -210,18 +223,8 @@ impl<'t> Proven<'t> {
     }
 
     /// Checks the checksum of a record.
-    fn check_record(&self, key: &[u8], record: &[u8]) -> Result<()> {
-        if meta::opened(key, record).is_some() { Ok(()) } else { Err(self.damaged(key)) }
-    }
-
-    #[cold]
-    pub(in crate::store) fn damaged(&self, key: &[u8]) -> Error {
-        damaged((self.words)(key))
-    }
-
-    #[cold]
-    pub(in crate::store) fn missing(&self, key: &[u8]) -> Error {
-        missing((self.words)(key))
+    fn check_record(key: &[u8], record: &[u8]) -> Result<()> {
+        if meta::opened(key, record).is_some() { Ok(()) } else { Err(damaged::<K>(key)) }
     }
 }
 
@@ -232,12 +235,12 @@ pub(in crate::store) fn body(record: &[u8]) -> &[u8] {
 
 /// The error of a record that is not what was written.
 #[cold]
-pub(in crate::store) fn damaged(what: impl std::fmt::Display) -> Error {
-    Error::new(ErrorKind::Corrupt).because(format!("{what} is damaged"))
+pub(in crate::store) fn damaged<K: Kept>(key: &[u8]) -> Error {
+    Error::new(ErrorKind::Corrupt).because(format!("{} is damaged", K::words(key)))
 }
 
 /// The error of a record that must be there.
 #[cold]
-pub(in crate::store) fn missing(what: impl std::fmt::Display) -> Error {
-    Error::new(ErrorKind::Corrupt).because(format!("{what} is missing"))
+pub(in crate::store) fn missing<K: Kept>(key: &[u8]) -> Error {
+    Error::new(ErrorKind::Corrupt).because(format!("{} is missing", K::words(key)))
 }

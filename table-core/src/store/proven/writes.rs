@@ -1,4 +1,5 @@
-//! What a write transaction does to such a database: found out by plans, applied, and counted when it ends.
+//! What a write transaction does to such a database: plans find it out, it is applied, and it is counted when the
+//! transaction ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 

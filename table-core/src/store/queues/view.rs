@@ -1,50 +1,45 @@
 //! Queues' records, read with the proofs of [`Proven`].
 
-use std::collections::BTreeSet;
-use std::ops::{ControlFlow, Deref};
+use std::ops::ControlFlow;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::keys::{self, Key, Kind};
 use crate::messages::{Directory, Entry, Message, QueueStats, State};
 use crate::model::Ticks;
 use crate::pending;
-use crate::store::lmdb::Db;
-use crate::store::open::{Environment, Late};
-use crate::store::proven::{self, Proven};
+use crate::store::open::Late;
+use crate::store::proven::{self, Kept, Proven};
 pub(super) use crate::store::proven::{Stop, body};
 
-/// The queues' records as a transaction sees them.
-#[derive(Clone, Copy)]
-pub(in crate::store) struct View<'t>(Proven<'t>);
+/// What is kept of queues, and of what is to follow.
+pub(in crate::store) enum Queues {}
 
-impl<'t> Deref for View<'t> {
-    type Target = Proven<'t>;
+impl Kept for Queues {
+    const DATABASE: Late = Late::Queues;
 
-    fn deref(&self) -> &Proven<'t> {
-        &self.0
+    #[cold]
+    fn words(key: &[u8]) -> String {
+        match Key::parse(key) {
+            Some(Key::Directory) => "the directory of queues".into(),
+            Some(Key::State(queue)) => format!("the record of queue number {queue}"),
+            Some(Key::Message(queue, id)) => format!("message {id} of queue number {queue}"),
+            Some(Key::Ready(queue, _, id) | Key::Hidden(queue, _, id) | Key::Lease(queue, id)) => {
+                format!("the entry of message {id} of queue number {queue}")
+            }
+            Some(Key::Unique(queue, _)) => format!("the record of a unique key of queue number {queue}"),
+            None if key == pending::keys::LEDGER => "the count of entities whose copies are to follow".into(),
+            None if pending::keys::of_entry(key).is_some() => {
+                "the entry of an entity whose copies are to follow".into()
+            }
+            None => "a queue's record whose key can't be read".into(),
+        }
     }
 }
 
+/// Their records as a transaction sees them.
+pub(in crate::store) type View<'t> = Proven<'t, Queues>;
+
 impl<'t> View<'t> {
-    /// As a snapshot sees them.
-    pub(in crate::store) fn of_snapshot(
-        environment: &'t Environment,
-        txn: &'t heed::RoTxn<'t>,
-        db: Db,
-    ) -> Self {
-        Self(Proven::of_snapshot(environment, txn, (Late::Queues, db), words))
-    }
-
-    /// As a transaction sees them that may have written.
-    pub(in crate::store) fn of_write(
-        environment: &'t Environment,
-        txn: &'t heed::RwTxn<'t>,
-        db: Db,
-        done: (Option<&'t BTreeSet<Vec<u8>>>, bool),
-    ) -> Self {
-        Self(Proven::of_write(environment, txn, (Late::Queues, db), words, done))
-    }
-
     /// The queues that there are.
     pub(in crate::store) fn directory(&self) -> Result<Directory> {
         let record = self.must_have(&keys::DIRECTORY)?;
@@ -173,31 +168,12 @@ pub(super) fn check_ready(state: &State, met: u64) -> Result<()> {
 
 #[cold]
 pub(super) fn damaged(key: &[u8]) -> Error {
-    proven::damaged(words(key))
+    proven::damaged::<Queues>(key)
 }
 
 #[cold]
 pub(super) fn missing(key: &[u8]) -> Error {
-    proven::missing(words(key))
-}
-
-/// What a record is, for people. Keys that users give are left out.
-#[cold]
-pub(super) fn words(key: &[u8]) -> String {
-    match Key::parse(key) {
-        Some(Key::Directory) => "the directory of queues".into(),
-        Some(Key::State(queue)) => format!("the record of queue number {queue}"),
-        Some(Key::Message(queue, id)) => format!("message {id} of queue number {queue}"),
-        Some(Key::Ready(queue, _, id) | Key::Hidden(queue, _, id) | Key::Lease(queue, id)) => {
-            format!("the entry of message {id} of queue number {queue}")
-        }
-        Some(Key::Unique(queue, _)) => format!("the record of a unique key of queue number {queue}"),
-        None if key == pending::keys::LEDGER => "the count of entities whose copies are to follow".into(),
-        None if pending::keys::of_entry(key).is_some() => {
-            "the entry of an entity whose copies are to follow".into()
-        }
-        None => "a queue's record whose key can't be read".into(),
-    }
+    proven::missing::<Queues>(key)
 }
 
 #[cold]

@@ -1,4 +1,4 @@
-//! Templates of tables that there are for each period, and how far their tables have been dropped.
+//! The templates of tables for periods, and how far their tables have been dropped.
 //!
 //! A template's record lies in the catalog, behind the tables whose names begin as it says: the tally that proves a table
 //! absent proves it too.

@@ -1,5 +1,5 @@
-//! What reads for changes, has them planned, carries the plans out, and tries again when others write the same entities:
-//! how often, and how long it waits between.
+//! The driver: it reads for changes, has them planned, carries the plans out, and tries again when others write the
+//! same entities, so often and with such waits as it says.
 
 use std::hash::{BuildHasher, RandomState};
 use std::thread;

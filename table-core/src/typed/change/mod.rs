@@ -1,5 +1,6 @@
 //! Changes of entities: what is stored is read, what is to be is seen, and the rows of both are planned.
 
+pub(in crate::typed) mod alone;
 pub(in crate::typed) mod attempt;
 pub(in crate::typed) mod before;
 pub(in crate::typed) mod derive;
@@ -9,6 +10,7 @@ pub(in crate::typed) mod entity_attempt;
 pub(in crate::typed) mod errands;
 pub(in crate::typed) mod hold;
 mod search;
+mod several;
 #[cfg(test)]
 mod tests;
 pub(in crate::typed) mod transaction;

@@ -7,6 +7,7 @@ use super::attempt::Attempt;
 use super::driver::{self, Scope, Together};
 use super::entity_attempt::EntityAttempt;
 use super::errands::ErrandsAttempt;
+use super::several::messages_and_end;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::store::Store;
 use crate::handle::table::DynamicTable;
@@ -167,48 +168,7 @@ impl<'c> StoreTransaction<'c> {
         self.with(key, Change::Delete(condition.into()))
     }
 
-    /// Sends a message with the changes: both happen, or neither. Nobody receives it before the changes are there. The
-    /// queue is of the same store.
-    #[cfg(feature = "queue")]
-    pub fn send<T: serde::Serialize>(self, queue: &Queue<T>, message: &T) -> Self {
-        self.send_message(queue.message(message))
-    }
-
-    /// The same of a message with more to say of it: when it shows, how long it lives, a unique key.
-    #[cfg(feature = "queue")]
-    #[expect(clippy::needless_pass_by_value, reason = "it is given as it is made")]
-    pub fn send_message<T: serde::Serialize>(mut self, message: Message<'_, T>) -> Self {
-        self.errands.add(message.errand());
-        self
-    }
-
-    /// Completes a message with the changes: both happen, or neither. If it is held no more, nothing happens, and the error
-    /// is [`StaleReceipt`](ErrorKind::StaleReceipt).
-    #[cfg(feature = "queue")]
-    pub fn complete<T>(mut self, received: &Received<T>) -> Self {
-        self.errands.add(Ok(received.errand()));
-        self
-    }
-
-    /// How many changes there are, messages aside.
-    pub fn len(&self) -> usize {
-        self.operations.len()
-    }
-
-    /// Whether there is no change yet, messages aside.
-    pub fn is_empty(&self) -> bool {
-        self.operations.is_empty()
-    }
-
-    /// Makes every change, or none. The version is that of every entity written.
-    pub fn commit(self) -> Result<ETag> {
-        self.run(driver::commit)
-    }
-
-    /// The rows that committing would touch, by table and partition: nothing is written.
-    pub fn explain(self) -> Result<WriteExplain> {
-        self.run(driver::explain)
-    }
+    messages_and_end!();
 
     fn run<T>(
         self,

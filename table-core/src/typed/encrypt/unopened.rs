@@ -1,7 +1,7 @@
 //! An entity as its row has it: nothing that is sealed is opened.
 //!
-//! What becomes of an entity whose keys are lost is planned from this, and so is what only seals anew: no type of the
-//! user's is made of it, so nothing is changed that was not to be.
+//! Two changes are planned from this: those of an entity whose keys are lost, and those that only seal anew. No value
+//! of the user's type is made of the row, so nothing else of it changes.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Value, ValueRef};

@@ -1,15 +1,18 @@
 //! The fields of a stored row, for generated code to take.
 
-use std::borrow::Cow;
-use std::cell::Cell;
+mod known;
+mod way;
 
+use std::borrow::Cow;
+
+use self::known::Known;
+use self::way::{Long, Row, Way, WideWay};
 use super::path::Path;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, Value, ValueRef};
 use crate::opened::Opened;
 use crate::plan::Values;
 use crate::row::numbers::PropertyNumber;
-use crate::row::quick::QuickRow;
 use crate::row::view::RowView;
 use crate::schema::{
     self, Field, FieldPart, KeyPair, KeyValues, Place, PropertyValue, Schema, Template, ValueError,
@@ -28,204 +31,6 @@ pub struct Source<'v> {
     way: Way<'v>,
     /// The field to be taken next.
     next: usize,
-}
-
-/// How fields are found.
-#[derive(Debug)]
-enum Way<'v> {
-    /// By what is known of all rows of a path that have one shape.
-    Short(QuickRow<'v>),
-    /// By their properties' numbers or names, in any row.
-    Long(Long<'v>),
-    /// In the rows of a wide entity.
-    Wide(Box<WideWay<'v>>),
-}
-
-/// The rows of a wide entity, from its head on: by what is known of those that have one shape, and else by numbers and names.
-#[derive(Debug)]
-struct WideWay<'v> {
-    rows: Vec<Option<QuickRow<'v>>>,
-    long: Long<'v>,
-}
-
-impl<'v> WideWay<'v> {
-    fn of(head: &'v RowView<'v>, parts: &'v [Option<RowView<'v>>], schema: &'static Schema) -> Box<Self> {
-        let rows = std::iter::once(Some(head)).chain(parts.iter().map(Option::as_ref));
-        let rows = rows.map(|row| row?.own_quick(schema.fields, None)).collect();
-        Box::new(Self { rows, long: Long::of(Row::Stored(head), schema) })
-    }
-
-    fn row(&self, fields: &[Field], field: usize) -> Option<&QuickRow<'v>> {
-        self.rows.get(fields.get(field)?.part)?.as_ref()
-    }
-
-    /// What the field holds, by a short way.
-    #[inline(never)]
-    fn near(&self, fields: &[Field], field: usize) -> Option<ValueRef<'_>> {
-        self.row(fields, field)?.get(field)
-    }
-
-    /// Whether the row that holds the field surely has no such property, nor do the keys give it back.
-    fn lacks(&self, fields: &[Field], field: usize) -> bool {
-        self.long.from_keys.get(field).is_none()
-            && self.row(fields, field).is_some_and(|row| row.lacks(field))
-    }
-}
-
-impl<'v> Way<'v> {
-    /// What the longer way knows, if fields are found by it.
-    fn long(&mut self) -> Option<&mut Long<'v>> {
-        match self {
-            Self::Short(_) => None,
-            Self::Long(long) => Some(long),
-            Self::Wide(wide) => Some(&mut wide.long),
-        }
-    }
-
-    /// Whether a row that is read by the short way surely lacks the field.
-    fn lacks(&self, fields: &[Field], field: usize) -> bool {
-        match self {
-            Self::Short(quick) => quick.lacks(field),
-            Self::Long(_) => false,
-            Self::Wide(wide) => wide.lacks(fields, field),
-        }
-    }
-}
-
-/// What is known of a row's fields where each is looked for.
-#[derive(Debug)]
-struct Long<'v> {
-    /// Their numbers in a row that is stored.
-    numbers: &'v [PropertyNumber],
-    from_keys: Known<'v>,
-    /// Where the next field's property stands in the row, as far as fields and properties are in one order.
-    place: Cell<usize>,
-}
-
-impl<'v> Long<'v> {
-    fn of(row: Row<'v>, schema: &'static Schema) -> Self {
-        let numbers = match row {
-            Row::Stored(view) | Row::Merged(view, _) => view.numbers(schema.fields),
-            Row::Given(_) | Row::Planned(_) => &[],
-        };
-        // What a row says first is its kind.
-        Self { numbers, from_keys: Known::default(), place: Cell::new(1) }
-    }
-
-    /// What the field holds, if its key gives it back, or it is next in the row, small, and not sealed.
-    #[inline(never)]
-    fn near(&self, row: Row<'v>, field: usize) -> Option<ValueRef<'_>> {
-        if self.from_keys.may_have(field) {
-            return self.from_keys.get(field);
-        }
-        let (Row::Stored(view), Some(number)) = (row, self.numbers.get(field)) else { return None };
-        let place = self.place.get();
-        let value = view.small_at(place, number.unsealed?)?;
-        self.place.set(place + 1);
-        Some(value)
-    }
-}
-
-/// Where fields come from.
-#[derive(Clone, Copy, Debug)]
-enum Row<'v> {
-    /// What is stored.
-    Stored(&'v RowView<'v>),
-    /// What is stored, with some properties set anew.
-    Merged(&'v RowView<'v>, &'v DynamicEntity),
-    /// What somebody gave.
-    Given(&'v DynamicEntity),
-    /// What is about to be stored.
-    Planned(&'v Values<'v>),
-}
-
-impl<'v> Row<'v> {
-    fn keys(self) -> (Cow<'v, str>, Cow<'v, str>) {
-        match self {
-            Self::Stored(view) | Self::Merged(view, _) => view.keys(),
-            Self::Given(entity) => (entity.partition_key().into(), entity.row_key().into()),
-            // Every field is among the values.
-            Self::Planned(_) => Default::default(),
-        }
-    }
-}
-
-/// Fields that few keys have more of.
-const FEW: usize = 4;
-
-/// What the keys give back, by field.
-#[derive(Debug)]
-struct Known<'v> {
-    /// A bit for each of the first fields that is here: most that are asked for are not.
-    bits: u64,
-    /// The fields that are here, as far as few are, and what each of them holds.
-    few: [usize; FEW],
-    values: [ValueRef<'v>; FEW],
-    length: usize,
-    /// Those beyond them, and what was made for the purpose.
-    more: Vec<(usize, PropertyValue<'v>)>,
-}
-
-impl Default for Known<'_> {
-    #[inline]
-    fn default() -> Self {
-        let values = [ValueRef::Boolean(false); FEW];
-        Self { bits: 0, few: [0; FEW], values, length: 0, more: Vec::new() }
-    }
-}
-
-impl<'v> Known<'v> {
-    fn bit(field: usize) -> u64 {
-        if field < 64 { 1 << field } else { 0 }
-    }
-
-    /// Adds a field's value. If keys that don't fit together give a field twice, the first value counts.
-    #[expect(clippy::inline_always, reason = "the value stays in registers")]
-    #[inline(always)]
-    fn push(&mut self, field: usize, value: PropertyValue<'v>) {
-        match value {
-            PropertyValue::Borrowed(value) => self.push_ref(field, value),
-            value => self.push_any(field, value),
-        }
-    }
-
-    /// Adds a borrowed value, as `add` does an owned one.
-    #[expect(clippy::inline_always, reason = "the value stays in registers")]
-    #[inline(always)]
-    fn push_ref(&mut self, field: usize, value: ValueRef<'v>) {
-        let bit = Self::bit(field);
-        match (self.few.get_mut(self.length), self.values.get_mut(self.length)) {
-            (Some(few), Some(place)) if bit & !self.bits != 0 => {
-                (*few, *place) = (field, value);
-                self.bits |= bit;
-                self.length += 1;
-            }
-            _ => self.push_any(field, PropertyValue::Borrowed(value)),
-        }
-    }
-
-    /// The value of a field, if the keys give it back.
-    #[inline(never)]
-    fn push_any(&mut self, field: usize, value: PropertyValue<'v>) {
-        if !self.may_have(field) || self.get(field).is_none() {
-            self.bits |= Self::bit(field);
-            self.more.push((field, value));
-        }
-    }
-
-    /// Whether the field may be here.
-    #[inline]
-    fn may_have(&self, field: usize) -> bool {
-        field >= 64 || self.bits & Self::bit(field) != 0
-    }
-
-    #[inline]
-    fn get(&self, field: usize) -> Option<ValueRef<'_>> {
-        match self.few.iter().take(self.length).position(|known| *known == field) {
-            Some(at) => self.values.get(at).copied(),
-            None => self.more.iter().find(|(known, _)| *known == field)?.1.as_value_ref(),
-        }
-    }
 }
 
 impl<'v> Source<'v> {

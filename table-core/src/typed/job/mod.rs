@@ -9,19 +9,21 @@ mod delete;
 mod drop;
 mod forget;
 mod list;
+mod look;
 mod migration;
 mod rebuild;
 mod recount;
 mod relist;
+mod report;
 mod sweep;
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-pub use self::check::{CopyProblem, CopyReport};
 pub use self::list::JobInfo;
 pub use self::migration::Migration;
+pub use self::report::{CopyProblem, CopyReport};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, JobStep, Loader, StepSize};
 use crate::handle::table::DynamicTable;

@@ -1,8 +1,8 @@
 //! Index lists compared with the entities that are to be on them, and made right again.
 //!
 //! What a list lacks, and what it has too much, is found in one snapshot. It is put right in small transactions, each under
-//! the condition that the entities in question are as they were then, or are still not there: what anybody writes meanwhile
-//! he puts on the list himself.
+//! the condition that the entities in question are as they were then, or are still not there. Whoever writes one
+//! meanwhile puts it on the list.
 
 use std::collections::{BTreeMap, BTreeSet};
 

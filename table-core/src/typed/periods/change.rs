@@ -1,22 +1,21 @@
 //! Changes of entities, each in the table of its period.
 
 use std::borrow::Borrow;
-use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::Periods;
 use super::times::ticks;
-use super::{ATTEMPTS, Periods};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::handle::bulk::{BulkFailure, BulkReport};
 use crate::handle::table::DynamicTable;
 use crate::model::{ETag, IntoIfMatch, Ticks};
 use crate::typed::change::driver::{self, Together};
 use crate::typed::change::egt::Egt;
 use crate::typed::change::entity_attempt::EntityAttempt;
-use crate::typed::change::{Change, Refusal};
+use crate::typed::change::{Change, Refusal, alone};
 use crate::typed::entity::InPeriods;
 use crate::typed::entity::stored::Stored;
 use crate::typed::read::key::{Key, Partition};
-use crate::typed::table::{Table, stored};
+use crate::typed::table::Table;
 
 /// Entities of one period that a load takes at a time.
 const AT_ONCE: usize = 4_096;
@@ -57,42 +56,17 @@ impl<E: InPeriods> Periods<E> {
     pub fn try_update<X: Refusal>(
         &self,
         key: Key<E>,
-        mut change: impl FnMut(&mut E) -> Result<(), X>,
+        change: impl FnMut(&mut E) -> Result<(), X>,
     ) -> Result<Stored<E>, X> {
         let start = self.start_of(&key)?;
-        let (called_off, mut why) = (AtomicBool::new(false), None);
-        let change = |entity: &mut E| {
-            why = change(entity).err();
-            called_off.store(why.is_some(), Ordering::Relaxed);
-        };
-        let mut attempt = EntityAttempt::new(key, Change::Update(Box::new(change))).unless(&called_off);
-        let done =
-            self.writing(start, false, |table| driver::commit(Together::alone(table), &mut [&mut attempt]));
-        let new = attempt.into_new();
-        match (done, why) {
-            (Err(_), Some(why)) => Err(why),
-            (done, _) => Ok(stored(self.known.tables.source, (done?, new))?),
-        }
+        alone::update_unless_refused(self.known.tables.source, key, change, |attempt| {
+            self.writing(start, false, |table| driver::commit(Together::alone(table), &mut [&mut *attempt]))
+        })
     }
 
     /// The entity of this one's key, which is added if there is none: what is stored afterwards, by whomever.
     pub fn get_or_insert(&self, entity: &E) -> Result<Stored<E>> {
-        let mut last = None;
-        for _ in 0..ATTEMPTS {
-            if let Some(found) = self.get(Key::of(entity))? {
-                return Ok(found);
-            }
-            match self.insert(entity) {
-                Err(error) if error.kind() != ErrorKind::EntityAlreadyExists => return Err(error),
-                // What is stored is read, whoever was quicker.
-                inserted => last = inserted.err(),
-            }
-        }
-        let gone =
-            || Error::new(ErrorKind::EntityNotFound).attempted("read from").table(self.known.tables.source);
-        Err(last
-            .unwrap_or_else(gone)
-            .because(format!("others have added and deleted the entity {ATTEMPTS} times in a row")))
+        alone::get_or_insert(self.known.tables.source, || self.get(Key::of(entity)), || self.insert(entity))
     }
 
     /// Changes the entity as [`update`](Self::update) does, its row key too, but not its period: the entity and its copies
@@ -186,7 +160,7 @@ impl<E: InPeriods> Periods<E> {
 
     fn changed(&self, key: Key<E>, change: Change<'_, E>) -> Result<Stored<E>> {
         let start = self.start_of(&key)?;
-        stored(self.known.tables.source, self.commit(start, (key, change))?)
+        alone::stored(self.known.tables.source, self.commit(start, (key, change))?)
     }
 
     fn commit(&self, start: Ticks, (key, change): (Key<E>, Change<'_, E>)) -> Result<(ETag, Option<E>)> {

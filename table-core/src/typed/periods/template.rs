@@ -1,4 +1,4 @@
-//! What stands for all tables of periods where one table is expected: it names them, and has no rows.
+//! The table that stands for those of all periods: it names them, and has no rows.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Filters of wide entities that ask for more than the head: what an executor sees of an entity is its head, so such a filter
-//! is asked of each head once its parts have been read.
+//! Filters of wide entities that ask for more than the head. An executor sees the head alone, so such a filter is
+//! applied to each entity once its parts have been read.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
 //! Lookups by the tokens of sealed values.
 //!
-//! A key that holds a token can be printed only by who has the store's keys, and after a rotation it is one key for
-//! each that is alive. So what is given for it is kept, unseen, until a table is asked.
+//! Only whoever has the store's keys can print a key that holds a token. After a rotation it stands for several keys,
+//! one for each key of the store that is alive. So the value that was given is kept, unseen, until a table is asked.
 
 use super::key::{Arguments, KeyResult, print_values};
 

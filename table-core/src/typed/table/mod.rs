@@ -7,11 +7,10 @@ mod store;
 use std::borrow::Borrow;
 use std::fmt;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 #[doc(hidden)]
 pub use self::kept::kept_layouts;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::handle::bulk::{BulkReport, each, load};
 use crate::handle::table::DynamicTable;
 use crate::model::{ETag, IntoIfMatch};
@@ -21,7 +20,7 @@ use crate::schema::Standing;
 use crate::typed::change::driver::{self, Together};
 use crate::typed::change::egt::Egt;
 use crate::typed::change::entity_attempt::EntityAttempt;
-use crate::typed::change::{Change, Refusal};
+use crate::typed::change::{Change, Refusal, alone};
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::Path;
 use crate::typed::entity::stored::Stored;
@@ -29,9 +28,6 @@ use crate::typed::read::blind::find_or_again;
 use crate::typed::read::key::{Key, Lookup, Partition};
 use crate::typed::read::missed::look_again;
 use crate::typed::read::{self, while_ready};
-
-/// How often [`Table::get_or_insert`] looks, if others add and delete the entity in between.
-const ATTEMPTS: u32 = 64;
 
 /// A table as a place for entities of type `E`.
 ///
@@ -184,20 +180,11 @@ impl<E: Entity> Table<E> {
     pub fn try_update<X: Refusal>(
         &self,
         key: Key<E>,
-        mut change: impl FnMut(&mut E) -> Result<(), X>,
+        change: impl FnMut(&mut E) -> Result<(), X>,
     ) -> Result<Stored<E>, X> {
-        let (called_off, mut why) = (AtomicBool::new(false), None);
-        let change = |entity: &mut E| {
-            why = change(entity).err();
-            called_off.store(why.is_some(), Ordering::Relaxed);
-        };
-        let mut attempt = EntityAttempt::new(key, Change::Update(Box::new(change))).unless(&called_off);
-        let done = driver::commit(Together::alone(&self.table), &mut [&mut attempt]);
-        let new = attempt.into_new();
-        match (done, why) {
-            (Err(_), Some(why)) => Err(why),
-            (done, _) => Ok(stored(self.table.name(), (done?, new))?),
-        }
+        alone::update_unless_refused(self.table.name(), key, change, |attempt| {
+            driver::commit(Together::alone(&self.table), &mut [attempt])
+        })
     }
 
     /// The entity of this one's key, which is added if there is none: what is stored afterwards, by whomever.
@@ -218,21 +205,7 @@ impl<E: Entity> Table<E> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn get_or_insert(&self, entity: &E) -> Result<Stored<E>> {
-        let mut last = None;
-        for _ in 0..ATTEMPTS {
-            if let Some(found) = self.get(Key::of(entity))? {
-                return Ok(found);
-            }
-            match self.insert(entity) {
-                Err(error) if error.kind() != ErrorKind::EntityAlreadyExists => return Err(error),
-                // What is stored is read, whoever was quicker.
-                inserted => last = inserted.err(),
-            }
-        }
-        let gone = || Error::new(ErrorKind::EntityNotFound).attempted("read from").table(self.table.name());
-        Err(last
-            .unwrap_or_else(gone)
-            .because(format!("others have added and deleted the entity {ATTEMPTS} times in a row")))
+        alone::get_or_insert(self.table.name(), || self.get(Key::of(entity)), || self.insert(entity))
     }
 
     /// Changes the entity as [`update`](Self::update) does, its row key too: the entity and its copies move within
@@ -310,22 +283,13 @@ impl<E: Entity> Table<E> {
     }
 
     fn changed(&self, key: Key<E>, change: Change<'_, E>) -> Result<Stored<E>> {
-        stored(self.table.name(), self.commit(key, change)?)
+        alone::stored(self.table.name(), self.commit(key, change)?)
     }
 
     fn commit(&self, key: Key<E>, change: Change<'_, E>) -> Result<(ETag, Option<E>)> {
         let mut attempt = EntityAttempt::new(key, change);
         let etag = driver::commit(Together::alone(&self.table), &mut [&mut attempt])?;
         Ok((etag, attempt.into_new()))
-    }
-}
-
-/// What a change has left of an entity in the table of this name.
-pub(in crate::typed) fn stored<E>(table: &str, done: (ETag, Option<E>)) -> Result<Stored<E>> {
-    match done {
-        (etag, Some(entity)) => Ok(Stored::new(entity, etag)),
-        // Changes that are made of what is stored leave what they made.
-        (_, None) => Err(Error::new(ErrorKind::EntityNotFound).attempted("read from").table(table)),
     }
 }
 

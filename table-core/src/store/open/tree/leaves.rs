@@ -1,4 +1,4 @@
-//! A walk over the leaves of a range, in either direction, that is nothing but numbers: it borrows from nobody, and is
+//! A walk over the leaves of a range, in either direction. It is nothing but numbers: it borrows from nobody, and is
 //! given the pages with each call.
 //!
 //! Nothing of a page is believed until it has been looked at. A leaf that is entered is in use, whole, and within the keys

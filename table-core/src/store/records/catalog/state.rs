@@ -1,0 +1,340 @@
+//! What a process keeps of a table: that it exists, its dictionary, the declarations of its rows.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+
+use super::{Entry, find, list};
+use crate::error::{Error, ErrorKind};
+use crate::plan::Epoch;
+use crate::row::Row;
+use crate::row::dict::Dict;
+use crate::row::view;
+use crate::schema::{Lives, Outdated, Schema, Standing};
+use crate::store::lmdb::Databases;
+use crate::store::records::kinds::{self, DeclaredKind};
+use crate::store::records::meta::Meta;
+use crate::store::records::{layouts, lives, vouched};
+
+/// A table as this process knows it; shared by every handle.
+#[derive(Debug)]
+pub(crate) struct TableState {
+    pub(crate) id: u32,
+    /// The name as it was given at creation.
+    pub(crate) name: Box<str>,
+    dict: RwLock<Arc<Dict>>,
+    /// The catalog's generation at which the table was last seen to exist.
+    generation: AtomicU64,
+    /// The LMDB transaction at which it was last seen to exist: a read at the same one need not look again.
+    checked_at: AtomicUsize,
+    /// The declarations that its rows are known to be read by.
+    registered: RwLock<Vec<&'static Schema>>,
+    /// What writers by a declaration go by, as far as somebody has asked.
+    standings: RwLock<Vec<Known>>,
+    /// Former declarations, which would write what another one has had sealed or renamed.
+    outdated: RwLock<Vec<(&'static Schema, Outdated)>>,
+    /// Whether there are any.
+    has_outdated: AtomicBool,
+    /// The kinds of rows that structs declare, at the generation above, and whether there are any.
+    declared: RwLock<Vec<DeclaredKind>>,
+    has_declared: AtomicBool,
+    /// The states of the kinds that have any, at the generation above, and whether there are any.
+    lives: RwLock<Vec<(String, Lives)>>,
+    has_lives: AtomicBool,
+    /// Held by who takes in what another generation says.
+    looking: Mutex<()>,
+}
+
+/// What is known of a declaration.
+#[derive(Debug)]
+struct Known {
+    schema: &'static Schema,
+    /// The catalog's generation at which that was so.
+    generation: u64,
+    standing: Standing,
+    /// Whether it may write; else it may read.
+    may_write: bool,
+    /// Whether it might at some time.
+    has_written: bool,
+}
+
+impl TableState {
+    /// `dict` knows no name yet.
+    pub(crate) fn new(entry: &Entry, dict: Dict) -> Self {
+        Self {
+            id: entry.id,
+            name: entry.name.clone(),
+            dict: RwLock::new(Arc::new(dict)),
+            generation: AtomicU64::new(u64::MAX),
+            checked_at: AtomicUsize::new(usize::MAX),
+            registered: RwLock::default(),
+            standings: RwLock::default(),
+            outdated: RwLock::default(),
+            has_outdated: AtomicBool::new(false),
+            declared: RwLock::default(),
+            has_declared: AtomicBool::new(false),
+            lives: RwLock::default(),
+            has_lives: AtomicBool::new(false),
+            looking: Mutex::default(),
+        }
+    }
+
+    /// Takes note of a declaration that was compared with what the store has noted.
+    pub(crate) fn set_registered(&self, schema: &'static Schema) {
+        let mut registered = self.registered.write().unwrap_or_else(PoisonError::into_inner);
+        if !registered.iter().any(|known| std::ptr::eq(*known, schema)) {
+            registered.push(schema);
+        }
+    }
+
+    /// What a program with this declaration goes by, as far as the process has looked since the catalog's generation rose.
+    #[inline]
+    pub(crate) fn standing(&self, schema: &'static Schema, writes: bool) -> Option<Standing> {
+        let generation = self.generation.load(Ordering::Acquire);
+        let known = self.standings.read().unwrap_or_else(PoisonError::into_inner);
+        let known = known.iter().find(|known| std::ptr::eq(known.schema, schema))?;
+        (known.generation == generation && (known.may_write || !writes)).then_some(known.standing)
+    }
+
+    /// Whether this declaration has been one that may write.
+    pub(crate) fn has_written(&self, schema: &'static Schema) -> bool {
+        let known = self.standings.read().unwrap_or_else(PoisonError::into_inner);
+        known.iter().any(|known| std::ptr::eq(known.schema, schema) && known.has_written)
+    }
+
+    /// Takes note of what a program with this declaration goes by at a generation of the catalog.
+    pub(crate) fn set_standing(
+        &self,
+        schema: &'static Schema,
+        (generation, standing): (u64, Standing),
+        may_write: bool,
+    ) {
+        let mut standings = self.standings.write().unwrap_or_else(PoisonError::into_inner);
+        let is_of = |known: &Known| std::ptr::eq(known.schema, schema);
+        let has_written = may_write || standings.iter().any(|known| is_of(known) && known.has_written);
+        standings.retain(|known| !is_of(known));
+        standings.push(Known { schema, generation, standing, may_write, has_written });
+    }
+
+    /// Whether a kind is still in the epoch that a plan was made in. It is known after a
+    /// [look at the generation](Self::check_generation) in the caller's transaction.
+    #[inline]
+    pub(crate) fn is_epoch(&self, epoch: &Epoch) -> bool {
+        if !self.has_lives.load(Ordering::Acquire) {
+            return epoch.number == 0;
+        }
+        let lives = self.lives.read().unwrap_or_else(PoisonError::into_inner);
+        let now = lives.iter().find(|(kind, _)| kind == epoch.kind).map_or(0, |(_, lives)| lives.epoch);
+        now == epoch.number
+    }
+
+    /// Refuses rows by a former declaration, which has a property plain that is sealed now, or under the name that it had. Its
+    /// program has had the table
+    /// open since then.
+    #[inline]
+    pub(crate) fn check_declarations(
+        &self,
+        declarations: impl Iterator<Item = &'static Schema>,
+    ) -> Result<(), Error> {
+        if !self.has_outdated.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let outdated = self.outdated.read().unwrap_or_else(PoisonError::into_inner);
+        for schema in declarations {
+            // They are compared by their contents: a constant may lie in several places.
+            if let Some((_, why)) = outdated.iter().find(|(former, _)| *former == schema) {
+                return Err(layouts::outdated(schema, *why));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether some struct declares a kind of its rows.
+    #[inline]
+    pub(in crate::store) fn declares_some(&self) -> bool {
+        self.has_declared.load(Ordering::Acquire)
+    }
+
+    /// The kinds of rows that structs declare. They are complete after a
+    /// [look at the generation](Self::check_generation) in the caller's transaction.
+    pub(in crate::store::records) fn declared_kinds(&self) -> RwLockReadGuard<'_, Vec<DeclaredKind>> {
+        self.declared.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Verifies with the keys that nobody without them has changed the records that say what is sealed.
+    pub(in crate::store) fn verify(
+        &self,
+        dbs: &Databases,
+        txn: &heed::RoTxn<'_>,
+        meta: &Meta,
+    ) -> Result<(), Error> {
+        let entry = find(dbs, txn, meta, &self.name)?;
+        entry.map_or(Ok(()), |entry| self.verify_entry(dbs, txn, meta, &entry))
+    }
+
+    /// The same of another table of the store.
+    pub(in crate::store) fn verify_entry(
+        &self,
+        dbs: &Databases,
+        txn: &heed::RoTxn<'_>,
+        meta: &Meta,
+        entry: &Entry,
+    ) -> Result<(), Error> {
+        let dict = self.dict();
+        let Some(vault) = dict.vault() else { return Ok(()) };
+        vouched::verify_tables(dbs, txn, meta, vault.authority()?)?;
+        vouched::verify_table(dbs, txn, meta, vault.authority()?, entry)
+    }
+
+    /// Reads the declared kinds again.
+    fn find_declared(&self, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<(), Error> {
+        let declared = kinds::declared(dbs, txn, self.id)?;
+        let has_declared = !declared.is_empty();
+        *self.declared.write().unwrap_or_else(PoisonError::into_inner) = declared;
+        self.has_declared.store(has_declared, Ordering::Release);
+        let lives = lives::all_lives(dbs, txn, self.id)?;
+        let has_lives = !lives.is_empty();
+        *self.lives.write().unwrap_or_else(PoisonError::into_inner) = lives;
+        self.has_lives.store(has_lives, Ordering::Release);
+        Ok(())
+    }
+
+    /// Lets the other declarations of a kind be compared anew when the table is opened by them.
+    pub(crate) fn forget_others(&self, schema: &'static Schema) {
+        let mut registered = self.registered.write().unwrap_or_else(PoisonError::into_inner);
+        registered.retain(|known| known.kind != schema.kind || std::ptr::eq(*known, schema));
+    }
+
+    /// Looks again at the declarations that were right when the table was opened.
+    pub(crate) fn check_registered(&self, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<(), Error> {
+        self.check_outdated(dbs, txn)?;
+        let registered = self.registered.read().unwrap_or_else(PoisonError::into_inner).clone();
+        for schema in registered {
+            if let Some(why) = layouts::is_outdated(dbs, txn, self, schema)? {
+                let mut outdated = self.outdated.write().unwrap_or_else(PoisonError::into_inner);
+                if !outdated.iter().any(|(former, _)| *former == schema) {
+                    outdated.push((schema, why));
+                }
+                self.has_outdated.store(true, Ordering::Release);
+                drop(outdated);
+                let mut registered = self.registered.write().unwrap_or_else(PoisonError::into_inner);
+                registered.retain(|known| !std::ptr::eq(*known, schema));
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks again at those that were not: what is noted of copies may have been taken out.
+    fn check_outdated(&self, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<(), Error> {
+        if !self.has_outdated.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let known: Vec<_> = self.outdated.read().unwrap_or_else(PoisonError::into_inner).clone();
+        for (schema, _) in known {
+            if layouts::is_outdated(dbs, txn, self, schema)?.is_none() {
+                let mut outdated = self.outdated.write().unwrap_or_else(PoisonError::into_inner);
+                outdated.retain(|(former, _)| *former != schema);
+                drop(outdated);
+                self.set_registered(schema);
+            }
+        }
+        Ok(())
+    }
+
+    /// The dictionary as far as it is known.
+    pub(crate) fn dict(&self) -> Arc<Dict> {
+        self.dict.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes in a dictionary whose entries are all committed.
+    pub(crate) fn learn(&self, dict: Arc<Dict>) {
+        let mut known = self.dict.write().unwrap_or_else(PoisonError::into_inner);
+        // Two threads may have read different amounts. Numbers never change, so the longer dictionary holds the other.
+        if dict.len().holds(known.len()) {
+            *known = dict;
+        }
+    }
+
+    /// The dictionary with everything that this snapshot has.
+    #[cold]
+    pub(crate) fn reload(&self, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<Arc<Dict>, Error> {
+        let mut dict = (*self.dict()).clone();
+        dict.read_new(dbs, txn, self.id).map_err(|e| e.table(&self.name))?;
+        let dict = Arc::new(dict);
+        self.learn(dict.clone());
+        Ok(dict)
+    }
+
+    /// The dictionary with everything that this row needs. A number that it does not have is damage.
+    #[cold]
+    pub(crate) fn reload_for(
+        &self,
+        dbs: &Databases,
+        txn: &heed::RoTxn<'_>,
+        row: &Row<'_>,
+    ) -> Result<Arc<Dict>, Error> {
+        let dict = self.reload(dbs, txn)?;
+        if view::covers(&dict, row) {
+            return Ok(dict);
+        }
+        Err(Error::new(ErrorKind::Corrupt)
+            .because("the row has a property, an `EntityType` or a shape that its table does not know"))
+    }
+
+    /// Checks in a snapshot that the table has not been dropped.
+    pub(crate) fn check_exists(&self, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<(), Error> {
+        // Transactions of one number see one state.
+        if self.checked_at.load(Ordering::Acquire) == txn.id() {
+            return Ok(());
+        }
+        self.check_generation(dbs, txn, &Meta::read(dbs.main, txn)?)?;
+        self.checked_at.store(txn.id(), Ordering::Release);
+        Ok(())
+    }
+
+    /// Notes that the table exists in the state of this number, which this process has made: it has just written the
+    /// record that a read would look at.
+    pub(crate) fn exists_at(&self, state: usize) {
+        self.checked_at.store(state, Ordering::Release);
+    }
+
+    /// Checks in a transaction with this record that the table has not been dropped, and that its declarations are
+    /// still those that may write.
+    pub(crate) fn check_generation(
+        &self,
+        dbs: &Databases,
+        txn: &heed::RoTxn<'_>,
+        meta: &Meta,
+    ) -> Result<(), Error> {
+        if self.generation.load(Ordering::Acquire) == meta.generation {
+            return Ok(());
+        }
+        match find(dbs, txn, meta, &self.name)? {
+            // A table that got another name by case alone goes on by its former handles.
+            Some(entry) if entry.id == self.id => {
+                self.verify_entry(dbs, txn, meta, &entry)?;
+                let _looking = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
+                // A reader of a former state must not bring back what was known then.
+                let known = self.generation.load(Ordering::Acquire);
+                if known == u64::MAX || known < meta.generation {
+                    self.check_registered(dbs, txn)?;
+                    self.find_declared(dbs, txn)?;
+                    self.generation.store(meta.generation, Ordering::Release);
+                }
+                Ok(())
+            }
+            found => {
+                let because = if meta.next_table <= self.id {
+                    "the table was created after the snapshot was taken"
+                } else if let Some(renamed) = list(dbs, txn, meta)?.iter().find(|entry| entry.id == self.id) {
+                    let because = format!("the table is called `{}` now; get a new handle", renamed.name);
+                    return Err(Error::new(ErrorKind::TableNotFound).because(because).table(&self.name));
+                } else if found.is_some() {
+                    "the table was dropped and created anew; get a new handle"
+                } else {
+                    "the table was dropped"
+                };
+                Err(Error::new(ErrorKind::TableNotFound).because(because).table(&self.name))
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What entity group transactions and store transactions have in common.
+
+/// The messages that go with the changes, and what becomes of all: of a type with `operations`, `errands`, and a `run` that
+/// has them carried out or shown.
+macro_rules! messages_and_end {
+    () => {
+        /// Sends a message with the changes: both happen, or neither. Nobody receives it before the changes are there. The
+        /// queue is of the same store.
+        #[cfg(feature = "queue")]
+        pub fn send<T: serde::Serialize>(self, queue: &Queue<T>, message: &T) -> Self {
+            self.send_message(queue.message(message))
+        }
+
+        /// The same of a message with more to say of it: when it shows, how long it lives, a unique key.
+        #[cfg(feature = "queue")]
+        pub fn send_message<T: serde::Serialize>(mut self, message: Message<'_, T>) -> Self {
+            self.errands.add(message.errand());
+            self
+        }
+
+        /// Completes a message with the changes: both happen, or neither. So what a message asks for is done once, however
+        /// often it is received. If it is held no more, nothing happens, and the error is
+        /// [`StaleReceipt`](ErrorKind::StaleReceipt).
+        #[cfg(feature = "queue")]
+        pub fn complete<T>(mut self, received: &Received<T>) -> Self {
+            self.errands.add(Ok(received.errand()));
+            self
+        }
+
+        /// How many changes there are, messages aside.
+        pub fn len(&self) -> usize {
+            self.operations.len()
+        }
+
+        /// Whether there is no change yet, messages aside.
+        pub fn is_empty(&self) -> bool {
+            self.operations.is_empty()
+        }
+
+        /// Makes every change, or none. The version is that of every entity written.
+        pub fn commit(self) -> Result<ETag> {
+            self.run(driver::commit)
+        }
+
+        /// The rows that committing would touch, by table and partition: nothing is written.
+        pub fn explain(self) -> Result<WriteExplain> {
+            self.run(driver::explain)
+        }
+    };
+}
+pub(super) use messages_and_end;

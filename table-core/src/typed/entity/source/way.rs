@@ -1,0 +1,136 @@
+//! Where the fields of a row come from, and how they are found.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+
+use super::known::Known;
+use crate::model::{DynamicEntity, ValueRef};
+use crate::plan::Values;
+use crate::row::numbers::PropertyNumber;
+use crate::row::quick::QuickRow;
+use crate::row::view::RowView;
+use crate::schema::{Field, Schema};
+
+/// How fields are found.
+#[derive(Debug)]
+pub(super) enum Way<'v> {
+    /// By what is known of all rows of a path that have one shape.
+    Short(QuickRow<'v>),
+    /// By their properties' numbers or names, in any row.
+    Long(Long<'v>),
+    /// In the rows of a wide entity.
+    Wide(Box<WideWay<'v>>),
+}
+
+/// The rows of a wide entity, from its head on: by what is known of those that have one shape, and else by numbers and names.
+#[derive(Debug)]
+pub(super) struct WideWay<'v> {
+    rows: Vec<Option<QuickRow<'v>>>,
+    pub(super) long: Long<'v>,
+}
+
+impl<'v> WideWay<'v> {
+    pub(super) fn of(
+        head: &'v RowView<'v>,
+        parts: &'v [Option<RowView<'v>>],
+        schema: &'static Schema,
+    ) -> Box<Self> {
+        let rows = std::iter::once(Some(head)).chain(parts.iter().map(Option::as_ref));
+        let rows = rows.map(|row| row?.own_quick(schema.fields, None)).collect();
+        Box::new(Self { rows, long: Long::of(Row::Stored(head), schema) })
+    }
+
+    fn row(&self, fields: &[Field], field: usize) -> Option<&QuickRow<'v>> {
+        self.rows.get(fields.get(field)?.part)?.as_ref()
+    }
+
+    /// What the field holds, by a short way.
+    #[inline(never)]
+    pub(super) fn near(&self, fields: &[Field], field: usize) -> Option<ValueRef<'_>> {
+        self.row(fields, field)?.get(field)
+    }
+
+    /// Whether the row that holds the field surely has no such property, nor do the keys give it back.
+    pub(super) fn lacks(&self, fields: &[Field], field: usize) -> bool {
+        self.long.from_keys.get(field).is_none()
+            && self.row(fields, field).is_some_and(|row| row.lacks(field))
+    }
+}
+
+impl<'v> Way<'v> {
+    /// What the longer way knows, if fields are found by it.
+    pub(super) fn long(&mut self) -> Option<&mut Long<'v>> {
+        match self {
+            Self::Short(_) => None,
+            Self::Long(long) => Some(long),
+            Self::Wide(wide) => Some(&mut wide.long),
+        }
+    }
+
+    /// Whether a row that is read by the short way surely lacks the field.
+    pub(super) fn lacks(&self, fields: &[Field], field: usize) -> bool {
+        match self {
+            Self::Short(quick) => quick.lacks(field),
+            Self::Long(_) => false,
+            Self::Wide(wide) => wide.lacks(fields, field),
+        }
+    }
+}
+
+/// What is known of a row's fields where each is looked for.
+#[derive(Debug)]
+pub(super) struct Long<'v> {
+    /// Their numbers in a row that is stored.
+    pub(super) numbers: &'v [PropertyNumber],
+    pub(super) from_keys: Known<'v>,
+    /// Where the next field's property stands in the row, as far as fields and properties are in one order.
+    pub(super) place: Cell<usize>,
+}
+
+impl<'v> Long<'v> {
+    pub(super) fn of(row: Row<'v>, schema: &'static Schema) -> Self {
+        let numbers = match row {
+            Row::Stored(view) | Row::Merged(view, _) => view.numbers(schema.fields),
+            Row::Given(_) | Row::Planned(_) => &[],
+        };
+        // What a row says first is its kind.
+        Self { numbers, from_keys: Known::default(), place: Cell::new(1) }
+    }
+
+    /// What the field holds, if its key gives it back, or it is next in the row, small, and not sealed.
+    #[inline(never)]
+    pub(super) fn near(&self, row: Row<'v>, field: usize) -> Option<ValueRef<'_>> {
+        if self.from_keys.may_have(field) {
+            return self.from_keys.get(field);
+        }
+        let (Row::Stored(view), Some(number)) = (row, self.numbers.get(field)) else { return None };
+        let place = self.place.get();
+        let value = view.small_at(place, number.unsealed?)?;
+        self.place.set(place + 1);
+        Some(value)
+    }
+}
+
+/// Where fields come from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Row<'v> {
+    /// What is stored.
+    Stored(&'v RowView<'v>),
+    /// What is stored, with some properties set anew.
+    Merged(&'v RowView<'v>, &'v DynamicEntity),
+    /// What somebody gave.
+    Given(&'v DynamicEntity),
+    /// What is about to be stored.
+    Planned(&'v Values<'v>),
+}
+
+impl<'v> Row<'v> {
+    pub(super) fn keys(self) -> (Cow<'v, str>, Cow<'v, str>) {
+        match self {
+            Self::Stored(view) | Self::Merged(view, _) => view.keys(),
+            Self::Given(entity) => (entity.partition_key().into(), entity.row_key().into()),
+            // Every field is among the values.
+            Self::Planned(_) => Default::default(),
+        }
+    }
+}
