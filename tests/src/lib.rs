@@ -19,6 +19,7 @@ pub mod random;
 pub mod reader;
 pub mod releases;
 pub mod staff;
+pub mod together;
 pub mod vault;
 pub mod versions;
 pub mod work;

@@ -1,8 +1,6 @@
 //! Lists that come while there are entities, and are made by jobs.
 
-use std::sync::Barrier;
-use std::thread;
-
+use integration_tests::together::rebuild_while_others_write;
 use integration_tests::{Scratch, assert_sound};
 use table_core::{Entity, ErrorKind, IfMatch, Query};
 
@@ -132,30 +130,13 @@ fn a_list_is_made_exactly_while_others_write() {
     let store = scratch.store();
     store.table::<none::Member>().unwrap().bulk_insert(members(600)).unwrap();
     let table = store.table::<one::Member>().unwrap();
-    let begin = Barrier::new(4);
-    thread::scope(|scope| {
-        for writer in 0..2_u32 {
-            let (table, begin) = (&table, &begin);
-            scope.spawn(move || {
-                begin.wait();
-                for round in 0..150 {
-                    let id = writer + 2 * round;
-                    let city = CITIES[(id as usize + 1) % 3];
-                    table.update(one::Member::key("c", id), |one| one.city = city.into()).unwrap();
-                    if round % 3 == 0 {
-                        table.delete(one::Member::key("c", id), IfMatch::Any).unwrap();
-                        let new = one::Member { club: "c".into(), id: 1_000 + id, city: "Rome".into() };
-                        table.insert(&new).unwrap();
-                    }
-                }
-            });
-        }
-        for _ in 0..2 {
-            let (table, begin) = (&table, &begin);
-            scope.spawn(move || {
-                begin.wait();
-                table.rebuild().unwrap().run().unwrap();
-            });
+    rebuild_while_others_write(&table, |id, is_renewed| {
+        let city = CITIES[(id as usize + 1) % 3];
+        table.update(one::Member::key("c", id), |one| one.city = city.into()).unwrap();
+        if is_renewed {
+            table.delete(one::Member::key("c", id), IfMatch::Any).unwrap();
+            let new = one::Member { club: "c".into(), id: 1_000 + id, city: "Rome".into() };
+            table.insert(&new).unwrap();
         }
     });
     let report = table.check().unwrap();

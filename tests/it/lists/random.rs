@@ -1,8 +1,8 @@
 //! Random changes of any form, beside a model that is looked through by itself.
 
 use integration_tests::random::Random;
+use integration_tests::together::change_at_random;
 use integration_tests::{Scratch, assert_sound};
-use table_core::IfMatch;
 
 use super::{Employee, assert_listed, employee};
 
@@ -30,42 +30,11 @@ fn lists_say_what_a_plain_look_finds_whatever_is_changed() {
     let (mut staff, mut random) = (Vec::<Employee>::new(), Random::new(11));
     let steps = steps();
     for step in 0..steps {
-        let count = 1 + random.below(4);
-        // The changes of one transaction are of different entities.
-        let mut wanted: Vec<(u64, Employee)> = Vec::new();
-        for _ in 0..count {
-            let one = any(&mut random);
-            if wanted.iter().all(|(_, other)| (&other.department, other.id) != (&one.department, one.id)) {
-                wanted.push((random.below(4), one));
-            }
-        }
-        let mut transaction = store.transaction();
-        for (what, one) in &wanted {
-            let key = || Employee::key(&*one.department, one.id);
-            let at =
-                staff.iter().position(|other| (&other.department, other.id) == (&one.department, one.id));
-            match (what, at) {
-                (0, Some(at)) => {
-                    staff.remove(at);
-                    transaction = transaction.delete(key(), IfMatch::Any);
-                }
-                (1, Some(at)) => {
-                    (staff[at].last_name, staff[at].team) = (one.last_name.clone(), one.team.clone());
-                    transaction = transaction.update(key(), |old: &mut Employee| {
-                        (old.last_name, old.team) = (one.last_name.clone(), one.team.clone());
-                    });
-                }
-                (_, Some(at)) => {
-                    staff[at] = one.clone();
-                    transaction = transaction.put(one);
-                }
-                (_, None) => {
-                    staff.push(one.clone());
-                    transaction = transaction.insert(one);
-                }
-            }
-        }
-        transaction.commit().unwrap();
+        let (becomes, done) = change_at_random((&store, &mut random), &staff, any, |old, one| {
+            (old.last_name, old.team) = (one.last_name.clone(), one.team.clone());
+        });
+        done.unwrap();
+        staff = becomes;
         if step % (steps / 60).max(1) == 0 {
             assert_listed(&store, &staff);
         }

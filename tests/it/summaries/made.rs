@@ -1,8 +1,6 @@
 //! Summaries that come while there are entities, and are made and mended by jobs.
 
-use std::sync::Barrier;
-use std::thread;
-
+use integration_tests::together::rebuild_while_others_write;
 use integration_tests::{Scratch, assert_sound};
 use table_core::{DynamicEntity, ErrorKind, IfMatch, Store};
 
@@ -153,31 +151,13 @@ fn a_summary_is_made_exactly_while_others_write() {
     let store = scratch.store();
     store.table::<none::Member>().unwrap().bulk_insert(members(600)).unwrap();
     let table = store.table::<two::Member>().unwrap();
-    let begin = Barrier::new(4);
-    thread::scope(|scope| {
-        for writer in 0..2_u32 {
-            let (table, begin) = (&table, &begin);
-            scope.spawn(move || {
-                begin.wait();
-                for round in 0..150 {
-                    let id = writer + 2 * round;
-                    let club = format!("c{}", id % 3);
-                    table.update(two::Member::key(&*club, id), |one| one.fee += 3).unwrap();
-                    if round % 3 == 0 {
-                        table.delete(two::Member::key(&*club, id), IfMatch::Any).unwrap();
-                        let new = two::Member { club: "c2".into(), id: 1_000 + id, fee: -5 };
-                        table.insert(&new).unwrap();
-                    }
-                }
-            });
-        }
-        // Two who make it at one time share the work, and count nothing twice.
-        for _ in 0..2 {
-            let (table, begin) = (&table, &begin);
-            scope.spawn(move || {
-                begin.wait();
-                table.rebuild().unwrap().run().unwrap();
-            });
+    rebuild_while_others_write(&table, |id, is_renewed| {
+        let club = format!("c{}", id % 3);
+        table.update(two::Member::key(&*club, id), |one| one.fee += 3).unwrap();
+        if is_renewed {
+            table.delete(two::Member::key(&*club, id), IfMatch::Any).unwrap();
+            let new = two::Member { club: "c2".into(), id: 1_000 + id, fee: -5 };
+            table.insert(&new).unwrap();
         }
     });
     let mut wanted = vec![(0, 0); 3];

@@ -1,8 +1,9 @@
 //! Random changes of any form, beside a model that adds up by itself.
 
 use integration_tests::random::Random;
+use integration_tests::together::change_at_random;
 use integration_tests::{Scratch, assert_sound};
-use table_core::{ErrorKind, IfMatch};
+use table_core::ErrorKind;
 
 use super::{Employee, assert_summarized, employee};
 
@@ -40,43 +41,10 @@ fn summaries_say_what_a_plain_look_finds_whatever_is_changed() {
     let (mut staff, mut random) = (Vec::<Employee>::new(), Random::new(7));
     let (mut refused, mut done) = (0, 0);
     for step in 0..steps() {
-        let count = 1 + random.below(4);
-        let mut becomes = staff.clone();
-        // The changes of one transaction are of different entities.
-        let mut wanted: Vec<(u64, Employee)> = Vec::new();
-        for _ in 0..count {
-            let one = any(&mut random);
-            if wanted.iter().all(|(_, other)| (&other.department, other.id) != (&one.department, one.id)) {
-                wanted.push((random.below(4), one));
-            }
-        }
-        let mut transaction = store.transaction();
-        for (what, one) in &wanted {
-            let key = || Employee::key(&*one.department, one.id);
-            let at =
-                becomes.iter().position(|other| (&other.department, other.id) == (&one.department, one.id));
-            match (what, at) {
-                (0, Some(at)) => {
-                    becomes.remove(at);
-                    transaction = transaction.delete(key(), IfMatch::Any);
-                }
-                (1, Some(at)) => {
-                    (becomes[at].salary, becomes[at].level) = (one.salary, one.level);
-                    transaction = transaction.update(key(), |old: &mut Employee| {
-                        (old.salary, old.level) = (one.salary, one.level);
-                    });
-                }
-                (_, Some(at)) => {
-                    becomes[at] = one.clone();
-                    transaction = transaction.put(one);
-                }
-                (_, None) => {
-                    becomes.push(one.clone());
-                    transaction = transaction.insert(one);
-                }
-            }
-        }
-        match transaction.commit() {
+        let (becomes, committed) = change_at_random((&store, &mut random), &staff, any, |old, one| {
+            (old.salary, old.level) = (one.salary, one.level);
+        });
+        match committed {
             Ok(_) => {
                 assert!(!overflows(&becomes), "step {step}");
                 staff = becomes;

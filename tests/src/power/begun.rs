@@ -7,7 +7,7 @@ use std::time::Duration;
 use table_core::queue::Queue;
 use table_core::{Durability, ErrorKind, Result, Store, Table};
 
-use super::run::{Acks, GivenUp, Run};
+use super::run::{self, Acks, GivenUp, Run};
 use super::{batches, wrong};
 use crate::damage::begun::after::Sailor;
 use crate::damage::begun::before;
@@ -21,17 +21,10 @@ fn queue(store: &Store) -> Result<Queue<u32>> {
 }
 
 pub(super) fn run(root: &Path, level: Durability) {
-    let acks = Acks::open();
-    let mut run = Run::new(|| batches::open(root, level));
-    match work(&mut run, &acks) {
-        Ok(()) => acks.say("end"),
-        Err(GivenUp) => acks.say("given up"),
-    }
+    run::work_alone(|| batches::open(root, level), work);
 }
 
 fn work(run: &mut Run<impl Fn() -> Result<Store>>, acks: &Acks) -> std::result::Result<(), GivenUp> {
-    run.store()?;
-    acks.say("open");
     for id in 0..EACH {
         let sailor = before::Sailor::from(Sailor::new(id));
         run.attempt(|store| store.table::<before::Sailor>()?.put(&sailor))?;
@@ -66,9 +59,6 @@ fn work(run: &mut Run<impl Fn() -> Result<Store>>, acks: &Acks) -> std::result::
     }
     // It is left in the middle.
     make(run, acks, 3)?;
-    // What frees space in the background writes no more when the process ends.
-    run.attempt(|store| store.reclaim().map(drop))?;
-    acks.say("end of steps");
     Ok(())
 }
 
@@ -104,31 +94,19 @@ pub(super) fn verify(
     level: Durability,
     acks: super::Acks<'_>,
 ) -> std::result::Result<u64, String> {
-    let mut lost = 0;
-    for opening in 0..2 {
-        if opening == 0 && acks.iter().any(|ack| ack == "open") && !root.join("store/data.mdb").exists() {
-            return Err("the store is gone".into());
+    let look = |opening, store: &Store, _: &_| {
+        if opening > 0 {
+            return Ok(None);
         }
-        let store = batches::open(root, level).map_err(|e| wrong("opening", e))?;
-        let report = store.check().map_err(|e| wrong("checking", e))?;
-        if !report.problems.is_empty() {
-            return Err(format!("{:?}", report.problems));
+        let last = acks.iter().rev().find(|ack| ["ready", "making", "dropping"].contains(&ack.as_str()));
+        if level == Durability::Durable && last.is_some_and(|last| last == "ready") {
+            let ready = store.table::<Sailor>().and_then(|crew| crew.get(Sailor::by_mail("0@sea.org")));
+            ready.map_err(|e| wrong("an index that was made", e))?;
         }
-        if opening == 0 {
-            lost = look(&store, acks)?;
-            if lost > u64::from(level == Durability::Relaxed) {
-                return Err(format!("{lost} commits that were acknowledged are lost"));
-            }
-            let last = acks.iter().rev().find(|ack| ["ready", "making", "dropping"].contains(&ack.as_str()));
-            if level == Durability::Durable && last.is_some_and(|last| last == "ready") {
-                let ready = store.table::<Sailor>().and_then(|crew| crew.get(Sailor::by_mail("0@sea.org")));
-                ready.map_err(|e| wrong("an index that was made", e))?;
-            }
-            batches::write_on(&store)?;
-        }
-        go_on(&store).map_err(|e| wrong("going on", e))??;
-    }
-    Ok(lost)
+        look(store, acks).map(Some)
+    };
+    let go_on = |_, store: &Store| go_on(store).map_err(|e| wrong("going on", e))?;
+    run::open_twice(root, level, acks, || batches::open(root, level), look, go_on)
 }
 
 /// How many acknowledged commits are not there.

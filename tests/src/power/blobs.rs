@@ -6,7 +6,7 @@ use std::path::Path;
 use table_core::blob::Log;
 use table_core::{Durability, ErrorKind, IfMatch, Result, Store};
 
-use super::run::{Acks, GivenUp, Run};
+use super::run::{self, Acks, GivenUp, Run};
 use super::{batches, wrong};
 use crate::blobbed::{Picture, bytes};
 
@@ -18,17 +18,10 @@ const GROWS: &str = "grows";
 const GROWN: usize = 20_000;
 
 pub(super) fn run(root: &Path, level: Durability) {
-    let acks = Acks::open();
-    let mut run = Run::new(|| batches::open(root, level));
-    match work(&mut run, &acks) {
-        Ok(()) => acks.say("end"),
-        Err(GivenUp) => acks.say("given up"),
-    }
+    run::work_alone(|| batches::open(root, level), work);
 }
 
 fn work(run: &mut Run<impl Fn() -> Result<Store>>, acks: &Acks) -> std::result::Result<(), GivenUp> {
-    run.store()?;
-    acks.say("open");
     for number in 0..NUMBERS {
         put(run, acks, number)?;
         write_log(run, acks, number)?;
@@ -47,9 +40,6 @@ fn work(run: &mut Run<impl Fn() -> Result<Store>>, acks: &Acks) -> std::result::
         dropped => dropped,
     })?;
     acks.say("dropped");
-    // What frees space in the background writes no more when the process ends.
-    run.attempt(|store| store.reclaim().map(drop))?;
-    acks.say("end of steps");
     Ok(())
 }
 
@@ -127,32 +117,15 @@ pub(super) fn verify(
     level: Durability,
     acks: super::Acks<'_>,
 ) -> std::result::Result<u64, String> {
-    let mut lost = 0;
-    for opening in 0..2 {
-        if opening == 0 && acks.iter().any(|ack| ack == "open") && !root.join("store/data.mdb").exists() {
-            return Err("the store is gone".into());
+    let open = || batches::open(root, level);
+    let look = |_, store: &Store, _: &_| look(store, acks).map_err(|e| wrong("looking", e))?.map(Some);
+    run::open_twice(root, level, acks, open, look, |opening, store| {
+        if opening > 0 {
+            return clear(store).map_err(|e| wrong("clearing", e))?;
         }
-        let store = batches::open(root, level).map_err(|e| wrong("opening", e))?;
-        let report = store.check().map_err(|e| wrong("checking", e))?;
-        if !report.problems.is_empty() {
-            return Err(format!("{:?}", report.problems));
-        }
-        let lost_now = look(&store, acks).map_err(|e| wrong("looking", e))??;
-        if lost_now > u64::from(level == Durability::Relaxed) {
-            return Err(format!("{lost_now} commits that were acknowledged are lost"));
-        }
-        if opening == 0 {
-            lost = lost_now;
-            batches::write_on(&store)?;
-            let other = || store.container("others")?.put("one", &bytes(3));
-            other().map_err(|e| wrong("putting on", e))?;
-        } else if lost != lost_now {
-            return Err("the second opening shows another state than the first".into());
-        } else {
-            clear(&store).map_err(|e| wrong("clearing", e))??;
-        }
-    }
-    Ok(lost)
+        let other = || store.container("others")?.put("one", &bytes(3));
+        other().map_err(|e| wrong("putting on", e))
+    })
 }
 
 /// How many acknowledged commits are not there; an error if something is there otherwise than it was ever put.

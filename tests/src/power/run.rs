@@ -5,7 +5,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use table_core::{ErrorKind, Result, Store};
+use table_core::store::CheckReport;
+use table_core::{Durability, ErrorKind, Result, Store};
+
+use super::{batches, wrong};
 
 /// The variable with the file that acknowledgements are written to; the recorder notes them.
 pub const ACKS: &str = "RECORDER_ACKS";
@@ -97,6 +100,66 @@ impl<O: Fn() -> Result<Store>> Run<O> {
         }
         Err(GivenUp)
     }
+}
+
+/// Does the work of one thread, from the opening on; says how it ended.
+pub(super) fn work_alone<O: Fn() -> Result<Store>>(
+    open: O,
+    work: impl FnOnce(&mut Run<O>, &Acks) -> std::result::Result<(), GivenUp>,
+) {
+    let acks = Acks::open();
+    let mut run = Run::new(open);
+    let whole = || -> Result<(), GivenUp> {
+        run.store()?;
+        acks.say("open");
+        work(&mut run, &acks)?;
+        // What frees space in the background writes no more when the process ends.
+        run.attempt(|store| store.reclaim().map(drop))?;
+        acks.say("end of steps");
+        Ok(())
+    };
+    match whole() {
+        Ok(()) => acks.say("end"),
+        Err(GivenUp) => acks.say("given up"),
+    }
+}
+
+/// Opens what is left twice, and finds it sound. `look` says how many acknowledged commits are lost, if it looks at this
+/// opening: a relaxed store may lose one. Then the first opening is written to, and `go_on` goes on with each.
+pub(super) fn open_twice(
+    root: &Path,
+    level: Durability,
+    acks: super::Acks<'_>,
+    open: impl Fn() -> Result<Store>,
+    mut look: impl FnMut(usize, &Store, &CheckReport) -> std::result::Result<Option<u64>, String>,
+    mut go_on: impl FnMut(usize, &Store) -> std::result::Result<(), String>,
+) -> std::result::Result<u64, String> {
+    let mut lost = 0;
+    for opening in 0..2 {
+        if opening == 0 && acks.iter().any(|ack| ack == "open") && !root.join("store/data.mdb").exists() {
+            return Err("the store is gone".into());
+        }
+        let store = open().map_err(|e| wrong("opening", e))?;
+        let report = store.check().map_err(|e| wrong("checking", e))?;
+        if !report.problems.is_empty() {
+            return Err(format!("{:?}", report.problems));
+        }
+        if let Some(found) = look(opening, &store, &report)? {
+            if found > u64::from(level == Durability::Relaxed) {
+                return Err(format!("{found} commits that were acknowledged are lost"));
+            }
+            if opening == 0 {
+                lost = found;
+            } else if lost != found {
+                return Err("the second opening shows another state than the first".into());
+            }
+        }
+        if opening == 0 {
+            batches::write_on(&store)?;
+        }
+        go_on(opening, &store)?;
+    }
+    Ok(lost)
 }
 
 /// The file of a key ring in a directory.

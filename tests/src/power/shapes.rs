@@ -3,11 +3,12 @@
 
 use std::path::Path;
 
+use table_core::store::CheckReport;
 use table_core::typed::Settlement;
 use table_core::{Durability, ErrorKind, Key, Result, Store};
 
-use super::run::{Acks, GivenUp, Run};
-use super::{batches, sealed, wrong};
+use super::run::{self, Acks, GivenUp, Run};
+use super::{sealed, wrong};
 use crate::damage::fleet::{Captain, Vessel, Wages, captain, vessel};
 use crate::damage::letters::Letter;
 use crate::damage::tides::{Tide, day, tide};
@@ -21,12 +22,7 @@ const TURNS: u32 = 3;
 const HIRED: u32 = 20;
 
 pub(super) fn run(root: &Path, level: Durability) {
-    let acks = Acks::open();
-    let mut run = Run::new(|| sealed::open(root, level));
-    match work(&mut run, &acks) {
-        Ok(()) => acks.say("end"),
-        Err(GivenUp) => acks.say("given up"),
-    }
+    run::work_alone(|| sealed::open(root, level), work);
 }
 
 fn letter(id: u32, turn: u32) -> Letter {
@@ -38,8 +34,6 @@ fn paid(id: u32, turn: u32) -> Captain {
 }
 
 fn work(run: &mut Run<impl Fn() -> Result<Store>>, acks: &Acks) -> std::result::Result<(), GivenUp> {
-    run.store()?;
-    acks.say("open");
     for id in 0..MANY {
         let mut vessel = vessel("red", id);
         vessel.captain = None;
@@ -80,9 +74,6 @@ fn work(run: &mut Run<impl Fn() -> Result<Store>>, acks: &Acks) -> std::result::
     {
         job += 1;
     }
-    // What frees space in the background writes no more when the process ends.
-    run.attempt(|store| store.reclaim().map(drop))?;
-    acks.say("end of steps");
     Ok(())
 }
 
@@ -91,26 +82,17 @@ pub(super) fn verify(
     level: Durability,
     acks: super::Acks<'_>,
 ) -> std::result::Result<u64, String> {
-    let mut lost = 0;
-    for opening in 0..2 {
-        if opening == 0 && acks.iter().any(|ack| ack == "open") && !root.join("store/data.mdb").exists() {
-            return Err("the store is gone".into());
+    let look = |opening, store: &Store, report: &CheckReport| {
+        if !report.wrong_copies.is_empty() {
+            return Err(format!("{:?}", report.wrong_copies));
         }
-        let store = sealed::open(root, level).map_err(|e| wrong("opening", e))?;
-        let report = store.check().map_err(|e| wrong("checking", e))?;
-        if !report.problems.is_empty() || !report.wrong_copies.is_empty() {
-            return Err(format!("{:?} {:?}", report.problems, report.wrong_copies));
+        if opening > 0 {
+            return Ok(None);
         }
-        if opening == 0 {
-            lost = look(&store, acks).map_err(|e| wrong("looking", e))??;
-            if lost > u64::from(level == Durability::Relaxed) {
-                return Err(format!("{lost} commits that were acknowledged are lost"));
-            }
-            batches::write_on(&store)?;
-        }
-        go_on(&store).map_err(|e| wrong("going on", e))??;
-    }
-    Ok(lost)
+        look(store, acks).map_err(|e| wrong("looking", e))?.map(Some)
+    };
+    let go_on = |_, store: &Store| go_on(store).map_err(|e| wrong("going on", e))?;
+    run::open_twice(root, level, acks, || sealed::open(root, level), look, go_on)
 }
 
 /// The numbers behind a word, as one or two.
