@@ -57,6 +57,10 @@ fn a_repair_that_is_killed_is_mended_by_the_next() {
     };
     assert!(table.bulk_insert((0..MANY).map(one)).unwrap().failures.is_empty());
     let mut staff: Staff = (0..MANY).map(|id| (("Sales".into(), id), (one(id).email, one(id).age))).collect();
+    let change = |id: u32, email: String, staff: &mut Staff| {
+        table.update(second::Employee::key("Sales", id), |e| e.email.clone_from(&email)).unwrap();
+        staff.get_mut(&("Sales".to_owned(), id)).unwrap().0 = email;
+    };
     let (mut random, mut wrong, mut halves, mut ended) = (Random::new(17), 0, 0, 0);
     for kill in 0..=kills {
         if wrong == 0 {
@@ -68,9 +72,7 @@ fn a_repair_that_is_killed_is_mended_by_the_next() {
         for _ in 0..3 {
             let id = random.below(u64::from(MANY)) as u32;
             if !is_damaged(id) {
-                let new = format!("{kill}-{id}@contoso.com");
-                table.update(second::Employee::key("Sales", id), |e| e.email.clone_from(&new)).unwrap();
-                staff.get_mut(&("Sales".to_owned(), id)).unwrap().0 = new;
+                change(id, format!("{kill}-{id}@contoso.com"), &mut staff);
             }
         }
         std::thread::sleep(Duration::from_micros(random.below(60_000)));
@@ -80,6 +82,8 @@ fn a_repair_that_is_killed_is_mended_by_the_next() {
         } else {
             vec![child.next_within(Duration::from_secs(120)).unwrap().unwrap()]
         };
+        // Who dies between LMDB's meta page and the count in its lock has committed, and others see it with their next write.
+        change(1, format!("{kill}-1-after@contoso.com"), &mut staff);
         let report = table.check().unwrap();
         assert!(report.wrong() <= wrong, "what was mended is wrong again: {report}");
         halves += u64::from(report.wrong() > 0 && report.wrong() < wrong);
