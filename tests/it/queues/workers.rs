@@ -125,19 +125,22 @@ fn stopping_waits_for_what_was_begun_and_gives_the_rest_back_untried() {
     let store = opened(&scratch);
     let hires = hires(&store);
     hires.send_all(&[hire(1), hire(2), hire(3), hire(4)]).unwrap();
-    let done = Arc::new(AtomicU32::new(0));
-    let count = done.clone();
+    let (begun, done) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+    let counts = (begun.clone(), done.clone());
     let worker = hires
         .worker()
         .prefetch(3)
         .visibility(LONG)
         .run(move |_| {
+            counts.0.fetch_add(1, Ordering::SeqCst);
             thread::sleep(Duration::from_millis(1_500));
-            count.fetch_add(1, Ordering::SeqCst);
+            counts.1.fetch_add(1, Ordering::SeqCst);
             Ok::<(), String>(())
         })
         .unwrap();
-    until("all are received", || hires.stats().unwrap().hidden == 4);
+    until("all are received, and one is begun", || {
+        begun.load(Ordering::SeqCst) > 0 && hires.stats().unwrap().hidden == 4
+    });
     worker.stop();
     let (done, stats) = (done.load(Ordering::SeqCst), hires.stats().unwrap());
     assert!(done >= 1, "what was begun is done");
