@@ -39,6 +39,7 @@ mod lints;
 mod lists;
 mod model;
 mod operations;
+mod pairs;
 mod periods;
 mod power;
 mod queries;

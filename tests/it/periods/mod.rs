@@ -1,6 +1,7 @@
 //! Entities with a table for each period.
 
 mod changes;
+mod figures;
 mod model;
 mod queries;
 mod sealed;

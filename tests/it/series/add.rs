@@ -133,8 +133,77 @@ fn copies_follow_what_is_added() {
     assert_eq!(days.get(Day::by_rack("web1", 1, 4)).unwrap().unwrap(), expected);
 }
 
+/// With others in one batch and in one transaction they are added, or none is.
+#[test]
+fn numbers_are_added_together_with_other_changes() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let pages = store.table::<Page>().unwrap();
+    let (first, second) = (page(), Page { name: "b".into(), ..page() });
+    pages.insert(&first).unwrap();
+    let etag = pages
+        .egt(Page::partition("w"))
+        .insert(&second)
+        .add(key(), Page::add().hits(13, 5).hits(13, 1).score(0, -7))
+        .commit()
+        .unwrap();
+    let read = pages.get(key()).unwrap().unwrap();
+    assert_eq!((read.hits[13], read.score[0], Stored::etag(&read)), (Some(6), 0, etag));
+    let there = || [pages.get(key()).unwrap().unwrap(), pages.get(Page::key("w", "b")).unwrap().unwrap()];
+    let before = there();
+
+    // A sum beyond the type, a slot that there is not, and an entity that there is not: nothing is written.
+    let refused = |add: table_core::Result<table_core::ETag>, kind, words: &str| {
+        let error = add.unwrap_err();
+        assert_eq!((error.kind(), error.index()), (kind, Some(1)), "{error}");
+        assert!(error.to_string().contains(words) && error.to_string().contains("`Hits`"), "{error}");
+        assert_eq!(there(), before);
+    };
+    let batch = || pages.egt(Page::partition("w")).update(Page::key("w", "b"), |page| page.title.clear());
+    let out = ErrorKind::ValueOutOfRange;
+    refused(batch().add(key(), Page::add().hits(13, -7)).commit(), out, "less than a `u32` holds");
+    refused(batch().add(key(), Page::add().hits(24, 1)).commit(), out, "no slot 24");
+    let none = Page::key("w", "c");
+    refused(batch().add(none, Page::add().hits(0, 1)).commit(), ErrorKind::EntityNotFound, "page_c");
+    let explained = batch().add(key(), Page::add().hits(13, 1)).explain().unwrap();
+    assert!(explained.to_string().contains("page_a"), "{explained}");
+    assert_eq!(there(), before);
+}
+
+#[test]
+fn numbers_are_added_in_a_store_transaction() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let (pages, days) = (store.table::<Page>().unwrap(), store.table::<Day>().unwrap());
+    pages.insert(&page()).unwrap();
+    days.insert(&day(4)).unwrap();
+    let day_key = || Day::key("web1", 4);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            let store = &store;
+            scope.spawn(move || {
+                for _ in 0..10 {
+                    let transaction = store.transaction().add(key(), Page::add().hits(1, 1));
+                    transaction.add(day_key(), Day::add().requests(3, 10)).commit().unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(pages.get(key()).unwrap().unwrap().hits[1], Some(40));
+    let mut expected = day(4);
+    expected.requests[3] += 400;
+    assert_eq!(days.get(day_key()).unwrap().unwrap(), expected);
+    assert_eq!(days.get(Day::by_rack("web1", 1, 4)).unwrap().unwrap(), expected);
+    let add = store.transaction().add(key(), Page::add().hits(1, 1));
+    let error = add.add(day_key(), Day::add().requests(3, i64::MAX)).commit().unwrap_err();
+    assert_eq!((error.kind(), error.index()), (ErrorKind::ValueOutOfRange, Some(1)), "{error}");
+    assert_eq!(pages.get(key()).unwrap().unwrap().hits[1], Some(40));
+    assert_sound(&store);
+}
+
 on_other_executors! {
     numbers_are_added_to_slots
+    numbers_are_added_together_with_other_changes
     what_can_not_be_added_is_refused_and_nothing_is_written
     a_slot_that_is_absent_counts_as_what_it_reads_as
     copies_follow_what_is_added

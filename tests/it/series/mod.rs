@@ -348,6 +348,7 @@ fn a_job_and_a_copy_of_the_store_keep_them() {
     assert!(!days.check().unwrap().is_sound());
     days.repair().unwrap();
     assert!(days.check().unwrap().is_sound());
+    assert_eq!(days.cost().unwrap().rows.iter().map(|rows| rows.rows).collect::<Vec<_>>(), [30, 30]);
     let copy = scratch.path().join("copy");
     store.copy_to(&copy).unwrap();
     let copied = Store::open(&copy).unwrap().table::<Day>().unwrap();

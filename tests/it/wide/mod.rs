@@ -5,6 +5,7 @@ mod figures;
 mod grown;
 mod listed;
 mod random;
+mod sets;
 
 use integration_tests::{Scratch, assert_sound, on_other_executors};
 use table_core::query::QueryClass;

@@ -45,11 +45,14 @@ struct Sound {
     rain: f64,
 }
 
+// Its rows could be parts of the other's: `decade_0201_01`.
 #[derive(Entity)]
 #[entity(table = "Weather", kind = "station")]
-#[key(partition = "{name}", row = "station")]
+#[key(partition = "{name}", row = "decade_{number:04}_{of:02}")]
 struct Station {
     name: String,
+    number: u32,
+    of: u8,
 }
 
 #[derive(EntitySet)]

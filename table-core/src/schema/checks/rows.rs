@@ -196,17 +196,6 @@ pub(super) const fn apart(a: &Schema, b: &Schema) -> Option<Message> {
             "` is a summary: a set is of entities that are written, and `Store::table` reads a summary",
         ));
     }
-    let wide = if a.is_wide() {
-        Some(a)
-    } else if b.is_wide() {
-        Some(b)
-    } else {
-        None
-    };
-    if let Some(wide) = wide {
-        let message = Message::new("`").text(wide.entity);
-        return Some(message.text("` is wide, and a set reads entities of one row each: `Store::table` reads it, and a store transaction changes it with others"));
-    }
     let periodic = if a.periods().is_some() {
         Some(a)
     } else if b.periods().is_some() {

@@ -18,6 +18,7 @@ use crate::queue::{Message, Queue, Received};
 use crate::typed::change::Change;
 use crate::typed::entity::Entity;
 use crate::typed::read::key::{Key, Partition};
+use crate::typed::series::Additions;
 
 /// An entity of a set: of the kinds that a `#[derive(EntitySet)]` lists, or of the one kind of a typed table.
 #[diagnostic::on_unimplemented(
@@ -146,6 +147,12 @@ impl<'c, Set> Egt<'c, Set> {
     /// Changes the entity there. The closure may run several times, and can't change the primary key.
     pub fn update<E: Entity + MemberOf<Set>>(self, key: Key<E>, change: impl FnMut(&mut E) + 'c) -> Self {
         self.with(key, Change::Update(Box::new(change)))
+    }
+
+    /// Adds to slots of the entity there, as [`Table::add`](crate::Table::add) does. Here the entity is read, and the changes
+    /// are made again if somebody else was quicker with it.
+    pub fn add<E: Entity + MemberOf<Set>>(self, key: Key<E>, add: impl Into<Additions<E>>) -> Self {
+        self.with(key, Change::Add(add.into()))
     }
 
     /// Changes the entity there, its row key too. The closure may run several times.

@@ -99,7 +99,7 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
     fn needs_values(&self, error: Error) -> Error {
         let error = self.place(error);
         match self.change {
-            Change::Merge(..) | Change::Set(..) | Change::Update(_) | Change::Move(_) => error.and(
+            Change::Merge(..) | Change::Set(..) | Change::Update(_) | Change::Add(_) | Change::Move(_) => error.and(
                 "; such a change needs the whole entity, whose values `put` and `replace` give anew, and `delete` can do \
                  without",
             ),
@@ -147,7 +147,9 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
                 // What it holds of others is theirs to say.
                 if const { E::HELD.is_empty() } { Some(entity) } else { self.new.as_ref().or(Some(entity)) }
             }
-            Change::Merge(..) | Change::Set(..) | Change::Update(_) | Change::Move(_) => self.new.as_ref(),
+            Change::Merge(..) | Change::Set(..) | Change::Update(_) | Change::Add(_) | Change::Move(_) => {
+                self.new.as_ref()
+            }
             Change::Fill(_) | Change::Refile | Change::Rewrite => {
                 self.before.as_ref().and_then(Before::entity)
             }
@@ -170,7 +172,7 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
             };
         }
         let read = match self.change {
-            Change::Merge(..) | Change::Update(_) | Change::Move(_) => {
+            Change::Merge(..) | Change::Update(_) | Change::Add(_) | Change::Move(_) => {
                 Before::read_to_change(view, version).map(|(before, entity)| (before, Some(entity)))
             }
             // The properties would be set of what the row says, and not of what it becomes.
@@ -276,8 +278,8 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
 }
 
 impl<E: Entity, F: FnMut(&mut E) + ?Sized> EntityAttempt<'_, E, F> {
-    /// Makes of the entity stored what it is to be.
-    fn change(&mut self, entity: &mut E) {
+    /// Makes of the entity stored what it is to be; refuses a sum that its slot can't hold.
+    fn change(&mut self, entity: &mut E) -> Result<()> {
         match &mut self.change {
             Change::Merge(patch, _) => {
                 // An earlier attempt has exchanged the patch's values: they are taken back first.
@@ -287,6 +289,7 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> EntityAttempt<'_, E, F> {
                 E::exchange(entity, patch);
             }
             Change::Update(change) | Change::Move(change) => change(entity),
+            Change::Add(additions) => return additions.apply(entity),
             // These bring their entity or its properties along, or none.
             Change::Insert(_)
             | Change::Put(_)
@@ -299,6 +302,7 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> EntityAttempt<'_, E, F> {
             #[cfg(feature = "encrypt")]
             Change::Reseal => {}
         }
+        Ok(())
     }
 }
 
@@ -382,6 +386,9 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
         if let Change::Merge(patch, _) = &self.change {
             E::check_patch(patch).map_err(|error| self.place(error))?;
         }
+        if let Change::Add(additions) = &self.change {
+            additions.check().map_err(|error| self.place(error))?;
+        }
         if let Some(error) = self.closed.take() {
             return Err(self.needs_values(error));
         }
@@ -393,7 +400,7 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
             _ => {}
         }
         if let Some(mut entity) = self.given.take() {
-            self.change(&mut entity);
+            self.change(&mut entity).map_err(|error| self.place(error))?;
             if self.called_off.is_some_and(|called_off| called_off.load(Ordering::Relaxed)) {
                 return Err(self.refused(ErrorKind::ConditionNotMet));
             }

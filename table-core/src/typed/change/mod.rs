@@ -19,6 +19,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, IfMatch};
 use crate::plan::Values;
 use crate::typed::entity::Entity;
+use crate::typed::series::Additions;
 
 /// The error of a closure that may refuse a change: it can be the store's, too.
 #[diagnostic::on_unimplemented(
@@ -48,6 +49,8 @@ pub(in crate::typed) enum Change<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
     Set(&'c DynamicEntity, IfMatch),
     /// The one there is changed, and keeps its key.
     Update(Box<F>),
+    /// The one there has these numbers added to slots of its series.
+    Add(Additions<E>),
     /// The one there is changed, and may get another row key.
     Move(Box<F>),
     /// The one there goes.
@@ -74,6 +77,7 @@ impl<E: Entity, F: ?Sized> Change<'_, E, F> {
             Self::Replace(..) => "replace in",
             Self::Merge(..) | Self::Set(..) => "merge into",
             Self::Update(_) => "update in",
+            Self::Add(_) => "add to",
             Self::Move(_) => "move in",
             Self::Delete(_) => "delete from",
             #[cfg(feature = "encrypt")]
@@ -114,7 +118,7 @@ impl<E: Entity, F: ?Sized> Change<'_, E, F> {
             | Self::Merge(_, condition)
             | Self::Set(_, condition)
             | Self::Delete(condition) => Some(*condition),
-            Self::Update(_) | Self::Move(_) => Some(IfMatch::Any),
+            Self::Update(_) | Self::Add(_) | Self::Move(_) => Some(IfMatch::Any),
             #[cfg(feature = "encrypt")]
             Self::Reseal => Some(IfMatch::Any),
             Self::Fill(_) | Self::Refile | Self::Rewrite => Some(IfMatch::Any),

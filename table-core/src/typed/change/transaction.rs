@@ -19,6 +19,7 @@ use crate::queue::{Message, Queue, Received};
 use crate::schema::Schema;
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Key;
+use crate::typed::series::Additions;
 use crate::typed::settle;
 
 /// Changes of entities in whatever partitions and tables that happen together or not at all.
@@ -155,6 +156,12 @@ impl<'c> StoreTransaction<'c> {
     /// Changes the entity there. The closure may run several times, and can't change the primary key.
     pub fn update<E: Entity>(self, key: Key<E>, change: impl FnMut(&mut E) + 'c) -> Self {
         self.with(key, Change::Update(Box::new(change)))
+    }
+
+    /// Adds to slots of the entity there, as [`Table::add`](crate::Table::add) does. Here the entity is read, and the changes
+    /// are made again if somebody else was quicker with it.
+    pub fn add<E: Entity>(self, key: Key<E>, add: impl Into<Additions<E>>) -> Self {
+        self.with(key, Change::Add(add.into()))
     }
 
     /// Changes the entity there, its row key too. The closure may run several times. To another partition an entity comes

@@ -15,6 +15,7 @@ use crate::typed::change::{Change, Refusal, alone};
 use crate::typed::entity::InPeriods;
 use crate::typed::entity::stored::Stored;
 use crate::typed::read::key::{Key, Partition};
+use crate::typed::series::Additions;
 use crate::typed::table::Table;
 
 /// Entities of one period that a load takes at a time.
@@ -67,6 +68,16 @@ impl<E: InPeriods> Periods<E> {
     /// The entity of this one's key, which is added if there is none: what is stored afterwards, by whomever.
     pub fn get_or_insert(&self, entity: &E) -> Result<Stored<E>> {
         alone::get_or_insert(self.known.tables.source, || self.get(Key::of(entity)), || self.insert(entity))
+    }
+
+    /// Adds to slots of the entity there, as [`Table::add`](crate::Table::add) does; fails if there is none.
+    pub fn add(&self, key: Key<E>, add: impl Into<Additions<E>>) -> Result<ETag> {
+        let (start, additions) = (self.start_of(&key)?, add.into());
+        let in_place = |table: &DynamicTable| Table::<E>::new(table.clone()).add_in_place(&key, &additions);
+        match self.writing(start, false, in_place)? {
+            Some(etag) => Ok(etag),
+            None => self.commit(start, (key, Change::Add(additions))).map(|(etag, _)| etag),
+        }
     }
 
     /// Changes the entity as [`update`](Self::update) does, its row key too, but not its period: the entity and its copies

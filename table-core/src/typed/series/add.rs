@@ -10,6 +10,7 @@ use crate::model::{ETag, Value, ValueRef};
 use crate::plan::{Addition, Amounts, Epoch, Group, OneOrMore, OwnAdd, Plan};
 use crate::schema::{self, Countable, Schema, Series, SumOf, ValueError, holds};
 use crate::sealing::SealedAt;
+use crate::typed::change::Change;
 use crate::typed::change::driver::{self, Together};
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Key;
@@ -57,6 +58,17 @@ impl<E> Additions<E> {
         }
         self.all.push(One { field: first + slot, slot, by, added: schema::added::<T>, of_entity });
     }
+
+    /// Refuses what is of no slot.
+    pub(in crate::typed) fn check(&self) -> Result<()> {
+        self.refused.as_ref().map_or(Ok(()), |error| Err(error.again()))
+    }
+
+    /// Adds to the slots of an entity that was read; refuses a sum that its slot can't hold.
+    pub(in crate::typed) fn apply(&self, entity: &mut E) -> Result<()> {
+        let added = self.all.iter().try_for_each(|one| (one.of_entity)(entity, one.slot, one.by));
+        added.map_err(|error| Error::new(ErrorKind::ValueOutOfRange).because(error.to_string()))
+    }
 }
 
 impl<E> fmt::Debug for Additions<E> {
@@ -75,18 +87,6 @@ pub fn add_to_slot<S: SeriesOf<Slot: Countable>>(
         *place = S::Slot::of_number(place.number() + i128::from(by))?;
     }
     Ok(())
-}
-
-/// Why a change that was made by reading gave up.
-enum Refused {
-    Value(ValueError),
-    Store(Error),
-}
-
-impl From<Error> for Refused {
-    fn from(error: Error) -> Self {
-        Self::Store(error)
-    }
 }
 
 impl<E: Entity> Table<E> {
@@ -130,41 +130,25 @@ impl<E: Entity> Table<E> {
     /// # Ok::<(), table_core::Error>(())
     /// ```
     pub fn add(&self, key: Key<E>, add: impl Into<Additions<E>>) -> Result<ETag> {
-        let Additions { all, refused } = add.into();
-        let place = |error: Error, key: &Key<E>| {
-            let error = error.attempted("add to").table(E::SCHEMA.table());
-            match key.as_strs() {
-                Ok((partition, row)) => error.partition(partition).row(row),
-                Err(_) => error,
-            }
-        };
-        if let Some(error) = refused {
-            return Err(place(error, &key));
-        }
-        // An executor need not know of whose row it speaks.
-        if let Some(done) = self.add_in_place(&key, &all).map_err(|error| place(error, &key))? {
-            return Ok(done);
-        }
-        let (partition, row) =
-            key.as_strs().map(|(partition, row)| (partition.to_owned(), row.to_owned()))?;
-        let changed = self.try_update(key, |entity| {
-            all.iter().try_for_each(|one| (one.of_entity)(entity, one.slot, one.by)).map_err(Refused::Value)
-        });
-        match changed {
-            Ok(entity) => Ok(crate::typed::Stored::etag(&entity)),
-            Err(Refused::Store(error)) => Err(error),
-            Err(Refused::Value(error)) => Err(Error::new(ErrorKind::ValueOutOfRange)
-                .because(error.to_string())
-                .attempted("add to")
-                .table(E::SCHEMA.table())
-                .partition(&partition)
-                .row(&row)),
+        let additions = add.into();
+        match self.add_in_place(&key, &additions)? {
+            Some(done) => Ok(done),
+            None => self.commit(key, Change::Add(additions)).map(|(etag, _)| etag),
         }
     }
 
     /// Adds inside the transaction, if nothing but the entity's own row depends on the slots; `None` if something may.
-    fn add_in_place(&self, key: &Key<E>, all: &[One<E>]) -> Result<Option<ETag>> {
-        let (schema, table) = (E::SCHEMA, self.dynamic());
+    pub(in crate::typed) fn add_in_place(
+        &self,
+        key: &Key<E>,
+        additions: &Additions<E>,
+    ) -> Result<Option<ETag>> {
+        let done = additions.check().and_then(|()| self.add_apart(key, additions));
+        done.map_err(|error| place(error, key))
+    }
+
+    fn add_apart(&self, key: &Key<E>, additions: &Additions<E>) -> Result<Option<ETag>> {
+        let (schema, table, all) = (E::SCHEMA, self.dynamic(), &*additions.all);
         let may = table.exec().store().abilities().additions;
         if !may || all.is_empty() || !all.iter().all(|one| is_apart(schema, one.field)) {
             return Ok(None);
@@ -191,6 +175,16 @@ impl<E: Entity> Table<E> {
             }
             Err(failure) => Err(failure.error),
         }
+    }
+}
+
+/// Says of which entity an error is. An executor need not know of whose row it speaks.
+#[cold]
+fn place<E: Entity>(error: Error, key: &Key<E>) -> Error {
+    let error = error.attempted("add to").table(E::SCHEMA.table());
+    match key.as_strs() {
+        Ok((partition, row)) => error.partition(partition).row(row),
+        Err(_) => error,
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::query::SetQuery;
-use super::{EntitySet, SetTable, read_any};
+use super::{EntitySet, SetTable, get_any};
 use crate::error::Result;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
@@ -71,15 +71,7 @@ impl<'s, Set: EntitySet> SetAt<'s, Set> {
     ///
     /// The row of a copy is of no kind of the set.
     pub fn get_any(&self, partition_key: &str, row_key: &str) -> Result<Option<Stored<Set>>> {
-        let (snapshot, table) = (self.table.snapshot(), self.dynamic());
-        let located = |error: crate::Error| {
-            error.attempted("read from").table(table.name()).partition(partition_key).row(row_key)
-        };
-        if let Some(view) = snapshot.view(table, partition_key, row_key)? {
-            return read_any(&view).map(Some).map_err(located);
-        }
-        Set::KINDS.iter().try_for_each(|schema| snapshot.check_rows(table, schema))?;
-        Ok(None)
+        get_any(self.table.snapshot(), self.dynamic(), partition_key, row_key)
     }
 
     /// The entities of one partition, of all kinds, in the order of their row keys.

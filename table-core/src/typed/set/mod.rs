@@ -11,15 +11,17 @@ pub use at::SetAt;
 pub use query::{SetQuery, SetRows};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::DynamicEntity;
 use crate::query::Query;
 use crate::row::view::RowView;
 use crate::schema::{self, Schema};
 use crate::typed::change::egt::{Egt, MemberOf};
-use crate::typed::entity::Entity;
 use crate::typed::entity::path::{check_own, read_stored};
 use crate::typed::entity::stored::Stored;
+use crate::typed::entity::{Entity, wide};
+use crate::typed::read;
 use crate::typed::read::key::{Key, Partition};
 use crate::typed::read::missed::look_again;
 
@@ -97,27 +99,38 @@ pub trait Visitor<Set> {
     fn visit<E: Entity>(self, variant: fn(E) -> Set) -> Self::Output;
 }
 
-struct Read<'v>(&'v RowView<'v>);
+/// A row, and where the parts are read of one that is the head of a wide entity.
+struct Read<'v>(Option<Parts<'v>>, &'v RowView<'v>);
+
+/// A snapshot, and the table of the head.
+type Parts<'v> = (&'v Snapshot, &'v DynamicTable);
 
 impl<Set> Visitor<Set> for Read<'_> {
     type Output = Result<Stored<Set>>;
 
     fn visit<E: Entity>(self, variant: fn(E) -> Set) -> Self::Output {
-        check_own::<E>(self.0)?;
-        read_stored::<E>(self.0).map(|stored| stored.map(variant))
+        let Self(parts, view) = self;
+        check_own::<E>(view)?;
+        let stored = match parts {
+            Some((snapshot, table)) if const { E::SCHEMA.is_wide() } => {
+                read_stored::<E>(&wide::whole::<E>(snapshot, table, view.clone())?)
+            }
+            _ => read_stored::<E>(view),
+        };
+        stored.map(|stored| stored.map(variant))
     }
 }
 
-/// Reads whatever a row holds.
 /// The kind by which a set visits a row of this one: a row of another version is of the kind all the same.
 fn visited<Set: EntitySet>(kind: &str) -> &str {
     let known = Set::KINDS.iter().find(|schema| schema.kind == schema::kind_of(kind));
     known.map_or(kind, |schema| schema.entity_type)
 }
 
-fn read_any<Set: EntitySet>(view: &RowView<'_>) -> Result<Stored<Set>> {
+/// Reads whatever a row holds.
+fn read_any<Set: EntitySet>(parts: Option<Parts<'_>>, view: &RowView<'_>) -> Result<Stored<Set>> {
     let kind = view.kind()?.unwrap_or_default();
-    if let Some(read) = Set::visit(visited::<Set>(kind), Read(view)) {
+    if let Some(read) = Set::visit(visited::<Set>(kind), Read(parts, view)) {
         return read;
     }
     if let Some(entity) = Set::unknown(view.to_entity()?) {
@@ -126,6 +139,21 @@ fn read_any<Set: EntitySet>(view: &RowView<'_>) -> Result<Stored<Set>> {
     Err(unknown_kind::<Set>(kind, "; a variant with `#[entity_set(unknown)]` would take it")
         .partition(&view.partition_key())
         .row(&view.row_key()))
+}
+
+/// The entity of these keys in a snapshot, whatever its kind.
+fn get_any<Set: EntitySet>(
+    snapshot: &Snapshot,
+    table: &DynamicTable,
+    partition_key: &str,
+    row_key: &str,
+) -> Result<Option<Stored<Set>>> {
+    let Some(view) = snapshot.view(table, partition_key, row_key)? else {
+        return Set::KINDS.iter().try_for_each(|schema| snapshot.check_rows(table, schema)).map(|()| None);
+    };
+    let located =
+        |error: Error| error.attempted("read from").table(table.name()).partition(partition_key).row(row_key);
+    read_any(Some((snapshot, table)), &view).map(Some).map_err(located)
 }
 
 #[cold]
@@ -158,6 +186,10 @@ impl<Set: EntitySet> SetTable<Set> {
     /// The entity of this key.
     #[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
     pub fn get<E: Entity + MemberOf<Set>>(&self, key: Key<E>) -> Result<Option<Stored<E>>> {
+        if const { E::SCHEMA.is_wide() } {
+            // The head and its parts are those of one moment.
+            return read::get(&self.table.snapshot()?, &self.table, &key);
+        }
         let (partition, row) = key.as_strs()?;
         let mut read = |view: &RowView<'_>| {
             check_own::<E>(view)?;
@@ -190,11 +222,16 @@ impl<Set: EntitySet> SetTable<Set> {
     ///
     /// The row of a copy is of no kind of the set.
     pub fn get_any(&self, partition_key: &str, row_key: &str) -> Result<Option<Stored<Set>>> {
-        if let Some(found) = self.table.get_by(partition_key, row_key, read_any)? {
+        if Set::KINDS.iter().any(|schema| schema.is_wide()) {
+            // A head and its parts are those of one moment.
+            return get_any(&self.table.snapshot()?, &self.table, partition_key, row_key);
+        }
+        let mut read = |view: &RowView<'_>| read_any(None, view);
+        if let Some(found) = self.table.get_by(partition_key, row_key, &mut read)? {
             return Ok(Some(found));
         }
         self.check_rows()?;
-        self.table.get_by(partition_key, row_key, read_any)
+        self.table.get_by(partition_key, row_key, read)
     }
 
     /// The entities of one partition, of all kinds, in the order of their row keys.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::{EntitySet, read_any};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::handle::page::Page;
 use crate::handle::rows::Refilling;
 use crate::handle::snapshot::Snapshot;
@@ -14,6 +14,7 @@ use crate::model::Value;
 use crate::model::names::ENTITY_TYPE;
 use crate::query::{Continuation, Explain, Filter, KeyBounds, Query, prop};
 use crate::typed::entity::stored::Stored;
+use crate::typed::query::Beyond;
 use crate::typed::read::origin::Origin;
 
 /// A query over all kinds of a table, as it is now or in a snapshot.
@@ -66,7 +67,11 @@ impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
     /// How the query will be answered, and why.
     pub fn explain(&self) -> Result<Explain> {
         match &self.query {
-            Ok(query) => self.from.table().explain(query),
+            Ok(query) => {
+                self.check_heads(query)?;
+                let parts = Set::KINDS.iter().map(|schema| schema.parts.len()).max().unwrap_or_default();
+                Ok(self.from.table().explain(query)?.with_parts(parts, false))
+            }
             Err(error) => Err(error.again()),
         }
     }
@@ -86,9 +91,28 @@ impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
     /// The query without the copies of the set's kinds.
     fn without_copies(&self) -> Result<Query> {
         match &self.query {
-            Ok(query) => Ok(without_copies::<Set>(query.clone())),
+            Ok(query) => {
+                self.check_heads(query)?;
+                Ok(without_copies::<Set>(query.clone()))
+            }
             Err(error) => Err(error.again()),
         }
+    }
+
+    /// Refuses a filter that asks for what parts of wide entities hold: rows are asked one by one.
+    fn check_heads(&self, query: &Query) -> Result<()> {
+        for schema in Set::KINDS.iter().filter(|schema| schema.is_wide()) {
+            if Beyond::is_asked(schema, query)? {
+                let entity = schema.entity;
+                let because = format!(
+                    "the filter asks for what the parts of `{entity}` hold, and a set's looks at heads alone: \
+                     `Store::table` gives a table of `{entity}`, whose filters look at parts"
+                );
+                let error = Error::new(ErrorKind::InvalidQuery).because(because);
+                return Err(error.attempted("query").table(self.from.table().name()));
+            }
+        }
+        Ok(())
     }
 
     /// What is read, in which each row can be read as one of the set's.
@@ -144,7 +168,8 @@ impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
     pub fn page(&self, size: usize, after: Option<&Continuation>) -> Result<Page<Stored<Set>>> {
         let (query, hold) = (self.without_copies()?, self.hold()?);
         let snapshot: &Snapshot = hold.borrow();
-        snapshot.page_by(self.from.table(), query.into(), size, after, |_, view| read_any(view))
+        let table = self.from.table();
+        snapshot.page_by(table, query.into(), size, after, |_, view| read_any(Some((snapshot, table)), view))
     }
 }
 
@@ -199,7 +224,7 @@ impl<Set: EntitySet, From: Origin> Iterator for SetRows<Set, From> {
 
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.0 {
-            Ok(rows) => rows.next_by(|_, view| read_any(view)),
+            Ok(rows) => rows.next_by(|reading, view| read_any(Some((reading.snapshot, reading.table)), view)),
             Err(error) => error.take().map(Err),
         }
     }

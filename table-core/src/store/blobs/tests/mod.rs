@@ -11,6 +11,11 @@ use crate::model::Ticks;
 use crate::store::Store;
 use crate::store::write::transaction::CLOCK;
 
+/// How many runs of random operations there are.
+fn cases(usual: u32) -> u32 {
+    std::env::var("TABLE_CORE_BLOBS").map_or(usual, |cases| cases.parse().unwrap())
+}
+
 /// What this thread takes for the time.
 fn set_clock(now: u64) {
     CLOCK.set(Some(Ticks::new(now).unwrap()));

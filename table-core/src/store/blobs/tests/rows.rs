@@ -185,7 +185,7 @@ fn run(operations: &[Operation]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(16), ..ProptestConfig::default() })]
     #[test]
     fn blobs_are_there_as_long_as_rows_refer_to_them(operations in prop::collection::vec(operation(), 1..40)) {
         run(&operations);
