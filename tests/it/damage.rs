@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use integration_tests::child::Child;
 use integration_tests::pages::{self, PAGE, Place};
 use integration_tests::{Scratch, relaxed};
 use table_core::{DynamicEntity, DynamicTable, ErrorKind, IfMatch, Query, Store, Value};
@@ -345,4 +346,63 @@ fn a_large_value_whose_pages_are_counted_wrong_takes_no_others_with_it() {
             assert!(is_corrupt(store.reclaim().map(drop)), "bit {bit}");
         }
     }
+}
+
+/// What lies at the end of a table is proved by the row beside it, which may be one of a table that was dropped.
+#[test]
+fn a_damaged_row_of_a_dropped_table_is_told_until_its_space_comes_back() {
+    let scratch = Scratch::new();
+    let path = scratch.path().join("store");
+    {
+        let store = relaxed().open(&path).unwrap();
+        let table = store.create_table("Table").unwrap();
+        for number in 0..10 {
+            table.insert(&row(number)).unwrap();
+        }
+    }
+    let text = |part: u32, number: u32| format!("that is gone: {part:02} {number:02}");
+    let texts = || (0..60).flat_map(move |part| (0..100).map(move |number| text(part, number)));
+    // The space comes back in the background, which some of it may do before the process has died.
+    let left = (0..20).find_map(|_| {
+        {
+            let store = relaxed().open(&path).unwrap();
+            store.reclaim().unwrap();
+            let gone = store.create_table("Gone").unwrap();
+            for part in 0..60 {
+                let rows = (0..100).map(|number| {
+                    let row = DynamicEntity::new("q", format!("{part:02} {number:02}"));
+                    row.with("Text", text(part, number))
+                });
+                rows.fold(gone.batch("q"), |batch, row| batch.insert(row)).commit().unwrap();
+            }
+        }
+        Child::start(env!("CARGO_BIN_EXE_crash-child"), "drop", &[path.to_str().unwrap(), "Gone"]).finish();
+        let reading = Store::options().read_only(true).open(&path).unwrap();
+        let (dropped, file) = (reading.stats().unwrap().dropped, fs::read(path.join("data.mdb")).unwrap());
+        (dropped > 0).then_some(file)
+    });
+    let file = left.expect("one in twenty dies before all is gone");
+    // The first that is left lies beside the other table's last. Former pages may have it, too.
+    let of_pages = pages::places(&file);
+    let place = |text: String| {
+        let mut places = file.windows(text.len()).enumerate().filter(|(_, bytes)| *bytes == text.as_bytes());
+        places.find(|(at, _)| of_pages[*at] == Place::LeafValue).map(|(at, _)| at)
+    };
+    let at = texts().find_map(place).expect("a row is left");
+    let mut damaged = file.clone();
+    damaged[at] ^= 1;
+    fs::write(path.join("data.mdb"), &damaged).unwrap();
+    {
+        let store = Store::options().read_only(true).open(&path).unwrap();
+        let problems = store.check().unwrap().problems;
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        let table = store.dynamic_table("Table").unwrap();
+        let read = table.query(&Query::new()).unwrap().collect::<Result<Vec<_>, _>>();
+        assert!(read.map_or_else(|error| error.kind() == ErrorKind::Corrupt, |rows| rows.len() == 10));
+    }
+    let store = relaxed().open(&path).unwrap();
+    while store.reclaim().unwrap() > 0 {}
+    assert_eq!(store.check().unwrap().problems.len(), 0);
+    let table = store.dynamic_table("Table").unwrap();
+    assert_eq!(table.query(&Query::new()).unwrap().count(), 10);
 }

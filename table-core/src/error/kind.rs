@@ -13,7 +13,7 @@ macro_rules! kinds {
 
         impl ErrorKind {
             /// The service's own code for errors of this kind. An error that only an embedded store can meet is
-            /// `InternalError` or `ServerBusy`, as a failing server would say. [`Error::code`] knows the operation too,
+            /// `InternalError` or `ServerBusy`, as a failing server would say. [`Error::code`](crate::Error::code) knows the operation too,
             /// where the service has two codes.
             pub const fn code(self) -> &'static str {
                 match self { $(Self::$kind => $code,)+ }
@@ -45,7 +45,7 @@ kinds! {
     /// There is a table of this name, in whatever case.
     TableAlreadyExists = "TableAlreadyExists", 409, "the table exists already";
     /// There is no table of this name, or the handle's table was dropped. To drop it is `ResourceNotFound` in the
-    /// service's words: [`Error::code`] says so.
+    /// service's words: [`Error::code`](crate::Error::code) says so.
     TableNotFound = "TableNotFound", 404, "there is no such table";
     /// The table of the entity's period was dropped, and entities of that time are taken no more.
     PeriodDropped = "TableNotFound", 404, "the period was dropped";
@@ -130,7 +130,7 @@ kinds! {
     UploadExpired = "InvalidBlockList", 400, "the upload has expired";
     /// Of two tables that are to be dropped together one was named: the one holds copies of entities in the other.
     CopiesElsewhere = "InvalidInput", 400, "copies of the table's entities are in another table";
-    /// The text of a filter can't be read; [`position`](Error::position) says where.
+    /// The text of a filter can't be read; [`position`](crate::Error::position) says where.
     InvalidFilter = "InvalidInput", 400, "the filter can't be read";
     /// A query asks for something that no query may ask: a page of no entities or of more than 1,000, say.
     InvalidQuery = "InvalidInput", 400, "the query is not possible";

@@ -35,7 +35,7 @@ pub enum Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldPart {
-    /// Its place among [`Schema::fields`].
+    /// Its place among [`Schema::fields`](super::Schema::fields).
     pub field: usize,
     /// Its type, as far as keys go: `<T as KeyPart>::KEY`.
     pub key: KeyType,

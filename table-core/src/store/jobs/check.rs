@@ -338,7 +338,8 @@ impl<'t> Check<'t> {
         }
         let row = Row::parse(bytes)?;
         if self.graves.contains(&parsed.table) {
-            return Ok(());
+            // Nobody reads it any more, but what lies beside it is read and written by it until its space comes back.
+            return Ok(row.verify(row::key_seed(key))?);
         }
         self.report.rows += 1;
         let Some(table) = self.tables.get_mut(&parsed.table) else {

@@ -67,6 +67,7 @@ fn main() {
         "witness" => compact::witness(&arguments),
         "go-on" => compact::go_on(&arguments),
         "compact" => compact::compact(&arguments),
+        "drop" => space::drop_and_die(&arguments),
         "overwrite" => space::overwrite(&arguments),
         "read-only" => space::read_only(&arguments),
         "vault" => vault::run(&arguments),

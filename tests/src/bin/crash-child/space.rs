@@ -22,6 +22,14 @@ pub fn hold(arguments: &[&str]) {
     std::process::abort();
 }
 
+/// `drop STORE TABLE`: drops the table and dies, mostly before its space is given back.
+pub fn drop_and_die(arguments: &[&str]) {
+    let [path, table] = arguments else { panic!("arguments") };
+    let store = integration_tests::relaxed().open(path).unwrap();
+    store.drop_table(table).unwrap();
+    std::process::exit(0);
+}
+
 /// `read-only STORE`: opens the store for reading, and says how many rows it has and what a check finds, or the error.
 pub fn read_only(arguments: &[&str]) {
     let [path] = arguments else { panic!("arguments") };
