@@ -220,6 +220,10 @@ impl Header {
         if !header.page_size.is_power_of_two() || !(512..=65_536).contains(&header.page_size) {
             return Err(Flaw::corrupt(format!("is damaged: its pages have {} bytes", header.page_size)));
         }
+        // No store gives LMDB's own database any; with some, rows that were written were not found.
+        if header.trees[1].get(4..6) != Some(&[0, 0][..]) {
+            return Err(Flaw::corrupt("is damaged: its main database has flags that it never had"));
+        }
         let bytes = header.last_page.checked_add(1).and_then(|pages| pages.checked_mul(header.page_size));
         // LMDB takes no page past its map, and notes the size of the largest.
         if header.last_page == 0
@@ -297,6 +301,8 @@ mod tests {
             (with(16, &[0]), ErrorKind::Incompatible, "not a file of LMDB"),
             (with(20, &[2]), ErrorKind::Incompatible, "data format 2"),
             (with(40, &[1]), ErrorKind::Corrupt, "4097 bytes"),
+            (with(92, &[32]), ErrorKind::Corrupt, "flags that it never had"),
+            (with(4_096 + 93, &[64]), ErrorKind::Corrupt, "second header page is none"),
             (with(40, &[0, 0, 0, 1]), ErrorKind::Corrupt, "16777216 bytes"),
             (with(4_096 + 16, &[0]), ErrorKind::Corrupt, "second header page"),
             (with(136, &[0xff; 8]), ErrorKind::Corrupt, "last page"),
