@@ -83,6 +83,11 @@ pub(super) struct Header {
 impl Header {
     /// Reads both pages and takes the newer one, as LMDB does.
     pub(super) fn read(file: &mut (impl Read + Seek)) -> Result<Self, Flaw> {
+        Self::read_both(file).map(|(newer, _)| newer)
+    }
+
+    /// Reads both pages, the newer one first.
+    pub(super) fn read_both(file: &mut (impl Read + Seek)) -> Result<(Self, Self), Flaw> {
         let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread)?;
         if length == 0 {
             return Err(Flaw::empty());
@@ -106,13 +111,14 @@ impl Header {
         if first.page_size != second.page_size {
             return Err(Flaw::corrupt("is damaged: its two header pages give different page sizes"));
         }
-        let newer = if first.transaction < second.transaction { second } else { first };
+        let is_second = first.transaction < second.transaction;
+        let (newer, older) = if is_second { (second, first) } else { (first, second) };
         // Commits alternate between the pages; LMDB finds a commit's page by its number.
         let (even, parity) = (newer == first, newer.transaction % 2);
         if even != (parity == 0) {
             return Err(Flaw::corrupt("is damaged: its newest commit stands on the wrong header page"));
         }
-        Ok(newer)
+        Ok((newer, older))
     }
 
     /// Reads the page of this very commit; `None` if another one has it by now.

@@ -22,6 +22,7 @@ mod filesystem;
 mod former;
 mod free_list;
 mod header;
+mod header_before;
 mod late;
 mod lockfile;
 mod map;
@@ -60,6 +61,7 @@ use self::former::Former;
 pub(crate) use self::former::state_of_write;
 use self::free_list::FreeList;
 use self::header::{Flaw, Header, LAYOUT_KNOWN};
+use self::header_before::NumberOf;
 pub(crate) use self::late::Late;
 use self::late::LateDatabases;
 use self::map::{Access, Sizes};
@@ -188,6 +190,7 @@ fn open_sound(
     file: &mut File,
     identity: &Identity,
     sizes: Sizes,
+    number_of: NumberOf,
     options: &OpenOptions,
 ) -> Result<LmdbEnv> {
     filesystem::check(path)?;
@@ -198,6 +201,9 @@ fn open_sound(
     let data = path.join(DATA);
     one_name::check(path, file, &data, options.read_only)?;
     let whole = is_whole(file).map_err(|flaw| flaw.of(&data))?;
+    if LAYOUT_KNOWN {
+        header_before::check(file, number_of).map_err(|flaw| flaw.of(&data))?;
+    }
     let env = map::open_for(path, sizes, if options.read_only { Access::Read } else { Access::Write })?;
     let mapped = env.try_clone_inner_file().map_err(lmdb::error)?;
     if identify(&mapped, &data)? != *identity {
@@ -228,7 +234,7 @@ impl Environment {
     fn open(path: PathBuf, mut file: File, identity: &Identity, options: &OpenOptions) -> Result<Self> {
         let sizes =
             Sizes { map: options.map_size, readers: options.max_readers, durability: options.durability };
-        let env = open_sound(&path, &mut file, identity, sizes, options)?;
+        let env = open_sound(&path, &mut file, identity, sizes, Meta::number_of, options)?;
         let data = path.join(DATA);
         let mut dbs = match open_databases(&env, &path) {
             Err(error) if error.kind() == ErrorKind::Superseded => {

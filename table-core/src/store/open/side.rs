@@ -8,6 +8,7 @@ use std::sync::Arc;
 use heed::CommitOrAbort;
 use heed::types::Bytes;
 
+use super::header_before::NumberOf;
 use super::map::{self, Sizes};
 use super::on_disk::OnDisk;
 use super::options::{Durability, OpenOptions};
@@ -59,10 +60,12 @@ impl From<&OpenOptions> for Access {
 pub(crate) type Records = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// Opens the environment in a directory, and makes it with what `first` gives if there is none. If somebody else
-/// makes one meanwhile, theirs is the environment. The directory exists when `first` is called.
+/// makes one meanwhile, theirs is the environment. The directory exists when `first` is called. `number_of` reads the record
+/// that stands first in it.
 pub(crate) fn open(
     dir: &Path,
     access: impl Into<Access>,
+    number_of: NumberOf,
     first: impl FnOnce(&Path) -> Result<Records>,
 ) -> Result<Arc<Side>> {
     let access = access.into();
@@ -89,7 +92,7 @@ pub(crate) fn open(
     let options = OpenOptions::default().map_size(MAP_SIZE).read_only(access.read_only);
     registry::shared(&identity, &options, || {
         let sizes = Sizes { map: MAP_SIZE, readers: options.max_readers, durability: Durability::Durable };
-        let env = open_sound(&path, &mut file, &identity, sizes, &options)?;
+        let env = open_sound(&path, &mut file, &identity, sizes, number_of, &options)?;
         whole::check(&env, &path)?;
         let db = unnamed(&env)?;
         let closed = env.clone().prepare_for_closing();

@@ -139,6 +139,11 @@ impl Meta {
         Self::decode(record).map(|meta| meta.transaction)
     }
 
+    /// The same, if the record is sound and can be read.
+    pub(crate) fn number_of(record: &[u8]) -> Option<u64> {
+        Self::transaction_of(record).ok()
+    }
+
     pub(crate) fn encode(&self) -> [u8; META_BYTES + CHECKSUM] {
         let mut record = Record::new();
         record.push(FORMAT_VERSION.to_le_bytes());

@@ -25,7 +25,7 @@ pub(in crate::store) fn copy_to(store: &Path, copy: &Path, access: impl Into<Acc
         return Ok(());
     }
     let access = Access { create: false, ..access.into() };
-    let side = side::open(&from, access, |_| Ok(Vec::new()))?;
+    let side = side::open(&from, access, Meta::number_of, |_| Ok(Vec::new()))?;
     for _ in 0..PATIENCE {
         let root = root(&side)?;
         let copied = copy_once(&side, root, &to);

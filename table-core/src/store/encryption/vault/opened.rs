@@ -42,7 +42,7 @@ impl Vault {
         identity: [u8; 16],
         provider: Arc<dyn KeyProvider>,
     ) -> Result<Self> {
-        let side = side::open(dir, access, |dir| {
+        let side = side::open(dir, access, Meta::number_of, |dir| {
             let root = NewRoot::make(&identity, &*provider)?;
             root.write(dir)?;
             let authority = authority::make(&identity, &root.root)?;

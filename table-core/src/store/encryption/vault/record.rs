@@ -96,6 +96,11 @@ impl Meta {
         sealed(META, body)
     }
 
+    /// The number of the transaction that wrote a record, if it is sound.
+    pub(super) fn number_of(record: &[u8]) -> Option<u64> {
+        Self::decode(record).ok().map(|meta| meta.transaction)
+    }
+
     pub(super) fn decode(record: &[u8]) -> Result<Self> {
         let mut body = Fields(meta::opened(META, record).ok_or_else(damaged)?);
         let version = body.u32().ok_or_else(damaged)?;

@@ -126,8 +126,10 @@ fn check_into(
         return belonging::check(environment);
     }
     let access = Access { create: false, ..(&environment.options).into() };
-    let side = keys
-        .map_or_else(|| side::open(&dir, access, |_| Ok(Vec::new())), |keys| Ok(keys.vault.side.clone()))?;
+    let side = keys.map_or_else(
+        || side::open(&dir, access, Meta::number_of, |_| Ok(Vec::new())),
+        |keys| Ok(keys.vault.side.clone()),
+    )?;
     side.check()?;
     let authority = keys.map(Encryption::authority).transpose()?;
     let root = {

@@ -84,7 +84,8 @@ fn behind_a_link_the_real_directories_are_flushed() {
 fn so_it_is_with_an_environment_beside_a_store() {
     let dir = scratch();
     let keys = dir.path().join("keys");
-    let open = |create| side::open(&keys, create, |_| Ok(vec![(b"key".to_vec(), b"record".to_vec())]));
+    let open =
+        |create| side::open(&keys, create, |_| None, |_| Ok(vec![(b"key".to_vec(), b"record".to_vec())]));
     fs::create_dir(&keys).unwrap();
     failing(&keys, 1, || {
         for create in [true, true, false] {
