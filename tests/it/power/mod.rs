@@ -13,6 +13,7 @@ use integration_tests::Scratch;
 use integration_tests::child::Child;
 use integration_tests::power::disk::Disk;
 use integration_tests::power::log::{self, Note};
+use integration_tests::power::run::FAULTED;
 
 /// The program whose roles the children play.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_power-child");
@@ -42,6 +43,8 @@ pub(crate) struct Recording {
     scratch: Scratch,
     work: String,
     seed: u64,
+    /// Whether a call was made to fail.
+    faulted: bool,
     pub(crate) notes: Vec<Note>,
     pub(crate) status: ExitStatus,
 }
@@ -70,7 +73,7 @@ impl Recording {
             println!("{work} {fault:?}: {}", String::from_utf8_lossy(&output.stderr));
         }
         let notes = log::read(&scratch.path().join("log")).unwrap();
-        Self { scratch, work: work.to_owned(), seed, notes, status: output.status }
+        Self { scratch, work: work.to_owned(), seed, faulted: fault.is_some(), notes, status: output.status }
     }
 
     /// The directory that the work was done in.
@@ -111,6 +114,9 @@ impl Recording {
         command.args(["verify", &self.work]).arg(self.root());
         command.args([self.seed, count, numbers.start, numbers.end].map(|number| number.to_string()));
         command.arg(if lies { "lies" } else { "flushes" }).arg(self.log());
+        if self.faulted {
+            command.env(FAULTED, "1");
+        }
         // A store that kills who reads it says so by a signal.
         let mut child = Child::spawn(command.stderr(Stdio::null()));
         let mut at = numbers.start;

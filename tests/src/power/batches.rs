@@ -56,7 +56,7 @@ pub fn done(store: &Store, writer: usize, seed: u64, acked: u64, batches: u64) -
 }
 
 pub(super) fn open(root: &Path, level: Durability) -> table_core::Result<Store> {
-    Store::options().durability(level).open(root.join("store"))
+    super::run::options().durability(level).open(root.join("store"))
 }
 
 pub(super) fn run(root: &Path, level: Durability, seed: u64) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use table_core::crypt::KeyRing;
 use table_core::{Durability, DynamicEntity, ErrorKind, Store};
 
-use super::run::{Acks, GivenUp, Run, ring};
+use super::run::{self, Acks, GivenUp, Run, ring};
 use super::{batches, sealed, wrong};
 use crate::work::{self, TABLES, Writer};
 
@@ -150,7 +150,7 @@ pub(super) fn verify(
         if opening == 0 && opened && !root.join("store/data.mdb").exists() {
             return Err("the store is gone".into());
         }
-        let store = sealed::open(root, level).map_err(|e| wrong("opening", e))?;
+        let store = run::open_left(|| sealed::open(root, level)).map_err(|e| wrong("opening", e))?;
         let lost_now = check(&store, level, seed, acks)?;
         if opening == 0 {
             lost = lost_now;

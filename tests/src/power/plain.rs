@@ -4,7 +4,7 @@ use std::path::Path;
 
 use table_core::Durability;
 
-use super::run::{Acks, GivenUp, Run};
+use super::run::{self, Acks, GivenUp, Run};
 use super::{batches, mixed, wrong};
 use crate::work::{TABLES, Writer};
 
@@ -44,7 +44,7 @@ pub(super) fn verify(
         if opening == 0 && acks.iter().any(|ack| ack == "open") && !root.join("store/data.mdb").exists() {
             return Err("the store is gone".into());
         }
-        let store = batches::open(root, level).map_err(|e| wrong("opening", e))?;
+        let store = run::open_left(|| batches::open(root, level)).map_err(|e| wrong("opening", e))?;
         let report = store.check().map_err(|e| wrong("checking", e))?;
         if !report.problems.is_empty() {
             return Err(format!("{:?}", report.problems));

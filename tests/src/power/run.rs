@@ -4,14 +4,39 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use table_core::store::CheckReport;
-use table_core::{Durability, ErrorKind, Result, Store};
+use table_core::{Durability, ErrorKind, OpenOptions, Result, Store};
 
 use super::{batches, wrong};
 
 /// The variable with the file that acknowledgements are written to; the recorder notes them.
 pub const ACKS: &str = "RECORDER_ACKS";
+
+/// The variable that is set where one of the process's calls was made to fail before the power was cut.
+pub const FAULTED: &str = "POWER_FAULTED";
+
+/// Whether a commit in doubt is taken for lost.
+static ACCEPTS_LOST: AtomicBool = AtomicBool::new(false);
+
+/// What a store is opened with.
+pub(super) fn options() -> OpenOptions {
+    Store::options().accept_lost_commit(ACCEPTS_LOST.load(Ordering::Relaxed))
+}
+
+/// Opens what is left. Where a header could not be written, and the note of that has not come to the disk either, that
+/// commit is in doubt, and the store is refused until it is taken for lost.
+pub(super) fn open_left(open: impl Fn() -> Result<Store>) -> Result<Store> {
+    ACCEPTS_LOST.store(false, Ordering::Relaxed);
+    match open() {
+        Err(error) if error.kind() == ErrorKind::OutcomeUnknown && std::env::var_os(FAULTED).is_some() => {
+            ACCEPTS_LOST.store(true, Ordering::Relaxed);
+            open()
+        }
+        opened => opened,
+    }
+}
 
 /// How often anything is tried.
 const ATTEMPTS: usize = 3;
@@ -139,7 +164,7 @@ pub(super) fn open_twice(
         if opening == 0 && acks.iter().any(|ack| ack == "open") && !root.join("store/data.mdb").exists() {
             return Err("the store is gone".into());
         }
-        let store = open().map_err(|e| wrong("opening", e))?;
+        let store = open_left(&open).map_err(|e| wrong("opening", e))?;
         let report = store.check().map_err(|e| wrong("checking", e))?;
         if !report.problems.is_empty() {
             return Err(format!("{:?}", report.problems));

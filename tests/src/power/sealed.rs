@@ -45,7 +45,8 @@ pub fn open(root: &Path, level: Durability) -> table_core::Result<Store> {
     let ring = ring(root);
     let ring = if ring.exists() { KeyRing::open(ring) } else { KeyRing::create(ring) };
     // What is to follow stays so, for who looks at that.
-    let options = Store::options().durability(level).settling(Settling::Manual).encryption(Arc::new(ring?));
+    let options =
+        super::run::options().durability(level).settling(Settling::Manual).encryption(Arc::new(ring?));
     for _ in 1..ATTEMPTS {
         match options.open(root.join("store")) {
             Err(error) if error.kind() == ErrorKind::OptionsConflict => {

@@ -146,8 +146,8 @@ fn make(environment: &Environment, private: &Private) -> Result<()> {
 
 /// Takes back the mark that a compaction has left in a file which is still the store's. The caller has had a [`Turn`]
 /// since before it found the file under its name, so no compaction is on its way.
-pub(super) fn revive(env: &LmdbEnv) -> Result<()> {
-    let txn = OnDisk::default().write_txn(env)?;
+pub(super) fn revive(env: &LmdbEnv, dir: &Path) -> Result<()> {
+    let txn = OnDisk::new(dir, Meta::number_of).write_txn(env)?;
     let revived = env.create_databases_and_commit(txn, |opener, txn| {
         let main = opener.create_database::<Bytes, Bytes>(txn, None)?;
         Ok(match Meta::revive(main, txn) {

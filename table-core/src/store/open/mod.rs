@@ -22,7 +22,7 @@ mod filesystem;
 mod former;
 mod free_list;
 mod header;
-mod header_before;
+mod in_doubt;
 mod late;
 mod lockfile;
 mod map;
@@ -61,7 +61,7 @@ use self::former::Former;
 pub(crate) use self::former::state_of_write;
 use self::free_list::FreeList;
 use self::header::{Flaw, Header, LAYOUT_KNOWN};
-use self::header_before::NumberOf;
+use self::in_doubt::NumberOf;
 pub(crate) use self::late::Late;
 use self::late::LateDatabases;
 use self::map::{Access, Sizes};
@@ -201,9 +201,7 @@ fn open_sound(
     let data = path.join(DATA);
     one_name::check(path, file, &data, options.read_only)?;
     let whole = is_whole(file).map_err(|flaw| flaw.of(&data))?;
-    if LAYOUT_KNOWN {
-        header_before::check(file, number_of).map_err(|flaw| flaw.of(&data))?;
-    }
+    in_doubt::check(path, file, number_of, options)?;
     let env = map::open_for(path, sizes, if options.read_only { Access::Read } else { Access::Write })?;
     let mapped = env.try_clone_inner_file().map_err(lmdb::error)?;
     if identify(&mapped, &data)? != *identity {
@@ -242,18 +240,19 @@ impl Environment {
                     return Err(compact::broken_off(&path));
                 }
                 // Another file was to take its place, and has not.
-                compact::revive(&env)?;
+                compact::revive(&env, &path)?;
                 open_databases(&env, &path)?
             }
             opened => opened?,
         };
         dbs.pages = Pages::find(&env, dbs.main, &mut file, &data)?;
+        let on_disk = OnDisk::new(&path, Meta::number_of);
         let environment = Self {
             env,
             dbs,
             options: options.clone(),
             path,
-            on_disk: OnDisk::default(),
+            on_disk,
             file: Mutex::new(file),
             former: Former::new(),
             free_list: FreeList::default(),

@@ -17,24 +17,36 @@
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::header::{Header, LAYOUT_KNOWN};
+use super::in_doubt::{self, NumberOf};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, LmdbEnv, WriteTxn};
 
 /// Two pages of the largest size.
 const MOST: u64 = 2 * 65_536;
 
-/// Whether the disk is known to have the header pages that this process sees. Not yet, for one that is new.
-#[derive(Debug, Default)]
-pub(super) struct OnDisk(AtomicBool);
+/// The way of an environment's commits to the disk.
+#[derive(Debug)]
+pub(super) struct OnDisk {
+    /// Whether the disk is known to have the header pages that this process sees. Not yet, for one that is new.
+    known: AtomicBool,
+    /// The environment's directory.
+    dir: PathBuf,
+    number_of: NumberOf,
+}
 
 impl OnDisk {
+    pub(super) fn new(dir: &Path, number_of: NumberOf) -> Self {
+        Self { known: AtomicBool::new(false), dir: dir.to_owned(), number_of }
+    }
+
     /// Begins a transaction that may commit, once it is safe to.
     pub(super) fn write_txn<'e>(&self, env: &'e LmdbEnv) -> Result<WriteTxn<'e>> {
         let txn = env.write_txn().map_err(lmdb::error)?;
-        if !self.0.load(Ordering::Acquire) {
+        if !self.known.load(Ordering::Acquire) {
             self.rewrite(env, &txn)?;
         }
         Ok(txn)
@@ -51,7 +63,7 @@ impl OnDisk {
     fn rewrite(&self, env: &LmdbEnv, txn: &WriteTxn<'_>) -> Result<()> {
         // A write transaction has the number that it will make.
         let rewritten = rewrite(env, txn.id().saturating_sub(1));
-        self.0.store(rewritten.is_ok(), Ordering::Release);
+        self.known.store(rewritten.is_ok(), Ordering::Release);
         rewritten.map_err(|error| {
             error.because(
                 "the store's header could not be flushed, as it must be now: the disk may have failed",
@@ -67,7 +79,8 @@ impl OnDisk {
     /// The error of a commit, after which the header pages are to be written again.
     #[cold]
     pub(super) fn failed(&self, error: heed::Error) -> Error {
-        self.0.store(false, Ordering::Release);
+        self.known.store(false, Ordering::Release);
+        in_doubt::note(&self.dir, self.number_of);
         lmdb::error(error)
     }
 }
@@ -204,7 +217,7 @@ mod tests {
         let former = fs::read(&path).unwrap();
         change(&store).unwrap();
         File::options().write(true).open(&path).unwrap().write_all(&former[..8_192]).unwrap();
-        store.0.on_disk.0.store(false, Ordering::Release);
+        store.0.on_disk.known.store(false, Ordering::Release);
         assert_eq!(change(&store).unwrap_err().kind(), ErrorKind::OutcomeUnknown);
         assert_eq!(fs::read(&path).unwrap()[..8_192], former[..8_192], "nothing was written");
     }

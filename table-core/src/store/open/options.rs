@@ -69,6 +69,7 @@ pub struct OpenOptions {
     pub(crate) not_before: Option<Mark>,
     pub(crate) read_only: bool,
     pub(crate) verify_first: bool,
+    pub(crate) accept_lost_commit: bool,
     pub(crate) settling: Settling,
     #[cfg(feature = "encrypt")]
     pub(crate) encryption: Option<Provider>,
@@ -111,6 +112,7 @@ impl Default for OpenOptions {
             not_before: None,
             read_only: false,
             verify_first: false,
+            accept_lost_commit: false,
             settling: Settling::Background,
             #[cfg(feature = "encrypt")]
             encryption: None,
@@ -232,6 +234,18 @@ impl OpenOptions {
         self
     }
 
+    /// Whether a store opens whose last commit is in doubt, **without that commit**. The default is `false`: such a store is
+    /// [`OutcomeUnknown`](crate::ErrorKind::OutcomeUnknown).
+    ///
+    /// The file has the commit, and its header says that it never was. Either the disk failed while the header was written,
+    /// and power was lost before a note of that was safe; then nobody was told that the commit is done. Or the header has
+    /// been damaged since; then the commit is lost, and a copy from before may be the better choice.
+    #[must_use]
+    pub fn accept_lost_commit(mut self, accept: bool) -> Self {
+        self.accept_lost_commit = accept;
+        self
+    }
+
     /// Who has copies follow that are `eventual`. The default is a thread of this process in the background, which is there as
     /// long as there is something to do.
     #[must_use]
@@ -267,7 +281,7 @@ impl OpenOptions {
     }
 
     /// Which option keeps a store that is open with `self` from being opened again with `asked`, and both values.
-    /// `create` and `new_keys` say nothing about a store that is there.
+    /// `create`, `accept_lost_commit` and `new_keys` say nothing about a store that is there.
     pub(super) fn conflict(&self, asked: &Self) -> Option<String> {
         let values = |options: &Self| {
             [

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use heed::CommitOrAbort;
 use heed::types::Bytes;
 
-use super::header_before::NumberOf;
+use super::in_doubt::NumberOf;
 use super::map::{self, Sizes};
 use super::on_disk::OnDisk;
 use super::options::{Durability, OpenOptions};
@@ -40,19 +40,21 @@ pub(crate) struct Access {
     /// It is made if it is missing.
     pub(crate) create: bool,
     pub(crate) read_only: bool,
+    /// As [`OpenOptions::accept_lost_commit`].
+    pub(crate) accept_lost_commit: bool,
 }
 
 impl From<bool> for Access {
     fn from(create: bool) -> Self {
-        Self { create, read_only: false }
+        Self { create, read_only: false, accept_lost_commit: false }
     }
 }
 
 /// As the store beside it is opened.
 impl From<&OpenOptions> for Access {
     fn from(options: &OpenOptions) -> Self {
-        let OpenOptions { create, read_only, .. } = *options;
-        Self { create: create && !read_only, read_only }
+        let OpenOptions { create, read_only, accept_lost_commit, .. } = *options;
+        Self { create: create && !read_only, read_only, accept_lost_commit }
     }
 }
 
@@ -89,14 +91,17 @@ pub(crate) fn open(
     let mut file = open_data(&data, access.read_only)?;
     let identity = identify(&file, &data)?;
     // All its pages are looked at in any case ([`whole`]).
-    let options = OpenOptions::default().map_size(MAP_SIZE).read_only(access.read_only);
+    let options = OpenOptions::default()
+        .map_size(MAP_SIZE)
+        .read_only(access.read_only)
+        .accept_lost_commit(access.accept_lost_commit);
     registry::shared(&identity, &options, || {
         let sizes = Sizes { map: MAP_SIZE, readers: options.max_readers, durability: Durability::Durable };
         let env = open_sound(&path, &mut file, &identity, sizes, number_of, &options)?;
         whole::check(&env, &path)?;
         let db = unnamed(&env)?;
         let closed = env.clone().prepare_for_closing();
-        let on_disk = OnDisk::default();
+        let on_disk = OnDisk::new(&path, number_of);
         Ok((Arc::new(Side { env, db, path, read_only: access.read_only, on_disk }), closed))
     })
 }
