@@ -35,6 +35,7 @@ mod report;
 mod rows;
 mod summing;
 mod threads;
+mod transacting;
 pub mod wide;
 
 use std::process::ExitCode;
@@ -69,6 +70,7 @@ fn parts(arguments: &Arguments, peers: &[company::Maker], wide_peers: &[wide::Wi
         "drop" => dropping::run(arguments),
         "follow" => following::run(arguments),
         "sum" => summing::run(arguments),
+        "transaction" => transacting::run(arguments),
         "periods" => periods::run(arguments),
         "open" => opening::run(arguments),
         "forms" => forms::run(arguments),

@@ -16,9 +16,9 @@ pub use crate::executor::{
 };
 pub use crate::handle::store::Store;
 pub use crate::messages::{Answer, Delivery, Errand, QueueId, QueueStats, Receipt, Release, Sending, Task};
-pub use crate::pending::{CopyKey, PendingCount, PendingEntry, Source};
+pub use crate::pending::{CopyKey, Held, HeldKey, PendingCount, PendingEntry, Source};
 pub use crate::plan::{
-    Act, Addition, Amounts, Condition, Content, CopyPlace, Epoch, Follow, Group, Intent, ListBecomes,
+    Act, Addition, Amounts, Condition, Content, CopyPlace, Epoch, Follow, Group, Hold, Intent, ListBecomes,
     NumberOf, OneOrMore, Plan, Range, Refused, RowContent, RowKind, RowProperty, RowWrite, TextOf, Version,
 };
 use crate::row::key;

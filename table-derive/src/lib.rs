@@ -145,6 +145,7 @@ use crate::ctxt::Ctxt;
 /// | `#[encrypt(dual)]` | the same for a property that has been plain. It is written sealed; rows may hold it plain until `Table::reencrypt` has sealed them. With `blind`, filters find both; an index does not compile (C9) |
 /// | `#[copy_of(Entity, key(a, b))]` | on an `Option` of a projection of another entity: a copy of its fields, which changes with it. The fields in `key(..)` make up its key; the struct's own key, or that of an index, begins with them |
 /// | `#[copy_of(Entity, key(a, b), atomic)]` | the same of an entity in another partition or table |
+/// | `#[copy_of(Entity, key(a, b), eventual)]` | there, too, a copy that follows the entity's changes |
 /// | `#[summary(count)]` | of a summary: how many entities there are, as a `u64`. Each summary has one |
 /// | `#[summary(count, when = path)]` | how many of them a function of `&Entity` picks |
 /// | `#[summary(sum = field)]` | what an integer field of theirs comes to, as an `i64`. A sum that this can't hold refuses the change |

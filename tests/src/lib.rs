@@ -4,6 +4,7 @@ pub mod bank;
 pub mod blobbed;
 pub mod child;
 pub mod damage;
+pub mod derived;
 pub mod elsewhere;
 pub mod eventual;
 pub mod executors;

@@ -48,7 +48,7 @@ pub(crate) use self::lanes::order;
 pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, check_drop, declare, note};
 pub use self::loader::Loader;
 pub(crate) use self::merged::Merged;
-pub(crate) use self::pending::Settler;
+pub(crate) use self::pending::{Left, Settler};
 pub use self::pending::{Pending, Settlers};
 pub use self::periods::{Dropped, PeriodsSeen};
 pub use self::queues::Queues;

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use super::Backend;
 use crate::error::{Error, Result};
+use crate::model::Ticks;
 use crate::pending::{PendingCount, PendingEntry};
 use crate::schema::Schema;
 
@@ -27,17 +29,38 @@ pub trait Pending {
     fn settlers(&self) -> &Arc<Settlers>;
 }
 
+/// What is left of an entry that was settled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// Nothing.
+    Nothing,
+    /// Some of what is to follow, or what follows that: it takes another step.
+    Some,
+}
+
 /// What settles the entities of one kind.
 pub(crate) trait Settler: Send + Sync {
     /// The declaration by which it does so.
     fn schema(&self) -> &'static Schema;
 
     /// Settles these entries, which are of its kind; what became of each.
-    fn settle(&self, store: &Arc<dyn Backend>, entries: &[PendingEntry]) -> Result<Vec<Result<()>>>;
+    fn settle(&self, store: &Arc<dyn Backend>, entries: &[PendingEntry]) -> Result<Vec<Result<Left>>>;
 }
 
 /// Runs in the background as long as there is something to settle.
 pub(crate) type Background = fn(Weak<dyn Backend>, Arc<Settlers>);
+
+/// So often at most do reads look for what nobody settles,
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// which is what has been there for so long. Whoever is at work settles it sooner.
+const LEFT_FOR: Duration = Duration::from_secs(2);
+
+/// So many entries are looked at for that.
+const LOOKED_AT: usize = 64;
+
+/// Before all times that are counted from it.
+static BEGUN: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// Who settles what in this process: a settler for each kind that it has opened, and a thread that exists as long as there is
 /// something to do.
@@ -45,6 +68,8 @@ pub(crate) type Background = fn(Weak<dyn Backend>, Arc<Settlers>);
 pub struct Settlers {
     /// Whether nothing is settled but when it is asked for.
     is_manual: bool,
+    /// When a read may look again, in milliseconds.
+    looks_at: AtomicU64,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -123,6 +148,33 @@ impl Settlers {
                 let because = "no thread could be started";
                 state.failure = Some(Error::new(crate::ErrorKind::Io).because(because).caused_by(error));
             }
+        }
+    }
+
+    /// Has what another process has left settled, if there is any: those who read what follows call this, so that it doesn't
+    /// stay for as long as nobody writes. Most calls look at the clock, and at nothing else.
+    pub(crate) fn look(self: &Arc<Self>, pending: &dyn Pending) {
+        if self.is_manual {
+            return;
+        }
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let (now, next) = (millis(BEGUN.elapsed()), self.looks_at.load(Ordering::Relaxed));
+        let after = now.saturating_add(millis(LOOK_EVERY));
+        let is_mine = now >= next
+            && self.looks_at.compare_exchange(next, after, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        // Whoever can't look now is no reason to fail a read.
+        if !is_mine || !pending.count().is_ok_and(|count| count.entries > 0) {
+            return;
+        }
+        let now = Ticks::now();
+        let is_left = |entry: &PendingEntry| {
+            entry.table.is_some()
+                && self.settles(&entry.kind)
+                && entry.is_due(now)
+                && now.saturating_since(entry.latest) > LEFT_FOR
+        };
+        if pending.after(None, LOOKED_AT).is_ok_and(|entries| entries.iter().any(is_left)) {
+            self.tell();
         }
     }
 

@@ -6,7 +6,7 @@ use crate::contents::{self, BlobId, BlobRecord, NameRecord, Waiting, name, refer
 use crate::executor::{JobRecord, Position};
 use crate::messages::{self, Directory, Entry, Message, State};
 use crate::model::Ticks;
-use crate::pending::{self, CopyKey};
+use crate::pending::{self, CopyKey, Held, HeldKey};
 use crate::schema::{Blocked, IndexState, KindState, Lives};
 use crate::store::records::lives;
 
@@ -94,6 +94,10 @@ pub fn sample_record() -> Vec<Vec<u8>> {
     let copy = |row: &str| CopyKey { index: "by_name".into(), partition: "Jones".into(), row: row.into() };
     pending.take("employee", &[copy("a"), copy("b")], &["by_badge"], Ticks::UNIX_EPOCH);
     pending.fail("the sea is rough", Ticks::UNIX_EPOCH);
+    let mut with_held = pending.clone();
+    let key = |property: &str| HeldKey { kind: "badge".into(), property: property.into() };
+    with_held.take_held("employee", &[key("Boss"), key("Owner")], Ticks::UNIX_EPOCH);
+    with_held.advance(&[Held { key: key("Owner"), after: Some(copy("b")) }], Ticks::UNIX_EPOCH);
     let bodies = [
         lives::encode_lives(&Lives { epoch: 3, kind, indexes }),
         lives::encode_job(&job),
@@ -107,7 +111,8 @@ pub fn sample_record() -> Vec<Vec<u8>> {
     ];
     let numbered = (0_u8..).zip(bodies);
     let under_keys = keyed::samples().into_iter().map(|(sort, body)| (sort + UNDER_KEYS, body));
-    let all = numbered.chain(of_blobs()).chain(keys_of_queues()).chain(under_keys);
+    let all =
+        numbered.chain([(7, with_held.encode())]).chain(of_blobs()).chain(keys_of_queues()).chain(under_keys);
     all.map(|(sort, body)| [&[sort][..], &body].concat()).collect()
 }
 

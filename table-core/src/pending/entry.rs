@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::CopyKey;
+use super::{CopyKey, Held, HeldKey};
 use crate::messages::{ERROR_BYTES, Tally};
 use crate::model::Ticks;
 
@@ -28,6 +28,10 @@ pub(crate) struct Entry {
     pub(crate) without: Vec<String>,
     /// Where copies may lie that are to go, in order.
     pub(crate) before: Vec<CopyKey>,
+    /// Whether rows of the entity's indexes are to follow: if not, the two before say nothing.
+    pub(crate) has_copies: bool,
+    /// The copies that others hold of it and that are to follow, in order.
+    pub(crate) held: Vec<Held>,
 }
 
 impl Entry {
@@ -43,17 +47,57 @@ impl Entry {
             error: String::new(),
             without: Vec::new(),
             before: Vec::new(),
+            has_copies: false,
+            held: Vec::new(),
         }
     }
 
     /// Takes in another change of the entity: it is tried at once, whatever has failed.
     pub(crate) fn take(&mut self, kind: &str, before: &[CopyKey], without: &[&str], now: Ticks) {
         self.arm(now);
+        self.has_copies = true;
         kind.clone_into(&mut self.kind);
         self.before.extend_from_slice(before);
         self.before.sort();
         self.before.dedup();
         self.without = without.iter().map(|name| (*name).to_owned()).collect();
+    }
+
+    /// Takes in a change of what others hold: each of their copies is to be looked for from the beginning.
+    pub(crate) fn take_held(&mut self, kind: &str, held: &[HeldKey], now: Ticks) {
+        self.arm(now);
+        kind.clone_into(&mut self.kind);
+        self.held.retain(|known| !held.contains(&known.key));
+        self.held.extend(held.iter().map(|key| Held { key: key.clone(), after: None }));
+        self.held.sort_by(|a, b| a.key.cmp(&b.key));
+        self.held.dedup();
+    }
+
+    /// The rows of its indexes have come.
+    pub(crate) fn settle(&mut self, now: Ticks) {
+        self.arm(now);
+        self.has_copies = false;
+        self.before.clear();
+        self.without.clear();
+    }
+
+    /// Copies that others hold have come this far, each to the end if it says no row.
+    pub(crate) fn advance(&mut self, reached: &[Held], now: Ticks) {
+        self.arm(now);
+        for Held { key, after } in reached {
+            if after.is_none() {
+                self.held.retain(|held| held.key != *key);
+            }
+            self.held
+                .iter_mut()
+                .filter(|held| held.key == *key)
+                .for_each(|held| held.after.clone_from(after));
+        }
+    }
+
+    /// Whether nothing is to follow any more.
+    pub(crate) fn is_done(&self) -> bool {
+        !self.has_copies && self.held.is_empty()
     }
 
     /// Lets it be tried again, as if it had never failed.
@@ -85,9 +129,20 @@ impl Entry {
             text(&mut body, name);
         }
         count(&mut body, self.before.len());
-        for CopyKey { index, partition, row } in &self.before {
-            for part in [index, partition, row] {
-                text(&mut body, part);
+        for key in &self.before {
+            copy(&mut body, key);
+        }
+        if self.has_copies && self.held.is_empty() {
+            return body;
+        }
+        body.push(u8::from(self.has_copies));
+        count(&mut body, self.held.len());
+        for Held { key: HeldKey { kind, property }, after } in &self.held {
+            text(&mut body, kind);
+            text(&mut body, property);
+            body.push(u8::from(after.is_some()));
+            if let Some(key) = after {
+                copy(&mut body, key);
             }
         }
         body
@@ -98,19 +153,36 @@ impl Entry {
         let mut body = Fields(body);
         let (since, latest) = (body.ticks()?, body.ticks()?);
         let (tries, not_before) = (body.u32()?, body.ticks()?);
-        let is_aside = match body.take::<1>()? {
-            [0] => false,
-            [1] => true,
-            _ => return None,
-        };
+        let is_aside = body.flag()?;
         let (kind, error) = (body.text()?, body.text()?);
         let without = (0..body.u32()?).map(|_| body.text()).collect::<Option<Vec<_>>>()?;
-        let copy = |body: &mut Fields<'_>| {
-            Some(CopyKey { index: body.text()?, partition: body.text()?, row: body.text()? })
+        let before = (0..body.u32()?).map(|_| body.copy()).collect::<Option<Vec<_>>>()?;
+        let (has_copies, held) = if body.0.is_empty() {
+            (true, Vec::new())
+        } else {
+            let has_copies = body.flag()?;
+            let held = (0..body.u32()?).map(|_| body.held()).collect::<Option<Vec<_>>>()?;
+            // What others hold is said only if some is to follow.
+            (!held.is_empty()).then_some((has_copies, held))?
         };
-        let before = (0..body.u32()?).map(|_| copy(&mut body)).collect::<Option<Vec<_>>>()?;
-        let is_sound = body.0.is_empty() && since <= latest && before.is_sorted_by(|a, b| a < b);
-        is_sound.then_some(Self { since, latest, tries, not_before, is_aside, kind, error, without, before })
+        let is_sound = body.0.is_empty()
+            && since <= latest
+            && before.is_sorted_by(|a, b| a < b)
+            && held.is_sorted_by(|a, b| a.key < b.key)
+            && (has_copies || before.is_empty() && without.is_empty());
+        is_sound.then_some(Self {
+            since,
+            latest,
+            tries,
+            not_before,
+            is_aside,
+            kind,
+            error,
+            without,
+            before,
+            has_copies,
+            held,
+        })
     }
 }
 
@@ -148,6 +220,12 @@ fn text(body: &mut Vec<u8>, text: &str) {
     body.extend_from_slice(text.as_bytes());
 }
 
+fn copy(body: &mut Vec<u8>, CopyKey { index, partition, row }: &CopyKey) {
+    for part in [index, partition, row] {
+        text(body, part);
+    }
+}
+
 fn count(body: &mut Vec<u8>, count: usize) {
     body.extend_from_slice(&u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
 }
@@ -160,6 +238,24 @@ impl Fields<'_> {
         let (head, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;
         Some(*head)
+    }
+
+    fn flag(&mut self) -> Option<bool> {
+        match self.take::<1>()? {
+            [0] => Some(false),
+            [1] => Some(true),
+            _ => None,
+        }
+    }
+
+    fn copy(&mut self) -> Option<CopyKey> {
+        Some(CopyKey { index: self.text()?, partition: self.text()?, row: self.text()? })
+    }
+
+    fn held(&mut self) -> Option<Held> {
+        let key = HeldKey { kind: self.text()?, property: self.text()? };
+        let after = if self.flag()? { Some(self.copy()?) } else { None };
+        Some(Held { key, after })
     }
 
     fn u32(&mut self) -> Option<u32> {

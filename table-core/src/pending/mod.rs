@@ -3,8 +3,13 @@
 //! The change of an entity with `eventual` copies leaves an *entry* under the entity's key: where its copies may lie that
 //! are to go. To *settle* it is to put the copies that the entity has now, and to remove the rest, in one transaction that
 //! finds the entity and the entry as they were read. An entry holds keys, and nothing of what rows hold.
+//!
+//! The same entry says which copies that others hold of the entity are to follow: those are found and put in steps, each a
+//! transaction that finds the entity and the entry as they were read, and notes in the entry how far it has come.
 
 mod entry;
+#[cfg(test)]
+mod holder_model_tests;
 pub(crate) mod keys;
 #[cfg(test)]
 mod model_tests;
@@ -24,6 +29,24 @@ pub struct CopyKey {
     pub partition: String,
     /// The row key.
     pub row: String,
+}
+
+/// Copies of an entity that others hold, and that are to follow it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HeldKey {
+    /// The kind of those who hold them.
+    pub kind: String,
+    /// With what the names of their properties begin.
+    pub property: String,
+}
+
+/// How far such copies have come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Which copies.
+    pub key: HeldKey,
+    /// The row by which the last holder was found that has its copy; `None` if none was looked for yet.
+    pub after: Option<CopyKey>,
 }
 
 /// The entity whose copies are to follow.
@@ -54,6 +77,10 @@ pub struct PendingEntry {
     pub before: Vec<CopyKey>,
     /// The names of the indexes that have no copy of the entity, as its function has said when it was written.
     pub without: Vec<String>,
+    /// Whether rows of its own indexes are to follow: if not, it says nothing of them.
+    pub has_copies: bool,
+    /// The copies that others hold and that are to follow, in order.
+    pub held: Vec<Held>,
     /// How often it was tried in vain.
     pub tries: u32,
     /// When it was last changed.

@@ -251,6 +251,11 @@ impl<'p> Draft<'p> {
         }
     }
 
+    /// Adds what is left to be done, or has been.
+    pub(crate) fn leave(&mut self, intent: Intent) {
+        self.intents.push(intent);
+    }
+
     /// Adds what is done with messages.
     pub(crate) fn add_errands(&mut self, errands: &[Errand]) {
         self.errands.extend_from_slice(errands);

@@ -8,6 +8,7 @@ use super::follow::{CopyPlace, Intent};
 use super::row_write::{Act, Condition, Group, Plan, RowWrite};
 use crate::limits;
 use crate::messages::Task;
+use crate::pending::HeldKey;
 
 /// The rows that a write would touch, by table and partition, and how many of those that a transaction may touch they are:
 /// 100, or [10,000](limits::TRANSACTION_ROWS) for one of the whole store.
@@ -19,6 +20,8 @@ pub struct WriteExplain {
     groups: Vec<WrittenGroup>,
     /// The copies that follow later.
     deferred: Vec<DeferredRow>,
+    /// Those that others hold: of whom, and with what their properties begin.
+    held: Vec<HeldKey>,
     /// How many messages are sent, and how many completed.
     sent: usize,
     completed: usize,
@@ -125,7 +128,14 @@ impl WriteExplain {
         let sent = of_kind(|task| matches!(task, Task::Send(_)));
         let completed = of_kind(|task| matches!(task, Task::Complete(_)));
         let deferred = plan.intents.iter().flat_map(DeferredRow::of).collect();
-        Self { most, groups, deferred, sent, completed }
+        let held = plan.intents.iter().flat_map(|intent| match intent {
+            Intent::Hold(hold) => hold.held.clone(),
+            _ => Vec::new(),
+        });
+        let mut held: Vec<_> = held.collect();
+        held.sort();
+        held.dedup();
+        Self { most, groups, deferred, held, sent, completed }
     }
 
     /// How many rows are touched.
@@ -144,6 +154,12 @@ impl WriteExplain {
         self.deferred
             .iter()
             .map(|DeferredRow { key, goes, .. }| (&*key.table, &*key.partition, &*key.row, !goes))
+    }
+
+    /// The copies that others hold and that follow later: the kind of those who hold them, and with what the names of their
+    /// properties begin. Who those are is found out when they follow.
+    pub fn deferred_holders(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.held.iter().map(|HeldKey { kind, property }| (&**kind, &**property))
     }
 
     /// How many messages are sent with the rows.
@@ -190,6 +206,9 @@ impl fmt::Display for WriteExplain {
                 f,
                 "\n  later {what:6} `{row}` in partition `{partition}` of `{table}`  the {kind}'s copy for {index}"
             )?;
+        }
+        for HeldKey { kind, property } in &self.held {
+            write!(f, "\n  later every `{property}` that a {kind} holds of it")?;
         }
         for (what, messages) in [("send", self.sent), ("complete", self.completed)] {
             if messages > 0 {

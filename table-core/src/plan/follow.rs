@@ -5,7 +5,7 @@ use super::draft::Printed;
 use super::row_write::{Act, Condition};
 use super::rows::{EntityRow, EntityRows};
 use super::touched::Touched;
-use crate::pending::Source;
+use crate::pending::{Held, HeldKey, Source};
 use crate::schema::Schema;
 
 /// What a plan does besides its rows to the entries of what is to follow.
@@ -13,12 +13,40 @@ use crate::schema::Schema;
 pub enum Intent {
     /// Copies of an entity are to follow its change.
     Follow(Follow),
-    /// The copies are there: the entry goes, if it is the one of this version.
+    /// Copies that others hold of an entity are to follow its change.
+    Hold(Hold),
+    /// The copies in the entity's indexes are there: the entry says nothing more of them, if it is the one of this version.
+    /// One that says nothing at all goes.
     Settle(Source, u64),
+    /// Copies that others hold have come this far, each to the end if it says no row: the entry says so, if it is the one of
+    /// this version. One that says nothing at all goes.
+    Advance(Source, u64, Vec<Held>),
     /// They can't be made, and this is why: the entry is noted to have failed, if it is the one of this version.
     Fail(Source, u64, String),
     /// The entry is tried again as if it had never failed, if it is the one of this version.
     Arm(Source, u64),
+}
+
+impl Intent {
+    /// Whether something is to be settled that was not before.
+    pub fn is_news(&self) -> bool {
+        matches!(self, Self::Follow(_) | Self::Hold(_))
+    }
+}
+
+/// Copies that others hold of an entity, and that are to follow its change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hold {
+    /// Which of the tables that are handed over with the plan the entity is in.
+    pub table: usize,
+    /// Its keys.
+    pub partition: String,
+    /// Its row key.
+    pub row: String,
+    /// Its kind.
+    pub kind: &'static str,
+    /// Which copies.
+    pub held: Vec<HeldKey>,
 }
 
 /// Where a copy lies.

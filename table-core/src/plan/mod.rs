@@ -25,7 +25,7 @@ pub(crate) use content::{Cause, PropertyOf, stored_fields};
 pub use content::{RowContent, RowKind, RowProperty};
 pub(crate) use draft::{Draft, OldRows, Printed, Reach};
 pub use explain::WriteExplain;
-pub use follow::{CopyPlace, Follow, Intent};
+pub use follow::{CopyPlace, Follow, Hold, Intent};
 pub use listing::{ListBecomes, TextOf};
 pub(crate) use listing::{Listing, damaged as damaged_list, ids_of};
 pub use one_or_more::OneOrMore;

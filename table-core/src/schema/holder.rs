@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use super::{Arrival, Format, Index, Part, Place, Schema, Template};
+use super::{Arrival, Format, Index, KeyValues, Part, Place, Schema, Template, print};
 
 /// A copy of some fields of another entity, in a field of this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +41,18 @@ impl HeldCopy {
     pub const fn atomic(mut self) -> Self {
         self.arrival = Some(Arrival::Atomic);
         self
+    }
+
+    /// The same of a source that lies elsewhere and whose changes this copy follows, in transactions of their own.
+    #[must_use]
+    pub const fn eventual(mut self) -> Self {
+        self.arrival = Some(Arrival::Eventual);
+        self
+    }
+
+    /// Whether it follows changes of its source.
+    pub(crate) const fn is_eventual(&self) -> bool {
+        matches!(self.arrival, Some(Arrival::Eventual))
     }
 
     /// Whether the field at this place is one of its properties.
@@ -136,6 +148,16 @@ impl Way {
         let parts = self.place.row.parts.get(..self.parts).unwrap_or_default();
         Template { parts, ..self.place.row }
     }
+
+    /// The partition key of those who refer to a source, and with what their row keys begin, by the values of the fields that
+    /// refer to it; `None` if such rows can't be.
+    pub(crate) fn print(&self, known: &dyn KeyValues) -> Option<(String, String)> {
+        let (mut partition, mut prefix) = (String::new(), String::new());
+        let is_printed = |printed| matches!(printed, Ok(true));
+        let is_whole = is_printed(print(&self.place.partition, known, &mut partition))
+            && is_printed(print(&self.prefix(), known, &mut prefix));
+        is_whole.then_some((partition, prefix))
+    }
 }
 
 impl Schema {
@@ -163,6 +185,18 @@ impl Schema {
     /// The declarations of its sources and its holders.
     pub(crate) fn relatives(&self) -> Vec<&'static Self> {
         (self.kin.0)()
+    }
+
+    /// Whether it holds a copy that follows.
+    pub(crate) const fn holds_eventual(&self) -> bool {
+        let mut copied = self.copied;
+        while let [copy, rest @ ..] = copied {
+            if copy.is_eventual() {
+                return true;
+            }
+            copied = rest;
+        }
+        false
     }
 
     /// Whether it holds a copy in the field at this place.

@@ -98,7 +98,8 @@ pub(crate) fn layout_in(schema: &Schema, table: &str) -> String {
         }
     }
     for copy in schema.copied {
-        let _: std::fmt::Result = write!(text, "\n{COPIED} {}{BY}", copy.property);
+        let follows = if copy.is_eventual() { EVENTUAL } else { "" };
+        let _: std::fmt::Result = write!(text, "\n{COPIED} {}{follows}{BY}", copy.property);
         for field in copy.key {
             text.push(' ');
             text.push_str(property(*field));

@@ -7,7 +7,7 @@ use syn::{Attribute, Error, Path, Result, Token};
 
 use super::{Fill, Slot, Words, value};
 use crate::ctxt::Ctxt;
-use crate::symbol::{ATOMIC, KEY};
+use crate::symbol::{ATOMIC, EVENTUAL, KEY};
 
 /// `#[copy_of(Employee, key(department, id))]`.
 pub(crate) struct CopyOfWords {
@@ -17,6 +17,7 @@ pub(crate) struct CopyOfWords {
     pub(crate) of: Option<Path>,
     pub(crate) key: Slot<Vec<Ident>>,
     pub(crate) atomic: Slot<()>,
+    pub(crate) eventual: Slot<()>,
 }
 
 impl CopyOfWords {
@@ -27,6 +28,7 @@ impl CopyOfWords {
             of: None,
             key: Slot::new(value::names),
             atomic: Slot::new(value::flag),
+            eventual: Slot::new(value::flag),
         };
         super::read_with(cx, attr, &mut words, |words, input| {
             words.of = Some(source(name, input)?);
@@ -49,13 +51,14 @@ fn source(name: &Ident, input: ParseStream<'_>) -> Result<Path> {
 }
 
 impl Words for CopyOfWords {
-    const KNOWN: &'static [&'static str] = &[KEY, ATOMIC];
+    const KNOWN: &'static [&'static str] = &[KEY, ATOMIC, EVENTUAL];
     const EXAMPLE: &'static str = "#[copy_of(Entity, key(..))]";
 
     fn slot(&mut self, word: &str) -> Option<&mut dyn Fill> {
         Some(match word {
             KEY => &mut self.key,
             ATOMIC => &mut self.atomic,
+            EVENTUAL => &mut self.eventual,
             _ => return None,
         })
     }

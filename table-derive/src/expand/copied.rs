@@ -40,13 +40,16 @@ fn declaration(model: &Entity<'_>, copy: &HeldCopy<'_>) -> TokenStream {
     });
     let own = model.fields.iter().filter(|field| field.is_property()).count();
     let key = copy.key.iter().map(|part| schema::place(model, part.value));
-    let atomic = copy.atomic.then(|| quote!(.atomic()));
+    let arrival = copy.arrival.map(|arrival| match arrival {
+        copied::Arrival::Atomic => quote!(.atomic()),
+        copied::Arrival::Eventual => quote!(.eventual()),
+    });
     quote! {
         #krate::schema::HeldCopy::new(
             [#name, #property],
             [#own #(+ #before)*, <#ty as #krate::Group>::FIELDS.len()],
             &[#(#key),*],
-        ) #atomic
+        ) #arrival
     }
 }
 

@@ -6,7 +6,7 @@ use syn::spanned::Spanned as _;
 use syn::{Ident, Path};
 
 use super::{Field, Spanned};
-use crate::attr::CopyOfWords;
+use crate::attr::{CopyOfWords, Slot};
 use crate::ctxt::Ctxt;
 use crate::suggest;
 
@@ -16,8 +16,15 @@ pub(crate) struct CopyOf {
     pub(crate) of: Path,
     /// The names in `key(..)`.
     pub(crate) key: Vec<Ident>,
-    /// `atomic`.
-    pub(crate) atomic: bool,
+    /// `atomic` or `eventual`.
+    pub(crate) arrival: Option<Arrival>,
+}
+
+/// When a copy of a source that lies elsewhere comes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    Atomic,
+    Eventual,
 }
 
 /// The same, with the fields found.
@@ -27,7 +34,7 @@ pub(crate) struct HeldCopy<'m> {
     pub(crate) field: usize,
     /// The fields that the source's key is made of, by their places.
     pub(crate) key: Vec<Spanned<usize>>,
-    pub(crate) atomic: bool,
+    pub(crate) arrival: Option<Arrival>,
 }
 
 impl CopyOf {
@@ -40,8 +47,16 @@ impl CopyOf {
                 "a copy says by which fields its source is found, in the order of the source's key: `key(..)`",
             );
         }
-        let atomic = words.atomic.get().is_some();
-        Some(Self { of: words.of?, key: words.key.into_value().unwrap_or_default(), atomic })
+        if let (Some(_), Some(eventual)) = (words.atomic.word(), words.eventual.word()) {
+            cx.error(
+                eventual.span(),
+                "`atomic` and `eventual` exclude each other: the copy changes with its source, or follows it",
+            );
+        }
+        let is_given = |slot: &Slot<()>, arrival| slot.get().map(|()| arrival);
+        let arrival = is_given(&words.atomic, Arrival::Atomic);
+        let arrival = arrival.or_else(|| is_given(&words.eventual, Arrival::Eventual));
+        Some(Self { of: words.of?, key: words.key.into_value().unwrap_or_default(), arrival })
     }
 
     /// Where the source is named.
@@ -59,7 +74,7 @@ pub(crate) fn held<'m>(fields: &'m [Field<'_>]) -> impl Iterator<Item = HeldCopy
             Some(Spanned { value, span: name.span() })
         };
         let key = copy.key.iter().filter_map(place).collect();
-        Some(HeldCopy { of: &copy.of, field, key, atomic: copy.atomic })
+        Some(HeldCopy { of: &copy.of, field, key, arrival: copy.arrival })
     })
 }
 

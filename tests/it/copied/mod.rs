@@ -2,6 +2,7 @@
 
 mod concurrent;
 mod declared;
+mod following;
 mod random;
 
 use std::collections::BTreeMap;

@@ -14,14 +14,22 @@ use super::{child, seed, size};
 
 #[test]
 fn money_is_as_much_in_every_snapshot_while_threads_and_processes_move_it() {
-    let steps = size("CRASH_BANK", 400);
+    let (steps, seconds) = (size("CRASH_BANK", 400), size("CRASH_BANK_SECONDS", 300));
+    let (processes, threads) = (size("CRASH_BANK_PROCESSES", 2), size("CRASH_BANK_THREADS", 4));
     let scratch = Scratch::new();
     let path = scratch.path().join("store");
     let store = relaxed().open(&path).unwrap();
     bank::prepare(&store).unwrap();
     let (stop, begun) = (AtomicBool::new(false), Instant::now());
-    let mut other = child("bank", &[path.to_str().unwrap(), &seed().to_string(), "2"]);
-    other.expect("ready");
+    // So many transfers of a thread of theirs are told at once.
+    let every = (steps / 100).max(1);
+    let start = |number: u64| {
+        let (seed, threads) = ((seed() + number).to_string(), threads.to_string());
+        let mut other = child("bank", &[path.to_str().unwrap(), &seed, &threads, &every.to_string()]);
+        other.expect("ready");
+        other
+    };
+    let others: Vec<_> = (1..processes).map(start).collect();
     let (counted, moved) = std::thread::scope(|scope| {
         let counter = scope.spawn(|| {
             let mut counted = 0_u64;
@@ -31,11 +39,11 @@ fn money_is_as_much_in_every_snapshot_while_threads_and_processes_move_it() {
             }
             counted
         });
-        let clerks: Vec<_> = (0..4)
+        let clerks: Vec<_> = (0..threads)
             .map(|number| {
                 let mut clerk = Clerk::new(&store, seed() + number);
                 scope.spawn(move || {
-                    while clerk.done < steps {
+                    while clerk.done < steps && begun.elapsed().as_secs() < seconds {
                         clerk.step();
                     }
                     println!("{} transfers, {} refused", clerk.done, clerk.refused);
@@ -47,9 +55,14 @@ fn money_is_as_much_in_every_snapshot_while_threads_and_processes_move_it() {
         stop.store(true, Ordering::Relaxed);
         (counter.join().unwrap(), moved)
     });
-    let others = other.kill().len();
-    println!("{moved} transfers here and {others} there in {:?}, counted {counted} times", begun.elapsed());
-    assert!(others > 0, "the other process moved some");
+    let took = begun.elapsed();
+    let others: u64 = others.into_iter().map(|other| other.kill().len() as u64 * every).sum();
+    println!(
+        "{moved} transfers here and {others} in {} other processes in {took:?}, {:.0} a second, counted {counted} times",
+        processes - 1,
+        (moved + others) as f64 / took.as_secs_f64()
+    );
+    assert!(others > 0, "another process moved some");
     assert_eq!(bank::total(&store).unwrap(), TOTAL);
     bank::check(&store).unwrap();
     let report = store.check().unwrap();

@@ -1,12 +1,12 @@
-//! Processes that are killed while they write entities whose copies follow, and while they settle: what they have left is
-//! settled by whoever comes next, and every copy is then what the entities say.
+//! Processes that are killed while they write entities of which something follows, and while they settle: what they have left
+//! is settled by whoever comes next, and every copy is then what the entities say. What does not follow is right at once.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use integration_tests::Scratch;
 use integration_tests::child::Child;
-use integration_tests::eventual;
 use integration_tests::random::Random;
+use integration_tests::{derived, eventual};
 use table_core::Store;
 use table_core::typed::Settlement;
 
@@ -14,14 +14,60 @@ use super::{child, seed, size};
 
 #[test]
 fn what_is_to_follow_follows_after_each_kill() {
-    let cycles = size("CRASH_EVENTUAL_KILLS", 60);
+    let check = |store: &Store| {
+        let table = store.table::<eventual::Employee>().unwrap();
+        let copies = table.check().unwrap();
+        assert!(copies.is_sound(), "{copies} {:#?}", copies.problems);
+    };
+    let done = kill("eventual", size("CRASH_EVENTUAL_KILLS", 60), check, |store| {
+        eventual::check(store).unwrap();
+    });
+    assert!(done > 0);
+}
+
+/// Summaries, lists and copies that change with their source are exact after each kill, to the last unit; copies that follow
+/// once they are settled.
+#[test]
+fn what_is_derived_is_exact_after_each_kill() {
+    let check = |store: &Store| {
+        derived::open(store).unwrap();
+        derived::check(store).unwrap();
+    };
+    let done = kill("derived", size("CRASH_DERIVED_KILLS", 60), check, |store| {
+        derived::check_settled(store).unwrap();
+    });
+    assert!(done > 0);
+}
+
+/// A process that only reads hears nothing of what others write. What they leave is settled all the same, since it reads.
+#[test]
+fn what_a_dead_process_has_left_is_settled_by_one_that_only_reads() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let staff = store.table::<eventual::Employee>().unwrap();
+    let path = scratch.path().join("store");
+    let mut other = child("left", &[path.to_str().unwrap()]);
+    other.expect("done");
+    other.finish();
+    assert_eq!(store.unsettled().unwrap().entities, 1);
+    let begun = Instant::now();
+    while staff.by_name().last_name("Left").count().unwrap() == 0 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{}", store.unsettled().unwrap());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(store.unsettled().unwrap().entities, 0);
+}
+
+/// Kills two processes in this role so often, and looks at the store after each time, before it is settled and after. How many
+/// changes were acknowledged.
+fn kill(role: &str, cycles: u64, check: impl Fn(&Store), check_settled: impl Fn(&Store)) -> usize {
     let scratch = Scratch::new();
     let path = scratch.path().join("store");
-    Store::open(&path).unwrap().table::<eventual::Employee>().unwrap();
+    check(&Store::open(&path).unwrap());
     let (mut random, mut done, mut left) = (Random::new(seed()), 0, 0);
     for cycle in 0..cycles {
         let start = |seed: u64| {
-            let mut child: Child = child("eventual", &[path.to_str().unwrap(), &seed.to_string(), "2"]);
+            let mut child: Child = child(role, &[path.to_str().unwrap(), &seed.to_string(), "2"]);
             child.expect("ready");
             child
         };
@@ -33,12 +79,10 @@ fn what_is_to_follow_follows_after_each_kill() {
         let report = store.check().unwrap();
         assert!(report.problems.is_empty(), "{:#?}", report.problems);
         left += report.unsettled;
-        let table = store.table::<eventual::Employee>().unwrap();
-        let copies = table.check().unwrap();
-        assert!(copies.is_sound(), "{copies} {:#?}", copies.problems);
-        assert_eq!(store.settle().unwrap(), Settlement::Settled);
-        eventual::check(&store).unwrap();
+        check(&store);
+        assert_eq!(store.settle().unwrap(), Settlement::Settled, "{:?}", store.unsettled().unwrap());
+        check_settled(&store);
     }
     println!("{cycles} kills of two processes, {done} changes acknowledged, {left} entries left to others");
-    assert!(done > 0);
+    done
 }

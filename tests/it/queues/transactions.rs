@@ -176,3 +176,30 @@ fn a_store_transaction_sends_and_completes_with_changes_of_several_tables() {
     assert_eq!(again.kind(), ErrorKind::StaleReceipt);
     assert_sound(&store);
 }
+
+/// As an EGT does: what is to be done next is sent, and what was done completed, and no entity changes.
+#[test]
+fn a_store_transaction_of_messages_alone_is_one_too() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let hires = hires(&store);
+    hires.send(&hire(1)).unwrap();
+    let held = hires.receive(LONG).unwrap().unwrap();
+    let explained = store.transaction().complete(&held).send(&hires, &hire(2)).explain().unwrap();
+    assert_eq!((explained.rows(), explained.messages_sent(), explained.messages_completed()), (0, 1, 1));
+    let commits = store.stats().unwrap().commits;
+    store.transaction().complete(&held).send(&hires, &hire(2)).commit().unwrap();
+    assert_eq!(store.stats().unwrap().commits, commits + 1, "one transaction");
+    let stats = hires.stats().unwrap();
+    assert_eq!((stats.sent, stats.completed, stats.ready), (2, 1, 1));
+
+    // Both, or neither.
+    let error = store.transaction().send(&hires, &hire(3)).complete(&held).commit().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::StaleReceipt);
+    assert_eq!(hires.stats().unwrap().sent, 2);
+    let other = Scratch::new();
+    let strange = super::hires(&other.store());
+    let error = store.transaction().send(&strange, &hire(3)).commit().unwrap_err();
+    assert!(error.to_string().starts_with("cannot commit a transaction"), "{error}");
+    assert_sound(&store);
+}

@@ -60,6 +60,21 @@ fn entry(entity: (u32, String, String), mut body: Bytes<'_>) -> Read<Following> 
         ensure!(keys.last().is_none_or(|last| *last < key), "keys that don't rise");
         keys.push(key);
     }
+    if !body.0.is_empty() {
+        let (has_copies, count) = (body.bool()?, body.u32()?);
+        ensure!(count > 0, "an entry that says what others hold, and that they hold nothing");
+        ensure!(has_copies || indexes == 0 && keys.is_empty(), "keys of copies that are not to follow");
+        let mut held: Vec<(String, String)> = Vec::new();
+        for _ in 0..count {
+            let copy = (body.text()?, body.text()?);
+            ensure!(held.last().is_none_or(|last| *last < copy), "held copies that don't rise");
+            held.push(copy);
+            if body.bool()? {
+                let (by, _partition, _row) = (body.text()?, body.text()?, body.text()?);
+                ensure!(by.contains(' '), "a row that was found by `{by}`");
+            }
+        }
+    }
     body.end("an entry")?;
     Ok(Following { entity, kind, keys })
 }

@@ -6,7 +6,7 @@ use table_core::{Entity, Projection};
 #[entity(table = "Company", kind = "person")]
 #[key(partition = "{team}", row = "id_{id:06}")]
 #[index(by_desk, row = "desk_{desk:04}_{id:06}", copy = keys)]
-#[copied_into(Lost, Few, Other, Far, Near, Sealed, Again, Silent)]
+#[copied_into(Lost, Few, Other, Far, Near, Sealed, Again, Silent, Neighbour)]
 struct Person {
     team: String,
     id: u32,
@@ -145,6 +145,17 @@ struct Again {
     person: u32,
     #[copy_of(Person, key(team, person))]
     of: Option<Floor>,
+}
+
+// In the same partition.
+#[derive(Entity)]
+#[entity(table = "Company", kind = "neighbour")]
+#[key(partition = "{team}", row = "neighbour_{person:06}")]
+struct Neighbour {
+    team: String,
+    person: u32,
+    #[copy_of(Person, key(team, person), eventual)]
+    of: Option<Age>,
 }
 
 fn main() {}

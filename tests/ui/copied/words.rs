@@ -64,4 +64,14 @@ struct Former {
     team: String,
 }
 
+#[derive(Entity)]
+#[entity(table = "Company", kind = "both")]
+#[key(partition = "{team}", row = "both")]
+struct Both {
+    team: String,
+    person: u32,
+    #[copy_of(Person, key(team, person), atomic, eventual)]
+    of: Option<Id>,
+}
+
 fn main() {}

@@ -1,7 +1,7 @@
 //! Rules about copies of other entities' fields.
 
 use super::super::message::Message;
-use super::super::{Field, FieldPart, HeldCopy, Part, Schema};
+use super::super::{Arrival, Field, FieldPart, HeldCopy, Part, Schema};
 use super::rows::same;
 use super::summary::is_one_format;
 use super::{field_at, field_name};
@@ -27,15 +27,18 @@ pub(super) const fn source(holder: &Schema, source: &Schema, copy: &HeldCopy) ->
         let message = Message::new("the key of `").text(source.entity).text("` is made of ").count(wanted);
         return Some(message.text(" fields, `key(..)` names ").count(given));
     }
-    match (is_beside(holder, source, copy), copy.arrival.is_some()) {
-        (true, true) => Some(
-            Message::new("a `").text(source.entity).text("` lies in the partition of the `").text(holder.entity).text(
-                "` that it is copied into: both change in one transaction in any case, without `atomic`",
-            ),
-        ),
-        (false, false) => Some(
+    match (is_beside(holder, source, copy), copy.arrival) {
+        (true, Some(arrival)) => {
+            let message = Message::new("a `").text(source.entity).text("` lies in the partition of the `");
+            let message = message.text(holder.entity).text(
+                "` that it is copied into: both change in one transaction in any case, without `",
+            );
+            Some(message.text(if matches!(arrival, Arrival::Eventual) { "eventual`" } else { "atomic`" }))
+        }
+        (false, None) => Some(
             Message::new("a `").text(source.entity).text("` lies in another table or partition than the `").text(holder.entity).text(
-                "` that it is copied into: say `atomic`, so that both change in one transaction, which the service can't",
+                "` that it is copied into: say `atomic`, so that both change in one transaction, which the service can't, or \
+                 `eventual`, so that the copy follows",
             ),
         ),
         _ => None,

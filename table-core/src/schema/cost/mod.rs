@@ -95,6 +95,14 @@ impl Cost {
             ));
         }
         for copy in schema.copied {
+            if copy.is_eventual() {
+                cost.advice.push(format!(
+                    "`{}` is held of another entity and follows it: an insert and each change read that; and a change of \
+                     that of what is held rewrites this one later",
+                    copy.name
+                ));
+                continue;
+            }
             cost.advice.push(format!(
                 "`{}` is held of another entity: an insert, and a change of what it refers to, reads that; and so does each \
                  change of that of what is held, which rewrites this one",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::key_type::{Format, KeyType, lengths};
 use super::super::{Copies, Field, HeldCopy, Index, Part, Schema, Sum, SumOf, Template};
-use super::{COPIED, GONE, HOLDER, layout_in, read, series};
+use super::{COPIED, EVENTUAL, GONE, HOLDER, layout_in, read, series};
 use crate::model::EdmType;
 
 /// The changes from one layout to another.
@@ -83,6 +83,10 @@ pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Optio
     for (name, line) in &old {
         match new.get(name) {
             Some(now) if now == line => {}
+            // What follows can't be written by who takes it for another; it stays noted.
+            Some(now) if name.0 == COPIED && follows_no_more(line, now) => {
+                found.lines.extend([format!("- {line}"), format!("+ {now}")]);
+            }
             Some(now)
                 if name.0 == "index"
                     && !noted.as_ref().is_some_and(|noted| may_become(noted, schema, *name)) =>
@@ -216,6 +220,9 @@ pub(crate) fn forgotten(noted: &Schema, schema: &Schema) -> Option<Outdated> {
     let property = |schema: &Schema, field: &usize| schema.fields.get(*field).map(|field| field.property);
     let is_one = |was: &HeldCopy, is: &HeldCopy| {
         was.property == is.property
+            // A copy that follows is looked up with each change of its holder, which a program that takes it for another
+            // would not do.
+            && (is.is_eventual() || !was.is_eventual())
             && was.key.len() == is.key.len()
             && was.key.iter().zip(is.key).all(|(was, is)| property(noted, was) == property(schema, is))
     };
@@ -232,7 +239,13 @@ pub(crate) fn forgotten(noted: &Schema, schema: &Schema) -> Option<Outdated> {
 pub(crate) fn united(table: &str, noted: &str, schema: &Schema) -> String {
     let declared = layout_in(schema, table);
     let own = declared.lines().filter(|line| !line.starts_with("index "));
-    let own = own.map(|line| series::longer(noted, line));
+    let following = noted.lines().filter(|line| line.starts_with(COPIED));
+    let following: BTreeMap<_, _> =
+        following.filter_map(|line| Some((line.split(' ').nth(1)?, line))).collect();
+    let own = own.map(|line| match line.split(' ').nth(1).and_then(|name| following.get(name)) {
+        Some(noted) if line.starts_with(COPIED) && follows_no_more(noted, line) => noted,
+        _ => series::longer(noted, line),
+    });
     let mut lines: Vec<_> = own.collect();
     let together = lines.join("\n");
     let (spread_old, spread_new) = (series::spread(noted), series::spread(&together));
@@ -267,9 +280,15 @@ pub(crate) fn without_copies(table: &str, noted: &str, schema: &Schema) -> Strin
     let kept = |line: &&str| {
         let mut words = line.split(' ');
         let name = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        !is_told(name.0) || declared.contains_key(&name)
+        !is_told(name.0) || declared.get(&name).is_some_and(|now| !follows_no_more(line, now))
     };
     noted.lines().filter(kept).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a copy that follows by the one line does not by the other.
+fn follows_no_more(noted: &str, declared: &str) -> bool {
+    let follows = |line: &str| line.split(' ').nth(2).is_some_and(|word| EVENTUAL.trim_start() == word);
+    follows(noted) && !follows(declared)
 }
 
 /// The properties that both layouts have.

@@ -279,13 +279,15 @@ impl<'t> Reader<'t> {
     fn copy(&mut self) -> Option<HeldCopy> {
         self.takes(" ").then_some(())?;
         let name = leaked(self.word());
+        let follows = self.takes(EVENTUAL);
         self.takes(BY).then_some(())?;
         let mut key = Vec::new();
         while self.takes(" ") {
             let property = self.word();
             key.push(self.field(property)?);
         }
-        Some(HeldCopy::new([name, name], [0, 0], key.leak()))
+        let copy = HeldCopy::new([name, name], [0, 0], key.leak());
+        Some(if follows { copy.eventual() } else { copy })
     }
 
     /// The numbers of a summary.

@@ -31,6 +31,8 @@ impl Shared {
             since: entry.since,
             before: entry.before,
             without: entry.without,
+            has_copies: entry.has_copies,
+            held: entry.held,
             tries: entry.tries,
             latest: entry.latest,
             not_before: entry.not_before,

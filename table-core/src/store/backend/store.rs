@@ -146,7 +146,7 @@ impl Backend for Shared {
         if done.is_ok() && !plan.errands.is_empty() {
             self.arrivals.tell();
         }
-        if done.is_ok() && plan.intents.iter().any(|intent| matches!(intent, Intent::Follow(_))) {
+        if done.is_ok() && plan.intents.iter().any(Intent::is_news) {
             self.settlers.tell();
         }
         done

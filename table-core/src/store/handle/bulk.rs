@@ -115,7 +115,7 @@ impl Loader for LmdbLoader<'_> {
     fn add(&mut self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<(), Refused> {
         if !plan.intents.is_empty() {
             self.inner.made(Late::Queues).map_err(Refused::whole)?;
-            self.follows |= plan.intents.iter().any(|intent| matches!(intent, Intent::Follow(_)));
+            self.follows |= plan.intents.iter().any(Intent::is_news);
         }
         let mut prepared = prepare::plan(plan, &self.tables.iter().collect::<Vec<_>>())?;
         prepared.sealed_at = sealed_at.clone();

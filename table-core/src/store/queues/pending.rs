@@ -6,7 +6,7 @@ use super::draft::Draft;
 use super::view::{self, Stop, View};
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::Tally;
-use crate::pending::{CopyKey, Entry, Ledger, keys};
+use crate::pending::{CopyKey, Entry, Held, HeldKey, Ledger, keys};
 use crate::row::key::Number;
 use crate::store::records::meta;
 
@@ -15,8 +15,12 @@ use crate::store::records::meta;
 pub(in crate::store) enum EntryWork {
     /// It takes in a change of its entity, and is made if there is none.
     Follow { kind: &'static str, before: Vec<CopyKey>, without: Vec<&'static str> },
-    /// It goes, if it is of this version.
+    /// The same of a change of what others hold.
+    Hold { kind: &'static str, held: Vec<HeldKey> },
+    /// It says no more of copies in indexes, if it is of this version; it goes, if that was all.
     Settle(u64),
+    /// It says how far copies have come that others hold, if it is of this version; it goes, if that was all.
+    Advance(u64, Vec<Held>),
     /// It has failed, if it is of this version.
     Fail(u64, String),
     /// It is tried again, if it is of this version.
@@ -36,14 +40,17 @@ impl Draft<'_> {
         let now = self.clock.store;
         let old = self.find(key)?.map(std::borrow::Cow::into_owned);
         let (mut entry, expected) = match (work, &old) {
-            (EntryWork::Follow { kind, .. }, None) => (Entry::new(kind, now), None),
+            (EntryWork::Follow { kind, .. } | EntryWork::Hold { kind, .. }, None) => {
+                (Entry::new(kind, now), None)
+            }
             (_, None) => return Err(overtaken()),
             (work, Some(record)) => {
                 let expected = match work {
-                    EntryWork::Follow { .. } => None,
-                    EntryWork::Settle(version) | EntryWork::Fail(version, _) | EntryWork::Arm(version) => {
-                        Some(*version)
-                    }
+                    EntryWork::Follow { .. } | EntryWork::Hold { .. } => None,
+                    EntryWork::Settle(version)
+                    | EntryWork::Advance(version, _)
+                    | EntryWork::Fail(version, _)
+                    | EntryWork::Arm(version) => Some(*version),
                 };
                 let found = Entry::decode(view::body(record)).ok_or_else(|| view::damaged(key))?;
                 if expected.is_some_and(|version| version != meta::checksum_of(record)) {
@@ -53,16 +60,19 @@ impl Draft<'_> {
             }
         };
         debug_assert!(
-            expected.is_some() || matches!(work, EntryWork::Follow { .. }),
+            expected.is_some() || matches!(work, EntryWork::Follow { .. } | EntryWork::Hold { .. }),
             "only a change makes an entry"
         );
         match work {
             EntryWork::Follow { kind, before, without } => entry.take(kind, before, without, now),
-            EntryWork::Settle(_) => return self.replace_entry(key, old.as_deref(), None),
+            EntryWork::Hold { kind, held } => entry.take_held(kind, held, now),
+            EntryWork::Settle(_) => entry.settle(now),
+            EntryWork::Advance(_, reached) => entry.advance(reached, now),
             EntryWork::Fail(_, error) => entry.fail(error, self.clock.now.max(now)),
             EntryWork::Arm(_) => entry.arm(now),
         }
-        self.replace_entry(key, old.as_deref(), Some(entry.encode()))
+        let left = if entry.is_done() { None } else { Some(entry.encode()) };
+        self.replace_entry(key, old.as_deref(), left)
     }
 
     /// Removes so many entries of a table that was dropped; whether none is left.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pending::{CopyKey, Source, keys};
-use crate::plan::{CopyPlace, Follow, Intent};
+use crate::plan::{CopyPlace, Follow, Hold, Intent};
 use crate::row::key;
 use crate::store::queues::{EntryWork, Work};
 use crate::store::records::catalog::TableState;
@@ -16,6 +16,10 @@ const LONGEST: usize = 1_982;
 pub(super) fn of(intent: &Intent, tables: &[&Arc<TableState>]) -> Result<Work> {
     match intent {
         Intent::Follow(follow) => self::follow(follow, tables),
+        Intent::Hold(hold) => self::hold(hold, tables),
+        Intent::Advance(source, version, reached) => {
+            Ok(Work::Entry(of_source(source), EntryWork::Advance(*version, reached.clone())))
+        }
         Intent::Settle(source, version) => Ok(Work::Entry(of_source(source), EntryWork::Settle(*version))),
         Intent::Fail(source, version, error) => {
             Ok(Work::Entry(of_source(source), EntryWork::Fail(*version, error.clone())))
@@ -30,9 +34,6 @@ fn of_source(source: &Source) -> Vec<u8> {
 
 fn follow(follow: &Follow, tables: &[&Arc<TableState>]) -> Result<Work> {
     let Follow { table, partition, row, kind, before, wanted, without } = follow;
-    let table = tables.get(*table).ok_or_else(|| {
-        Error::new(ErrorKind::TableNotFound).because("the plan is of a table that was not given")
-    })?;
     for copy in wanted {
         let checked = key::check_partition(&copy.partition)
             .and_then(|()| key::check_printed_row(&copy.partition, &copy.row));
@@ -40,17 +41,31 @@ fn follow(follow: &Follow, tables: &[&Arc<TableState>]) -> Result<Work> {
             error.attempted("write to").table(&copy.table).partition(&copy.partition).row(&copy.row)
         })?;
     }
-    let stored = key::stored(table.id, partition, row);
-    if stored.len() >= LONGEST {
-        let because = "the entity's keys leave no room for the note that its copies are to follow";
-        let error = Error::new(ErrorKind::KeyTooLong).because(because).attempted("write to");
-        return Err(error.table(&table.name).partition(partition).row(row));
-    }
     let named = |copy: &CopyPlace| {
         let CopyPlace { index, partition, row, .. } = copy;
         CopyKey { index: (*index).to_owned(), partition: partition.clone(), row: row.clone() }
     };
     let before = before.iter().map(named).collect();
     let work = EntryWork::Follow { kind, before, without: without.clone() };
-    Ok(Work::Entry(keys::entry(&stored), work))
+    Ok(Work::Entry(key_of((*table, partition, row), tables)?, work))
+}
+
+fn hold(hold: &Hold, tables: &[&Arc<TableState>]) -> Result<Work> {
+    let Hold { table, partition, row, kind, held } = hold;
+    let work = EntryWork::Hold { kind, held: held.clone() };
+    Ok(Work::Entry(key_of((*table, partition, row), tables)?, work))
+}
+
+/// The key of the entry of an entity in one of the tables that are handed over with the plan.
+fn key_of((table, partition, row): (usize, &str, &str), tables: &[&Arc<TableState>]) -> Result<Vec<u8>> {
+    let table = tables.get(table).ok_or_else(|| {
+        Error::new(ErrorKind::TableNotFound).because("the plan is of a table that was not given")
+    })?;
+    let stored = key::stored(table.id, partition, row);
+    if stored.len() >= LONGEST {
+        let because = "the entity's keys leave no room for the note that its copies are to follow";
+        let error = Error::new(ErrorKind::KeyTooLong).because(because).attempted("write to");
+        return Err(error.table(&table.name).partition(partition).row(row));
+    }
+    Ok(keys::entry(&stored))
 }

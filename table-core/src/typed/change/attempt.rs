@@ -76,6 +76,11 @@ pub(in crate::typed) trait Attempt {
         Ok(())
     }
 
+    /// Whether all that it is to hold of others is there already.
+    fn holds_already(&self) -> bool {
+        false
+    }
+
     /// Adds the rows to the draft; what those refer to is laid out on the desk, which is empty. `number` is the place of
     /// the change among those that are planned together.
     fn plan<'p>(
@@ -113,6 +118,9 @@ pub(in crate::typed) struct Source {
 pub(in crate::typed) trait Sources {
     /// Whether this entity is changed together with its holder.
     fn changes(&self, schema: &'static Schema, keys: &KeyPair) -> bool;
+
+    /// Whether somebody has asked for the change of the holder; if not, that of a source brings it about.
+    fn are_asked(&self) -> bool;
 
     /// What there is to copy.
     fn get(&self, held: &Held, keys: &KeyPair) -> Result<Source>;

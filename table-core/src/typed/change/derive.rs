@@ -5,15 +5,19 @@
 //! still that one, and that no holder has come to those that were found. Without the first, a holder that is written while its
 //! source changes keeps the former copy; without the second, one that comes to refer to a source while that changes does.
 //! Copied fields are no copies themselves, so one round is all.
+//!
+//! Of a source whose copies follow it (`eventual`) the change finds nobody: it leaves a note that they are to follow. Who
+//! changes such a holder looks the source up each time, so that settling finds it wherever it has moved, or need not.
 
 use super::attempt::{Attempt, Image, Source, Sources};
 use super::driver::{self, Together};
-use super::hold::{self, Holding};
+use super::hold;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::{Value, ValueRef};
-use crate::plan::{Condition, Draft, Range, Values};
+use crate::pending::HeldKey;
+use crate::plan::{Condition, Draft, Hold, Intent, Range, Values};
 use crate::query::Query;
 use crate::row::version::version_of;
 use crate::schema::{self, FieldPart, HeldCopy, KeyPair, KeyValues, PropertyValue, Schema, ValueError};
@@ -24,6 +28,8 @@ use crate::typed::entity::holder::{Held, Holder};
 pub(in crate::typed) struct Derived {
     pub(in crate::typed) attempts: Vec<Change>,
     ranges: Vec<HeldRange>,
+    /// The sources whose copies are to follow.
+    holds: Vec<Hold>,
 }
 
 /// One of them.
@@ -51,6 +57,21 @@ impl Derived {
         for HeldRange { table, partition, prefix, digest } in &self.ranges {
             draft.rely_on((table, partition), Range { prefix, digest: *digest });
         }
+        for hold in &self.holds {
+            draft.leave(Intent::Hold(hold.clone()));
+        }
+    }
+
+    /// Leaves a note that a copy is to follow the source of these keys, which is in this table.
+    fn leave(&mut self, table: usize, (schema, keys): (&'static Schema, &KeyPair), held: HeldKey) {
+        let (partition, row) = keys.as_strs();
+        let is_it = |hold: &&mut Hold| hold.table == table && hold.partition == partition && hold.row == row;
+        if let Some(hold) = self.holds.iter_mut().find(is_it) {
+            hold.held.push(held);
+            return;
+        }
+        let (partition, row) = (partition.to_owned(), row.to_owned());
+        self.holds.push(Hold { table, partition, row, kind: schema.kind, held: vec![held] });
     }
 }
 
@@ -75,12 +96,13 @@ pub(in crate::typed) fn derive(
         let found = find_holders((together, &moment), image, (*cause, &images), &mut derived);
         found.map_err(|error| together.scope.numbered(error, *cause))?;
     }
-    let sources = Known { together, moment: &moment, images: &images };
+    let sources = Known { images: &images, is_asked: true, ..Known::at(together, &moment) };
     for (number, _) in &images {
         if let Some(attempt) = attempts.get_mut(*number) {
             attempt.hold(&sources).map_err(|error| together.scope.numbered(error, *number))?;
         }
     }
+    let sources = Known { is_asked: false, ..sources };
     for Change { attempt, table, cause, schema, .. } in &mut derived.attempts {
         let numbered = |error| together.scope.numbered(error, *cause);
         let standing = driver::standing(together, schema, writes).map_err(numbered)?;
@@ -111,6 +133,15 @@ fn find_holders(
                 continue;
             }
             let comes = if stays { None } else { after };
+            if copy.is_eventual() {
+                let name = image.schema.table();
+                let table = together.number(name).ok_or_else(|| missing(name))?;
+                for (keys, _) in before.into_iter().chain(comes) {
+                    let held = HeldKey { kind: schema.kind.to_owned(), property: copy.property.to_owned() };
+                    derived.leave(table, (image.schema, keys), held);
+                }
+                continue;
+            }
             for (_, values) in before.into_iter().chain(comes) {
                 let of = (image.schema, values);
                 find((together, moment), (holder, copy), of, (cause, images), derived)?;
@@ -137,14 +168,8 @@ fn find(
     let name = way.place.table.source();
     let table = together.table(name).ok_or_else(|| missing(name))?;
     let known = OfSource { copy, arguments: arguments(source, values) };
-    let (mut partition, mut prefix) = (String::new(), String::new());
-    let is_printed = |printed| matches!(printed, Ok(true));
     // A key that the holder's rows can't have is nobody's.
-    if !is_printed(schema::print(&way.place.partition, &known, &mut partition))
-        || !is_printed(schema::print(&way.prefix(), &known, &mut prefix))
-    {
-        return Ok(());
-    }
+    let Some((partition, prefix)) = way.print(&known) else { return Ok(()) };
     let digest = moment.digest(table, &partition, &prefix)?;
     let query = Query::new().partition(&partition).row_prefix(&prefix);
     let number = together.number(schema.table()).ok_or_else(|| missing(schema.table()))?;
@@ -186,9 +211,10 @@ fn arguments(schema: &'static Schema, values: &Values<'_>) -> Vec<Option<Value>>
 }
 
 /// What the fields of a holder are that refer to a source.
-struct OfSource<'c> {
-    copy: &'c HeldCopy,
-    arguments: Vec<Option<Value>>,
+pub(in crate::typed) struct OfSource<'c> {
+    pub(in crate::typed) copy: &'c HeldCopy,
+    /// The values of the fields that the source's key is made of, in the order of its constructor's arguments.
+    pub(in crate::typed) arguments: Vec<Option<Value>>,
 }
 
 impl KeyValues for OfSource<'_> {
@@ -199,13 +225,20 @@ impl KeyValues for OfSource<'_> {
 }
 
 /// Sources as they are to be if they are changed as well, and else as they are at the moment.
-struct Known<'k> {
+pub(in crate::typed) struct Known<'k> {
     together: Together<'k>,
     moment: &'k Snapshot,
     images: &'k [(usize, Image)],
+    /// Whether it is asked for holders that somebody changes, and not for those that a change brings about.
+    is_asked: bool,
 }
 
-impl Known<'_> {
+impl<'k> Known<'k> {
+    /// As they are at the moment.
+    pub(in crate::typed) fn at(together: Together<'k>, moment: &'k Snapshot) -> Self {
+        Self { together, moment, images: &[], is_asked: false }
+    }
+
     /// What becomes of an entity that is changed; `None` in it if it goes.
     #[expect(clippy::option_option, reason = "not changed, and gone, are two answers")]
     fn changed(&self, schema: &'static Schema, keys: &KeyPair) -> Option<Option<&Values<'static>>> {
@@ -225,6 +258,10 @@ impl Sources for Known<'_> {
         self.changed(schema, keys).is_some()
     }
 
+    fn are_asked(&self) -> bool {
+        self.is_asked
+    }
+
     fn get(&self, held: &Held, keys: &KeyPair) -> Result<Source> {
         let schema = held.schema();
         if let Some(changed) = self.changed(schema, keys) {
@@ -242,37 +279,47 @@ impl Sources for Known<'_> {
     }
 }
 
-/// The names of the copies that an entity with these values holds otherwise than their sources say at this moment.
+/// The names of the copies that an entity with these values holds otherwise than their sources say at this moment. What is
+/// still to follow is not wrong.
 pub(in crate::typed) fn outdated(
     (together, moment): (Together<'_>, &Snapshot),
     of: (&'static Schema, &'static [Held]),
     values: &Values<'_>,
 ) -> Result<Vec<&'static str>> {
-    let sources = Known { together, moment, images: &[] };
-    let held = hold::hold(of, None, values, &sources, true)?;
-    Ok(held.iter().filter(|holding| !holding.is_in(values)).map(Holding::name).collect())
+    let held = hold::hold(of, None, values, &Known::at(together, moment), true)?;
+    let mut names = Vec::new();
+    for holding in held.iter().filter(|holding| !holding.is_in(values)) {
+        if let Some((schema, keys)) = holding.follows() {
+            let table = together.table(schema.table()).ok_or_else(|| missing(schema.table()))?;
+            if moment.follows(table, keys.as_strs())? {
+                continue;
+            }
+        }
+        names.push(holding.name());
+    }
+    Ok(names)
 }
 
 #[cold]
-fn missing(table: &str) -> Error {
+pub(in crate::typed) fn missing(table: &str) -> Error {
     Error::new(ErrorKind::TableNotFound).because("the handle does not know it").table(table)
 }
 
 #[cold]
-fn no_way(holder: &Schema, source: &Schema) -> Error {
+pub(in crate::typed) fn no_way(holder: &Schema, source: &Schema) -> Error {
     let because =
         format!("no index of `{}` leads from a `{}` to who holds a copy of it", holder.entity, source.entity);
     Error::new(ErrorKind::SchemaMismatch).because(because)
 }
 
 /// Whether both declare one kind. A constant may have several addresses.
-fn is_one(one: &Schema, other: &Schema) -> bool {
+pub(in crate::typed) fn is_one(one: &Schema, other: &Schema) -> bool {
     one.kind == other.kind && one.table().eq_ignore_ascii_case(other.table())
 }
 
 /// The table of this name among those of one handle.
 impl Together<'_> {
-    fn number(self, name: &str) -> Option<usize> {
+    pub(in crate::typed) fn number(self, name: &str) -> Option<usize> {
         self.tables.iter().position(|table: &DynamicTable| table.name().eq_ignore_ascii_case(name))
     }
 }

@@ -69,7 +69,7 @@ impl<'t> Together<'t> {
     }
 
     /// The one of this name among the tables.
-    pub(super) fn table(self, name: &str) -> Option<&'t DynamicTable> {
+    pub(in crate::typed) fn table(self, name: &str) -> Option<&'t DynamicTable> {
         self.tables.iter().find(|table| table.name().eq_ignore_ascii_case(name))
     }
 
@@ -298,7 +298,7 @@ fn read(together: Together<'_>, attempts: &mut [&mut (dyn Attempt + '_)]) -> Res
 }
 
 /// Reads what one change needs as it is at this moment.
-pub(super) fn read_at(
+pub(in crate::typed) fn read_at(
     (together, table): (Together<'_>, &DynamicTable),
     moment: &Snapshot,
     attempt: &mut (dyn Attempt + '_),
@@ -426,7 +426,7 @@ fn planned_with<T>(
 }
 
 #[cold]
-pub(super) fn no_table() -> Error {
+pub(in crate::typed) fn no_table() -> Error {
     Error::new(ErrorKind::TableNotFound).because("the change comes without its table")
 }
 

@@ -165,7 +165,7 @@ impl<'c, Set> Egt<'c, Set> {
         self.with(key, Change::Delete(condition.into()))
     }
 
-    messages_and_end!();
+    messages_and_end!(driver::commit, driver::explain);
 
     fn run<T>(self, run: impl Fn(Together<'_>, &mut [&mut (dyn Attempt + '_)]) -> Result<T>) -> Result<T> {
         let (mut table, forget) = match self.table {

@@ -444,6 +444,11 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
         Ok(())
     }
 
+    fn holds_already(&self) -> bool {
+        let before = self.before.as_ref().map(Before::values);
+        matches!(before, Some(Ok(before)) if self.held.iter().all(|held| held.is_in(&before)))
+    }
+
     fn plan<'p>(
         &'p self,
         number: usize,

@@ -2,9 +2,12 @@
 
 use super::attempt::{Attempt, Desk, Need};
 use crate::error::{Error, Result};
+use crate::handle::store::Store;
 use crate::messages::Errand;
-use crate::plan::{Draft, Seals, Version};
+use crate::model::ETag;
+use crate::plan::{Draft, Plan, Seals, Version, WriteExplain};
 use crate::row::view::RowView;
+use crate::sealing::SealedAt;
 
 /// Messages that are sent and completed with changes of entities: an attempt that reads nothing and adds no row.
 #[derive(Debug, Default)]
@@ -32,6 +35,26 @@ impl ErrandsAttempt {
             None if self.errands.is_empty() => Ok(None),
             None => Ok(Some(self)),
         }
+    }
+}
+
+/// Sends and completes messages that go with no change: no table comes with them.
+pub(in crate::typed) fn commit(store: &Store, attempt: ErrandsAttempt) -> Result<ETag> {
+    let plan = attempt.into_plan();
+    let done = store.backend().abilities().check(&plan);
+    let done = done.and_then(|()| store.backend().commit(&[], &plan, &SealedAt::NOTHING));
+    done.map_err(|refused| plan.judge(refused).error.attempted("commit a transaction"))
+}
+
+/// The rows that such touch: none.
+#[expect(clippy::unnecessary_wraps, reason = "as changes are shown")]
+pub(in crate::typed) fn explain(_: &Store, attempt: ErrandsAttempt) -> Result<WriteExplain> {
+    Ok(WriteExplain::of(&attempt.into_plan()))
+}
+
+impl ErrandsAttempt {
+    fn into_plan(self) -> Plan<'static> {
+        Plan { errands: self.errands, is_wide: true, ..Plan::default() }
     }
 }
 

@@ -34,7 +34,9 @@ pub(in crate::typed) fn key_of(
 }
 
 /// The copies that an entity of this declaration is to hold, which was so `before` and has these values now. What refers to
-/// the same source as before holds what it held, unless that changes as well, or `all` are made anew.
+/// the same source as before holds what it held, unless that changes as well, or `all` are made anew. A copy that follows is
+/// made anew by whoever changes its holder: that may have another key now, where nobody looks for it any more who looks for
+/// the holders of a source that has changed.
 pub(in crate::typed) fn hold(
     (schema, held): (&'static Schema, &'static [Held]),
     before: Option<&Values<'_>>,
@@ -52,7 +54,8 @@ pub(in crate::typed) fn hold(
         };
         let referred = before.map(|before| key_of(source, copy, before)).transpose().ok().flatten().flatten();
         let is_same = referred.is_some_and(|referred| referred.as_strs() == keys.as_strs());
-        if let (Some(before), true, false) = (before, is_same && !sources.changes(source, &keys), all) {
+        let is_new = all || copy.is_eventual() && sources.are_asked();
+        if let (Some(before), true, false) = (before, is_same && !sources.changes(source, &keys), is_new) {
             let value = |at: usize| before.get(copy.first + at).map(ValueRef::to_value);
             let values = (0..copy.count).map(value).collect();
             holdings.push(Holding { copy, values, relies_on: None });
@@ -74,6 +77,12 @@ impl Holding {
                 values.set_stored(copy.first + at, value);
             }
         }
+    }
+
+    /// The source that the copy follows, if it does.
+    pub(in crate::typed) fn follows(&self) -> Option<(&'static Schema, &KeyPair)> {
+        let (schema, keys, _) = self.relies_on.as_ref().filter(|_| self.copy.is_eventual())?;
+        Some((schema, keys))
     }
 
     /// The name of the field.

@@ -9,6 +9,8 @@ pub(in crate::typed) mod egt;
 pub(in crate::typed) mod entity_attempt;
 pub(in crate::typed) mod errands;
 pub(in crate::typed) mod hold;
+#[cfg(test)]
+mod model_tests;
 mod search;
 mod several;
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! What entity group transactions and store transactions have in common.
 
 /// The messages that go with the changes, and what becomes of all: of a type with `operations`, `errands`, and a `run` that
-/// has them carried out or shown.
+/// has them carried out or shown, by what it is given here for each.
 macro_rules! messages_and_end {
-    () => {
+    ($commit:expr, $explain:expr) => {
         /// Sends a message with the changes: both happen, or neither. Nobody receives it before the changes are there. The
         /// queue is of the same store.
         #[cfg(feature = "queue")]
@@ -39,12 +39,12 @@ macro_rules! messages_and_end {
 
         /// Makes every change, or none. The version is that of every entity written.
         pub fn commit(self) -> Result<ETag> {
-            self.run(driver::commit)
+            self.run($commit)
         }
 
         /// The rows that committing would touch, by table and partition: nothing is written.
         pub fn explain(self) -> Result<WriteExplain> {
-            self.run(driver::explain)
+            self.run($explain)
         }
     };
 }

@@ -6,7 +6,7 @@ use super::Change;
 use super::attempt::Attempt;
 use super::driver::{self, Scope, Together};
 use super::entity_attempt::EntityAttempt;
-use super::errands::ErrandsAttempt;
+use super::errands::{self, ErrandsAttempt};
 use super::several::messages_and_end;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::store::Store;
@@ -29,7 +29,7 @@ use crate::typed::settle;
 /// one moment, and it is made again if somebody else was quicker with one of them. With their copies the changes may touch
 /// [10,000 rows](limits::TRANSACTION_ROWS), which must come to less than [64 MiB](limits::TRANSACTION_BYTES);
 /// [`explain`](Self::explain) says which. An error says [which change](crate::Error::index) it is about, and nothing has
-/// happened.
+/// happened. A transaction may send and complete messages without any change of an entity, too.
 ///
 /// Azure Table storage has no such thing: there, what spans partitions is done in steps, each of which may be the last. A
 /// store that is no better refuses it by [`Unsupported`](ErrorKind::Unsupported).
@@ -175,16 +175,26 @@ impl<'c> StoreTransaction<'c> {
         self.with(key, Change::Delete(condition.into()))
     }
 
-    messages_and_end!();
+    messages_and_end!((driver::commit, errands::commit), (driver::explain, errands::explain));
 
+    /// Has changes carried out or shown by the first function, and messages that go with none by the second.
     fn run<T>(
         self,
-        run: impl FnOnce(Together<'_>, &mut [&mut (dyn Attempt + '_)]) -> Result<T>,
+        (run, alone): (
+            impl FnOnce(Together<'_>, &mut [&mut (dyn Attempt + '_)]) -> Result<T>,
+            impl FnOnce(&Store, ErrandsAttempt) -> Result<T>,
+        ),
     ) -> Result<T> {
         if let Some(error) = self.refused {
             return Err(error);
         }
         let mut boxed = self.operations;
+        let mut errands = self.errands.checked()?;
+        if boxed.is_empty()
+            && let Some(errands) = errands
+        {
+            return alone(&self.store, errands);
+        }
         let because = match boxed.len() {
             0 => Some("the transaction has no operation".to_owned()),
             1..=limits::TRANSACTION_ROWS => None,
@@ -201,7 +211,6 @@ impl<'c> StoreTransaction<'c> {
         for operation in &mut boxed {
             operations.push(&mut **operation);
         }
-        let mut errands = self.errands.checked()?;
         // Behind the changes, whose numbers errors tell.
         if let Some(errands) = &mut errands {
             operations.push(errands);

@@ -135,7 +135,7 @@ impl<E: Entity> Table<E> {
     /// Goes over the tables once; returns how many rows were mended.
     fn go_over(&self, report: &mut CopyReport, mends: bool) -> Result<u64> {
         super::check_converted::<E>(self.dynamic())?;
-        if const { E::SCHEMA.has_eventual() } {
+        if const { E::SCHEMA.has_eventual() || E::SCHEMA.holds_eventual() } {
             // A snapshot can look into what was opened before it was taken.
             self.dynamic().exec().store().pending()?.count()?;
         }

@@ -304,9 +304,24 @@ fn get_many<E: Entity, L: Lookup<E>>(
 /// Makes sure that the path's rows can be read in the snapshot: those of an index that is being made can't. What becomes of
 /// an index is said in the table of its entities, wherever it lies.
 pub(in crate::typed) fn check_index<P: Path>(snapshot: &Snapshot, table: &DynamicTable) -> Result<()> {
+    look_after::<P>(table);
     match states_of::<P>() {
         None => Ok(()),
         Some((schema, index)) => snapshot.check_index(table.member(schema.table()), schema, index),
+    }
+}
+
+/// Has what follows settled if that was left by another process: whoever reads it would else wait for somebody who writes.
+#[inline]
+fn look_after<P: Path>(table: &DynamicTable) {
+    if const {
+        match P::INDEX {
+            Some(index) => P::Entity::SCHEMA.is_eventual(index),
+            None => P::Entity::SCHEMA.holds_eventual(),
+        }
+    } && let Ok(pending) = table.exec().store().pending()
+    {
+        pending.settlers().look(pending);
     }
 }
 
@@ -333,6 +348,7 @@ pub(in crate::typed) fn while_ready<P: Path, T>(
     table: &DynamicTable,
     mut read: impl FnMut() -> Result<T>,
 ) -> Result<T> {
+    look_after::<P>(table);
     let Some(states) = states_of::<P>() else { return read() };
     let mut found = None;
     while_it_is_ready(table.member(states.0.table()), P::KEYS, states, &mut || found = Some(read()))?;

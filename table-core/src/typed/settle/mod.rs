@@ -1,5 +1,6 @@
 //! Settling: copies that follow their entities come, in the background or when somebody asks for it.
 
+mod held;
 mod pass;
 mod report;
 mod settler;
@@ -14,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::handle::store::Store;
 use crate::pending::PendingEntry;
 use crate::plan::{Intent, Plan};
+use crate::schema::Schema;
 use crate::sealing::SealedAt;
 use crate::typed::encrypt::unopened;
 use crate::typed::entity::Entity;
@@ -27,7 +29,9 @@ const PASSES: u32 = 64;
 
 /// Has this process settle what follows the entities of this type, once it has opened their table.
 pub(in crate::typed) fn register<E: Entity>(store: &Store) {
-    if const { !E::SCHEMA.has_eventual() } {
+    if const { !E::SCHEMA.has_eventual() && E::HOLDERS.is_empty() }
+        || !E::SCHEMA.has_eventual() && !held::follows(E::HOLDERS)
+    {
         return;
     }
     let Ok(pending) = store.backend().pending() else { return };
@@ -35,7 +39,7 @@ pub(in crate::typed) fn register<E: Entity>(store: &Store) {
     if settlers.knows(E::SCHEMA) {
         return;
     }
-    let settler = KindSettler { schema: E::SCHEMA, read: unopened::read::<E> };
+    let settler = KindSettler { schema: E::SCHEMA, read: unopened::read::<E>, holders: E::HOLDERS };
     settlers.add(store.backend(), Arc::new(settler), background);
     // What another process has left, or this one before it was opened anew.
     if pending.count().is_ok_and(|count| count.entries > 0) {
@@ -45,7 +49,8 @@ pub(in crate::typed) fn register<E: Entity>(store: &Store) {
 
 /// The same for every kind of a set.
 pub(in crate::typed) fn register_set<Set: EntitySet>(store: &Store) {
-    for schema in Set::KINDS.iter().filter(|schema| schema.has_eventual()) {
+    let may_follow = |schema: &&&Schema| schema.has_eventual() || !schema.holders.is_empty();
+    for schema in Set::KINDS.iter().filter(may_follow) {
         // A kind of the set is visited by its name.
         let _: Option<()> = Set::visit(schema.entity_type, Register(store));
     }
@@ -111,8 +116,14 @@ impl Store {
     fn settle_all(&self) -> Result<Settlement> {
         let pending = self.backend().pending()?;
         pending.sweep()?;
-        for _ in 0..PASSES {
+        let mut passes = 0;
+        while passes < PASSES {
             let done = pass(self.backend(), Tries::Now)?;
+            if done.more > 0 {
+                // It has come further.
+                continue;
+            }
+            passes += 1;
             if done.again > 0 {
                 continue;
             }

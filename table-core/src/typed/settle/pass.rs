@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::{AT_ONCE, panicked};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Backend, Settler, Settlers};
+use crate::executor::{Backend, Left, Settler, Settlers};
 use crate::model::Ticks;
 use crate::pending::PendingEntry;
 use crate::plan::{Intent, Plan};
@@ -27,6 +27,8 @@ pub(super) enum Tries {
 pub(super) struct Pass {
     /// How many entries somebody else has changed or settled meanwhile.
     pub(super) again: u64,
+    /// Of how many a part has been settled, and more is to follow.
+    pub(super) more: u64,
     /// When the next one that has failed is to be tried.
     pub(super) next: Option<Ticks>,
     /// Why a kind could not be settled at all.
@@ -74,7 +76,8 @@ pub(super) fn pass(store: &Arc<dyn Backend>, tries: Tries) -> Result<Pass> {
             };
             for (entry, result) in entries.into_iter().zip(results) {
                 match result {
-                    Ok(()) => {}
+                    Ok(Left::Nothing) => {}
+                    Ok(Left::Some) => done.more += 1,
                     Err(error) if is_stale(&error) => done.again += 1,
                     Err(error) if error.kind().stops() => return Err(error),
                     Err(error) => {
@@ -92,7 +95,7 @@ fn settle(
     store: &Arc<dyn Backend>,
     settlers: &[Arc<dyn Settler>],
     entries: &[PendingEntry],
-) -> Result<Vec<Result<()>>> {
+) -> Result<Vec<Result<Left>>> {
     let mut settled = Ok(Vec::new());
     for settler in settlers {
         settled = settler.settle(store, entries);
@@ -152,7 +155,7 @@ pub(super) fn background(store: Weak<dyn Backend>, settlers: Arc<Settlers>) {
                 settlers.note(None);
                 delay = FIRST_DELAY;
                 match pass.next {
-                    _ if pass.again > 0 => Duration::from_millis(1),
+                    _ if pass.again + pass.more > 0 => Duration::from_millis(1),
                     Some(next) => next.saturating_since(Ticks::now()).max(Duration::from_millis(1)),
                     None if settlers.end(seen) => return,
                     None => continue,

@@ -3,9 +3,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use super::held::{self, Of};
 use super::panicked;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Backend, Loader, Settler};
+use crate::executor::{Backend, Left, Loader, Settler};
 use crate::handle::store::Store;
 use crate::handle::table::DynamicTable;
 use crate::model::Value;
@@ -21,6 +22,7 @@ use crate::sealing::SealedAt;
 use crate::typed::change::before::unknown;
 use crate::typed::change::driver::{self, Together};
 use crate::typed::encrypt::unopened;
+use crate::typed::entity::holder::Holder;
 use crate::typed::entity::path::check_kind_name;
 use crate::typed::entity::wide;
 
@@ -30,6 +32,8 @@ pub(super) struct KindSettler {
     pub(super) schema: &'static Schema,
     /// Reads an entity from its own row.
     pub(super) read: fn(&RowView<'_>) -> Result<Values<'static>>,
+    /// Who may hold copies of them.
+    pub(super) holders: &'static [Holder],
 }
 
 /// An entity as it is.
@@ -45,19 +49,52 @@ impl Settler for KindSettler {
         self.schema
     }
 
-    fn settle(&self, store: &Arc<dyn Backend>, entries: &[PendingEntry]) -> Result<Vec<Result<()>>> {
+    fn settle(&self, store: &Arc<dyn Backend>, entries: &[PendingEntry]) -> Result<Vec<Result<Left>>> {
         let table = self.open(&Store::new(store.clone()))?;
         let standing = driver::standing(Together::alone(&table), self.schema, true)?;
+        let mut results = self.settle_copies(&table, standing, entries)?;
+        for (entry, result) in entries.iter().zip(&mut results).filter(|(entry, _)| !entry.held.is_empty()) {
+            if entry.has_copies && result.is_ok() {
+                // The entry is another one by now.
+                *result = Ok(Left::Some);
+                continue;
+            }
+            let of = Of { schema: self.schema, holders: self.holders, entry };
+            let step = || held::step(Together::alone(&table), of);
+            let done = catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|_| Err(panicked()));
+            match (&result, done) {
+                (Ok(_), Ok(is_more)) => *result = Ok(if is_more { Left::Some } else { Left::Nothing }),
+                (Ok(_), Err(error)) => *result = Err(error),
+                // Why the rest can't be settled is told.
+                (Err(_), _) => {}
+            }
+        }
+        Ok(results)
+    }
+}
+
+impl KindSettler {
+    /// Settles the rows of the entities' own indexes.
+    fn settle_copies(
+        &self,
+        table: &DynamicTable,
+        standing: Standing,
+        entries: &[PendingEntry],
+    ) -> Result<Vec<Result<Left>>> {
         let mut loader = table.loader();
         let (mut results, mut added) = (Vec::with_capacity(entries.len()), Vec::new());
         for (at, entry) in entries.iter().enumerate() {
+            if !entry.has_copies {
+                results.push(Ok(Left::Nothing));
+                continue;
+            }
             // The user's types have a part in how an entity and its keys are read.
-            let add = || self.add(&table, standing, entry, &mut *loader);
+            let add = || self.add(table, standing, entry, &mut *loader);
             let done = catch_unwind(AssertUnwindSafe(add)).unwrap_or_else(|_| Err(panicked()));
             if done.is_ok() {
                 added.push(at);
             }
-            results.push(done);
+            results.push(done.map(|()| Left::Nothing));
             if loader.is_full() {
                 carry_out(&mut *loader, &mut added, &mut results)?;
             }
@@ -68,7 +105,7 @@ impl Settler for KindSettler {
 }
 
 /// Carries out what was added, and says what became of it.
-fn carry_out(loader: &mut dyn Loader, added: &mut Vec<usize>, results: &mut [Result<()>]) -> Result<()> {
+fn carry_out(loader: &mut dyn Loader, added: &mut Vec<usize>, results: &mut [Result<Left>]) -> Result<()> {
     for (at, done) in added.drain(..).zip(loader.carry_out()?) {
         if let (Some(result), Err(refused)) = (results.get_mut(at), done) {
             *result = Err(refused.error);
@@ -107,6 +144,26 @@ impl KindSettler {
                 // Where it was dropped, so were the copies; the index is to be made again, of every entity.
                 Err(error) if error.kind() == ErrorKind::TableNotFound => {}
                 Err(error) => return Err(error),
+            }
+        }
+        if held::follows(self.holders) {
+            for kin in self.schema.relatives() {
+                for name in std::iter::once(kin.table()).chain(kin.other_tables()) {
+                    let is_it = |known: &&DynamicTable| known.name().eq_ignore_ascii_case(name);
+                    if let Some(known) = std::iter::once(&table).chain(&others).find(is_it) {
+                        known.declare(kin)?;
+                        continue;
+                    }
+                    match store.dynamic_table(name) {
+                        Ok(other) => {
+                            other.declare(kin)?;
+                            others.push(other);
+                        }
+                        // Who was there is gone, and so is what they held.
+                        Err(error) if error.kind() == ErrorKind::TableNotFound => {}
+                        Err(error) => return Err(error),
+                    }
+                }
             }
         }
         Ok(table.with_others(others))

@@ -51,6 +51,8 @@ fn main() {
         "key-flips" => key_flips::run(&arguments),
         "elsewhere" => elsewhere::forever(&arguments),
         "eventual" => eventual::forever(&arguments),
+        "left" => eventual::left(&arguments),
+        "derived" => eventual::derived_forever(&arguments),
         "periods" => periods::forever(&arguments),
         "fill" => full::fill(&arguments),
         "crowd" => full::crowd(&arguments),

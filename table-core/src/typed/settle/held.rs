@@ -1,0 +1,227 @@
+//! Copies that others hold of an entity, and that follow it: found and put in steps.
+//!
+//! Holders are found as a change of the source finds those whose copies change with it, by rows whose keys begin with the
+//! source's key, from where the entry says that the last step has come to. A step is a transaction that demands the entry and
+//! the source as they were read. Whoever changes a holder meanwhile takes the copy as it is by then (`typed/change/hold`), so
+//! that no holder has to be looked for twice, wherever its row has gone.
+
+use std::ops::Bound;
+
+use crate::error::{ErrorKind, Result};
+use crate::handle::snapshot::Snapshot;
+use crate::handle::table::DynamicTable;
+use crate::handle::write::carry_out;
+use crate::model::Value;
+use crate::pending::{CopyKey, Held as Reached, PendingEntry};
+use crate::plan::{Act, Cause, Condition, Draft, Intent, Reach, RowKind, RowWrite, Seals};
+use crate::query::Query;
+use crate::row::version::version_of;
+use crate::schema::{self, HeldCopy, KeyPair, Schema};
+use crate::sealing::{SealedAt, Sealer};
+use crate::typed::change::attempt::{Attempt, Desk, Source, Sources};
+use crate::typed::change::derive::{self, Known, OfSource, is_one};
+use crate::typed::change::driver::{self, Together};
+use crate::typed::entity::holder::{Held, Holder};
+
+/// So many rows are looked at for holders in one step.
+const ROWS: usize = 256;
+
+/// Whether an entity with these holders has copies that follow.
+pub(super) fn follows(holders: &[Holder]) -> bool {
+    holders.iter().any(|holder| {
+        let copied = holder.schema().copied;
+        holder.copies().any(|(at, _)| copied.get(at).is_some_and(HeldCopy::is_eventual))
+    })
+}
+
+/// The source, and who may hold copies of it.
+#[derive(Clone, Copy)]
+pub(super) struct Of<'a> {
+    pub(super) schema: &'static Schema,
+    pub(super) holders: &'static [Holder],
+    pub(super) entry: &'a PendingEntry,
+}
+
+/// Takes one step: as many holders as there are, up to the most that are looked for at a time, have their copies after it.
+/// Whether more is to follow: further holders, or what follows those.
+pub(super) fn step(together: Together<'_>, of: Of<'_>) -> Result<bool> {
+    let mut most = ROWS;
+    loop {
+        match attempt(together, of, most) {
+            Err(error)
+                if most > 1 && matches!(error.kind(), ErrorKind::BatchTooLarge | ErrorKind::BatchLength) =>
+            {
+                most /= 2;
+            }
+            done => return done,
+        }
+    }
+}
+
+/// A holder that is to have its copies.
+struct Change {
+    attempt: Box<dyn Attempt>,
+    /// The number of its table.
+    table: usize,
+    schema: &'static Schema,
+    keys: KeyPair,
+}
+
+fn attempt(together: Together<'_>, of: Of<'_>, most: usize) -> Result<bool> {
+    let Of { schema, holders, entry } = of;
+    let (partition, row) = (entry.source.partition.as_str(), entry.source.row.as_str());
+    let first = together.tables.first().ok_or_else(driver::no_table)?;
+    let own = together.table(schema.table()).ok_or_else(driver::no_table)?;
+    let moment = first.snapshot()?;
+    let version = moment.view(own, partition, row)?.map(|view| version_of(&view, moment.state()));
+    let (mut changes, mut reached, mut room) = (Vec::new(), Vec::new(), most);
+    for Reached { key, after } in &entry.held {
+        if room == 0 {
+            break;
+        }
+        let kind = holders.iter().find(|holder| holder.schema().kind == key.kind);
+        let copy = kind.and_then(|holder| {
+            let all = holder.schema().copied;
+            let mut theirs = holder.copies().filter_map(|(at, _)| all.get(at));
+            Some((holder, theirs.find(|copy| copy.property == key.property)?))
+        });
+        // What nobody declares any more is nobody's.
+        let after = match copy {
+            Some(copy) => find((together, &moment), of, copy, after.as_ref(), (&mut room, &mut changes))?,
+            None => None,
+        };
+        reached.push(Reached { key: key.clone(), after });
+    }
+    let is_more =
+        reached.len() < entry.held.len() || reached.iter().any(|Reached { after, .. }| after.is_some());
+    make((together, &moment), of, &mut changes)?;
+    let condition = version.map_or(Condition::StillAbsent, Condition::Is);
+    let kind = version.map(|_| RowKind { schema, cause: Cause::Entity });
+    let source = RowWrite { key: row, condition, act: Act::Keep, kind, of: 0 };
+    let names: Vec<_> = together.tables.iter().map(DynamicTable::name).collect();
+    let sealers: Vec<_> = together.tables.iter().map(DynamicTable::sealer).collect();
+    let mut desks: Vec<_> = changes.iter().map(|_| Desk::default()).collect();
+    let mut draft = Draft::new(Reach::Store, &names, changes.len());
+    for (change, desk) in changes.iter().zip(&mut desks) {
+        let seals: &dyn Seals = sealers.get(change.table).ok_or_else(driver::no_table)?;
+        change.attempt.plan(0, seals, desk, &mut draft)?;
+    }
+    draft.expect((schema.table(), partition), source);
+    draft.leave(Intent::Advance(entry.source.clone(), entry.version, reached));
+    let plan = draft.into_plan()?;
+    // The holders' own copies may be to follow now.
+    let is_more = is_more || plan.intents.iter().any(Intent::is_news);
+    let sealed_at = SealedAt::earliest(sealers.iter().map(Sealer::sealed_at));
+    carry_out(together.tables, &plan, &sealed_at).map_err(|failure| failure.error)?;
+    Ok(is_more)
+}
+
+/// Finds holders behind the row to which an earlier step has come, and adds those that are not among the changes yet. The row
+/// to which this one comes, if there may be more behind it.
+fn find(
+    (together, moment): (Together<'_>, &Snapshot),
+    of: Of<'_>,
+    (holder, copy): (&Holder, &HeldCopy),
+    after: Option<&CopyKey>,
+    (room, changes): (&mut usize, &mut Vec<Change>),
+) -> Result<Option<CopyKey>> {
+    let schema = holder.schema();
+    // A table that was dropped has none.
+    let Some(own) = together.table(schema.table()) else { return Ok(None) };
+    let number = together.number(schema.table()).ok_or_else(driver::no_table)?;
+    let Some(way) = schema.way_back(copy) else { return Err(derive::no_way(schema, of.schema)) };
+    if let Some(index) = way.index {
+        moment.check_index(own, schema, index)?;
+    }
+    let name = way.place.table.source();
+    let table = together.table(name).ok_or_else(|| derive::missing(name))?;
+    let (partition, row) = (of.entry.source.partition.as_str(), of.entry.source.row.as_str());
+    let Some(arguments) = arguments(of.schema, partition, row) else { return Ok(None) };
+    let known = OfSource { copy, arguments };
+    // A key that the holder's rows can't have is nobody's.
+    let Some((partition, prefix)) = way.print(&known) else { return Ok(None) };
+    // The rows have another order in another index, and by another template.
+    let named = way.index.and_then(|at| schema.indexes.get(at)).map_or("", |index| index.name);
+    let index = format!("{named} {}", way.place.row.source);
+    let after = after.filter(|after| after.index == index && after.partition == partition);
+    let query = Query::new().partition(&partition).row_prefix(&prefix);
+    let query = match after {
+        Some(after) => query.rows((Bound::Excluded(&after.row), Bound::Unbounded)),
+        None => query,
+    };
+    let mut last = None;
+    for view in moment.views_of(table, query.into())? {
+        let view = view?;
+        if *room == 0 {
+            return Ok(last.map(|row| CopyKey { index, partition, row }));
+        }
+        *room -= 1;
+        last = Some(view.keys().1.into_owned());
+        let Some(keys) = holder.own_keys(&view, way.index)? else { continue };
+        let is_known =
+            |change: &Change| is_one(change.schema, schema) && change.keys.as_strs() == keys.as_strs();
+        if !changes.iter().any(is_known) {
+            changes.push(Change { attempt: holder.again(&keys), table: number, schema, keys });
+        }
+    }
+    Ok(None)
+}
+
+/// Has the holders take what the source says. Those that have it already are left as they are.
+fn make((together, moment): (Together<'_>, &Snapshot), of: Of<'_>, changes: &mut Vec<Change>) -> Result<()> {
+    let keys = KeyPair::of(&of.entry.source.partition, &of.entry.source.row);
+    let sources = Following { known: Known::at(together, moment), schema: of.schema, keys };
+    for Change { attempt, table, schema, .. } in changes.iter_mut() {
+        attempt.stand(driver::standing(together, schema, true)?);
+        let table = together.tables.get(*table).ok_or_else(driver::no_table)?;
+        driver::read_at((together, table), moment, &mut **attempt)?;
+        attempt.make().and_then(|()| attempt.hold(&sources))?;
+    }
+    changes.retain(|change| !change.attempt.holds_already());
+    Ok(())
+}
+
+/// The source that is settled as it is, by whoever refers to it. What else a holder holds stays.
+struct Following<'k> {
+    known: Known<'k>,
+    schema: &'static Schema,
+    keys: KeyPair,
+}
+
+impl Sources for Following<'_> {
+    fn changes(&self, schema: &'static Schema, keys: &KeyPair) -> bool {
+        is_one(schema, self.schema) && keys.as_strs() == self.keys.as_strs()
+    }
+
+    fn are_asked(&self) -> bool {
+        false
+    }
+
+    fn get(&self, held: &Held, keys: &KeyPair) -> Result<Source> {
+        self.known.get(held, keys)
+    }
+}
+
+/// The values of the fields that a key of the kind is made of, in the order of its constructor's arguments, taken from the key.
+/// A primary key gives all of them back (C22); `None` if it is no key of the kind.
+fn arguments(schema: &'static Schema, partition: &str, row: &str) -> Option<Vec<Option<Value>>> {
+    let mut found: Vec<(usize, Value)> = Vec::new();
+    let place = schema.place();
+    for (template, key) in [(&place.partition, partition), (&place.row, row)] {
+        let is_whole = schema::parse(template, key, |field, value| {
+            found.extend(value.as_value_ref().map(|value| (field, value.to_value())));
+        });
+        if !is_whole {
+            return None;
+        }
+    }
+    let mut fields = Vec::new();
+    for part in [&place.partition, &place.row].into_iter().flat_map(schema::fields) {
+        if !fields.contains(&part.field) {
+            fields.push(part.field);
+        }
+    }
+    let value =
+        |field: &usize| found.iter().find(|(known, _)| known == field).map(|(_, value)| value.clone());
+    Some(fields.iter().map(value).collect())
+}
