@@ -44,7 +44,7 @@ pub(crate) fn assertions(model: &Entity<'_>) -> TokenStream {
         let span = from.span();
         let krate = model.krate.at(span);
         let ident = model.ident;
-        all.push(whole(model, span, &quote!(follows), &quote!(, <#ident as #krate::FromFormer>::FROM)));
+        all.push(whole(model, span, &quote!(follows), &quote!(, <#ident as #krate::FromFormer<_>>::FROM)));
     }
     if let Some(word) = &model.signed {
         let in_core = model.krate.at(word.span());

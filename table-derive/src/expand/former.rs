@@ -46,7 +46,7 @@ pub(crate) fn stub(model: &Entity<'_>) -> TokenStream {
 /// What a row of the version that it is made from becomes.
 pub(crate) fn from_former(model: &Entity<'_>) -> Option<TokenStream> {
     let (krate, from) = (&model.krate, model.from.as_ref()?);
-    let converted = quote_spanned!(from.span()=> #krate::converted::<Self>);
+    let converted = quote_spanned!(from.span()=> #krate::converted::<Self, _>);
     Some(quote! {
         fn former(
             view: &#krate::RowView<'_>,
@@ -63,7 +63,7 @@ pub(crate) fn link(model: &Entity<'_>) -> Option<TokenStream> {
     let (krate, ident, from) = (&model.krate, model.ident, model.from.as_ref()?);
     Some(quote! {
         #[automatically_derived]
-        impl #krate::FromFormer for #ident {
+        impl #krate::FromFormer<#from> for #ident {
             type From = #from;
         }
     })

@@ -19,7 +19,7 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
     });
     let former = model.from.as_ref().map(|from| {
         let ident = model.ident;
-        let former = quote_spanned!(from.span()=> <#ident as #krate::FromFormer>::FROM);
+        let former = quote_spanned!(from.span()=> <#ident as #krate::FromFormer<_>>::FROM);
         quote!(.from_former(#former))
     });
     let gone = (!model.gone.is_empty()).then(|| {

@@ -37,8 +37,10 @@ pub trait Former: Sized + 'static {
 
 /// What is made from a former version of itself. This is the one place that asks whether that is one, so that the compiler
 /// tells once if it isn't.
+///
+/// `F` is that version again: an `impl` is as private as what it names, so a public struct may be made from a private one.
 #[doc(hidden)]
-pub trait FromFormer: Sized {
+pub trait FromFormer<F>: Sized {
     type From: Former;
 
     /// Its declaration.
@@ -67,7 +69,10 @@ where
 }
 
 /// What a row of this kind becomes, if it is of the former version or of one that that is made from.
-pub fn converted<T: FromFormer + MadeFrom<T::From>>(view: &RowView<'_>, kind: &str) -> Result<Option<T>> {
+pub fn converted<T, F>(view: &RowView<'_>, kind: &str) -> Result<Option<T>>
+where
+    T: FromFormer<F> + MadeFrom<T::From>,
+{
     let schema = T::FROM;
     let former = if kind == schema.entity_type {
         check_signed(view, const { T::FROM.tag(None) })?;

@@ -183,3 +183,50 @@ fn a_store_without_such_rows_has_nothing_to_migrate() {
     assert_eq!(error.kind(), ErrorKind::LayoutChanged, "{error}");
     assert!(error.to_string().contains("version 2"), "{error}");
 }
+
+mod rooms {
+    use table_core::Entity;
+
+    pub(super) mod before {
+        #[derive(super::Entity)]
+        #[entity(table = "Rooms", kind = "room")]
+        #[key(partition = "{house}", row = "room_{id:03}")]
+        pub(in super::super) struct Room {
+            pub(in super::super) house: String,
+            pub(in super::super) id: u32,
+        }
+    }
+
+    #[derive(Entity)]
+    #[entity(kind = "room", version = 1, former)]
+    #[key(partition = "{house}", row = "room_{id:03}")]
+    struct Former {
+        house: String,
+        id: u32,
+    }
+
+    #[derive(Entity)]
+    #[entity(table = "Rooms", kind = "room", version = 2, from = Former)]
+    #[key(partition = "{house}", row = "room_{id:03}")]
+    pub(super) struct Room {
+        pub(super) house: String,
+        pub(super) id: u32,
+        pub(super) name: String,
+    }
+
+    impl From<Former> for Room {
+        fn from(Former { house, id }: Former) -> Self {
+            Self { name: format!("{house} {id}"), house, id }
+        }
+    }
+}
+
+#[test]
+fn a_struct_that_others_see_is_made_from_a_private_one() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let before = rooms::before::Room { house: "North".into(), id: 7 };
+    store.table::<rooms::before::Room>().unwrap().insert(&before).unwrap();
+    let found = store.table::<rooms::Room>().unwrap().get(rooms::Room::key("North", 7)).unwrap().unwrap();
+    assert_eq!((&*found.house, found.id, &*found.name), ("North", 7, "North 7"));
+}
