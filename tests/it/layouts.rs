@@ -93,13 +93,13 @@ fn another_layout_is_refused_with_the_difference() {
     assert_eq!(error.kind(), ErrorKind::LayoutChanged);
     assert_eq!(
         error.to_string(),
-        "cannot open table `Company`: `employee` of the struct `Moved` is declared otherwise than when it was last \
-         written (- stored, + declared):\n  \
+        "cannot open table `Company`: keep the template of the row key, `empid_{Id:06}`, by which rows have theirs; or make \
+         this the next version, `version = 2, from = ..`, and keep the struct as it was with `#[entity(kind = \
+         \"employee\", version = 1, former)]`\n\
+         the struct `Moved` declares `employee` otherwise than it was last written (- stored, + declared):\n  \
          - index by_email row \"email_\" Email:text unique copy all\n  \
          - row \"empid_\" Id:u32:\"06\"\n  \
-         + row \"employee_\" Id:u32:\"06\"\n\
-         a row keeps the row key that it was written with, by the template `empid_{Id:06}`: keep that template, or \
-         give the new declaration a table or a kind of its own"
+         + row \"employee_\" Id:u32:\"06\""
     );
     // Nothing has changed, in this process or the next.
     assert_eq!(staff.dynamic().query(&Query::new()).unwrap().count(), 2);

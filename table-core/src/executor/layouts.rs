@@ -50,7 +50,7 @@ pub(crate) fn compare(table: &str, noted: Option<&str>, schema: &'static Schema)
     }
 }
 
-/// The error of a declaration by which rows can't be read, with the difference and what would be right.
+/// The error of a declaration by which rows can't be read: what would be right, and the difference.
 #[cold]
 fn changed(noted: &str, found: &Differences, schema: &'static Schema) -> Error {
     let mut advice = schema::advice(noted, schema);
@@ -59,11 +59,11 @@ fn changed(noted: &str, found: &Differences, schema: &'static Schema) -> Error {
         advice.push(way.to_owned());
     }
     let because = format!(
-        "`{}` of the struct `{}` is declared otherwise than when it was last written (- stored, + declared):\n  {}\n{}",
-        schema.kind,
+        "{}\nthe struct `{}` declares `{}` otherwise than it was last written (- stored, + declared):\n  {}",
+        advice.join("\n"),
         schema.entity,
-        found.lines.join("\n  "),
-        advice.join("\n")
+        schema.kind,
+        found.lines.join("\n  ")
     );
     Error::new(ErrorKind::LayoutChanged).because(because)
 }
@@ -195,13 +195,13 @@ pub(crate) fn check_apart<'k>(
         let other = schema::read(layout, kind).ok_or_else(damaged)?;
         match checks::kinds_that_meet(table, schema, &other) {
             Some(because) => {
-                let error = Error::new(ErrorKind::LayoutConflict).because(because);
                 // A kind with another name has no rows, and leaves those that there are alone.
-                let hint = format!(
-                    "; if `{}` is what `{kind}` is called now, keep `kind = \"{kind}\"`",
-                    schema.kind
-                );
-                Err(if schema::same_keys(&other, schema) { error.and(&hint) } else { error })
+                let hint = if schema::same_keys(&other, schema) {
+                    format!("if `{}` is what `{kind}` is called now, keep `kind = \"{kind}\"`: ", schema.kind)
+                } else {
+                    String::new()
+                };
+                Err(Error::new(ErrorKind::LayoutConflict).because(hint + &because))
             }
             None => Ok(()),
         }

@@ -79,11 +79,11 @@ fn a_width_that_is_kept_keeps_the_names() {
     assert_eq!(error.kind(), ErrorKind::LayoutChanged);
     assert_eq!(
         error.to_string(),
-        "cannot open table `Load`: `day` of the struct `Day` is declared otherwise than when it was last written (- \
-         stored, + declared):\n  \
+        "cannot open table `Load`: say `#[series(width = 2)]` of `Cpu`, whose slots are properties like `Cpu_00`: that \
+         keeps their names\n\
+         the struct `Day` declares `day` otherwise than it was last written (- stored, + declared):\n  \
          - series Cpu_00 24 Int32?\n  \
-         + series Cpu_000 200 Int32?\n\
-         slots of the series `Cpu` are properties like `Cpu_00`: `#[series(width = 2)]` keeps their names"
+         + series Cpu_000 200 Int32?"
     );
     let days = store.table::<kept::Day>().unwrap();
     let key = || kept::Day::key("web1", 1);
@@ -109,10 +109,13 @@ fn what_can_not_be_read_is_refused_with_what_would_be_right() {
         }
     };
     let demanding = store.table::<demanding::Day>().unwrap_err();
-    let make = "rows may lack `Cpu_00`: make the slots of `cpu` `Option`s, or give it `#[property(default)]`";
-    refused(demanding, &["- series Cpu_00 24 Int32?\n  + series Cpu_00 24 Int32\n", make]);
+    let make = "make the slots of `cpu` `Option`s, or give it `#[property(default)]`: rows may lack `Cpu_00`";
+    refused(demanding, &["- series Cpu_00 24 Int32?\n  + series Cpu_00 24 Int32", make]);
     let texts = store.table::<texts::Day>().unwrap_err();
-    refused(texts, &["rows hold the slots of `Cpu` as Edm.Int32, which is not read as Edm.String"]);
+    refused(
+        texts,
+        &["keep the type of the slots of `Cpu`: rows hold Edm.Int32, which is not read as Edm.String"],
+    );
     // A series of another name is another one, and an integer widens.
     let days = store.table::<named::Day>().unwrap();
     assert_eq!(days.get(named::Day::key("web1", 1)).unwrap().unwrap().cpu, [None; 24]);

@@ -111,6 +111,20 @@ pub(crate) fn takes(noted: &str, schema: &'static Schema) -> Vec<String> {
     lines
 }
 
+/// The words that make a declaration the next version of what is noted, or something else where there are no versions.
+fn next_version(noted: &Schema, schema: &Schema) -> String {
+    let (version, kind) = (noted.version, noted.kind);
+    let copies = |schema: &Schema| !schema.copied.is_empty() || !schema.holders.is_empty();
+    if schema.periods().is_some() || [noted, schema].iter().any(|of| of.is_wide() || copies(of)) {
+        return "or give the new declaration a table or a kind of its own".to_owned();
+    }
+    format!(
+        "or make this the next version, `version = {}, from = ..`, and keep the struct as it was with `#[entity(kind = \"{kind}\", \
+         version = {version}, former)]`",
+        version + 1
+    )
+}
+
 /// What a template that prints other keys takes.
 fn key(
     what: &str,
@@ -132,9 +146,9 @@ fn key(
         return None;
     }
     Some(format!(
-        "a row keeps the {what} key that it was written with, by the template `{}`: keep that template, or give the new \
-         declaration a table or a kind of its own",
-        old.source
+        "keep the template of the {what} key, `{}`, by which rows have theirs; {}",
+        old.source,
+        next_version(noted, schema)
     ))
 }
 
@@ -157,9 +171,7 @@ fn variant(old: &Template, new: &Template) -> Option<String> {
     old.parts.iter().zip(new.parts).find_map(|(was, is)| {
         let (was, is) = (names(was)?, names(is)?);
         let gone = was.iter().find(|name| !is.contains(name))?;
-        Some(format!(
-            "keys of rows have the name `{gone}`: `#[key_part(rename = \"{gone}\")]` on the variant keeps it"
-        ))
+        Some(format!("give the variant `#[key_part(rename = \"{gone}\")]`, the name that keys of rows have"))
     })
 }
 
@@ -175,7 +187,7 @@ fn properties(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
     for old in noted.fields.iter().filter(|field| field.series.is_none()) {
         let name = old.property;
         if let Some(new) = of_property(schema, name).or_else(|| renamed_to(schema, ("property", name))) {
-            lines.extend(changed(old, new));
+            lines.extend(changed((noted, old), (schema, new)));
             continue;
         }
         if let Some(was) = old.was {
@@ -206,25 +218,25 @@ fn properties(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
             None if may_lack(noted, ("property", name)) 
                 || [schema.gone, noted.gone].iter().any(|gone| gone.contains(&name)) && !old.encrypted => {}
             None if old.encrypted => {
-                lines.push(format!("programs that seal `{name}` could not move what they don't know: keep the field"));
+                lines.push(format!("keep the field of `{name}`: programs that don't know it could not move what it seals"));
             }
             None => lines.push(format!(
-                "programs that know `{name}` can't read rows without it: keep the field as an `Option` until no program \
-                 declares it otherwise"
+                "keep the field of `{name}` as an `Option` until no program declares it otherwise: those that do can't read \
+                 rows without it"
             )),
         }
     }
     series::advice(noted, schema, lines);
     for new in came.into_iter().filter(|field| !field.optional) {
         lines.push(format!(
-            "rows that are there have no `{}`: make the field `{}` an `Option`, or give it `#[property(default)]`",
-            new.property, new.name
+            "make the field `{}` an `Option`, or give it `#[property(default)]`: rows that are there have no `{}`",
+            new.name, new.property
         ));
     }
 }
 
 /// What a property that both have takes.
-fn changed(old: &Field, new: &Field) -> Option<String> {
+fn changed((noted, old): (&Schema, &Field), (schema, new): (&Schema, &Field)) -> Option<String> {
     let name = old.property;
     if old.was.is_some() && old.was != new.was && of_one(old, new) {
         let was = old.was.unwrap_or_default();
@@ -245,23 +257,25 @@ fn changed(old: &Field, new: &Field) -> Option<String> {
     if old.encrypted || new.encrypted {
         return Some(match (old.encrypted, new.encrypted) {
             (false, _) => format!(
-                "`{name}` is stored plain: `#[encrypt(dual)]` seals what is written from now on, and `Table::reencrypt` the \
-                 rest"
+                "say `#[encrypt(dual)]` of `{name}`, which is stored plain: that seals what is written from now on, and \
+                 `Table::reencrypt` the rest"
             ),
-            (_, false) => format!("`{name}` is stored sealed: keep `#[encrypt]`"),
-            _ => format!("`{name}` is sealed otherwise: keep the words of its `#[encrypt(..)]`"),
+            (_, false) => format!("keep `#[encrypt]` of `{name}`, which is stored sealed"),
+            _ => format!("keep the words of the `#[encrypt(..)]` of `{name}`, which is sealed otherwise"),
         });
     }
     if old.edm == new.edm {
         return Some(format!(
-            "rows may lack `{name}`: make the field `{}` an `Option`, or give it `#[property(default)]`",
+            "make the field `{}` an `Option`, or give it `#[property(default)]`: rows may lack `{name}`",
             new.name
         ));
     }
     Some(format!(
-        "rows hold `{name}` as {}, which is not read as {}: keep the type; a field of another type is another property, \
-         `#[property(rename = \"..\", default)]`",
-        old.edm, new.edm
+        "keep the type of `{name}`: rows hold {}, which is not read as {}; or call it otherwise, \
+         `#[property(rename = \"..\", default)]`; {}",
+        old.edm,
+        new.edm,
+        next_version(noted, schema)
     ))
 }
 

@@ -152,17 +152,17 @@ pub(super) fn advice(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
         if let Some((was, old)) = was {
             if was.width != series.width {
                 lines.push(format!(
-                    "slots of the series `{}` are properties like `{}`: `#[series(width = {})]` keeps their names",
+                    "say `#[series(width = {})]` of `{}`, whose slots are properties like `{}`: that keeps their names",
+                    was.width,
                     was.stem,
-                    was.property(0),
-                    was.width
+                    was.property(0)
                 ));
                 continue;
             }
             if !holds_what(old, field) && old.edm != field.edm {
                 lines.push(format!(
-                    "rows hold the slots of `{}` as {}, which is not read as {}: keep the type; a series of another type \
-                     is another one, `#[property(rename = \"..\")]`",
+                    "keep the type of the slots of `{}`: rows hold {}, which is not read as {}; or call the series \
+                     otherwise, `#[property(rename = \"..\")]`",
                     series.stem, old.edm, field.edm
                 ));
                 continue;
@@ -173,9 +173,9 @@ pub(super) fn advice(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
             && !field.optional
         {
             lines.push(format!(
-                "rows may lack `{}`: make the slots of `{}` `Option`s, or give it `#[property(default)]`",
-                series.property(first),
-                series.name
+                "make the slots of `{}` `Option`s, or give it `#[property(default)]`: rows may lack `{}`",
+                series.name,
+                series.property(first)
             ));
         }
     }
@@ -185,8 +185,8 @@ pub(super) fn advice(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
             || (0..was.slots).any(|slot| lacks(&slot))
         {
             lines.push(format!(
-                "programs that know the {} slots of `{}` can't read rows without them: keep them as `Option`s until no \
-                 program declares them otherwise",
+                "keep the {} slots of `{}` as `Option`s until no program declares them otherwise: those that do can't read \
+                 rows without them",
                 was.slots, was.stem
             ));
         }
