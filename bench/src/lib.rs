@@ -1,7 +1,7 @@
 //! table-core beside what one would use instead, in one run in which all take turns.
 //!
 //! ```text
-//! cargo run --release -p table-bench -- [company|ops|properties|threads|drop|open|forms|all|tidy] [--rows N] [--rounds N]
+//! cargo run --release -p table-bench -- [company|ops|properties|threads|drop|open|forms|living|all|tidy] [--rows N] [--rounds N]
 //! ```
 //!
 //! - [`company`]: the workload that every engine can do: typed employees with a unique and a plain index.
@@ -22,6 +22,7 @@ mod engine;
 mod floor;
 mod following;
 mod forms;
+mod living;
 mod measure;
 mod opening;
 mod ops;
@@ -72,6 +73,7 @@ fn parts(arguments: &Arguments, peers: &[company::Maker], wide_peers: &[wide::Wi
         "sum" => summing::run(arguments),
         "transaction" => transacting::run(arguments),
         "periods" => periods::run(arguments),
+        "living" => living::run(arguments),
         "open" => opening::run(arguments),
         "forms" => forms::run(arguments),
         "forms-profile" => forms::profile(arguments),

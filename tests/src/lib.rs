@@ -2,6 +2,7 @@
 
 pub mod bank;
 pub mod blobbed;
+pub mod broken;
 pub mod child;
 pub mod damage;
 pub mod derived;
@@ -19,6 +20,7 @@ pub mod queued;
 pub mod random;
 pub mod reader;
 pub mod releases;
+pub mod rolling;
 pub mod staff;
 pub mod together;
 pub mod vault;

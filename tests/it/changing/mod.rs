@@ -6,4 +6,5 @@ mod gone;
 mod kept;
 mod messages;
 mod renamed;
+mod rolling;
 mod versions;

@@ -350,3 +350,21 @@ fn a_copy_that_is_made_has_what_the_entity_has() {
     let copy = table.dynamic().get("Sales", "email_1@contoso.com").unwrap().unwrap();
     assert_eq!(copy.get("Note").and_then(|value| value.as_str()), Some("kept"));
 }
+
+/// What `break-protocols` leaves out stands in the code, and the tests that are to find it are there.
+#[test]
+fn each_step_that_can_be_left_out_is_there() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    for step in integration_tests::broken::STEPS {
+        for [file, from, to] in step.changes {
+            let text = std::fs::read_to_string(root.join(file)).unwrap();
+            assert_eq!(text.matches(from).count(), 1, "{file}: {from}");
+            assert_ne!(from, to);
+        }
+        for test in step.tests {
+            let mut file = root.join("tests/it");
+            file.extend(test.split("::").filter(|part| !part.is_empty() && !part.starts_with("each_row")));
+            assert!(file.is_dir() || file.with_extension("rs").is_file(), "{test}");
+        }
+    }
+}

@@ -110,6 +110,39 @@ impl World {
         }
     }
 
+    /// A job moves, or is begun, after a writer has read an entity and before its change is carried out.
+    fn overtake(&mut self) {
+        let at = self.any();
+        let (release, email) = (self.random.below(3), format!("{}@contoso.com", self.random.below(14)));
+        let mut job = if self.jobs.is_empty() || self.random.below(4) == 0 {
+            None
+        } else {
+            let at = self.random.below(self.jobs.len() as u64) as usize;
+            Some(self.jobs.swap_remove(at))
+        };
+        let (begins, store, mut has_moved, mut more) =
+            (self.random.below(3), self.store.clone(), false, true);
+        let outcome = with_release!(release, store, |table, of| {
+            let key = of::Employee::key(&*at.0, at.1);
+            let changed = table.update(key, |e| {
+                if !std::mem::replace(&mut has_moved, true) {
+                    match &mut job {
+                        // An error is told again by the step that comes next.
+                        Some(job) => more = !matches!(job.step(), Ok(false)),
+                        None => job = with_release!(begins, store, |table, _of| table.rebuild()).ok(),
+                    }
+                }
+                e.email.clone_from(&email);
+            });
+            changed.map(drop)
+        });
+        self.jobs.extend(job.filter(|_| more));
+        self.judge("overtaken", &at, &email, &outcome);
+        if outcome.is_ok() {
+            self.staff.get_mut(&at).unwrap().0 = email;
+        }
+    }
+
     /// Two exchange their e-mails in one transaction.
     fn exchange(&mut self) {
         let (a, b) = (self.any(), self.random.below(12) as u32);
@@ -279,8 +312,9 @@ fn whatever_comes_in_between_each_answer_is_right_and_all_becomes_ready() {
     for number in 0..steps() {
         match world.random.below(100) {
             0..50 => world.write(),
-            50..55 => world.exchange(),
-            55..75 => world.read(),
+            50..53 => world.exchange(),
+            53..57 => world.overtake(),
+            57..75 => world.read(),
             75..80 => world.job(),
             80..99 => world.step(),
             _ if world.random.below(8) == 0 => {
@@ -309,4 +343,5 @@ fn whatever_comes_in_between_each_answer_is_right_and_all_becomes_ready() {
         assert!(world.seen.contains_key(what), "{what} was never seen");
     }
     assert!(world.seen.contains_key("put: LayoutChanged") && world.seen.contains_key("put: UniqueConflict"));
+    assert!(world.seen.contains_key("overtaken: done"));
 }

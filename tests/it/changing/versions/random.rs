@@ -194,14 +194,27 @@ impl World {
     fn write(&mut self) {
         let (id, one, what) = (self.random.below(MANY) as u32, self.one(), self.random.below(4));
         let (release, store) = (self.random.below(3), self.store.clone());
+        let mut overtakes = if self.random.below(4) == 0 { self.jobs.pop() } else { None };
+        let mut overtook = None;
         let outcome = with_release!(release, |Of| {
             store.table::<Of>().and_then(|table| match what {
                 0 => table.insert(&<Of as Release>::made(id, &one)).map(drop),
                 1 => table.put(&<Of as Release>::made(id, &one)).map(drop),
-                2 => table.update(<Of as Release>::key(id), |e| e.change(&one)).map(drop),
+                2 => table
+                    .update(<Of as Release>::key(id), |e| {
+                        // A job moves after the entity was read, and before the change is carried out. An error is told
+                        // again by the step that comes next.
+                        if let Some(mut job) = overtakes.take() {
+                            let _ = job.step();
+                            overtook = Some(job);
+                        }
+                        e.change(&one);
+                    })
+                    .map(drop),
                 _ => table.delete(<Of as Release>::key(id), IfMatch::Any),
             })
         });
+        self.jobs.extend(overtakes.into_iter().chain(overtook));
         let outcome = outcome.map_err(|error| (error.kind(), error));
         match &outcome {
             Ok(()) if what == 3 => drop(self.staff.remove(&id).unwrap()),

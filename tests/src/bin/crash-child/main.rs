@@ -16,6 +16,7 @@ mod kill;
 mod peer;
 mod periods;
 mod queues;
+mod rolling;
 mod space;
 mod staff;
 mod vault;
@@ -75,6 +76,7 @@ fn main() {
         "vault" => vault::run(&arguments),
         "destroy" => vault::destroy(&arguments),
         "job" => jobs::any(&arguments),
+        "rolling" => rolling::work(&arguments),
         "rebuild" => jobs::rebuild(&arguments),
         "repair" => jobs::repair(&arguments),
         "convert" => jobs::convert(&arguments),
