@@ -42,22 +42,13 @@ pub const STEPS: &[Step] = &[
         JOBS,
     ),
     step(
-        "the transaction does not compare the epoch that a plan states, with indexes",
+        "the transaction does not compare the epoch that a plan states",
         &[[
             "table-core/src/store/write/apply.rs",
             "if !group.epochs.iter().all(|epoch| touched.state.is_epoch(epoch)) {",
             "if group.epochs.iter().any(|epoch| epoch.kind.is_empty()) {",
         ]],
-        JOBS,
-    ),
-    step(
-        "the same, with versions",
-        &[[
-            "table-core/src/store/write/apply.rs",
-            "if !group.epochs.iter().all(|epoch| touched.state.is_epoch(epoch)) {",
-            "if group.epochs.iter().any(|epoch| epoch.kind.is_empty()) {",
-        ]],
-        VERSIONS,
+        &["jobs::random::", "changing::versions::random::"],
     ),
     step(
         "writers leave an index alone that is being filled",
