@@ -12,9 +12,9 @@ fn own() -> u64 {
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
 }
 
-/// Seconds that the work took, and MiB that the process had meanwhile at most, beyond what it had before.
-pub(super) fn grown<T>(work: impl FnOnce() -> Result<T>) -> Result<((f64, f64), T)> {
-    let (is_over, most, before) = (AtomicBool::new(false), AtomicU64::new(0), own());
+/// Seconds that the work took, and MiB of its own that the process had meanwhile at most.
+pub(super) fn most<T>(work: impl FnOnce() -> Result<T>) -> Result<((f64, f64), T)> {
+    let (is_over, most) = (AtomicBool::new(false), AtomicU64::new(0));
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
@@ -26,7 +26,7 @@ pub(super) fn grown<T>(work: impl FnOnce() -> Result<T>) -> Result<((f64, f64), 
         let done = work();
         let took = begun.elapsed().as_secs_f64();
         is_over.store(true, Ordering::Relaxed);
-        let kib = u32::try_from(most.load(Ordering::Relaxed).saturating_sub(before)).unwrap_or(u32::MAX);
+        let kib = u32::try_from(most.load(Ordering::Relaxed)).unwrap_or(u32::MAX);
         Ok(((took, f64::from(kib) / 1_024.0), done?))
     })
 }

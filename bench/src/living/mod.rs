@@ -212,13 +212,13 @@ fn paced(
 fn checks(place: &Place, from: &Path, rows: u32) -> Result<()> {
     let (_, store) = copied(place, from)?;
     let staff = store.table::<first::Employee>()?;
-    println!("| | s | memory, MiB | |\n|---|---:|---:|---|");
+    println!("| | s | the process's own memory, MiB | |\n|---|---:|---:|---|");
     let line = |what: &str, (took, memory): (f64, f64), found: &str| {
         println!("| {what} | {took:.1} | {memory:.1} | {found} |");
     };
-    let (measured, report) = memory::grown(|| Ok(staff.check()?))?;
+    let (measured, report) = memory::most(|| Ok(staff.check()?))?;
     line("`Table::check`", measured, &format!("{} copies", report.copies));
-    let (measured, report) = memory::grown(|| Ok(store.check()?))?;
+    let (measured, report) = memory::most(|| Ok(store.check()?))?;
     line(
         "`Store::check`",
         measured,
@@ -229,7 +229,7 @@ fn checks(place: &Place, from: &Path, rows: u32) -> Result<()> {
         let id = number * (rows / DAMAGED);
         dynamic.delete(&department(id), &format!("email_{}", email(id)), IfMatch::Any)?;
     }
-    let (measured, report) = memory::grown(|| Ok(staff.repair()?))?;
+    let (measured, report) = memory::most(|| Ok(staff.repair()?))?;
     let found = format!("{} missing, {} mended", report.missing, report.mended);
     line("`Table::repair`", measured, &found);
     if report.mended != u64::from(DAMAGED) || !staff.check()?.is_sound() {
