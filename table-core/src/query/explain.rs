@@ -74,6 +74,8 @@ pub struct Explain {
     /// How many parts of each wide entity are read, and whether before the filter is asked.
     parts: usize,
     asks_parts: bool,
+    /// Of a kind with a table for each period: how many tables are read, and whether one after another.
+    tables: Option<(usize, bool)>,
 }
 
 impl Explain {
@@ -94,6 +96,7 @@ impl Explain {
             looks_up: false,
             parts: 0,
             asks_parts: false,
+            tables: None,
         }
     }
 
@@ -113,6 +116,12 @@ impl Explain {
     /// So many parts of each wide entity are read; `asked`, if that is before the filter is asked.
     pub(crate) fn with_parts(mut self, parts: usize, asked: bool) -> Self {
         (self.parts, self.asks_parts) = (parts, asked);
+        self
+    }
+
+    /// The same is read in so many tables, each for a period: one after another, or merged.
+    pub(crate) fn in_tables(mut self, tables: usize, follow: bool) -> Self {
+        self.tables = Some((tables, follow));
         self
     }
 
@@ -140,6 +149,11 @@ impl Explain {
     /// How many ranges are read, one for each shard or token, and merged. The bounds are those of the first.
     pub fn ranges(&self) -> usize {
         self.merged
+    }
+
+    /// How many tables are read: one, or that of each period that there is in the span of a query over periods.
+    pub fn tables(&self) -> usize {
+        self.tables.map_or(1, |(tables, _)| tables)
     }
 
     /// How many parts of each wide entity are read besides its head, by key.
@@ -239,6 +253,13 @@ impl fmt::Display for Explain {
                 (Some(rows), None) => write!(f, "; filter: {rows} {row}")?,
                 (None, Some(filter)) => write!(f, "; filter: {filter}")?,
                 (None, None) => {}
+            }
+            match self.tables {
+                Some((0, _)) => f.write_str("; in no table: there is none for these times")?,
+                Some((1, _)) => f.write_str("; in one table")?,
+                Some((tables, true)) => write!(f, "; in {tables} tables, one after another")?,
+                Some((tables, false)) => write!(f, "; in {tables} tables, merged")?,
+                None => {}
             }
             match self.select.as_deref() {
                 None => {}

@@ -215,8 +215,10 @@ fn some_fields_and_entities_of_copies_are_read() {
     );
     assert!(by_address().exists().unwrap());
     assert_eq!(by_address().first().unwrap().unwrap().at, at("2014-07-01T03:00"));
-    let explained = logins.all_periods().rows().user("ann").explain().unwrap().to_string();
-    assert!(!explained.is_empty());
+    let explained = logins.all_periods().rows().user("ann").explain().unwrap();
+    assert!(
+        explained.to_string().contains(&format!("; in {} tables, one after another", explained.tables()))
+    );
 }
 
 #[test]
@@ -303,4 +305,35 @@ fn generic_code_reads_periods() {
     let (_dir, store) = store();
     store.periods::<Login>().unwrap().insert(&login("ann", "2014-07-31")).unwrap();
     assert_eq!((all::<Login>(&store), all::<Tail>(&store)), (1, 0));
+}
+
+#[test]
+fn explain_says_how_many_tables_are_read_and_how() {
+    let (_dir, store) = store();
+    let logins = store.periods::<Login>().unwrap();
+    days(&logins, &["ann"], 1..=3);
+    let during = |from: &str, to: &str| {
+        let explained = logins.during(at(from)..at(to)).unwrap().rows().user("ann").explain().unwrap();
+        (explained.tables(), explained.to_string())
+    };
+    for (from, to, tables, text) in [
+        ("2014-07-01", "2014-07-04", 3, "; in 3 tables, one after another"),
+        ("2014-07-01T12:00", "2014-07-02T12:00", 2, "; in 2 tables, one after another"),
+        ("2014-07-02", "2014-07-03", 1, "; in one table"),
+        ("2014-08-01", "2014-08-02", 0, "; in no table: there is none for these times"),
+    ] {
+        let explained = during(from, to);
+        assert_eq!(explained.0, tables, "{}", explained.1);
+        assert!(explained.1.contains(text), "{}", explained.1);
+    }
+    let hits = store.periods::<Hit>().unwrap();
+    for hour in 0..12 {
+        let at = at(&format!("2014-07-31T{hour:02}:30"));
+        hits.insert(&Hit { user: "ann".into(), at, path: "index".into(), count: 1 }).unwrap();
+    }
+    let explained = hits.all_periods().all().explain().unwrap();
+    assert_eq!(explained.tables(), 12);
+    assert!(explained.to_string().contains("; in 12 tables, merged"), "{explained}");
+    let day = logins.table_of(at("2014-07-01")).unwrap().unwrap();
+    assert_eq!(day.rows().user("ann").explain().unwrap().tables(), 1);
 }

@@ -23,17 +23,20 @@ impl Shared {
         schema: &'static Schema,
     ) -> Result<Arc<dyn TableExec>> {
         let (name, mut made) = (tables.name(start), None);
+        if let Some(entry) = self.has_table_of(tables, &name)? {
+            return Ok(self.table(&entry));
+        }
         let entry = self.transact(|txn, dbs, meta| {
             let (entries, noted) = periods::noted(catalog::all(dbs, txn, meta)?, tables)?;
             if let Some(noted) = &noted {
                 noted.check(start, &name)?;
             }
             periods::begin(dbs, txn, meta, (&entries, noted.as_ref()), tables)?;
-            // Somebody else may have been quicker.
-            if let Some(entry) = catalog::find(dbs, txn, meta, &name)? {
+            // Somebody else may have been quicker. All tables were seen, so one that is not among them is not there.
+            if let Some(entry) = entries.into_iter().find(|entry| entry.name.eq_ignore_ascii_case(&name)) {
                 return Ok(entry);
             }
-            let entry = catalog::create(dbs, txn, meta, &name)?;
+            let entry = catalog::add(dbs, txn, meta, &name)?;
             made = Some(entry.id);
             declare::note_first(dbs, txn, meta, &self.state(&entry), schema)?;
             Ok(catalog::find(dbs, txn, meta, &name)?.unwrap_or(entry))
@@ -42,6 +45,17 @@ impl Shared {
             self.forget(made);
         }
         Ok(self.table(&entry?))
+    }
+
+    /// The table of a period, if it is there and nothing has to be written. It looks at its own record and the template's
+    /// alone; that a table is not there is found out by who is about to make it.
+    fn has_table_of(&self, tables: &'static PeriodTables, name: &str) -> Result<Option<catalog::Entry>> {
+        self.writer.check_running()?;
+        let (txn, dbs) = (self.environment.read_txn()?, &self.environment.dbs);
+        if !periods::is_noted(dbs, &txn, tables)? {
+            return Ok(None);
+        }
+        catalog::seen(dbs, &txn, name)
     }
 
     /// Drops the tables of all periods before this one, and sees to it that none of them comes again.

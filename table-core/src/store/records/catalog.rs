@@ -96,25 +96,33 @@ pub(crate) fn find(
     meta: &Meta,
     name: &str,
 ) -> Result<Option<Entry>, Error> {
+    if let Some(entry) = seen(dbs, txn, name)? {
+        return Ok(Some(entry));
+    }
+    let missed = || {
+        let key = folded(name);
+        let missed = list(dbs, txn, meta)?.iter().any(|entry| folded(&entry.name) == key);
+        if missed { Err(lmdb::damaged_page()) } else { Ok(None) }
+    };
+    missed().map_err(|e: Error| e.table(name))
+}
+
+/// The table of this name, if it is found. One that is not found may still be there.
+pub(crate) fn seen(dbs: &Databases, txn: &heed::RoTxn<'_>, name: &str) -> Result<Option<Entry>, Error> {
     names::check_table(name)?;
     let key = folded(name);
-    let find = || match dbs.catalog.get(txn, key.as_bytes()).map_err(lmdb::error)? {
-        None => {
-            let missed = list(dbs, txn, meta)?.iter().any(|entry| folded(&entry.name) == key);
-            if missed { Err(lmdb::damaged_page()) } else { Ok(None) }
-        }
-        Some(record) => {
-            dbs.check_entry(record)?;
-            let entry = Entry::decode(key.as_bytes(), record)?;
-            // A former page may hold the table as it was, or a table that was dropped.
-            if Inventory::read(dbs.main, txn, entry.id)?.catalog == meta::checksum_of(record) {
-                Ok(Some(entry))
-            } else {
-                Err(lmdb::damaged_page())
-            }
+    let Some(record) = dbs.catalog.get(txn, key.as_bytes()).map_err(lmdb::error)? else { return Ok(None) };
+    let look = || {
+        dbs.check_entry(record)?;
+        let entry = Entry::decode(key.as_bytes(), record)?;
+        // A former page may hold the table as it was, or a table that was dropped.
+        if Inventory::read(dbs.main, txn, entry.id)?.catalog == meta::checksum_of(record) {
+            Ok(Some(entry))
+        } else {
+            Err(lmdb::damaged_page())
         }
     };
-    find().map_err(|e: Error| e.table(name))
+    look().map_err(|e: Error| e.table(name))
 }
 
 /// Every table, by folded name.
@@ -154,6 +162,17 @@ pub(crate) fn create(
         let because = format!("there is a table `{}`; names differ in more than case", found.name);
         return Err(Error::new(ErrorKind::TableAlreadyExists).because(because).table(name));
     }
+    add(dbs, txn, meta, name)
+}
+
+/// Adds a table whose name was not among those of all tables.
+pub(crate) fn add(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    meta: &mut Meta,
+    name: &str,
+) -> Result<Entry, Error> {
+    names::check_table(name)?;
     let id = meta.next_table;
     if id >= NUMBERS {
         let because = "the store has given out every table number there is";

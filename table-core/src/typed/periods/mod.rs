@@ -144,9 +144,12 @@ impl Known {
 
     /// The same, made if there is none.
     fn open_or_make(&self, start: Ticks) -> Result<DynamicTable> {
-        if let Ok(table) = self.open(start)? {
-            return Ok(table);
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(table) = open.get(&start.get()) {
+            return Ok(table.clone());
         }
+        drop(open);
+        // Which other tables there are is nobody's question here: to list them would read the catalog for each new period.
         let backend = self.store.backend().clone();
         let made = backend.make_period(self.tables, start, self.schema);
         let made = made.map_err(|error| error.attempted("write to").table(&self.tables.name(start)))?;

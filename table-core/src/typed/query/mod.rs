@@ -153,6 +153,14 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
 
     /// What running the query will read, and why.
     pub fn explain(&self) -> Result<Explain> {
+        if const { O::SPREADS }
+            && let Some(spread) = self.origin.spread()
+        {
+            let hold = self.origin.hold()?;
+            let asked = (P::KEYS, P::INDEX, &self.given, R::select(self.narrowing.clone()));
+            let explain = spread.explain(std::borrow::Borrow::borrow(&hold), &asked)?;
+            return Ok(if R::LOOKS_UP { explain.looking_up() } else { explain });
+        }
         let explain = self.lower().and_then(|lanes| lanes.explain());
         let explain = explain.map_err(|e| e.table(self.table().name()))?;
         let explain = if const { is_wide::<P>() } { self.with_parts(explain)? } else { explain };

@@ -18,7 +18,7 @@ use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::limits;
 use crate::model::{Ticks, Value};
-use crate::query::{self, Continuation, Position, Query, declared};
+use crate::query::{self, Continuation, Explain, Position, Query, declared};
 use crate::row::view::RowView;
 use crate::schema::{self, FieldPart, Format, Schema, TimeItem};
 use crate::typed::entity::path::PathKeys;
@@ -63,9 +63,22 @@ impl Spread {
         error.attempted("query").table(self.known.tables.source)
     }
 
+    /// What running a query reads: the ranges of the first table, and how many tables there are.
+    pub(super) fn explain(&self, snapshot: &Snapshot, wanted: &Wanted<'_>) -> Result<Explain> {
+        let explain = || {
+            let Plan { asked, follow } = self.plan(snapshot, wanted)?;
+            let explain = match asked.first() {
+                Some(first) => first.lanes.explain()?,
+                None => self.lower(wanted.0, wanted.2, wanted.3.clone())?.explain()?,
+            };
+            Ok(explain.in_tables(asked.len(), follow))
+        };
+        explain().map_err(|error| self.attempted(error))
+    }
+
     /// The rows of a query.
     pub(super) fn rows(&self, snapshot: &Snapshot, wanted: &Wanted<'_>) -> Result<Across> {
-        self.across(snapshot, wanted, None).map(|(across, _)| across).map_err(|error| self.attempted(error))
+        self.across(snapshot, wanted, None).map_err(|error| self.attempted(error))
     }
 
     /// Gives `each` a page of the rows, with the table of each.
@@ -90,7 +103,7 @@ impl Spread {
                 remaining = left.unwrap_or(u64::MAX);
             }
             let last = last.map(|Position { partition, row, .. }| (partition.to_owned(), row.to_owned()));
-            let (Across { tables, rows }, _) = self.across(snapshot, wanted, last)?;
+            let Across { tables, rows } = self.across(snapshot, wanted, last)?;
             let mut each = |_: &crate::row::selection::Selection, view: &RowView<'_>| {
                 let table =
                     Across::table(&tables, view).ok_or_else(|| Error::new(ErrorKind::TableNotFound))?;
@@ -119,15 +132,12 @@ impl Spread {
         snapshot: &Snapshot,
         wanted: &Wanted<'_>,
         last: Option<(String, String)>,
-    ) -> Result<(Across, bool)> {
+    ) -> Result<Across> {
         let Plan { asked, follow } = self.plan(snapshot, wanted)?;
         let mut tables: Vec<_> = asked.iter().map(|asked| asked.table.clone()).collect();
         tables.sort_by_key(|table| table.exec().id());
         let Some(lanes) = asked.first().map(|asked| asked.lanes.clone()) else {
-            return Ok((
-                Across { tables, rows: Merged::new(Query::new().top(0).into(), Vec::new()) },
-                follow,
-            ));
+            return Ok(Across { tables, rows: Merged::new(Query::new().top(0).into(), Vec::new()) });
         };
         let walks_of = move |moment: &dyn crate::executor::Moment, asked: &Asked| match &last {
             None => moment.walks(asked.table.exec(), &asked.lanes),
@@ -154,7 +164,7 @@ impl Spread {
                 }
             }
         };
-        Ok((Across { tables, rows: Merged::new(lanes, walks) }, follow))
+        Ok(Across { tables, rows: Merged::new(lanes, walks) })
     }
 
     fn plan(&self, snapshot: &Snapshot, (keys, index, given, narrowing): &Wanted<'_>) -> Result<Plan> {
