@@ -153,7 +153,8 @@ use crate::ctxt::Ctxt;
 /// A field of the type `typed::Ref<Entity>`, or of an `Option` of it, is a reference: the key of another entity, in two
 /// properties, `ManagerPartition` and `ManagerRow` of a field `manager`. It is of no key, and is not sealed.
 ///
-/// `#[blob]` is not supported yet.
+/// A field of the type `blob::Blob` refers to a blob, which is there as long as some row refers to it. One of the type
+/// `blob::SealedBlob`, under `#[encrypt]`, has the key that opens the blob's bytes besides.
 ///
 /// # Types in signatures
 ///

@@ -3,10 +3,12 @@
 use std::error::Error as _;
 use std::fmt::{Debug, Display};
 use std::fs;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
 use integration_tests::Scratch;
+use table_core::blob::SealedBlob;
 use table_core::crypt::{MemoryKeys, Scope, Secret};
 use table_core::{
     DynamicEntity, Entity, EntitySet, Error, ErrorKind, IfMatch, Query, Store, Value, limits, prop,
@@ -401,6 +403,76 @@ fn no_file_shows_it_at_any_time() {
     look(8);
     drop((staff, set, rule, store));
     look(8);
+}
+
+#[test]
+fn a_sealed_blob_shows_nothing_and_neither_does_its_key() {
+    #[derive(Entity, Debug, PartialEq)]
+    #[entity(table = "Scans", kind = "scan")]
+    #[key(partition = "{clinic}", row = "scan_{id:06}")]
+    #[index(by_year, row = "year_{year:04}_{id:06}")]
+    struct Scan {
+        clinic: String,
+        id: u32,
+        year: u16,
+        #[encrypt]
+        image: SealedBlob,
+    }
+    let (scratch, keys) = (Scratch::new(), Arc::new(MemoryKeys::new().unwrap()));
+    let mut read = Reader::new();
+    let store = store(&scratch, &keys);
+    let scans = store.table::<Scan>().unwrap();
+    let look = || assert!(finds(scratch.path()).unwrap() >= 5);
+    // Some hundred bytes, several segments, several stages.
+    for (id, times) in (0..).zip([10, 10_000, 150_000]) {
+        let image = store.upload_sealed("text/plain", TEXT.repeat(times).as_bytes()).unwrap();
+        read.debug(&image);
+        scans.insert(&Scan { clinic: "a".into(), id, year: 2014, image }).unwrap();
+    }
+    look();
+    let failing = TEXT.repeat(80_000);
+    let failing = failing.as_bytes().chain(Broken);
+    read.error(store.upload_sealed("text/plain", failing), ErrorKind::Io);
+    let scan = scans.get(Scan::key("a", 2)).unwrap().unwrap();
+    read.debug(&scan);
+    read.debug(&scan.image.open(&store).unwrap());
+    assert_eq!(scan.image.get(&store).unwrap(), TEXT.repeat(150_000).as_bytes());
+    // The blobs' keys, as the fields have them before they are sealed.
+    let of = |id: u32| {
+        let row = format!("scan_{id:06}");
+        let stored = scans.dynamic().get("a", &row).unwrap().unwrap();
+        let sealed = stored.get("Image").and_then(|image| image.as_bytes()).unwrap().to_vec();
+        let cell = scans.dynamic().cell("a", &row, "Image").unwrap();
+        let opened = store.encryption().unwrap().open(&cell, &sealed).unwrap();
+        opened.as_bytes().unwrap()[40..].to_vec()
+    };
+    let blob_keys: Vec<_> = (0..3).map(of).collect();
+    assert!(blob_keys.iter().all(|key| key.len() == 32 && *key != blob_keys[0] || key == &blob_keys[0]));
+    let look_for_keys = || {
+        for entry in fs::read_dir(scratch.path().join("store")).unwrap() {
+            let path = entry.unwrap().path();
+            let bytes = if path.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
+            for key in &blob_keys {
+                assert!(!bytes.windows(32).any(|window| window == key), "{}", path.display());
+            }
+        }
+    };
+    look_for_keys();
+    store.encryption().unwrap().rotate_all().unwrap();
+    scans.reencrypt().run().unwrap();
+    scans.delete(Scan::key("a", 1), IfMatch::Any).unwrap();
+    store.copy_to(scratch.path().join("copy")).unwrap();
+    look();
+    look_for_keys();
+}
+
+/// A reader that fails.
+struct Broken;
+
+impl Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other("broken"))
+    }
 }
 
 #[test]

@@ -89,9 +89,8 @@ impl Blob {
     pub fn open(&self, store: &Store) -> Result<BlobReader> {
         let open = || {
             let moment = store.backend().clone().blobs()?.moment()?;
-            let info = self.info(&*moment)?.ok_or_else(|| {
-                Error::new(ErrorKind::BlobNotFound).because("the field is empty: it refers to no blob")
-            })?;
+            let (id, _) = self.0.ok_or_else(nothing)?;
+            let info = info_of(&*moment, id)?;
             Ok(BlobReader::new(moment, info))
         };
         open().map_err(|error: Error| error.attempted("open a blob"))
@@ -100,24 +99,27 @@ impl Blob {
     /// Its bytes. For what may be large, [`open`](Self::open) it.
     pub fn get(&self, store: &Store) -> Result<Vec<u8>> {
         let get = || {
-            if self.0.is_none() {
-                return Ok(Vec::new());
-            }
+            let Some((id, _)) = self.0 else { return Ok(Vec::new()) };
             let moment = store.backend().clone().blobs()?.moment()?;
-            self.info(&*moment)?.map_or(Ok(Vec::new()), |info| read_whole(&*moment, &info))
+            read_whole(&*moment, &info_of(&*moment, id)?, None)
         };
         get().map_err(|error: Error| error.attempted("read a blob"))
     }
+}
 
-    fn info(&self, moment: &dyn BlobMoment) -> Result<Option<BlobInfo>> {
-        let Some((id, _)) = self.0 else { return Ok(None) };
-        let found = moment.blob(id)?;
-        found.map(Some).ok_or_else(|| {
-            Error::new(ErrorKind::BlobGone).because(
-                "no entity holds it any more: the one that it was read from was changed or deleted meanwhile; read that again",
-            )
-        })
-    }
+/// What there is of a blob that a field refers to.
+pub(super) fn info_of(moment: &dyn BlobMoment, id: BlobId) -> Result<BlobInfo> {
+    moment.blob(id)?.ok_or_else(|| {
+        Error::new(ErrorKind::BlobGone).because(
+            "no entity holds it any more: the one that it was read from was changed or deleted meanwhile; read that again",
+        )
+    })
+}
+
+/// The error of opening a field that refers to nothing.
+#[cold]
+pub(super) fn nothing() -> Error {
+    Error::new(ErrorKind::BlobNotFound).because("the field is empty: it refers to no blob")
 }
 
 #[diagnostic::do_not_recommend]

@@ -16,6 +16,8 @@ mod list;
 #[cfg(feature = "json")]
 mod log;
 mod reader;
+#[cfg(feature = "encrypt")]
+mod sealed;
 mod upload;
 
 use std::fmt;
@@ -27,6 +29,8 @@ pub use self::list::Listing;
 #[cfg(feature = "json")]
 pub use self::log::{Entries, Entry, Log};
 pub use self::reader::BlobReader;
+#[cfg(feature = "encrypt")]
+pub use self::sealed::SealedBlob;
 pub use crate::contents::BlobInfo;
 use crate::contents::{ANY_TYPE, BlobAnswer, BlobContent, BlobTask, ContainerId, name};
 use crate::error::{Error, ErrorKind, Result};
@@ -203,7 +207,7 @@ impl Container {
         self.looked("read", Some(name), |moment| {
             name::check_blob(name)?;
             let Some(info) = moment.find(self.id, name)? else { return Ok(None) };
-            reader::read_whole(moment, &info).map(Some)
+            reader::read_whole(moment, &info, None).map(Some)
         })
     }
 

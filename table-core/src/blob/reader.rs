@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
 
-use crate::contents::{BlobInfo, SEGMENT, length_of, segments};
+use crate::contents::{BlobId, BlobInfo, SEGMENT, length_of, segments};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::BlobMoment;
 
@@ -30,16 +30,49 @@ use crate::executor::BlobMoment;
 /// ```
 pub struct BlobReader {
     moment: Box<dyn BlobMoment>,
+    /// The blob as it is given out.
     info: BlobInfo,
+    /// How many bytes the store has of it: more than are given out where they are sealed.
+    stored: u64,
+    opener: Option<Box<dyn OpensSegments>>,
     /// How many bytes are before the next one that is read; beyond the end there are none.
     at: u64,
     /// The segment whose bytes were found sound last.
     sound: Option<u32>,
 }
 
+/// What opens the segments of a blob that is sealed.
+pub(super) trait OpensSegments: Send {
+    /// How many bytes a segment has less when it is opened.
+    fn overhead(&self) -> usize;
+
+    /// The number of the segment that was opened last.
+    fn number(&self) -> Option<u32>;
+
+    /// Its bytes.
+    fn opened(&self) -> &[u8];
+
+    /// The bytes of a segment, of which the store has these.
+    fn open(&mut self, number: u32, is_last: bool, sealed: &[u8]) -> Result<&[u8]>;
+}
+
 impl BlobReader {
     pub(super) fn new(moment: Box<dyn BlobMoment>, info: BlobInfo) -> Self {
-        Self { moment, info, at: 0, sound: None }
+        let stored = info.length;
+        Self { moment, info, stored, opener: None, at: 0, sound: None }
+    }
+
+    /// A reader of a blob of so many bytes, which are sealed; `info` says how many the store has.
+    #[cfg(feature = "encrypt")]
+    pub(super) fn sealed(
+        moment: Box<dyn BlobMoment>,
+        info: BlobInfo,
+        length: u64,
+        opener: Box<dyn OpensSegments>,
+    ) -> Self {
+        let stored = info.length;
+        let info = BlobInfo { length, ..info };
+        Self { moment, info, stored, opener: Some(opener), at: 0, sound: None }
     }
 
     /// What is known of the blob.
@@ -63,24 +96,33 @@ impl BlobReader {
     }
 }
 
-/// The bytes of a segment of a blob, which must be as many as the blob's length says.
-fn segment<'m>(
-    moment: &'m dyn BlobMoment,
-    info: &BlobInfo,
+/// The bytes of a segment of a blob, which must be as many as the blob's length in the store says.
+fn segment(
+    moment: &dyn BlobMoment,
+    (id, stored): (BlobId, u64),
     number: u32,
     was_sound: bool,
-) -> Result<&'m [u8]> {
-    let bytes = moment.segment(info.id, number, was_sound)?;
+) -> Result<&[u8]> {
+    let bytes = moment.segment(id, number, was_sound)?;
     let before = u64::from(number) * length_of(SEGMENT);
-    if length_of(bytes.len()) == info.length.saturating_sub(before).min(length_of(SEGMENT)) {
+    if length_of(bytes.len()) == stored.saturating_sub(before).min(length_of(SEGMENT)) {
         return Ok(bytes);
     }
-    let because = format!("segment {number} of blob {} is damaged", info.id);
+    let because = format!("segment {number} of blob {id} is damaged");
     Err(Error::new(ErrorKind::Corrupt).because(because))
 }
 
-/// All bytes of a blob.
-pub(super) fn read_whole(moment: &dyn BlobMoment, info: &BlobInfo) -> Result<Vec<u8>> {
+/// Whether a segment is the last one of a blob that has so many bytes in the store.
+fn is_last(stored: u64, number: u32) -> bool {
+    u64::from(number) + 1 == segments(stored)
+}
+
+/// All bytes of a blob; `info` says how many the store has.
+pub(super) fn read_whole(
+    moment: &dyn BlobMoment,
+    info: &BlobInfo,
+    mut opener: Option<&mut dyn OpensSegments>,
+) -> Result<Vec<u8>> {
     let mut whole = Vec::new();
     // A length is believed when its segments are there.
     let room = usize::try_from(info.length).ok().filter(|room| whole.try_reserve_exact(*room).is_ok());
@@ -90,35 +132,47 @@ pub(super) fn read_whole(moment: &dyn BlobMoment, info: &BlobInfo) -> Result<Vec
         return Err(Error::new(ErrorKind::BlobTooLarge).because(because));
     }
     for number in 0..u32::try_from(segments(info.length)).unwrap_or(u32::MAX) {
-        whole.extend_from_slice(segment(moment, info, number, false)?);
+        let bytes = segment(moment, (info.id, info.length), number, false)?;
+        whole.extend_from_slice(match &mut opener {
+            Some(opener) => opener.open(number, is_last(info.length, number), bytes)?,
+            None => bytes,
+        });
     }
     Ok(whole)
 }
 
 impl Read for BlobReader {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let full = length_of(SEGMENT);
-        if self.at >= self.info.length || into.is_empty() {
+        let Self { moment, info, stored, opener, at, sound } = self;
+        if *at >= info.length || into.is_empty() {
             return Ok(0);
         }
-        let number = u32::try_from(self.at / full).unwrap_or(u32::MAX);
-        let was_sound = self.sound == Some(number);
-        let bytes = segment(&*self.moment, &self.info, number, was_sound).map_err(|error| {
-            let kind = if error.kind() == ErrorKind::Corrupt {
-                io::ErrorKind::InvalidData
-            } else {
-                io::ErrorKind::Other
-            };
-            io::Error::new(kind, error.attempted("read").blob(&self.info.name))
+        let overhead = opener.as_ref().map_or(0, |opener| opener.overhead());
+        let full = length_of(SEGMENT - overhead);
+        let number = u32::try_from(*at / full).unwrap_or(u32::MAX);
+        let was_sound = *sound == Some(number);
+        let sealed = || segment(&**moment, (info.id, *stored), number, was_sound);
+        let bytes = match opener {
+            None => sealed(),
+            Some(opener) if opener.number() == Some(number) => Ok(opener.opened()),
+            Some(opener) => match sealed() {
+                Ok(sealed) => opener.open(number, is_last(*stored, number), sealed),
+                Err(error) => Err(error),
+            },
+        };
+        let bytes = bytes.map_err(|error| {
+            let is_changed = matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::DecryptionFailed);
+            let kind = if is_changed { io::ErrorKind::InvalidData } else { io::ErrorKind::Other };
+            io::Error::new(kind, error.attempted("read").blob(&info.name))
         })?;
-        self.sound = Some(number);
-        let begun = usize::try_from(self.at % full).unwrap_or_default();
+        *sound = Some(number);
+        let begun = usize::try_from(*at % full).unwrap_or_default();
         let rest = bytes.get(begun..).unwrap_or_default();
         let length = rest.len().min(into.len());
         if let (Some(into), Some(rest)) = (into.get_mut(..length), rest.get(..length)) {
             into.copy_from_slice(rest);
         }
-        self.at += length_of(length);
+        *at += length_of(length);
         Ok(length)
     }
 }

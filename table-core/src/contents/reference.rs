@@ -9,6 +9,18 @@ pub(crate) const MARK: [u8; 16] =
 /// Bytes of a reference: the mark, the blob's identity, and how long it is.
 pub(crate) const BYTES: usize = 40;
 
+/// Bytes of a reference to a blob whose own bytes are sealed: the reference, and the key that opens them.
+#[cfg(feature = "encrypt")]
+pub(crate) const WITH_KEY: usize = BYTES + 32;
+
+/// What of a value stays in the clear where the value is sealed: the reference to a blob that it is, or begins with. The
+/// store counts who refers to a blob, and can't see into what is sealed.
+#[cfg(feature = "encrypt")]
+pub(crate) fn in_clear(value: &[u8]) -> Option<&[u8; BYTES]> {
+    let reference = value.first_chunk()?;
+    (value.starts_with(&MARK) && matches!(value.len(), BYTES | WITH_KEY)).then_some(reference)
+}
+
 /// A reference to a blob that is so long.
 pub(crate) fn encode(id: BlobId, length: u64) -> Vec<u8> {
     [&MARK[..], &id.0, &length.to_le_bytes()].concat()

@@ -101,6 +101,8 @@ mod provider;
 pub(crate) mod ring;
 pub(crate) mod scope;
 mod secret;
+#[cfg(feature = "blob")]
+pub(crate) mod segments;
 pub(crate) mod token;
 pub(crate) mod value;
 

@@ -22,15 +22,15 @@ use key_of::{field_at, field_name, index};
 pub(in crate::schema) use rows::same;
 
 use super::message::Message;
-use super::{HeldCopy, Index, Part, Schema, Series};
+use super::{Content, HeldCopy, Index, Part, Schema, Series};
 use crate::model::EdmType;
 
 /// C21, beyond what the bound on the type says: a property is there or absent, and nothing between.
-/// `is_nested` is [`Property::NESTED`](super::Property::NESTED) of the field's type; `is_bare`, whether it is a secret that rows
-/// would hold as it is, and nothing says that they may.
+/// `is_nested` and `content` are those of [`Property`](super::Property). Rows would hold the property as it is, and nothing
+/// says that they may.
 #[track_caller]
-pub const fn property(name: &str, is_nested: bool, is_bare: bool) {
-    if is_bare {
+pub const fn property(name: &str, is_nested: bool, content: Content) {
+    if matches!(content, Content::Secrets) {
         let message = Message::new("`")
             .text(name)
             .text("` is a `Secret`, and rows would hold it as it is: `#[encrypt]` seals it");
@@ -38,6 +38,50 @@ pub const fn property(name: &str, is_nested: bool, is_bare: bool) {
             .text(", and `#[property(plain)]` says that it is only to be hidden and wiped in memory")
             .refuse();
     }
+    plain_property(name, is_nested, content);
+}
+
+/// The same of a property that says it may lie in the clear.
+#[track_caller]
+pub const fn plain_property(name: &str, is_nested: bool, content: Content) {
+    if matches!(content, Content::SealedBlobs) {
+        let message = Message::new("`")
+            .text(name)
+            .text("` is a `SealedBlob`, and rows would hold the key that opens it as it is: `#[encrypt]` ");
+        message.text("seals it, and a `Blob` is for bytes that need not be sealed").refuse();
+    }
+    nested(name, is_nested);
+}
+
+/// The same of a property that is sealed.
+#[track_caller]
+pub const fn sealed_property(
+    name: &str,
+    is_nested: bool,
+    content: Content,
+    (is_dual, is_blind): (bool, bool),
+) {
+    if matches!(content, Content::Blobs) {
+        let message = Message::new("`")
+            .text(name)
+            .text("` is a `Blob`, whose bytes lie in the store as they are uploaded: write `SealedBlob`, whose bytes ");
+        message.text("`Store::upload_sealed` seals, or leave out `#[encrypt]`").refuse();
+    }
+    if matches!(content, Content::SealedBlobs) && (is_dual || is_blind) {
+        let message = Message::new("`").text(name).text("` is a `SealedBlob`");
+        if is_dual {
+            message
+                .text(", and no bytes become sealed by sealing what refers to them: leave out `dual`, and upload ")
+                .text("the blobs of former rows anew, by `Store::upload_sealed`, into a field of its own")
+                .refuse();
+        }
+        message.text(", of which no two are equal to look up: leave out `blind`").refuse();
+    }
+    nested(name, is_nested);
+}
+
+#[track_caller]
+const fn nested(name: &str, is_nested: bool) {
     if is_nested {
         let message = Message::new("`").text(name).text("` is an `Option` of an `Option`");
         message.text(", and a property is there or absent: write one `Option`").refuse();
@@ -56,17 +100,6 @@ pub const fn encrypt() {
     if !cfg!(feature = "encrypt") {
         Message::new("`#[encrypt]` needs the feature `encrypt` of `table-core`").refuse();
     }
-}
-
-/// What `#[encrypt]` can't have: the store counts who refers to a blob, and can't see what is sealed.
-#[track_caller]
-pub(super) const fn sealed_blob(name: &str) {
-    let message = Message::new("`")
-        .text(name)
-        .text("` is a blob, and the store counts the rows that hold one, which it can't where ");
-    message
-        .text("they are sealed: leave out `#[encrypt]`, and encrypt the bytes before they are uploaded")
-        .refuse();
 }
 
 /// What `#[entity(signed)]` needs.

@@ -1,6 +1,6 @@
 //! A field as it was declared.
 
-use super::{Absent, Blind, ColumnType, KeyScope, Slot, TokenScope, checks};
+use super::{Absent, Blind, ColumnType, KeyScope, Slot, TokenScope};
 use crate::model::{EdmType, Value};
 
 /// A field of an entity.
@@ -109,11 +109,7 @@ impl Field {
 
     /// The same field, sealed under the store's key.
     #[must_use]
-    #[track_caller]
     pub const fn sealed(mut self) -> Self {
-        if self.blob {
-            checks::sealed_blob(self.name);
-        }
         self.encrypted = true;
         self
     }

@@ -111,6 +111,8 @@ pub use summary::{Sum, SumOf, Summary};
 #[doc(hidden)]
 pub use summary::{SummarizedIn, Summarizing, SummaryOf, source_field};
 pub use template::{FieldPart, Part, Template};
+#[doc(hidden)]
+pub use value::Content;
 pub use value::{Property, PropertyValue, ValueError};
 pub(crate) use version::{Kinship, entity_type, kind_of, other_version};
 pub use wide::fields_in_part;

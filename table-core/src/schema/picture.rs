@@ -89,7 +89,7 @@ impl Schema {
     }
 
     /// The properties of the wanted fields: `Age: Int32`, with `?` for one that may be absent; `Ssn: encrypted String`;
-    /// `ManagerName: copied String?` of what it holds of another entity.
+    /// `ManagerName: copied String?` of what it holds of another entity; `Photo: Blob` for what refers to one.
     fn properties(&self, wanted: impl Fn(usize) -> bool) -> String {
         let fields = self.fields.iter().enumerate().filter(|(at, _)| wanted(*at));
         let named =
@@ -102,7 +102,8 @@ impl Schema {
                     .filter(|last| last != field.property)
                     .map_or(String::new(), |last| format!(" .. {last}"));
                 let copied = if self.is_copied(at) { "copied " } else { "" };
-                format!("{}{to}: {copied}{sealed}{:?}{absent}", field.property, field.edm)
+                let of = if field.blob { "Blob".to_owned() } else { format!("{:?}", field.edm) };
+                format!("{}{to}: {copied}{sealed}{of}{absent}", field.property)
             });
         named.collect::<Vec<_>>().join(", ")
     }

@@ -66,9 +66,13 @@ pub trait Property: Sized {
     #[doc(hidden)]
     const FEW: bool = false;
 
-    /// Whether its values refer to blobs, which count who does: nobody can count what is sealed.
+    /// Whether its values refer to blobs, which count who does.
     #[doc(hidden)]
     const BLOB: bool = false;
+
+    /// What rows may and may not hold of it as it is.
+    #[doc(hidden)]
+    const CONTENT: Content = Content::of(Self::SECRET, Self::BLOB);
 
     /// How rows hold it: in as few bytes as every value of the type fits in.
     #[doc(hidden)]
@@ -91,6 +95,32 @@ pub trait Property: Sized {
 
     /// The value from the property; `None` is an absent property.
     fn from_property(value: Option<ValueRef<'_>>) -> Result<Self, ValueError>;
+}
+
+/// What the values of a type are, as far as that says whether rows may hold them as they are, or sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[doc(hidden)]
+pub enum Content {
+    /// Values that a row may hold either way.
+    Values,
+    /// Values that a row holds as they are only where the declaration says so.
+    Secrets,
+    /// References to blobs whose bytes lie in the clear: to seal a reference would hide nothing.
+    Blobs,
+    /// References to blobs whose bytes are sealed, with the key that opens them.
+    SealedBlobs,
+}
+
+impl Content {
+    const fn of(is_secret: bool, is_blob: bool) -> Self {
+        match (is_secret, is_blob) {
+            (false, false) => Self::Values,
+            (true, false) => Self::Secrets,
+            (false, true) => Self::Blobs,
+            (true, true) => Self::SealedBlobs,
+        }
+    }
 }
 
 /// The value that a field gives its property.

@@ -189,7 +189,11 @@ impl FieldAttrs {
                     name.span(),
                     "a flattened struct lies in one row: `#[part]` stands on a field of the entity itself",
                 ),
-                BLOB => super::unsupported(cx, name, &format!("`#[{name}]`")),
+                BLOB => cx.error(
+                    name.span(),
+                    "`#[blob]` says nothing more: a field of the type `table_core::blob::Blob` is a blob, and one of the \
+                     type `SealedBlob` under `#[encrypt]` is sealed",
+                ),
                 COPY_OF if of_entity => {
                     if all.copy.is_some() {
                         cx.error(name.span(), "`copy_of` is given twice");

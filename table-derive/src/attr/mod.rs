@@ -153,8 +153,3 @@ pub(crate) fn list_of(words: &[&str]) -> String {
         }
     }
 }
-
-/// The message about a word or an attribute whose capability is yet to come.
-pub(crate) fn unsupported(cx: &Ctxt, name: &Ident, what: &str) {
-    cx.error(name.span(), format!("{what} is not supported yet"));
-}

@@ -59,17 +59,21 @@ pub(crate) fn of_fields(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
     // The compiler tells the first mistake of a constant alone. A field whose type is written like an `Option` of an
     // `Option` has a constant of its own. Another type can be one only by way of another name.
     let (apart, together): (Vec<_>, Vec<_>) =
-        values.partition(|field| has_nested_arguments(field.ty) || is_secret(field.ty));
+        values.partition(|field| has_nested_arguments(field.ty) || is_special(field.ty));
     let property = |field: &&Field<'_>| {
         let (name, ty, span) = (&field.name, field.ty, field.ident.span());
         let in_core = krate.at(span);
-        let nested = quote_spanned!(ty.span()=> <#ty as #in_core::Property>::NESTED);
-        let is_bare = if field.encrypted.is_some() || field.plain {
-            quote_spanned!(span=> false)
-        } else {
-            quote_spanned!(span=> <#ty as #in_core::Property>::SECRET)
-        };
-        quote_spanned!(span=> #in_core::checks::property(#name, #nested, #is_bare);)
+        let of = |constant| quote_spanned!(ty.span()=> <#ty as #in_core::Property>::#constant);
+        let (nested, content) = (of(quote!(NESTED)), of(quote!(CONTENT)));
+        if let Some(encrypted) = field.encrypted {
+            let words = (encrypted.dual, encrypted.blind.is_some());
+            let (is_dual, is_blind) = words;
+            return quote_spanned! {span=>
+                #in_core::checks::sealed_property(#name, #nested, #content, (#is_dual, #is_blind));
+            };
+        }
+        let rule = Ident::new(if field.plain { "plain_property" } else { "property" }, span);
+        quote_spanned!(span=> #in_core::checks::#rule(#name, #nested, #content);)
     };
     let of_series = fields.iter().enumerate().filter(|(_, field)| field.storage == Storage::Series);
     let of_series = of_series.map(|(at, field)| super::series::assertion(krate, at, field));
@@ -102,11 +106,11 @@ fn has_nested_arguments(ty: &Type) -> bool {
     ty.to_token_stream().into_iter().filter(opening).count() > 1
 }
 
-/// Whether the type is written like a `Secret`.
-fn is_secret(ty: &Type) -> bool {
-    ty.to_token_stream()
-        .into_iter()
-        .any(|token| matches!(token, TokenTree::Ident(ident) if ident == "Secret"))
+/// Whether the type is written like one that rows do not hold in every way.
+fn is_special(ty: &Type) -> bool {
+    ty.to_token_stream().into_iter().any(|token| {
+        matches!(token, TokenTree::Ident(ident) if ident == "Secret" || ident == "Blob" || ident == "SealedBlob")
+    })
 }
 
 /// The rules about one template, or about the whole declaration.

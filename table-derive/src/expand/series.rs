@@ -75,15 +75,12 @@ pub(super) fn assertion(krate: &Krate, at: usize, field: &Field<'_>) -> TokenStr
     let in_core = krate.at(span);
     let of = Ident::new(&of.to_string(), span);
     let nested = quote_spanned!(ty.span()=> <#ty as #in_core::SeriesOf>::NESTED);
-    let is_bare = if field.plain {
-        quote_spanned!(span=> false)
-    } else {
-        quote_spanned!(span=> <#ty as #in_core::SeriesOf>::SECRET)
-    };
+    let content = quote_spanned!(ty.span()=> <#ty as #in_core::SeriesOf>::CONTENT);
+    let rule = Ident::new(if field.plain { "plain_property" } else { "property" }, span);
     quote_spanned! {span=>
         const _: () = {
             #in_core::checks::series(&#of);
-            #in_core::checks::property(#name, #nested, #is_bare);
+            #in_core::checks::#rule(#name, #nested, #content);
         };
     }
 }

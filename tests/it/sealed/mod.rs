@@ -1,6 +1,7 @@
 //! What becomes of sealed values in the course of time: keys that are rotated, lost and destroyed, and properties that are
 //! sealed only later.
 
+mod blobs;
 mod copies;
 mod damaged;
 mod lost;

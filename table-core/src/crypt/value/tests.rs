@@ -101,7 +101,7 @@ fn what_is_sealed_and_what_it_is_bound_to_are_written_without_growing() {
     for (value, ..) in vectors() {
         let sealed = seal(&cell(), &STORE, &key(1), value).unwrap();
         assert_eq!(sealed.capacity(), sealed.len());
-        let aad = binding(&cell(), &STORE, &[0; HEADER]);
+        let aad = binding(&cell(), &STORE, &[0; HEADER], &[]);
         assert_eq!(aad.capacity(), aad.len());
     }
 }
@@ -299,5 +299,50 @@ proptest::proptest! {
         if let Some(sealed) = Sealed::parse(&bytes) {
             proptest::prop_assert!(sealed.open(&cell(), &STORE, &key(1)).is_err());
         }
+    }
+}
+
+/// A reference to a blob, and a key behind it.
+fn reference_with_key() -> Vec<u8> {
+    let reference = reference::encode(crate::contents::BlobId([9; 16]), 1_000);
+    [&reference[..], &[5; 32]].concat()
+}
+
+#[test]
+fn what_refers_to_a_blob_stays_in_the_clear_and_can_t_be_changed() {
+    let (key, cell) = (key(1), cell());
+    for length in [reference::BYTES, reference::WITH_KEY] {
+        let value = &reference_with_key()[..length];
+        let sealed = seal(&cell, &STORE, &key, ValueRef::Binary(value)).unwrap();
+        assert_eq!(sealed.len(), sealed_len(ValueRef::Binary(value)));
+        assert_eq!((sealed.capacity(), sealed[1]), (sealed.len(), SUITE_OF_BLOB));
+        assert_eq!(sealed[HEADER..HEADER + reference::BYTES], value[..reference::BYTES]);
+        assert_eq!(KeyHandle::of(&sealed), Some(key.handle()));
+        let mut found = 0;
+        reference::each_in(&sealed, |id, length| {
+            assert_eq!((id.0, length), ([9; 16], 1_000));
+            found += 1;
+        });
+        assert_eq!(found, 1);
+        let opened = Sealed::parse(&sealed).unwrap().open(&cell, &STORE, &key).unwrap();
+        assert_eq!(opened, Value::Binary(value.to_vec()));
+        for bit in 0..sealed.len() * 8 {
+            let mut flipped = sealed.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            let opened = Sealed::parse(&flipped).map(|sealed| sealed.open(&cell, &STORE, &key).is_ok());
+            assert_ne!(opened, Some(true), "bit {bit}");
+        }
+        for cut in 0..sealed.len() {
+            let opened = Sealed::parse(&sealed[..cut]).map(|sealed| sealed.open(&cell, &STORE, &key).is_ok());
+            assert_ne!(opened, Some(true), "length {cut}");
+        }
+    }
+    // No other bytes have a part of theirs in the clear.
+    for other in
+        [&reference_with_key()[..39], &reference_with_key()[1..], &[&reference_with_key()[..], &[0]].concat()]
+    {
+        let sealed = seal(&cell, &STORE, &key, ValueRef::Binary(other)).unwrap();
+        assert_eq!((sealed[1], sealed.len()), (SUITE, OVERHEAD + other.len()));
+        reference::each_in(&sealed, |_, _| panic!("nothing is to be found"));
     }
 }

@@ -16,7 +16,7 @@ use super::entity::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::EdmType;
 use crate::plan::Values;
-use crate::schema::{Field, Property};
+use crate::schema::{Content, Field, Property};
 
 /// A type that a series can have: an array of properties.
 ///
@@ -46,8 +46,8 @@ pub trait SeriesOf: Sized {
     /// Whether a slot is an `Option` of an `Option`.
     const NESTED: bool = <Self::Slot as Property>::NESTED;
 
-    /// Whether its type hides it from `Debug`.
-    const SECRET: bool = <Self::Slot as Property>::SECRET;
+    /// Whether rows may hold a slot as it is.
+    const CONTENT: Content = <Self::Slot as Property>::CONTENT;
 
     /// Whether every value comes back as it was.
     const EXACT: bool = <Self::Slot as Property>::EXACT;

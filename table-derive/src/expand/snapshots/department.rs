@@ -338,12 +338,12 @@ const _: () = {
         __table::checks::property(
             "name",
             <String as __table::Property>::NESTED,
-            <String as __table::Property>::SECRET,
+            <String as __table::Property>::CONTENT,
         );
         __table::checks::property(
             "head_count",
             <u32 as __table::Property>::NESTED,
-            <u32 as __table::Property>::SECRET,
+            <u32 as __table::Property>::CONTENT,
         );
     };
     const _: () = __table::checks::partition(<Department as __table::Entity>::SCHEMA, false);

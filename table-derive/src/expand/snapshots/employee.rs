@@ -655,27 +655,27 @@ const _: () = {
         __table::checks::property(
             "department",
             <String as __table::Property>::NESTED,
-            <String as __table::Property>::SECRET,
+            <String as __table::Property>::CONTENT,
         );
         __table::checks::property(
             "id",
             <u32 as __table::Property>::NESTED,
-            <u32 as __table::Property>::SECRET,
+            <u32 as __table::Property>::CONTENT,
         );
         __table::checks::property(
             "last_name",
             <String as __table::Property>::NESTED,
-            <String as __table::Property>::SECRET,
+            <String as __table::Property>::CONTENT,
         );
         __table::checks::property(
             "email",
             <String as __table::Property>::NESTED,
-            <String as __table::Property>::SECRET,
+            <String as __table::Property>::CONTENT,
         );
         __table::checks::property(
             "age",
             <i32 as __table::Property>::NESTED,
-            <i32 as __table::Property>::SECRET,
+            <i32 as __table::Property>::CONTENT,
         );
     };
     const _: () = __table::checks::partition(<Employee as __table::Entity>::SCHEMA, false);

@@ -576,17 +576,37 @@ const _: () = {
         __table::checks::property(
             "department",
             <String as __table::Property>::NESTED,
-            <String as __table::Property>::SECRET,
+            <String as __table::Property>::CONTENT,
         );
         __table::checks::property(
             "id",
             <u32 as __table::Property>::NESTED,
-            <u32 as __table::Property>::SECRET,
+            <u32 as __table::Property>::CONTENT,
         );
-        __table::checks::property("ssn", <String as __table::Property>::NESTED, false);
-        __table::checks::property("salary", <Option<i64> as __table::Property>::NESTED, false);
-        __table::checks::property("note", <String as __table::Property>::NESTED, false);
-        __table::checks::property("card", <String as __table::Property>::NESTED, false);
+        __table::checks::sealed_property(
+            "ssn",
+            <String as __table::Property>::NESTED,
+            <String as __table::Property>::CONTENT,
+            (false, true),
+        );
+        __table::checks::sealed_property(
+            "salary",
+            <Option<i64> as __table::Property>::NESTED,
+            <Option<i64> as __table::Property>::CONTENT,
+            (false, false),
+        );
+        __table::checks::sealed_property(
+            "note",
+            <String as __table::Property>::NESTED,
+            <String as __table::Property>::CONTENT,
+            (true, false),
+        );
+        __table::checks::sealed_property(
+            "card",
+            <String as __table::Property>::NESTED,
+            <String as __table::Property>::CONTENT,
+            (true, true),
+        );
     };
     const _: () = __table::checks::encrypt();
     const _: () =

@@ -9,8 +9,8 @@ use super::strategies::{field, template};
 use crate::model::EdmType;
 use crate::schema::checks::{self, KeyOf};
 use crate::schema::{
-    CharSet, Copies, Field, FieldPart, Format, Index, KeyPart, KeyType, Part, Place, Property as _, Schema,
-    Template,
+    CharSet, Content, Copies, Field, FieldPart, Format, Index, KeyPart, KeyType, Part, Place, Property as _,
+    Schema, Template,
 };
 
 /// The entity of the design.
@@ -159,11 +159,32 @@ fn a_check_panics_with_its_message() {
 
 #[test]
 fn c21_a_property_is_there_or_absent() {
-    assert_eq!(said(|| checks::property("nick", Option::<String>::NESTED, false)), None);
-    assert_eq!(
-        said(|| checks::property("nick", Option::<Option<String>>::NESTED, false)).unwrap(),
-        "`nick` is an `Option` of an `Option`, and a property is there or absent: write one `Option`"
-    );
+    type Nested = Option<Option<String>>;
+    assert_eq!(said(|| checks::property("nick", Option::<String>::NESTED, String::CONTENT)), None);
+    let nested =
+        "`nick` is an `Option` of an `Option`, and a property is there or absent: write one `Option`";
+    assert_eq!(said(|| checks::property("nick", Nested::NESTED, Nested::CONTENT)).unwrap(), nested);
+    assert_eq!(said(|| checks::plain_property("nick", Nested::NESTED, Nested::CONTENT)).unwrap(), nested);
+    let sealed = || checks::sealed_property("nick", Nested::NESTED, Nested::CONTENT, (false, false));
+    assert_eq!(said(sealed).unwrap(), nested);
+}
+
+#[test]
+fn what_a_row_may_hold_as_it_is_or_sealed_follows_from_the_type() {
+    use Content::{Blobs, SealedBlobs, Secrets, Values};
+    let allowed = |content| {
+        let sealed = |words| said(|| checks::sealed_property("scan", false, content, words)).is_none();
+        [
+            said(|| checks::property("scan", false, content)).is_none(),
+            said(|| checks::plain_property("scan", false, content)).is_none(),
+            sealed((false, false)),
+            sealed((true, false)) && sealed((false, true)),
+        ]
+    };
+    assert_eq!(allowed(Values), [true; 4]);
+    assert_eq!(allowed(Secrets), [false, true, true, true]);
+    assert_eq!(allowed(Blobs), [true, true, false, false]);
+    assert_eq!(allowed(SealedBlobs), [false, false, true, false]);
 }
 
 #[cfg(not(feature = "encrypt"))]
