@@ -292,14 +292,14 @@ impl<'p> Draft<'p> {
         // Messages alone change no times.
         let keeps_times =
             self.entities.first().is_some() && self.entities.iter().all(|entity| entity.keeps_times);
-        let groups = self.parts.into_all().map(Part::into_group);
+        let groups = self.parts.map(Part::into_group);
         let groups = if is_wide {
             // Those with entities' own rows come first, as those rows do in their groups. What has nothing to do goes.
-            let mut groups: Vec<_> = groups.filter(|group| !group.is_empty()).collect();
+            let mut groups: Vec<_> = groups.into_all().filter(|group| !group.is_empty()).collect();
             groups.sort_by_key(|group| !group.rows.first().is_some_and(RowWrite::is_own));
             groups.into_iter().collect()
         } else {
-            groups.collect()
+            groups
         };
         let plan = Plan {
             groups,

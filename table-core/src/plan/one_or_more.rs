@@ -77,6 +77,12 @@ impl<T> OneOrMore<T> {
         self.first.into_iter().chain(self.others)
     }
 
+    /// What `make` makes of each, in their order.
+    pub(crate) fn map<U>(self, mut make: impl FnMut(T) -> U) -> OneOrMore<U> {
+        let first = self.first.map(&mut make);
+        OneOrMore { first, others: self.others.into_iter().map(make).collect() }
+    }
+
     /// All items, in their order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.first.iter().chain(&self.others)
@@ -111,6 +117,8 @@ mod tests {
             }
             let changed: Vec<_> = (1..=count).map(|number| number + usize::from(number == count)).collect();
             assert_eq!(list.clone().into_all().collect::<Vec<_>>(), changed);
+            let doubled = list.clone().map(|number| 2 * number).into_all();
+            assert!(doubled.eq(changed.iter().map(|number| 2 * number)));
             let collected: OneOrMore<_> = all.iter().copied().collect();
             assert!(collected.iter().eq(&all));
         }

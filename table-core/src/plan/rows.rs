@@ -25,6 +25,8 @@ pub(crate) struct EntityRow<'a> {
     pub(crate) is_certain: bool,
     /// What was found in its place, where copies may be missing.
     pub(crate) found: Found,
+    /// Which of the rows that the entity has is known to lie where it does.
+    pub(crate) same: Option<usize>,
     /// A bit for each number of a summary that a function of the user's lets the entity count in.
     pub(crate) counted: u64,
 }
@@ -145,12 +147,14 @@ impl<'a> EntityRows<'a> {
             None => printer.own_keys(&mut text)?,
         };
         let (mut rows, mut reserved) = (Vec::with_capacity(1 + parts + schema.indexes.len()), Vec::new());
+        let has_old_key = key.is_some() && old.is_some();
         let own = |cause, key| EntityRow {
             key,
             elsewhere: None,
             content: RowContent::new(RowKind { schema, cause }, values),
             is_certain: true,
             found: Found::Unread,
+            same: Some(0).filter(|_| has_old_key && cause == Cause::Entity),
             counted: 0,
         };
         let head = partition..text.len();
@@ -177,12 +181,14 @@ impl<'a> EntityRows<'a> {
             let row = |key| {
                 let elsewhere = elsewhere.clone();
                 let content = RowContent::new(kind, values);
-                EntityRow { key, elsewhere, content, is_certain, found: Found::Unread, counted: 0 }
+                let found = Found::Unread;
+                EntityRow { key, elsewhere, content, is_certain, found, same: None, counted: 0 }
             };
-            if let Some(key) = old.and_then(|(old, before)| old.key_if_same(number, before, values)) {
+            if let Some((at, key)) = old.and_then(|(old, before)| old.key_if_same(number, before, values)) {
                 let start = text.len();
                 text.extend_from_slice(key.as_bytes());
-                rows.push(row(start..text.len()));
+                let same = Some(at).filter(|_| !index.is_elsewhere());
+                rows.push(EntityRow { same, ..row(start..text.len()) });
                 continue;
             }
             match printer.copies(index, &mut text, &mut |key| rows.push(row(key))) {
@@ -202,13 +208,15 @@ impl<'a> EntityRows<'a> {
         Ok(Self { text, partition, rows, reserved })
     }
 
-    /// The key in this index of an entity that has become one of other values, if it surely is the same.
-    fn key_if_same(&self, index: usize, before: &Values<'_>, after: &Values<'_>) -> Option<&str> {
-        let row = self.rows.iter().find(|row| row.cause() == Cause::Index(index))?;
+    /// The key in this index of an entity that has become one of other values, if it surely is the same, with the place of its
+    /// row.
+    fn key_if_same(&self, index: usize, before: &Values<'_>, after: &Values<'_>) -> Option<(usize, &str)> {
+        let at = self.rows.iter().position(|row| row.cause() == Cause::Index(index))?;
+        let row = self.rows.get(at)?;
         let is_same = |part: &FieldPart| {
             !part.each && part.format != Format::Blind && before.get(part.field) == after.get(part.field)
         };
-        fields(&row.content.kind.index()?.place.row).all(is_same).then(|| self.key(row))
+        fields(&row.content.kind.index()?.place.row).all(is_same).then(|| (at, self.key(row)))
     }
 
     /// The key of their partition.
@@ -247,17 +255,24 @@ impl<'a> EntityRows<'a> {
         (row.content.kind.place().table.source(), self.text.get(partition).unwrap_or_default())
     }
 
-    /// The row that lies where this one of other rows of the entity does, if there is one.
-    pub(crate) fn find(&self, others: &EntityRows<'_>, other: &EntityRow<'_>) -> Option<&EntityRow<'a>> {
+    /// The row that lies where this one of other rows of the entity does, if there is one, and its place.
+    pub(crate) fn find(
+        &self,
+        others: &EntityRows<'_>,
+        other: &EntityRow<'_>,
+    ) -> Option<(usize, &EntityRow<'a>)> {
+        if let Some(at) = other.same {
+            return self.rows.get(at).map(|row| (at, row));
+        }
         let key = others.key(other);
-        let lies_there = |row: &&EntityRow<'_>| {
+        let lies_there = |(_, row): &(usize, &EntityRow<'_>)| {
             // The entity's own partition stays what it is.
             self.key(row) == key
                 && (row.elsewhere.is_none() && other.elsewhere.is_none()
                     || self.place_of(row) == others.place_of(other))
         };
         // They are few.
-        self.rows.iter().find(lies_there)
+        self.rows.iter().enumerate().find(lies_there)
     }
 
     /// The entity's own keys.

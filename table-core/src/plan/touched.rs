@@ -40,6 +40,8 @@ pub(super) fn touched<'p>(
     mut take: impl FnMut(&'p EntityRows<'p>, &'p EntityRow<'p>, Touched<'p>),
 ) {
     let old = entity.old.as_ref();
+    // Of the first rows that the entity has, those that lie where one lies that it is to have.
+    let mut met = 0_u128;
     if let Some(new) = &entity.new {
         for row in &new.rows {
             let kind = row.content.kind;
@@ -47,7 +49,7 @@ pub(super) fn touched<'p>(
                 continue;
             }
             if kind.is_shared() {
-                let takes = old.and_then(|old| old.rows.find(new, row));
+                let takes = old.and_then(|old| old.rows.find(new, row)).map(|(_, takes)| takes);
                 if let Some(added) = added(of, entity, (new, row), (Some(row), takes)) {
                     take(new, row, Touched::Added(added));
                 }
@@ -56,7 +58,8 @@ pub(super) fn touched<'p>(
             let content = old.map_or(row.content, |old| row.content.carrying(old.carried(kind)));
             let found = old.and_then(|old| Some((old.rows.find(new, row)?, old)));
             let (condition, act) = match found {
-                Some((there, old)) => {
+                Some(((at, there), old)) => {
+                    met |= bit(at);
                     let is_exact = old.is_exact && there.is_certain && there.found == Found::Unread;
                     let holds = there.content.carrying(old.carried(there.content.kind));
                     // What an index that is being filled has there is what was found.
@@ -94,8 +97,8 @@ pub(super) fn touched<'p>(
         }
     }
     let Some(old) = old else { return };
-    for row in &old.rows.rows {
-        if entity.new.as_ref().is_some_and(|new| new.find(&old.rows, row).is_some()) {
+    for (at, row) in old.rows.rows.iter().enumerate() {
+        if met & bit(at) != 0 || entity.new.as_ref().is_some_and(|new| new.find(&old.rows, row).is_some()) {
             continue;
         }
         let kind = row.content.kind;
@@ -128,6 +131,11 @@ pub(super) fn touched<'p>(
         };
         take(&old.rows, row, touched);
     }
+}
+
+/// The bit of a row among the first.
+fn bit(at: usize) -> u128 {
+    u32::try_from(at).ok().and_then(|at| 1_u128.checked_shl(at)).unwrap_or(0)
 }
 
 /// What an entity gives to a row of a summary or to a list, and takes from it; `None` if that is nothing.

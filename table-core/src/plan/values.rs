@@ -161,6 +161,7 @@ impl<'a> Values<'a> {
 }
 
 impl KeyValues for Values<'_> {
+    #[inline]
     fn value(&self, part: &FieldPart) -> Result<PropertyValue<'_>, ValueError> {
         let value = if part.format == Format::Blind {
             self.token(part.field).map(|token| ValueRef::String(&token.text))

@@ -74,10 +74,8 @@ pub(crate) fn has_same_key(schema: &Schema, a: &impl KeyValues, b: &impl KeyValu
         (Ok(a), Ok(b)) => a.as_value_ref() == b.as_value_ref(),
         _ => false,
     };
-    [&place.partition, &place.row]
-        .into_iter()
-        .flat_map(fields)
-        .all(|part| part.is_lossless() && is_same(part))
+    let are_same = |template| fields(template).all(|part| part.is_lossless() && is_same(part));
+    are_same(&place.partition) && are_same(&place.row)
 }
 
 /// A partition key and a row key, in one text.

@@ -37,7 +37,8 @@ pub(in crate::typed) fn update_unless_refused<E: Entity, X: From<Error>>(
     };
     let mut attempt = EntityAttempt::new(key, Change::Update(Box::new(change))).unless(&called_off);
     let done = commit(&mut attempt);
-    let new = attempt.into_new();
+    let new = attempt.take_new();
+    drop(attempt);
     match (done, why) {
         (Err(_), Some(why)) => Err(why),
         (done, _) => Ok(stored(table, (done?, new))?),

@@ -76,8 +76,8 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
     }
 
     /// What was made of the entity.
-    pub(in crate::typed) fn into_new(self) -> Option<E> {
-        self.new
+    pub(in crate::typed) fn take_new(&mut self) -> Option<E> {
+        self.new.take()
     }
 
     #[cold]
@@ -238,10 +238,17 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         self.search.taken(self.key.as_strs())
     }
 
+    /// The values of the entity as it was, if they are kept apart and are what is stored: then they need not be laid out.
+    fn kept_values(&self) -> Option<&Values<'static>> {
+        if const { E::SCHEMA.seals() } { None } else { self.before.as_ref()?.kept_values() }
+    }
+
     /// Lays out the values of the fields, sealed where they are to be stored so.
     fn lay_out<'p>(&'p self, seals: &dyn Seals, desk: &mut Desk<'p>) -> Result<()> {
         let before = self.before.as_ref();
-        desk.old = before.map(Before::values).transpose()?;
+        if self.kept_values().is_none() {
+            desk.old = before.map(Before::values).transpose()?;
+        }
         desk.new = self.new_entity().map(values_of).transpose()?;
         if const { E::SCHEMA.seals() } {
             if self.change.reseals() {
@@ -458,7 +465,8 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
     ) -> Result<()> {
         self.lay_out(seals, desk).map_err(|error| self.place(error))?;
         let Desk { old, new, printed, moved } = desk;
-        let mut rows = self.print(old.as_ref(), new.as_ref()).map_err(|error| self.place(error))?;
+        let old = old.as_ref().or_else(|| self.kept_values());
+        let mut rows = self.print(old, new.as_ref()).map_err(|error| self.place(error))?;
         if matches!(self.change, Change::Rewrite)
             && let Some((new, before)) = rows.take_if_moved().zip(self.before.as_ref())
         {

@@ -147,7 +147,7 @@ fn each_step_may_run_on_another_thread() {
         attempt.take_back(need);
         assert!(attempt.need().unwrap().is_none());
         assert_eq!(runs.load(Ordering::Relaxed), 0, "the closure ran where a row was lent");
-        let (attempt, planned) = scope
+        let (mut attempt, planned) = scope
             .spawn(move || {
                 let rows =
                     planned(Scope::ALONE, &["Company"], &mut [&mut attempt], &[&NoKeys], rows).unwrap();
@@ -164,7 +164,7 @@ fn each_step_may_run_on_another_thread() {
                 "0 remove badge_000_000007 if any",
             ]
         );
-        assert_eq!(attempt.into_new().unwrap().email, "jones@contoso.com");
+        assert_eq!(attempt.take_new().unwrap().email, "jones@contoso.com");
     });
     assert_eq!(runs.load(Ordering::Relaxed), 1);
 }

@@ -179,6 +179,6 @@ impl<E: InPeriods> Periods<E> {
         let mut attempt = EntityAttempt::new(key, change);
         let etag =
             self.writing(start, adds, |table| driver::commit(Together::alone(table), &mut [&mut attempt]))?;
-        Ok((etag, attempt.into_new()))
+        Ok((etag, attempt.take_new()))
     }
 }

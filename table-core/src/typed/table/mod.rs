@@ -289,7 +289,7 @@ impl<E: Entity> Table<E> {
     pub(in crate::typed) fn commit(&self, key: Key<E>, change: Change<'_, E>) -> Result<(ETag, Option<E>)> {
         let mut attempt = EntityAttempt::new(key, change);
         let etag = driver::commit(Together::alone(&self.table), &mut [&mut attempt])?;
-        Ok((etag, attempt.into_new()))
+        Ok((etag, attempt.take_new()))
     }
 }
 
