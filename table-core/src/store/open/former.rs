@@ -357,7 +357,23 @@ impl Environment {
         length: usize,
     ) -> Option<&'t [u8]> {
         let known = self.former.length.load(Ordering::Relaxed);
-        pages.span(txn, number, length, known).or_else(|| pages.span(txn, number, length, self.grown()?))
+        match pages.span(txn, number, length, known) {
+            None => self.span_of_grown(pages, txn, number, length),
+            found => found,
+        }
+    }
+
+    /// The same beyond the length that the file is known to have.
+    #[cold]
+    #[inline(never)]
+    fn span_of_grown<'t>(
+        &self,
+        pages: Pages,
+        txn: &'t heed::RoTxn<'_>,
+        number: u64,
+        length: usize,
+    ) -> Option<&'t [u8]> {
+        pages.span(txn, number, length, self.grown()?)
     }
 
     /// How many bytes the file has by now.

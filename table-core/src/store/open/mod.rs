@@ -73,6 +73,7 @@ use self::registry::Identity;
 pub(crate) use self::space::Usage;
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::tree::Image;
+use self::tree::LastWay;
 pub(crate) use self::tree::{Entry, Explored, LeafPath, LeafWalk, Living, Tree};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::pages::Pages;
@@ -94,6 +95,7 @@ pub(crate) struct Environment {
     former: Former,
     free_list: FreeList,
     late: LateDatabases,
+    last_way: LastWay,
     /// Whether walks read leaves in place, where the layout of pages is known.
     walks_leaves: bool,
 }
@@ -257,6 +259,7 @@ impl Environment {
             former: Former::new(),
             free_list: FreeList::default(),
             late: LateDatabases::default(),
+            last_way: LastWay::default(),
             walks_leaves: !(cfg!(debug_assertions) && std::env::var_os(BY_CURSOR).is_some()),
         };
         environment.learn_former()?;

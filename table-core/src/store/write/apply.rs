@@ -28,10 +28,15 @@ use crate::store::scan::read;
 /// changes at most two for each level of its tree, and those of its own.
 pub(super) const FEW_PUTS: usize = 2_048;
 
-#[derive(Default)]
+/// What a transaction works with. It is kept for the next one, which needs no memory of its own then.
+#[derive(Debug, Default)]
 pub(super) struct Scratch {
     /// How many rows the transaction has put or deleted.
     pub(super) puts: usize,
+    /// What is known of the tree that it began with.
+    pub(super) explored: Explored,
+    /// Room for the tables that are written to.
+    pub(super) tables: Vec<Touched>,
     /// Rows that could only be put into bytes in the transaction.
     pub(super) rows: Vec<u8>,
     pub(super) applied: Vec<AppliedRow>,
@@ -39,7 +44,23 @@ pub(super) struct Scratch {
     pub(super) order: Vec<Place>,
 }
 
+/// More bytes of rows are not kept from one transaction to the next.
+const MOST_KEPT: usize = 1 << 20;
+
+impl Scratch {
+    /// Forgets what the transaction knew: another may have it.
+    pub(super) fn end(mut self: Box<Self>) -> Option<Box<Self>> {
+        self.puts = 0;
+        self.explored.begin();
+        self.rows.clear();
+        self.applied.clear();
+        self.tables.clear();
+        (self.rows.capacity() <= MOST_KEPT).then_some(self)
+    }
+}
+
 /// The applied form of a row's change: what is to happen to the row, once every condition of the plan holds.
+#[derive(Debug)]
 pub(super) struct AppliedRow {
     /// The row that is there, if it gives way.
     old: Option<OldRow>,
@@ -61,6 +82,7 @@ impl AppliedRow {
 }
 
 /// What is still needed of a row that gives way.
+#[derive(Debug)]
 pub(super) struct OldRow {
     /// Of its key and its bytes.
     length: usize,
@@ -79,6 +101,7 @@ impl OldRow {
     }
 }
 
+#[derive(Debug)]
 pub(super) enum New {
     Nothing,
     /// What is there.
@@ -148,7 +171,6 @@ impl<'e> Transaction<'e> {
             scratch: &mut self.scratch,
             records: self.records,
             tree: &mut self.tree,
-            explored: &mut self.explored,
         }
     }
 
@@ -217,7 +239,6 @@ pub(super) struct Writing<'g, 'e> {
     pub(super) scratch: &'g mut Scratch,
     pub(super) records: Option<Tree>,
     pub(super) tree: &'g mut Option<Tree>,
-    pub(super) explored: &'g mut Explored,
 }
 
 impl Writing<'_, '_> {
@@ -266,7 +287,7 @@ impl Writing<'_, '_> {
                 self.scratch.applied.push(AppliedRow::DONE);
                 continue;
             }
-            self.explored.forget_way();
+            self.scratch.explored.forget_way();
             let examined = self.known(row).map_or_else(|| self.examine_row(plan, row), Ok);
             match examined.and_then(|applied| self.reached(plan, row, applied)) {
                 Ok(applied) => self.scratch.applied.push(applied),
@@ -280,7 +301,7 @@ impl Writing<'_, '_> {
                 }
             }
         }
-        self.explored.forget_way();
+        self.scratch.explored.forget_way();
         for addition in &plan.additions {
             match self.examine_addition(plan, addition) {
                 Ok(applied) => self.scratch.applied.push(applied),
@@ -358,7 +379,7 @@ impl Writing<'_, '_> {
         };
         // Before the transaction has written, what it sees lies in the map.
         let found = match self.tree()?.filter(|_| self.state.is_some()) {
-            Some(tree) => tree.row_to_change(self.environment, self.txn, key, self.explored)?,
+            Some(tree) => tree.row_to_change(self.environment, self.txn, key, &mut self.scratch.explored)?,
             None => self.dbs.data.get(self.txn, key).map_err(lmdb::error)?,
         };
         let old = match found {

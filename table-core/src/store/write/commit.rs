@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::apply::Scratch;
 use super::encoded::Prepared;
 use super::transaction::Transaction;
 use crate::error::{Error, ErrorKind, Result};
@@ -42,6 +43,8 @@ pub(crate) struct Writer {
     batches: AtomicU64,
     /// Set when a commit's outcome is unknown: from then on the store refuses everything.
     stopped: AtomicBool,
+    /// What the last transaction worked with.
+    scratch: Mutex<Option<Box<Scratch>>>,
 }
 
 #[derive(Debug, Default)]
@@ -178,6 +181,16 @@ impl Writer {
         if self.stopped.load(Ordering::Acquire) { Err(Error::new(ErrorKind::OutcomeUnknown)) } else { Ok(()) }
     }
 
+    /// What a transaction works with.
+    pub(super) fn scratch(&self) -> Box<Scratch> {
+        lock(&self.scratch).take().unwrap_or_default()
+    }
+
+    /// Keeps what a transaction has worked with for the next one.
+    pub(super) fn keep(&self, scratch: Box<Scratch>) {
+        *lock(&self.scratch) = scratch.end();
+    }
+
     /// Transactions committed by this process and the batches in them.
     pub(crate) fn totals(&self) -> (u64, u64) {
         (self.transactions.load(Ordering::Relaxed), self.batches.load(Ordering::Relaxed))
@@ -187,16 +200,25 @@ impl Writer {
     pub(crate) fn submit(&self, inner: &Inner, prepared: Prepared) -> Result<Ticks, Refused> {
         self.check_writable().map_err(Refused::whole)?;
         self.turns.pass();
-        match self.join(Some(prepared)) {
-            Outcome::Done(result) => result,
-            Outcome::Leads(None) => panicked(),
-            Outcome::Leads(Some(prepared)) => {
-                let lead = Lead { writer: self };
-                let result = self.lead_group(inner, prepared);
-                drop(lead);
-                result
+        // Most find nobody leading, and their plans are not moved.
+        let prepared = if self.begin_to_lead() {
+            prepared
+        } else {
+            match self.join(Some(prepared)) {
+                Outcome::Done(result) => return result,
+                Outcome::Leads(None) => return panicked(),
+                Outcome::Leads(Some(prepared)) => prepared,
             }
-        }
+        };
+        let lead = Lead { writer: self };
+        let result = self.lead_group(inner, prepared);
+        drop(lead);
+        result
+    }
+
+    /// Takes the lead if nobody has it.
+    fn begin_to_lead(&self) -> bool {
+        !std::mem::replace(&mut lock(&self.queue).led, true)
     }
 
     /// Waits for the lead, to run a transaction of its own kind.
@@ -290,7 +312,7 @@ impl Writer {
     /// Runs the members and, up to `most`, those that wait by the time the transaction has begun.
     fn run(&self, inner: &Inner, members: &mut Members, most: usize) {
         let begun = Instant::now();
-        match Transaction::begin(inner) {
+        match Transaction::begin(inner, self) {
             Err(error) => self.answer_all(inner, &mut members.0, &error),
             Ok(group) => {
                 self.gather(members, most);
@@ -337,7 +359,7 @@ impl Writer {
     }
 
     fn run_half(&self, inner: &Inner, members: &mut [Member], sequence: bool) {
-        match Transaction::begin(inner) {
+        match Transaction::begin(inner, self) {
             Ok(group) => self.run_in(inner, group, members, sequence),
             Err(error) => self.answer_all(inner, members, &error),
         }

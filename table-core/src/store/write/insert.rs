@@ -62,14 +62,20 @@ impl Writing<'_, '_> {
         let Some(tree) = self.tree()? else {
             return read::verify_miss(self.environment, self.txn, key).map(|()| true);
         };
-        tree.lacks_for(self.environment, self.txn, (key, length), self.explored, read::verify_alone)
+        tree.lacks_for(
+            self.environment,
+            self.txn,
+            (key, length),
+            &mut self.scratch.explored,
+            read::verify_alone,
+        )
     }
 
     /// Makes sure that LMDB comes to a row that is there, now and when it has been changed or removed; `lengths` are those of
     /// its key and value, before and after.
     pub(super) fn check_change(&mut self, key: &[u8], lengths: (usize, Option<usize>)) -> Result<()> {
         let Some(tree) = self.tree()? else { return Ok(()) };
-        tree.check_change(self.environment, self.txn, key, lengths, self.explored)
+        tree.check_change(self.environment, self.txn, key, lengths, &mut self.scratch.explored)
     }
 
     /// The tree of the rows that the transaction began with. `None` where the layout of pages is not known.

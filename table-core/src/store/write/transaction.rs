@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::apply::Scratch;
+use super::commit::Writer;
 use super::encoded::EncodedGroup;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Ticks;
 use crate::row::dict::{Dict, Length};
 use crate::store::blobs::BlobBooks;
 use crate::store::lmdb::{self, Databases, Db, WriteTxn};
-use crate::store::open::{Environment, Explored, Late, Tree};
+use crate::store::open::{Environment, Late, Tree};
 use crate::store::opened::Inner;
 use crate::store::queues::Books;
 use crate::store::records::catalog::TableState;
@@ -28,12 +29,12 @@ pub(crate) struct Transaction<'e> {
     /// The number of the state that the transaction began with, until something is written.
     pub(super) state: Option<usize>,
     pub(super) tables: Vec<Touched>,
-    pub(super) scratch: Scratch,
+    pub(super) scratch: Box<Scratch>,
+    writer: &'e Writer,
     /// The tree of the small records that the transaction began with. `None` where the layout of pages is not known.
     pub(super) records: Option<Tree>,
     /// That of the rows, once it has been asked for.
     pub(super) tree: Option<Tree>,
-    pub(super) explored: Explored,
     /// How many rows LMDB counted at the beginning.
     rows: u64,
     /// The queues' database, if the process had opened it when the transaction began, and what was done to queues.
@@ -45,6 +46,7 @@ pub(crate) struct Transaction<'e> {
 }
 
 /// A table that the transaction has written to.
+#[derive(Debug)]
 pub(super) struct Touched {
     pub(super) state: Arc<TableState>,
     pub(super) counts: Counts,
@@ -59,18 +61,18 @@ pub(super) struct Touched {
 }
 
 impl<'e> Transaction<'e> {
-    pub(crate) fn begin(inner: &'e Inner) -> Result<Self> {
-        let begun = Self::begin_now(inner)?;
+    pub(crate) fn begin(inner: &'e Inner, writer: &'e Writer) -> Result<Self> {
+        let begun = Self::begin_now(inner, writer)?;
         if begun.blobs.is_some() || !begun.meta.features.has(Feature::BlobRows) {
             return Ok(begun);
         }
         // Rows refer to blobs, whose database this process has not opened yet. No transaction may be open meanwhile.
         drop(begun);
         inner.environment.open_late(Late::Blobs)?;
-        Self::begin_now(inner)
+        Self::begin_now(inner, writer)
     }
 
-    fn begin_now(inner: &'e Inner) -> Result<Self> {
+    fn begin_now(inner: &'e Inner, writer: &'e Writer) -> Result<Self> {
         let [queues, blobs] = [Late::Queues, Late::Blobs].map(|late| inner.environment.known(late));
         let txn = inner.environment.write_txn()?;
         let dbs = &inner.environment.dbs;
@@ -84,8 +86,8 @@ impl<'e> Transaction<'e> {
         let rows = dbs.data.len(&txn).map_err(lmdb::error)?;
         // A write transaction has the number of the state that it will make.
         let state = txn.id().checked_sub(1);
-        let (tables, scratch) = (Vec::new(), Scratch::default());
-        let (tree, explored) = (None, Explored::default());
+        let mut scratch = writer.scratch();
+        let tables = std::mem::take(&mut scratch.tables);
         let now = clock();
         Ok(Self {
             environment,
@@ -96,9 +98,9 @@ impl<'e> Transaction<'e> {
             state,
             tables,
             scratch,
+            writer,
             records,
-            tree,
-            explored,
+            tree: None,
             rows,
             queues,
             books: None,
@@ -174,12 +176,14 @@ impl<'e> Transaction<'e> {
         }
         let state = self.txn.id();
         self.environment.commit(self.txn)?;
-        for touched in self.tables {
+        for touched in self.tables.drain(..) {
             touched.state.exists_at(state);
             if let Some(grown) = touched.grown {
                 touched.state.learn(Arc::new(grown.0));
             }
         }
+        self.scratch.tables = self.tables;
+        self.writer.keep(self.scratch);
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::super::Environment;
 use super::paths::is_last;
-use super::{Around, HEADER, LEVELS, NODE, Page, Tree, Way};
+use super::{Around, HEADER, LEVELS, NODE, Page, Steps, Tree, Way};
 use crate::error::Result;
 use crate::store::lmdb::pages::{damaged, is_whole};
 
@@ -16,25 +16,26 @@ use crate::store::lmdb::pages::{damaged, is_whole};
 pub(crate) struct Explored {
     /// Branches whose keys rise.
     branches: BTreeSet<u64>,
-    leaves: Vec<Leaf>,
+    leaves: Leaves,
     /// The places where rows were missed last: rows that are written one after the other often stand there, too.
     gaps: [Option<Gap>; GAPS],
     /// Which of them was met when, the latest first.
     order: [u8; GAPS],
-    /// The way to the row that was asked for last, until it is known what becomes of the row.
-    found: Option<Found>,
+    /// The way that was gone last.
+    steps: Steps,
+    /// Whether that is the way to the row that was asked for last, and it is not known yet what becomes of the row.
+    has_way: bool,
 }
 
-/// The way to a row that is there.
-#[derive(Debug)]
-struct Found {
-    passed: [u64; LEVELS],
-    taken: [u16; LEVELS],
-    height: usize,
-}
+/// The leaves that were met.
+#[derive(Debug, Default)]
+struct Leaves(Vec<Leaf>);
 
 /// How many gaps are remembered.
 const GAPS: usize = 4;
+
+/// The order before any was met.
+const ORDER: [u8; GAPS] = [0, 1, 2, 3];
 
 /// The number of leaves that are remembered one by one.
 const FEW_LEAVES: usize = 32;
@@ -85,16 +86,17 @@ impl Default for Explored {
     fn default() -> Self {
         Self {
             branches: BTreeSet::new(),
-            leaves: Vec::new(),
+            leaves: Leaves::default(),
             gaps: [None; GAPS],
-            order: [0, 1, 2, 3],
-            found: None,
+            order: ORDER,
+            steps: Steps::default(),
+            has_way: false,
         }
     }
 }
 
 impl Leaf {
-    fn of(way: &Way<'_>) -> Result<Self> {
+    fn of(way: &Way<'_, '_>) -> Result<Self> {
         if !is_whole(way.leaf.bytes) {
             return Err(damaged());
         }
@@ -137,25 +139,35 @@ impl Leaf {
     }
 }
 
+impl Leaves {
+    /// A way's leaf among those remembered; the last one always is.
+    fn of(&mut self, way: &Way<'_, '_>) -> Result<&mut Leaf> {
+        let found = self.0.iter().position(|known| known.number == way.number);
+        if found.is_none() {
+            let mut leaf = Leaf::of(way)?;
+            if self.0.len() > FEW_LEAVES {
+                // Nobody remembers what else this leaf is to get.
+                self.0.pop();
+                leaf.taken = leaf.room;
+            }
+            self.0.push(leaf);
+        }
+        let place = found.unwrap_or_else(|| self.0.len().saturating_sub(1));
+        self.0.get_mut(place).ok_or_else(damaged)
+    }
+}
+
 impl Explored {
-    /// Forgets which row was asked for last.
-    pub(crate) fn forget_way(&mut self) {
-        self.found = None;
+    /// Forgets everything: another transaction begins.
+    pub(crate) fn begin(&mut self) {
+        self.branches.clear();
+        self.leaves.0.clear();
+        (self.gaps, self.order, self.has_way) = ([None; GAPS], ORDER, false);
     }
 
-    /// The place of a way's leaf among those remembered; there is always one for the last.
-    fn place(&mut self, way: &Way<'_>) -> Result<usize> {
-        if let Some(place) = self.leaves.iter().position(|known| known.number == way.number) {
-            return Ok(place);
-        }
-        let mut leaf = Leaf::of(way)?;
-        if self.leaves.len() > FEW_LEAVES {
-            // Nobody remembers what else this leaf is to get.
-            self.leaves.pop();
-            leaf.taken = leaf.room;
-        }
-        self.leaves.push(leaf);
-        Ok(self.leaves.len() - 1)
+    /// Forgets which row was asked for last.
+    pub(crate) fn forget_way(&mut self) {
+        self.has_way = false;
     }
 
     /// Remembers a gap in the place of the one that was met longest ago.
@@ -191,7 +203,8 @@ impl Tree {
         if self.is_empty()? {
             return Ok(true);
         }
-        let way = self.way(environment, txn, key)?;
+        let mut steps = Steps::default();
+        let way = self.way(environment, txn, key, &mut steps)?;
         let mut leaf = Leaf::of(&way)?;
         Ok(self.gap(environment, txn, (key, &way), &mut leaf, verify)?.is_some())
     }
@@ -208,9 +221,9 @@ impl Tree {
         if self.is_empty()? || self.is_in_gap(environment, txn, (key, length), explored) {
             return Ok(true);
         }
-        let way = self.way(environment, txn, key)?;
-        let place = explored.place(&way)?;
-        let leaf = explored.leaves.get_mut(place).ok_or_else(damaged)?;
+        explored.has_way = false;
+        let way = self.way(environment, txn, key, &mut explored.steps)?;
+        let leaf = explored.leaves.of(&way)?;
         if length > 0 && leaf.may_split(length) {
             self.check_order(environment, txn, &way, &mut explored.branches)?;
             leaf.in_order = true;
@@ -235,29 +248,14 @@ impl Tree {
         if self.is_empty()? {
             return Ok(None);
         }
-        let way = self.way(environment, txn, key)?;
+        let way = self.way_to_change(environment, txn, key, &mut explored.steps)?;
         let (at, found) = way.leaf.search(0, key).ok_or_else(damaged)?;
         if !found {
             return Ok(None);
         }
         let node = way.leaf.node(at).ok_or_else(damaged)?;
-        let Way { passed, taken, height, .. } = way;
-        explored.found = Some(Found { passed, taken, height });
+        explored.has_way = true;
         environment.value(self.pages, txn, &node).map(Some).ok_or_else(damaged)
-    }
-
-    /// The way to a row that was just found there, or as it is found now.
-    fn way_again<'t>(
-        &self,
-        environment: &Environment,
-        txn: &'t heed::RoTxn<'_>,
-        key: &[u8],
-        found: Option<&Found>,
-    ) -> Result<Way<'t>> {
-        let Some(&Found { passed, taken, height }) = found else { return self.way(environment, txn, key) };
-        let number = passed.get(height).copied().ok_or_else(damaged)?;
-        let leaf = self.page(environment, txn, number)?;
-        Ok(Way { leaf, number, passed, taken, height })
     }
 
     /// Makes sure that LMDB comes to the leaf of a row that is there, now and when it has changed or removed the row; `old`
@@ -275,16 +273,12 @@ impl Tree {
         if self.is_empty()? {
             return Ok(());
         }
-        let way = self.way_again(environment, txn, key, explored.found.take().as_ref())?;
-        // An entry that damage has made another's leads to a leaf that is sound.
-        for (number, at) in way.branches() {
-            let branch = self.page(environment, txn, number)?;
-            if !branch.rises_to(at) || (at + 1 < branch.len() && !branch.rises_to(at + 1)) {
-                return Err(damaged());
-            }
-        }
-        let place = explored.place(&way)?;
-        let leaf = explored.leaves.get_mut(place).ok_or_else(damaged)?;
+        let way = if std::mem::take(&mut explored.has_way) {
+            self.way_of(environment, txn, &explored.steps)?
+        } else {
+            self.way_again(environment, txn, key, &mut explored.steps)?
+        };
+        let leaf = explored.leaves.of(&way)?;
         match new {
             Some(new) if new == old => {}
             Some(new) => {
@@ -296,7 +290,7 @@ impl Tree {
             None => {
                 if leaf.may_merge(old, self.pages.size()) {
                     self.check_order(environment, txn, &way, &mut explored.branches)?;
-                    self.check_neighbours(environment, txn, &way, &mut explored.branches)?;
+                    self.check_neighbours(environment, txn, way.steps, &mut explored.branches)?;
                     (leaf.in_order, leaf.has_neighbours) = (true, true);
                 }
             }
@@ -311,10 +305,10 @@ impl Tree {
         &self,
         environment: &Environment,
         txn: &heed::RoTxn<'_>,
-        way: &Way<'_>,
+        steps: &Steps,
         known: &mut BTreeSet<u64>,
     ) -> Result<()> {
-        for (number, at) in way.branches() {
+        for (number, at) in steps.branches() {
             let branch = self.page(environment, txn, number)?;
             for beside in [at.checked_sub(1), Some(at + 1)].into_iter().flatten() {
                 let Some(number) = (beside < branch.len()).then(|| branch.node(beside)).flatten() else {
@@ -347,7 +341,7 @@ impl Tree {
         explored: &mut Explored,
     ) -> bool {
         // The rows of one entity stand apart.
-        if explored.leaves.len() < explored.gaps.len() {
+        if explored.leaves.0.len() < explored.gaps.len() {
             return false;
         }
         let key_at = |spot: Spot| {
@@ -361,7 +355,7 @@ impl Tree {
                 && gap.after.is_none_or(|spot| key_at(spot).is_some_and(|after| key < after));
             if is_in {
                 explored.meet(place);
-                let leaf = explored.leaves.iter_mut().find(|known| known.number == gap.leaf);
+                let leaf = explored.leaves.0.iter_mut().find(|known| known.number == gap.leaf);
                 return leaf.is_some_and(|leaf| length == 0 || !leaf.may_split(length));
             }
         }
@@ -373,7 +367,7 @@ impl Tree {
         &self,
         environment: &Environment,
         txn: &heed::RoTxn<'_>,
-        (key, way): (&[u8], &Way<'_>),
+        (key, way): (&[u8], &Way<'_, '_>),
         leaf: &mut Leaf,
         verify: impl Fn(&[u8], &[u8]) -> Result<()>,
     ) -> Result<Option<Gap>> {
@@ -412,11 +406,11 @@ impl Tree {
         &self,
         environment: &Environment,
         txn: &heed::RoTxn<'_>,
-        way: &Way<'_>,
+        way: &Way<'_, '_>,
         known: &mut BTreeSet<u64>,
     ) -> Result<()> {
-        way.branches().try_for_each(|(number, _)| self.check_rises(environment, txn, number, known))?;
-        let Around { bounds, .. } = self.around(environment, txn, way)?;
+        way.steps.branches().try_for_each(|(number, _)| self.check_rises(environment, txn, number, known))?;
+        let Around { bounds, .. } = self.around(environment, txn, way.steps)?;
         let is_within = way.leaf.lies_within(bounds) == Some(true);
         if is_within && way.leaf.is_in_order() { Ok(()) } else { Err(damaged()) }
     }
@@ -431,8 +425,7 @@ impl Tree {
     ) -> Result<()> {
         if known.insert(number) {
             let branch = self.page(environment, txn, number)?;
-            let rises = |at| branch.node(at).is_some() && branch.rises_to(at);
-            if !(0..branch.len()).all(rises) {
+            if !branch.rises() {
                 return Err(damaged());
             }
         }
@@ -446,12 +439,12 @@ impl Tree {
         &self,
         environment: &Environment,
         txn: &heed::RoTxn<'_>,
-        way: &Way<'_>,
+        way: &Way<'_, '_>,
         key: &[u8],
         is_first: bool,
         verify: impl Fn(&[u8], &[u8]) -> Result<()>,
     ) -> Result<Option<Spot>> {
-        let Around { bounds, beside } = self.around(environment, txn, way)?;
+        let Around { bounds, beside } = self.around(environment, txn, way.steps)?;
         if way.leaf.lies_within(bounds) != Some(true) {
             return Err(damaged());
         }

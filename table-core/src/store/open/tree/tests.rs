@@ -1,6 +1,99 @@
-use super::Tree;
+use std::os::unix::fs::FileExt;
+
+use super::ways::Steps;
+use super::{Explored, HEADER, Tree};
 use crate::error::ErrorKind;
 use crate::{DynamicEntity, Store};
+
+/// A store whose rows' tree has three levels: keys so long that few stand on a branch.
+fn of_three_levels(path: &std::path::Path) -> Store {
+    let store = Store::open(path).unwrap();
+    let table = store.create_table("Table").unwrap();
+    for number in 0..160 {
+        table.insert(&DynamicEntity::new("p", format!("{:0>450}", number * 7 % 160))).unwrap();
+    }
+    store
+}
+
+#[test]
+fn the_way_that_is_kept_is_the_one_that_a_search_goes() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = of_three_levels(dir.path());
+    let environment = &store.lmdb().unwrap().environment;
+    let txn = environment.read_txn().unwrap();
+    let tree = Tree::find(environment, &txn, txn.id()).unwrap().unwrap();
+    let recall = |state, key: &[u8]| {
+        let mut steps = Steps::default();
+        environment.last_way.recall(state, key, &mut steps).then_some(steps)
+    };
+    for row in environment.dbs.data.iter(&txn).unwrap() {
+        let (key, bytes) = row.unwrap();
+        assert_eq!(tree.row_and_way(environment, &txn, key).unwrap(), Some(bytes));
+        let kept = recall(tree.state, key).unwrap();
+        let mut gone = Steps::default();
+        tree.way(environment, &txn, key, &mut gone).unwrap();
+        assert_eq!((kept.pages(), kept.height()), (gone.pages(), 2));
+        assert!(kept.branches().eq(gone.branches()));
+        // It is the way to this row in this state.
+        let beside = [key, b"x"].concat();
+        assert!(recall(tree.state + 1, key).is_none());
+        assert!(recall(tree.state, &beside).is_none());
+        assert_eq!(tree.row_and_way(environment, &txn, &beside).unwrap(), None);
+        assert!(recall(tree.state, key).is_none());
+        assert!(recall(tree.state, &beside).is_none());
+    }
+}
+
+#[test]
+fn the_way_that_is_kept_is_proved_as_one_that_is_searched_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = of_three_levels(dir.path());
+    let environment = &store.lmdb().unwrap().environment;
+    let data = std::fs::File::options().write(true).open(dir.path().join("data.mdb")).unwrap();
+    let keys: Vec<Vec<u8>> = {
+        let txn = environment.read_txn().unwrap();
+        environment.dbs.data.iter(&txn).unwrap().map(|row| row.unwrap().0.to_vec()).collect()
+    };
+    let mut refused = 0;
+    for key in &keys {
+        let mut steps = Steps::default();
+        {
+            let txn = environment.read_txn().unwrap();
+            let tree = Tree::find(environment, &txn, txn.id()).unwrap().unwrap();
+            tree.row_and_way(environment, &txn, key).unwrap().unwrap();
+            tree.way(environment, &txn, key, &mut steps).unwrap();
+        }
+        for (branch, at) in steps.branches() {
+            let (txn, size) = (environment.write_txn().unwrap(), environment.dbs.pages.unwrap().size());
+            let tree = Tree::of_records(environment, &txn).unwrap().of_rows(environment, &txn).unwrap();
+            let page = tree.page(environment, &txn, branch).unwrap();
+            let Some(beside) =
+                [at.checked_sub(1), Some(at + 1).filter(|at| *at < page.len())].into_iter().flatten().next()
+            else {
+                continue;
+            };
+            let check = |key: &[u8]| {
+                tree.check_change(environment, &txn, key, (500, Some(500)), &mut Explored::default())
+            };
+            check(key).unwrap();
+            // The entry beside the one that is taken becomes that one.
+            let place = |at: usize| usize::try_from(branch).unwrap() * size + HEADER + 2 * at;
+            let offset = |at: usize| page.offsets[at];
+            let was = offset(beside);
+            data.write_all_at(&offset(at), place(beside).try_into().unwrap()).unwrap();
+            assert!(environment.last_way.recall(tree.state, key, &mut Steps::default()));
+            let kept = check(key).unwrap_err();
+            environment.last_way.forget();
+            let searched = check(key).unwrap_err();
+            assert_eq!((kept.kind(), searched.kind()), (ErrorKind::Corrupt, ErrorKind::Corrupt));
+            refused += 1;
+            data.write_all_at(&was, place(beside).try_into().unwrap()).unwrap();
+            check(key).unwrap();
+            break;
+        }
+    }
+    assert_eq!(refused, keys.len());
+}
 
 #[test]
 fn a_search_finds_what_lmdb_finds() {
