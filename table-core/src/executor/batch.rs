@@ -201,19 +201,23 @@ impl Batch {
     /// The next row, to be kept by the caller.
     pub(super) fn next_packed(&mut self, walk: &dyn Walk, moment: &dyn Moment) -> Option<Result<PackedRow>> {
         let dict = self.read_by.as_ref().map(|by| by.dict.clone()).unwrap_or_default();
-        self.next(walk, moment, |_, view| {
-            Ok(PackedRow::of(view.stored_key_bytes(), view.row().bytes(), dict))
-        })
+        let mut packed = None;
+        let next = self.next(walk, moment, &mut |_, view| {
+            packed = Some(PackedRow::of(view.stored_key_bytes(), view.row().bytes(), dict.clone()));
+            Ok(())
+        });
+        made(next, packed)
     }
 
-    /// What `read` makes of the next row, and of what of it is selected.
-    #[inline]
-    pub(super) fn next<T>(
+    /// Gives `read` the next row, and what of it is selected.
+    // A build that is not optimized has this once; in others it is made anew where the row is read, without a call.
+    #[cfg_attr(not(debug_assertions), inline)]
+    pub(super) fn next(
         &mut self,
         walk: &dyn Walk,
         moment: &dyn Moment,
-        read: impl FnOnce(&Selection, &RowView<'_>) -> Result<T>,
-    ) -> Option<Result<T>> {
+        read: &mut ReadSelected<'_>,
+    ) -> Option<Result<()>> {
         let Ahead { key, row } = self.rows.get(self.taken)?;
         self.taken += 1;
         let bytes = within(self.page, &self.bytes, moment).unwrap_or_default();
@@ -224,7 +228,7 @@ impl Batch {
             Place::Apart(page, place) => {
                 moment.lent(*page, place.end).and_then(|bytes| bytes.get(place.start..))
             }
-            Place::Asked => return Some(asked(walk, moment, key, |view| read(&by.selection, view))),
+            Place::Asked => return Some(asked(walk, moment, key, &mut |view| read(&by.selection, view))),
         };
         let Some(row) = row else { return Some(Err(gone(key))) };
         self.partition.go_to(key);
@@ -247,15 +251,27 @@ fn within<'m>(page: Option<(u64, usize)>, own: &'m [u8], moment: &'m dyn Moment)
     }
 }
 
-fn asked<T>(
+fn asked(
     walk: &dyn Walk,
     moment: &dyn Moment,
     key: &[u8],
-    read: impl FnOnce(&RowView<'_>) -> Result<T>,
-) -> Result<T> {
-    let (mut read, mut made) = (Some(read), None);
-    walk.lent(moment, key, &mut |view| made = read.take().map(|read| read(view)))?;
+    read: &mut dyn FnMut(&RowView<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut made = None;
+    walk.lent(moment, key, &mut |view| made = Some(read(view)))?;
     made.unwrap_or_else(|| Err(gone(key)))
+}
+
+/// What is given a row, and what of it is selected. It keeps what it makes of the row: so what reads ahead is not made anew for
+/// each type.
+pub(crate) type ReadSelected<'r> = dyn FnMut(&Selection, &RowView<'_>) -> Result<()> + 'r;
+
+/// What was made of the next row, if there was one.
+pub(crate) fn made<T>(next: Option<Result<()>>, made: Option<T>) -> Option<Result<T>> {
+    match next? {
+        Ok(()) => made.map(Ok),
+        Err(error) => Some(Err(error)),
+    }
 }
 
 /// The error of a row that was given without a word on how it is read. No walk gives one.

@@ -85,7 +85,7 @@ pub(crate) fn drawn_page(
 ) -> Result<Option<Continuation>> {
     let (mut taken, mut last) = (0, (String::new(), String::new()));
     while taken < size {
-        let next = rows.next(moment, |selection, view| {
+        let next = rows.next(moment, &mut |selection, view| {
             each(selection, view)?;
             let (partition, row) = view.keys();
             last = (partition.into_owned(), row.into_owned());

@@ -1,10 +1,10 @@
 //! Walks merged: the rows of several in one order.
 
+use super::batch::ReadSelected;
 use super::{Batch, Lanes, Moment, Walk, order};
 use crate::error::{Error, ErrorKind, Result};
 use crate::row::named::PackedRow;
 use crate::row::selection::Selection;
-use crate::row::view::RowView;
 
 /// The rows of one lane, or of several in one order; at most as many as are wanted.
 pub(crate) struct Merged {
@@ -63,13 +63,10 @@ impl Merged {
         next
     }
 
-    /// What `read` makes of the next row, and of what of it is selected.
-    #[inline]
-    pub(crate) fn next<T>(
-        &mut self,
-        moment: &dyn Moment,
-        read: impl FnOnce(&Selection, &RowView<'_>) -> Result<T>,
-    ) -> Option<Result<T>> {
+    /// Gives `read` the next row, and what of it is selected.
+    // A build that is not optimized has this once; in others it is made anew where the row is read, without a call.
+    #[cfg_attr(not(debug_assertions), inline)]
+    pub(crate) fn next(&mut self, moment: &dyn Moment, read: &mut ReadSelected<'_>) -> Option<Result<()>> {
         let next = match self.first(moment)? {
             Ok(Lane { walk, batch, .. }) => batch.next(&**walk, moment, read),
             Err(error) => Some(Err(error)),
@@ -188,9 +185,9 @@ fn heap_at(heap: &[usize], place: usize) -> Option<&usize> {
 
 /// Whether more rows come behind one that was read so: an entity that can't be converted is one error among the others.
 #[inline]
-fn goes_on<T>(read: &Result<T>) -> bool {
+fn goes_on(read: &Result<()>) -> bool {
     match read {
-        Ok(_) => true,
+        Ok(()) => true,
         Err(error) => error.kind() == ErrorKind::NotConverted,
     }
 }

@@ -34,7 +34,7 @@ pub use self::asked::Asked;
 pub(crate) use self::asked::{after_page, fingerprint};
 pub use self::backend::Backend;
 pub use self::batch::Batch;
-pub(crate) use self::batch::Lent;
+pub(crate) use self::batch::{Lent, made};
 pub use self::blobs::{BlobMoment, Blobs};
 pub(crate) use self::chained::Chained;
 pub use self::drawn::{Begin, page, views, walks};

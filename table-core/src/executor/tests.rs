@@ -158,13 +158,23 @@ fn merged(lanes: &[&[Step]], size: usize, query: Query) -> (Merged, Arc<Mutex<us
     (Merged::new(queries, lanes.iter().map(walk).collect()), lent)
 }
 
+/// The key of the next row.
+fn next_key(rows: &mut Merged) -> Option<Result<String>> {
+    let mut key = None;
+    let next = rows.next(&Nothing, &mut |_, view| {
+        key = Some(view.row_key().into_owned());
+        Ok(())
+    });
+    made(next, key)
+}
+
 /// The row keys until the end; an error is `!`.
 fn rows(mut merged: Merged) -> Vec<String> {
     let mut rows = Vec::new();
-    while let Some(row) = merged.next(&Nothing, |_, view| Ok(view.row_key().into_owned())) {
+    while let Some(row) = next_key(&mut merged) {
         rows.push(row.unwrap_or_else(|_| "!".to_owned()));
     }
-    assert!(merged.next(&Nothing, |_, _| Ok(())).is_none(), "it has ended");
+    assert!(merged.next(&Nothing, &mut |_, _| Ok(())).is_none(), "it has ended");
     rows
 }
 
@@ -192,8 +202,14 @@ fn rows_of_pages_that_are_lent_are_read_there() {
     for _ in 0..3 {
         merged.skip(&Nothing).unwrap().unwrap();
     }
-    let last = merged.next(&Nothing, |_, view| view.get("A").map(|_| view.row_key().into_owned()));
-    assert_eq!(last.unwrap().unwrap(), "3_b");
+    let mut last = None;
+    let read = merged.next(&Nothing, &mut |_, view| {
+        view.get("A")?;
+        last = Some(view.row_key().into_owned());
+        Ok(())
+    });
+    read.unwrap().unwrap();
+    assert_eq!(last.as_deref(), Some("3_b"));
 }
 
 #[test]
@@ -207,8 +223,8 @@ fn what_was_read_before_an_error_comes_before_it_and_nothing_after() {
 #[test]
 fn a_reader_s_error_ends_the_rows() {
     let (mut merged, _) = merged(&[&[Keep("1"), Keep("2")]], 2, Query::new());
-    assert!(merged.next(&Nothing, |_, _| refused::<()>()).unwrap().is_err());
-    assert!(merged.next(&Nothing, |_, _| Ok(())).is_none());
+    assert!(merged.next(&Nothing, &mut |_, _| refused::<()>()).unwrap().is_err());
+    assert!(merged.next(&Nothing, &mut |_, _| Ok(())).is_none());
 }
 
 #[test]
@@ -247,7 +263,7 @@ fn rows_that_are_counted_are_not_asked_for() {
 
     let (mut all, lent) = merged(&[&[Lend("1"), Lend("2"), Lend("3")]], 3, Query::new());
     all.skip(&Nothing).unwrap().unwrap();
-    let seen = all.next(&Nothing, |_, view| Ok(view.row_key().into_owned())).unwrap().unwrap();
+    let seen = next_key(&mut all).unwrap().unwrap();
     assert_eq!((&*seen, *lent.lock().unwrap()), ("2", 1));
 
     let (mut all, _) = merged(&[&[Keep("1"), Fail]], 1, Query::new());

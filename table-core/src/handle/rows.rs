@@ -6,7 +6,7 @@ use std::fmt;
 use super::snapshot::Snapshot;
 use super::table::DynamicTable;
 use crate::error::{Error, Result};
-use crate::executor::{InPlace, Lanes, Merged, Walk};
+use crate::executor::{InPlace, Lanes, Merged, Walk, made};
 use crate::model::DynamicEntity;
 use crate::query::Query;
 use crate::row::selection::Selection;
@@ -35,6 +35,9 @@ impl Across {
         tables.get(at)
     }
 }
+
+/// What is given a row, and keeps what it makes of it.
+pub(crate) type ReadRow<'r> = dyn FnMut(&Reading<'_>, &RowView<'_>) -> Result<()> + 'r;
 
 /// What a row is read with.
 pub(crate) struct Reading<'r> {
@@ -68,15 +71,30 @@ impl<S: Borrow<Snapshot>> Refilling<S> {
     /// What `read` makes of the next row that the query finds.
     pub(crate) fn next_by<T>(
         &mut self,
-        read: impl FnOnce(&Reading<'_>, &RowView<'_>) -> Result<T>,
+        mut read: impl FnMut(&Reading<'_>, &RowView<'_>) -> Result<T>,
     ) -> Option<Result<T>> {
+        let mut found = None;
+        let next = self.next(&mut |reading, view| {
+            found = Some(read(reading, view)?);
+            Ok(())
+        });
+        made(next, found)
+    }
+
+    /// Gives `read` the next row that the query finds.
+    // A build that is not optimized has this once; in others it is made anew where the row is read, without a call.
+    #[cfg_attr(not(debug_assertions), inline)]
+    pub(crate) fn next(&mut self, read: &mut ReadRow<'_>) -> Option<Result<()>> {
         let (snapshot, table, across) = (self.snapshot.borrow(), &self.table, &*self.across);
-        let next = self.rows.next(snapshot.moment(), |selection, view| {
+        let next = self.rows.next(snapshot.moment(), &mut |selection, view| {
             // Rows are mostly of one table.
             let table = if across.is_empty() { table } else { Across::table(across, view).unwrap_or(table) };
             read(&Reading { snapshot, table, selection }, view)
         });
-        next.map(|next| next.map_err(|error| located(table, error)))
+        match next {
+            Some(Err(error)) => Some(Err(located(table, error))),
+            next => next,
+        }
     }
 
     /// Counts the rows that are left, and looks at none.

@@ -2,9 +2,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::Change;
+use super::attempt::Attempt;
+use super::driver;
 use super::entity_attempt::EntityAttempt;
+use super::subject::{Entities, Subjects};
+use super::{Change, Closure, What};
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::table::DynamicTable;
 use crate::model::ETag;
 use crate::typed::entity::Entity;
 use crate::typed::entity::stored::Stored;
@@ -13,13 +17,45 @@ use crate::typed::read::key::Key;
 /// How often an entity is looked for and added that others add and delete meanwhile.
 const ATTEMPTS: u32 = 64;
 
-/// What a change has left of an entity in the table of this name.
-pub(in crate::typed) fn stored<E>(table: &str, done: (ETag, Option<E>)) -> Result<Stored<E>> {
-    match done {
-        (etag, Some(entity)) => Ok(Stored::new(entity, etag)),
-        // Changes that are made of what is stored leave what they made.
-        (_, None) => Err(Error::new(ErrorKind::EntityNotFound).attempted("read from").table(table)),
+/// Entities that are changed by themselves.
+pub(in crate::typed) trait Changed: Entity {
+    /// Carries out a change, and gives what it leaves of the entity.
+    fn changed(table: &DynamicTable, key: Key<Self>, change: Change<'_, Self>) -> Result<Stored<Self>> {
+        let (what, mut entities) = Self::begun(change);
+        match driver::commit_one(table, key.into_keys(), what, &mut entities) {
+            Ok(etag) => stored(table.name(), etag, Entities::made(entities)),
+            Err(error) => Err(error),
+        }
     }
+
+    /// A change, and the entities that it is of.
+    fn begun(change: Change<'_, Self>) -> (What<'_>, Subjects<'_, Self, Closure<'_, Self>>) {
+        Entities::of(change)
+    }
+
+    /// Carries out a change of which no more is asked than the version that it has written.
+    fn written(table: &DynamicTable, key: Key<Self>, change: Change<'_, Self>) -> Result<ETag> {
+        let (what, mut entities) = Self::begun(change);
+        driver::commit_one(table, key.into_keys(), what, &mut entities)
+    }
+}
+
+impl<E: Entity> Changed for E {}
+
+/// What a change has left of an entity in the table of this name.
+#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[cfg_attr(debug_assertions, inline(always))]
+pub(in crate::typed) fn stored<E>(table: &str, etag: ETag, entity: Option<E>) -> Result<Stored<E>> {
+    match entity {
+        Some(entity) => Ok(Stored::new(entity, etag)),
+        // Changes that are made of what is stored leave what they made.
+        None => Err(nothing(table)),
+    }
+}
+
+#[cold]
+fn nothing(table: &str) -> Error {
+    Error::new(ErrorKind::EntityNotFound).attempted("read from").table(table)
 }
 
 /// Has an update carried out by `commit`, unless its closure fails: then nothing is written, and what it returned comes
@@ -28,20 +64,21 @@ pub(in crate::typed) fn update_unless_refused<E: Entity, X: From<Error>>(
     table: &str,
     key: Key<E>,
     mut change: impl FnMut(&mut E) -> Result<(), X>,
-    commit: impl FnOnce(&mut EntityAttempt<'_, E>) -> Result<ETag>,
+    commit: &mut dyn FnMut(&mut dyn Attempt) -> Result<ETag>,
 ) -> Result<Stored<E>, X> {
     let (called_off, mut why) = (AtomicBool::new(false), None);
     let change = |entity: &mut E| {
         why = change(entity).err();
         called_off.store(why.is_some(), Ordering::Relaxed);
     };
-    let mut attempt = EntityAttempt::new(key, Change::Update(Box::new(change))).unless(&called_off);
+    let (what, mut entities) = Entities::<E>::of(Change::Update(Box::new(change)));
+    let mut attempt = EntityAttempt::lent(key.into_keys(), what, &mut entities).unless(&called_off);
     let done = commit(&mut attempt);
-    let new = attempt.take_new();
     drop(attempt);
+    let new = Entities::made(entities);
     match (done, why) {
         (Err(_), Some(why)) => Err(why),
-        (done, _) => Ok(stored(table, (done?, new))?),
+        (done, _) => Ok(stored(table, done?, new)?),
     }
 }
 
@@ -62,8 +99,7 @@ pub(in crate::typed) fn get_or_insert<E>(
             inserted => last = inserted.err(),
         }
     }
-    let gone = || Error::new(ErrorKind::EntityNotFound).attempted("read from").table(table);
     Err(last
-        .unwrap_or_else(gone)
+        .unwrap_or_else(|| nothing(table))
         .because(format!("others have added and deleted the entity {ATTEMPTS} times in a row")))
 }

@@ -1,7 +1,6 @@
 //! An entity as it was read before it is changed.
 
-use std::ops::{Deref, DerefMut};
-
+use super::subject::{self, Facts, Seen, Slot, Subject};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::{ENTITY_PARTS, ENTITY_TYPE};
 use crate::model::{Value, ValueRef};
@@ -10,11 +9,8 @@ use crate::row::encode::is_as_written;
 use crate::row::view::RowView;
 use crate::schema::{Field, Kinship, Schema};
 use crate::sealing::looks_sealed;
-use crate::typed::change::values_of;
 use crate::typed::encrypt::sealing::SealedFields;
 use crate::typed::encrypt::unopened;
-use crate::typed::entity::Entity;
-use crate::typed::entity::former;
 use crate::typed::entity::path::{check_kind, check_own, of_kin};
 use crate::typed::entity::source::Source;
 use crate::typed::entity::wide;
@@ -22,14 +18,8 @@ use crate::typed::entity::wide;
 /// Properties that no field is.
 type Unknown = Vec<(Box<str>, Value)>;
 
-/// An entity as it was read, with what its struct does not know.
-pub(in crate::typed) struct Before<E> {
-    /// `None` if it has become what it is to be, or was not made.
-    entity: Option<E>,
-    row: Kept,
-}
-
-/// What is kept of an entity's row: nothing here is of the entity's type.
+/// An entity as it was read, with what its struct does not know. The entity itself is kept by the [subject](Subject) of the
+/// change, as long as it is not given away.
 pub(in crate::typed) struct Kept {
     /// Without the entity, these are what its fields held,
     values: Values<'static>,
@@ -47,134 +37,109 @@ pub(in crate::typed) struct Kept {
     pub(in crate::typed) sealed: Option<SealedFields>,
 }
 
-impl<E> Deref for Before<E> {
-    type Target = Kept;
-
-    fn deref(&self) -> &Kept {
-        &self.row
-    }
+/// Reads what is stored, and keeps the entity.
+pub(super) fn read(
+    subject: &mut (impl Subject + ?Sized),
+    view: &RowView<'_>,
+    version: Version,
+) -> Result<Kept> {
+    let row = if let Some(row) = former(subject, view)? {
+        row
+    } else {
+        decode(subject, view)?;
+        Row::read(view, subject.facts().schema, &found(subject)?)?
+    };
+    Ok(row.of(version))
 }
 
-impl<E> DerefMut for Before<E> {
-    fn deref_mut(&mut self) -> &mut Kept {
-        &mut self.row
+/// Reads what is stored, and gives away the entity, to be changed.
+pub(super) fn read_to_change(
+    subject: &mut (impl Subject + ?Sized),
+    view: &RowView<'_>,
+    version: Version,
+) -> Result<Kept> {
+    let former = former(subject, view)?;
+    if former.is_none() {
+        decode(subject, view)?;
     }
+    let kept = Kept::apart(subject, (view, version), former)?;
+    subject.begin_draft();
+    Ok(kept)
 }
 
-impl<E: Entity> Before<E> {
-    /// Reads what is stored.
-    pub(in crate::typed) fn read(view: &RowView<'_>, version: Version) -> Result<Self> {
-        if let Some((entity, row)) = former::<E>(view)? {
-            return Ok(Self { entity: Some(entity), row: row.of(version) });
-        }
-        let entity = decode::<E>(view)?;
-        let row = Row::read(view, E::SCHEMA, &values_of(&entity)?)?;
-        Ok(Self { entity: Some(entity), row: row.of(version) })
+/// Reads what is stored, and opens nothing; which sparse indexes have no row for it is yet to be [found out](Kept::lacks).
+/// `is_exact`: what is planned is what is stored, and not what would be written of an entity.
+pub(super) fn read_unopened(
+    facts: &Facts,
+    view: &RowView<'_>,
+    version: Version,
+    is_exact: bool,
+) -> Result<Kept> {
+    let schema = facts.schema;
+    if facts.has_former && is_former(schema, view)? {
+        return Err(of_kin(view, schema));
     }
-
-    /// Reads what is stored, and gives away the entity, to be changed.
-    pub(in crate::typed) fn read_to_change(view: &RowView<'_>, version: Version) -> Result<(Self, E)> {
-        let (entity, former) = match former::<E>(view)? {
-            Some((entity, row)) => (entity, Some(row)),
-            None => (decode::<E>(view)?, None),
-        };
-        let values = values_of(&entity)?;
-        let counted: &dyn Fn(usize) -> u64 = &|index| entity.counted(index);
-        let counted = if const { E::SCHEMA.counts_some() } { Some(counted) } else { None };
-        let has_row: &dyn Fn(usize) -> bool = &|index| entity.has_row(index);
-        let row = Kept::apart((view, version), (E::SCHEMA, former), values, has_row, counted)?;
-        Ok((Self { entity: None, row }, entity))
-    }
-
-    /// Reads what is stored, and opens nothing; which sparse indexes have no row for it is yet to be
-    /// [found out](Kept::lacks). `is_exact`: what is planned is what is stored, and not what would be written of an entity.
-    pub(in crate::typed) fn read_unopened(
-        view: &RowView<'_>,
-        version: Version,
-        is_exact: bool,
-    ) -> Result<Self> {
-        if const { E::SCHEMA.former.is_some() } && Self::is_former(view)? {
-            return Err(of_kin(view, E::SCHEMA));
-        }
-        check_kind(view, const { E::SCHEMA.tag(None) })?;
-        let values = unopened::read::<E>(view)?;
-        let row = Row {
-            is_exact,
-            unknown: unknown(view, E::SCHEMA)?,
-            of_parts: of_parts(view, E::SCHEMA)?,
-            sealed: None,
-        };
-        Ok(Self { entity: None, row: Kept { values, ..row.of(version) } })
-    }
-
-    /// Whether the row is of a former version, and can't become what it would be now.
-    pub(in crate::typed) fn is_unconverted(view: &RowView<'_>, error: &Error) -> Result<bool> {
-        Ok((error.kind() == ErrorKind::NotConverted || is_closed(error)) && Self::is_former(view)?)
-    }
-
-    /// Whether the row is of a former version.
-    pub(in crate::typed) fn is_former(view: &RowView<'_>) -> Result<bool> {
-        Ok(matches!(E::SCHEMA.kinship(view.kind()?.unwrap_or_default()), Kinship::Former(_)))
-    }
-
-    /// An entity of which nothing is known but that it is there: in no index that is kept it has a copy.
-    pub(in crate::typed) fn unconverted(version: Version) -> Self {
-        let row = Row { is_exact: false, unknown: Vec::new(), of_parts: Vec::new(), sealed: None };
-        let without = (0..E::SCHEMA.indexes.len()).collect();
-        Self { entity: None, row: Kept { without, ..row.of(version) } }
-    }
-
-    /// The entity, if it was not given away.
-    pub(in crate::typed) fn entity(&self) -> Option<&E> {
-        self.entity.as_ref()
-    }
-
-    /// The values of its fields.
-    pub(in crate::typed) fn values(&self) -> Result<Values<'_>> {
-        self.entity.as_ref().map_or_else(|| Ok(self.row.values.lent()), values_of)
-    }
-
-    /// The values of its fields, if they are kept apart from the entity.
-    pub(in crate::typed) fn kept_values(&self) -> Option<&Values<'static>> {
-        if self.entity.is_none() { Some(&self.row.values) } else { None }
-    }
-
-    /// A bit for each number of a summary that it counts in.
-    pub(in crate::typed) fn counted(&self, index: usize) -> u64 {
-        match &self.entity {
-            Some(entity) => entity.counted(index),
-            None => self.row.counted(index),
-        }
-    }
-
-    /// Whether the index had a row for it.
-    pub(in crate::typed) fn has_row(&self, index: usize) -> bool {
-        match &self.entity {
-            Some(entity) => entity.has_row(index),
-            None => !self.row.without.contains(&index),
-        }
-    }
+    check_kind(view, schema.tag(None))?;
+    let values = unopened::read_of(schema, facts.elements, view)?;
+    let row =
+        Row { is_exact, unknown: unknown(view, schema)?, of_parts: of_parts(view, schema)?, sealed: None };
+    Ok(Kept { values, ..row.of(version) })
 }
+
+/// Whether the row is of a former version, and can't become what it would be now.
+pub(super) fn is_unconverted(schema: &'static Schema, view: &RowView<'_>, error: &Error) -> Result<bool> {
+    Ok((error.kind() == ErrorKind::NotConverted || is_closed(error)) && is_former(schema, view)?)
+}
+
+/// Whether the row is of a former version.
+pub(super) fn is_former(schema: &'static Schema, view: &RowView<'_>) -> Result<bool> {
+    Ok(matches!(schema.kinship(view.kind()?.unwrap_or_default()), Kinship::Former(_)))
+}
+
+/// An entity of which nothing is known but that it is there: in no index that is kept it has a copy.
+pub(super) fn unconverted(schema: &'static Schema, version: Version) -> Kept {
+    let row = Row { is_exact: false, unknown: Vec::new(), of_parts: Vec::new(), sealed: None };
+    let without = (0..schema.indexes.len()).collect();
+    Kept { without, ..row.of(version) }
+}
+
+/// The values of the entity that was found.
+fn found<S: Subject + ?Sized>(subject: &S) -> Result<Values<'_>> {
+    let found = subject::values(subject, FOUND)?;
+    found.ok_or_else(|| Error::new(ErrorKind::EntityNotFound))
+}
+
+const FOUND: Seen = Seen::In(Slot::Before);
 
 impl Kept {
     /// What is kept of an entity that is given away: what of its values the row says, unless that is known of a `former`
     /// version's row; which sparse indexes have a row for it, and in what numbers of summaries it counts, if in any.
-    fn apart(
+    fn apart<S: Subject + ?Sized>(
+        subject: &S,
         (view, version): (&RowView<'_>, Version),
-        (schema, former): (&'static Schema, Option<Row>),
-        values: Values<'_>,
-        has_row: &dyn Fn(usize) -> bool,
-        counted: Option<&dyn Fn(usize) -> u64>,
+        former: Option<Row>,
     ) -> Result<Self> {
+        let Facts { schema, counts_some, .. } = subject.facts();
+        let values = found(subject)?;
         let row = match former {
             Some(row) => row,
             None => Row::read(view, schema, &values)?,
         };
         let indexes = 0..schema.indexes.len();
-        let without = indexes.clone().filter(|index| !has_row(*index)).collect();
-        let counted = counted.map(|counted| indexes.map(|index| (index, counted(index))).collect());
-        let counted = counted.unwrap_or_default();
+        let without = indexes.clone().filter(|index| !subject.has_row(FOUND, *index)).collect();
+        let counted = |index| (index, subject.counted(FOUND, index));
+        let counted = if *counts_some { indexes.map(counted).collect() } else { Vec::new() };
         Ok(Self { values: values.into_owned(), without, counted, ..row.of(version) })
+    }
+
+    /// The values of the entity that was given away.
+    pub(super) fn values(&self) -> &Values<'static> {
+        &self.values
+    }
+
+    /// Whether the index had a row for the entity that was given away.
+    pub(super) fn has_row(&self, index: usize) -> bool {
+        !self.without.contains(&index)
     }
 
     /// The key of the entity's copy in an index, if nothing of it was opened; with its table and partition, if it lies
@@ -196,33 +161,38 @@ impl Kept {
         self.without.push(index);
     }
 
-    fn counted(&self, index: usize) -> u64 {
+    /// A bit for each number of a summary that it counted in.
+    pub(super) fn counted(&self, index: usize) -> u64 {
         self.counted.iter().find(|(known, _)| *known == index).map_or(0, |(_, counted)| *counted)
     }
 }
 
 /// Reads what a row of a former version becomes; `None` if it is of the entity's own.
-fn former<E: Entity>(view: &RowView<'_>) -> Result<Option<(E, Row)>> {
-    if const { E::SCHEMA.former.is_none() } || view.is_shaped_as(E::SCHEMA.entity_type) {
+fn former(subject: &mut (impl Subject + ?Sized), view: &RowView<'_>) -> Result<Option<Row>> {
+    let Facts { schema, has_former, .. } = subject.facts();
+    if !has_former || view.is_shaped_as(schema.entity_type) {
         return Ok(None);
     }
-    check_own::<E>(view)?;
-    let Some(entity) = former::read::<E>(view)? else { return Ok(None) };
-    let Kinship::Former(schema) = E::SCHEMA.kinship(view.kind()?.unwrap_or_default()) else {
+    check_own(view, schema)?;
+    if !subject.take_former(Slot::Before, view)? {
+        return Ok(None);
+    }
+    let Kinship::Former(former) = schema.kinship(view.kind()?.unwrap_or_default()) else {
         return Ok(None);
     };
-    let is_known = |name: &str| E::SCHEMA.fields.iter().any(|field| field.property == name);
-    let mut unknown = unknown(view, schema)?;
-    unknown.retain(|(name, _)| !is_known(name) && !E::SCHEMA.gone.contains(&&**name));
+    let is_known = |name: &str| schema.fields.iter().any(|field| field.property == name);
+    let mut unknown = unknown(view, former)?;
+    unknown.retain(|(name, _)| !is_known(name) && !schema.gone.contains(&&**name));
     // What it had sealed is sealed anew.
     let sealed = Some(SealedFields::default());
-    Ok(Some((entity, Row { is_exact: false, unknown, of_parts: Vec::new(), sealed })))
+    Ok(Some(Row { is_exact: false, unknown, of_parts: Vec::new(), sealed }))
 }
 
-fn decode<E: Entity>(view: &RowView<'_>) -> Result<E> {
-    check_kind(view, const { E::SCHEMA.tag(None) })?;
-    wide::check_joined::<E>(view)?;
-    E::from_source(&mut Source::new(E::SCHEMA, E::SCHEMA.place(), view)?)
+fn decode(subject: &mut (impl Subject + ?Sized), view: &RowView<'_>) -> Result<()> {
+    let schema = subject.facts().schema;
+    check_kind(view, schema.tag(None))?;
+    wide::check_joined(view, schema)?;
+    subject.take(Slot::Before, &mut Source::new(schema, schema.place(), view)?)
 }
 
 /// What an entity's row says besides its fields' values.

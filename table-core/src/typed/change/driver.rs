@@ -5,10 +5,11 @@ use std::hash::{BuildHasher, RandomState};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::Change;
 use super::attempt::{Attempt, Desk, Need};
 use super::derive::{Derived, derive};
 use super::entity_attempt::EntityAttempt;
+use super::subject::{Entities, Subject};
+use super::{Change, What};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Loader;
 use crate::handle::snapshot::Snapshot;
@@ -17,10 +18,9 @@ use crate::handle::write::carry_out;
 use crate::model::ETag;
 use crate::plan::{Draft, Failure, Plan, Reach, Seals, WriteExplain};
 use crate::row::version::version_of;
-use crate::schema::{Index, Schema, Standing};
+use crate::schema::{Index, KeyPair, Schema, Standing};
 use crate::sealing::{SealedAt, Sealer};
 use crate::typed::entity::{Entity, wide};
-use crate::typed::read::key::Key;
 
 /// How often a change is tried when others write the entity at the same time.
 const ATTEMPTS: u32 = 64;
@@ -197,6 +197,16 @@ pub(in crate::typed) fn loaded(
     })?
 }
 
+/// Carries out a change of one entity by itself.
+pub(in crate::typed) fn commit_one<'c>(
+    table: &DynamicTable,
+    keys: Result<KeyPair>,
+    what: What<'c>,
+    subject: &'c mut (dyn Subject + 'c),
+) -> Result<ETag> {
+    commit(Together::alone(table), &mut [&mut EntityAttempt::lent(keys, what, subject)])
+}
+
 /// What `run` makes of the plan that adds an entity.
 pub(in crate::typed) fn insertion<E: Entity, T>(
     table: &DynamicTable,
@@ -205,7 +215,8 @@ pub(in crate::typed) fn insertion<E: Entity, T>(
     seals: &dyn Seals,
     run: impl FnOnce(&Plan<'_>) -> T,
 ) -> Result<T> {
-    let mut attempt = EntityAttempt::new(Key::unused(), Change::Insert(entity));
+    let (what, mut entities) = Entities::<E>::of(Change::Insert(entity));
+    let mut attempt = EntityAttempt::lent(Ok(KeyPair::default()), what, &mut entities);
     attempt.stand(standing);
     named(Together::alone(table), |names| planned(Scope::ALONE, names, &mut [&mut attempt], &[seals], run))
 }

@@ -5,9 +5,10 @@ use std::marker::PhantomData;
 
 use super::attempt::Attempt;
 use super::driver::{self, Together};
-use super::entity_attempt::EntityAttempt;
+use super::entity_attempt::boxed;
 use super::errands::ErrandsAttempt;
 use super::several::messages_and_end;
+use super::subject::Entities;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::table::DynamicTable;
 use crate::limits;
@@ -112,7 +113,8 @@ impl<'c, Set> Egt<'c, Set> {
     }
 
     fn with<E: Entity>(mut self, key: Key<E>, change: Change<'c, E>) -> Self {
-        self.operations.push(Box::new(EntityAttempt::new(key, change)));
+        let (what, entities) = Entities::of(change);
+        self.operations.push(boxed(key.into_keys(), what, Box::new(entities)));
         self
     }
 
@@ -152,7 +154,7 @@ impl<'c, Set> Egt<'c, Set> {
     /// Adds to slots of the entity there, as [`Table::add`](crate::Table::add) does. Here the entity is read, and the changes
     /// are made again if somebody else was quicker with it.
     pub fn add<E: Entity + MemberOf<Set>>(self, key: Key<E>, add: impl Into<Additions<E>>) -> Self {
-        self.with(key, Change::Add(add.into()))
+        self.with(key, Change::Add(Box::new(add.into())))
     }
 
     /// Changes the entity there, its row key too. The closure may run several times.

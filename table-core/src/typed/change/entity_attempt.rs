@@ -1,12 +1,14 @@
 //! The attempt at a change of one entity.
 
+use std::ops::DerefMut;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::attempt::{Attempt, Desk, Image, Need, Sources};
-use super::before::{Before, is_closed};
+use super::before::{self, Kept, is_closed};
 use super::hold::{self, Holding};
 use super::search::{self, Asks, OfIndex, Rows, Search};
-use super::{Change, Closure, values_of};
+use super::subject::{self, Entities, Facts, Seen, Slot, Subject};
+use super::{Change, What};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::IfMatch;
 use crate::plan::{Draft, Printed, Seals, Values, Version};
@@ -19,19 +21,17 @@ use crate::typed::entity::source::Source;
 use crate::typed::entity::wide;
 use crate::typed::read::key::Key;
 
-/// A change of one entity, and what was found for it.
-pub(in crate::typed) struct EntityAttempt<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
-    key: Key<E>,
-    change: Change<'c, E, F>,
+/// A change of one entity, and what was found for it. `S` holds its [subject](Subject).
+pub(in crate::typed) struct EntityAttempt<'c, S = Box<dyn Subject + 'c>> {
+    keys: Result<KeyPair>,
+    what: What<'c>,
+    facts: &'static Facts,
+    subject: S,
     search: Search,
-    /// The entity as it was found.
-    before: Option<Before<E>>,
-    /// The entity while a closure or a patch turns it into what it is to be.
-    given: Option<E>,
+    /// What was found of the entity.
+    before: Option<Kept>,
     /// Why it can't be read as what it is: its keys are lost, say.
     closed: Option<Error>,
-    /// What the entity becomes, where that is made from what is stored.
-    new: Option<E>,
     /// The copies that it is to hold of others.
     held: Vec<Holding>,
     /// Whether they are all made anew.
@@ -40,27 +40,55 @@ pub(in crate::typed) struct EntityAttempt<'c, E: Entity, F: ?Sized = Closure<'c,
     called_off: Option<&'c AtomicBool>,
 }
 
-impl<'c, E: Entity> EntityAttempt<'c, E> {
-    pub(in crate::typed) fn new(key: Key<E>, change: Change<'c, E>) -> Self {
-        Self::of(key, change)
+impl<'c> EntityAttempt<'c> {
+    pub(in crate::typed) fn new<E: Entity>(key: Key<E>, change: Change<'c, E>) -> Self {
+        let (what, entities) = Entities::of(change);
+        Self::of(key.into_keys(), what, Box::new(entities))
     }
 }
 
-impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
-    /// With a closure of whatever kind.
-    pub(in crate::typed) fn of(key: Key<E>, change: Change<'c, E, F>) -> Self {
+impl<'c> EntityAttempt<'c, &'c mut (dyn Subject + 'c)> {
+    /// Of a subject that somebody else keeps.
+    pub(in crate::typed) fn lent(
+        keys: Result<KeyPair>,
+        what: What<'c>,
+        subject: &'c mut (dyn Subject + 'c),
+    ) -> Self {
+        Self::of(keys, what, subject)
+    }
+}
+
+/// The attempt at a change that is not of an entity's type any more.
+pub(in crate::typed) fn boxed<'c>(
+    keys: Result<KeyPair>,
+    what: What<'c>,
+    subject: Box<dyn Subject + 'c>,
+) -> Box<dyn Attempt + 'c> {
+    Box::new(EntityAttempt::of(keys, what, subject))
+}
+
+impl<'c, S: DerefMut<Target: Subject>> EntityAttempt<'c, S> {
+    /// Of a subject of whatever type, which is what `what` says.
+    pub(in crate::typed) fn of(keys: Result<KeyPair>, what: What<'c>, subject: S) -> Self {
+        let facts = subject.facts();
         Self {
-            key,
-            change,
-            search: Search::new(E::SCHEMA),
+            keys,
+            what,
+            facts,
+            subject,
+            search: Search::new(facts.schema),
             before: None,
-            given: None,
             closed: None,
-            new: None,
             held: Vec::new(),
             holds_anew: false,
             called_off: None,
         }
+    }
+
+    /// What the attempt is at.
+    #[cfg(test)]
+    pub(in crate::typed) fn into_subject(self) -> S {
+        self.subject
     }
 
     /// With all the copies that it holds of others made anew.
@@ -75,36 +103,38 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         self
     }
 
-    /// What was made of the entity.
-    pub(in crate::typed) fn take_new(&mut self) -> Option<E> {
-        self.new.take()
+    /// The keys that the entity is looked for by.
+    fn own(&self) -> Result<(&str, &str)> {
+        as_strs(&self.keys)
     }
 
     #[cold]
     fn place(&self, error: Error) -> Error {
+        let schema = self.facts.schema;
         let of_new;
-        let key = match self.change {
+        let keys = match self.what {
             // Its key is printed with its rows, and not kept.
-            Change::Insert(entity) => {
-                of_new = Key::of(entity);
-                &of_new
+            What::Insert => {
+                let values = subject::values(&*self.subject, Seen::Given).ok().flatten();
+                of_new = values.and_then(|values| schema::own_keys(schema, &values).ok());
+                of_new.as_ref().map(KeyPair::as_strs)
             }
-            _ => &self.key,
+            _ => self.own().ok(),
         };
-        placed(error, self.change.words(), E::SCHEMA, key.as_strs().ok())
+        placed(error, self.what.words(), schema, keys)
     }
 
     /// Says of a value that can't be had what can be done without it.
     #[cold]
     fn needs_values(&self, error: Error) -> Error {
         let error = self.place(error);
-        match self.change {
-            Change::Merge(..) | Change::Set(..) | Change::Update(_) | Change::Add(_) | Change::Move(_) => error.and(
+        if self.what.makes_another() {
+            return error.and(
                 "; such a change needs the whole entity, whose values `put` and `replace` give anew, and `delete` can do \
                  without",
-            ),
-            _ => error,
+            );
         }
+        error
     }
 
     #[cold]
@@ -114,116 +144,124 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
 
     /// Refuses a change that made it an entity of another key, unless it may.
     fn check_key(&self, values: &Values<'_>) -> Result<()> {
-        let may_move = match self.change {
-            Change::Update(_) => false,
-            Change::Move(_) => true,
+        let may_move = match self.what {
+            What::Update => false,
+            What::Move => true,
             _ => return Ok(()),
         };
-        if let Some(old) = self.before.as_ref().and_then(Before::kept_values)
-            && schema::has_same_key(E::SCHEMA, old, values)
+        if let Some(old) = self.kept_values()
+            && schema::has_same_key(self.facts.schema, old, values)
         {
             return Ok(());
         }
-        let checked = search::check_key(E::SCHEMA, self.key.as_strs()?, values, may_move);
+        let checked = search::check_key(self.facts.schema, self.own()?, values, may_move);
         checked.map_err(|error| self.place(error))
     }
 
-    /// The entity as it will be read: times floored to the tick, fields that are not stored at their defaults. What
-    /// could not be read again is refused before it is written.
-    fn as_stored(&self, entity: E) -> Result<E> {
-        let values = values_of(&entity).map_err(|error| self.place(error))?;
-        self.check_key(&values)?;
-        if E::EXACT {
-            drop(values);
-            return Ok(entity);
+    /// The values of the entity that was found, if they are kept apart from it.
+    fn kept_values(&self) -> Option<&Values<'static>> {
+        self.before.as_ref().filter(|_| !self.subject.has(FOUND)).map(Kept::values)
+    }
+
+    /// Takes the draft for the entity as it will be read: times floored to the tick, fields that are not stored at their
+    /// defaults. What could not be read again is refused before it is written.
+    fn end_draft(&mut self) -> Result<()> {
+        let values = self.values(Seen::In(Slot::Draft)).map_err(|error| self.place(error))?;
+        if let Some(values) = values {
+            self.check_key(&values)?;
         }
-        E::from_source(&mut Source::given(E::SCHEMA, &values)).map_err(|error| self.place(error))
+        self.subject.end_draft().map_err(|error| self.place(error))
+    }
+
+    fn values(&self, seen: Seen) -> Result<Option<Values<'_>>> {
+        subject::values(&*self.subject, seen)
+    }
+
+    /// The values of the entity as it was found.
+    fn old_values(&self) -> Result<Option<Values<'_>>> {
+        let Some(kept) = &self.before else { return Ok(None) };
+        Ok(Some(self.values(FOUND)?.unwrap_or_else(|| kept.values().lent())))
     }
 
     /// What the entity is to be.
-    fn new_entity(&self) -> Option<&E> {
-        match &self.change {
-            Change::Insert(entity) | Change::Put(entity) | Change::Replace(entity, _) => {
-                // What it holds of others is theirs to say.
-                if const { E::HELD.is_empty() } { Some(entity) } else { self.new.as_ref().or(Some(entity)) }
-            }
-            Change::Merge(..) | Change::Set(..) | Change::Update(_) | Change::Add(_) | Change::Move(_) => {
-                self.new.as_ref()
-            }
-            Change::Fill(_) | Change::Refile | Change::Rewrite => {
-                self.before.as_ref().and_then(Before::entity)
-            }
-            Change::Delete(_) => None,
-            #[cfg(feature = "encrypt")]
-            Change::Reseal => None,
-        }
+    fn new_entity(&self) -> Option<Seen> {
+        let of_found = matches!(self.what, What::Fill(_) | What::Refile | What::Rewrite);
+        let seen = match self.what {
+            // What it holds of others is theirs to say.
+            _ if self.what.brings_entity() && self.subject.has(NEW) => NEW,
+            _ if self.what.brings_entity() => Seen::Given,
+            _ if self.what.makes_another() => NEW,
+            _ if of_found && self.before.is_some() => FOUND,
+            _ => return None,
+        };
+        Some(seen).filter(|seen| self.subject.has(*seen))
+    }
+
+    /// The values of what the entity is to be.
+    fn new_values(&self) -> Result<Option<Values<'_>>> {
+        self.new_entity().map_or(Ok(None), |seen| self.values(seen))
     }
 
     /// Takes the entity's own row.
     fn found_own(&mut self, view: &RowView<'_>, version: Version) -> Result<()> {
-        if const { E::SCHEMA.is_wide() }
-            && let Err(damaged) = wide::check_whole(view, E::SCHEMA)
+        let (facts, what) = (self.facts, self.what);
+        let schema = facts.schema;
+        if facts.is_wide
+            && let Err(damaged) = wide::check_whole(view, schema)
         {
             // What needs none of its values goes on without the part.
-            return if self.change.goes_unopened() && view.parts().is_some() {
+            return if what.goes_unopened() && view.parts().is_some() {
                 self.found_unopened(view, version)
             } else {
                 Err(damaged)
             };
         }
-        let read = match self.change {
-            Change::Merge(..) | Change::Update(_) | Change::Add(_) | Change::Move(_) => {
-                Before::read_to_change(view, version).map(|(before, entity)| (before, Some(entity)))
+        if what.reseals() {
+            return self.found_unopened(view, version);
+        }
+        let subject = &mut *self.subject;
+        let read = match what {
+            What::Merge(_) | What::Update | What::Add | What::Move => {
+                before::read_to_change(subject, view, version)
             }
             // The properties would be set of what the row says, and not of what it becomes.
-            Change::Set(..) if const { E::SCHEMA.former.is_some() } && Before::<E>::is_former(view)? => {
-                Err(of_kin(view, E::SCHEMA))
+            What::Set(..) if facts.has_former && before::is_former(schema, view)? => {
+                Err(of_kin(view, schema))
             }
-            Change::Set(changes, _) => Before::read(view, version).and_then(|before| {
-                Ok((before, Some(E::from_source(&mut Source::merged(E::SCHEMA, view, changes)?)?)))
+            What::Set(changes, _) => before::read(subject, view, version).and_then(|kept| {
+                subject.take(Slot::Draft, &mut Source::merged(schema, view, changes)?)?;
+                Ok(kept)
             }),
-            Change::Insert(_)
-            | Change::Put(_)
-            | Change::Replace(..)
-            | Change::Delete(_)
-            | Change::Fill(_)
-            | Change::Refile
-            | Change::Rewrite => Before::read(view, version).map(|before| (before, None)),
-            #[cfg(feature = "encrypt")]
-            Change::Reseal => return self.found_unopened(view, version),
+            _ => before::read(subject, view, version),
         };
         match read {
-            Ok((before, given)) => {
-                (self.before, self.given) = (Some(before), given);
-                Ok(())
-            }
-            // It can't become what it would be now, and need not.
-            Err(error)
-                if const { E::SCHEMA.former.is_some() }
-                    && self.change.goes_unopened()
-                    && Before::<E>::is_unconverted(view, &error)? =>
-            {
-                self.before = Some(Before::unconverted(version));
-                Ok(())
-            }
-            // Its keys are lost, or its values were tampered with: what doesn't need them goes on without.
-            Err(error) if const { E::SCHEMA.seals() } && self.change.goes_unopened() && is_closed(&error) => {
-                self.found_unopened(view, version)
-            }
-            Err(error) if is_closed(&error) => {
+            Ok(kept) => self.before = Some(kept),
+            Err(error) => {
+                self.forget();
+                // It can't become what it would be now, and need not.
+                if facts.has_former && what.goes_unopened() && before::is_unconverted(schema, view, &error)? {
+                    self.before = Some(before::unconverted(schema, version));
+                    return Ok(());
+                }
+                // Its keys are lost, or its values were tampered with: what doesn't need them goes on without.
+                if facts.seals && what.goes_unopened() && is_closed(&error) {
+                    return self.found_unopened(view, version);
+                }
+                if !is_closed(&error) {
+                    return Err(error);
+                }
                 self.closed = Some(error);
-                Ok(())
             }
-            Err(error) => Err(error),
         }
+        Ok(())
     }
 
     /// Takes the entity's own row without opening sealed values. Its copies are asked for next.
     fn found_unopened(&mut self, view: &RowView<'_>, version: Version) -> Result<()> {
-        let mut before = Before::read_unopened(view, version, self.change.reseals())?;
-        if const { E::SCHEMA.is_wide() } {
+        let mut before = before::read_unopened(self.facts, view, version, self.what.reseals())?;
+        if self.facts.is_wide {
             // Where the copies are whose keys a missing part knew, nobody can say.
-            for index in wide::lost_indexes(view, E::SCHEMA) {
+            for index in wide::lost_indexes(view, self.facts.schema) {
                 before.lacks(index);
             }
         }
@@ -232,111 +270,100 @@ impl<'c, E: Entity, F: ?Sized> EntityAttempt<'c, E, F> {
         Ok(())
     }
 
+    /// Forgets the entity that was found.
+    fn forget(&mut self) {
+        (self.before, self.closed) = (None, None);
+        self.subject.forget(Slot::Before);
+        self.subject.forget(Slot::Draft);
+    }
+
     /// The keys of a copy whose place is another entity's, and that entity's, in an index that is being filled.
     #[allow(clippy::type_complexity, reason = "two pairs of keys")]
     pub(in crate::typed) fn taken(&self) -> Option<((&str, &str), &(String, String))> {
-        self.search.taken(self.key.as_strs())
+        self.search.taken(self.own())
     }
 
     /// The values of the entity as it was, if they are kept apart and are what is stored: then they need not be laid out.
-    fn kept_values(&self) -> Option<&Values<'static>> {
-        if const { E::SCHEMA.seals() } { None } else { self.before.as_ref()?.kept_values() }
+    fn stored_values(&self) -> Option<&Values<'static>> {
+        if self.facts.seals { None } else { self.kept_values() }
     }
 
     /// Lays out the values of the fields, sealed where they are to be stored so.
     fn lay_out<'p>(&'p self, seals: &dyn Seals, desk: &mut Desk<'p>) -> Result<()> {
-        let before = self.before.as_ref();
-        if self.kept_values().is_none() {
-            desk.old = before.map(Before::values).transpose()?;
+        let schema = self.facts.schema;
+        if self.stored_values().is_none() {
+            desk.old = self.old_values()?;
         }
-        desk.new = self.new_entity().map(values_of).transpose()?;
-        if const { E::SCHEMA.seals() } {
-            if self.change.reseals() {
-                desk.new = before.map(Before::values).transpose()?;
-                return desk.new.as_mut().map_or(Ok(()), |new| sealing::reseal(E::SCHEMA, new, seals));
+        desk.new = self.new_values()?;
+        if self.facts.seals {
+            if self.what.reseals() {
+                desk.new = self.old_values()?;
+                return desk.new.as_mut().map_or(Ok(()), |new| sealing::reseal(schema, new, seals));
             }
-            let kept = before.and_then(|before| desk.old.as_mut().zip(before.sealed.as_ref()));
-            sealing::seal(E::SCHEMA, kept, desk.new.as_mut(), seals)?;
+            let sealed = self.before.as_ref().and_then(|before| before.sealed.as_ref());
+            sealing::seal(schema, desk.old.as_mut().zip(sealed), desk.new.as_mut(), seals)?;
         }
         Ok(())
     }
 
     /// The rows that are there and those that are to be.
     fn print<'p>(&'p self, old: Option<&'p Values<'p>>, new: Option<&'p Values<'p>>) -> Result<Printed<'p>> {
-        let (before, entity) = (self.before.as_ref(), self.new_entity());
-        let had = |index| before.is_some_and(|before| before.has_row(index));
-        let has = |index| entity.map_or_else(|| had(index), |entity| entity.has_row(index));
-        let counted = |index| before.map_or(0, |before| before.counted(index));
-        let counts = |index| entity.map_or(0, |entity| entity.counted(index));
+        let (before, entity, what) = (self.before.as_ref(), self.new_entity(), self.what);
+        let is_found = self.subject.has(FOUND);
+        let had = |index| match before {
+            Some(_) if is_found => self.subject.has_row(FOUND, index),
+            kept => kept.is_some_and(|kept| kept.has_row(index)),
+        };
+        let has = |index| entity.map_or_else(|| had(index), |seen| self.subject.has_row(seen, index));
+        let counted = |index| match before {
+            Some(_) if is_found => self.subject.counted(FOUND, index),
+            kept => kept.map_or(0, |kept| kept.counted(index)),
+        };
+        let counts = |index| entity.map_or(0, |seen| self.subject.counted(seen, index));
         let summed: [OfIndex<'_, u64>; 2] = [&counted, &counts];
         self.search.print(Rows {
-            old: before.map(|before| &**before).zip(old),
+            old: before.zip(old),
             new: new.filter(|_| entity.is_some() || before.is_some()),
-            key: self.key.as_strs(),
-            moves: matches!(self.change, Change::Insert(_) | Change::Move(_) | Change::Rewrite),
+            key: self.own(),
+            moves: matches!(what, What::Insert | What::Move | What::Rewrite),
             had: &had,
             has: &has,
-            counted: if const { E::SCHEMA.counts_some() } { Some(summed) } else { None },
-            keeps_times: self.change.reseals() || matches!(self.change, Change::Rewrite),
-            keeps_own: matches!(self.change, Change::Fill(_) | Change::Refile),
+            counted: if self.facts.counts_some { Some(summed) } else { None },
+            keeps_times: what.reseals() || matches!(what, What::Rewrite),
+            keeps_own: matches!(what, What::Fill(_) | What::Refile),
             is_entity: entity.is_some(),
         })
     }
 }
 
-impl<E: Entity, F: FnMut(&mut E) + ?Sized> EntityAttempt<'_, E, F> {
-    /// Makes of the entity stored what it is to be; refuses a sum that its slot can't hold.
-    fn change(&mut self, entity: &mut E) -> Result<()> {
-        match &mut self.change {
-            Change::Merge(patch, _) => {
-                // An earlier attempt has exchanged the patch's values: they are taken back first.
-                if let Some(last) = &mut self.new {
-                    E::exchange(last, patch);
-                }
-                E::exchange(entity, patch);
-            }
-            Change::Update(change) | Change::Move(change) => change(entity),
-            Change::Add(additions) => return additions.apply(entity),
-            // These bring their entity or its properties along, or none.
-            Change::Insert(_)
-            | Change::Put(_)
-            | Change::Replace(..)
-            | Change::Set(..)
-            | Change::Delete(_)
-            | Change::Fill(_)
-            | Change::Refile
-            | Change::Rewrite => {}
-            #[cfg(feature = "encrypt")]
-            Change::Reseal => {}
-        }
-        Ok(())
-    }
-}
+/// The entity as it was found, and as it is to be.
+const FOUND: Seen = Seen::In(Slot::Before);
+const NEW: Seen = Seen::In(Slot::New);
 
-impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
+impl<S: DerefMut<Target: Subject>> Attempt for EntityAttempt<'_, S> {
     fn schema(&self) -> Option<&'static Schema> {
-        Some(E::SCHEMA)
+        Some(self.facts.schema)
     }
 
     fn writes_entity(&self) -> bool {
-        !matches!(self.change, Change::Fill(_) | Change::Rewrite)
+        !matches!(self.what, What::Fill(_) | What::Rewrite)
     }
 
     fn stand(&mut self, standing: Standing) {
-        self.search.standing = match self.change {
-            Change::Fill(index) => standing.of_index(index),
-            Change::Refile => standing.refiling(),
+        self.search.standing = match self.what {
+            What::Fill(index) => standing.of_index(index),
+            What::Refile => standing.refiling(),
             _ => standing,
         };
     }
 
     fn begin(&mut self) {
-        self.search.begin(self.change.reads());
-        (self.before, self.given, self.closed) = (None, None, None);
-        if const { !E::HELD.is_empty() } {
+        self.search.begin(self.what.reads());
+        self.forget();
+        if !self.facts.held.is_empty() {
             self.held.clear();
-            if matches!(self.change, Change::Insert(_) | Change::Put(_) | Change::Replace(..)) {
-                self.new = None;
+            if self.what.brings_entity() {
+                self.subject.forget(Slot::New);
             }
         }
     }
@@ -345,22 +372,28 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
         if !self.reads() {
             return Ok(None);
         }
-        self.key.as_strs().map(|(partition, _)| Some(partition)).map_err(|error| self.place(error))
+        self.own().map(|(partition, _)| Some(partition)).map_err(|error| self.place(error))
     }
 
     fn reads(&self) -> bool {
-        self.change.reads()
+        self.what.reads()
     }
 
     fn need(&mut self) -> Result<Option<Need>> {
         if self.search.asks == Asks::Own {
-            let keys = self.key.lend().map_err(|error| self.place(error))?;
+            let keys = match &mut self.keys {
+                Ok(keys) => std::mem::take(keys),
+                Err(error) => {
+                    let error = error.again();
+                    return Err(self.place(error));
+                }
+            };
             self.search.asks = Asks::ForOwn;
-            let head = const { if E::SCHEMA.is_wide() { Some(E::SCHEMA) } else { None } };
+            let head = if self.facts.is_wide { Some(self.facts.schema) } else { None };
             return Ok(Some(Need { table: None, keys, is_copy: false, head }));
         }
-        let kept = self.before.as_deref_mut();
-        Ok(self.search.next(kept, self.key.as_strs()?))
+        let Self { search, before, keys, .. } = self;
+        Ok(search.next(before.as_mut(), as_strs(keys)?))
     }
 
     fn found(&mut self, row: Option<(&RowView<'_>, Version)>) -> Result<()> {
@@ -370,13 +403,14 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
                 let Some((view, version)) = row else { return Ok(()) };
                 self.found_own(view, version)?;
                 if self.search.standing.fills() {
-                    self.search.ask_filling(&unopened::read::<E>(view)?);
+                    let Facts { schema, elements, .. } = self.facts;
+                    self.search.ask_filling(&unopened::read_of(schema, *elements, view)?);
                 }
             }
-            Asks::ForFilling(at) => self.search.found_filling(at, self.key.as_strs()?, row),
+            Asks::ForFilling(at) => self.search.found_filling(at, as_strs(&self.keys)?, row),
             Asks::ForCopy(index) => {
-                let kept = self.before.as_deref_mut();
-                self.search.found_copy(index, kept, self.key.as_strs()?, row.map(|(view, _)| view));
+                let kept = self.before.as_mut();
+                self.search.found_copy(index, kept, as_strs(&self.keys)?, row.map(|(view, _)| view));
             }
             Asks::Own | Asks::Copies(_) | Asks::Nothing => {}
         }
@@ -385,75 +419,73 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
 
     fn take_back(&mut self, need: Need) {
         if !need.is_copy {
-            self.key.take_back(need.keys);
+            self.keys = Ok(need.keys);
         }
     }
 
     fn make(&mut self) -> Result<()> {
-        if let Change::Merge(patch, _) = &self.change {
-            E::check_patch(patch).map_err(|error| self.place(error))?;
-        }
-        if let Change::Add(additions) = &self.change {
-            additions.check().map_err(|error| self.place(error))?;
-        }
+        self.subject.check().map_err(|error| self.place(error))?;
         if let Some(error) = self.closed.take() {
             return Err(self.needs_values(error));
         }
-        match (self.change.condition(), &self.before) {
+        match (self.what.condition(), &self.before) {
             (Some(_), None) => return Err(self.refused(ErrorKind::EntityNotFound)),
             (Some(IfMatch::ETag(etag)), Some(before)) if etag != before.version.etag => {
                 return Err(self.refused(ErrorKind::ConditionNotMet));
             }
             _ => {}
         }
-        if let Some(mut entity) = self.given.take() {
-            self.change(&mut entity).map_err(|error| self.place(error))?;
+        if self.subject.has(Seen::In(Slot::Draft)) {
+            self.subject.change().map_err(|error| self.place(error))?;
             if self.called_off.is_some_and(|called_off| called_off.load(Ordering::Relaxed)) {
                 return Err(self.refused(ErrorKind::ConditionNotMet));
             }
-            self.new = Some(self.as_stored(entity)?);
+            self.end_draft()?;
         }
         Ok(())
     }
 
     fn image(&self) -> Result<Option<Image>> {
-        let stays = matches!(self.change, Change::Fill(_) | Change::Refile | Change::Rewrite);
-        if const { E::HELD.is_empty() && E::HOLDERS.is_empty() } || stays || self.change.reseals() {
+        let Facts { schema, held, holders, .. } = *self.facts;
+        let stays = matches!(self.what, What::Fill(_) | What::Refile | What::Rewrite);
+        if held.is_empty() && holders.is_empty() || stays || self.what.reseals() {
             return Ok(None);
         }
-        let old = |before: &Before<E>| {
-            let (partition, row) = self.key.as_strs()?;
-            Ok::<_, Error>((KeyPair::of(partition, row), before.values()?.into_owned()))
+        let old = || {
+            let Some(values) = self.old_values()? else { return Ok(None) };
+            let (partition, row) = self.own()?;
+            Ok::<_, Error>(Some((KeyPair::of(partition, row), values.into_owned())))
         };
-        let new = |entity: &E| {
-            let values = values_of(entity)?.into_owned();
-            Ok::<_, Error>((schema::own_keys(E::SCHEMA, &values)?, values))
+        let new = || {
+            let Some(values) = self.new_values()? else { return Ok(None) };
+            let values = values.into_owned();
+            Ok::<_, Error>(Some((schema::own_keys(schema, &values)?, values)))
         };
-        let before = self.before.as_ref().map(old).transpose().map_err(|error| self.place(error))?;
-        let after = self.new_entity().map(new).transpose().map_err(|error| self.place(error))?;
-        Ok(Some(Image { schema: E::SCHEMA, before, after, holders: E::HOLDERS }))
+        let before = old().map_err(|error| self.place(error))?;
+        let after = new().map_err(|error| self.place(error))?;
+        Ok(Some(Image { schema, before, after, holders }))
     }
 
     fn hold(&mut self, sources: &dyn Sources) -> Result<()> {
-        if const { E::HELD.is_empty() } {
+        let Facts { schema, held, .. } = *self.facts;
+        if held.is_empty() {
             return Ok(());
         }
-        let Some(entity) = self.new_entity() else { return Ok(()) };
-        let values = values_of(entity).map_err(|error| self.place(error))?;
-        let before = self.before.as_ref().map(Before::values).transpose()?;
-        let found = hold::hold((E::SCHEMA, E::HELD), before.as_ref(), &values, sources, self.holds_anew);
+        let Some(values) = self.new_values().map_err(|error| self.place(error))? else { return Ok(()) };
+        let before = self.old_values()?;
+        let found = hold::hold((schema, held), before.as_ref(), &values, sources, self.holds_anew);
         let held = found.map_err(|error| self.place(error))?;
         let mut values = values.into_owned();
         Holding::put(&held, &mut values);
-        let made = E::from_source(&mut Source::given(E::SCHEMA, &values));
-        let new = made.map_err(|error| self.place(error))?;
-        (self.new, self.held) = (Some(new), held);
+        let made = self.subject.take(Slot::New, &mut Source::given(schema, &values));
+        made.map_err(|error| self.place(error))?;
+        self.held = held;
         Ok(())
     }
 
     fn holds_already(&self) -> bool {
-        let before = self.before.as_ref().map(Before::values);
-        matches!(before, Some(Ok(before)) if self.held.iter().all(|held| held.is_in(&before)))
+        let before = self.old_values();
+        matches!(before, Ok(Some(before)) if self.held.iter().all(|held| held.is_in(&before)))
     }
 
     fn plan<'p>(
@@ -465,23 +497,30 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Attempt for EntityAttempt<'_, E, F> {
     ) -> Result<()> {
         self.lay_out(seals, desk).map_err(|error| self.place(error))?;
         let Desk { old, new, printed, moved } = desk;
-        let old = old.as_ref().or_else(|| self.kept_values());
+        let old = old.as_ref().or_else(|| self.stored_values());
         let mut rows = self.print(old, new.as_ref()).map_err(|error| self.place(error))?;
-        if matches!(self.change, Change::Rewrite)
+        if matches!(self.what, What::Rewrite)
             && let Some((new, before)) = rows.take_if_moved().zip(self.before.as_ref())
         {
             let moved = moved.insert(rows.with_new(new, &before.unknown));
             draft.add(number, moved);
         }
         draft.add(number, printed.insert(rows));
-        if const { !E::HELD.is_empty() } {
+        if !self.facts.held.is_empty() {
             Holding::plan(&self.held, number, draft);
         }
         Ok(())
     }
 
     fn takes_what_it_finds(&self) -> bool {
-        matches!(self.change, Change::Put(_))
+        matches!(self.what, What::Put)
+    }
+}
+
+fn as_strs(keys: &Result<KeyPair>) -> Result<(&str, &str)> {
+    match keys {
+        Ok(keys) => Ok(keys.as_strs()),
+        Err(error) => Err(error.again()),
     }
 }
 

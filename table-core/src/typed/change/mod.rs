@@ -13,6 +13,7 @@ pub(in crate::typed) mod hold;
 mod model_tests;
 mod search;
 mod several;
+pub(in crate::typed) mod subject;
 #[cfg(test)]
 mod tests;
 pub(in crate::typed) mod transaction;
@@ -20,8 +21,8 @@ pub(in crate::typed) mod transaction;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, IfMatch};
 use crate::plan::Values;
+use crate::schema::Schema;
 use crate::typed::entity::Entity;
-use crate::typed::series::Additions;
 
 /// The error of a closure that may refuse a change: it can be the store's, too.
 #[diagnostic::on_unimplemented(
@@ -36,6 +37,15 @@ impl<X: From<Error>> Refusal for X {}
 
 /// A user's closure. Not one that can be sent to another thread: who hands over one that can't would be refused.
 pub(in crate::typed) type Closure<'c, E> = dyn FnMut(&mut E) + 'c;
+
+/// What adds to an entity. Most have nothing that can be added to, and are not compiled for it.
+pub(in crate::typed) trait Add<E> {
+    /// Refuses what no entity could take.
+    fn check(&self) -> Result<()>;
+
+    /// Adds to an entity that was read.
+    fn apply(&self, entity: &mut E) -> Result<()>;
+}
 
 /// What is to become of an entity; `F` is what changes one.
 pub(in crate::typed) enum Change<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
@@ -52,7 +62,7 @@ pub(in crate::typed) enum Change<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
     /// The one there is changed, and keeps its key.
     Update(Box<F>),
     /// The one there has these numbers added to slots of its series.
-    Add(Additions<E>),
+    Add(Box<dyn Add<E> + Send + 'c>),
     /// The one there is changed, and may get another row key.
     Move(Box<F>),
     /// The one there goes.
@@ -70,17 +80,60 @@ pub(in crate::typed) enum Change<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
     Refile,
 }
 
-impl<E: Entity, F: ?Sized> Change<'_, E, F> {
-    /// As it follows "cannot " in an error.
-    fn words(&self) -> &'static str {
+#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+impl<'c, E: Entity, F: ?Sized> Change<'c, E, F> {
+    /// The same without what is of the entity's type.
+    #[cfg_attr(debug_assertions, inline(always))]
+    pub(in crate::typed) fn what(&self) -> What<'c> {
         match self {
-            Self::Insert(_) => "insert into",
-            Self::Put(_) => "put into",
-            Self::Replace(..) => "replace in",
-            Self::Merge(..) | Self::Set(..) => "merge into",
-            Self::Update(_) => "update in",
-            Self::Add(_) => "add to",
-            Self::Move(_) => "move in",
+            Self::Insert(_) => What::Insert,
+            Self::Put(_) => What::Put,
+            Self::Replace(_, condition) => What::Replace(*condition),
+            Self::Merge(_, condition) => What::Merge(*condition),
+            Self::Set(changes, condition) => What::Set(changes, *condition),
+            Self::Update(_) => What::Update,
+            Self::Add(_) => What::Add,
+            Self::Move(_) => What::Move,
+            Self::Delete(condition) => What::Delete(*condition),
+            #[cfg(feature = "encrypt")]
+            Self::Reseal => What::Reseal,
+            Self::Fill(index) => What::Fill(*index),
+            Self::Rewrite => What::Rewrite,
+            Self::Refile => What::Refile,
+        }
+    }
+}
+
+/// What is to become of an entity of whatever type: a [`Change`] without its entity, patch or closure.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::typed) enum What<'c> {
+    Insert,
+    Put,
+    Replace(IfMatch),
+    Merge(IfMatch),
+    Set(&'c DynamicEntity, IfMatch),
+    Update,
+    Add,
+    Move,
+    Delete(IfMatch),
+    #[cfg(feature = "encrypt")]
+    Reseal,
+    Fill(usize),
+    Rewrite,
+    Refile,
+}
+
+impl What<'_> {
+    /// As it follows "cannot " in an error.
+    fn words(self) -> &'static str {
+        match self {
+            Self::Insert => "insert into",
+            Self::Put => "put into",
+            Self::Replace(_) => "replace in",
+            Self::Merge(_) | Self::Set(..) => "merge into",
+            Self::Update => "update in",
+            Self::Add => "add to",
+            Self::Move => "move in",
             Self::Delete(_) => "delete from",
             #[cfg(feature = "encrypt")]
             Self::Reseal => "re-encrypt in",
@@ -91,36 +144,46 @@ impl<E: Entity, F: ?Sized> Change<'_, E, F> {
     }
 
     /// Whether the change can be planned without what the entity has sealed.
-    fn goes_unopened(&self) -> bool {
-        matches!(self, Self::Put(_) | Self::Replace(..) | Self::Delete(_))
+    fn goes_unopened(self) -> bool {
+        matches!(self, Self::Put | Self::Replace(_) | Self::Delete(_))
+    }
+
+    /// Whether the change brings the entity along.
+    fn brings_entity(self) -> bool {
+        matches!(self, Self::Insert | Self::Put | Self::Replace(_))
+    }
+
+    /// Whether the entity becomes another by what is stored of it.
+    fn makes_another(self) -> bool {
+        matches!(self, Self::Merge(_) | Self::Set(..) | Self::Update | Self::Add | Self::Move)
     }
 
     /// Whether it only seals anew.
     #[cfg(feature = "encrypt")]
-    fn reseals(&self) -> bool {
+    fn reseals(self) -> bool {
         matches!(self, Self::Reseal)
     }
 
     #[cfg(not(feature = "encrypt"))]
     #[expect(clippy::unused_self, reason = "as it is with the feature")]
-    fn reseals(&self) -> bool {
+    fn reseals(self) -> bool {
         false
     }
 
     /// Whether what is stored is to be read.
-    fn reads(&self) -> bool {
-        !matches!(self, Self::Insert(_))
+    fn reads(self) -> bool {
+        !matches!(self, Self::Insert)
     }
 
     /// The version that must be stored; `None` if there need be no entity.
-    fn condition(&self) -> Option<IfMatch> {
+    fn condition(self) -> Option<IfMatch> {
         match self {
-            Self::Insert(_) | Self::Put(_) => None,
-            Self::Replace(_, condition)
-            | Self::Merge(_, condition)
+            Self::Insert | Self::Put => None,
+            Self::Replace(condition)
+            | Self::Merge(condition)
             | Self::Set(_, condition)
-            | Self::Delete(condition) => Some(*condition),
-            Self::Update(_) | Self::Add(_) | Self::Move(_) => Some(IfMatch::Any),
+            | Self::Delete(condition) => Some(condition),
+            Self::Update | Self::Add | Self::Move => Some(IfMatch::Any),
             #[cfg(feature = "encrypt")]
             Self::Reseal => Some(IfMatch::Any),
             Self::Fill(_) | Self::Refile | Self::Rewrite => Some(IfMatch::Any),
@@ -129,10 +192,16 @@ impl<E: Entity, F: ?Sized> Change<'_, E, F> {
 }
 
 /// The fields of an entity; refuses a value that no property can hold.
+#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[cfg_attr(debug_assertions, inline(always))]
 pub(in crate::typed) fn values_of<E: Entity>(entity: &E) -> Result<Values<'_>> {
-    let schema = E::SCHEMA;
-    let mut values = Values::with_capacity(schema.fields.len());
+    let mut values = Values::with_capacity(E::SCHEMA.fields.len());
     entity.values(&mut values);
+    checked(E::SCHEMA, values)
+}
+
+/// The values of an entity; refuses one that no property can hold.
+fn checked<'v>(schema: &'static Schema, mut values: Values<'v>) -> Result<Values<'v>> {
     match values.refused() {
         None => Ok(values),
         Some((field, error)) => {

@@ -6,6 +6,7 @@ use std::thread;
 use super::attempt::Attempt;
 use super::driver::{Scope, planned};
 use super::entity_attempt::EntityAttempt;
+use super::subject::{Entities, Subjects};
 use super::{Change, values_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, IfMatch, Ticks, ValueRef};
@@ -115,8 +116,12 @@ fn rows(plan: &Plan<'_>) -> Vec<String> {
     group.rows.iter().map(shown).collect()
 }
 
-fn update<'c>(change: impl FnMut(&mut Employee) + Send + 'c) -> EntityAttempt<'c, Employee, Sent<'c>> {
-    EntityAttempt::of(Employee::key("Sales", 7), Change::Update(Box::new(change)))
+type Update<'c> = EntityAttempt<'c, Box<Subjects<'c, Employee, Sent<'c>>>>;
+
+fn update<'c>(change: impl FnMut(&mut Employee) + Send + 'c) -> Update<'c> {
+    let change: Box<Sent<'c>> = Box::new(change);
+    let (what, entities) = Entities::of(Change::Update(change));
+    EntityAttempt::of(Employee::key("Sales", 7).into_keys(), what, Box::new(entities))
 }
 
 #[test]
@@ -147,7 +152,7 @@ fn each_step_may_run_on_another_thread() {
         attempt.take_back(need);
         assert!(attempt.need().unwrap().is_none());
         assert_eq!(runs.load(Ordering::Relaxed), 0, "the closure ran where a row was lent");
-        let (mut attempt, planned) = scope
+        let (attempt, planned) = scope
             .spawn(move || {
                 let rows =
                     planned(Scope::ALONE, &["Company"], &mut [&mut attempt], &[&NoKeys], rows).unwrap();
@@ -164,7 +169,7 @@ fn each_step_may_run_on_another_thread() {
                 "0 remove badge_000_000007 if any",
             ]
         );
-        assert_eq!(attempt.take_new().unwrap().email, "jones@contoso.com");
+        assert_eq!(Entities::made(*attempt.into_subject()).unwrap().email, "jones@contoso.com");
     });
     assert_eq!(runs.load(Ordering::Relaxed), 1);
 }
@@ -257,7 +262,7 @@ fn several_changes_are_planned_as_one() {
     let cleo = Employee::new(3, "third");
     let swap = |id, email: &'static str| {
         let change = move |employee: &mut Employee| employee.email = email.into();
-        EntityAttempt::<Employee>::new(Employee::key("Sales", id), Change::Update(Box::new(change)))
+        EntityAttempt::new(Employee::key("Sales", id), Change::Update(Box::new(change)))
     };
     let (mut first, mut second) = (swap(1, "second"), swap(2, "first"));
     let mut third = EntityAttempt::new(Key::unused(), Change::Insert(&cleo));

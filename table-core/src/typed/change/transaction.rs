@@ -5,9 +5,10 @@ use std::fmt;
 use super::Change;
 use super::attempt::Attempt;
 use super::driver::{self, Scope, Together};
-use super::entity_attempt::EntityAttempt;
+use super::entity_attempt::boxed;
 use super::errands::{self, ErrandsAttempt};
 use super::several::messages_and_end;
+use super::subject::Entities;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::store::Store;
 use crate::handle::table::DynamicTable;
@@ -94,7 +95,8 @@ impl<'c> StoreTransaction<'c> {
                 self.refused.get_or_insert_with(|| error.at_index(index));
             }
         }
-        self.operations.push(Box::new(EntityAttempt::new(key, change)));
+        let (what, entities) = Entities::of(change);
+        self.operations.push(boxed(key.into_keys(), what, Box::new(entities)));
         self
     }
 
@@ -161,7 +163,7 @@ impl<'c> StoreTransaction<'c> {
     /// Adds to slots of the entity there, as [`Table::add`](crate::Table::add) does. Here the entity is read, and the changes
     /// are made again if somebody else was quicker with it.
     pub fn add<E: Entity>(self, key: Key<E>, add: impl Into<Additions<E>>) -> Self {
-        self.with(key, Change::Add(add.into()))
+        self.with(key, Change::Add(Box::new(add.into())))
     }
 
     /// Changes the entity there, its row key too. The closure may run several times. To another partition an entity comes

@@ -12,16 +12,21 @@ use crate::sealing::looks_sealed;
 use crate::typed::entity::source::Source;
 use crate::typed::entity::{Entity, path, wide};
 
+/// What the elements of a field are.
+pub(in crate::typed) type TakeElements = fn(&Source<'_>, usize) -> Result<Vec<Value>>;
+
 /// Reads an entity from its own row.
 pub(in crate::typed) fn read<E: Entity>(view: &RowView<'_>) -> Result<Values<'static>> {
-    wide::check_joined::<E>(view)?;
     read_of(E::SCHEMA, E::elements, view)
 }
 
-/// What the elements of a field are.
-type TakeElements = fn(&Source<'_>, usize) -> Result<Vec<Value>>;
-
-fn read_of(schema: &'static Schema, elements: TakeElements, view: &RowView<'_>) -> Result<Values<'static>> {
+/// The same of an entity with this declaration.
+pub(in crate::typed) fn read_of(
+    schema: &'static Schema,
+    elements: TakeElements,
+    view: &RowView<'_>,
+) -> Result<Values<'static>> {
+    wide::check_joined(view, schema)?;
     let source = Source::new(schema, schema.place(), view)?;
     let mut values = Values::with_capacity(schema.fields.len());
     for at in 0..schema.fields.len() {

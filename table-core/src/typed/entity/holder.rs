@@ -53,7 +53,7 @@ impl Held {
 }
 
 fn read<S: Entity, P: Projection<Entity = S>>(view: &RowView<'_>) -> Result<Vec<Option<Value>>> {
-    check_own::<S>(view)?;
+    check_own(view, S::SCHEMA)?;
     let source = Source::new(S::SCHEMA, S::SCHEMA.place(), view)?;
     let value = |field: &usize| Ok(source.kept(*field)?.map(ValueRef::to_value));
     P::FIELDS.iter().map(value).collect()
@@ -110,7 +110,7 @@ impl Holder {
 
 fn again<H: Entity>(keys: &KeyPair) -> Box<dyn Attempt> {
     let (partition, row) = keys.as_strs();
-    Box::new(EntityAttempt::<H>::new(Key::stored(partition, row), Change::Update(Box::new(|_| {}))))
+    Box::new(EntityAttempt::new(Key::<H>::stored(partition, row), Change::Update(Box::new(|_| {}))))
 }
 
 fn own_keys<H: Entity>(view: &RowView<'_>, index: Option<usize>) -> Result<Option<KeyPair>> {

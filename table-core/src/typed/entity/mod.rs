@@ -1,5 +1,6 @@
 //! What the derive implements.
 
+pub(in crate::typed) mod beside;
 pub(in crate::typed) mod column;
 pub(in crate::typed) mod comparisons;
 pub(in crate::typed) mod former;

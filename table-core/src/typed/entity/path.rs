@@ -2,15 +2,14 @@
 
 use std::any::Any;
 
-use super::former::{self, Formers};
-use super::source::Source;
+use super::beside::FromRow;
+use super::former::Formers;
 use super::stored::{Copied, Stored};
-use super::wide;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::FormerRows;
 use crate::executor::layouts::{pending, unknown_version};
 use crate::handle::table::DynamicTable;
-use crate::model::{ETag, Value, ValueRef};
+use crate::model::{Value, ValueRef};
 use crate::query::{KeyProperties, Kind, Query, StoredRow};
 use crate::row::view::RowView;
 use crate::schema::{
@@ -42,7 +41,12 @@ pub trait Path: 'static {
         schema: Self::Entity::SCHEMA,
         index: Self::INDEX,
         tag: Self::Entity::SCHEMA.tag(Self::INDEX),
+        summarizes: if Self::INDEX.is_none() { Self::Entity::SUMMARIZES } else { None },
         former: if Self::INDEX.is_none() { Formers::<Self::Entity>::ROWS } else { None },
+        follows: match Self::INDEX {
+            Some(index) => Self::Entity::SCHEMA.is_eventual(index),
+            None => Self::Entity::SCHEMA.holds_eventual(),
+        },
     };
 
     #[doc(hidden)]
@@ -57,8 +61,12 @@ pub struct PathKeys {
     index: Option<usize>,
     /// What its rows say of themselves.
     tag: RowTag,
+    /// Whose summary it is.
+    summarizes: Option<&'static Schema>,
     /// What reads rows of former versions.
     former: Option<&'static FormerRows>,
+    /// Whether its rows, or fields of them, follow changes.
+    follows: bool,
 }
 
 impl PathKeys {
@@ -74,6 +82,38 @@ impl PathKeys {
     /// The table of its rows, of those that a handle of the entity's table knows.
     pub(crate) fn table<'t>(&self, of: &'t DynamicTable) -> &'t DynamicTable {
         if self.is_elsewhere() { of.member(self.place().table.source()) } else { of }
+    }
+
+    /// The index, among the schema's; `None` is the entity's own rows.
+    pub(crate) fn index(&self) -> Option<usize> {
+        self.index
+    }
+
+    /// Whether its rows, or fields of them, follow changes.
+    pub(crate) fn follows(&self) -> bool {
+        self.follows
+    }
+
+    /// Whether its rows are those of the entities, and no index's.
+    pub(crate) fn is_own(&self) -> bool {
+        self.index.is_none()
+    }
+
+    /// The index and whose it is. The rows of a summary are an index of the entities that it is of.
+    pub(crate) fn states(&'static self) -> Option<(&'static Schema, usize)> {
+        match (self.index, self.summarizes) {
+            (Some(index), _) => Some((self.schema, index)),
+            (None, Some(source)) => {
+                let is_it = |index: &Index| index.summary.is_some() && index.kind == self.schema.kind;
+                Some((source, source.indexes.iter().position(is_it)?))
+            }
+            (None, None) => None,
+        }
+    }
+
+    /// What reads rows of former versions, if there may be any.
+    pub(crate) fn former(&self) -> Option<&'static FormerRows> {
+        self.former
     }
 
     /// Where its rows lie.
@@ -241,15 +281,15 @@ pub(crate) fn check_kind_name(view: &RowView<'_>, kind: &str) -> Result<()> {
 }
 
 /// Makes sure that a row which a key led to is an entity's own, of its version or of a former one that it knows.
-pub(crate) fn check_own<E: Entity>(view: &RowView<'_>) -> Result<()> {
-    let tag = const { E::SCHEMA.tag(None) };
-    if const { E::SCHEMA.former.is_none() } || view.is_shaped_as(tag.kind) {
+pub(crate) fn check_own(view: &RowView<'_>, schema: &'static Schema) -> Result<()> {
+    let tag = schema.tag(None);
+    if schema.former.is_none() || view.is_shaped_as(tag.kind) {
         return check_kind(view, tag);
     }
-    match E::SCHEMA.kinship(view.kind()?.unwrap_or_default()) {
+    match schema.kinship(view.kind()?.unwrap_or_default()) {
         Kinship::Mine => check_signed(view, tag),
         Kinship::Former(former) => check_signed(view, former.tag(None)),
-        Kinship::Other(_) | Kinship::Foreign => Err(of_kin(view, E::SCHEMA)),
+        Kinship::Other(_) | Kinship::Foreign => Err(of_kin(view, schema)),
     }
 }
 
@@ -291,25 +331,16 @@ fn of_another_kind(view: &RowView<'_>, kind: &str, found: Option<&str>) -> Error
 
 /// Reads an entity from its own row.
 #[doc(hidden)]
+#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[cfg_attr(debug_assertions, inline(always))]
 pub fn read_stored<E: Entity>(view: &RowView<'_>) -> Result<Stored<E>> {
-    if const { E::SCHEMA.former.is_some() }
-        && !view.is_shaped_as(E::SCHEMA.entity_type)
-        && let Some(entity) = former::read::<E>(view)?
-    {
-        return Ok(Stored::new(entity, ETag::from_timestamp(view.timestamp())));
-    }
-    wide::check_joined::<E>(view)?;
-    let place = const { E::SCHEMA.place() };
-    let mut source = Source::begin(E::SCHEMA, place, view);
-    source.take_keys(place)?;
-    Ok(Stored::new(E::from_source(&mut source)?, ETag::from_timestamp(view.timestamp())))
+    E::of_own(view)
 }
 
 /// Reads an entity from a whole copy of it.
 #[doc(hidden)]
+#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[cfg_attr(debug_assertions, inline(always))]
 pub fn read_copied<P: Path>(view: &RowView<'_>) -> Result<Copied<P::Entity>> {
-    let place = P::KEYS.place();
-    let mut source = Source::begin(P::Entity::SCHEMA, place, view);
-    source.take_keys(place)?;
-    P::Entity::from_source(&mut source).map(Copied::new)
+    P::Entity::of_copy(view, P::KEYS.place())
 }

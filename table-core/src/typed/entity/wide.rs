@@ -112,11 +112,8 @@ pub(in crate::typed) fn parts_said(head: &RowView<'_>) -> Result<Option<usize>> 
 
 /// Makes sure that a row is not the head alone of a wide entity.
 #[inline]
-pub(in crate::typed) fn check_joined<E: Entity>(view: &RowView<'_>) -> Result<()> {
-    if const { E::SCHEMA.is_wide() } && view.parts().is_none() {
-        return Err(alone(view, E::SCHEMA));
-    }
-    Ok(())
+pub(in crate::typed) fn check_joined(view: &RowView<'_>, schema: &'static Schema) -> Result<()> {
+    if schema.is_wide() && view.parts().is_none() { Err(alone(view, schema)) } else { Ok(()) }
 }
 
 #[cold]

@@ -11,6 +11,7 @@ use crate::model::{ETag, IntoIfMatch, Ticks};
 use crate::typed::change::driver::{self, Together};
 use crate::typed::change::egt::Egt;
 use crate::typed::change::entity_attempt::EntityAttempt;
+use crate::typed::change::subject::Entities;
 use crate::typed::change::{Change, Refusal, alone};
 use crate::typed::entity::InPeriods;
 use crate::typed::entity::stored::Stored;
@@ -60,7 +61,7 @@ impl<E: InPeriods> Periods<E> {
         change: impl FnMut(&mut E) -> Result<(), X>,
     ) -> Result<Stored<E>, X> {
         let start = self.start_of(&key)?;
-        alone::update_unless_refused(self.known.tables.source, key, change, |attempt| {
+        alone::update_unless_refused(self.known.tables.source, key, change, &mut |attempt| {
             self.writing(start, false, |table| driver::commit(Together::alone(table), &mut [&mut *attempt]))
         })
     }
@@ -76,7 +77,7 @@ impl<E: InPeriods> Periods<E> {
         let in_place = |table: &DynamicTable| Table::<E>::new(table.clone()).add_in_place(&key, &additions);
         match self.writing(start, false, in_place)? {
             Some(etag) => Ok(etag),
-            None => self.commit(start, (key, Change::Add(additions))).map(|(etag, _)| etag),
+            None => self.commit(start, (key, Change::Add(Box::new(additions)))).map(|(etag, _)| etag),
         }
     }
 
@@ -171,14 +172,17 @@ impl<E: InPeriods> Periods<E> {
 
     fn changed(&self, key: Key<E>, change: Change<'_, E>) -> Result<Stored<E>> {
         let start = self.start_of(&key)?;
-        alone::stored(self.known.tables.source, self.commit(start, (key, change))?)
+        let (etag, entity) = self.commit(start, (key, change))?;
+        alone::stored(self.known.tables.source, etag, entity)
     }
 
     fn commit(&self, start: Ticks, (key, change): (Key<E>, Change<'_, E>)) -> Result<(ETag, Option<E>)> {
         let adds = matches!(change, Change::Insert(_) | Change::Put(_));
-        let mut attempt = EntityAttempt::new(key, change);
+        let (what, mut entities) = Entities::of(change);
+        let mut attempt = EntityAttempt::lent(key.into_keys(), what, &mut entities);
         let etag =
             self.writing(start, adds, |table| driver::commit(Together::alone(table), &mut [&mut attempt]))?;
-        Ok((etag, attempt.take_new()))
+        drop(attempt);
+        Ok((etag, Entities::made(entities)))
     }
 }

@@ -1,6 +1,7 @@
 //! Typed queries: one step for each key part, in order, then whatever narrows the answer.
 
 mod arg;
+mod asked;
 mod beyond;
 mod given;
 mod lowering;
@@ -23,18 +24,17 @@ pub use steps::{
     At, Comes, ComesAfter, CountsBackwards, Ended, GoesOn, InPartition, Newest, Open, Ready, Turns,
 };
 
+use self::asked::{Asked, Wanted};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Lanes;
 use crate::handle::page::Page;
-use crate::handle::rows::Refilling;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::query::{Continuation, Explain, Query};
 use crate::typed::entity::Entity;
 use crate::typed::entity::comparisons::Condition;
 use crate::typed::entity::path::Path;
-use crate::typed::read::blind::{or_again, steadily};
-use crate::typed::read::check_index;
+use crate::typed::read::blind::or_again;
 use crate::typed::read::key::{BlindArg, KeyArg};
 use crate::typed::read::origin::Origin;
 use crate::typed::read::reading::{Entities, ReadAs, Whole, is_wide};
@@ -46,118 +46,127 @@ type Of<P, R, Step> = PhantomData<fn() -> (P, R, Step)>;
 /// `select` and `entities` give: nothing of the key is left to fix then.
 #[must_use = "a query does nothing until it is iterated"]
 pub struct PathQuery<P, O = DynamicTable, R = Whole, Step = Ended> {
-    origin: O,
-    given: GivenParts,
-    narrowing: Query,
+    asked: Asked<O>,
     of: Of<P, R, Step>,
 }
 
+#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
 impl<P: Path, O: Origin, Step> PathQuery<P, O, Whole, Step> {
     #[doc(hidden)]
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn new(origin: &O) -> Self {
-        Self {
-            origin: origin.clone(),
-            given: GivenParts::default(),
-            narrowing: Query::new(),
-            of: PhantomData,
-        }
+        Self { asked: Asked::new(origin), of: PhantomData }
     }
 
     /// Goes on to another step.
     #[doc(hidden)]
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn at<Next>(self) -> PathQuery<P, O, Whole, Next> {
         self.retyped()
     }
 
     /// Takes a field of the partition key, or one that a shard is computed of: it is one value.
     #[doc(hidden)]
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn fixed<T, Next>(mut self, field: usize, argument: &impl KeyArg<T>) -> PathQuery<P, O, Whole, Next> {
-        self.given.value::<T>(field, argument);
+        self.asked.given.value::<T>(field, argument);
         self.retyped()
     }
 
     /// Takes a field of the row key.
     #[doc(hidden)]
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn part<T, Next, Offers, Given: PartArg<T, Next, Offers>>(
         mut self,
         field: usize,
         argument: Given,
     ) -> PathQuery<P, O, Whole, Given::Step> {
-        argument.give(field, &mut self.given);
+        argument.give(field, &mut self.asked.given);
         self.retyped()
     }
 
     /// Takes an encrypted field, whose token stands in the key: it is one value.
     #[doc(hidden)]
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn blind<T, Next>(
         mut self,
         field: usize,
         argument: &impl BlindArg<T>,
     ) -> PathQuery<P, O, Whole, Next> {
-        self.given.blind::<T>(field, argument);
+        self.asked.given.blind::<T>(field, argument);
         self.retyped()
     }
 
     /// Takes the shard itself, or all of them, for the part at this place.
     #[doc(hidden)]
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn shard<Next>(mut self, place: usize, shard: Option<u32>) -> PathQuery<P, O, Whole, Next> {
-        self.given.shards.push((place, shard));
+        self.asked.given.shards.push((place, shard));
         self.retyped()
     }
 
     /// The first so many in the order of the key, which counts backwards.
     #[doc(hidden)]
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn newest(mut self, entities: usize) -> PathQuery<P, O, Whole, Newest> {
-        self.narrowing = self.narrowing.ascending().top(entities);
+        self.asked.narrow(|query| query.ascending().top(entities));
         self.retyped()
     }
 
     /// Reads each row as the entity that it is a copy of.
     #[doc(hidden)]
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn entities(self) -> PathQuery<P, O, Entities> {
         self.retyped()
     }
 }
 
+#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
 impl<P, O, R, Step> PathQuery<P, O, R, Step> {
     /// The same, read as something else or at another step.
+    #[cfg_attr(debug_assertions, inline(always))]
     pub(in crate::typed) fn retyped<Other, Next>(self) -> PathQuery<P, O, Other, Next> {
-        let Self { origin, given, narrowing, .. } = self;
-        PathQuery { origin, given, narrowing, of: PhantomData }
+        PathQuery { asked: self.asked, of: PhantomData }
     }
 }
 
+#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
 impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
+    const WANTED: Wanted = Wanted { keys: P::KEYS, select: R::select };
+
     /// Where the query looks.
     pub(in crate::typed) fn origin(&self) -> &O {
-        &self.origin
+        &self.asked.origin
     }
 
     /// Gives the entities from the last to the first; said twice, from the first again.
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn rev(mut self) -> Self {
-        self.narrowing = self.narrowing.rev();
+        self.asked.narrow(Query::rev);
         self
     }
 
     /// Gives so many at the most, over all pages together; the last number given counts.
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn top(mut self, entities: usize) -> Self {
-        self.narrowing = self.narrowing.top(entities);
+        self.asked.narrow(|query| query.top(entities));
         self
     }
 
     /// Leaves out what does not pass the filter. Each row in the range is read for it.
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn filter<F: Condition>(mut self, filter: impl FnOnce(&P::Columns) -> F) -> Self {
-        self.narrowing = self.narrowing.filter(filter(P::COLUMNS).into_filter());
+        self.asked.filter(filter(P::COLUMNS).into_filter());
         self
     }
 
     /// What running the query will read, and why.
     pub fn explain(&self) -> Result<Explain> {
         if const { O::SPREADS }
-            && let Some(spread) = self.origin.spread()
+            && let Some(spread) = self.asked.origin.spread()
         {
-            let hold = self.origin.hold()?;
-            let asked = (P::KEYS, P::INDEX, &self.given, R::select(self.narrowing.clone()));
+            let hold = self.asked.origin.hold()?;
+            let asked = (P::KEYS, P::INDEX, &self.asked.given, R::select(self.asked.narrowing.clone()));
             let explain = spread.explain(std::borrow::Borrow::borrow(&hold), &asked)?;
             return Ok(if R::LOOKS_UP { explain.looking_up() } else { explain });
         }
@@ -168,11 +177,13 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     }
 
     /// The first that the query finds, if it finds any; whatever [`top`](Self::top) said.
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn first(self) -> Result<Option<R::Item>> {
         self.top(1).into_iter().next().transpose()
     }
 
     /// Whether the query finds any, whatever [`top`](Self::top) said. None is decoded.
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn exists(self) -> Result<bool> {
         if const { R::LEAVES_OUT } || self.asks_parts()? {
             return self.first().map(|found| found.is_some());
@@ -181,6 +192,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     }
 
     /// How many there are. Each is looked at, and none decoded.
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn count(self) -> Result<u64> {
         if const { R::LEAVES_OUT } || self.asks_parts()? {
             return self.into_iter().try_fold(0, |count, found| found.map(|_| count + 1));
@@ -191,17 +203,17 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
 
     /// Whether the filter asks for what parts of a wide entity hold.
     fn asks_parts(&self) -> Result<bool> {
-        Ok(is_wide::<P>() && Beyond::is_asked(P::KEYS.schema(), &self.narrowing)?)
+        Ok(is_wide::<P>() && Beyond::is_asked(P::KEYS.schema(), &self.asked.narrowing)?)
     }
 
     /// Takes the filter, if it asks for what parts of wide entities hold.
     pub(in crate::typed) fn take_beyond(&mut self) -> Result<Option<Beyond>> {
-        Beyond::take(P::KEYS, &mut self.narrowing)
+        Beyond::take(P::KEYS, &mut self.asked.narrowing)
     }
 
     /// How many it gives at the most, which it does not see to itself any more.
     pub(in crate::typed) fn take_limit(&mut self) -> Option<usize> {
-        self.narrowing.take_limit()
+        self.asked.narrowing.take_limit()
     }
 
     /// What it takes to read the parts of wide entities besides.
@@ -222,17 +234,17 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
 
     fn page_of(&self, size: usize, after: Option<&Continuation>) -> Result<Page<R::Item>> {
         if const { O::SPREADS }
-            && let Some(spread) = self.origin.spread()
+            && let Some(spread) = self.asked.origin.spread()
         {
-            let hold = self.origin.hold()?;
+            let hold = self.asked.origin.hold()?;
             let (snapshot, narrowing) =
-                (std::borrow::Borrow::borrow(&hold), R::select(self.narrowing.clone()));
+                (std::borrow::Borrow::borrow(&hold), R::select(self.asked.narrowing.clone()));
             let mut rows = Vec::new();
             let mut each = |table: &DynamicTable, view: &crate::row::view::RowView<'_>| {
                 rows.push(R::read(snapshot, table, view)?);
                 Ok(())
             };
-            let asked = (P::KEYS, P::INDEX, &self.given, narrowing);
+            let asked = (P::KEYS, P::INDEX, &self.asked.given, narrowing);
             let next = spread.page(snapshot, &asked, (size, after), &mut each)?;
             return Ok(Page::of(rows, next));
         }
@@ -241,7 +253,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
         if const { is_wide::<P>() } && self.asks_parts().map_err(query)? {
             return self.page_beyond(size, after).map_err(query);
         }
-        let (hold, lanes) = self.held().map_err(query)?;
+        let (hold, lanes) = self.asked.held(&Self::WANTED).map_err(query)?;
         let snapshot = std::borrow::Borrow::borrow(&hold);
         snapshot_page::<P, R>(snapshot, table, lanes, size, after)
     }
@@ -249,13 +261,13 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     /// A page of those wide entities whose parts pass the filter, of so many heads.
     fn page_beyond(&self, size: usize, after: Option<&Continuation>) -> Result<Page<R::Item>> {
         let mut heads = self.clone();
-        if heads.narrowing.take_limit().is_some() {
+        if heads.take_limit().is_some() {
             return Err(Error::new(ErrorKind::InvalidQuery).because(
                 "the filter asks for what the parts of wide entities hold, and a page of those counts heads: leave out `top`",
             ));
         }
-        let beyond = Beyond::take(P::KEYS, &mut heads.narrowing)?;
-        let (hold, lanes) = heads.held()?;
+        let beyond = heads.take_beyond()?;
+        let (hold, lanes) = heads.asked.held(&Self::WANTED)?;
         let (snapshot, table) = (std::borrow::Borrow::<Snapshot>::borrow(&hold), &*self.table());
         let page = snapshot.page_by(table, lanes, size, after, |_, view| {
             rows::read_beyond::<P, R>(beyond.as_ref(), snapshot, table, view)
@@ -263,81 +275,39 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
         Ok(Page::of(page.entities.into_iter().flatten().collect(), page.next))
     }
 
-    /// The rows, to be decoded by the caller.
-    fn refilling(&self) -> Result<Refilling<O::Hold>> {
-        if const { O::SPREADS }
-            && let Some(spread) = self.origin.spread()
-        {
-            let hold = self.origin.hold()?;
-            let narrowing = R::select(self.narrowing.clone());
-            let asked = (P::KEYS, P::INDEX, &self.given, narrowing);
-            let across = spread.rows(std::borrow::Borrow::borrow(&hold), &asked)?;
-            return Ok(Refilling::across(hold, self.origin.table(), across));
-        }
-        rows::refilling::<O>(&self.table(), self.held())
-    }
-
     fn lower(&self) -> Result<Lanes> {
-        lowering::lower(P::KEYS, &self.given, R::select(self.narrowing.clone()), &self.table())
+        self.asked.lower(&Self::WANTED)
     }
 
     /// The table of the rows that it reads.
     fn table(&self) -> Cow<'_, DynamicTable> {
-        let table = self.origin.table();
-        if P::KEYS.is_elsewhere() {
-            Cow::Owned(table.member_of_family(P::KEYS.place().table.source()))
-        } else {
-            Cow::Borrowed(table)
-        }
-    }
-
-    /// Where the query reads. An index must be ready there.
-    fn hold(&self) -> Result<O::Hold> {
-        let hold = self.origin.hold()?;
-        let (snapshot, table) = (std::borrow::Borrow::borrow(&hold), self.origin.table());
-        check_index::<P>(snapshot, table)?;
-        if const { P::INDEX.is_none() } {
-            snapshot.check_rows(table, P::Entity::SCHEMA)?;
-        }
-        Ok(hold)
-    }
-
-    /// What the query reads, and where. By tokens it is read as if at one moment.
-    fn held(&self) -> Result<(O::Hold, Lanes)> {
-        let mut found = None;
-        let mut hold = || {
-            found = Some((self.hold()?, self.lower()?));
-            Ok(())
-        };
-        if self.given.is_blind() || self.narrowing.has_sealed() {
-            steadily(self.origin.table(), &mut hold)?;
-        } else {
-            hold()?;
-        }
-        // It was held once at least.
-        found.ok_or_else(|| Error::new(ErrorKind::KeySuperseded))
+        self.asked.table(P::KEYS)
     }
 }
 
 /// What runs a query, of whatever step: it is compiled for one.
+#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
 impl<P: Path, O: Origin, R: ReadAs<P>> PathQuery<P, O, R> {
+    #[cfg_attr(debug_assertions, inline(always))]
     fn begin(mut self) -> TypedRows<P, O, R> {
         if const { R::LEAVES_OUT } {
             // Rows that are left out don't count.
-            let most = self.narrowing.take_limit().unwrap_or(usize::MAX);
-            return TypedRows::new(self.refilling()).at_most(most);
+            let most = self.take_limit().unwrap_or(usize::MAX);
+            return TypedRows::new(self.asked.begin(&Self::WANTED)).at_most(most);
         }
         if const { is_wide::<P>() } {
-            return match Beyond::take(P::KEYS, &mut self.narrowing) {
-                Ok(None) => TypedRows::new(self.refilling()),
+            return match self.take_beyond() {
+                Ok(None) => TypedRows::new(self.asked.begin(&Self::WANTED)),
                 Ok(Some(beyond)) => {
-                    let most = self.narrowing.take_limit().unwrap_or(usize::MAX);
-                    TypedRows::new(self.refilling()).at_most(most).beyond(beyond)
+                    let most = self.take_limit().unwrap_or(usize::MAX);
+                    TypedRows::new(self.asked.begin(&Self::WANTED)).at_most(most).beyond(beyond)
                 }
-                Err(error) => TypedRows::new(Err(error.attempted("query").table(self.origin.table().name()))),
+                Err(error) => {
+                    TypedRows::new(Err(Some(error.attempted("query").table(self.origin().table().name()))))
+                }
             };
         }
-        TypedRows::new(self.refilling())
+        TypedRows::new(self.asked.begin(&Self::WANTED))
     }
 
     fn counted(&self) -> Result<u64> {
@@ -345,7 +315,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>> PathQuery<P, O, R> {
             // What can't be converted must not be counted by what it was.
             return self.clone().into_iter().try_fold(0, |count, row| row.map(|_| count + 1));
         }
-        self.refilling()?.count_rest()
+        self.asked.refilling(&Self::WANTED)?.count_rest()
     }
 }
 
@@ -371,10 +341,12 @@ fn snapshot_page<P: Path, R: ReadAs<P>>(
     snapshot.page_by(table, lanes, size, after, |_, view| R::read(snapshot, table, view))
 }
 
+#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
 impl<P: Path, O: Origin, R: ReadAs<P>, Step> IntoIterator for PathQuery<P, O, R, Step> {
     type Item = Result<R::Item>;
     type IntoIter = TypedRows<P, O, R>;
 
+    #[cfg_attr(debug_assertions, inline(always))]
     fn into_iter(self) -> TypedRows<P, O, R> {
         self.retyped::<R, Ended>().begin()
     }
@@ -382,13 +354,12 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> IntoIterator for PathQuery<P, O, R,
 
 impl<P, O: Clone, R, Step> Clone for PathQuery<P, O, R, Step> {
     fn clone(&self) -> Self {
-        let Self { origin, given, narrowing, .. } = self;
-        Self { origin: origin.clone(), given: given.clone(), narrowing: narrowing.clone(), of: PhantomData }
+        Self { asked: self.asked.clone(), of: PhantomData }
     }
 }
 
 impl<P, O: Origin, R, Step> fmt::Debug for PathQuery<P, O, R, Step> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PathQuery").field("table", &self.origin.table().name()).finish_non_exhaustive()
+        f.debug_struct("PathQuery").field("table", &self.asked.origin.table().name()).finish_non_exhaustive()
     }
 }

@@ -44,6 +44,7 @@ impl<P, S: HeldBy<P>> HoldsAll<S> for P {}
 #[derive(Debug)]
 pub struct OwnRows<E>(PhantomData<fn() -> E>);
 
+#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
 impl<E: Entity> Path for OwnRows<E> {
     type Entity = E;
     type Item = Stored<E>;
@@ -52,6 +53,7 @@ impl<E: Entity> Path for OwnRows<E> {
     const INDEX: Option<usize> = None;
     const COLUMNS: &'static E::Columns = E::COLUMNS;
 
+    #[cfg_attr(debug_assertions, inline(always))]
     fn read(view: &RowView<'_>) -> Result<Stored<E>> {
         read_stored(view)
     }
@@ -61,6 +63,7 @@ impl<E: Entity> Path for OwnRows<E> {
 #[derive(Debug)]
 pub struct WholeCopies<E, const INDEX: usize>(PhantomData<fn() -> E>);
 
+#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
 impl<E: Entity, const INDEX: usize> Path for WholeCopies<E, INDEX> {
     type Entity = E;
     type Item = Copied<E>;
@@ -69,6 +72,7 @@ impl<E: Entity, const INDEX: usize> Path for WholeCopies<E, INDEX> {
     const INDEX: Option<usize> = Some(INDEX);
     const COLUMNS: &'static E::Columns = E::COLUMNS;
 
+    #[cfg_attr(debug_assertions, inline(always))]
     fn read(view: &RowView<'_>) -> Result<Copied<E>> {
         read_copied::<Self>(view)
     }

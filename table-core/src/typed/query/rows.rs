@@ -3,33 +3,25 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use super::asked::Begun;
 use super::beyond::Beyond;
-use crate::error::{Error, Result};
-use crate::executor::Lanes;
-use crate::handle::rows::Refilling;
+use crate::error::Result;
+use crate::handle::rows::{Reading, Refilling};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::row::view::RowView;
+use crate::typed::entity::Entity;
 use crate::typed::entity::path::Path;
 use crate::typed::entity::wide;
 use crate::typed::read::origin::Origin;
 use crate::typed::read::reading::{ReadAs, Whole, is_wide};
-
-/// The rows of a query, to be decoded by the caller.
-pub(super) fn refilling<O: Origin>(
-    table: &DynamicTable,
-    held: Result<(O::Hold, Lanes)>,
-) -> Result<Refilling<O::Hold>> {
-    let (snapshot, lanes) = held.map_err(|e| e.attempted("query").table(table.name()))?;
-    Refilling::new(snapshot, table, lanes)
-}
 
 /// What a typed query finds, in order: an iterator that owns its snapshot, or reads the caller's.
 ///
 /// An error, of the query itself too, comes as an item, and ends it.
 #[must_use = "an iterator does nothing until it is used"]
 pub struct TypedRows<P: Path, O: Origin = DynamicTable, R: ReadAs<P> = Whole>(
-    Result<Refilling<O::Hold>, Option<Error>>,
+    Begun<O>,
     PhantomData<fn() -> (P, R)>,
     /// How many are left to be given, where the query itself can't say: it does not know which rows are left out.
     usize,
@@ -49,13 +41,13 @@ pub(super) fn read_beyond<P: Path, R: ReadAs<P>>(
     if beyond.accepts(&whole)? { R::read(snapshot, table, &whole).map(Some) } else { Ok(None) }
 }
 
+#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
 impl<P: Path, O: Origin, R: ReadAs<P>> TypedRows<P, O, R> {
-    pub(super) fn new(rows: Result<Refilling<O::Hold>>) -> Self {
-        Self(rows.map_err(Some), PhantomData, usize::MAX, None)
+    #[cfg_attr(debug_assertions, inline(always))]
+    pub(super) fn new(rows: Begun<O>) -> Self {
+        Self(rows, PhantomData, usize::MAX, None)
     }
-}
 
-impl<P: Path, O: Origin, R: ReadAs<P>> TypedRows<P, O, R> {
     /// Gives so many at the most.
     pub(super) fn at_most(self, left: usize) -> Self {
         Self(self.0, self.1, left, self.3)
@@ -67,9 +59,12 @@ impl<P: Path, O: Origin, R: ReadAs<P>> TypedRows<P, O, R> {
     }
 }
 
+#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
 impl<P: Path, O: Origin, R: ReadAs<P>> Iterator for TypedRows<P, O, R> {
     type Item = Result<R::Item>;
 
+    #[allow(clippy::manual_map, reason = "the compiler makes each `map` anew for each entity")]
+    #[cfg_attr(debug_assertions, inline(always))]
     fn next(&mut self) -> Option<Result<R::Item>> {
         match &mut self.0 {
             Ok(rows) if const { R::LEAVES_OUT } => {
@@ -100,11 +95,50 @@ impl<P: Path, O: Origin, R: ReadAs<P>> Iterator for TypedRows<P, O, R> {
                     }
                 }
             }
-            Ok(rows) => rows.next_by(|reading, view| R::read(reading.snapshot, reading.table, view)),
-            Err(error) => error.take().map(Err),
+            Ok(rows) => P::Entity::next::<P, O, R>(rows),
+            Err(error) => match error.take() {
+                Some(error) => Some(Err(error)),
+                None => None,
+            },
         }
     }
 }
+
+/// Entities, and what indexes hold of them, as rows give them.
+trait Next: Entity {
+    // Where it is optimized, nothing is called for a row that could be done in place.
+    #[allow(clippy::manual_map, reason = "the compiler makes each `map` anew for each entity")]
+    #[cfg_attr(not(debug_assertions), inline)]
+    fn next<P: Path, O: Origin, R: ReadAs<P>>(rows: &mut Refilling<O::Hold>) -> Option<Result<R::Item>> {
+        let mut found = None;
+        let mut read =
+            |reading: &Reading<'_>, view: &RowView<'_>| Self::keep::<P, R>(reading, view, &mut found);
+        match rows.next(&mut read) {
+            Some(Ok(())) => match found {
+                Some(found) => Some(Ok(found)),
+                None => None,
+            },
+            Some(Err(error)) => Some(Err(error)),
+            None => None,
+        }
+    }
+
+    /// Keeps what a row is read as.
+    #[cfg_attr(not(debug_assertions), inline)]
+    fn keep<P: Path, R: ReadAs<P>>(
+        reading: &Reading<'_>,
+        view: &RowView<'_>,
+        found: &mut Option<R::Item>,
+    ) -> Result<()> {
+        match R::read(reading.snapshot, reading.table, view) {
+            Ok(read) => *found = Some(read),
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+}
+
+impl<E: Entity> Next for E {}
 
 impl<P: Path, O: Origin, R: ReadAs<P>> std::iter::FusedIterator for TypedRows<P, O, R> {}
 

@@ -225,20 +225,6 @@ pub(in crate::typed) fn or_again<T>(read: impl Fn() -> Result<T>) -> Result<T> {
     }
 }
 
-/// Gives `read` the row of these keys, in the same way; whether there may be one.
-pub(in crate::typed) fn find_or_again(
-    table: &DynamicTable,
-    keys: (&str, &str),
-    read: &mut ReadRow<'_>,
-) -> Result<bool> {
-    let mut read = |view: &RowView<'_>, _| read(view);
-    match table.read_row(keys, &mut read) {
-        Err(error) if error.kind() == ErrorKind::KeySuperseded => table.read_row(keys, &mut read)?,
-        done => done?,
-    }
-    Ok(true)
-}
-
 /// What is read by tokens, as if at one moment: a row that a job files anew under a younger key, while its tokens are
 /// looked at one by one, must not slip through, and neither must one whose key is destroyed after that. `read` takes its
 /// snapshot before it asks for tokens; what it read last counts.

@@ -1,5 +1,7 @@
 //! Keys of entities and of their copies, made from the fields that stand in them.
 
+#[cfg(feature = "serde")]
+mod as_list;
 mod identity;
 mod reference;
 
@@ -8,8 +10,10 @@ pub use reference::{Ref, RefColumn};
 use std::marker::PhantomData;
 
 use super::blind::BlindKey;
+use super::point::Sought;
 use crate::error::Result;
 use crate::model::ValueRef;
+use crate::plan::Values;
 use crate::row::view::RowView;
 use crate::schema::{
     self, CharSet, FieldPart, KeyPair, KeyPart, KeyType, KeyValues, Place, Property, PropertyValue, Schema,
@@ -18,7 +22,7 @@ use crate::schema::{
 use crate::typed::change::values_of;
 use crate::typed::entity::Entity;
 use crate::typed::entity::column::sealed::Given;
-use crate::typed::entity::path::{self, Path};
+use crate::typed::entity::path::{self, Path, PathKeys};
 use crate::typed::entity::stored::Stored;
 use crate::typed::query::OwnRows;
 
@@ -198,6 +202,7 @@ pub struct Key<E> {
     entity: PhantomData<fn() -> E>,
 }
 
+#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
 impl<E: Entity> Key<E> {
     /// The key of an entity that was met in the table.
     pub(in crate::typed) fn stored(partition: &str, row: &str) -> Self {
@@ -205,14 +210,14 @@ impl<E: Entity> Key<E> {
     }
 
     #[doc(hidden)]
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn new(parts: &[KeyResult<'_>]) -> Self {
         Self { keys: print(E::SCHEMA, E::SCHEMA.place(), parts), entity: PhantomData }
     }
 
     /// The key of this entity.
     pub fn of(entity: &E) -> Self {
-        let keys = values_of(entity).and_then(|values| schema::own_keys(E::SCHEMA, &values));
-        Self { keys, entity: PhantomData }
+        Self { keys: own_keys(E::SCHEMA, values_of(entity)), entity: PhantomData }
     }
 
     /// The key of these texts.
@@ -221,31 +226,22 @@ impl<E: Entity> Key<E> {
     }
 
     /// No key, for a change that doesn't ask for one.
+    #[cfg_attr(debug_assertions, inline(always))]
     pub(in crate::typed) fn unused() -> Self {
         Self { keys: Ok(KeyPair::default()), entity: PhantomData }
     }
 }
 
+#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
 impl<E> Key<E> {
-    /// Moves the keys out, for who has to read the row while the entity's change is taken hold of.
-    pub(in crate::typed) fn lend(&mut self) -> Result<KeyPair> {
-        match &mut self.keys {
-            Ok(keys) => Ok(std::mem::take(keys)),
-            Err(error) => Err(error.again()),
-        }
-    }
-
-    /// Takes the keys back.
-    pub(in crate::typed) fn take_back(&mut self, keys: KeyPair) {
-        self.keys = Ok(keys);
+    #[cfg_attr(debug_assertions, inline(always))]
+    pub(in crate::typed) fn into_keys(self) -> Result<KeyPair> {
+        self.keys
     }
 
     /// The partition key and the row key.
     pub fn as_strs(&self) -> Result<(&str, &str)> {
-        match &self.keys {
-            Ok(keys) => Ok(keys.as_strs()),
-            Err(error) => Err(error.again()),
-        }
+        key_pair(&self.keys)
     }
 }
 
@@ -296,26 +292,49 @@ enum Keys {
     Blind(BlindKey),
 }
 
+impl Keys {
+    fn new(path: &'static PathKeys, parts: &[KeyResult<'_>]) -> Self {
+        if path.is_blind() {
+            Self::Blind(BlindKey::new(path, parts))
+        } else {
+            Self::Printed(print(path.schema(), path.place(), parts))
+        }
+    }
+
+    fn sought(&self) -> Sought<'_> {
+        match self {
+            Self::Printed(keys) => Sought::Printed(key_pair(keys)),
+            Self::Blind(key) => Sought::Blind(key),
+        }
+    }
+}
+
+/// The keys of the entity with these values.
+fn own_keys(schema: &'static Schema, values: Result<Values<'_>>) -> Result<KeyPair> {
+    schema::own_keys(schema, &values?)
+}
+
+/// The partition key and the row key, unless they are of a value that no key can hold.
+fn key_pair(keys: &Result<KeyPair>) -> Result<(&str, &str)> {
+    match keys {
+        Ok(keys) => Ok(keys.as_strs()),
+        Err(error) => Err(error.again()),
+    }
+}
+
+#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
 impl<P: Path> IndexKey<P> {
     #[doc(hidden)]
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn new(parts: &[KeyResult<'_>]) -> Self {
-        let keys = if P::KEYS.is_blind() {
-            Keys::Blind(BlindKey::new(P::KEYS, parts))
-        } else {
-            Keys::Printed(print(P::Entity::SCHEMA, P::KEYS.place(), parts))
-        };
-        Self { keys, path: PhantomData }
+        Self { keys: Keys::new(P::KEYS, parts), path: PhantomData }
     }
 }
 
 impl<P> IndexKey<P> {
     /// The partition key and the row key of the copy. An error if a token stands in it.
     pub fn as_strs(&self) -> Result<(&str, &str)> {
-        match &self.keys {
-            Keys::Printed(Ok(keys)) => Ok(keys.as_strs()),
-            Keys::Printed(Err(error)) => Err(error.again()),
-            Keys::Blind(key) => Err(key.unseen()),
-        }
+        self.keys.sought().keys()
     }
 }
 
@@ -332,14 +351,24 @@ pub trait Lookup<E: Entity>: sealed::Sealed {
     #[doc(hidden)]
     type Path: Path<Entity = E>;
 
+    /// The key as it is looked for.
     #[doc(hidden)]
-    fn keys(&self) -> Result<(&str, &str)>;
+    #[expect(private_interfaces, reason = "nobody else implements it")]
+    fn sought(&self) -> Sought<'_>;
+
+    #[doc(hidden)]
+    fn keys(&self) -> Result<(&str, &str)> {
+        self.sought().keys()
+    }
 
     /// The key, if only a table can print it.
     #[doc(hidden)]
     #[expect(private_interfaces, reason = "nobody else implements it")]
     fn blind(&self) -> Option<&BlindKey> {
-        None
+        match self.sought() {
+            Sought::Blind(key) => Some(key),
+            Sought::Printed(_) => None,
+        }
     }
 
     #[doc(hidden)]
@@ -354,36 +383,36 @@ mod sealed {
     impl<P> Sealed for super::IndexKey<P> {}
 }
 
+#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
 impl<E: Entity> Lookup<E> for Key<E> {
     type Output = Stored<E>;
     type Path = OwnRows<E>;
 
-    fn keys(&self) -> Result<(&str, &str)> {
-        self.as_strs()
+    #[expect(private_interfaces, reason = "nobody else implements it")]
+    #[cfg_attr(debug_assertions, inline(always))]
+    fn sought(&self) -> Sought<'_> {
+        Sought::Printed(key_pair(&self.keys))
     }
 
+    #[cfg_attr(debug_assertions, inline(always))]
     fn read(view: &RowView<'_>) -> Result<Self::Output> {
-        path::check_own::<E>(view)?;
+        path::check_own(view, E::SCHEMA)?;
         path::read_stored(view)
     }
 }
 
+#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
 impl<P: Path> Lookup<P::Entity> for IndexKey<P> {
     type Output = P::Item;
     type Path = P;
 
-    fn keys(&self) -> Result<(&str, &str)> {
-        self.as_strs()
-    }
-
     #[expect(private_interfaces, reason = "nobody else implements it")]
-    fn blind(&self) -> Option<&BlindKey> {
-        match &self.keys {
-            Keys::Blind(key) => Some(key),
-            Keys::Printed(_) => None,
-        }
+    #[cfg_attr(debug_assertions, inline(always))]
+    fn sought(&self) -> Sought<'_> {
+        self.keys.sought()
     }
 
+    #[cfg_attr(debug_assertions, inline(always))]
     fn read(view: &RowView<'_>) -> Result<P::Item> {
         path::check_kind(view, P::KEYS.tag())?;
         P::read(view)

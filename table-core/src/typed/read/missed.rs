@@ -4,10 +4,10 @@ use crate::error::{ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::Value;
+use crate::plan::Values;
 use crate::row::view::RowView;
 use crate::schema::{self, FieldPart, KeyPair, KeyValues, Kinship, Place, PropertyValue, Schema, ValueError};
-use crate::typed::change::values_of;
-use crate::typed::entity::{Entity, former};
+use crate::typed::entity::path::PathKeys;
 
 /// What reads the row that is found.
 type ReadRow<'r> = dyn FnMut(&RowView<'_>) -> Result<()> + 'r;
@@ -17,26 +17,14 @@ type ReadRow<'r> = dyn FnMut(&RowView<'_>) -> Result<()> + 'r;
 ///
 /// While entities whose key changes are being converted, one that is still to be is looked for under the key that it had: if
 /// its new key tells that. Otherwise nobody can say that it is not there.
-#[inline]
-pub(in crate::typed) fn look_again<E: Entity>(
+pub(in crate::typed) fn look_again(
+    own: &'static PathKeys,
     table: &DynamicTable,
     snapshot: Option<&Snapshot>,
     keys: (&str, &str),
     read: &mut ReadRow<'_>,
 ) -> Result<()> {
-    look_again_of((E::SCHEMA, becomes::<E>), table, snapshot, keys, read)
-}
-
-/// Whether a row is of a former version, and what it becomes has this key.
-type Becomes = fn(&RowView<'_>, (&str, &str)) -> Result<bool>;
-
-fn look_again_of(
-    (schema, becomes): (&'static Schema, Becomes),
-    table: &DynamicTable,
-    snapshot: Option<&Snapshot>,
-    keys: (&str, &str),
-    read: &mut ReadRow<'_>,
-) -> Result<()> {
+    let schema = own.schema();
     let now;
     let snapshot = match snapshot {
         Some(snapshot) => snapshot,
@@ -57,7 +45,7 @@ fn look_again_of(
             for place in &places {
                 let (partition, row) = place.as_strs();
                 let Some(found) = snapshot.view(table, partition, row)? else { continue };
-                if becomes(&found, keys)? {
+                if becomes(own, &found, keys)? {
                     return read(&found);
                 }
             }
@@ -68,16 +56,20 @@ fn look_again_of(
 }
 
 /// Whether a row is of a former version, and what it becomes has this key.
-fn becomes<E: Entity>(row: &RowView<'_>, keys: (&str, &str)) -> Result<bool> {
-    if const { E::SCHEMA.former.is_none() } {
+fn becomes(own: &'static PathKeys, row: &RowView<'_>, keys: (&str, &str)) -> Result<bool> {
+    let (Some(former), Some(kind), schema) = (own.former(), row.kind()?, own.schema()) else {
+        return Ok(false);
+    };
+    if !matches!(schema.kinship(kind), Kinship::Former(_)) {
         return Ok(false);
     }
-    let Some(kind) = row.kind()? else { return Ok(false) };
-    if !matches!(E::SCHEMA.kinship(kind), Kinship::Former(_)) {
-        return Ok(false);
-    }
-    let Some(entity) = former::read::<E>(row)? else { return Ok(false) };
-    Ok(schema::own_keys(E::SCHEMA, &values_of(&entity)?)?.as_strs() == keys)
+    let mut has_key = false;
+    let mut take = |values: &Values<'_>| {
+        has_key = schema::own_keys(schema, values)?.as_strs() == keys;
+        Ok(())
+    };
+    (former.convert)(row, &mut take)?;
+    Ok(has_key)
 }
 
 /// Where the entity of this key would lie in each former version; `None` if the key doesn't tell for one of them.

@@ -6,6 +6,7 @@ pub(in crate::typed) mod key;
 pub(in crate::typed) mod list;
 pub(in crate::typed) mod missed;
 pub(in crate::typed) mod origin;
+pub(in crate::typed) mod point;
 pub(in crate::typed) mod projection;
 pub(in crate::typed) mod reading;
 pub(in crate::typed) mod shown;
@@ -22,7 +23,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::row::view::RowView;
-use crate::schema::{Index, Schema};
+use crate::schema::Schema;
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::{Path, PathKeys, check_kind, check_own, of_kin};
 use crate::typed::entity::wide;
@@ -288,7 +289,7 @@ pub(in crate::typed) fn get<E: Entity, L: Lookup<E>>(
         found = Some(L::read(view)?);
         Ok(())
     };
-    let looked = missed::look_again::<E>(table, Some(snapshot), (partition, row), &mut read);
+    let looked = missed::look_again(L::Path::KEYS, table, Some(snapshot), (partition, row), &mut read);
     looked.map_err(located(table, partition, row))?;
     Ok(found)
 }
@@ -304,52 +305,39 @@ fn get_many<E: Entity, L: Lookup<E>>(
 /// Makes sure that the path's rows can be read in the snapshot: those of an index that is being made can't. What becomes of
 /// an index is said in the table of its entities, wherever it lies.
 pub(in crate::typed) fn check_index<P: Path>(snapshot: &Snapshot, table: &DynamicTable) -> Result<()> {
-    look_after::<P>(table);
-    match states_of::<P>() {
+    check_index_of(P::KEYS, snapshot, table)
+}
+
+/// The same of a path of whatever type.
+pub(in crate::typed) fn check_index_of(
+    path: &'static PathKeys,
+    snapshot: &Snapshot,
+    table: &DynamicTable,
+) -> Result<()> {
+    look_after(path, table);
+    match path.states() {
         None => Ok(()),
         Some((schema, index)) => snapshot.check_index(table.member(schema.table()), schema, index),
     }
 }
 
 /// Has what follows settled if that was left by another process: whoever reads it would else wait for somebody who writes.
-#[inline]
-fn look_after<P: Path>(table: &DynamicTable) {
-    if const {
-        match P::INDEX {
-            Some(index) => P::Entity::SCHEMA.is_eventual(index),
-            None => P::Entity::SCHEMA.holds_eventual(),
-        }
-    } && let Ok(pending) = table.exec().store().pending()
+fn look_after(path: &'static PathKeys, table: &DynamicTable) {
+    if path.follows()
+        && let Ok(pending) = table.exec().store().pending()
     {
         pending.settlers().look(pending);
     }
 }
 
-/// The path's index and whose it is. The rows of a summary are an index of the entities that it is of.
-fn states_of<P: Path>() -> Option<(&'static Schema, usize)> {
-    if let Some(index) = const { P::INDEX } {
-        return Some((P::KEYS.schema(), index));
-    }
-    match const { <P::Entity as Entity>::SUMMARIZES } {
-        Some(source) => summary_of(source, P::KEYS),
-        None => None,
-    }
-}
-
-fn summary_of(source: &'static Schema, keys: &'static PathKeys) -> Option<(&'static Schema, usize)> {
-    let is_it = |index: &Index| index.summary.is_some() && index.kind == keys.schema().kind;
-    Some((source, source.indexes.iter().position(is_it)?))
-}
-
 /// What `read` makes of the path's rows as they are now. An index must be ready before the read and after, and in one epoch
 /// of its kind: then it was so all the time.
-#[inline]
 pub(in crate::typed) fn while_ready<P: Path, T>(
     table: &DynamicTable,
     mut read: impl FnMut() -> Result<T>,
 ) -> Result<T> {
-    look_after::<P>(table);
-    let Some(states) = states_of::<P>() else { return read() };
+    look_after(P::KEYS, table);
+    let Some(states) = P::KEYS.states() else { return read() };
     let mut found = None;
     while_it_is_ready(table.member(states.0.table()), P::KEYS, states, &mut || found = Some(read()))?;
     found.unwrap_or_else(|| Err(Error::new(ErrorKind::IndexBuilding)))
@@ -399,7 +387,7 @@ fn get_as<E: Entity, L: Lookup<E>, S: Projection<Entity = E>>(
     let lies_in = <L::Path as Path>::KEYS.table(table);
     let read = |view: &RowView<'_>| {
         match const { L::Path::INDEX } {
-            None => check_own::<E>(view)?,
+            None => check_own(view, E::SCHEMA)?,
             Some(_) => check_kind(view, <L::Path as Path>::KEYS.tag())?,
         }
         projection::read::<L::Path, S>(view)
@@ -410,7 +398,7 @@ fn get_as<E: Entity, L: Lookup<E>, S: Projection<Entity = E>>(
         check_index::<L::Path>(snapshot, table)?;
         snapshot.check_rows(table, E::SCHEMA)?;
         let Some(head) = snapshot.view(table, partition, row)? else { return Ok(None) };
-        let some = check_own::<E>(&head).and_then(|()| projection::joined::<S>(snapshot, table, head));
+        let some = check_own(&head, E::SCHEMA).and_then(|()| projection::joined::<S>(snapshot, table, head));
         return some.and_then(|view| read(&view)).map(Some).map_err(located(table, partition, row));
     }
     let Some(snapshot) = snapshot else {
@@ -452,7 +440,7 @@ fn get_as_by<E: Entity, L: Lookup<E>, S>(
             found = Some(read(view)?);
             Ok(())
         };
-        let looked = missed::look_again::<E>(table, snapshot, (partition, row), &mut keep);
+        let looked = missed::look_again(L::Path::KEYS, table, snapshot, (partition, row), &mut keep);
         looked.map_err(located(table, partition, row))?;
     }
     Ok(found.filter(|_| is_found))

@@ -63,9 +63,11 @@ mod sealed {
 #[derive(Debug)]
 pub enum Whole {}
 
+#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
 impl<P: Path> ReadAs<P> for Whole {
     type Item = P::Item;
 
+    #[cfg_attr(debug_assertions, inline(always))]
     fn read(snapshot: &Snapshot, table: &DynamicTable, view: &RowView<'_>) -> Result<P::Item> {
         if const { is_wide::<P>() } && view.parts().is_none() {
             return P::read(&wide::whole::<P::Entity>(snapshot, table, view.clone())?);
@@ -112,7 +114,7 @@ impl<P: Path> ReadAs<P> for Entities {
         let table = table.member(P::KEYS.schema().table());
         match snapshot.view(table, partition, row)? {
             Some(own) => {
-                path::check_own::<P::Entity>(&own)?;
+                path::check_own(&own, P::Entity::SCHEMA)?;
                 let own = wide::whole::<P::Entity>(snapshot, table, own)?;
                 let entity = path::read_stored(&own)?;
                 let belongs = !const { is_eventual::<P>() } || belongs::<P>(&entity, (partition, row), view)?;

@@ -10,8 +10,8 @@ use crate::model::{ETag, Value, ValueRef};
 use crate::plan::{Addition, Amounts, Epoch, Group, OneOrMore, OwnAdd, Plan};
 use crate::schema::{self, Countable, Schema, Series, SumOf, ValueError, holds};
 use crate::sealing::SealedAt;
-use crate::typed::change::Change;
 use crate::typed::change::driver::{self, Together};
+use crate::typed::change::{Add, Change};
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Key;
 use crate::typed::table::Table;
@@ -58,14 +58,16 @@ impl<E> Additions<E> {
         }
         self.all.push(One { field: first + slot, slot, by, added: schema::added::<T>, of_entity });
     }
+}
 
+impl<E> Add<E> for Additions<E> {
     /// Refuses what is of no slot.
-    pub(in crate::typed) fn check(&self) -> Result<()> {
+    fn check(&self) -> Result<()> {
         self.refused.as_ref().map_or(Ok(()), |error| Err(error.again()))
     }
 
-    /// Adds to the slots of an entity that was read; refuses a sum that its slot can't hold.
-    pub(in crate::typed) fn apply(&self, entity: &mut E) -> Result<()> {
+    /// Adds to the slots; refuses a sum that its slot can't hold.
+    fn apply(&self, entity: &mut E) -> Result<()> {
         let added = self.all.iter().try_for_each(|one| (one.of_entity)(entity, one.slot, one.by));
         added.map_err(|error| Error::new(ErrorKind::ValueOutOfRange).because(error.to_string()))
     }
@@ -133,7 +135,7 @@ impl<E: Entity> Table<E> {
         let additions = add.into();
         match self.add_in_place(&key, &additions)? {
             Some(done) => Ok(done),
-            None => self.commit(key, Change::Add(additions)).map(|(etag, _)| etag),
+            None => self.written(key, Change::Add(Box::new(additions))),
         }
     }
 

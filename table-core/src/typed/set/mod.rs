@@ -18,9 +18,10 @@ use crate::query::Query;
 use crate::row::view::RowView;
 use crate::schema::{self, Schema};
 use crate::typed::change::egt::{Egt, MemberOf};
-use crate::typed::entity::path::{check_own, read_stored};
+use crate::typed::entity::path::{Path, check_own, read_stored};
 use crate::typed::entity::stored::Stored;
 use crate::typed::entity::{Entity, wide};
+use crate::typed::query::OwnRows;
 use crate::typed::read;
 use crate::typed::read::key::{Key, Partition};
 use crate::typed::read::missed::look_again;
@@ -110,7 +111,7 @@ impl<Set> Visitor<Set> for Read<'_> {
 
     fn visit<E: Entity>(self, variant: fn(E) -> Set) -> Self::Output {
         let Self(parts, view) = self;
-        check_own::<E>(view)?;
+        check_own(view, E::SCHEMA)?;
         let stored = match parts {
             Some((snapshot, table)) if const { E::SCHEMA.is_wide() } => {
                 read_stored::<E>(&wide::whole::<E>(snapshot, table, view.clone())?)
@@ -192,7 +193,7 @@ impl<Set: EntitySet> SetTable<Set> {
         }
         let (partition, row) = key.as_strs()?;
         let mut read = |view: &RowView<'_>| {
-            check_own::<E>(view)?;
+            check_own(view, E::SCHEMA)?;
             read_stored(view)
         };
         if let Some(found) = self.table.get_by(partition, row, &mut read)? {
@@ -203,7 +204,7 @@ impl<Set: EntitySet> SetTable<Set> {
             found = Some(read(view)?);
             Ok(())
         };
-        look_again::<E>(&self.table, None, (partition, row), &mut keep)?;
+        look_again(OwnRows::<E>::KEYS, &self.table, None, (partition, row), &mut keep)?;
         Ok(found)
     }
 

@@ -28,18 +28,23 @@ const AT_ONCE: usize = 512;
 const PASSES: u32 = 64;
 
 /// Has this process settle what follows the entities of this type, once it has opened their table.
+#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[cfg_attr(debug_assertions, inline(always))]
 pub(in crate::typed) fn register<E: Entity>(store: &Store) {
-    if const { !E::SCHEMA.has_eventual() && E::HOLDERS.is_empty() }
-        || !E::SCHEMA.has_eventual() && !held::follows(E::HOLDERS)
-    {
+    if const { E::SCHEMA.has_eventual() || !E::HOLDERS.is_empty() } {
+        add(store, KindSettler { schema: E::SCHEMA, read: unopened::read::<E>, holders: E::HOLDERS });
+    }
+}
+
+fn add(store: &Store, settler: KindSettler) {
+    if !settler.schema.has_eventual() && !held::follows(settler.holders) {
         return;
     }
     let Ok(pending) = store.backend().pending() else { return };
     let settlers = pending.settlers();
-    if settlers.knows(E::SCHEMA) {
+    if settlers.knows(settler.schema) {
         return;
     }
-    let settler = KindSettler { schema: E::SCHEMA, read: unopened::read::<E>, holders: E::HOLDERS };
     settlers.add(store.backend(), Arc::new(settler), background);
     // What another process has left, or this one before it was opened anew.
     if pending.count().is_ok_and(|count| count.entries > 0) {

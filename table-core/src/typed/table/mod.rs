@@ -15,19 +15,15 @@ use crate::handle::bulk::{BulkReport, each, load};
 use crate::handle::table::DynamicTable;
 use crate::model::{ETag, IntoIfMatch};
 use crate::plan::{Plan, Refused};
-use crate::row::view::RowView;
 use crate::schema::Standing;
+use crate::typed::change::alone::Changed;
 use crate::typed::change::driver::{self, Together};
 use crate::typed::change::egt::Egt;
-use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::change::{Change, Refusal, alone};
 use crate::typed::entity::Entity;
-use crate::typed::entity::path::Path;
 use crate::typed::entity::stored::Stored;
-use crate::typed::read::blind::find_or_again;
 use crate::typed::read::key::{Key, Lookup, Partition};
-use crate::typed::read::missed::look_again;
-use crate::typed::read::{self, while_ready};
+use crate::typed::read::point::Got;
 
 /// A table as a place for entities of type `E`.
 ///
@@ -39,77 +35,54 @@ pub struct Table<E: Entity> {
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
+#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
 impl<E: Entity> Table<E> {
+    #[cfg_attr(debug_assertions, inline(always))]
     pub(crate) fn new(table: DynamicTable) -> Self {
         Self { indexes: E::indexes(table.clone()), table }
     }
 
     /// The same table for entities of any shape. It reads every row; it refuses to write those of declared kinds, this
     /// entity's among them, unless it is made [`raw`](DynamicTable::raw).
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn dynamic(&self) -> &DynamicTable {
         &self.table
     }
 
     /// The entity of this key, or what an index's copy holds.
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn get<L: Lookup<E>>(&self, key: L) -> Result<Option<L::Output>> {
         self.find(&key)
     }
 
-    #[inline]
+    #[cfg_attr(debug_assertions, inline(always))]
     pub(in crate::typed) fn find<L: Lookup<E>>(&self, key: &L) -> Result<Option<L::Output>> {
-        if const { L::Path::INDEX.is_none() && E::SCHEMA.is_wide() } {
-            // The head and its parts are those of one moment.
-            return read::get(&self.table.snapshot()?, &self.table, key);
-        }
-        while_ready::<L::Path, _>(&self.table, || {
-            let mut found = None;
-            let mut read = |view: &RowView<'_>| {
-                found = Some(L::read(view)?);
-                Ok(())
-            };
-            let table = <L::Path as Path>::KEYS.table(&self.table);
-            let is_found = match key.blind() {
-                Some(blind) => blind.find(table, &mut read)?,
-                None => find_or_again(table, key.keys()?, &mut read)?,
-            };
-            if const { L::Path::INDEX.is_none() } && found.is_none() {
-                self.look_again(key, &mut found)?;
-            }
-            Ok(found.filter(|_| is_found))
-        })
-    }
-
-    /// Looks again for what was not found under its key.
-    #[inline(never)]
-    fn look_again<L: Lookup<E>>(&self, key: &L, found: &mut Option<L::Output>) -> Result<()> {
-        let keys = key.keys()?;
-        let mut read = |view: &RowView<'_>| {
-            *found = Some(L::read(view)?);
-            Ok(())
-        };
-        let looked = look_again::<E>(&self.table, None, keys, &mut read);
-        looked.map_err(|e| e.attempted("read from").table(self.table.name()).partition(keys.0).row(keys.1))
+        E::got(&self.table, key)
     }
 
     /// Whether there is an entity of this key, or a copy of one in the key's index. It is read as [`get`](Self::get) reads
     /// it, so what `get` refuses is refused here too.
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn exists<L: Lookup<E>>(&self, key: L) -> Result<bool> {
         self.get(key).map(|found| found.is_some())
     }
 
     /// Adds an entity and its copies; fails if there is one of its key, or of a key in a unique index.
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn insert(&self, entity: &E) -> Result<ETag> {
-        self.commit(Key::unused(), Change::Insert(entity)).map(|(etag, _)| etag)
+        self.written(Key::unused(), Change::Insert(entity))
     }
 
     /// Adds an entity, or puts it in the place of the one there.
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn put(&self, entity: &E) -> Result<ETag> {
-        self.commit(Key::of(entity), Change::Put(entity)).map(|(etag, _)| etag)
+        self.written(Key::of(entity), Change::Put(entity))
     }
 
     /// Puts an entity in the place of the one there, if that is of the version demanded; fails if there is none.
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn replace(&self, entity: &E, condition: impl IntoIfMatch) -> Result<ETag> {
-        self.commit(Key::of(entity), Change::Replace(entity, condition.into())).map(|(etag, _)| etag)
+        self.written(Key::of(entity), Change::Replace(entity, condition.into()))
     }
 
     /// Sets what the patch sets on the entity there, if that is of the version demanded; fails if there is none.
@@ -129,6 +102,7 @@ impl<E: Entity> Table<E> {
     /// # assert_eq!((jones.age, &*jones.last_name), (41, "Jones"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn merge(&self, key: Key<E>, patch: E::Patch, condition: impl IntoIfMatch) -> Result<Stored<E>> {
         self.changed(key, Change::Merge(patch, condition.into()))
     }
@@ -137,6 +111,7 @@ impl<E: Entity> Table<E> {
     ///
     /// The closure runs outside any transaction, and maybe several times. It can't change the fields of the primary
     /// key. What comes back is the entity as stored.
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn update(&self, key: Key<E>, change: impl FnMut(&mut E)) -> Result<Stored<E>> {
         self.changed(key, Change::Update(Box::new(change)))
     }
@@ -182,7 +157,7 @@ impl<E: Entity> Table<E> {
         key: Key<E>,
         change: impl FnMut(&mut E) -> Result<(), X>,
     ) -> Result<Stored<E>, X> {
-        alone::update_unless_refused(self.table.name(), key, change, |attempt| {
+        alone::update_unless_refused(self.table.name(), key, change, &mut |attempt| {
             driver::commit(Together::alone(&self.table), &mut [attempt])
         })
     }
@@ -210,13 +185,18 @@ impl<E: Entity> Table<E> {
 
     /// Changes the entity as [`update`](Self::update) does, its row key too: the entity and its copies move within
     /// the partition, in one transaction. Fails if there is an entity of the new key.
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn move_to(&self, key: Key<E>, change: impl FnMut(&mut E)) -> Result<Stored<E>> {
         self.changed(key, Change::Move(Box::new(change)))
     }
 
     /// Removes the entity of this key with all its copies, if it is of the version demanded; fails if there is none.
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn delete(&self, key: Key<E>, condition: impl IntoIfMatch) -> Result<()> {
-        self.commit(key, Change::Delete(condition.into())).map(|_| ())
+        match self.written(key, Change::Delete(condition.into())) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Adds many entities, each whole with its copies or not at all, packed into few transactions of up to 16 MiB.
@@ -282,14 +262,15 @@ impl<E: Entity> Table<E> {
         Egt::new(Ok(self.table.clone()), partition)
     }
 
+    #[cfg_attr(debug_assertions, inline(always))]
     fn changed(&self, key: Key<E>, change: Change<'_, E>) -> Result<Stored<E>> {
-        alone::stored(self.table.name(), self.commit(key, change)?)
+        E::changed(&self.table, key, change)
     }
 
-    pub(in crate::typed) fn commit(&self, key: Key<E>, change: Change<'_, E>) -> Result<(ETag, Option<E>)> {
-        let mut attempt = EntityAttempt::new(key, change);
-        let etag = driver::commit(Together::alone(&self.table), &mut [&mut attempt])?;
-        Ok((etag, attempt.take_new()))
+    /// Carries out a change of which no more is asked than the version that it has written.
+    #[cfg_attr(debug_assertions, inline(always))]
+    pub(in crate::typed) fn written(&self, key: Key<E>, change: Change<'_, E>) -> Result<ETag> {
+        E::written(&self.table, key, change)
     }
 }
 
@@ -300,9 +281,11 @@ impl<E: Entity> Clone for Table<E> {
 }
 
 /// The entity's queries.
+#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
 impl<E: Entity> Deref for Table<E> {
     type Target = E::Indexes<DynamicTable>;
 
+    #[cfg_attr(debug_assertions, inline(always))]
     fn deref(&self) -> &E::Indexes<DynamicTable> {
         &self.indexes
     }

@@ -12,6 +12,7 @@ use crate::typed::set::{EntitySet, SetTable};
 use crate::typed::settle;
 use crate::typed::table::Table;
 
+#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
 impl Store {
     /// The table of this entity, created if there is none, for entities of this type.
     ///
@@ -22,10 +23,15 @@ impl Store {
     ///
     /// To open a table and to read it notes nothing, so a newer program that only looks locks no older one out. A program
     /// that lacks an optional field of a newer one goes on: it carries the values along.
+    #[cfg_attr(debug_assertions, inline(always))]
     pub fn table<E: InOneTable>(&self) -> Result<Table<E>> {
-        let table = self.table_with_source(E::SCHEMA, E::SUMMARIZES)?;
-        settle::register::<E>(self);
-        Ok(Table::new(table))
+        match self.table_with_source(E::SCHEMA, E::SUMMARIZES) {
+            Ok(table) => {
+                settle::register::<E>(self);
+                Ok(Table::new(table))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// The table of a kind, with that of the entities of which the kind is a summary.

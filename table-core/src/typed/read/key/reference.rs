@@ -17,6 +17,7 @@ use crate::typed::entity::group::Group;
 use crate::typed::entity::source::Source;
 use crate::typed::entity::stored::Stored;
 use crate::typed::query::OwnRows;
+use crate::typed::read::point::Sought;
 
 /// The key of another entity, kept as two properties of the one that refers to it: `manager: Ref<Employee>` as
 /// `ManagerPartition` and `ManagerRow`.
@@ -132,8 +133,9 @@ impl<E: Entity> Lookup<E> for Ref<E> {
     type Output = Stored<E>;
     type Path = OwnRows<E>;
 
-    fn keys(&self) -> Result<(&str, &str)> {
-        self.as_strs()
+    #[expect(private_interfaces, reason = "nobody else implements it")]
+    fn sought(&self) -> Sought<'_> {
+        Sought::Printed(self.as_strs())
     }
 
     fn read(view: &RowView<'_>) -> Result<Self::Output> {
@@ -145,8 +147,9 @@ impl<E: Entity> Lookup<E> for &Ref<E> {
     type Output = Stored<E>;
     type Path = OwnRows<E>;
 
-    fn keys(&self) -> Result<(&str, &str)> {
-        self.as_strs()
+    #[expect(private_interfaces, reason = "nobody else implements it")]
+    fn sought(&self) -> Sought<'_> {
+        Sought::Printed(self.as_strs())
     }
 
     fn read(view: &RowView<'_>) -> Result<Self::Output> {
@@ -182,23 +185,6 @@ fn texts<'a>(keys: Option<(&'a str, &'a str)>) -> (Given<'a>, Given<'a>) {
     let why = "a reference by a key that no row can have, which `Ref::as_strs` tells more of";
     let refused = ValueError::invalid(EdmType::String, why);
     (Err(refused), Err(refused))
-}
-
-/// A reference as text: its partition key and its row key, one after another in a list.
-#[cfg(feature = "serde")]
-impl<E> serde::Serialize for Ref<E> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let keys = self.as_strs().map_err(serde::ser::Error::custom)?;
-        serde::Serialize::serialize(&keys, serializer)
-    }
-}
-
-#[cfg(feature = "serde")]
-impl<'de, E: Entity> serde::Deserialize<'de> for Ref<E> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (partition, row) = <(String, String) as serde::Deserialize>::deserialize(deserializer)?;
-        Ok(Self { key: Key::verbatim(&partition, &row) })
-    }
 }
 
 /// A reference in a filter: `|e| e.manager.eq(Employee::key("Sales", 7))`.

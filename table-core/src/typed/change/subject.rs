@@ -1,0 +1,267 @@
+//! What is of the entity's type in a change of it. All else of the change, its [attempt](super::entity_attempt), is not, so it
+//! is compiled once, and not again for each entity.
+
+use super::{Change, Closure, What, checked, values_of};
+use crate::error::Result;
+use crate::plan::Values;
+use crate::row::view::RowView;
+use crate::schema::Schema;
+use crate::typed::encrypt::unopened::TakeElements;
+use crate::typed::entity::Entity;
+use crate::typed::entity::former;
+use crate::typed::entity::holder::{Held, Holder};
+use crate::typed::entity::source::Source;
+
+/// What a type says of all its entities.
+#[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "what only some types need is told by words that are independent"
+)]
+pub(in crate::typed) struct Facts {
+    pub(super) schema: &'static Schema,
+    pub(super) is_wide: bool,
+    pub(super) seals: bool,
+    pub(super) counts_some: bool,
+    /// Whether its rows may be of a former version.
+    pub(super) has_former: bool,
+    pub(super) held: &'static [Held],
+    pub(super) holders: &'static [Holder],
+    pub(super) elements: TakeElements,
+}
+
+/// Where an entity is kept while it is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::typed) enum Slot {
+    /// As it was found. Empty if it has become what it is to be, or was not made of its row.
+    Before,
+    /// On its way from what was found to what it is to be.
+    Draft,
+    /// What it is to be, where that is made of what is stored.
+    New,
+}
+
+/// One of the entities that a change is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::typed) enum Seen {
+    /// The one that the change brings along.
+    Given,
+    In(Slot),
+}
+
+/// The entities of one change, of whatever type.
+pub(in crate::typed) trait Subject {
+    fn facts(&self) -> &'static Facts;
+
+    /// Whether there is one.
+    fn has(&self, seen: Seen) -> bool;
+
+    /// Gives its values in the schema's order; whether there is one.
+    fn lay_out<'s>(&'s self, seen: Seen, values: &mut Values<'s>) -> bool;
+
+    /// Whether it has a row of this sparse index.
+    fn has_row(&self, seen: Seen, index: usize) -> bool;
+
+    /// A bit for each number of a summary that it counts in.
+    fn counted(&self, seen: Seen, index: usize) -> u64;
+
+    fn forget(&mut self, slot: Slot);
+
+    /// Makes one of a source.
+    fn take(&mut self, slot: Slot, source: &mut Source<'_>) -> Result<()>;
+
+    /// Makes one of a row of a former version; whether it is of one.
+    fn take_former(&mut self, slot: Slot, view: &RowView<'_>) -> Result<bool>;
+
+    /// Gives away the one that was found, to be changed.
+    fn begin_draft(&mut self);
+
+    /// Refuses what the change brings along, if no entity could take it.
+    fn check(&self) -> Result<()>;
+
+    /// Makes of the draft what it is to be; refuses a sum that its slot can't hold.
+    fn change(&mut self) -> Result<()>;
+
+    /// Takes the draft for what it is to be: as it is, or as it would be read again.
+    fn end_draft(&mut self) -> Result<()>;
+}
+
+/// The values of one of the entities; refuses one that no property can hold.
+pub(super) fn values<S: Subject + ?Sized>(subject: &S, seen: Seen) -> Result<Option<Values<'_>>> {
+    let schema = subject.facts().schema;
+    let mut values = Values::with_capacity(schema.fields.len());
+    if subject.lay_out(seen, &mut values) { checked(schema, values).map(Some) } else { Ok(None) }
+}
+
+/// The entities of a change of this type; `F` is what changes one.
+pub(in crate::typed) struct Entities<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
+    change: Change<'c, E, F>,
+    before: Option<E>,
+    draft: Option<E>,
+    new: Option<E>,
+}
+
+/// The entities with a mark of their type. A tuple lies in the compiler's unit of what it begins with, so this has it make what
+/// is of the entity's type beside the entity (`typed::entity::beside`).
+pub(in crate::typed) type Subjects<'c, E, F> = ([E; 0], Entities<'c, E, F>);
+
+#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+impl<'c, E: Entity, F: ?Sized> Entities<'c, E, F> {
+    const FACTS: Facts = Facts {
+        schema: E::SCHEMA,
+        is_wide: E::SCHEMA.is_wide(),
+        seals: E::SCHEMA.seals(),
+        counts_some: E::SCHEMA.counts_some(),
+        has_former: E::SCHEMA.former.is_some(),
+        held: E::HELD,
+        holders: E::HOLDERS,
+        elements: E::elements,
+    };
+
+    /// With what is to become of them.
+    #[cfg_attr(debug_assertions, inline(always))]
+    pub(in crate::typed) fn of(change: Change<'c, E, F>) -> (What<'c>, Subjects<'c, E, F>) {
+        (change.what(), ([], Self { change, before: None, draft: None, new: None }))
+    }
+
+    /// What was made of the entity.
+    #[cfg_attr(debug_assertions, inline(always))]
+    pub(in crate::typed) fn made((_, entities): Subjects<'c, E, F>) -> Option<E> {
+        entities.new
+    }
+}
+
+/// Where the entities are.
+trait Slots<E> {
+    fn seen(&self, seen: Seen) -> Option<&E>;
+
+    fn slot(&mut self, slot: Slot) -> &mut Option<E>;
+}
+
+impl<E: Entity, F: ?Sized> Slots<E> for Subjects<'_, E, F> {
+    fn seen(&self, seen: Seen) -> Option<&E> {
+        let slot = match (seen, &self.1.change) {
+            (Seen::Given, Change::Insert(entity) | Change::Put(entity) | Change::Replace(entity, _)) => {
+                return Some(entity);
+            }
+            (Seen::Given, _) => return None,
+            (Seen::In(Slot::Before), _) => &self.1.before,
+            (Seen::In(Slot::Draft), _) => &self.1.draft,
+            (Seen::In(Slot::New), _) => &self.1.new,
+        };
+        slot.as_ref()
+    }
+
+    fn slot(&mut self, slot: Slot) -> &mut Option<E> {
+        match slot {
+            Slot::Before => &mut self.1.before,
+            Slot::Draft => &mut self.1.draft,
+            Slot::New => &mut self.1.new,
+        }
+    }
+}
+
+impl<E: Entity, F: FnMut(&mut E) + ?Sized> Subject for Subjects<'_, E, F> {
+    fn facts(&self) -> &'static Facts {
+        &Entities::<'_, E, F>::FACTS
+    }
+
+    fn has(&self, seen: Seen) -> bool {
+        self.seen(seen).is_some()
+    }
+
+    fn lay_out<'s>(&'s self, seen: Seen, values: &mut Values<'s>) -> bool {
+        match self.seen(seen) {
+            Some(entity) => {
+                entity.values(values);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn has_row(&self, seen: Seen, index: usize) -> bool {
+        match self.seen(seen) {
+            Some(entity) => entity.has_row(index),
+            None => false,
+        }
+    }
+
+    fn counted(&self, seen: Seen, index: usize) -> u64 {
+        if const { E::SCHEMA.counts_some() } {
+            return self.seen(seen).map_or(0, |entity| entity.counted(index));
+        }
+        0
+    }
+
+    fn forget(&mut self, slot: Slot) {
+        *self.slot(slot) = None;
+    }
+
+    fn take(&mut self, slot: Slot, source: &mut Source<'_>) -> Result<()> {
+        match E::from_source(source) {
+            Ok(entity) => *self.slot(slot) = Some(entity),
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    fn take_former(&mut self, slot: Slot, view: &RowView<'_>) -> Result<bool> {
+        if const { E::SCHEMA.former.is_some() } {
+            *self.slot(slot) = former::read::<E>(view)?;
+            return Ok(self.has(Seen::In(slot)));
+        }
+        Ok(false)
+    }
+
+    fn begin_draft(&mut self) {
+        self.1.draft = self.1.before.take();
+    }
+
+    fn check(&self) -> Result<()> {
+        match &self.1.change {
+            Change::Merge(patch, _) => E::check_patch(patch),
+            Change::Add(additions) => additions.check(),
+            _ => Ok(()),
+        }
+    }
+
+    fn change(&mut self) -> Result<()> {
+        let Entities { change, draft, new, .. } = &mut self.1;
+        let Some(entity) = draft else { return Ok(()) };
+        match change {
+            Change::Merge(patch, _) => {
+                // An earlier attempt has exchanged the patch's values: they are taken back first.
+                if let Some(last) = new {
+                    E::exchange(last, patch);
+                }
+                E::exchange(entity, patch);
+            }
+            Change::Update(change) | Change::Move(change) => change(entity),
+            Change::Add(additions) => return additions.apply(entity),
+            // These bring their entity or its properties along, or none.
+            Change::Insert(_)
+            | Change::Put(_)
+            | Change::Replace(..)
+            | Change::Set(..)
+            | Change::Delete(_)
+            | Change::Fill(_)
+            | Change::Refile
+            | Change::Rewrite => {}
+            #[cfg(feature = "encrypt")]
+            Change::Reseal => {}
+        }
+        Ok(())
+    }
+
+    fn end_draft(&mut self) -> Result<()> {
+        let draft = self.1.draft.take();
+        self.1.new = match draft {
+            Some(entity) if const { !E::EXACT } => {
+                Some(E::from_source(&mut Source::given(E::SCHEMA, &values_of(&entity)?))?)
+            }
+            draft => draft,
+        };
+        Ok(())
+    }
+}

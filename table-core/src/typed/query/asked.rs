@@ -1,0 +1,114 @@
+//! A query without the types of its path and its step: all that it takes to run it. It is compiled once for each origin, and not
+//! again for each entity.
+
+use std::borrow::{Borrow, Cow};
+
+use super::{GivenParts, lowering};
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::Lanes;
+use crate::handle::rows::Refilling;
+use crate::handle::snapshot::Snapshot;
+use crate::handle::table::DynamicTable;
+use crate::query::{Filter, Query};
+use crate::typed::entity::path::PathKeys;
+use crate::typed::read::blind::steadily;
+use crate::typed::read::check_index_of;
+use crate::typed::read::origin::Origin;
+
+/// What is asked of a path.
+#[derive(Clone)]
+pub(super) struct Asked<O> {
+    pub(super) origin: O,
+    pub(super) given: GivenParts,
+    /// What does not concern keys.
+    pub(super) narrowing: Query,
+}
+
+/// What there is to say, without types, of a path whose rows are read as something.
+pub(super) struct Wanted {
+    pub(super) keys: &'static PathKeys,
+    /// The query with what of its rows is wanted.
+    pub(super) select: fn(Query) -> Query,
+}
+
+/// The rows of a query, or why there are none, until that is told.
+pub(super) type Begun<O> = Result<Refilling<<O as Origin>::Hold>, Option<Error>>;
+
+impl<O: Origin> Asked<O> {
+    pub(super) fn new(origin: &O) -> Self {
+        Self { origin: origin.clone(), given: GivenParts::default(), narrowing: Query::new() }
+    }
+
+    /// Leaves out what does not pass the filter.
+    pub(super) fn filter(&mut self, filter: Filter) {
+        self.narrow(|query| query.filter(filter));
+    }
+
+    /// Changes what does not concern keys.
+    pub(super) fn narrow(&mut self, narrow: impl FnOnce(Query) -> Query) {
+        self.narrowing = narrow(std::mem::take(&mut self.narrowing));
+    }
+
+    /// The table of the rows that it reads.
+    pub(super) fn table(&self, keys: &'static PathKeys) -> Cow<'_, DynamicTable> {
+        let table = self.origin.table();
+        if keys.is_elsewhere() {
+            Cow::Owned(table.member_of_family(keys.place().table.source()))
+        } else {
+            Cow::Borrowed(table)
+        }
+    }
+
+    pub(super) fn lower(&self, wanted: &Wanted) -> Result<Lanes> {
+        let narrowing = (wanted.select)(self.narrowing.clone());
+        lowering::lower(wanted.keys, &self.given, narrowing, &self.table(wanted.keys))
+    }
+
+    /// Where the query reads. An index must be ready there.
+    fn hold(&self, keys: &'static PathKeys) -> Result<O::Hold> {
+        let hold = self.origin.hold()?;
+        let (snapshot, table): (&Snapshot, _) = (hold.borrow(), self.origin.table());
+        check_index_of(keys, snapshot, table)?;
+        if keys.is_own() {
+            snapshot.check_rows(table, keys.schema())?;
+        }
+        Ok(hold)
+    }
+
+    /// What the query reads, and where. By tokens it is read as if at one moment.
+    pub(super) fn held(&self, wanted: &Wanted) -> Result<(O::Hold, Lanes)> {
+        let mut found = None;
+        let mut hold = || {
+            found = Some((self.hold(wanted.keys)?, self.lower(wanted)?));
+            Ok(())
+        };
+        if self.given.is_blind() || self.narrowing.has_sealed() {
+            steadily(self.origin.table(), &mut hold)?;
+        } else {
+            hold()?;
+        }
+        // It was held once at least.
+        found.ok_or_else(|| Error::new(ErrorKind::KeySuperseded))
+    }
+
+    /// The rows, to be decoded by the caller.
+    pub(super) fn refilling(&self, wanted: &Wanted) -> Result<Refilling<O::Hold>> {
+        if const { O::SPREADS }
+            && let Some(spread) = self.origin.spread()
+        {
+            let hold = self.origin.hold()?;
+            let narrowing = (wanted.select)(self.narrowing.clone());
+            let asked = (wanted.keys, wanted.keys.index(), &self.given, narrowing);
+            let across = spread.rows(hold.borrow(), &asked)?;
+            return Ok(Refilling::across(hold, self.origin.table(), across));
+        }
+        let table = self.table(wanted.keys);
+        let (snapshot, lanes) = self.held(wanted).map_err(|e| e.attempted("query").table(table.name()))?;
+        Refilling::new(snapshot, &table, lanes)
+    }
+
+    /// The same, or why there are none.
+    pub(super) fn begin(&self, wanted: &Wanted) -> Begun<O> {
+        self.refilling(wanted).map_err(Some)
+    }
+}
